@@ -31,6 +31,10 @@ class HookChecks(NamedTuple):
     make : Kernel
         ``make(n, move, solution, data)``: `Hooks.update`, then `Hooks.move` or the neighbourhood's own change.
 
+    list_touched : Kernel
+        ``list_touched(room, move, found, solution, data)``: their number by `Hooks.touches` in ``found[0]``, then the
+        neighbours by `Hooks.touched`, at most ``room``; by one lane.
+
     """
 
     build: Kernel
@@ -39,6 +43,7 @@ class HookChecks(NamedTuple):
     ask_quick: Kernel
     ask_parts: Kernel
     make: Kernel
+    list_touched: Kernel
 
 
 @lru_cache(maxsize=64)
@@ -108,7 +113,18 @@ def hook_check_kernels(hooks: Hooks, change_kind: int, apply: Function | None = 
             change(change_kind, solution, move)
         barrier()
 
-    return HookChecks(build, refresh_all, ask, ask_quick, ask_parts, make)
+    @kernel
+    def list_touched(room: i32, move: Move, found: Array[i32], solution: Array[S], data: D):
+        """List the neighbours that a move has touched, at most ``room``."""
+        made = AnyMove(move.i, move.j, move.k, change_kind)
+        if lane() == 0:
+            count = touches(solution, made, data)
+            found[0] = count
+            for place in range(min(count, room)):
+                index = touched(solution, place, made, data)
+                found[1 + place] = i32(index)
+
+    return HookChecks(build, refresh_all, ask, ask_quick, ask_parts, make, list_touched)
 
 
 @lru_cache(maxsize=64)
