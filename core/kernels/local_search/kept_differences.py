@@ -91,40 +91,36 @@ def keeping_function(hooks: Hooks, rules: Rules) -> Function:
             return scored(one.solution, move, one.control[COST], data)
 
     @function
-    def keep_all(share: Share, one: K, data: D):
-        """Compute the differences of all neighbours in the parts of the share."""
-        low, high = first_part(share.first, one), first_part(share.end, one)
-        end = min(high << one.part_bits, one.kept)
-        for index in range((low << one.part_bits) + share.worker, end, share.workers):
-            one.differences[index] = difference_of(u32(index), one, data)
-        for part in range(low + share.worker, high, share.workers):
-            one.expiry[part] = CHANGED_PART
+    def is_part_changed(part: i32, before: u64, index: u32, one: K) -> boolean:
+        """Return True if a neighbour's new difference may change the least keys of its part."""
+        free, held = one.free[part], one.held[part]
+        least = free
+        if rule == TABU:
+            if one.memory[i32(index)] > one.control[ITERATION]:
+                least = held
+        return before == free or before == held or packed(one.differences[i32(index)], index) < least
 
     @function
     def keep_differences(share: Share, one: K, data: D):
-        """Compute the differences that the last move may have changed."""
+        """Compute the differences that the last move may have changed, in the parts of the share."""
         move = AnyMove(one.control[MOVE_I], one.control[MOVE_J], one.control[MOVE_K], change_kind)
+        low, high = first_part(share.first, one), first_part(share.end, one)
         count = -1
         if one.control[CHANGED] == ONE_MOVE:
             count = touches(one.solution, move, data)
-        if count < 0:
-            keep_all(share, one, data)
-        else:
-            low, high = first_part(share.first, one), first_part(share.end, one)
-            for place in range(share.worker, count, share.workers):
+        are_all = count < 0
+        if are_all:
+            count = min(high << one.part_bits, one.kept) - (low << one.part_bits)
+        for place in range(share.worker, count, share.workers):
+            index = u32((low << one.part_bits) + place)
+            if not are_all:
                 index = touched(one.solution, place, move, data)
-                part = i32(index >> u32(one.part_bits))
-                if low <= part < high:
-                    before = packed(one.differences[i32(index)], index)
-                    difference = difference_of(index, one, data)
-                    one.differences[i32(index)] = difference
-                    free, held = one.free[part], one.held[part]
-                    least = free
-                    if rule == TABU:
-                        if one.memory[i32(index)] > one.control[ITERATION]:
-                            least = held
-                    if before == free or before == held or packed(difference, index) < least:
-                        atomic_min(one.expiry, part, CHANGED_PART)
+            part = i32(index >> u32(one.part_bits))
+            if low <= part < high:
+                before = packed(one.differences[i32(index)], index)
+                one.differences[i32(index)] = difference_of(index, one, data)
+                if are_all or is_part_changed(part, before, index, one):
+                    atomic_min(one.expiry, part, CHANGED_PART)
 
     return keep_differences
 

@@ -210,9 +210,6 @@ def scan_function(hooks: Hooks, rules: Rules) -> Function:
     @function
     def scan_share(share: Share, one: W, run: R, sums: Array[i32], data: D) -> u64:
         """The smallest key of this lane in its team's share."""
-        if keeps:
-            if one.control[LEVEL] == 0:
-                return scan_parts(share, one)
         first, end = share.first, share.end
         if draws:
             end = min(end, u32(draws_to_try(one, run)))
@@ -227,6 +224,9 @@ def scan_function(hooks: Hooks, rules: Rules) -> Function:
         for level in unroll(len(shapes) - 1, 0, -1):
             if one.control[LEVEL] == level:
                 return scan_level(shapes[level], False, low, high, one, sums, data)
-        return scan_level(shapes[0], quick is not None, low, high, one, sums, data)
+        if keeps:
+            return scan_parts(share, one)
+        else:
+            return scan_level(shapes[0], quick is not None, low, high, one, sums, data)
 
     return scan_share

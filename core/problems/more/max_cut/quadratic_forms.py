@@ -96,8 +96,8 @@ class QuadraticForm:
             columns.append(np.concatenate([[p], others[others != p]]))
             entries.append(row[columns[-1]])
         starts = np.cumsum([0, *map(len, columns)])
-        arrays = (np.concatenate(columns), np.concatenate(entries), starts)
-        return tuple(frozen(one, np.int32) for one in arrays)
+        of_all, flat = np.concatenate(columns), np.concatenate(entries)
+        return frozen(of_all, np.int32), frozen(flat, np.int32), frozen(starts, np.int32)
 
     @cached_property
     def is_sparse(self) -> bool:
