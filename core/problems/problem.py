@@ -30,12 +30,15 @@ class Evaluation(NamedTuple):
 
     Attributes
     ----------
-    delta, quick, begin, update, move, refresh, partial, value : Function or None
+    delta, quick, begin, update, move, refresh, partial, value, touches, touched : Function or None
         There is `delta` or `value`.
     quick_for : tuple of str
         Neighbourhoods supported by `quick`; the others are evaluated by `delta`.
     work : int
         Approximate number of steps for a neighbour; devices share large evaluations among lanes.
+    touched_for : tuple of str
+        Neighbourhoods of whose indices `touched` speaks; searches of the best of them keep all differences.
+
     """
 
     delta: Function | None = None
@@ -48,6 +51,9 @@ class Evaluation(NamedTuple):
     quick_for: tuple[str, ...] = ()
     work: int = 16
     value: Function | None = None
+    touches: Function | None = None
+    touched: Function | None = None
+    touched_for: tuple[str, ...] = ()
 
     @property
     def functions(self) -> list[Function]:
@@ -223,6 +229,8 @@ class Problem:
             evaluation.refresh if is_quick else None,
             evaluation.partial,
             evaluation.value,
+            evaluation.touches if neighbourhood in evaluation.touched_for else None,
+            evaluation.touched if neighbourhood in evaluation.touched_for else None,
         )
 
 

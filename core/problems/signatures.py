@@ -29,6 +29,8 @@ SIGNATURES: dict[str, tuple[dict[str, Any], Any]] = {
     "refresh": ({"share": Share, "changed": i32} | MOVE | SOLUTION | DATA, None),
     "partial": (WORKER | SOLUTION | MOVE | DATA, i32),
     "value": (SOLUTION | {"move": AnyMove} | DATA, i32),
+    "touches": (SOLUTION | MOVE | DATA, i32),
+    "touched": (SOLUTION | {"place": i32} | MOVE | DATA, u32),
 }
 """Parameters and result of each function of `core.kernels.local_search.hooks.Hooks`; a move is an `AnyMove`."""
 INDEX, SIZE = {"index": u32}, {"n": i32}

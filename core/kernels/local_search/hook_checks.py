@@ -30,6 +30,10 @@ class HookChecks(NamedTuple):
         ``ask_parts(count, listed, parts, solution, data)``: `Hooks.partial`, every lane of a team a worker.
     make : Kernel
         ``make(n, move, solution, data)``: `Hooks.update`, then `Hooks.move` or the neighbourhood's own change.
+    list_touched : Kernel
+        ``list_touched(room, move, found, solution, data)``: their number by `Hooks.touches` in ``found[0]``, then the
+        neighbours by `Hooks.touched`, at most ``room``; by one lane.
+
     """
 
     build: Kernel
@@ -38,6 +42,7 @@ class HookChecks(NamedTuple):
     ask_quick: Kernel
     ask_parts: Kernel
     make: Kernel
+    list_touched: Kernel
 
 
 @lru_cache(maxsize=64)
@@ -46,7 +51,7 @@ def hook_check_kernels(hooks: Hooks, change_kind: int, apply: Function | None = 
 
     ``change_kind`` is what a move does, or ``apply`` does it.
     """
-    delta, quick, begin, update, move_by, refresh, partial, value = hooks
+    delta, quick, begin, update, move_by, refresh, partial, value, touches, touched = hooks
 
     @kernel
     def build(solution: Array[S], data: D):
@@ -107,7 +112,18 @@ def hook_check_kernels(hooks: Hooks, change_kind: int, apply: Function | None = 
             change(change_kind, solution, move)
         barrier()
 
-    return HookChecks(build, refresh_all, ask, ask_quick, ask_parts, make)
+    @kernel
+    def list_touched(room: i32, move: Move, found: Array[i32], solution: Array[S], data: D):
+        """List the neighbours that a move has touched, at most ``room``."""
+        made = AnyMove(move.i, move.j, move.k, change_kind)
+        if lane() == 0:
+            count = touches(solution, made, data)
+            found[0] = count
+            for place in range(min(count, room)):
+                index = touched(solution, place, made, data)
+                found[1 + place] = i32(index)
+
+    return HookChecks(build, refresh_all, ask, ask_quick, ask_parts, make, list_touched)
 
 
 @lru_cache(maxsize=64)

@@ -41,6 +41,12 @@ class Hooks(NamedTuple):
         ``partial(worker, workers, solution, move, data) -> i32``: a part of `delta`; the workers' parts add up.
     value : Function or None
         ``value(solution, move, data) -> i32``: the cost of the neighbour, if there is no `delta`; one lane calls it.
+    touches : Function or None
+        ``touches(solution, move, data) -> i32``: after the change, the number of neighbours for which `delta` may be
+        another one, that of the move itself among them; -1 for all. See `core.kernels.local_search.kept_differences`.
+    touched : Function or None
+        ``touched(solution, place, move, data) -> u32``: the index of one of them, counted from 0; no index comes twice.
+
     """
 
     delta: Function | None
@@ -51,6 +57,8 @@ class Hooks(NamedTuple):
     refresh: Function | None = None
     partial: Function | None = None
     value: Function | None = None
+    touches: Function | None = None
+    touched: Function | None = None
 
 
 class Rules(NamedTuple):
@@ -81,6 +89,9 @@ class Rules(NamedTuple):
         Number of iterations back of the ``before`` of a `Draw`; 0 if unused.
     restarts : bool
         The walk begins again at a random solution: see `core.kernels.local_search.walk_steps`.
+    keeps : bool
+        The walk keeps the differences of its first neighbourhood, by `Hooks.touched`.
+
     """
 
     shapes: tuple[int, ...]
@@ -96,6 +107,7 @@ class Rules(NamedTuple):
     has_parameters: bool = False
     lag: int = 0
     restarts: bool = False
+    keeps: bool = False
 
     @property
     def draws(self) -> bool:

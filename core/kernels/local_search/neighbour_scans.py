@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 from core.kernels.local_search.hooks import ACCEPTING, ANNEAL, FIRST, NO_KEY, PROPOSING, TABU, D, Hooks, Rules
+from core.kernels.local_search.kept_differences import part_scan_function
 from core.kernels.local_search.moves import INSERTIONS, NEVER, PAIRS, TRIPLES, is_tabu
 from core.kernels.local_search.neighbour_functions import decoders, scored_function
 from core.kernels.local_search.walks import (
@@ -29,6 +30,7 @@ from core.kernels.local_search.walks import (
     Draw,
     R,
     Share,
+    W,
     Walk,
     WalkSettings,
 )
@@ -102,6 +104,7 @@ def scan_function(hooks: Hooks, rules: Rules) -> Function:
     scored = scored_function(hooks.value)
     draws_to_try = draws_function(rules.restarts)
     accepted = accepted_function(rules)
+    keeps, scan_parts = rules.keeps, part_scan_function(rules)
 
     @function
     def scan_level(
@@ -205,7 +208,7 @@ def scan_function(hooks: Hooks, rules: Rules) -> Function:
         return u64(NO_KEY)
 
     @function
-    def scan_share(share: Share, one: Walk, run: R, sums: Array[i32], data: D) -> u64:
+    def scan_share(share: Share, one: W, run: R, sums: Array[i32], data: D) -> u64:
         """The smallest key of this lane in its team's share."""
         first, end = share.first, share.end
         if draws:
@@ -221,6 +224,9 @@ def scan_function(hooks: Hooks, rules: Rules) -> Function:
         for level in unroll(len(shapes) - 1, 0, -1):
             if one.control[LEVEL] == level:
                 return scan_level(shapes[level], False, low, high, one, sums, data)
-        return scan_level(shapes[0], quick is not None, low, high, one, sums, data)
+        if keeps:
+            return scan_parts(share, one)
+        else:
+            return scan_level(shapes[0], quick is not None, low, high, one, sums, data)
 
     return scan_share

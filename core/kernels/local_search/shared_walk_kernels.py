@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.kernels.local_search.hooks import NO_KEY, D, Hooks, Rules
 from core.kernels.local_search.walk_kernels import is_stale, last_move_function, neighbour_count_function
-from core.kernels.local_search.walks import RUNNING, STOP, R, Share, W, Walk, WalkSettings
+from core.kernels.local_search.walks import RUNNING, STOP, R, Share, W, WalkSettings
 from core.lang import *
 from core.lang.library import team_min
 
@@ -14,11 +14,11 @@ from core.lang.library import team_min
 
 def refresh_kernel(hooks: Hooks, rules: Rules) -> Kernel:
     """Make the kernel that refreshes the data of `quick` for a share of the neighbours."""
-    last_move = last_move_function(hooks.refresh, rules.change)
+    last_move = last_move_function(hooks, rules)
 
     @kernel
     def refresh_shared(
-        alone: Const[boolean], walk: i32, first: u32, end: u32, walks: Rows[Walk], run: WalkSettings, problem: Rows[D]
+        alone: Const[boolean], walk: i32, first: u32, end: u32, walks: Rows[W], run: WalkSettings, problem: Rows[D]
     ):
         """Refresh the data of `quick` after a walk's last move, for the neighbours of this rank."""
         w = 0 if alone else walk
@@ -41,7 +41,7 @@ def scan_kernel(rules: Rules, scan: Function) -> Kernel:
         rank: i32,
         ranks: i32,
         keys: Array[u64],
-        walks: Rows[Walk],
+        walks: Rows[W],
         run: R,
         problem: Rows[D],
     ):

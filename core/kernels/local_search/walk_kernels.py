@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.kernels.local_search.hooks import D, Hooks, Rules
+from core.kernels.local_search.kept_differences import keeping_function
 from core.kernels.local_search.walk_steps import copy_solution, keep_best
 from core.kernels.local_search.walks import (
     AT_BEST,
@@ -37,8 +38,13 @@ def is_stale(one: Walk) -> boolean:
     return running and one.control[CHANGED] != NOTHING_CHANGED and one.control[LEVEL] == 0
 
 
-def last_move_function(refresh: Function | None, change_kind: int) -> Function:
-    """Make ``last_move(share, one, data)``, which refreshes the data of `quick`."""
+def last_move_function(hooks: Hooks, rules: Rules) -> Function | None:
+    """Make ``last_move(share, one, data)``: refresh the data of `quick`, or the kept differences; None without both."""
+    refresh, change_kind = hooks.refresh, rules.change
+    if rules.keeps:
+        return keeping_function(hooks, rules)
+    if refresh is None:
+        return None
 
     @function
     def last_move(share: Share, one: Walk, data: D):
@@ -88,8 +94,7 @@ def walk_kernel(hooks: Hooks, rules: Rules, scan: Function, take_step: Function)
 
     With ``from_first`` one core makes 9 % more iterations of QAP: the first team begins with the first walk.
     """
-    refresh = hooks.refresh
-    last_move, neighbours_of = last_move_function(refresh, rules.change), neighbour_count_function(rules.draws)
+    last_move, neighbours_of = last_move_function(hooks, rules), neighbour_count_function(rules.draws)
 
     @kernel
     def walk_walks(
@@ -112,7 +117,7 @@ def walk_kernel(hooks: Hooks, rules: Rules, scan: Function, take_step: Function)
             for _ in range(iterations):
                 if one.control[STOP] != RUNNING:
                     break
-                if refresh is not None and is_stale(one):
+                if last_move is not None and is_stale(one):
                     last_move(Share(lane(), team_size(), u32(0), run.sizes[0]), one, data)
                     barrier()
                 mine = scan(Share(0, 1, u32(0), neighbours_of(one, run)), one, run, sums, data)

@@ -137,7 +137,7 @@ class WalkLauncher:
 
     def refresh(self, walk: int = 0) -> None:
         """Bring the problem's tables up to date for a walk, if it keeps any."""
-        if self.plan.is_quick:
+        if self.plan.is_quick or self.plan.keeps_differences:
             on, shape, (rank, size) = self.memory, self.shape, self.own_share
             first, end = self.plan.sizes[0] * rank // size, self.plan.sizes[0] * (rank + 1) // size
             self.backend.launch(self.kernels.refresh, shape.teams, shape.team_size, on.here <= 1, walk, first, end,
@@ -208,6 +208,7 @@ def kernels_of(plan: Plan) -> SearchKernels:
         has_parameters=algorithm.rule_data is not None,
         lag=algorithm.lag,
         restarts=algorithm.restart > 0,
+        keeps=plan.keeps_differences,
     )
     return search_kernels(plan.problem.hooks(plan.evaluation, first.name), rules)
 

@@ -10,6 +10,7 @@ import numpy as np
 from core.errors import UserError
 from core.kernels.local_search import walks
 from core.kernels.local_search.hooks import NO_KEY
+from core.kernels.local_search.kept_differences import KeepingWalk, RecordingKeepingWalk
 from core.kernels.local_search.walks import RecordingWalk, Walk, WalkSettings
 from core.lang.bundles import bundle, placed, row_sizes
 from core.problems.problem import Problem
@@ -19,6 +20,17 @@ from core.search.local_search.plan import MOST_LEVELS, Plan
 MOST_PLACES = 1 << 12
 MOST_NOTES = 1 << 20
 """Most records of improvements of a walk, and of all walks of a rank, in device memory."""
+
+
+WALKS: dict[tuple[bool, bool], type] = {
+    (False, False): Walk,
+    (True, False): RecordingWalk,
+    (False, True): KeepingWalk,
+    (True, True): RecordingKeepingWalk,
+}
+"""The bundle of a walk, by whether it has a history and whether it keeps differences."""
+PART_BITS, WIDE_PART_BITS = 6, 3
+"""Neighbours of a part, as a power of 2: for one lane, and for a device with lanes, each of which looks at parts."""
 
 
 class WalkMemory:
@@ -64,7 +76,11 @@ class WalkMemory:
             if self.here * size >= 2**31:
                 raise UserError(f"{self.here} walks of {size} {what} each: expected less than 2^31 in all")
         numbers = {"room": plan.memory_words, "length": encoding.n, "choices": encoding.choices}
-        one = RecordingWalk(**numbers, places=record_capacity(self.here)) if plan.history else Walk(**numbers)
+        if plan.keeps_differences:
+            numbers |= part_numbers(plan.sizes[0], backend.capabilities.lanes_resident > 1)
+        if plan.history:
+            numbers["places"] = record_capacity(self.here)
+        one: Any = WALKS[plan.history, plan.keeps_differences](**numbers)
         self.walkers = backend.rows(one, self.here, S=encoding.dtype)
         self.data = backend.rows(placed(given, plan.settings.data_memory), self.here)
         limits = np.zeros(walks.LIMITS, np.int32)
@@ -113,6 +129,12 @@ class WalkMemory:
         """Write the rows of all this rank's walks."""
         if self.here:
             self.backend.write(buffer, rows)
+
+
+def part_numbers(neighbours: int, is_wide: bool) -> dict[str, int]:
+    """Return the numbers of a `KeepingWalk`."""
+    bits = WIDE_PART_BITS if is_wide else PART_BITS
+    return {"kept": neighbours, "parts": -(-neighbours >> bits), "part_bits": bits}
 
 
 @lru_cache(maxsize=64)

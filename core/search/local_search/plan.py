@@ -229,6 +229,18 @@ class Plan:
         return self.evaluation.refresh is not None and self.neighbourhoods[0].name in self.evaluation.quick_for
 
     @property
+    def keeps_differences(self) -> bool:
+        """True if a walk keeps the differences of its neighbours: see `core.kernels.local_search.kept_differences`.
+
+        Not if each neighbour's tabu status is not one word of the memory, by its index.
+        """
+        one, rule = self.neighbourhoods[0], self.algorithm.rule
+        by_index = self.tabu.kind == moves.MOVES or (one.shape == moves.SINGLES and one.change == moves.FLIP)
+        fits = rule == hooks.BEST or (rule == hooks.TABU and by_index)
+        native = self.settings.level != "solution" and not self.settings.is_host_driven
+        return fits and native and one.name in self.evaluation.touched_for
+
+    @property
     def most_evaluations(self) -> int:
         """Largest number of neighbours that an iteration evaluates."""
         return self.algorithm.batch if self.draws else max(self.sizes)

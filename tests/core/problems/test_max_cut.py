@@ -20,6 +20,20 @@ def test_more_rows_than_are_multiplied_at_a_time(monkeypatch):
     assert form.values(bits).tolist() == expected
 
 
+def test_the_rows_of_a_form_are_its_coefficients_that_are_not_0():
+    form = quadratic_forms.of_matrix("form", np.diag([0, 3, 0, -2, 0]) + 5 * np.eye(5, k=2, dtype=int))
+    columns, entries, starts = form.rows
+    assert [columns[a:b].tolist() for a, b in itertools.pairwise(starts)] == [[0, 2], [1, 3], [2, 0, 4], [3, 1], [4, 2]]
+    for p, (a, b) in enumerate(itertools.pairwise(starts)):
+        assert entries[a:b].tolist() == form.coefficients[p, columns[a:b]].tolist()
+    assert len(entries) == np.count_nonzero(form.coefficients) + 3  # zeros on the diagonal
+
+
+def test_forms_of_few_coefficients_are_searched_by_these_alone():
+    sparse, dense = MaxCut("random:60:density=0.05"), MaxCut("random:60:density=0.5")
+    assert list(sparse.evaluations("flip1")) == ["sparse-fields", *dense.evaluations("flip1")]
+
+
 def test_a_graph_is_found_by_path_name_and_generator(tmp_path):
     (tmp_path / "gset").mkdir()
     (tmp_path / "gset" / "G0").write_text("3 2\n1 2 5\n2 3 -7\n")

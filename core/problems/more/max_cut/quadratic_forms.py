@@ -6,6 +6,7 @@ Max-cut as a form: E. Boros, P. L. Hammer, "The max-cut problem and quadratic 0-
 from __future__ import annotations
 
 import hashlib
+from functools import cached_property
 
 import numpy as np
 
@@ -18,6 +19,10 @@ MOST_BITS = 20_000
 """The largest graph of Gset; the coefficients take 1.5 GiB."""
 ROW_BLOCK = 1024
 """Of the coefficients, multiplied at a time: in 64 bits all would take twice their memory."""
+
+
+SPARSE = 8
+"""Least number of coefficients for each one that is not 0 in a sparse form."""
 
 
 class QuadraticForm:
@@ -74,6 +79,30 @@ class QuadraticForm:
     def __repr__(self) -> str:
         """Return name and size."""
         return f"QuadraticForm({self.name!r}, n={self.n})"
+
+    @cached_property
+    def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The coefficients that are not 0, row after row, each with the diagonal element first, even if it is 0.
+
+        Returns
+        -------
+        columns, entries : ndarray, int32
+        starts : ndarray, shape (n + 1,), int32
+            Begin of each row among them, then the end of the last one.
+        """
+        columns, entries = [], []
+        for p, row in enumerate(self.coefficients):
+            others = np.flatnonzero(row)
+            columns.append(np.concatenate([[p], others[others != p]]))
+            entries.append(row[columns[-1]])
+        starts = np.cumsum([0, *map(len, columns)])
+        of_all, flat = np.concatenate(columns), np.concatenate(entries)
+        return frozen(of_all, np.int32), frozen(flat, np.int32), frozen(starts, np.int32)
+
+    @cached_property
+    def is_sparse(self) -> bool:
+        """True if most coefficients are 0."""
+        return bool(SPARSE * np.count_nonzero(self.coefficients) <= self.n * self.n)
 
     def values(self, solutions: np.ndarray) -> np.ndarray:
         """The values at many vectors of bits: (number of vectors, n) -> (number of vectors,) int64."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from core.arguments import loaded_instance
 from core.kernels.local_search.walks import Move
-from core.lang import Array, Row, bundle, function, i32, lane, team_size
+from core.lang import Array, Row, barrier, bundle, function, i32, lane, team_size, u32
 from core.problems.encodings import Bits
 from core.problems.more.max_cut import beasley, quadratic_forms
 from core.problems.problem import Evaluation, Problem
@@ -29,6 +29,18 @@ class LocalFields(QuadraticCoefficients):
     """The same, and what a walk keeps: of every bit what it costs to be 1 beside the others as they are."""
 
     fields: Array[i32] = Row("n")
+
+
+@bundle
+class SparseFields(LocalFields):
+    """The same, and the coefficients that are not 0, row after row: those of row p from starts[p] to starts[p + 1] - 1.
+
+    The diagonal element is the first of each row, and is there if it is 0, too.
+    """
+
+    columns: Array[i32]
+    entries: Array[i32]
+    starts: Array[i32]
 
 
 @function
@@ -97,6 +109,48 @@ def update_fields(bits: Array[i32], move: Move, form: LocalFields):
         )
 
 
+@function
+def sum_sparse_fields(bits: Array[i32], form: SparseFields):
+    """The fields of all bits, from the coefficients that are not 0."""
+    for p in range(lane(), form.n, team_size()):
+        first = form.starts[p]
+        total = form.entries[first]
+        for place in range(first + 1, form.starts[p + 1]):
+            total += form.entries[place] * bits[form.columns[place]]
+        form.fields[p] = total
+
+
+@function
+def update_sparse_row(bits: Array[i32], q: i32, form: SparseFields):
+    """Update the fields of the bits that a flip of bit q changes."""
+    step = flip_step(bits, q)
+    if q >= 0:
+        for place in range(form.starts[q] + 1 + lane(), form.starts[q + 1], team_size()):
+            form.fields[form.columns[place]] += form.entries[place] * step
+
+
+@function
+def update_sparse_fields(bits: Array[i32], move: Move, form: SparseFields):
+    """The fields after a move that is about to be made, one flip after the other."""
+    update_sparse_row(bits, move.i, form)
+    barrier()
+    update_sparse_row(bits, move.j, form)
+    barrier()
+    update_sparse_row(bits, move.k, form)
+
+
+@function
+def changed_flips(bits: Array[i32], move: Move, form: SparseFields) -> i32:
+    """Return the number of bits whose flip costs another amount after a flip; -1 (all) after several flips."""
+    return -1 if move.j >= 0 else form.starts[move.i + 1] - form.starts[move.i]
+
+
+@function
+def changed_flip(bits: Array[i32], place: i32, move: Move, form: SparseFields) -> u32:
+    """Return one of them."""
+    return u32(form.columns[form.starts[move.i] + place])
+
+
 class Qubo(Problem):
     """Find bits with the least value of a quadratic form.
 
@@ -130,10 +184,25 @@ class Qubo(Problem):
         return self.instance.cost_range
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
-        """``local-fields`` (O(1), from those that a walk keeps) or ``linear`` (O(n))."""
+        """``local-fields`` (O(1), from those that a walk keeps) or ``linear`` (O(n)).
+
+        ``sparse-fields`` of sparse forms updates only the fields that a move changes.
+        """
         faster = Evaluation(added_by_fields, begin=sum_fields, update=update_fields, work=2)
-        return {"local-fields": faster, "linear": Evaluation(added, work=self.encoding.n)}
+        sparse = faster._replace(
+            begin=sum_sparse_fields,
+            update=update_sparse_fields,
+            touches=changed_flips,
+            touched=changed_flip,
+            touched_for=("flip1",),
+        )
+        usual = {"local-fields": faster, "linear": Evaluation(added, work=self.encoding.n)}
+        return {"sparse-fields": sparse, **usual} if self.instance.is_sparse else usual
 
     def data_for(self, evaluation: str) -> QuadraticCoefficients:
         """The form; with room for the fields that a walk keeps, if the evaluation reads them."""
-        return LocalFields(self.data.coefficients, self.encoding.n) if evaluation == "local-fields" else self.data
+        given, n = self.data.coefficients, self.encoding.n
+        if evaluation == "sparse-fields":
+            columns, entries, starts = self.instance.rows
+            return SparseFields(coefficients=given, n=n, columns=columns, entries=entries, starts=starts)
+        return LocalFields(given, n) if evaluation == "local-fields" else self.data

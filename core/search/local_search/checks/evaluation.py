@@ -22,6 +22,7 @@ from core.search.local_search.checks.move_sequences import (
     move_text,
     move_tuple,
 )
+from core.search.local_search.checks.touched import TouchedCheck
 
 ENOUGH_FOR_A_CAUSE, READS_FOR_A_CAUSE = 24, 200_000
 """Moves that are asked for to find out why one is wrong, and elements that plain Python may read meanwhile."""
@@ -82,10 +83,15 @@ class EvaluationCheck:
             move = self.course.choose(self.made) if self.made < moves else None
             if move is None:
                 return
+            touched = None
+            if self.made + 1 in samples and TouchedCheck.is_possible(self.course, self.bench):
+                touched = TouchedCheck(self.course, self.bench, station.solution)
             self.bench.make(move)
             self.made += 1
             station = self.course.station(self.made)
             self.hold_solution(station.solution, move)
+            if touched is not None:
+                touched.hold(station.solution, station.cost, move, self.moved(move), self.source("touched"))
             changed = (ONE_MOVE, *move)
 
     def sweep(self, station: SequencePoint) -> None:

@@ -162,6 +162,13 @@ class CheckExecutor:
         if self.hooks.refresh is not None:
             self.launch(self.kernels.refresh, self.teams, Share(0, 1, first, end), changed, Move(*move))
 
+    def touched(self, move: tuple[int, int, int], size: int) -> np.ndarray | None:
+        """Return the neighbours that the problem lists as touched by the last move; None for all."""
+        found = self.array(np.zeros(size + 2, np.int32))
+        self.launch(self.kernels.list_touched, 1, size + 1, Move(*move), found, writes=False)
+        count, *listed = self.host(found).tolist()
+        return None if count < 0 else np.array(listed[:count], np.int64)
+
     def make(self, move: tuple[int, int, int]) -> None:
         """Make a move."""
         self.launch(self.kernels.make, 1, self.problem.encoding.n, Move(*move))

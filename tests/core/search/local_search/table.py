@@ -29,6 +29,7 @@ PROBLEMS = {
     "shop": lambda: FlowShop("taillard:6:3:seed=2"),
     "ordering": lambda: LinearOrdering("random:7:seed=2"),
     "bits cut": lambda: MaxCut("random:11:seed=1:weights=-3..9"),
+    "sparse cut": lambda: MaxCut("random:24:density=0.05:seed=2:weights=-3..9"),
     "sat": lambda: MaxSat("random:11:ratio=6:seed=3"),
     "weierstrass": lambda: Weierstrass.load("3", points=12),
     "weierstrass64": lambda: Weierstrass.load("3", points=12, dtype="float64"),
@@ -77,6 +78,7 @@ QUICK_ROWS = [
     ("labs", "flip1", "autocorrelations", "annealing", {}),
     ("sat", "flip1", "literal-counts", "tabu", {"level": "algorithm", "walks": 3}),
     ("bits cut", "flip1", "local-fields", "tabu", {}),
+    ("sparse cut", "flip1", "sparse-fields", "tabu", {}),
     ("shop", "insert", "heads-tails", "hill", {}),
     ("ordering", "insert", "linear", "ils", {}),
     RULED,
@@ -104,6 +106,7 @@ MORE_ROWS = [
     ("qap", "exchange2+exchange3", "linear", "vns again", {"level": "algorithm", "walks": 7}),
     ("tsp", "2opt", "full", "late again", {"level": "solution"}),
     ("ordering", "insert", "prefix-sums", "tabu", {"level": "algorithm", "walks": 3}),
+    ("sparse cut", "flip1", "sparse-fields", "vns again", {"level": "algorithm", "walks": 3, "exchange": 4}),
 ]
 ROWS = QUICK_ROWS + MORE_ROWS
 MOVES = [
@@ -120,6 +123,7 @@ MOVES = [
         ("labs", ("flip1", "flip2", "flip3"), ("autocorrelations", "delta")),
         ("sat", ("flip1",), ("literal-counts", "delta")),
         ("bits cut", ("flip1", "flip2", "flip3"), ("local-fields", "linear")),
+        ("sparse cut", ("flip1", "flip2", "flip3"), ("sparse-fields",)),
         ("shop", ("insert", "exchange2", "exchange3", "reverse"), ("heads-tails", "value")),
         ("ordering", ("insert",), ("prefix-sums", "linear")),
     )

@@ -155,6 +155,7 @@ def test_neighbours_that_there_is_no_time_to_score_are_not_counted(device, monke
 # --- every kind of mistake ---
 
 KEPT_HOOKS = {"begin": weighted.begin, "update": weighted.update}
+TOUCHED_HOOKS = {"touches": weighted.touches, "touched": weighted.touched, "touched_for": ("flip1",)}
 QUICK_HOOKS = {"quick": weighted.quick, "refresh": weighted.refresh, "quick_for": ("flip1",)}
 
 
@@ -185,6 +186,11 @@ MISTAKES = [
      r"the move leaves [01] at \d+ of the solution, expected [01] \(.*: moves_elsewhere"),
     ("WrongDelta", "flip1", Evaluation(weighted.added, **QUICK_HOOKS | {"refresh": weighted.refreshes_too_little}),
      r"quick says .*, delta says .*: quick, refresh .*weighted.py:\d+"),
+    ("WrongState", "flip1", Evaluation(weighted.added, **TOUCHED_HOOKS | {"touches": weighted.touches_none}),
+     r"neighbour (\d+) of \(\1\) added (-?\d+) before and adds (?!\2\b)-?\d+ after it, and touched does not list it "
+     r"\(.*weighted.py:\d+: touched, weighted:12"),
+    ("WrongState", "flip1", Evaluation(weighted.added, **TOUCHED_HOOKS | {"touches": weighted.touches_two}),
+     r"touched lists \[(\d+), \1\]: expected different neighbours, 0 to 11 \("),
     ("WrongLanes", "flip2", Evaluation(weighted.added, partial=weighted.counts_twice),
      "partial says .*, delta says .*counts_twice.* with 3 lanes"),
 ]  # fmt: skip

@@ -155,7 +155,8 @@ def test_a_search_stops_where_it_is_told(cpu):
 
 # --- the simulator of CUDA ---
 
-SHAPES = [(KEPT, (True, 4, 4, 1)), (WORDS, (False, 3, 2, 2))]
+SPARSE = next(row for row in table.ROWS if row[2] == "sparse-fields")
+SHAPES = [(KEPT, (True, 4, 4, 1)), (WORDS, (False, 3, 2, 2)), (SPARSE, (False, 3, 2, 2))]
 SIMULATED = """
 import sys
 import backends
@@ -171,7 +172,9 @@ print(here.found(one, here.local_search.Iterations(4)))
 """
 
 
-@pytest.mark.parametrize("k", [0, pytest.param(1, marks=pytest.mark.slow)], ids=["one team", "many teams"])
+@pytest.mark.parametrize(
+    "k", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))], ids=["one team", "many teams", "kept"]
+)
 def test_the_simulator_of_cuda_searches_the_same(k, cpu):
     pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
     simulated = os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": str(ROOT)}

@@ -1,0 +1,91 @@
+"""A search that keeps its neighbours' differences makes the same iterations as one that looks at all neighbours."""
+
+import pytest
+
+from cluster import Solo
+from core.problems.more.max_cut.problem import MaxCut
+from core.search import local_search
+from core.search.local_search import Iterations, LocalSearch, memory
+from tests.core.search.local_search.table import found
+
+TIED = "random:70:density=0.06:seed=4"
+"""A graph without weights: many neighbours add the same."""
+SMALL = "random:32:density=0.05:seed=4:weights=-20..20"
+WEIGHTED = "random:90:density=0.05:seed=4:weights=-20..20"
+ALGORITHMS = {
+    "hill": (local_search.HillClimbing(), "flip1"),
+    "hill again": (local_search.HillClimbing(restart=1), "flip1"),
+    "tabu": (local_search.TabuSearch(), "flip1"),
+    "tabu without chance": (local_search.TabuSearch(7, 0), "flip1"),
+    "tabu long": (local_search.TabuSearch(14, 14), "flip1"),
+    "tabu of moves": (local_search.TabuSearch(9, 9, "moves"), "flip1"),
+    "tabu again": (local_search.TabuSearch(4, 4, restart=40), "flip1"),
+    "ils": (local_search.IteratedLocalSearch(), "flip1"),
+    "vns": (local_search.VariableNeighbourhoodSearch(), "flip1+flip2"),
+}
+each = [pytest.param(one, marks=() if one in ("tabu", "ils") else pytest.mark.slow) for one in ALGORITHMS]
+
+
+def searched(backend, graph, algorithm, evaluation="sparse-fields", **how):
+    """The search of a graph by one of the algorithms."""
+    asked, names = ALGORITHMS[algorithm]
+    return LocalSearch(backend, Solo(), MaxCut(graph), asked, names.split("+"), seed=5, evaluation=evaluation, **how)
+
+
+@pytest.fixture(params=[0, 2, 6], ids=lambda bits: f"parts of {1 << bits}")
+def parts(request, monkeypatch):
+    monkeypatch.setattr(memory, "PART_BITS", request.param)
+    monkeypatch.setattr(memory, "WIDE_PART_BITS", request.param)
+
+
+@pytest.mark.parametrize("graph", [TIED, WEIGHTED], ids=["tied", "weighted"])
+@pytest.mark.parametrize("algorithm", each)
+def test_the_same_neighbours_are_taken(cpu, graph, algorithm, parts):
+    one = searched(cpu, graph, algorithm)
+    assert one.plan.keeps_differences
+    for iterations in (1, 3, 700):
+        expected = searched(cpu, graph, algorithm, "local-fields").run(Iterations(iterations))
+        assert one.run(Iterations(iterations)).digest == expected.digest
+
+
+@pytest.mark.parametrize("algorithm", each)
+def test_every_backend_takes_them(backend, cpu, algorithm, monkeypatch):
+    if backend.name == "opencl" and not algorithm.startswith("tabu"):
+        pytest.skip("Intel's compiler of 2026 crashes on the scan of a descent, with any evaluation of this problem")
+    monkeypatch.setattr(memory, "PART_BITS", 2)
+    few = Iterations(12)
+    assert found(searched(backend, SMALL, algorithm), few) == found(
+        searched(cpu, SMALL, algorithm, "local-fields"), few
+    )
+
+
+@pytest.mark.parametrize("shape", [(True, 5, 5, 1), (False, 4, 4, 3), (False, 1, 4, 3)], ids=str)
+def test_the_shape_of_a_launch_does_not_matter(python, cpu, shape, monkeypatch):
+    monkeypatch.setattr(memory, "WIDE_PART_BITS", 2)
+    few = Iterations(12)
+    one = searched(python, SMALL, "tabu")
+    it = one.launcher.shape
+    it.in_one_team, it.team_size, it.step_size, it.teams = shape
+    assert found(one, few) == found(searched(cpu, SMALL, "tabu", "local-fields"), few)
+
+
+def test_walks_with_a_history_and_exchanges_keep_them(cpu):
+    how = {"level": "algorithm", "walks": 5, "exchange": 20, "history": True}
+    kept, all_of_them = (
+        searched(cpu, WEIGHTED, "tabu", evaluation, **how).run(Iterations(300))
+        for evaluation in ("sparse-fields", "local-fields")
+    )
+    assert kept.digest == all_of_them.digest
+    assert [note[:2] for note in kept.history] == [note[:2] for note in all_of_them.history]
+
+
+def test_a_search_that_cannot_keep_them_looks_at_all_neighbours(cpu):
+    problem = MaxCut(WEIGHTED)
+    first = LocalSearch(cpu, Solo(), problem, local_search.HillClimbing(first=True), "flip1", seed=5)
+    pairs = LocalSearch(cpu, Solo(), problem, local_search.TabuSearch(), "flip2", seed=5)
+    assert not first.plan.keeps_differences
+    assert not pairs.plan.keeps_differences
+    assert pairs.run(Iterations(20)).digest == (
+        LocalSearch(cpu, Solo(), problem, local_search.TabuSearch(), "flip2", seed=5, evaluation="linear")
+        .run(Iterations(20)).digest
+    )  # fmt: skip
