@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from core.search.local_search import LocalSearch, Unconfirmed
+from core.search.local_search import Unconfirmed
 from core.search.protocol import Callback, Progress
 from drivers.library.results import Result
 from drivers.runs.repetition_times import RepetitionMeasurement
@@ -110,8 +110,9 @@ class CollectedRepetitions(Repetitions):
     def contradiction(self, found: Result) -> Unconfirmed:
         """The error for a result that one of the last opinions contradicts."""
         cost = next((one.cost for one in self.opinions if one.objection and one.cost is not None), None)
-        if isinstance(self.run.search, LocalSearch) and cost is not None:
-            return Unconfirmed(self.run.search.plan.searched, found, cost)
+        searched = getattr(self.run.search, "searched", "")
+        if searched and cost is not None:
+            return Unconfirmed(searched, found, cost)
         objections = "; ".join(one.objection for one in self.opinions if one.objection)
         return Unconfirmed(f"{found.name}, {self.workload.name}", found, cost, objections)
 

@@ -42,12 +42,11 @@ class GreedyRule:
     """The rule of all walks: elements to remove, scale of acceptance, cost to reach, and seed.
 
     A dearer order is accepted if it costs at most `tolerance` of ``slack`` more: with the probability of simulated
-    annealing at a constant temperature, which ``slack`` is in units of 1 / (64 ln 2). With ``improves_rest`` the rest is improved before the insertions.
+    annealing at a constant temperature, which ``slack`` is in units of 1 / (64 ln 2).
     """
 
     removed: i32
     slack: i32
-    improves_rest: boolean
     target: i32
     seed: u64
 
@@ -164,7 +163,7 @@ def greedy_kernels(insertion: Function) -> GreedyKernels:
             saved = remove(position, one.n - k, one, data)
             change += saved
         left = one.n - rule.removed
-        if rule.improves_rest and left > 1:
+        if left > 1:
             gained = descend(left, step, u32(OF_REST), one, rule, data, scratch)
             change += gained
         for k in range(rule.removed):

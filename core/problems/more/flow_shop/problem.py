@@ -130,10 +130,10 @@ class FlowShop(Problem):
         return {"neh": lambda: neh(self.instance.times)}
 
     def insertion(self) -> Insertion:
-        """Taillard's heads and tails; the temperature of Ruiz and Stutzle, 2007, a 25th of the mean time."""
+        """Taillard's heads and tails."""
         shop = self.instance
         data = InsertionShop(shop.times, jobs=shop.jobs, machines=shop.machines, cells=(shop.jobs + 1) * shop.machines)
-        return Insertion(insertion_makespans, data, temperature=0.04 * float(shop.times.mean()))
+        return Insertion(insertion_makespans, data, temperature=0.06 * float(shop.times.mean()), removed=2)
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
         """``heads-tails`` (from heads and tails that a walk keeps) or ``value`` (the whole schedule)."""

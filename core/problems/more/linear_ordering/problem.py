@@ -126,7 +126,8 @@ class LinearOrdering(Problem):
 
     def insertion(self) -> Insertion:
         """Prefix sums of one row."""
-        return Insertion(insertion_losses, InsertionLosses(self.data.losses, n=self.encoding.n))
+        n = self.encoding.n
+        return Insertion(insertion_losses, InsertionLosses(self.data.losses, n=n), removed=max(1, min(40, 2 * n // 5)))
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
         """``prefix-sums`` (O(1), from those that a walk keeps) or ``linear`` (O(n))."""
