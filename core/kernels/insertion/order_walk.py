@@ -6,9 +6,11 @@ from core.lang import *
 from core.lang.library import philox
 
 # The words of a walk's `control`: the cost of its order and of the best one, perturbations made, the one that found
-# the best, and 1 if the order is yet to be improved for the first time.
-COST, BEST_COST, ROUNDS, BEST_AT, IS_NEW = range(5)
+# the best, and the start of a walk that is there.
+COST, BEST_COST, ROUNDS, BEST_AT, START = range(5)
 CONTROL = 5
+# Values of START: the walk has left it; it improves the given order; or it removes and inserts all elements first.
+LEFT, AS_GIVEN, GREEDY = range(3)
 # The words of a walk's `totals`.
 DIGEST, EVALUATIONS = range(2)
 TOTALS = 2

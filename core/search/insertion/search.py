@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.errors import UserError
-from core.kernels.insertion.iterated_greedy import GreedyRule, greedy_kernels
-from core.kernels.insertion.order_walk import OrderWalk
+from core.kernels.insertion.iterated_greedy import GreedyRule, greedy_kernel
+from core.kernels.insertion.order_walk import AS_GIVEN, GREEDY, OrderWalk
 from core.problems.insertion import Insertion, check_insertion
 from core.problems.problem import Problem, checked_data
 from core.search.checkpoint import Checkpointer
@@ -86,7 +86,7 @@ class IteratedGreedySearch(IndependentWalks):
         super().__init__(
             backend, communicator, OrderWalk(n=n, places=n + 1), n, walks=walks, seed=seed, team_size=team_size
         )
-        self.kernels = greedy_kernels(self.insertion.costs)
+        self.kernel = greedy_kernel(self.insertion.costs)
         self.data = backend.rows(self.insertion.data, self.here) if self.here else None
         self.initial: np.ndarray | None = None
         """Start solutions of all walks, shape (walks, n); None: greedy ones, of elements in random order."""
@@ -164,16 +164,16 @@ class IteratedGreedySearch(IndependentWalks):
     def start(self) -> None:
         """Let every walk of this rank begin with its start solution, scored by NumPy."""
         self.number()
-        if self.initial is None:
-            self.launch(self.kernels.construct, self.data, self.seed)
-        else:
-            mine = self.initial[self.first : self.end].astype(np.int32)
-            self.backend.write(self.rows.order, np.ascontiguousarray(mine).reshape(-1))
-        costs = self.problem.costs(self.backend.download(self.rows.order).reshape(self.here, self.n))
+        every, start = self.initial, AS_GIVEN
+        if every is None:
+            every, start = np.broadcast_to(np.arange(self.n), (self.walks, self.n)), GREEDY
+        orders = np.ascontiguousarray(every[self.first : self.end], np.int32)
+        self.backend.write(self.rows.order, orders.reshape(-1))
+        costs = self.problem.costs(orders)
         least, most = self.problem.cost_range() or (1 - MOST_UNSTATED, MOST_UNSTATED - 1)
         for cost in costs[(costs < least) | (costs > most)][:1]:
             raise UserError(f"{self.problem.name}: a start solution costs {cost}: expected {least} to {most}")
-        self.write_control(costs, 1)
+        self.write_control(costs, start)
 
     def evaluations(self, control: np.ndarray, totals: np.ndarray) -> int:
         """Return the positions that this rank's walks have evaluated."""
@@ -183,7 +183,7 @@ class IteratedGreedySearch(IndependentWalks):
         """Perturb every walk ``count`` times."""
         slack = round(SCALE * self.temperature * log(2))
         rule = GreedyRule(self.removed, slack, stop.target, self.seed)
-        self.launch(self.kernels.improve, self.data, count, rule)
+        self.launch(self.kernel, self.data, count, rule)
 
 
 def checked_insertion(problem: Problem) -> Insertion:

@@ -127,7 +127,9 @@ class LinearOrdering(Problem):
     def insertion(self) -> Insertion:
         """Prefix sums of one row."""
         n = self.encoding.n
-        return Insertion(insertion_losses, InsertionLosses(self.data.losses, n=n), removed=max(1, min(40, 2 * n // 5)))
+        return Insertion(
+            insertion_losses, InsertionLosses(self.data.losses, n=n), removed=int(max(1, min(40, 2 * n // 5)))
+        )
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
         """``prefix-sums`` (O(1), from those that a walk keeps) or ``linear`` (O(n))."""
