@@ -14,8 +14,8 @@ from core.errors import UserError
 from core.kernels.insertion.checks import insertion_check_kernel
 from core.lang.bundles import RowArray, fields_of, row_sizes
 from core.lang.types import Array
-from core.problems.insertion import Insertion
-from core.problems.problem import Problem
+from core.problems.insertion import Insertion, check_insertion
+from core.problems.problem import Problem, checked_data
 from core.problems.problem_errors import PROBLEM_ERRORS, ProblemError, WrongDelta, WrongLanes
 from core.search.local_search.checks.interpreter import (
     INTERPRETER_ERRORS,
@@ -37,13 +37,37 @@ Changes = Callable[[np.ndarray, int], np.ndarray]
 """Changes of the cost of an order by an element at every position."""
 
 
-def check_insertions(problem: Problem, insertion: Insertion, backends: Sequence[Any] = (), seed: int = 0) -> int:
+def checked_insertion(problem: Problem) -> Insertion:
+    """Return the problem's costs of insertions, with checked data.
+
+    Raises
+    ------
+    UserError
+        It has none, is no problem of orders, or offers something else.
+    KernelError
+        The function has other parameters.
+
+    """
+    found = problem.insertion() if problem.encoding.name == "permutation" else None
+    if found is None:
+        raise UserError(
+            f"{problem.name}: iterated greedy search needs the costs of insertions of a permutation: expected a "
+            f"method `insertion` of {type(problem).__name__}"
+        )
+    if not isinstance(found, Insertion):
+        raise UserError(f"{problem.name}: `insertion` returns {found!r}: expected an Insertion")
+    given = found._replace(data=checked_data(problem.name, found.data, found.costs))
+    check_insertion(problem.name, given)
+    return given
+
+
+def check_insertions(problem: Problem, backends: Sequence[Any] = (), seed: int = 0) -> int:
     """Remove elements of a random order, insert them again, and compare the costs of all orders with `Problem.costs`.
 
     Parameters
     ----------
-    problem, insertion
-        The problem, and what it offers.
+    problem
+        A problem with costs of insertions.
     backends
         Devices to try besides plain Python.
     seed
@@ -64,7 +88,7 @@ def check_insertions(problem: Problem, insertion: Insertion, backends: Sequence[
         Plain Python found a wrong subscript, number or write.
 
     """
-    compared, left = 0, [READS]
+    insertion, compared, left = checked_insertion(problem), 0, [READS]
     for where, lanes, changes in executors(problem, insertion, backends, left):
         random = np.random.default_rng(seed)
         orders, claimed = [], []
@@ -150,12 +174,12 @@ def with_rows(data: Any) -> Any:
     return found
 
 
-def check_on_first_rank(ranks: Any, problem: Problem, insertion: Insertion) -> None:
+def check_on_first_rank(ranks: Any, problem: Problem) -> None:
     """Check in plain Python on the first rank; every rank raises its error."""
     wrong = ("", "")
     if ranks.rank == 0:
         try:
-            check_insertions(problem, insertion)
+            check_insertions(problem)
         except UserError as error:
             wrong = type(error).__name__, str(error)
     kind, text = ranks.bcast(wrong)

@@ -10,12 +10,11 @@ import numpy as np
 from core.errors import UserError
 from core.kernels.insertion.iterated_greedy import GreedyRule, greedy_kernel
 from core.kernels.insertion.order_walk import AS_GIVEN, GREEDY, OrderWalk
-from core.problems.insertion import Insertion, check_insertion
-from core.problems.problem import Problem, checked_data
+from core.problems.problem import Problem
 from core.search.checkpoint import Checkpointer
 from core.search.independent_walks import EVALUATIONS, IndependentWalks, check_range
 from core.search.initial import start_solutions
-from core.search.insertion.check import check_on_first_rank
+from core.search.insertion.check import check_on_first_rank, checked_insertion
 from core.search.local_search.algorithms import Algorithm, IteratedGreedy
 from core.search.local_search.outcome import Outcome, Unconfirmed
 from core.search.protocol import Callback
@@ -117,7 +116,7 @@ class IteratedGreedySearch(IndependentWalks):
     def check_problem(self) -> None:
         """Try insertions of a problem that no test of the suite knows, before the first run."""
         if not self.is_checked:
-            check_on_first_rank(self.communicator, self.problem, self.insertion)
+            check_on_first_rank(self.communicator, self.problem)
         self.is_checked = True
 
     def run(
@@ -184,27 +183,3 @@ class IteratedGreedySearch(IndependentWalks):
         slack = round(SCALE * self.temperature * log(2))
         rule = GreedyRule(self.removed, slack, stop.target, self.seed)
         self.launch(self.kernel, self.data, count, rule)
-
-
-def checked_insertion(problem: Problem) -> Insertion:
-    """Return the problem's costs of insertions, with checked data.
-
-    Raises
-    ------
-    UserError
-        It has none, is no problem of orders, or offers something else.
-    KernelError
-        The function has other parameters.
-
-    """
-    found = problem.insertion() if problem.encoding.name == "permutation" else None
-    if found is None:
-        raise UserError(
-            f"{problem.name}: iterated greedy search needs the costs of insertions of a permutation: expected a "
-            f"method `insertion` of {type(problem).__name__}"
-        )
-    if not isinstance(found, Insertion):
-        raise UserError(f"{problem.name}: `insertion` returns {found!r}: expected an Insertion")
-    given = found._replace(data=checked_data(problem.name, found.data, found.costs))
-    check_insertion(problem.name, given)
-    return given
