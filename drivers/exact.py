@@ -139,7 +139,7 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
             "unrolled": None,
         }
         if options.start != STARTS[0]:
-            found["start"] = options.start
+            settings["start"] = options.start
         if options.mapping == "published":
             worklist = not search.on_host and chosen == "worklist"
             settings["depth"] = search.method.depth if worklist else None

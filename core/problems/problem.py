@@ -19,6 +19,7 @@ from core.lang.bundles import RowArray, fields_of, is_bundle, kind_text, row_siz
 from core.lang.digest import source_digest
 from core.lang.types import BY_DTYPE, NUMBERS, PLACES, Array, Const, Generic, boolean, f32, f64, fits
 from core.problems.encodings import NEIGHBOURHOODS, Encoding, Neighbourhood, neighbourhood
+from core.problems.insertion import Insertion
 from core.problems.problem_errors import ProblemError, WrongCost, WrongData
 
 
@@ -175,6 +176,10 @@ class Problem:
             names = ", ".join(offered) or "none"
             raise UserError(f"{self.name}: start heuristic {name!r}: expected one of the problem's: {names}")
         return self.encoding.check(offered[name]())
+
+    def insertion(self) -> Insertion | None:
+        """Costs of inserting an element at every position of an order, for iterated greedy search; None: not known."""
+        return None
 
     def neighbourhood_names(self) -> list[str]:
         """Return names of neighbourhoods: those listed by the class, or all of the encoding that its functions support.

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from core.search.local_search import LocalSearch, Unconfirmed
+from core.search.local_search import Unconfirmed
 from core.search.protocol import Callback, Progress
 from drivers.library.results import Result
 from drivers.runs.repetition_times import RepetitionMeasurement
@@ -109,8 +109,9 @@ class CollectedRepetitions(Repetitions):
     def contradiction(self, result: Result) -> Unconfirmed:
         """Return the error for a result that one of the last opinions contradicts."""
         cost = next((opinion.cost for opinion in self.opinions if opinion.objection and opinion.cost is not None), None)
-        if isinstance(self.run.search, LocalSearch) and cost is not None:
-            return Unconfirmed(self.run.search.plan.searched, result, cost)
+        searched = getattr(self.run.search, "searched", "")
+        if searched and cost is not None:
+            return Unconfirmed(searched, result, cost)
         objections = "; ".join(opinion.objection for opinion in self.opinions if opinion.objection)
         return Unconfirmed(f"{result.name}, {self.workload.name}", result, cost, objections)
 

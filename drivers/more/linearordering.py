@@ -1,6 +1,6 @@
 """Local search for the linear ordering problem, on any backend and over any number of ranks.
 
-python -m drivers.linearordering                                      tabu search on a random matrix, in seconds
+python -m drivers.linearordering                                      iterated greedy search on a random matrix
 python -m drivers.linearordering --instance be75eec --data FOLDER     a file of LOLIB
 python -m drivers.linearordering --instance random:100:seed=1 --algorithm ils
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivers.cli.exit_codes import run_driver
-from drivers.options.local_search import SearchOptions
+from drivers.options.local_search import ALGORITHMS, SearchOptions
 from drivers.runs.workload_main import driver
 from drivers.workload.local_search import LocalSearchWorkload
 
@@ -20,10 +20,14 @@ DEFAULT_INSTANCE = "random:100:seed=1"
 
 
 @dataclass(frozen=True)
-class LinearOrderingOptions(SearchOptions, generator="random:40:seed=1", chosen=DEFAULT_INSTANCE):
+class LinearOrderingOptions(
+    SearchOptions, generator="random:40:seed=1", chosen=DEFAULT_INSTANCE, algorithms=("auto", *ALGORITHMS)
+):
     """Options of local search for the linear ordering problem."""
 
+    algorithm: str = "auto"
     neighbourhood: str = "insert"
+    automatic = ("greedy", "tabu")
 
 
 class LinearOrderingWorkload(LocalSearchWorkload):
@@ -33,6 +37,7 @@ class LinearOrderingWorkload(LocalSearchWorkload):
     title = "local search for the linear ordering problem"
     options = LinearOrderingOptions
     chosen = DEFAULT_INSTANCE
+    arguments = ("--algorithm", "tabu", "--walks", "64")
     iterations, usual_size = 600, 100**2
 
     def load_problem(self, options: Any) -> tuple[Any, str]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from core.arguments import refuse
 from core.errors import UserError
-from drivers.options.declaration import OptionGroup, Options
+from drivers.options.declaration import OptionGroup, Options, option_flag
 from drivers.options.initial import INITIAL, InitialSolutions
 from drivers.options.output_files import OutputFile
 from drivers.options.values import ValueType
@@ -32,6 +32,7 @@ ALGORITHMS = {
     "tabu": ("tenure", "tenure_span", "tabu_memory", "restart"),
     "ils": ("strength", "restart"),
     "vns": ("strength", "restart"),
+    "greedy": ("removed", "temperature"),
     "annealing": ("temperature", "cooling", "plateau", "batch", "restart"),
 }
 """Names for `--algorithm`, and the options that each has for itself."""
@@ -41,9 +42,16 @@ MAKERS: dict[str, tuple[str, dict[str, Any]]] = {
     "tabu": ("TabuSearch", {}),
     "ils": ("IteratedLocalSearch", {}),
     "vns": ("VariableNeighbourhoodSearch", {}),
+    "greedy": ("IteratedGreedy", {}),
     "annealing": ("SimulatedAnnealing", {}),
 }
 """The function of `core.search.local_search` that makes each algorithm, and the parameters that its name implies."""
+OF_WALKS: dict[str, tuple[str, ...]] = {"3opt": (), "greedy": ("removed", "temperature", "initial")}
+"""Algorithms of independent walks (`core.search.independent_walks`), and their options beside `SHARED_OPTIONS`."""
+SHARED_OPTIONS = (
+    "algorithm", "iterations", "seconds", "target", "walks", "scaled", "solution", "history", "curve", "plot",
+)  # fmt: skip
+"""Options of local search that independent walks have too."""
 PARAMETERS = tuple(dict.fromkeys(name for names in ALGORITHMS.values() for name in names))
 """Options of single algorithms."""
 
@@ -113,6 +121,7 @@ class SearchOptions(
     tenure_span: int | None = None
     tabu_memory: str | None = None
     strength: int | None = None
+    removed: int | None = None
     temperature: float | None = None
     cooling: float | None = None
     plateau: int | None = None
@@ -137,10 +146,14 @@ class SearchOptions(
     curve: OutputFile | None = None
     plot: OutputFile | None = None
 
+    automatic: ClassVar[tuple[str, str]] = ("", "")
+    """Algorithms that ``auto`` stands for: usually the first, and the second with an option that the first lacks."""
+
     @property
     def has_plan(self) -> bool:
         """True if `core.search.local_search` runs the search; its plan describes it."""
-        return True
+        name = self.algorithm if isinstance(self.algorithm, str) else self.algorithm.name
+        return name not in OF_WALKS
 
     @property
     def neighbourhoods(self) -> list[str | Neighbourhood]:
@@ -154,6 +167,32 @@ class SearchOptions(
             values |= algorithm_options(self.algorithm)
         values["neighbourhood"] = ",".join(one if isinstance(one, str) else one.name for one in self.neighbourhoods)
         return values
+
+    def of_local_search(self, algorithm: str) -> list[str]:
+        """Return the given options that an algorithm of `OF_WALKS` does not have, as they are written."""
+        shared = {*SHARED_OPTIONS, *OF_WALKS[algorithm]}
+        own = SearchOptions.__dataclass_fields__.keys() - shared - Options.__dataclass_fields__.keys()
+        listed = (one for one, _ in self.declared() if one.name in own)
+        return [option_flag(one) for one in listed if getattr(self, one.name) != one.default]
+
+    def resolved(self) -> Self:
+        """These options with an algorithm that is not ``auto``.
+
+        Raises
+        ------
+        UserError
+            An algorithm of `OF_WALKS`, and an option that it does not have.
+
+        """
+        if self.algorithm == "auto":
+            preferred, usual = self.automatic
+            return replace(self, algorithm=usual if self.of_local_search(preferred) else preferred)
+        if not self.has_plan:
+            name = self.algorithm if isinstance(self.algorithm, str) else self.algorithm.name
+            for flag in self.of_local_search(name):
+                others = ", ".join(one for one in ALGORITHMS if one not in OF_WALKS)
+                raise UserError(f"{flag} with --algorithm {name}: expected with {others}")
+        return self
 
     def settled(self, chosen: str | None, ranks: int) -> Self:
         """These options with defaults for a number of ranks; nothing ends the search if no option says what to do."""

@@ -16,20 +16,20 @@ from drivers.workload.declaration import (
     RepetitionResult,
     Task,
     VerifierVerdict,
-    Workload,
     describe_gap,
     describe_time_limit,
 )
 from drivers.workload.history import refuse_clocked_records, save_history
+from drivers.workload.independent_walks import FIRST_SECONDS, IndependentWalksWorkload
 from drivers.workload.run_time import RepetitionWork
 
-FIRST_SECONDS, FEWEST_ITERATIONS = 4, 5
-"""Seconds of one core's work in a run for which no option says what to do, and iterations of a walk at least."""
+FEWEST_ITERATIONS = 5
+"""Iterations of a walk in a run for which no option says what to do, at least."""
 NEIGHBOURS_OF_A_DRAW = 16
 """Neighbours of a scan that take as long as a draw of simulated annealing, which keeps no differences."""
 
 
-class LocalSearchWorkload(Workload[SearchOptions]):
+class LocalSearchWorkload(IndependentWalksWorkload):
     """Local search on a problem (a `core.problems.problem.Problem`).
 
     A comparison's options follow from `iterations`, unless `standard` and `fitted` are others.
@@ -56,17 +56,9 @@ class LocalSearchWorkload(Workload[SearchOptions]):
     iterations: int
     usual_size: int
 
-    def load_problem(self, options: Any) -> tuple[Any, str]:
-        """Return the problem of the options and the origin of its instance."""
-        raise NotImplementedError
-
     def size(self, problem: Any) -> int:
         """Return the work of an iteration, in the unit of `usual_size`."""
         raise NotImplementedError
-
-    def speed(self, problem: Any) -> float:
-        """Return the number of neighbours that a core usually evaluates in a second."""
-        return 1e8
 
     def save_problem(self, run: PreparedRun[SearchOptions], solution: Any) -> None:
         """Write the problem's own files of the best solution."""
@@ -83,6 +75,9 @@ class LocalSearchWorkload(Workload[SearchOptions]):
 
     def load(self, options: SearchOptions, ranks: int) -> Task:
         """The problem, and the options with everything filled in."""
+        options = options.resolved()
+        if not options.has_plan:
+            return super().load(replace(options, instance=options.instance or self.chosen), ranks)
         settled = options.settled(self.chosen, ranks)
         if isinstance(settled.algorithm, str):  # the search checks Python's value
             settled.chosen_algorithm()
@@ -98,6 +93,8 @@ class LocalSearchWorkload(Workload[SearchOptions]):
 
     def search(self, backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> Any:
         """The search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
+        if not options.has_plan:
+            return super().search(backend, ranks, problem, options)
         from core.search.local_search import LocalSearch
 
         if ranks.size > 1:
@@ -119,6 +116,8 @@ class LocalSearchWorkload(Workload[SearchOptions]):
 
     def once(self, run: PreparedRun[SearchOptions], callback: Any) -> Any:
         """Search once; what the search's own scorer contradicts is an outcome too, which the judges see again."""
+        if not run.options.has_plan:
+            return super().once(run, callback)
         from core.search.local_search import Unconfirmed
 
         given = run.options.initial
@@ -132,13 +131,15 @@ class LocalSearchWorkload(Workload[SearchOptions]):
 
     def shorter(self, run: PreparedRun[SearchOptions], iterations: int) -> SearchOptions | None:
         """So few iterations of each walk; walks of their own meet too seldom to be rehearsed."""
-        if run.search.plan.settings.by_walks:
+        if not run.options.has_plan or run.search.plan.settings.by_walks:
             return None
         given = run.options
         return replace(given, iterations=min(iterations, given.iterations or iterations), seconds=None)
 
     def work(self, run: PreparedRun[SearchOptions]) -> RepetitionWork | None:
         """Return all neighbours in all iterations, or fewer by another stop criterion; None where the clock ends it."""
+        if not run.options.has_plan:
+            return super().work(run)
         if run.options.iterations is None or run.options.seconds is not None:
             return None
         plan = run.search.plan
@@ -148,6 +149,8 @@ class LocalSearchWorkload(Workload[SearchOptions]):
 
     def parameters(self, run: PreparedRun[SearchOptions]) -> dict[str, Any]:
         """Return the search's parameters, and the stop criteria."""
+        if not run.options.has_plan:
+            return super().parameters(run)
         stop = run.options.chosen_stop()
         limits = {name: value for name, value in stop._asdict().items() if value != type(stop)._field_defaults[name]}
         initial = {} if run.options.initial is None else {"initial": str(run.options.initial)}
@@ -155,10 +158,14 @@ class LocalSearchWorkload(Workload[SearchOptions]):
 
     def execution(self, run: PreparedRun[SearchOptions]) -> Mapping[str, Any]:
         """Return the search's execution settings."""
+        if not run.options.has_plan:
+            return super().execution(run)
         return {**run.search.plan.execution, "shape": run.options.shape}
 
     def result(self, run: PreparedRun[SearchOptions], outcome: Any) -> RepetitionResult:
         """The best solution of all walks."""
+        if not run.options.has_plan:
+            return super().result(run, outcome)
         launcher, shape = run.search.launcher, run.search.launcher.shape
         gap = describe_gap(outcome.cost, run.problem.optimum, self.best_known)
         return RepetitionResult.of(
@@ -168,9 +175,7 @@ class LocalSearchWorkload(Workload[SearchOptions]):
             outcome,
             index=outcome.walk,
             details={
-                "size": run.problem.encoding.n,
-                "optimum": run.problem.optimum,
-                "scorer_tolerance": run.problem.tolerance(),
+                **super().details(run.problem),
                 "neighbourhood_sizes": list(run.search.plan.sizes),
                 "evaluation_definition": "the neighbours that a sequential search looks at",
                 "iterations": outcome.iterations,
@@ -191,6 +196,8 @@ class LocalSearchWorkload(Workload[SearchOptions]):
 
     def headline(self, run: PreparedRun[SearchOptions]) -> str:
         """Return the algorithm and the instance, in a line."""
+        if not run.options.has_plan:
+            return super().headline(run)
         plan, backend, ranks = run.search.plan, run.search.backend, run.ranks
         moves = ", ".join(
             f"{one.name} ({size} neighbours)" for one, size in zip(plan.neighbourhoods, plan.sizes, strict=True)

@@ -7,6 +7,7 @@ Kernels belong to `core.kernels`; problems and their scorers belong to `core.pro
 from core.kernels.local_search.moves import OWN, exchanged, flipped, inserted, moved, reversed_
 from core.kernels.local_search.walks import AnyMove, Draw, Move, Share
 from core.problems.encodings import NEIGHBOURHOODS, Bits, Neighbourhood, Permutation, Reals, Values
+from core.problems.insertion import Insertion
 from core.problems.problem import Evaluation, Problem
 from core.problems.problem_errors import (
     ProblemError,
@@ -23,6 +24,7 @@ from core.problems.problem_errors import (
 from core.search.local_search.algorithms import (
     Algorithm,
     HillClimbing,
+    IteratedGreedy,
     IteratedLocalSearch,
     Rule,
     SimulatedAnnealing,
@@ -44,6 +46,8 @@ __all__ = [
     "Draw",
     "Evaluation",
     "HillClimbing",
+    "Insertion",
+    "IteratedGreedy",
     "IteratedLocalSearch",
     "Iterations",
     "LocalSearch",

@@ -21,6 +21,8 @@ from core.lang.bundles import fields_of, row_sizes
 from core.lang.digest import source_digest
 
 MOST_SHAKES = 255
+INSERTING = 5
+"""The rule of iterated greedy search, which is none of the engine's (`core.kernels.local_search.hooks`)."""
 
 
 class Algorithm(NamedTuple):
@@ -51,6 +53,8 @@ class Algorithm(NamedTuple):
         Its parameters.
     lag : int
         Iterations back of the ``before`` of a `Draw`.
+    removed : int or None
+        Elements that iterated greedy search removes; None: chosen from the problem.
 
     """
 
@@ -61,7 +65,7 @@ class Algorithm(NamedTuple):
     tenure: int | None = None
     tenure_span: int | None = None
     tabu_memory: str = "auto"
-    temperature: float = 0.0
+    temperature: float | None = 0.0
     cooling: float = 0.98
     plateau: int = 1
     batch: int = 1
@@ -69,6 +73,12 @@ class Algorithm(NamedTuple):
     accepts: Function | None = None
     rule_data: Any = None
     lag: int = 0
+    removed: int | None = None
+
+    @property
+    def inserts(self) -> bool:
+        """True for iterated greedy search, which `core.search.insertion` runs."""
+        return self.rule == INSERTING
 
     @property
     def draws(self) -> bool:
@@ -89,6 +99,8 @@ class Algorithm(NamedTuple):
         if self.accepts is not None:
             kept |= {"rule": self.accepts.name, "rule_digest": source_digest([self.accepts])[:16], "lag": self.lag}
             kept |= {f"parameter_{name}": recorded(value) for name, value in parameters_of(self.rule_data).items()}
+        if self.inserts:
+            kept |= {"removed": self.removed, "temperature": self.temperature}
         if self.restart:
             kept["restart"] = self.restart
         return kept
@@ -109,6 +121,7 @@ WRITTEN: dict[str, tuple[str, dict[str, object]]] = {
     "tabu": ("TabuSearch", {"tenure": None, "tenure_span": None, "tabu_memory": "auto", "restart": 0}),
     "ils": ("IteratedLocalSearch", {"strength": 3, "restart": 0}),
     "vns": ("VariableNeighbourhoodSearch", {"strength": 5, "restart": 0}),
+    "greedy": ("IteratedGreedy", {"removed": None, "temperature": None}),
     "annealing": (
         "SimulatedAnnealing",
         {"temperature": 0.0, "cooling": 0.98, "plateau": 1000, "batch": 256, "restart": 0},
@@ -183,6 +196,20 @@ def VariableNeighbourhoodSearch(strength: int = 5, restart: int = 0) -> Algorith
     A walk begins again after ``restart`` iterations without a better best solution; 0: never.
     """
     return Algorithm("vns", BEST, SHAKE_HARDER, strength=_shakes(strength), restart=_restart(restart))
+
+
+def IteratedGreedy(removed: int | None = None, temperature: float | None = None) -> Algorithm:  # noqa: N802
+    """Remove random elements of an order, improve the rest, and insert each again where it costs least.
+
+    Elements in random order are then reinserted at their best positions until none becomes cheaper. A dearer order is
+    accepted as in simulated annealing at a constant ``temperature``. Both parameters follow from the problem by
+    default, which has to offer `core.problems.insertion.Insertion`.
+    """
+    if removed is not None and integer("removed", removed) < 1:
+        raise UserError(f"iterated greedy search that removes {removed} elements: expected 1 or more")
+    if temperature is not None and not 0 <= number("temperature", temperature) < MOST_TEMPERATURE:
+        raise UserError(f"iterated greedy search at temperature {temperature}: expected 0 or more")
+    return Algorithm("greedy", INSERTING, removed=removed, temperature=temperature)
 
 
 MOST_TEMPERATURE = 1e30

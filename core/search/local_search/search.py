@@ -15,6 +15,7 @@ from core.kernels.local_search import walks
 from core.problems.problem import Problem
 from core.problems.problem_errors import ProblemError
 from core.search.checkpoint import Checkpoint, CheckpointArray, Checkpointer
+from core.search.initial import start_solutions
 from core.search.local_search.algorithms import Algorithm
 from core.search.local_search.binding import bind_slices, settle_shape
 from core.search.local_search.checkpoint import (
@@ -132,6 +133,11 @@ class LocalSearch:
         """Seconds of an iteration of the walks that run side by side, as the warm-up found; 0: not known."""
         settle_shape(self.launcher, self.host_loop)
 
+    @property
+    def searched(self) -> str:
+        """Problem, algorithm, neighbourhoods and evaluation, for messages."""
+        return self.plan.searched
+
     # --- before the walks ---
 
     def warm_up(self, limit_s: float = inf) -> None:
@@ -246,28 +252,11 @@ class LocalSearch:
         sizes = BatchSizes(FIRST_BATCH if stop.seconds == inf and checkpointer is None else 1, MOST_GROWTH)
         total = stop.limit and stop.limit * (plan.settings.walks if plan.settings.takes_turns else 1)
         run = SynchronousRun(self.launcher.ranks, stop, callback, total=total, checkpointer=checkpointer, sizes=sizes)
-        self.initial, self.found = self.checked_initial(initial), []
+        self.initial, self.found = start_solutions(plan.problem, plan.settings.walks, initial), []
         outcome = self.walk_in_turn(run) if plan.settings.takes_turns else execute(self, run)
         run.end(run.monitor.done, outcome.cost)
         self.confirm(outcome)
         return replace(outcome, finished=run.monitor.done == run.monitor.total or not run.is_interrupted)
-
-    def checked_initial(self, initial: ArrayLike | str | None) -> np.ndarray | None:
-        """Return start solutions of all walks, shape (walks, n); None for random ones."""
-        if initial is None:
-            return None
-        encoding, walks = self.plan.problem.encoding, self.plan.settings.walks
-        if isinstance(initial, str):
-            initial = self.plan.problem.start_solution(initial)
-        if np.ndim(initial) < 2:
-            return np.broadcast_to(encoding.check(initial), (walks, encoding.n))
-        rows = np.asarray(initial)
-        if rows.shape != (walks, encoding.n):
-            raise UserError(
-                f"start solutions of shape {rows.shape}: expected ({encoding.n},), or ({walks}, {encoding.n}) with one "
-                "for each walk"
-            )
-        return np.array([encoding.check(row) for row in rows])
 
     def walk_in_turn(self, run: SynchronousRun) -> Outcome:
         """Make walk after walk, each until a stop criterion holds, and none after the time is over (section 6.7)."""
@@ -287,7 +276,7 @@ class LocalSearch:
         problem = self.plan.problem
         cost = self.launcher.ranks.bcast(int(problem.cost(outcome.solution)))
         if abs(cost - outcome.cost) > problem.tolerance():
-            raise Unconfirmed(self.plan.searched, outcome, cost)
+            raise Unconfirmed(self.searched, outcome, cost)
 
     # --- the search, as the run loop calls it ---
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from core.kernels.local_search.moves import NEVER
 from core.kernels.local_search.walks import Share
+from core.search.initial import start_solutions
 from core.search.local_search import Iterations
 
 
@@ -52,7 +53,7 @@ def differences(search, iterations, start=None):
     forbidden has no difference.
     """
     backend, plan, on = search.backend, search.plan, search.launcher.memory
-    search.walks.begin(Iterations(10**6), search.checked_initial(start))
+    search.walks.begin(Iterations(10**6), start_solutions(plan.problem, 1, start))
     search.iterate(iterations)
     search.launcher.refresh()
     backend.write(on.walkers.memory, np.zeros(on.walkers.memory.size, np.int32))

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.problems import tsp
+from core.problems.more.flow_shop.problem import FlowShop
 from core.problems.qap.problem import Qap
 from core.problems.tables import knapsack, strings
 from core.search.ant_colony import AntColony, Settings
@@ -16,6 +17,7 @@ from core.search.dp.knapsack.search import KnapsackSearch
 from core.search.dp.lcs import search as lcs_search
 from core.search.exact import ExactSearch
 from core.search.hill_climbing.search import HillClimbing
+from core.search.insertion import IteratedGreedySearch
 from core.search.local_search import LocalSearch, TabuSearch
 from core.search.stop import Iterations, Stop
 from core.search.tours import IteratedThreeOpt
@@ -88,6 +90,11 @@ KINDS = {
     "iterated 3-opt": Kind(
         IteratedThreeOpt, (tsp.load("uniform:12:seed=1"),), {"walks": 2}, Iterations(60),
         "tsp --instance uniform:12:seed=1 --walks 2 --iterations 60", ((tsp.load("uniform:40:seed=1"),), {}, MUCH),
+    ),
+    "iterated greedy": Kind(
+        IteratedGreedySearch, (FlowShop("taillard:8:3"),), {"walks": 2}, Iterations(20),
+        "flowshop --instance taillard:8:3 --algorithm greedy --walks 2 --iterations 20",
+        ((FlowShop("taillard:40:5"),), {}, MUCH),
     ),
     "ants": Kind(
         AntColony, (cities(9), Settings(ants=6)), {}, Iterations(7),

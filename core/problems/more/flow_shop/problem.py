@@ -13,6 +13,8 @@ from core.kernels.local_search.moves import EXCHANGE, moved
 from core.kernels.local_search.walks import AnyMove
 from core.lang import Array, Row, bundle, function, i32, lane, local_array, max, min, team_size
 from core.problems.encodings import Permutation
+from core.problems.insertion import Insertion
+from core.problems.more.flow_shop.insertion import InsertionShop, insertion_makespans
 from core.problems.more.flow_shop.neh import neh
 from core.problems.more.flow_shop.shops import MOST_MACHINES, FlowShopInstance, load
 from core.problems.problem import Evaluation, Problem
@@ -126,6 +128,12 @@ class FlowShop(Problem):
     def start_heuristics(self) -> Mapping[str, Callable[[], np.ndarray]]:
         """``neh``: see `core.problems.more.flow_shop.neh`."""
         return {"neh": lambda: neh(self.instance.times)}
+
+    def insertion(self) -> Insertion:
+        """Taillard's heads and tails."""
+        shop = self.instance
+        data = InsertionShop(shop.times, jobs=shop.jobs, machines=shop.machines, cells=(shop.jobs + 1) * shop.machines)
+        return Insertion(insertion_makespans, data, temperature=0.06 * float(shop.times.mean()), removed=2)
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
         """``heads-tails`` (from heads and tails that a walk keeps) or ``value`` (the whole schedule)."""

@@ -14,7 +14,9 @@ from core.kernels.local_search.moves import INSERT, moved
 from core.kernels.local_search.walks import AnyMove, Move
 from core.lang import Array, Row, bundle, function, i32, lane, max, min, team_size
 from core.problems.encodings import Permutation
+from core.problems.insertion import Insertion
 from core.problems.more.linear_ordering.best_insertion import best_insertion
+from core.problems.more.linear_ordering.insertion import InsertionLosses, insertion_losses
 from core.problems.more.linear_ordering.matrices import OrderingInstance, load
 from core.problems.problem import Evaluation, Problem
 
@@ -121,6 +123,13 @@ class LinearOrdering(Problem):
         """``best-insertion``: see `core.problems.more.linear_ordering.best_insertion`."""
         n = self.encoding.n
         return {"best-insertion": lambda: best_insertion(self.data.losses.reshape(n, n))}
+
+    def insertion(self) -> Insertion:
+        """Prefix sums of one row."""
+        n = self.encoding.n
+        return Insertion(
+            insertion_losses, InsertionLosses(self.data.losses, n=n), removed=int(max(1, min(40, 2 * n // 5)))
+        )
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
         """``prefix-sums`` (O(1), from those that a walk keeps) or ``linear`` (O(n))."""

@@ -6,12 +6,12 @@ import copy
 import math
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
-from core.lang import Kernel
+from core.lang import Function, Kernel
 from core.lang.bundles import fields_of, unbundled
 from core.lang.types import BY_DTYPE, Array, Const, Generic
 from core.problems.problem import Problem
@@ -21,6 +21,10 @@ from core.search.local_search.checks.executors import CheckExecutor
 WRITTEN = (
     "it writes where it should only read: data are for reading, a walk's state are rows, evaluating changes nothing"
 )
+
+
+INTERPRETER_ERRORS = (ArithmeticError, AssertionError, LookupError, TypeError, ValueError, RuntimeError)
+"""Errors of a problem's functions in plain Python."""
 
 
 class ReadLimitReached(Exception):  # noqa: N818
@@ -127,48 +131,62 @@ class InterpreterExecutor(CheckExecutor):
 
     def start(self, kernel: Kernel, teams: int, arguments: tuple[Any, ...]) -> None:
         """Run a kernel with these arguments, if there are seconds left."""
-        from core.lang import reference_interpreter
-
-        left = self.left
         if time.process_time() > self.end:
             raise ReadLimitReached
-        kinds, values, types = unbundled(kernel, arguments)
-        constants = {key: values.pop(key) for key, kind in kinds.items() if isinstance(kind, Const)}
-        for key, kind in kinds.items():
-            if isinstance(kind, Array):
-                if isinstance(kind.element, Generic):
-                    types[kind.element.name] = BY_DTYPE[values[key].dtype]
-                if left is not None:
-                    values[key] = metered(values[key], left)
         try:
-            reference_interpreter.run(
-                kernel.specialise(constants, self.lanes, types), teams, list(values.values()), self.reverse
-            )
+            run_plainly(kernel, teams, self.lanes, arguments, self.reverse, self.left)
         except ReadLimitReached:
             raise
-        except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError, RuntimeError) as error:
+        except INTERPRETER_ERRORS as error:
             self.refuse(error)
 
     def refuse(self, error: Exception) -> NoReturn:
         """Say where in the problem's functions the plain-Python run met an error."""
-        frames = traceback.extract_tb(error.__traceback__)
         functions = [*self.evaluation.functions, *self.one.decode, *([self.one.apply] if self.one.apply else [])]
-        own = {one.path for one in functions}
-        ours = [frame for frame in frames if frame.filename in own]
-        function = self.hooks.delta or self.hooks.value
-        assert function is not None
-        place = f"{function.path}:{function.first_line}: {function.name}"
-        if ours:
-            place = f"{ours[-1].filename}:{ours[-1].lineno}: {ours[-1].name}"
-        what = str(error.__cause__ or error)  # the cause names no place again
-        mistake: type[ProblemError] = ProblemError
-        if "read-only" in str(error):
-            what, mistake = WRITTEN, WrongWrite
-        elif isinstance(error, LookupError):
-            mistake = WrongSubscript
-        elif isinstance(error, ArithmeticError):
-            mistake = WrongNumber
-        elif isinstance(error, RuntimeError):
-            mistake = WrongLanes
-        raise mistake(f"{place}: {what} ({self.problem.name}, {self.name}, evaluation {self.evaluation_name}, "
-                      f"{self.place})") from error  # fmt: skip
+        main = self.hooks.delta or self.hooks.value
+        assert main is not None
+        where = f"{self.problem.name}, {self.name}, evaluation {self.evaluation_name}, {self.place}"
+        raise located_error(error, main, functions, where) from error
+
+
+def run_plainly(
+    kernel: Kernel,
+    teams: int,
+    lanes: int,
+    arguments: tuple[Any, ...],
+    reverse: bool = False,
+    left: list[int] | None = None,
+) -> None:
+    """Run a kernel in plain Python; with ``left`` its reads are counted (see `metered`)."""
+    from core.lang import reference_interpreter
+
+    kinds, values, types = unbundled(kernel, arguments)
+    constants = {key: values.pop(key) for key, kind in kinds.items() if isinstance(kind, Const)}
+    for key, kind in kinds.items():
+        if isinstance(kind, Array):
+            if isinstance(kind.element, Generic):
+                types[kind.element.name] = BY_DTYPE[values[key].dtype]
+            if left is not None:
+                values[key] = metered(values[key], left)
+    program = kernel.specialise(constants, lanes, types)
+    reference_interpreter.run(program, teams, list(values.values()), reverse)
+
+
+def located_error(error: Exception, main: Function, functions: Sequence[Function], where: str) -> ProblemError:
+    """Return the problem's error for one of a plain-Python run, with the place in the problem's functions."""
+    own = {one.path for one in functions}
+    ours = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in own]
+    place = f"{main.path}:{main.first_line}: {main.name}"
+    if ours:
+        place = f"{ours[-1].filename}:{ours[-1].lineno}: {ours[-1].name}"
+    what = str(error.__cause__ or error)  # the cause names no place again
+    mistake: type[ProblemError] = ProblemError
+    if "read-only" in str(error):
+        what, mistake = WRITTEN, WrongWrite
+    elif isinstance(error, LookupError):
+        mistake = WrongSubscript
+    elif isinstance(error, ArithmeticError):
+        mistake = WrongNumber
+    elif isinstance(error, RuntimeError):
+        mistake = WrongLanes
+    return mistake(f"{place}: {what} ({where})")

@@ -1,0 +1,108 @@
+"""A walk of iterated greedy search as the kernels see it: a partial order, and changes of it by all lanes of a team."""
+
+from __future__ import annotations
+
+from core.lang import *
+from core.lang.library import philox
+
+# The words of a walk's `control`: the cost of its order and of the best one, perturbations made, the one that found
+# the best, and the start of a walk that is there.
+COST, BEST_COST, ROUNDS, BEST_AT, START = range(5)
+CONTROL = 5
+# Values of START: the walk has left it; it improves the given order; or it removes and inserts all elements first.
+LEFT, AS_GIVEN, GREEDY = range(3)
+# The words of a walk's `totals`.
+DIGEST, EVALUATIONS = range(2)
+TOTALS = 2
+
+
+@bundle
+class OrderWalk:
+    """The state of one walk.
+
+    The first elements of ``order`` are the partial order, ``place[element]`` is a position in it. ``rest`` is the order
+    without one element, ``costs`` what its insertion changes at each position. ``home`` is the order that was
+    accepted last, ``queue`` has the elements in random order, ``removed`` those that are not in the partial order.
+    """
+
+    control: Array[i32] = Row(CONTROL)
+    totals: Array[u64] = Row(TOTALS)
+    number: Array[u64] = Row(1)
+    order: Array[i32] = Row("n")
+    best: Array[i32] = Row("n")
+    home: Array[i32] = Row("n")
+    rest: Array[i32] = Row("n")
+    place: Array[i32] = Row("n")
+    queue: Array[i32] = Row("n")
+    removed: Array[i32] = Row("n")
+    costs: Array[i32] = Row("places")
+    n: i32
+    places: i32
+
+
+@function
+def draw(words: Array[u32], step: i32, stream: u32, walk: u64, seed: u64):
+    """Replace ``words`` by four random ones that depend on nothing but the other arguments."""
+    words[0] = u32(step)
+    words[1] = stream
+    words[2] = u32(walk)
+    words[3] = u32(walk >> 32)
+    philox(words, u32(seed), u32(seed >> 32))
+
+
+@function
+def shuffle(queue: Array[i32], count: i32, step: i32, stream: u32, walk: u64, seed: u64):
+    """Shuffle the first ``count`` elements; one lane calls this."""
+    words = local_array(4, u32)
+    for k in range(count - 1):
+        if k & 3 == 0:
+            draw(words, step, stream + u32(k >> 2), walk, seed)
+        other = k + i32(mulhi(words[k & 3], u32(count - k)))
+        queue[k], queue[other] = queue[other], queue[k]
+
+
+@function
+def copy_order(source: Array[i32], to: Array[i32], count: i32):
+    """Copy the first ``count`` elements."""
+    for p in range(lane(), count, team_size()):
+        to[p] = source[p]
+
+
+@function
+def take_order(source: Array[i32], one: OrderWalk):
+    """Let the order be a complete one."""
+    for p in range(lane(), one.n, team_size()):
+        element = source[p]
+        one.order[p] = element
+        one.place[element] = p
+
+
+@function
+def leave_out(position: i32, count: i32, one: OrderWalk):
+    """Let ``rest`` be the order of ``count`` elements without the one at a position."""
+    for p in range(lane(), position, team_size()):
+        one.rest[p] = one.order[p]
+    for p in range(position + lane(), count - 1, team_size()):
+        one.rest[p] = one.order[p + 1]
+
+
+@function
+def put_in(element: i32, position: i32, first: i32, end: i32, one: OrderWalk):
+    """Let the order be ``rest`` with the element at a position; only positions ``first`` to ``end - 1`` change."""
+    for p in range(first + lane(), end, team_size()):
+        moved = element
+        if p < position:
+            moved = one.rest[p]
+        elif p > position:
+            moved = one.rest[p - 1]
+        one.order[p] = moved
+        one.place[moved] = p
+
+
+@function
+def close_gap(count: i32, one: OrderWalk):
+    """Let the order be ``rest``, of ``count`` elements."""
+    for p in range(lane(), count, team_size()):
+        element = one.rest[p]
+        one.order[p] = element
+        one.place[element] = p

@@ -1,0 +1,56 @@
+"""Costs of insertions, which a problem of orders may offer for iterated greedy search."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from core.lang import Function, i32
+from core.lang.types import Array
+from core.problems.signatures import check_function
+
+
+class Insertion(NamedTuple):
+    """What a problem says of insertions into partial orders.
+
+    Attributes
+    ----------
+    costs : Function
+        ``costs(order, count, element, changes, data)``, all ``i32`` and arrays of it: write to ``changes[p]``, p = 0 to
+        ``count``, by how much the cost of the first ``count`` elements of ``order`` changes if ``element`` is inserted
+        at position p. The cost of a partial order is any; that of complete ones is the problem's up to a constant. All
+        lanes of one team call it.
+    data : bundle
+        The data of the function; its rows are memory of a walk, of which nothing is kept between calls.
+    temperature : float
+        A suitable temperature of acceptance in units of the cost; 0: only orders that are not dearer are accepted.
+    removed : int
+        A suitable number of elements to remove.
+
+    """
+
+    costs: Function
+    data: Any
+    temperature: float = 0.0
+    removed: int = 4
+
+
+def check_insertion(name: str, insertion: Insertion) -> None:
+    """Refuse a function that the kernels of iterated greedy search could not call.
+
+    Parameters
+    ----------
+    name
+        Of the problem.
+    insertion
+        What it offers.
+
+    Raises
+    ------
+    UserError
+        The function is no ``@function``.
+    KernelError
+        It has other parameters or a result.
+
+    """
+    wanted = {"order": Array(i32), "count": i32, "element": i32, "changes": Array(i32), "data": type(insertion.data)}
+    check_function(name, "costs", insertion.costs, wanted, None)
