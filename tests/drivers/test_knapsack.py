@@ -97,7 +97,7 @@ def test_a_search_that_gave_up_is_not_shown_as_a_proof_beside_the_peers(drive, p
 
 
 @pytest.mark.parametrize(
-    ("given", "ranks", "method"),
+    ("arguments", "ranks", "method"),
     [
         ({"kind": "uncorrelated", "items": 1000}, 1, "core"),
         ({"kind": "uncorrelated", "items": 1000}, 2, "dp"),
@@ -109,5 +109,5 @@ def test_a_search_that_gave_up_is_not_shown_as_a_proof_beside_the_peers(drive, p
         ({"kind": "uncorrelated", "items": 1000, "method": "bb"}, 1, "bb"),
     ],
 )
-def test_an_expanding_core_is_the_default_where_it_is_faster_and_no_table_is_asked_for(given, ranks, method):
-    assert KNAPSACK.load(KnapsackOptions(**given), ranks).options.method == method
+def test_an_expanding_core_is_the_default_where_it_is_faster_and_no_table_is_asked_for(arguments, ranks, method):
+    assert KNAPSACK.load(KnapsackOptions(**arguments), ranks).options.method == method
