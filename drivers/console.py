@@ -29,11 +29,11 @@ class ConsoleProgram(NamedTuple):
 
     Attributes
     ----------
-    title : str
+    title
         One line of description.
-    module : str
+    module
         Module for `python -m`.
-    words : tuple of str
+    words
         Words before its arguments.
     """
 

@@ -96,13 +96,13 @@ class Neighbourhood(NamedTuple):
 
     Attributes
     ----------
-    name : str
+    name
         Name in `--neighbourhood`.
-    encoding : str
+    encoding
         Name of its encoding; empty if any problem may list it.
-    shape, change : int
+    shape, change
         See `core.kernels.local_search.moves`.
-    attributes : bool
+    attributes
         True if a tabu search can forbid removed attributes, not only the move itself.
     own_size, decode, apply
         See `custom`.

@@ -30,11 +30,11 @@ class Evaluation(NamedTuple):
 
     Attributes
     ----------
-    delta, quick, begin, update, move, refresh, partial, value : Function or None
+    delta, quick, begin, update, move, refresh, partial, value
         There is `delta` or `value`.
-    quick_for : tuple of str
+    quick_for
         Neighbourhoods supported by `quick`; the others are evaluated by `delta`.
-    work : int
+    work
         Approximate number of steps for a neighbour; devices share large evaluations among lanes.
     """
 

@@ -93,7 +93,6 @@ class Intervals:
 
     Attributes
     ----------
-    pairs : list of tuple of int
     count : int
         Number of items.
     """

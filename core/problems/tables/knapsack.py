@@ -48,12 +48,10 @@ class Knapsack:
 
     Parameters
     ----------
-    name : str
     weights, values : array_like, shape (n,), integers from 0 to 2**32 - 1
-    capacity : int, 0 to 2**30 - 1
-    optimum : int, optional
+    optimum
         The largest value, if known.
-    source : str
+    source
         Origin of the instance.
 
     Attributes

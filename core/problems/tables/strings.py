@@ -45,12 +45,11 @@ class StringPair:
 
     Parameters
     ----------
-    name : str
     a, b : bytes or array_like of uint8
         Of any length from 0 to `LONGEST`.
-    known_length : int, optional
+    known_length
         Length of a longest common subsequence, if known from the generator.
-    source : str
+    source
         Origin of the strings.
 
     Attributes
