@@ -140,7 +140,6 @@ def format_list(titles: Mapping[str, str]) -> str:
 
 
 def print_version(_: Sequence[str] | None) -> int:
-    """Print the version of the suite."""
     from importlib.metadata import version
 
     print(COMMAND, version(COMMAND))

@@ -177,7 +177,6 @@ def turning_points(subject: ModelledInstance) -> TextTable:
 
 
 def cost_table(rows: Sequence[ModelledCost]) -> TextTable:
-    """Return the table of energy and cost."""
     columns: dict[str, Callable[[ModelledCost], str]] = {
         "on": lambda one: one.place,
         ">time": lambda one: seconds(one.seconds),

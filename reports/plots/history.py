@@ -55,8 +55,6 @@ def draw_history(
         Rows [iteration, evaluations, seconds, best cost] where the best cost improved; at least one.
     unit
         Unit of evaluations, plural.
-    title
-        Title above both panels.
     noun
         Name of the cost.
     in_words

@@ -125,8 +125,6 @@ def climb_columns(climbs: CountedClimbs, distances: Array[D], ordered: Array[D])
 
     Parameters
     ----------
-    climbs
-        See `core.kernels.two_opt.climbs`.
     ordered
         Room for one tour-ordered copy per team.
     """

@@ -114,8 +114,6 @@ def climb_lanes(climbs: CountedClimbs, distances: Array[D], worklist: Const[bool
 
     Parameters
     ----------
-    climbs
-        See `core.kernels.two_opt.climbs`.
     worklist
         True if lanes take climbers from a shared worklist; otherwise each lane has fixed climbers.
     """

@@ -205,8 +205,6 @@ def climb_queue(climbs: Climbs, distances: Array[D], near_cities: Array[u16]):
 
     Parameters
     ----------
-    climbs
-        See `core.kernels.two_opt.climbs`.
     near_cities
         For each city others by ascending distance; filled up with the city itself.
     """

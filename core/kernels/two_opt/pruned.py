@@ -158,8 +158,6 @@ def climb_pruned(climbs: CountedClimbs, distances: Array[D], neighbours: Array[P
 
     Parameters
     ----------
-    climbs
-        See `core.kernels.two_opt.climbs`.
     neighbours
         For each city all others by ascending distance, as distance << 16 | city; the last entry of a row is a
         sentinel with a distance above all edges.

@@ -263,8 +263,6 @@ def climb_tiles(climbs: CountedClimbs, distances: Array[u16], pairs: Array[u32],
 
     Parameters
     ----------
-    climbs
-        See `core.kernels.two_opt.climbs`.
     pairs
         d(r, m) | d(r, m + M) << 16.
     """

@@ -319,13 +319,7 @@ def climb(climbs: CountedClimbs, one: Climber):
 
 @kernel
 def climb_window(climbs: CountedClimbs, distances: Array[u16], shape: ClimberGroups):
-    """Climb from each of ``climbs.tours`` to a local optimum, ``team_size()`` / ``shape.lanes`` tours at a time.
-
-    Parameters
-    ----------
-    climbs
-        See `core.kernels.two_opt.climbs`.
-    """
+    """Climb from each of ``climbs.tours`` to a local optimum, ``team_size()`` / ``shape.lanes`` tours at a time."""
     group, member = lane() // shape.lanes, lane() % shape.lanes
     one = Climber(
         climbs.n,

@@ -258,7 +258,6 @@ class _Lines:
         return InstanceError(self.path, self.rows[self.at - 1][0] if self.rows else 1, found, expected)
 
     def next(self, expected: str) -> str:
-        """Return the next line."""
         if self.at == len(self.rows):
             raise self.error("the end of the file", expected)
         self.at += 1
