@@ -202,8 +202,6 @@ def memory_groups(ranks: Any, memory: str) -> list[int]:
 
     Parameters
     ----------
-    ranks
-        A `cluster.Communicator`.
     memory
         Name of the memory that this rank's device shares with others of its host; empty if none.
     """

@@ -49,7 +49,7 @@ class ShapeTuner:
 
     Attributes
     ----------
-    best : Shape or None
+    best
         The fastest shape among those with all their trials.
     done : bool
         True if all shapes are tried, or one has failed.

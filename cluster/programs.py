@@ -10,9 +10,9 @@ class ClusterProgram(NamedTuple):
 
     Attributes
     ----------
-    title : str
+    title
         One line of description.
-    module : str
+    module
         Module for `python -m`; a name, since some import packages that this one must not.
     """
 

@@ -29,11 +29,11 @@ class ConsoleProgram(NamedTuple):
 
     Attributes
     ----------
-    title : str
+    title
         One line of description.
-    module : str
+    module
         Module for `python -m`.
-    words : tuple of str
+    words
         Words before its arguments.
     """
 
@@ -140,7 +140,6 @@ def format_list(titles: Mapping[str, str]) -> str:
 
 
 def print_version(_: Sequence[str] | None) -> int:
-    """Print the version of the suite."""
     from importlib.metadata import version
 
     print(COMMAND, version(COMMAND))

@@ -53,7 +53,7 @@ def reached(file: str) -> frozenset[str]:
     """Files that a Python file imports or names."""
     if not file.endswith(".py") or not (ROOT / file).exists():
         return frozenset()
-    found: set[str] = set()
+    mentioned: set[str] = set()
     for node in ast.walk(ast.parse((ROOT / file).read_text())):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -63,13 +63,13 @@ def reached(file: str) -> frozenset[str]:
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 200:
             names = [node.value] if "." in node.value and " " not in node.value else []
-            found |= {one for one in at_the_top() if one in node.value} | ({node.value} & known())
+            mentioned |= {one for one in at_the_top() if one in node.value} | ({node.value} & known())
         else:
             continue
-        found.update(one for name in names for one in files_of(name))
+        mentioned.update(one for name in names for one in files_of(name))
     if file.startswith("tests/"):
-        found |= {f"{folder}/conftest.py" for folder in map(str, Path(file).parents)} & known()
-    return frozenset(found - {file})
+        mentioned |= {f"{folder}/conftest.py" for folder in map(str, Path(file).parents)} & known()
+    return frozenset(mentioned - {file})
 
 
 def reached_by(starts: Iterable[str]) -> set[str]:

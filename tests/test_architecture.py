@@ -214,12 +214,12 @@ def crowded_folders(root: Path = ROOT) -> dict[str, int]:
 
 def repeated_classes(root: Path = ROOT) -> dict[str, list[str]]:
     """Return the class names that occur more than once, with their lines. Nested classes count too."""
-    found: dict[str, list[str]] = {}
+    classes: dict[str, list[str]] = {}
     for path in all_sources(root):
         for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.ClassDef):
-                found.setdefault(node.name, []).append(f"{path.relative_to(root)}:{node.lineno}")
-    return {name: places for name, places in found.items() if len(places) > 1}
+                classes.setdefault(node.name, []).append(f"{path.relative_to(root)}:{node.lineno}")
+    return {name: places for name, places in classes.items() if len(places) > 1}
 
 
 def undocumented_packages(root: Path = ROOT) -> list[str]:

@@ -56,7 +56,6 @@ def emitted_kernel(program: tree.Program, source: str) -> Any:
 
 
 def file_equals(path: str, source: str) -> bool:
-    """Return True if a file has this text."""
     try:
         with open(path, "rb") as file:
             return file.read() == source.encode()

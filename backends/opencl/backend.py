@@ -322,7 +322,6 @@ class PackedArguments:
             self.words[word] = pack(value)
 
     def set(self, kernel: Any) -> None:
-        """Pass all arguments to a kernel object."""
         kernel._set_arg_buf_multi(tuple(self.words))
 
     def start(self, teams: int) -> None:

@@ -35,13 +35,13 @@ class Host(NamedTuple):
 
     Attributes
     ----------
-    name : str
+    name
         Host name, optionally with the user: ``me@host``.
-    slots : int or None
+    slots
         Number of ranks; None for its number of cores.
-    most : int or None
+    most
         Maximum of ranks if oversubscribed; None for no limit.
-    line : int
+    line
         Line number in the file, from 1.
     """
 

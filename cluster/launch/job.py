@@ -145,7 +145,6 @@ class SignalForwarder:
         self.send()
 
     def send(self) -> None:
-        """Forward pending signals."""
         while self.child is not None and self.waiting:
             number = self.waiting.pop(0)
             if self.child.poll() is None:

@@ -22,15 +22,15 @@ class LaunchRequest(NamedTuple):
 
     Attributes
     ----------
-    ranks, per_host : int or None
+    ranks, per_host
         Number of ranks in all, and on each host.
-    path : str or None
+    path
         The host file.
     hosts : list of Host or None
         Its content.
-    fault_tolerant : bool
+    fault_tolerant
         True if the job continues after a rank is killed.
-    further : list of str
+    further
         Options of the launcher.
     """
 
@@ -54,14 +54,12 @@ class RankLayout(NamedTuple):
 
     Attributes
     ----------
-    ranks : int
-    per_host : int or None
+    per_host
         On each host; None for the number of its slots.
-    cores_each : int or None
+    cores_each
         Cores that a rank is bound to; None for no binding by number.
-    is_crowded : bool
+    is_crowded
         True if there are more ranks than slots.
-    notes : list of str
     """
 
     ranks: int

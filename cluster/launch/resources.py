@@ -22,11 +22,11 @@ class SlurmAllocation(NamedTuple):
 
     Attributes
     ----------
-    nodes : int
+    nodes
         Hosts.
-    tasks : int or None
+    tasks
         Requested ranks; None if not given.
-    gpus : int or None
+    gpus
         On each host; None if not given.
     """
 
@@ -40,19 +40,19 @@ class LaunchResources(NamedTuple):
 
     Attributes
     ----------
-    cores, gpus : int
+    cores, gpus
         Of this machine.
-    mpirun : str or None
+    mpirun
         Open MPI's launcher; None if missing.
-    mpirun_takes_allocation : bool
+    mpirun_takes_allocation
         True if it starts ranks by itself on the hosts of an allocation.
-    srun : str or None
+    srun
         Slurm's launcher, if it supports PMIx like the ranks' MPI.
-    allocation : Allocation or None
+    allocation
         None outside an allocation.
     environment : Mapping of str to str
         Of this process.
-    is_root : bool
+    is_root
         True if the user is root; Open MPI then requires confirmation.
     """
 

@@ -149,8 +149,6 @@ def batch_script(name: str, asked: Mapping[str, object], words: Sequence[str], s
 
     Parameters
     ----------
-    name
-        Of the job.
     asked
         Options of `sbatch`.
     words

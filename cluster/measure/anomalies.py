@@ -111,7 +111,6 @@ def clocks_apart(ranks: Sequence[RankSpeed]) -> Iterator[str]:
 
 
 def group_by_host(ranks: Sequence[RankSpeed]) -> dict[str, list[RankSpeed]]:
-    """Return the ranks of each host."""
     groups: dict[str, list[RankSpeed]] = {}
     for rank in ranks:
         groups.setdefault(rank.host, []).append(rank)

@@ -38,9 +38,9 @@ class Network(NamedTuple):
 
     Attributes
     ----------
-    alpha_s : float
+    alpha_s
         Seconds of an empty message.
-    beta_s_per_byte : float
+    beta_s_per_byte
         Seconds for each further byte: one over the bandwidth.
     """
 
@@ -53,11 +53,11 @@ class Link(MeasuredPart, frozen=True):
 
     Attributes
     ----------
-    source, target : int
+    source, target
         The ranks.
-    same_host : bool
+    same_host
         True if both are on one host, so that messages pass through its memory.
-    alpha_s, beta_s_per_byte : float
+    alpha_s, beta_s_per_byte
         As in `Network`, fitted to messages of several sizes.
     """
 
@@ -73,18 +73,18 @@ class Reduction(MeasuredPart, frozen=True):
 
     Attributes
     ----------
-    ranks : int
+    ranks
         Number of participating ranks: the first ones of the job.
-    hosts : int
+    hosts
         Number of hosts.
-    bytes : int
+    bytes
         Of each rank's array.
-    seconds : float
+    seconds
         Of a call that follows another, on the slowest rank; median over batches of calls.
-    low_s, high_s : float
+    low_s, high_s
         95 % confidence interval of this median by order statistics; least and largest batch if there are too
         few batches.
-    calls : int
+    calls
         Number of timed calls.
     """
 
@@ -105,15 +105,15 @@ class Pace(MeasuredPart, frozen=True):
 
     Attributes
     ----------
-    ranks : int
+    ranks
         Number of participating ranks: the first ones of the job.
-    hosts : int
+    hosts
         Number of hosts.
-    unit_s : float
+    unit_s
         Seconds for a unit of work of each rank, without synchronisation; median over batches of steps.
-    low_s, high_s : float
+    low_s, high_s
         As in `Reduction`.
-    steps : int
+    steps
         Number of timed steps.
     """
 
@@ -130,27 +130,27 @@ class RankSpeed(MeasuredPart, frozen=True):
 
     Attributes
     ----------
-    rank : int
+    rank
         Its number.
-    host : str
+    host
         Its host's name.
-    device : str
+    device
         Name of the processor or GPU.
-    backend : str
+    backend
         ``cpu``, ``threads``, ``cuda``, ...
-    cores : int
+    cores
         Cores of the device; 1 for a rank on one core, and for a GPU, which needs one core as its host.
-    host_cores : int
+    host_cores
         Cores of the host, shared by the host's ranks.
-    rate : float
+    rate
         Units of work per second while all ranks work.
-    unit : str
+    unit
         Unit of work, plural: neighbours, moves.
-    kernel : str
+    kernel
         Workload and instance of the measurement.
-    rate_alone : float
+    rate_alone
         Units of work per second while the other ranks of its host wait.
-    clock_offset_s : float
+    clock_offset_s
         Its clock less that of rank 0; right to half of a message's round trip.
     versions : Mapping of str to str
         Of Python, NumPy, MPI and the suite's sources, by name.
@@ -175,17 +175,17 @@ class ClusterMeasurement(MeasuredPart, frozen=True, tag=VERSION, tag_field="vers
 
     Attributes
     ----------
-    made : str
+    made
         The date, UTC, as ``2026-11-22T23:00:00Z``.
-    mpi : str
+    mpi
         The MPI library with its version.
-    links : tuple of Link
+    links
         Between some pairs of ranks; none for a single rank.
-    reductions : tuple of Reduction
+    reductions
         Over 2, 4, 8, ... and all ranks, by their number and then by bytes.
-    paces : tuple of Pace
+    paces
         Of 1, 2, 4, 8, ... and all ranks, by their number.
-    ranks : tuple of RankSpeed
+    ranks
         Of every rank, in order.
     """
 

@@ -105,7 +105,6 @@ def rounds(network: Interconnect, places: RankLocations, ranks: int, size: int) 
 
 
 def recursive_doubling(ranks: int, size: float) -> Iterator[MessageRound]:
-    """Recursive doubling."""
     chosen, before, back = fold_to_power(ranks, size)
     yield from before
     for distance in powers(len(chosen)):

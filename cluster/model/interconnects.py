@@ -32,13 +32,13 @@ class Hop(NamedTuple):
 
     Attributes
     ----------
-    alpha_s : float
+    alpha_s
         Seconds of a message of no bytes; between sites that are next to each other.
-    beta_s_per_byte : float
+    beta_s_per_byte
         Seconds for each byte.
-    source : str
+    source
         Source of both, as text.
-    farthest_s : float
+    farthest_s
         `alpha_s` between the two most distant sites; 0 if it is the same.
     """
 
@@ -69,18 +69,17 @@ class Interconnect:
 
     Attributes
     ----------
-    name, title : str
-    cores_per_host : int
+    cores_per_host
         Ranks on a host; hosts are filled one after the other.
-    cores, hosts : Hop
+    cores, hosts
         Between cores of a host and between hosts of a site.
-    between_sites : Hop
+    between_sites
         Between hosts of two sites.
-    sites : int
+    sites
         Number of sites; the hosts in use are split into equal blocks.
-    algorithm : str
+    algorithm
         `HOSTS_FIRST`, as in Open MPI 5 for several ranks on several hosts, or `DOUBLING`.
-    measured : tuple of Reduction
+    measured
         Measured reductions, to which modelled times are fitted.
     crowds : tuple of (int, float)
         Numbers of ranks, and the factor by which the work of each takes longer than alone, if each step waits for

@@ -29,24 +29,24 @@ class Work(NamedTuple):
 
     Attributes
     ----------
-    way : str
+    way
         Partition scheme, a key of `PARTITION_SCHEMES`.
-    units : float
+    units
         Units of work in an iteration of all ranks together.
-    iterations : int
+    iterations
         Iterations of a run; 1 for subtrees, strips and halves.
-    shares : int
+    shares
         Number of walks, climbers or ants; a rank has a whole number of them.
-    reduced_bytes, gathered_bytes : int
+    reduced_bytes, gathered_bytes
         Arrays that all ranks add up in each iteration, and arrays gathered on every host. For strips and halves:
         a border of the whole table, and the last row.
-    collected_bytes : int
+    collected_bytes
         Bytes that the first rank collects from all others in each iteration; 0 for this project's ranks.
-    least : float
+    least
         Units of the smallest batch, of subtrees.
-    pieces : int
+    pieces
         Messages in which a strip sends its border.
-    waves : int
+    waves
         Parts of a table, each by its own ranks, that are computed from both ends: 1 or 2.
     """
 
@@ -67,11 +67,11 @@ class Speed(NamedTuple):
 
     Attributes
     ----------
-    unit_s : float
+    unit_s
         Seconds for a unit of work, gamma, when it works alone.
-    serial_s : float
+    serial_s
         Seconds of an iteration that every rank spends by itself: the move, an update.
-    meeting_s : float
+    meeting_s
         Seconds of a rank's processor for a reduction besides the messages: Python, between two kernels.
     """
 
@@ -101,9 +101,7 @@ class ScalingPoint(NamedTuple):
 
     Attributes
     ----------
-    ranks : int
-    parts : Parts
-    speedup : float
+    speedup
         Over one rank.
     """
 

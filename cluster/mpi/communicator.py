@@ -30,16 +30,16 @@ class Communicator(Protocol):
 
     Attributes
     ----------
-    rank, size : int
+    rank, size
         This process's rank and the number of ranks.
-    local_rank : int
+    local_rank
         Its number among the ranks of its host; modulo the number of devices there, it is the device's index.
-    is_silent : bool
+    is_silent
         True for a rehearsal, in which no other rank takes part although `size` counts them.
-    survives : bool
+    survives
         True if the others continue when ranks are lost. Then words are shared by messages, and every rank has a
         separate `counter`.
-    lost : sequence of int
+    lost
         Lost ranks, by their numbers when the job began.
     """
 

@@ -50,7 +50,6 @@ class BundleForm:
 
     Attributes
     ----------
-    bundle : type
     kinds : tuple of (str, kind)
         By the fields' names.
     text : str
@@ -216,7 +215,7 @@ class Rows:
     ----------
     bundle
         The bundle, with buffers that hold all rows.
-    count : int
+    count
         Rows.
     """
 

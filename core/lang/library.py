@@ -70,13 +70,11 @@ def pack(cost: i32, index: u32) -> u64:
 
 @function
 def packed_cost(key: u64) -> i32:
-    """Return the cost in a packed key."""
     return i32(u32(key >> 32) ^ 0x80000000)
 
 
 @function
 def packed_index(key: u64) -> u32:
-    """Return the index in a packed key."""
     return u32(key)
 
 

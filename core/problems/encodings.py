@@ -57,12 +57,12 @@ class Encoding(NamedTuple):
 
 
 def Bits(n: int) -> Encoding:  # noqa: N802
-    """Return a vector of ``n`` bits."""
+    """Encoding of a vector of ``n`` bits."""
     return _checked(Encoding("bits", moves.BITS, n, 2, "int32"))
 
 
 def Values(n: int, choices: int) -> Encoding:  # noqa: N802
-    """Return a vector of ``n`` values from 0 to ``choices - 1``."""
+    """Encoding of a vector of ``n`` values from 0 to ``choices - 1``."""
     found = _checked(Encoding("values", moves.VALUES, n, choices, "int32"))
     if not 2 <= found.choices <= MOST_CHOICES:
         raise UserError(f"a vector over {found.choices} values; expected 2 to {MOST_CHOICES}")
@@ -70,12 +70,12 @@ def Values(n: int, choices: int) -> Encoding:  # noqa: N802
 
 
 def Permutation(n: int) -> Encoding:  # noqa: N802
-    """Return an order of 0 to ``n - 1``."""
+    """Encoding of an order of 0 to ``n - 1``."""
     return _checked(Encoding("permutation", moves.PERMUTATION, n, n, "int32"))
 
 
 def Reals(n: int, dtype: str = "float32") -> Encoding:  # noqa: N802
-    """Return a vector of ``n`` real numbers in [-1, 1]."""
+    """Encoding of a vector of ``n`` real numbers in [-1, 1]."""
     if dtype not in ("float32", "float64"):
         raise UserError(f"a vector of reals of type {dtype!r}; expected 'float32' or 'float64'")
     return _checked(Encoding("reals", moves.REALS, n, 1, dtype))
@@ -96,13 +96,13 @@ class Neighbourhood(NamedTuple):
 
     Attributes
     ----------
-    name : str
+    name
         Name in `--neighbourhood`.
-    encoding : str
+    encoding
         Name of its encoding; empty if any problem may list it.
-    shape, change : int
+    shape, change
         See `core.kernels.local_search.moves`.
-    attributes : bool
+    attributes
         True if a tabu search can forbid removed attributes, not only the move itself.
     own_size, decode, apply
         See `custom`.

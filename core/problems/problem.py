@@ -31,15 +31,14 @@ class Evaluation(NamedTuple):
 
     Attributes
     ----------
-    delta, quick, begin, update, move, refresh, partial, value, touches, touched : Function or None
+    delta, quick, begin, update, move, refresh, partial, value, touches, touched
         There is `delta` or `value`.
-    quick_for : tuple of str
+    quick_for
         Neighbourhoods supported by `quick`; the others are evaluated by `delta`.
-    work : int
+    work
         Approximate number of steps for a neighbour; devices share large evaluations among lanes.
-    touched_for : tuple of str
-        Neighbourhoods of whose indices `touched` speaks; searches of the best of them keep all differences.
-
+    touched_for
+        Neighbourhoods with indices in `touched`; searches of the best of their neighbours keep all differences.
     """
 
     delta: Function | None = None

@@ -47,8 +47,6 @@ def check_functions(name: str, evaluation: Any, dtype: str, data: type) -> None:
 
     Parameters
     ----------
-    name
-        Of the problem.
     evaluation
         A `core.problems.problem.Evaluation`.
     dtype
@@ -79,8 +77,6 @@ def check_neighbourhood(name: str, neighbourhood: Any, dtype: str) -> None:
 
     Parameters
     ----------
-    name
-        Of the problem.
     neighbourhood
         A `core.problems.encodings.Neighbourhood`.
     dtype

@@ -126,7 +126,7 @@ class Batches(TimedBatches):
 
     Attributes
     ----------
-    speed : float
+    speed
         Items per second of this rank, as measured so far.
     """
 

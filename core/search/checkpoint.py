@@ -33,14 +33,13 @@ class CheckpointArray(NamedTuple):
 
     Attributes
     ----------
-    name : str
     dtype
         Of NumPy; ``np.str_`` for a text.
     shape : tuple of int or None
         None: any number of rows or columns.
     ranges : sequence of (least, most)
         One for all elements, or one for each of the last axis' columns; none: every content is valid.
-    rule : callable, optional
+    rule
         Returns the fault of an array that has dtype, shape and ranges ("found ..., expected ..."), or None.
     """
 
@@ -182,9 +181,9 @@ class Checkpointer:
     write
         Stores a checkpoint permanently in place of the previous one; called on the first rank. May raise OSError or
         UserError. None to store none.
-    earlier : State, optional
+    earlier
         Checkpoint from which the run resumes, the same on all ranks; None for a new run.
-    every_s : float
+    every_s
         Seconds between checkpoints.
     hold
         Called with every checkpoint on every rank, so that other ranks can resume after a loss. None if ranks hold no

@@ -17,8 +17,6 @@ def have_equal_devices(backend: Any, ranks: Any) -> bool:
     ----------
     backend
         This rank's `backends.launch.Backend`.
-    ranks
-        A `cluster.Communicator`.
     """
     if ranks.size == 1 or ranks.is_silent:
         return True
@@ -93,7 +91,6 @@ class Intervals:
 
     Attributes
     ----------
-    pairs : list of tuple of int
     count : int
         Number of items.
     """

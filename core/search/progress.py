@@ -124,7 +124,7 @@ class ProgressSamples:
 
     Parameters
     ----------
-    began : float
+    began
         Start of the search, by `time.perf_counter`.
     cost
         Cost of the start solution; None without one.

@@ -26,17 +26,17 @@ class Progress(NamedTuple):
 
     Attributes
     ----------
-    done : int
+    done
         Steps made so far; the ``run`` of a search says what its steps are.
-    total : int or None
+    total
         Steps of the whole run; None: unknown.
-    cost : int or None
+    cost
         Cost of the best solution so far; None: unknown before the end.
-    seconds : float
+    seconds
         Seconds since the run began.
-    evaluations : int or None
+    evaluations
         Units of work so far, as `SearchResult.evaluations` counts them; None: unknown before the end.
-    bound : int or None
+    bound
         A cost below which there is no solution; None: unknown.
     """
 

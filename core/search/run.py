@@ -53,19 +53,19 @@ class Step(NamedTuple):
 
     Attributes
     ----------
-    steps : int
+    steps
         Iterations of a synchronous run that this rank made.
-    undone : int
+    undone
         Remaining work of this rank, in any unit; the run ends when no rank has any.
-    is_ended : bool
+    is_ended
         True if this rank ends the run: a target is reached.
-    is_cut : bool
+    is_cut
         True if this rank broke off its last iteration at the time limit.
-    is_divisible : bool
+    is_divisible
         True if the search itself breaks off an iteration at the time limit.
-    uneven : float
+    uneven
         Factor by which the next batch may exceed the estimate that follows from this one.
-    words : tuple of int
+    words
         Numbers of the search; their sums over all ranks are `SynchronousRun.words`.
     """
 
@@ -83,9 +83,9 @@ class Budget(NamedTuple):
 
     Attributes
     ----------
-    steps : int
+    steps
         Iterations, at least 1.
-    seconds : float
+    seconds
         Largest estimated seconds of a launch; infinite without a time limit.
     """
 
@@ -138,11 +138,11 @@ class Run:
         Stop criteria. The run looks at time and iterations, the search at target and patience.
     callback
         See `core.search.protocol.Callback`.
-    total : int, optional
+    total
         Steps of the whole run, for the callback; None: unknown.
-    checkpointer : Checkpointer, optional
+    checkpointer
         See `core.search.protocol.Search.run`.
-    history : bool
+    history
         True if samples of progress are wanted, for searches without a history of their own.
 
     Attributes

@@ -26,14 +26,14 @@ class Stop(NamedTuple):
 
     Attributes
     ----------
-    iterations : int
+    iterations
         Iterations of a walk at most (for simulated annealing, draws), of a colony, or climbs of hill climbing from
         random tours.
-    seconds : float
+    seconds
         Wall-clock time, looked at between launches.
-    target : int
+    target
         A cost at which the search is content.
-    patience : int
+    patience
         Iterations without a better best solution.
     """
 

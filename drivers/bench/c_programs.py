@@ -65,12 +65,11 @@ class CProgram(NamedTuple):
 
     Attributes
     ----------
-    source : str
     forms : mapping
         By name further arguments of gcc.
-    write : callable
+    write
         Writes a matrix of distances to a file, as the options ask.
-    arguments : callable
+    arguments
         Makes the arguments behind that file from the options.
     execution : mapping
         Settings that it shares with the kernels it stands beside, for records.

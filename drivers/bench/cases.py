@@ -40,15 +40,13 @@ class BenchmarkCase:
 
     Attributes
     ----------
-    title : str
-    candidates : tuple of Candidate
-    by_kernels : bool
+    by_kernels
         True to compare times of kernels, False to compare end-to-end times without compilation.
-    unequal : bool
+    unequal
         True if the variants find different results.
-    phases : bool
+    phases
         True to show the times of the phases of an iteration.
-    remark : str
+    remark
         Line under the table; may be empty.
     """
 

@@ -36,11 +36,11 @@ class Comparison:
     ----------
     sections : list of reports.comparison.sections.ComparedSection
         A section for each instance: rows with speed-ups, and notes.
-    report : Path
+    report
         File of the report in Markdown; LaTeX and charts are beside it.
-    records : Path
+    records
         File of records.
-    complete : bool
+    complete
         True if no run failed and none is missing.
     """
 

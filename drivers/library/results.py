@@ -17,38 +17,38 @@ class Result:
 
     Attributes
     ----------
-    name : str
+    name
         Name of the instance.
-    cost : int
+    cost
         Cost of the best solution; its value if the workload maximises.
-    solution : ndarray or None
+    solution
         The best solution; None if the run did not compute it.
-    evaluations : int
+    evaluations
         Amount of work, in the unit `unit`.
-    seconds, compile_seconds : float
+    seconds, compile_seconds
         Time of the run from end to end without compilation, and time of compilation.
-    confirmed : bool or None
+    confirmed
         True if the plain scorer finds the same cost; None if there is no scorer. If it finds another cost, the run
         raises `Unconfirmed` and has no result.
-    hash : str
+    hash
         16 hexadecimal digits, equal on every backend and number of ranks for equal work.
-    history : list of list, optional
+    history
         Rows [iteration, evaluations, seconds, best cost], one for each improvement; None without ``history=True``.
-    seed : int
+    seed
         Random seed.
-    backend, device : str
+    backend, device
         Names of backend and device.
-    ranks : int
+    ranks
         Number of ranks.
-    unit : str
+    unit
         Unit of `evaluations`, plural.
-    optimum : int, optional
+    optimum
         The best known cost; None if unknown.
-    is_value : bool
+    is_value
         True if the workload maximises `cost`.
-    interrupted : bool
+    interrupted
         True if Ctrl-C or the callback ended the run.
-    words : str
+    words
         The line that programs print: result, work, times and verifiers.
     """
 

@@ -60,13 +60,13 @@ class CheckpointIdentity(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     ----------
     workload, instance, instance_sha256, seed, parameters
         As in `reports.records.files.Record`: all that decides the work.
-    history : bool
+    history
         True if the run records its history, which has to begin with the run.
-    repetition : int
+    repetition
         Number of earlier repetitions of the run.
-    resumed : int
+    resumed
         Number of times that this repetition has resumed.
-    version : int
+    version
         See `VERSION`.
     """
 

@@ -41,9 +41,9 @@ class RehearsalTiming(NamedTuple):
 
     Attributes
     ----------
-    seconds : float
+    seconds
         The median of several trials: the least would be that of an idle machine.
-    share : float
+    share
         Mean over ranks of the fraction of time in communication, including waiting.
     """
 
@@ -91,7 +91,7 @@ class ParallelBenefitCheck:
 
     Attributes
     ----------
-    run : Run
+    run
         Run of this rank in a repetition if it `works`: that of all ranks, or the first rank's alone.
     verdict : Verdict or None
         Reason why the first rank works alone; None if all share.

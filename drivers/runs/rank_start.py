@@ -25,8 +25,6 @@ def run_resumable(
     ----------
     workload, own
         The declaration, and this rank's options.
-    ranks
-        The communicator.
     work
         (communicator that measures its own time, state of earlier attempts) -> result of an attempt.
 

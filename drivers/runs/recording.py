@@ -78,7 +78,6 @@ class RunRecorder:
         }
 
     def checkpoint_identity(self, repetition: int) -> CheckpointIdentity:
-        """Return the identity of a repetition's checkpoint."""
         from drivers.runs.checkpoint_file import CheckpointIdentity
 
         name, seed, history = self.run.problem.name, self.options.seed, keeps_history(self.options)

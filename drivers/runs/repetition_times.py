@@ -44,13 +44,13 @@ class RepetitionMeasurement(NamedTuple):
 
     Attributes
     ----------
-    times : Times
+    times
         Times of the repetition.
-    rank_s : list of float
+    rank_s
         Running time of every rank.
-    communication_share : float
+    communication_share
         Mean over ranks of the fraction of time in communication, including waiting.
-    read : Mapping
+    read
         Readings of meters and counters: `started_at`, `conditions`, `energy_j` and `bytes_moved` of
         `reports.records.schema.Repetition`.
     """

@@ -42,17 +42,16 @@ class InstanceRuns:
 
     Attributes
     ----------
-    rows : DataFrame
+    rows
         A row for the runs of a work on a device with the same execution settings: the name of the work, and that of the
         device with the settings and the machine if they differ among the rows (`work`, `place`); its runs, with and
         without their histories (`family`, `record`: the run of the first seed); the name of its sample of costs: the
         work's, and the device's if a time limit ended its runs (`sample`); the best costs of all seeds in brief
         (`costs`); the cost at which runs stopped, if at any (`stop`); the fewest and the most evaluations of a run
         (`least`, `most`).
-    targets : Targets
     machines : mapping
         Environments by letter.
-    notes : tuple of str
+    notes
         Excluded runs with the reasons, in sentences without full stops.
     """
 

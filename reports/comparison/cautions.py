@@ -46,13 +46,13 @@ class Caution:
 
     Attributes
     ----------
-    mark : str
+    mark
         Its letter in tables.
-    text : str
+    text
         The reason, as printed after the mark: without a capital and a full stop.
-    figures : dict
+    figures
         The figure, perhaps empty, by the row's label.
-    everywhere : bool
+    everywhere
         True if it affects all rows.
     """
 

@@ -22,11 +22,11 @@ class HybridConfigurations:
 
     Attributes
     ----------
-    comparison : Comparison
+    comparison
         It has all rows, the baseline too.
-    cores : int
+    cores
         Of all ranks of a row together.
-    rows : tuple of Row
+    rows
         In the order of their ranks.
     """
 

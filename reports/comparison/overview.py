@@ -25,15 +25,15 @@ class OverviewRow:
 
     Attributes
     ----------
-    workload, title : str
+    workload, title
         Its name and its title; records have no title.
-    comparison : Comparison, optional
+    comparison
         Its runs side by side; None without comparable runs.
-    not_run : tuple of NotRun
+    not_run
         Configurations that did not run or were refused, with the reasons.
-    refused : str
+    refused
         Reason for a missing comparison: no runs, unequal work, or no confirmed result.
-    why : str
+    why
         Reason for this work, a sentence without its full stop; empty if the overview has one for all.
     """
 
@@ -82,10 +82,9 @@ class Overview:
 
     Attributes
     ----------
-    lines : tuple of OverviewRow
-    not_here : tuple of NotRun
+    not_here
         Devices that no workload ran on, and why.
-    why : str
+    why
         Reason for these works, a sentence without its full stop.
     """
 

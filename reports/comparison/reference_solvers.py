@@ -22,20 +22,19 @@ class Solver:
 
     Attributes
     ----------
-    name : str
+    name
         Name, with the version if known.
-    proved : bool
-    whole_process : bool
+    whole_process
         True if it was timed as a whole process.
-    failure : str
+    failure
         Reason for missing results.
     cost : int or float
         Of its worst repetition.
-    solve_s : float
+    solve_s
         Median of its repetitions without its start, which is `startup_s`.
-    time_to_cost_s : float
+    time_to_cost_s
         Seconds until its cost was as good as ours.
-    time_limit_s : float
+    time_limit_s
         Its time limit, if it searches for a given time.
     costs : tuple of int or float
         Of every repetition.
@@ -94,12 +93,11 @@ class SolverComparison:
 
     Attributes
     ----------
-    comparison : Comparison
-    solvers : tuple of Solver
+    solvers
         Solvers with records, each once.
     cost : int or float
         Cost of our search in the accompanying run.
-    seed : int
+    seed
         Of that run.
     """
 

@@ -56,13 +56,13 @@ class ScalingCurve:
 
     Attributes
     ----------
-    name : str
+    name
         Name of the configuration, without its ranks.
-    weak : bool
+    weak
         True if the work grew with the ranks; otherwise it was the same.
-    points : tuple of Point
+    points
         In the order of the ranks; the first has one.
-    rows : tuple of str
+    rows
         Labels of the comparison's rows in the curve, if any.
     """
 

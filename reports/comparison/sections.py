@@ -20,12 +20,12 @@ class InstanceSection:
 
     Attributes
     ----------
-    records : sequence of Record
+    records
         Records of all configurations and seeds. Records with work that grows with the ranks are points of curves of
         weak scaling, not rows; without others, those on one rank are rows.
-    not_run : sequence of NotRun
+    not_run
         Other configurations, with the reasons.
-    why : str
+    why
         Reason for the choice of this instance.
     """
 
@@ -40,15 +40,15 @@ class ComparedSection:
 
     Attributes
     ----------
-    comparison : Comparison
+    comparison
         Its rows; runs of several seeds are one row.
-    why : str
+    why
         See `InstanceSection`.
     families : mapping
         The runs of all seeds of a row, by the identity of the row's record.
-    records : sequence of Record
+    records
         All of the section.
-    nearby : sequence of Record
+    nearby
         Those of the whole report.
     """
 

@@ -31,12 +31,12 @@ class BaselineSelection:
 
     Attributes
     ----------
-    first : tuple of str
+    first
         Execution settings that weigh more than all others, the first most.
     plain : mapping
         Settings that an experiment varies, with their values without it: a baseline has these values, and not the
         row's. A setting that no row has is ignored.
-    same : tuple of str
+    same
         Execution settings that have to be equal too, beside `ALGORITHM_SETTINGS`.
     """
 

@@ -30,9 +30,7 @@ class ModelledInstance(NamedTuple):
 
     Attributes
     ----------
-    instance, unit : str
-    units : float
-    core_s, gpu_s : float or None
+    core_s, gpu_s
         Seconds of an iteration on one core and on the GPU; None: no record of one.
     curves : list of (str, DataFrame)
         By the name of a network an iteration on each number of ranks, the ascending index: `seconds`, `speedup` over
@@ -65,15 +63,12 @@ class ModelCheck(NamedTuple):
 
     Attributes
     ----------
-    instance, backend, network : str
-    ranks, hosts : int
-    measured : Estimate
+    measured
         Seconds of an iteration.
-    modelled : float
-    error : Estimate
+    error
         Relative deviation of the model above (+) or below (-) the measured median, with an interval from both runs:
         the calibration's and this one.
-    unshared : str
+    unshared
         The serial seconds, and their origin.
     """
 
@@ -94,12 +89,9 @@ class ClusterModelPage:
 
     Attributes
     ----------
-    workload, made_by : str
-    calibration : tuple of str
+    calibration
         Sentences on the measurements of the core and the GPU, and on serial work.
-    networks : TextTable
-    subjects : tuple of ModelledInstance
-    sizes, published : tuple of TextTable
+    sizes, published
         Sizes from which ranks beat the GPU; a paper's tables as modelled.
     spent : tuple of (str, tuple of ModelledCost)
         Costs by the name of the run.
@@ -185,7 +177,6 @@ def turning_points(subject: ModelledInstance) -> TextTable:
 
 
 def cost_table(rows: Sequence[ModelledCost]) -> TextTable:
-    """Return the table of energy and cost."""
     columns: dict[str, Callable[[ModelledCost], str]] = {
         "on": lambda one: one.place,
         ">time": lambda one: seconds(one.seconds),

@@ -59,21 +59,21 @@ class GalleryReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes
     ----------
-    name : str
+    name
         Of a paper, `best`, `overview` or `ranks`; its records are `NAME.jsonl`.
-    title, note : str
+    title, note
         Subject, and further information for readers; the latter may be empty.
-    commands : tuple of str
+    commands
         Command lines that made the records.
-    exhibit, measure : str
+    exhibit, measure
         A table or figure of the paper, and its ratio for the index; empty for none.
-    picture : str
+    picture
         Name of the report's picture for the index, without suffix; empty for the first.
-    why : str
+    why
         Reason for the choice of an overview's runs, a sentence without its full stop.
-    partial : str
+    partial
         Reason for missing runs of a paper's exhibits, a sentence without its full stop; empty if all were made.
-    elsewhere : tuple of Elsewhere
+    elsewhere
         Medians of other runs of the same work.
     """
 

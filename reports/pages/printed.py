@@ -34,9 +34,9 @@ class PrintedOutput(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes
     ----------
-    page : str
+    page
         The page, relative to the gallery.
-    records : str
+    records
         File of records in the gallery.
     """
 

@@ -63,18 +63,18 @@ class FigureChoice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes
     ----------
-    exhibit, line : str
+    exhibit, line
         `table 4`, and the key of its row.
-    machine, column : str
+    machine, column
         For a published figure: the key of the machine, and the heading of the column; the latter may be empty if
         `where` selects the column, or the machine has only one.
     where : mapping
         Options of our run, which also select the paper's column if options distinguish columns: strategy, ants ...
-    series, backend : str
+    series, backend
         Series and backend of our run; any backend if empty.
-    ranks : int
+    ranks
         Ranks of our run; 0 for any number.
-    shows : tuple of str
+    shows
         Measures in the cell; by default those of the exhibit's cells, or all published ones.
     """
 

@@ -33,11 +33,11 @@ class HeatMapPart:
 
     Attributes
     ----------
-    lines : tuple of Line
+    lines
         Workloads with ratios over at least `SHORTEST_BASELINE_S` of one core.
-    devices : tuple of str
+    devices
         Those on which at least half of these workloads ran.
-    left_out : tuple of str
+    left_out
         Workloads and devices of the table that the picture lacks, with the reason.
     """
 

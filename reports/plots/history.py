@@ -22,11 +22,11 @@ class HistoryCurve(NamedTuple):
 
     Attributes
     ----------
-    name : str
+    name
         In the legend.
     history : sequence
         Rows [iteration, evaluations, seconds, best cost] where the best cost improved; at least one.
-    evaluations : int or None
+    evaluations
         Of the whole search, to which the last cost holds; None: to its last improvement.
     """
 
@@ -55,8 +55,6 @@ def draw_history(
         Rows [iteration, evaluations, seconds, best cost] where the best cost improved; at least one.
     unit
         Unit of evaluations, plural.
-    title
-        Title above both panels.
     noun
         Name of the cost.
     in_words

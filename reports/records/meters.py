@@ -54,17 +54,17 @@ class Meter:
 
     Parameters
     ----------
-    device_kind : str
+    device_kind
         `core`, `cores` or `gpu`; NVML is asked for a `gpu` alone.
     device_index : int or str
         The GPU's number among those that CUDA shows to this process, or its UUID as NVIDIA writes it (`GPU-...`).
-    device_name : str, optional
+    device_name
         The driver's name of the GPU. If NVML has another name for that number, none of its values is recorded.
-    root : Path, optional
+    root
         Folder of `proc` and `sys`.
     nvml : module, optional
         Replacement of `pynvml`.
-    clock : callable, optional
+    clock
         Seconds since some moment.
 
     Attributes

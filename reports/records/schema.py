@@ -35,10 +35,9 @@ class Repetition(Struct, frozen=True, omit_defaults=True):
 
     Attributes
     ----------
-    compile_s, transfer_s, kernel_s, total_s : float
-    started_at : str, optional
+    started_at
         Start of the repetition: date and time in UTC to the second, `2026-11-22T10:27:52Z`.
-    conditions : dict, optional
+    conditions
         State of the machine, as far as it can be read (see `reports.records.meters`): `load_1min` (load average of the
         last minute, at the start), `cpu_governor`, `cpu_mhz_mean`, `cpu_mhz_min`, `gpu_mhz`, `gpu_mhz_max`,
         `gpu_temperature_c`, `throttled` (true if the GPU's clock was slowed down) and `throttled_by` (the reasons).
@@ -46,19 +45,19 @@ class Repetition(Struct, frozen=True, omit_defaults=True):
         numbers at the start of the job) mark times that do not belong to one process and all ranks. After a restart,
         `transfer_s`, `kernel_s` and `communication_share` cover the time since then, and no joules and bytes are
         recorded.
-    energy_j : dict, optional
+    energy_j
         Joules over the repetition by source (`reports.records.meters.ENERGY_SOURCES`).
-    rank_s : list of float, optional
+    rank_s
         Each rank's own time without compilation, by rank.
-    bytes_moved : dict, optional
+    bytes_moved
         Bytes copied between host and device (`host_device`) and sent between ranks (`between_ranks`), over all ranks;
         a number that was not counted is left out.
-    communication_share : float, optional
+    communication_share
         Part of its time, 0 to 1, that a rank spent in communication: the mean over ranks.
-    history : list of list, optional
+    history
         Rows [iteration, evaluations, seconds, best cost] in this order of time: evaluations of all ranks and seconds
         since the start without compilation, and the best cost that was known then.
-    group : int, optional
+    group
         Number of repetitions that were recorded before its process began; absent for 0. Repetitions of one process are
         a group.
     """
@@ -87,44 +86,41 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
 
     Attributes
     ----------
-    workload : str
+    workload
         Name of the driver, `ihc` for instance.
-    instance, instance_sha256 : str
+    instance, instance_sha256
         Name, and the SHA-256 (64 hexadecimal digits) of the parsed content.
-    parameters : dict
+    parameters
         Everything that decides the work (climbers, start ...): records are compared only when their parameters are
         equal.
-    execution : dict
+    execution
         Execution settings: everything that was asked and affects only the speed (scan, evaluation, tiling ...). Runs
         with different settings are different runs. They are compared if their hashes are equal.
-    seed : int
-    backend, device : str
+    backend, device
         Values of `--backend` and `--device`; for a part of a processor the part, "4 of 16 cores".
-    device_kind : str
+    device_kind
         Kind of device, independent of the backend: `core`, `cores` or `gpu`. A baseline is a `core`.
-    ranks : int
+    ranks
         MPI ranks; 1 without MPI.
-    repetitions : tuple of Repetition
-    best_cost : int or float
-    best_index : int
+    best_index
         Number of the climber, ant or walk that found it.
-    evaluations : int
+    evaluations
         Number of evaluations in ONE repetition, in the unit `evaluation_unit`; `details["evaluation_definition"]`
         defines one. Other execution settings may need fewer for the same work (a pruned scan does), so only runs of
         equal settings must agree on it.
-    evaluation_unit : str
+    evaluation_unit
         Plural noun: moves, neighbours, selections, nodes, cells, transitions.
-    hash : str
+    hash
         Hexadecimal digest of the data in `hash_scope`.
-    hash_scope : str
+    hash_scope
         Data proved equal by equal hashes: `moves` (the index and the cost of every move of every walk), `climbs`
         (number, length and steps of every climb), `tours` (the length of every ant's tour in every iteration), or
         `result` (the best solution, and not the way to it).
-    environment : dict
+    environment
         See `reports.records.environment.environment`. Another `host` is another run.
-    verified : bool
+    verified
         True only if the plain NumPy scorer confirmed `best_cost`; otherwise the run enters no ratio.
-    details : dict
+    details
         Values that a report may show but which neither identify the run nor affect the work. The reports read
         `cities`, `optimum`, `instance_source` and `evaluation_definition` (texts that complete "Instance: ..."
         and "Counted: ..."), `device_name`, `cores_per_rank` (set by `--cores`), `rank_cores` (the numbers of each
@@ -134,7 +130,7 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
         `single_rank` (see `drivers.runs.parallel_benefit.SingleRankVerdict`), `sources` (digest of the kernels and the
         search, see `reports.records.sources`), `weak_scaling_ranks`; of dynamic
         programming also `cells`, `method`, `streamed_bytes` and `profile` (see `drivers.runs.kernel_profile`).
-    origin : str
+    origin
         Place of the record, for messages; not written.
     """
 

@@ -22,9 +22,9 @@ class SeedQuality:
 
     Attributes
     ----------
-    runs : tuple of Record
+    runs
         One of each seed, in the order of the seeds.
-    costs : Summary
+    costs
         Of the best costs of all seeds; its interval is that of their median.
     optimum : int or float or None
         Known optimum of the instance.

@@ -228,13 +228,12 @@ class SeedFamily:
 
     Attributes
     ----------
-    label : str
-    runs : tuple of Record
+    runs
         In the order of their seeds.
     samples : pandas.DataFrame
         The columns `SAMPLES`; without rows where a run has no history that can be used: the times of the others are
         then no fair sample.
-    notes : tuple of str
+    notes
         Problems of histories, in sentences without their full stops.
     """
 

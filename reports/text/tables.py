@@ -31,12 +31,11 @@ class TextTable:
 
     Attributes
     ----------
-    caption : str
+    caption
         A sentence without its full stop.
-    headings : tuple of str
+    headings
         Of the columns. A column of a heading that begins with ``>`` is aligned on the right, as in a format string.
-    rows : sequence of sequence of str
-    notes : sequence of str
+    notes
         Sentences below a LaTeX table, without full stops; pages have them in sections of their own.
     """
 

@@ -31,36 +31,36 @@ class ReportProperties(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes
     ----------
-    page : str or None
+    page
         The report's text without the section of the rules. None if missing; rules that need it cannot be checked.
     reasons : str or mapping
         Reason for these instances: one for all, or by the name of the instance; may be empty.
-    parts : str
+    parts
         Reason for using only a part of the machine, if it was.
-    absent : str
+    absent
         Description of the paper's benchmarks without a run; empty if none, or if no paper's benchmarks are shown.
-    why_absent : str
+    why_absent
         Reason for that.
     bounds : collection of str
         Labels of the rows with an upper bound of their performance, an ideal speed-up for instance. The label of a
         row is `ComparedRuns.label`; of a single record it is
         `reports.comparison.speedups.configuration_name`.
-    bound : str
+    bound
         Name of the bound in the page.
-    figures : sequence of str
+    figures
         Alternative texts of the pictures in the page.
-    extremes : sequence of str
+    extremes
         Headings of the columns that show the spread of values beside medians.
-    tests : str
+    tests
         Tests that compare runs, beside the intervals of speed-ups, as the page names them.
-    means : mapping or None
+    means
         Means in the page: values that are averaged (`RATES`, or costs by name) and the kind of mean, `ARITHMETIC` or
         `HARMONIC`. None: not known.
-    mean_ratios : str or None
+    mean_ratios
         Ratios that the report averages; empty: none. None: not known.
-    assumed_normal : str or None
+    assumed_normal
         Figures that take values as normally distributed; empty: none. None: not known.
-    joined : str or None
+    joined
         Points that a picture joins although nothing lies between them; empty: none. None: not known.
     """
 

@@ -318,15 +318,15 @@ def test_what_is_uploaded_comes_back(backend, dtype):
 
 
 def test_parts_of_a_buffer_are_streamed_while_launches_go_on(backend):
-    given = np.arange(20, dtype=np.uint32)
-    values, sums = backend.upload(given), backend.upload(np.zeros(20, np.uint64))
+    content = np.arange(20, dtype=np.uint32)
+    values, sums = backend.upload(content), backend.upload(np.zeros(20, np.uint64))
     host = backend.host_array(5, np.uint32)
-    backend.launch(kernels.grow, 2, 1, values, given.size, 5)
+    backend.launch(kernels.grow, 2, 1, values, content.size, 5)
     wait = backend.stream_out(values, 3, 5, host)
-    backend.launch(kernels.collect, 2, 1, values, given.size, sums)
+    backend.launch(kernels.collect, 2, 1, values, content.size, sums)
     wait()
-    same([host, backend.read(values, 7, 4)], [given[3:8] * 5 + 1, given[7:11] * 5 + 1])
-    same(downloads(backend, sums), [(given * 5 + 1).astype(np.uint64)])
+    same([host, backend.read(values, 7, 4)], [content[3:8] * 5 + 1, content[7:11] * 5 + 1])
+    same(downloads(backend, sums), [(content * 5 + 1).astype(np.uint64)])
 
 
 @pytest.mark.parametrize("count", [(2**40, 2**6), 2**58])

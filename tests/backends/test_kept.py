@@ -105,10 +105,10 @@ def test_only_backends_of_take_are_kept_and_only_a_few(monkeypatch):
     monkeypatch.setattr(CpuBackend, "close", lambda self: closed.append(self))
     own = backends.create("cpu")
     kept.give_back(own)
-    taken = [kept.take("cpu") for _ in range(kept.MOST_IDLE + 1)]
-    for one in taken:
+    opened = [kept.take("cpu") for _ in range(kept.MOST_IDLE + 1)]
+    for one in opened:
         kept.give_back(one)
-    assert closed == [own, taken[-1]]
+    assert closed == [own, opened[-1]]
 
 
 def test_a_thread_has_backends_of_its_own():

@@ -64,9 +64,9 @@ def bound(backend, monkeypatch):
     calls = []
     bind = backend.bind
 
-    def counted(*given):
-        calls.append(given)
-        return bind(*given)
+    def counted(*arguments):
+        calls.append(arguments)
+        return bind(*arguments)
 
     monkeypatch.setattr(backend, "bind", counted)
     return calls
@@ -98,9 +98,9 @@ def test_a_number_that_does_not_fit_is_refused_the_second_time_too(backend):
     for place in range(11):
         huge = {8: 1e39, 9: 10**400}.get(place, 2**64)
         for wrong in (huge, -1 if 4 <= place < 8 else None, "1", [1]):
-            given = [*right[:place], wrong, *right[place + 1 :]]
+            arguments = [*right[:place], wrong, *right[place + 1 :]]
             with pytest.raises(LaunchRefused, match="elements: argument .* does not fit"):
-                backend.launch(kernels.elements, 1, 1, *arrays, *given)
+                backend.launch(kernels.elements, 1, 1, *arrays, *arguments)
     with pytest.raises(LaunchRefused, match="a launch needs at least one"):
         backend.launch(kernels.elements, 0, 1, *arrays, *right)
     assert [backend.download(array).tolist() for array in arrays] == before

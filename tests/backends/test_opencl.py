@@ -35,7 +35,7 @@ def test_buffers_that_together_do_not_fit_are_refused_until_one_is_gone(opencl, 
     second = backend.upload(np.arange(150, dtype=np.uint32))
     assert backend.download(second).sum() == 150 * 149 // 2
 
-    def refuse(*given):
+    def refuse(*arguments):
         raise backend.cl.MemoryError("MEM_OBJECT_ALLOCATION_FAILURE")
 
     monkeypatch.setattr(backend.cl, "Buffer", refuse)

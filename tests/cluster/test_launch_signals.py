@@ -76,10 +76,10 @@ def handlers():
 def test_a_signal_while_the_launcher_is_started_reaches_it(is_early, handlers, monkeypatch):
     real = subprocess.Popen
 
-    def start(*given, **more):
+    def start(*arguments, **more):
         if is_early:
             signal.raise_signal(signal.SIGTERM)
-        child = real(*given, **more)
+        child = real(*arguments, **more)
         if not is_early:
             signal.raise_signal(signal.SIGTERM)
         return child

@@ -73,9 +73,9 @@ class Job:
         """Run a script, send it SIGTERM at some time if any, and return its exit code and what it said."""
         path = self.folder / "job.sh"
         path.write_text(script, newline="")
-        given = {"env": self.environment | more, "cwd": self.empty, "text": True}
+        arguments = {"env": self.environment | more, "cwd": self.empty, "text": True}
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        with subprocess.Popen([shutil.which("bash"), path], **given, **streams) as process:
+        with subprocess.Popen([shutil.which("bash"), path], **arguments, **streams) as process:
             if when:
                 assert soon(when)
                 process.send_signal(signal.SIGTERM)
@@ -152,7 +152,7 @@ def test_gpus_and_cores_of_each_rank_are_asked_for(words, asked, job):
 
 
 @pytest.mark.parametrize(
-    ("given", "added"),
+    ("arguments", "added"),
     [
         (("--no-checkpoint", "ppp"), []),
         (("ppp", "--checkpoint", "mine"), ["--checkpoint", "mine", "--resume"]),
@@ -160,9 +160,9 @@ def test_gpus_and_cores_of_each_rank_are_asked_for(words, asked, job):
         (("check",), []),
     ],
 )
-def test_a_state_is_kept_unless_the_user_says_otherwise(given, added, job):
-    words = command(job.written(*given))
-    assert words[words.index(given[-1] if given[0] in ("--no-checkpoint", "check") else "ppp") + 1 :] == added
+def test_a_state_is_kept_unless_the_user_says_otherwise(arguments, added, job):
+    words = command(job.written(*arguments))
+    assert words[words.index(arguments[-1] if arguments[0] in ("--no-checkpoint", "check") else "ppp") + 1 :] == added
 
 
 @pytest.mark.parametrize(

@@ -42,8 +42,17 @@ ONE_OF_A_KIND = {
 def run(folder, name):
     """Run once; returns the exit code."""
     driver, *work = WORK[name].split()
-    given = [*work, "--distribute", "always", "--backend", "cpu", "--no-progress", "--record", f"{folder}/{name}.jsonl"]
-    return run_driver(importlib.import_module(f"drivers.{driver}").main, given)
+    arguments = [
+        *work,
+        "--distribute",
+        "always",
+        "--backend",
+        "cpu",
+        "--no-progress",
+        "--record",
+        f"{folder}/{name}.jsonl",
+    ]
+    return run_driver(importlib.import_module(f"drivers.{driver}").main, arguments)
 
 
 def main(folder, *names):

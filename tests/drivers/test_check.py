@@ -17,7 +17,7 @@ TWO = "from core.problems.problem import Problem\nclass One(Problem): pass\nclas
 def asked(monkeypatch):
     """Record commands instead of running them."""
     calls = []
-    monkeypatch.setattr(check.custom_problem, "run_program", lambda *given: calls.append(given) or 0)
+    monkeypatch.setattr(check.custom_problem, "run_program", lambda *arguments: calls.append(arguments) or 0)
     return calls
 
 

@@ -204,8 +204,8 @@ def test_the_gpu_is_beaten_from_where_it_takes_longer(drive, file, cores):
 
 def test_energy_and_price_are_shown_when_watts_and_prices_are_given(drive, file, cores):
     records = file([*cores, made("401-417", 1e-3, kind="gpu")])
-    given = ("--network", "myri10g", "--instance", "401-417", "--watts", 300, 700, "--price", 1, 3.6)
-    code, out, _ = drive("--records", records, "--iterations", 1000, *given)
+    arguments = ("--network", "myri10g", "--instance", "401-417", "--watts", 300, 700, "--price", 1, 3.6)
+    code, out, _ = drive("--records", records, "--iterations", 1000, *arguments)
     assert code == 0
     assert "| this GPU | 1.00 s | 0.700 kJ | 0.001 |" in out
     assert "| Myri-10G, 128 ranks on 16 nodes | 571 ms | 2.74 kJ | 0.002539 |" in out
@@ -270,7 +270,7 @@ def test_a_check_of_a_cluster_is_a_network(drive, file, cores, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("arguments", "expected"),
     [
         ("--network infiniband", "network 'infiniband': expected one of myri10g"),
         ("--ranks many", "found 'many', expected a number of ranks"),
@@ -286,12 +286,12 @@ def test_a_check_of_a_cluster_is_a_network(drive, file, cores, tmp_path):
         ("--records {folder}/broken.jsonl", "broken.jsonl:1"),
     ],
 )
-def test_what_does_not_fit_is_one_line_and_exit_code_2(drive, file, cores, capsys, tmp_path, given, expected):
+def test_what_does_not_fit_is_one_line_and_exit_code_2(drive, file, cores, capsys, tmp_path, arguments, expected):
     records = file([*cores, made("73-73", 1e-4, workload="heldkarp", evaluation_unit="transitions")])
     file([made("73-73", 1e-4, kind="gpu")], "gpu.jsonl")
     (tmp_path / "broken.jsonl").write_text(json.dumps({"schema": 3}) + "\n")
     try:
-        code, _, err = drive("--records", records, *given.format(records=records, folder=tmp_path).split())
+        code, _, err = drive("--records", records, *arguments.format(records=records, folder=tmp_path).split())
     except SystemExit as stop:  # of argparse
         code, err = stop.code, capsys.readouterr().err
     assert code == 2

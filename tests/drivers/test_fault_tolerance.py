@@ -43,8 +43,8 @@ def hashes(said):
 def test_the_others_do_the_share_of_a_rank_that_is_killed(driver, who, mpirun, drive, tmp_path):
     _, plain, _ = drive(*SHARED, *WORK[driver], driver=driver_of(driver))
     record = tmp_path / "runs.jsonl"
-    given = (*SHARED, *WORK[driver], "--record", record)
-    done = mpirun(3, PROGRAM, "running", who, tmp_path / "when", driver, *given, options=ULFM)
+    arguments = (*SHARED, *WORK[driver], "--record", record)
+    done = mpirun(3, PROGRAM, "running", who, tmp_path / "when", driver, *arguments, options=ULFM)
     assert done.returncode == 0, done.stderr
     assert f"note: lost rank {who}; the other 2 continue" in done.stderr
     assert hashes(done.stdout) == hashes(plain) != []
@@ -58,8 +58,8 @@ def test_the_others_do_the_share_of_a_rank_that_is_killed(driver, who, mpirun, d
 @pytest.mark.slow
 def test_repetitions_that_were_recorded_are_not_made_again(mpirun, tmp_path):
     record = tmp_path / "runs.jsonl"
-    given = (*SHARED, *WORK["ihc"], "--repeats", "2", "--record", record)
-    done = mpirun(3, PROGRAM, "running", 0, tmp_path / "when", "ihc", *given, options=ULFM)
+    arguments = (*SHARED, *WORK["ihc"], "--repeats", "2", "--record", record)
+    done = mpirun(3, PROGRAM, "running", 0, tmp_path / "when", "ihc", *arguments, options=ULFM)
     assert done.returncode == 0, done.stderr
     assert sum(len(json.loads(line)["repetitions"]) for line in record.read_text().splitlines()) == 2
 

@@ -121,8 +121,8 @@ def killed(drive, environment, tmp_path):
 
     def run(driver, work, kills, ways):
         record = tmp_path / "undisturbed.jsonl"
-        given = [*work.split(), "--backend", "cpu", "--record", record]
-        assert drive(*given, driver=driver_of(driver))[0] == 0
+        arguments = [*work.split(), "--backend", "cpu", "--record", record]
+        assert drive(*arguments, driver=driver_of(driver))[0] == 0
         # Open MPI leaves its own files behind where it is killed.
         job = Killed(tmp_path, driver, work, environment | {"TMPDIR": str(tmp_path)})
         job.until(kills, ways, json.loads(record.read_text())["hash"])

@@ -69,11 +69,14 @@ def test_branch_and_bound_finds_the_value_and_says_when_it_gave_up(drive, tmp_pa
     record = tmp_path / "r.jsonl"
     code, said, error = drive(*SMALL, *QUIET, "--method", "bb", "--record", record)
     assert (code, error) == (0, "")
-    (found,) = lines(record)
-    assert (found["best_cost"], found["verified"]) == (generate("paper", 20, 500, seed=1).best_value(), True)
-    assert found["details"]["proved"] is True
+    (record_of_run,) = lines(record)
+    assert (record_of_run["best_cost"], record_of_run["verified"]) == (
+        generate("paper", 20, 500, seed=1).best_value(),
+        True,
+    )
+    assert record_of_run["details"]["proved"] is True
     assert re.search(r" [\d,]+ nodes, [\d.,]+ (k |M |G )?nodes/s, ", said) and "cells" not in said
-    assert found["evaluations"] > 0 and found["evaluation_unit"] == "nodes"
+    assert record_of_run["evaluations"] > 0 and record_of_run["evaluation_unit"] == "nodes"
     hard = tmp_path / "hard"
     even = np.random.default_rng(1).integers(100, 999, 40) * 2
     write(hard, Knapsack("hard", even, even, 14_001))
@@ -97,7 +100,7 @@ def test_a_search_that_gave_up_is_not_shown_as_a_proof_beside_the_peers(drive, p
 
 
 @pytest.mark.parametrize(
-    ("given", "ranks", "method"),
+    ("arguments", "ranks", "method"),
     [
         ({"kind": "uncorrelated", "items": 1000}, 1, "core"),
         ({"kind": "uncorrelated", "items": 1000}, 2, "dp"),
@@ -109,5 +112,5 @@ def test_a_search_that_gave_up_is_not_shown_as_a_proof_beside_the_peers(drive, p
         ({"kind": "uncorrelated", "items": 1000, "method": "bb"}, 1, "bb"),
     ],
 )
-def test_an_expanding_core_is_the_default_where_it_is_faster_and_no_table_is_asked_for(given, ranks, method):
-    assert KNAPSACK.load(KnapsackOptions(**given), ranks).options.method == method
+def test_an_expanding_core_is_the_default_where_it_is_faster_and_no_table_is_asked_for(arguments, ranks, method):
+    assert KNAPSACK.load(KnapsackOptions(**arguments), ranks).options.method == method

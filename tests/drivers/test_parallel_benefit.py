@@ -185,18 +185,18 @@ def test_a_tree_of_few_nodes_is_left_to_the_first_of_two_ranks(mpirun, tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "message"),
+    ("name", "arguments", "message"),
     [
         ("ihc", {"climbers": 1}, "note: 1 climbers for 3 ranks: 2 of them have no work\n"),
         ("ihc", {"climbers": 3}, ""),
         ("ppp", {"walks": 1, "level": "iteration"}, ""),  # all ranks share the neighbours of one walk
     ],
 )
-def test_ranks_without_work_are_told(name, given, message, capsys):
+def test_ranks_without_work_are_told(name, arguments, message, capsys):
     workload = get_workload(name)
     ranks = SimpleNamespace(rank=0, size=3)
-    settings = SimpleNamespace(by_walks=given.get("level") == "algorithm")
+    settings = SimpleNamespace(by_walks=arguments.get("level") == "algorithm")
     search = SimpleNamespace(plan=SimpleNamespace(settings=settings))
-    run = PreparedRun(workload.options(distribute="always", **given), None, "", search, ranks)
+    run = PreparedRun(workload.options(distribute="always", **arguments), None, "", search, ranks)
     ParallelBenefitCheck(workload, run, None).before()
     assert capsys.readouterr().err == message

@@ -38,12 +38,14 @@ def test_every_renamed_option_is_tested():
     assert PROGRAMS.keys() == RENAMED_OPTIONS.keys()
 
 
-@pytest.mark.parametrize(("program", "given", "expected"), LINES, ids=[f"{name} {given}" for name, given, _ in LINES])
-def test_an_old_name_ends_the_program_with_the_new_name(program, given, expected, capsys):
+@pytest.mark.parametrize(
+    ("program", "arguments", "expected"), LINES, ids=[f"{name} {arguments}" for name, arguments, _ in LINES]
+)
+def test_an_old_name_ends_the_program_with_the_new_name(program, arguments, expected, capsys):
     make = PARSERS.get(program)
     main = make().parse_args if make else importlib.import_module(program).main
     try:
-        code = run_driver(main, given.split())
+        code = run_driver(main, arguments.split())
     except SystemExit as end:
         code = end.code
     assert code == 2

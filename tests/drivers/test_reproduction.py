@@ -88,14 +88,14 @@ def test_columns_that_options_tell_are_run_each_once_and_as_the_scale_restricts_
     )
     lines = [f"columns = [{columns}, {{ heading = 'cities' }}]", ROW]
     ants = series("ants", kinds=["core"], options={"rho": 0.5})
-    given = f"--rho 0.5 --ants {{}} --strategy {{}} --iterations 3 --instance {FIRST}"
+    arguments = f"--rho 0.5 --ants {{}} --strategy {{}} --iterations 3 --instance {FIRST}"
     for restricted, expected in [
         ("", [(4, "coarse"), (8, "coarse"), (4, "fine")]),
         (", columns = { ants = [4], strategy = ['fine'] }", [(4, "fine")]),
     ]:
         quick = "{ amount = { iterations = 3 }" + restricted + "}"
         plan = planned([ants, table(["ants"], *lines, workload="aco", quick=quick)], here(CORE))
-        assert told(plan) == [("cpu", 1, given.format(*one)) for one in expected]
+        assert told(plan) == [("cpu", 1, arguments.format(*one)) for one in expected]
 
 
 def test_rows_may_have_workloads_options_and_series_of_their_own(planned):

@@ -26,10 +26,10 @@ PPP = ("ppp", "--instance", "9-11", "--iterations", "200", "--walks", "1")
 ANTS = ("aco", "--instance", "uniform:12:seed=1", "--ants", "6", "--iterations", "40")
 
 
-def repeated(given, size, verdicts, record, repeats=1):
+def repeated(arguments, size, verdicts, record, repeats=1):
     """Return the record of a run over thread ranks with these successive outcomes of rehearsals."""
-    workload = get_workload(given[0])
-    words = [*given[1:], "--backend", "cpu", "--no-progress", "--repeats", str(repeats), "--record", str(record)]
+    workload = get_workload(arguments[0])
+    words = [*arguments[1:], "--backend", "cpu", "--no-progress", "--repeats", str(repeats), "--record", str(record)]
 
     def act(ranks):
         timed, backend = TimedCommunicator(ranks), twin(CpuBackend(CpuBackend.devices()[0]))
@@ -60,10 +60,10 @@ def pauses_soon(monkeypatch):
     monkeypatch.setattr(single_rank, "FIRST_PAUSE_S", 0.0)
 
 
-@pytest.mark.parametrize("given", [PPP, ANTS], ids=["tabu search", "ants"])
-def test_a_noisy_rehearsal_is_put_right_and_changes_no_hash(given, tmp_path, capsys):
-    expected = repeated(given, 1, [], tmp_path / "one.jsonl")
-    record = repeated(given, 2, [ALONE, ALONE, None], tmp_path / "two.jsonl", repeats=2)
+@pytest.mark.parametrize("arguments", [PPP, ANTS], ids=["tabu search", "ants"])
+def test_a_noisy_rehearsal_is_put_right_and_changes_no_hash(arguments, tmp_path, capsys):
+    expected = repeated(arguments, 1, [], tmp_path / "one.jsonl")
+    record = repeated(arguments, 2, [ALONE, ALONE, None], tmp_path / "two.jsonl", repeats=2)
     assert (record.hash, record.best_cost) == (expected.hash, expected.best_cost)
     said = record.details["single_rank"]
     assert said["all_ranks_s"] == 2.0 and said["shared_after_s"] > 0

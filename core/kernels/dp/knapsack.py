@@ -165,8 +165,6 @@ def add_two_items(
         Out, if ``tracing``.
     own
         Only blocks with these cells are computed: other ranks have the others.
-    at_once
-        See `fill`.
     blocks
         Number of neighbouring blocks that a team computes at a time.
     """

@@ -29,12 +29,11 @@ class LayerNetwork(NamedTuple):
 
     Attributes
     ----------
-    k : int
     links : ndarray, shape (states,), uint32
         Number of the first predecessor, in `FIRST_BITS` bits; above them, the number of predecessors.
     lasts : ndarray, shape (states,), uint8
         In layer p the last city is at position p + lasts - k of the start tour.
-    transitions : int
+    transitions
         Number of transitions from one layer to the next.
     """
 

@@ -72,7 +72,6 @@ def load_node(node: OpenNode, given: Subproblem) -> i32:
 
 @function
 def store_node(given: Subproblem, depth: i32, node: OpenNode):
-    """Store a node."""
     node.depth[0] = depth
     for v in range(given.n):
         node.multipliers[v] = given.multipliers[v]

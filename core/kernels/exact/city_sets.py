@@ -21,7 +21,6 @@ def first_cities(n: i32) -> u32:
 
 @function
 def contains(cities: u32, city: i32) -> boolean:
-    """Return True if a city is in a set."""
     return (cities >> u32(city)) & 1 != 0
 
 

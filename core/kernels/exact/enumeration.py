@@ -145,7 +145,6 @@ def store_remaining_work(base: i32, level: i32, worklist: Worklist, stack: Array
 
 @function
 def cities_on_stack(level: i32, stack: Array[u32]) -> u32:
-    """Return the set of the cities on the stack."""
     cities = u32(0)
     for k in range(level):
         cities = cities | singleton(i32(stack[on_stack(k + 1)] & 31))
@@ -154,7 +153,6 @@ def cities_on_stack(level: i32, stack: Array[u32]) -> u32:
 
 @function
 def length_on_stack(level: i32, team: EnumerationTeam) -> i32:
-    """Return the length of the path on the stack."""
     length = 0
     for k in range(1, level):
         city = i32(team.stack[on_stack(k)] & 31)

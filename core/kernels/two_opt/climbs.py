@@ -216,7 +216,6 @@ NO_KEY = u32(0xFFFFFFFF)
 
 @function
 def city(word: u32) -> i32:
-    """Return the city of a tour word."""
     return i32(word & 0xFFFF)
 
 

@@ -25,7 +25,6 @@ class ProgramContext:
 
     Attributes
     ----------
-    team_size : int
     said : tuple of str
         Messages that machine code supports, ``assert`` and ``print``, by the parameters `hidden`
         (`core.lang.device_messages`).
@@ -52,15 +51,13 @@ class FunctionContext:
 
     Attributes
     ----------
-    program : ProgramContext
     specialise : function of a `Function`, argument types, bound types, the call and its `FunctionContext`
         Returns the called function for these types.
-    source : Source
-    out : TypedFunction
+    out
         Result of the translation.
     constants : dict
         Values of ``Const`` parameters and of the variables of `unroll`.
-    bundles : dict
+    bundles
         Values of names of bundles.
     assigned : set of str
         Names that the function stores to.

@@ -182,7 +182,6 @@ class References:
         return array
 
     def number_field(self, node: Any, kind: Any, bound: dict[str, Any], what: str) -> Any:
-        """Return a number for a field of a new bundle."""
         value = self.context.expression(node)
         if isinstance(kind, Generic) and kind.name not in bound:
             value = self.numbers.settled(value, node)

@@ -25,15 +25,15 @@ class Collection(NamedTuple):
 
     Parameters
     ----------
-    title : str
+    title
         Publisher and content.
-    addresses : tuple of str
+    addresses
         Addresses of the file of {name}, the publisher's first; .gz files are packed.
-    suffix : str
+    suffix
         Suffix of the stored, unpacked file.
     parse : function of a text and of `path` for messages
         Returns an instance; its `sha256` is compared.
-    reader : InstanceReader
+    reader
         Finds and reads the local file of a name.
     digests : function
         Returns the digest of each name's content.

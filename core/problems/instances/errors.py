@@ -12,11 +12,11 @@ class InstanceError(UserError, ValueError):
 
     Parameters
     ----------
-    path : str
+    path
         File, instance name or generator specification at fault.
-    line : int or None
+    line
         Line of the file, counted from 1; None where no single line is at fault.
-    found, expected : str
+    found, expected
         Continue the sentence "found ..., expected ...".
     """
 

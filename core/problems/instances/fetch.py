@@ -225,11 +225,6 @@ def extract(archive: str | os.PathLike, folder: Path, sha256: str = ARCHIVE_SHA2
 
     Raises `FetchError` for other bytes, for no archive, for links or names that lead out of it, and if one of ARCHIVED
     is missing or not the pinned one.
-
-    Parameters
-    ----------
-    sha256
-        Of the archive's bytes.
     """
     try:
         with open(archive, "rb") as file:

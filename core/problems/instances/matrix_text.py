@@ -38,12 +38,6 @@ def parse(
     ----------
     text
         Numbers separated by white space or commas; empty lines and comments after # are ignored.
-    path
-        Name of the text in error messages.
-    name
-        Of the instance.
-    source
-        Origin of the text.
     """
     distances = check_matrix(path, *parse_rows(text, path), symmetric=True)
     with errors_at(path):
@@ -90,8 +84,6 @@ def check_matrix(path: str | os.PathLike, values: np.ndarray, lines: list[int], 
 
     Parameters
     ----------
-    path
-        For messages.
     values : ndarray, shape (n, n), float64
         Changed in place: its diagonal.
     lines

@@ -21,9 +21,9 @@ class InstanceFormat(NamedTuple):
 
     Attributes
     ----------
-    contents : str
+    contents
         Expected kind of file, for messages: "a QAPLIB file".
-    suffixes : tuple of str
+    suffixes
         Suffixes of its files' names.
     parse : function of a text, a keyword `path` for messages, and the keywords given to the reader
         Returns an instance, or raises `InstanceError`.
@@ -41,11 +41,11 @@ class InstanceReader(Generic[Instance]):
     ----------
     formats : InstanceFormat
         Formats of its files; the first one reads files of other suffixes, too.
-    expected : str
+    expected
         Allowed texts, for messages: "a file, or a generator such as random:40".
-    subfolders : tuple of str
+    subfolders
         Places of named instances in each folder of the search path; without them, names are not looked up there.
-    specification : Pattern, optional
+    specification
         Matches the texts that `generate` takes, well-formed or not.
     published : container of str
         Names that `generate` knows, for which no file is needed.

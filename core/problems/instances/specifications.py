@@ -17,12 +17,11 @@ class Quantity(NamedTuple):
 
     Attributes
     ----------
-    name : str
-    least, most : int
+    least, most
         Its range.
-    usual : str
+    usual
         Default if a text omits it; sizes are never omitted.
-    decimals : int
+    decimals
         Most digits after the point; 0 for an integer.
     """
 

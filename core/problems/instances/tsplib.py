@@ -33,12 +33,8 @@ def parse(
 
     Parameters
     ----------
-    path
-        Name of the text in error messages.
     name
         Name of the instance; replaces the text's NAME.
-    source
-        Origin of the text.
     """
     layout = scan(text, path)
     _check_type(layout)

@@ -34,15 +34,14 @@ class QapInstance:
 
     Parameters
     ----------
-    name : str
     flows : array_like, shape (n, n), integers
         The matrix A: a[i, j] flows from facility i to j. Need not be symmetric; entries may be negative, and
         diagonal entries count.
     distances : array_like, shape (n, n), integers
         The matrix B, which is permuted: b[k, l] from location k to l.
-    best_known : int, optional
+    best_known
         Cost of the best permutation known. Without it, QAPLIB's for the same content, or None.
-    source : str
+    source
         Origin of the instance.
 
     Attributes

@@ -186,7 +186,6 @@ def added_placed(u: i32, v: i32, share: i32, shares: i32, solution: Array[i32], 
 
 @function
 def read_kept(solution: Array[i32], index: u32, move: Move, qap: Differences) -> i32:
-    """Return the kept difference."""
     return qap.kept[index]
 
 

@@ -30,8 +30,6 @@ def parse(text: str, path: str | os.PathLike = "text", name: str | None = None) 
 
     Parameters
     ----------
-    path
-        Name of the text in error messages.
     name
         Name of the instance; by default that of the path.
     """

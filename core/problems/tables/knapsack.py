@@ -48,12 +48,10 @@ class Knapsack:
 
     Parameters
     ----------
-    name : str
     weights, values : array_like, shape (n,), integers from 0 to 2**32 - 1
-    capacity : int, 0 to 2**30 - 1
-    optimum : int, optional
+    optimum
         The largest value, if known.
-    source : str
+    source
         Origin of the instance.
 
     Attributes
@@ -260,7 +258,6 @@ class _Lines:
         return InstanceError(self.path, self.rows[self.at - 1][0] if self.rows else 1, found, expected)
 
     def next(self, expected: str) -> str:
-        """Return the next line."""
         if self.at == len(self.rows):
             raise self.error("the end of the file", expected)
         self.at += 1

@@ -45,12 +45,11 @@ class StringPair:
 
     Parameters
     ----------
-    name : str
     a, b : bytes or array_like of uint8
         Of any length from 0 to `LONGEST`.
-    known_length : int, optional
+    known_length
         Length of a longest common subsequence, if known from the generator.
-    source : str
+    source
         Origin of the strings.
 
     Attributes
@@ -244,8 +243,6 @@ def load(first: str, second: str | None = None, data: str | os.PathLike | None =
     first, second
         Files (see `load_string`). Without the second: a generator's specification, or a FASTA file whose first two
         records are the pair.
-    data
-        Folder to search first.
     """
     if second is not None:
         (name, a), (other, b) = load_string(first, data), load_string(second, data)
@@ -279,8 +276,6 @@ def load_string(spec: str, data: str | os.PathLike | None = None) -> tuple[str, 
         A FASTA file (by its suffix, or because it begins with >) for its first record, FILE:RECORD for another one,
         or any other file; its bytes are the string, without a line break at the end. Unpacked if the name ends in
         .gz.
-    data
-        Folder to search first.
     """
     path, wanted = _file_and_record(spec, data)
     content = _content(path)

@@ -27,9 +27,8 @@ class TspInstance:
 
     Parameters
     ----------
-    name : str
     coordinates : ndarray, shape (n, 2) or (n, 3), float64, optional
-    edge_weight_type : str
+    edge_weight_type
         Distance function of coordinates: a key of `core.problems.tsp.distances.FORMULAS`.
     distances : ndarray, shape (n, n), integers from 0 to 2**31 - 1, symmetric, optional
         The diagonal is taken as 0.
@@ -38,9 +37,9 @@ class TspInstance:
     fixed_edges : iterable of (int, int)
         Edges, from 0, that TSPLIB demands of a tour (linhp318). They count in `sha256`; `tour_length`
         ignores them.
-    optimum : int, optional
+    optimum
         Length of a shortest tour, if known.
-    source : str
+    source
         Origin of the instance.
 
     Attributes

@@ -23,12 +23,12 @@ class ShortestTours(NamedTuple):
 
     Attributes
     ----------
-    length : int
+    length
         Of a shortest tour.
     tour : ndarray, shape (n,), int64
         The lexicographically first shortest tour from city 0; with symmetric distances and n > 2 its second city
         is smaller than its last.
-    optimal_tours : int
+    optimal_tours
         Number of shortest tours. Symmetric distances: Hamiltonian cycles without direction, so 1 for n <= 3.
         Otherwise a cycle and its reverse are two tours.
     """

@@ -20,8 +20,6 @@ def write(path: str | os.PathLike, tour: np.ndarray, *, name: str, comment: str 
     Parameters
     ----------
     tour : array_like, shape (n,), a permutation of 0 to n - 1
-    name
-        Of the instance.
     comment
         One line, such as the length and where the tour came from.
     """

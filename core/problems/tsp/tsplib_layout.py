@@ -47,7 +47,7 @@ class TsplibSection:
 
     Attributes
     ----------
-    line : int
+    line
         Line of the section's keyword.
     rows : list of str
         Its lines, stripped, each made of numbers only; empty lines are left out.
@@ -72,7 +72,7 @@ class TsplibLayout:
 
     Attributes
     ----------
-    path : str
+    path
         The file, for messages.
     keys : dict of str to (str, int)
         Value and line of each key; of repeated comments, the last.

@@ -22,13 +22,13 @@ class PendingWork(NamedTuple):
 
     Attributes
     ----------
-    records, room : int
+    records, room
         Number of records, and the most that the rank can hold.
-    lanes : int
+    lanes
         Lanes of its device.
-    speed : int
+    speed
         Speed of the rank, in the same unit on all ranks; 0 if not known.
-    is_over : int
+    is_over
         1 if the rank has stopped exploring, else 0.
     """
 

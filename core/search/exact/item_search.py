@@ -29,24 +29,24 @@ class ItemSearch(ExactMethod):
 
     Attributes
     ----------
-    items : int
+    items
         Number of items.
-    depth : int
+    depth
         Cities in an item, city 0 included.
-    permutations : bool
+    permutations
         Items are whole tours.
-    bounded : bool
+    bounded
         True if a bound prunes branches.
-    first_slice, least_slice, most_slice : int
+    first_slice, least_slice, most_slice
         Items in the first slice, and the least and the most in a later one. The first is small: it ends soon, and its
         incumbent is good.
-    slice_seconds : float
+    slice_seconds
         Approximate longest duration of a slice, for work sharing and progress.
     speed : float
         Items per second of this rank in the last search; 0: not known.
-    chosen_depth : int
+    chosen_depth
         Cities in an item, unless a state has other ones.
-    left_items : Intervals
+    left_items
         The items that no rank has taken.
     """
 

@@ -25,25 +25,25 @@ class ProofState(NamedTuple):
 
     Attributes
     ----------
-    bound : str
+    bound
         Bound of the search; a state of another bound has another kind of rest.
-    length : int
+    length
         Length of the shortest tour so far.
     tour : ndarray, shape (n,), int64
         A tour of this length.
-    is_counted : bool
+    is_counted
         True if the tours of the least length are to be counted.
-    counting : bool
+    counting
         True while tours of the proved length are counted.
-    counted : int
+    counted
         Number of such tours so far, with each direction that the search visits.
     nodes : ndarray, int64
         Nodes of each depth explored in this search.
     first_nodes : ndarray, int64
         The same of the earlier search for a shortest tour, while tours are counted.
-    root_bound : int or None
+    root_bound
         See `Solution`.
-    left : State or None
+    left
         Unexplored rest of the method; None if nothing is explored.
     history : ndarray, shape (rows, 4), optional
         `Solution.history` so far.
@@ -133,7 +133,6 @@ class Proof:
 
     Parameters
     ----------
-    method
     distances : ndarray, shape (n, n)
     tour : ndarray, shape (n,)
         The heuristic's tour, from which the search begins.

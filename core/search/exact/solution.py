@@ -28,25 +28,24 @@ class Solution(Digested):
 
     Attributes
     ----------
-    length : int
     tour : ndarray, shape (n,), int64
         From city 0, in the direction in which the second city is smaller than the last.
-    optimal_tours : int or None
+    optimal_tours
         Number of tours of this length, both directions of a tour as one; None if they were not counted.
     nodes : ndarray, int64
         Nodes explored of each depth: cities visited, or branchings of 1-trees.
-    root_bound : int or None
+    root_bound
         A lower bound for all tours at the root, rounded up.
-    start_length : int
+    start_length
         Length of the heuristic's tour, from which the search began.
-    digest : int
+    digest
         64-bit digest of length and count, equal for equal proofs.
-    history : list of list, optional
+    history
         Rows [number of the incumbent, nodes, seconds, length], the start's first; see `core.search.progress`.
         None: not asked for.
-    proved : bool
+    proved
         True if no tour is shorter; False if the search ended before the proof.
-    finished : bool
+    finished
         True if the proof, and the count if requested, are complete.
     """
 
@@ -76,15 +75,15 @@ class ExactMethod:
     ----------
     backend
         As `ExactSearch` takes it.
-    n : int
+    n
         Cities.
-    shared : Search
+    shared
         Data that all lanes share.
     best : Rows of BestTour, one per lane
         Each lane's best tour, if it met one.
     nodes : ndarray, int64
         Nodes of each depth in the last search, over all ranks.
-    root_bound : int or None
+    root_bound
         Lower bound at the root.
     depths : int
         Number of counters of nodes.

@@ -38,24 +38,24 @@ class HillClimbOutcome(Digested):
 
     Attributes
     ----------
-    length, climber : int
+    length, climber
         The shortest tour, and the smallest number of a climber that reached it.
-    steps : int
+    steps
         Steps of all climbs, the last one of each, which finds no move, included.
-    steps_of_a_climb : StepRange
+    steps_of_a_climb
         The fewest and the most steps of a climb.
-    evaluations : int
+    evaluations
         Moves evaluated, as the scan counts them.
-    digest : int
+    digest
         64-bit digest of the trajectories: a sum over climbs, so of no order.
-    climbs : int
+    climbs
         Number of climbs.
     tour : ndarray, shape (n,), int64, or None
         The shortest tour, from city 0; None unless requested.
-    history : list of list, optional
+    history
         Rows [climbs, evaluations, seconds, shortest length], as the host saw them between launches; see
         `core.search.progress`. None unless requested.
-    finished : bool
+    finished
         See `core.search.protocol.SearchResult`.
     """
 
@@ -92,10 +92,9 @@ class HillClimbState(NamedTuple):
 
     Attributes
     ----------
-    left : Intervals
-    found : HillClimbOutcome
+    found
         Without tour and history.
-    history : ndarray or None
+    history
         Its rows, four columns.
     """
 

@@ -248,7 +248,7 @@ def test_a_size_of_rows_is_a_number_or_a_name(size):
 
 
 @pytest.mark.parametrize(
-    ("given", "named", "words"),
+    ("arguments", "named", "words"),
     [
         ((3,), {}, r"Base: no value for its field a: Array\[i32\]"),
         ((3, None, 4), {}, "Base has 2 fields, not 3"),
@@ -256,9 +256,9 @@ def test_a_size_of_rows_is_a_number_or_a_name(size):
         ((3, None), {"n": 4}, "Base: two values for its field n"),
     ],
 )
-def test_fields_that_do_not_fit_are_refused(given, named, words):
+def test_fields_that_do_not_fit_are_refused(arguments, named, words):
     with pytest.raises(UserError, match=words):
-        Base(*given, **named)
+        Base(*arguments, **named)
 
 
 def test_a_bundle_within_is_of_its_class():

@@ -228,12 +228,12 @@ class WaveResult(NamedTuple):
     ----------
     last : ndarray
         Values of the last wave; of tiles the last cell alone.
-    choice : callable or None
+    choice
         ``choice(wave, index)``, of a `Grid` ``choice(i, j)``: the choice of a cell. Ask from the last wave to the
         first. None: not kept.
-    cells : HostCells or None
+    cells
         All cells, with the published mapping.
-    streamed_bytes : int
+    streamed_bytes
         Bytes that left the device.
     """
 

@@ -54,13 +54,13 @@ class TableSearch(Generic[Found]):
     ----------
     backend, communicator
         Device of this rank, and the ranks that share the table.
-    work : int
+    work
         Cells of a run, over all ranks.
-    subject : str
+    subject
         Name of the table in messages.
     are_parts_even : bool
         True if the parts that progress counts are about equal work.
-    without_checkpoints : tuple of str or None
+    without_checkpoints
         Settings that keep no checkpoints, and those to use instead.
     engine : core.search.dp.engine.waves.WaveEngine or None
         Of a table that the generic engine computes.

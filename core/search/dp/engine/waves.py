@@ -105,14 +105,13 @@ class WaveEngine:
     ----------
     backend, communicator
         Device and ranks. A launch per wave over several ranks would wait for the network at each, so they are refused.
-    problem : Waves
     mapping : {"waves", "tiles", "published"}, optional
         ``waves``: a launch per wave, choices packed (`core.search.dp.engine.waves`). ``tiles``: a launch per diagonal
         of tiles of a `Grid` (`core.search.dp.engine.tiles`). ``published``: the paper's, a launch per wave, and all
         cells go to the host (`core.search.dp.engine.published`). By default tiles for a `Grid`, else waves.
     room, folder
         See `core.search.dp.engine.decisions.DecisionRows`. With the published mapping cells go to the folder.
-    shape : tuple of int, optional
+    shape
         Lanes of a team; of tiles also bands of as many rows in a tile, and a tile's columns.
 
     Raises

@@ -42,18 +42,17 @@ class NeighbourhoodTour:
 
     Attributes
     ----------
-    length : int
     tour : ndarray, shape (n,), uint16
         From city 0, in the direction in which it was found.
-    start_length : int
+    start_length
         Length of the start tour; `length` is at most that.
-    layers, states : int
+    layers, states
         Of the network: cities, and states of a layer.
-    cells : int
+    cells
         Transitions between states, over all passes and rotations.
-    passes : int
+    passes
         Neighbourhoods searched one after the other.
-    finished : bool
+    finished
         False if the callback ended the search; True if the stop criteria or the last pass in vain did.
     """
 

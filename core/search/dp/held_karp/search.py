@@ -42,17 +42,16 @@ class ShortestTour(Digested):
 
     Attributes
     ----------
-    length : int
     tour : ndarray, shape (n,), int64, or None
         From city 0; of symmetric distances in the direction in which the second city is smaller than the last. None
         if it was not traced.
-    transitions : int
+    transitions
         Steps from a shorter path to a longer one, and of paths to tours, over all ranks; those of tracing not counted.
-    start_length : int
+    start_length
         Length of the heuristic's tour, which decides the bits of a length.
-    digest : int
+    digest
         64-bit digest of the length.
-    streamed_bytes : int
+    streamed_bytes
         Cells that left the device for the host, by the paper's mapping.
     """
 

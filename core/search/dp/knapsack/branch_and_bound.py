@@ -38,7 +38,6 @@ class KnapsackBranchAndBound:
         A `backends.launch.Backend`.
     communicator
         A `cluster.Communicator` of one rank.
-    instance : Knapsack
     most_nodes
         Largest number of nodes; None for no limit.
 

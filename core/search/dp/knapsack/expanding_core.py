@@ -34,7 +34,6 @@ class KnapsackCore:
         A `backends.launch.Backend`.
     communicator
         A `cluster.Communicator` of one rank.
-    instance : Knapsack
 
     Raises
     ------

@@ -37,21 +37,21 @@ class Selection(Digested):
 
     Attributes
     ----------
-    value : int
+    value
         The largest value that fits.
-    weight : int or None
+    weight
         Weight of the selection; None if it was not traced.
     chosen : ndarray, shape (n,), bool, or None
         One selection of that value, by item number; None if it was not traced.
-    optimal : bool
+    optimal
         True if the value is proved to be the largest.
-    cells : int
+    cells
         Cells of the whole table, n * (capacity + 1), also those that are not computed; 0 without a table.
-    nodes : int
+    nodes
         Nodes of a branch and bound; 0 with a table.
-    streamed_bytes : int
+    streamed_bytes
         Decisions that left the device for the host.
-    digest : int
+    digest
         64-bit digest of the value and the selection.
     """
 
@@ -104,7 +104,6 @@ class KnapsackSearch(TableSearch[Selection]):
         A `backends.launch.Backend`.
     communicator
         A `cluster.Communicator` of the ranks that share the work; see `run`.
-    instance : Knapsack
     tiling
         ``auto``: passes of two items; ``none``: the paper's engine, a launch for every item, on one rank;
         ``published``: the paper's own mapping, a launch for every diagonal, with all cells copied to the host.
