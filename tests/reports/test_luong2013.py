@@ -40,12 +40,21 @@ def lines_of(table):
 
 
 def test_tables_2_to_11_are_whole(published):
-    numbers = [exhibit.number for exhibit in published.exhibits if exhibit.kind == "table"]
-    assert numbers == ["2", "3", "4", "5", "6", "7", "8", "9", "9", "10", "11"]
-    for exhibit in published.exhibits:
+    tables = [exhibit for exhibit in published.exhibits if exhibit.columns]
+    assert [exhibit.number for exhibit in tables] == ["2", "3", "4", "5", "6", "7", "8", "9", "9", "10", "11"]
+    for exhibit in tables:
         assert {len(line.figures) for line in lines_of(exhibit)} == {len(exhibit.columns)}
         assert {c.machine for c in exhibit.columns} <= set(published.machines)
         assert exhibit.section.startswith("6.")
+
+
+def test_exhibits_of_the_appendices_have_no_published_figure_and_the_text_names_them(published, paper):
+    appendices = [one for one in published.exhibits if not one.columns]
+    assert [one.number for one in appendices] == ["A.3", "C.2", "C.4.1", "C.5"]
+    text = " ".join(paper.split())
+    for one in appendices:
+        assert not lines_of(one) and one.note and f"Appendix {one.number}" in text
+        assert all(quote in text for quote in re.findall(r'"([^"]+)"', one.note)), one.note
 
 
 def test_every_figure_is_one_of_the_papers_text(published, paper):

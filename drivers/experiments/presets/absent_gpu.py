@@ -1,4 +1,4 @@
-"""Runs of papers that need a GPU, on a machine without one: how many they are, and how long they take."""
+"""Runs of papers that need a GPU, on a machine without one: their number and estimated duration."""
 
 from __future__ import annotations
 
