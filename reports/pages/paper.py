@@ -33,6 +33,7 @@ from reports.statistics.startup import MOST_STARTUP
 from reports.text import latex
 from reports.text.formatting import cost, listed, per_cent, ratio, seconds, seconds_interval
 from reports.text.tables import TextTable
+from reports.twelve_rules.inputs import ARITHMETIC
 
 WHICH = "The instances are those of the paper's tables and figures"
 UNCONFIRMED: dict[str, Callable[[Record], Any]] = {
@@ -172,7 +173,10 @@ def _text(
     without, all_rows = (sum(part["counts"][place] for part in parts) for place in (0, 1))
     over_first = any("over_first" in datum.values for part in parts for datum in part["data"])
     joined = [part["joined"] for part in parts if part["joined"]]
+    averaged = {"mean": "seconds", "mean_cost": "costs"}
+    shown = {name for part in parts for datum in part["data"] for name in datum.values}
     properties = {
+        "means": {what: ARITHMETIC for name, what in averaged.items() if name in shown},
         "reasons": WHICH,
         "absent": f"{without} of {all_rows} rows of the paper's tables have no run of ours" if without else "",
         "why_absent": partial,

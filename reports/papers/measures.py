@@ -12,9 +12,10 @@ from typing import Any
 
 from reports.comparison.speedups import ComparedRun
 from reports.records.files import Record, RecordError
-from reports.statistics.medians import Estimate, ratio_of_medians
+from reports.statistics.medians import Estimate, Summary, ratio_of_medians, summarise
 from reports.statistics.startup import MOST_STARTUP, iteration_slope, ratio_of_slopes, startup_share
 from reports.text.formatting import (
+    cost,
     counted,
     gap,
     grouped,
@@ -32,6 +33,8 @@ from reports.text.formatting import (
 WEAK_VERIFIERS = ("scorer", "published optimum")
 """Verifiers that confirm the length of a tour, and do not search for a shorter one."""
 AMOUNTS = ("ants", "climbers", "iterations")
+LEAST_FOR_MEAN = 10
+"""Repetitions or seeds from which a cell has their mean and standard deviation: papers print them of 30."""
 LEAST_HOST_SHARE = 0.2
 """Part of an end-to-end time outside kernels above which a cell has the kernel time too."""
 REFERENCE_SOLVERS = {"Concorde": ("concorde",), "LKH": ("LKH", "elkai")}
@@ -177,6 +180,35 @@ def _cost_words(one: ExhibitCell) -> str:
     words = grouped(record.best_cost)
     apart = gap(record.best_cost, record.details.get("optimum"))
     return words + (f" ({apart})" if apart else "")
+
+
+def _mean(one: ExhibitCell) -> float | None:
+    running = one.row.running
+    return running.mean if running.repetitions >= LEAST_FOR_MEAN else None
+
+
+def _mean_words(one: ExhibitCell) -> str:
+    running, mean = one.row.running, _mean(one)
+    if mean is None:
+        return ""
+    return f"mean {seconds(mean)}, standard deviation {seconds(running.deviation)} of {running.repetitions}"
+
+
+def _costs(one: ExhibitCell) -> Summary | None:
+    """Summary of the best costs of many seeds."""
+    costs = one.record.details.get("costs") or ()
+    return summarise(costs) if len(costs) >= LEAST_FOR_MEAN else None
+
+
+def _mean_cost_words(one: ExhibitCell) -> str:
+    costs = _costs(one)
+    if costs is None:
+        return ""
+    apart = gap(costs.mean, one.record.details.get("optimum"))
+    return (
+        f"mean {cost(costs.mean)}{f' ({apart})' * bool(apart)}, standard deviation {number(costs.deviation)} of "
+        f"{costs.repetitions} seeds"
+    )
 
 
 def _with(one: ExhibitCell) -> str:
@@ -333,6 +365,10 @@ MEASURES: dict[str, Measure] = {
     "over_first": Measure("times as fast as the first strategy", _over_first_words, _value_of(_over_first)),
     "rate": Measure("units a second", _rate_words, lambda one: one.row.rate),
     "cost": Measure("best cost", _cost_words, lambda one: float(one.record.best_cost)),
+    "mean": Measure("mean seconds", _mean_words, _mean),
+    "mean_cost": Measure(
+        "mean best cost", _mean_cost_words, lambda one: None if (costs := _costs(one)) is None else costs.mean
+    ),
     "index": Measure("number of the best", lambda one: f"number {grouped(one.record.best_index)}"),
     "with": Measure("found with", _with),
     "optimum": Measure("optimum", lambda one: grouped(one.record.details.get("optimum") or "")),

@@ -68,7 +68,8 @@ def merge_seeds(family: Sequence[Record]) -> Record:
     """Merge the records of runs that differ only in the seed.
 
     It has the repetitions of all, the best cost of any, the mean of what they evaluated, and a hash of their hashes:
-    equal for equal runs, seed by seed. ``parameters["seeds"]`` names the seeds.
+    equal for equal runs, seed by seed. ``parameters["seeds"]`` names the seeds, ``details["costs"]`` has the best cost
+    of each.
     """
     if len(family) == 1:
         return family[0]
@@ -82,6 +83,7 @@ def merge_seeds(family: Sequence[Record]) -> Record:
         repetitions=tuple(repetition for run in family for repetition in run.repetitions),
         evaluations=round(sum(run.evaluations for run in family) / len(family)),
         hash=hashes.hexdigest()[:16],
+        details={**best.details, "costs": [run.best_cost for run in family]},
         verified=all(run.verified for run in family),
     )
 

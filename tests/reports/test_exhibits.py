@@ -172,6 +172,24 @@ def test_of_several_runs_the_best_tour_alone_stands_in_table_1(make_ants):
     assert datum.words == ("6,656 (the optimum)", "2,048 ants, 20 iterations")
 
 
+def test_many_repetitions_and_many_seeds_have_a_mean_and_a_standard_deviation(make_ants):
+    many = make_ants("coarse", times=(1.0, 3.0) * 5, backend="cuda")
+    assert "mean 2.00 s, standard deviation 1.05 s of 10" in filled("menezes2019", "II", [many]).ours[0].words
+    few = make_ants("coarse", times=(1.0, 3.0), backend="cuda")
+    assert not any("mean" in word for word in filled("menezes2019", "II", [few]).ours[0].words)
+    found = {"fine-deposit": range(10), "coarse": range(9)}
+    seeds = {
+        name: [
+            make_ants(name, backend="cuda", seed=seed, times=(1.0,), best_cost=6656 + seed % 2 * 10, hash=f"{seed:04x}")
+            for seed in every
+        ]
+        for name, every in found.items()
+    }
+    (datum,) = filled("menezes2019", "I", seeds["fine-deposit"]).ours
+    assert datum.words[:2] == ("6,656 (the optimum)", "mean 6,661 (0.08 % above), standard deviation 5.27 of 10 seeds")
+    assert not any("mean" in word for word in filled("menezes2019", "2", seeds["coarse"], "figure").ours[0].words)
+
+
 # --- baselines, equal work ---
 
 
