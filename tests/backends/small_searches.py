@@ -10,6 +10,7 @@ import numpy as np
 
 from cluster import Solo
 from core.problems import tsp
+from core.problems.more.flow_shop.problem import FlowShop
 from core.problems.qap.problem import Qap
 from core.problems.tables.knapsack import generate
 from core.search.ant_colony import AntColony, Settings
@@ -24,6 +25,7 @@ from core.search.dp.lcs.search import LcsLaunchShape
 from core.search.exact import ExactSearch
 from core.search.hill_climbing.scans import ColumnsScan
 from core.search.hill_climbing.search import HillClimbing
+from core.search.insertion import IteratedGreedySearch
 from core.search.local_search import IteratedLocalSearch, LocalSearch, SimulatedAnnealing, TabuSearch
 from core.search.stop import Iterations
 from tests.core.search.local_search.scored import Ordering
@@ -104,6 +106,11 @@ def by_layers(backend):
     return made.find(TableRun(True, None, Solo()))
 
 
+def greedy_orders(backend):
+    found = IteratedGreedySearch(backend, Solo(), FlowShop("taillard:5:2"), walks=2).run(Iterations(2))
+    return found.hash, found.solution.tolist()
+
+
 SEARCHES = {
     "pruned climbs": lambda b: climb(b, scan="pruned"),
     "climbs in windows": lambda b: climb(b, scan="full"),
@@ -129,6 +136,7 @@ SEARCHES = {
     "tabu": lambda b: walked(b, QAP, "exchange2", TabuSearch()),
     "tabu published": lambda b: published_tabu(b, "readonly"),
     "tabu published in global memory": lambda b: published_tabu(b, "global"),
+    "orders built greedily": greedy_orders,
     "insertions by value": lambda b: walked(b, Ordering(6), "insert", TabuSearch()),
     "reversals by value": lambda b: walked(b, Ordering(6), "reverse", IteratedLocalSearch()),
     "blocks by value": lambda b: walked(b, Ordering(6), "blocks", SimulatedAnnealing()),

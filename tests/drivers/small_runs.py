@@ -55,6 +55,7 @@ SEARCHES = {
     "lcs": ("core.search.dp.lcs.search", "LongestCommonSubsequence", "length"),
     "knapsack": ("core.search.dp.knapsack.search", "KnapsackSearch", "value"),
     **dict.fromkeys(FURTHER_WORKLOADS, LOCAL),
+    **dict.fromkeys(("flowshop", "linearordering"), ("core.search.insertion", "IteratedGreedySearch", "cost")),
 }
 """The search that each driver runs, and what its outcome claims of the solution."""
 

@@ -13,6 +13,7 @@ from drivers import ihc, ppp, qap, tsp
 from drivers.aco import AntOptions
 from drivers.experiments.options import workload_options
 from drivers.experiments.presets.compare_options import default_arguments
+from drivers.more import flowshop
 from drivers.options.declaration import Options
 from drivers.options.local_search import DEFAULT_WALKS, ITERATIONS, SearchOptions
 from drivers.runs import device_selection
@@ -164,7 +165,11 @@ def settled(*arguments, ranks=1):
     return ppp.PPP.load(parse_options(ppp.PPP, "", arguments), ranks).options
 
 
-@pytest.mark.parametrize("name", [name for name in LOCAL_SEARCHES if name != "tsp"])
+OF_WALKS = ("tsp", "flowshop", "linearordering")
+"""Programs whose default are independent walks."""
+
+
+@pytest.mark.parametrize("name", [name for name in LOCAL_SEARCHES if name not in OF_WALKS])
 def test_a_run_without_options_makes_walks_for_every_rank_and_ends_by_iterations(name):
     """So that equal seeds give equal hashes."""
     workload = get_workload(name)
@@ -302,11 +307,28 @@ def test_tours_are_searched_by_iterated_3_opt_unless_local_search_is_meant(argum
     assert {name: getattr(found, name) for name in expected} == expected
 
 
+@pytest.mark.parametrize(("algorithm", "program"), [("3opt", tsp), ("greedy", flowshop)])
 @pytest.mark.parametrize("option", ["--neighbourhood exchange2", "--patience 9", "--tenure 3", "--mapping published"])
-def test_iterated_3_opt_refuses_options_of_local_search(drive, option):
-    code, _, error = drive("--algorithm", "3opt", *option.split(), driver=tsp)
+def test_independent_walks_refuse_options_of_local_search(drive, algorithm, program, option):
+    code, _, error = drive("--algorithm", algorithm, *option.split(), driver=program)
     assert (code, option.split()[0] in error) == (2, True)
-    assert "with --algorithm 3opt: expected with hill, first, tabu, ils" in error
+    assert f"with --algorithm {algorithm}: expected with hill, first, tabu, ils" in error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("--instance ta001", {"algorithm": "greedy", "walks": 8, "iterations": 16_666, "seconds": None}),
+        ("--seconds 2", {"algorithm": "greedy", "walks": 1, "iterations": None, "seconds": 2.0}),
+        ("--removed 3 --temperature 5 --walks 2 --target 9", {"algorithm": "greedy", "walks": 2, "removed": 3}),
+        ("--neighbourhood exchange2", {"algorithm": "ils", "walks": 64, "neighbourhood": "exchange2"}),
+        ("--patience 9", {"algorithm": "ils", "neighbourhood": "insert"}),
+        ("--algorithm tabu --tenure 3", {"algorithm": "tabu", "tenure": 3}),
+    ],
+)
+def test_flow_shops_are_searched_greedily_unless_local_search_is_meant(arguments, expected):
+    found = flowshop.FLOWSHOP.load(parse_options(flowshop.FLOWSHOP, "", arguments.split()), 1).options
+    assert {name: getattr(found, name) for name in expected} == expected
 
 
 def test_a_search_with_defaults_ends_near_the_optimum(drive, shared_data):
