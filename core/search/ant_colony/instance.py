@@ -60,9 +60,10 @@ class ColonyInstance:
         """The instance for moves of three edges, with the lists of `core.search.tours`."""
         n, upload = self.n, self.backend.upload
         count, nearest = min(LISTS, n - 1), min(NEAREST, n - 1)
-        near = nearest_cities(distances, nearest, nearest).astype(np.int64)
-        lengths = np.take_along_axis(distances, near, axis=1).astype(np.int32)
-        chosen = alpha_nearest(near, lengths, count)
-        near, lengths = (np.take_along_axis(rows, chosen, axis=1).reshape(-1) for rows in (near, lengths))
+        nearest_ones = nearest_cities(distances, nearest, nearest).astype(np.int64)
+        lengths = np.take_along_axis(distances, nearest_ones, axis=1).astype(np.int32)
+        chosen = alpha_nearest(nearest_ones, lengths, count)
+        near = np.take_along_axis(nearest_ones, chosen, axis=1).astype(np.int32).reshape(-1)
+        near_distances = np.take_along_axis(lengths, chosen, axis=1).reshape(-1)
         x, y = upload(np.zeros(1)), upload(np.zeros(1))
-        return CityLists(True, self.distances, x, y, upload(near.astype(np.int32)), upload(lengths), count, n)
+        return CityLists(True, self.distances, x, y, upload(near), upload(near_distances), count, n)
