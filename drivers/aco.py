@@ -131,6 +131,7 @@ CLIMBS = {
     "none": "",
     "2opt": ", 2-opt after every tour",
     "2opt-near": ", 2-opt by neighbour lists after every tour",
+    "3opt": ", 3-opt by neighbour lists after every tour",
 }
 
 

@@ -130,6 +130,7 @@ SEARCHES = {
     "restricted tour": lambda b: BalasSimonettiSearch(b, Solo(), ASYMMETRIC, RestrictedSettings(3), np.arange(7)).run().tour.tolist(),
     "ants": colony,
     "ants with limits and lists": lambda b: colony(b, variant="mmas", candidates=4, local_search="2opt-near"),
+    "ants that move three edges": lambda b: colony(b, candidates=4, local_search="3opt"),
     "published ants": lambda b: colony(b, mapping="published"),
     "exact": exact,
     "exact published": lambda b: exact(b, mapping="published", bound="edges"),

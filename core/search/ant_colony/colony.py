@@ -15,6 +15,8 @@ from core.kernels.ant_colony import ants as ants_kernels
 from core.kernels.ant_colony import pheromone
 from core.kernels.ant_colony.ants import STATES, Ant
 from core.kernels.ant_colony.roulette import COLUMNS, ChoiceWeights
+from core.kernels.tours.given_tours import improve_given_tours
+from core.kernels.tours.tour_array import TourWalk
 from core.kernels.two_opt.climbs import EXTREMES, TOTALS, Climbs, CountedClimbs
 from core.kernels.two_opt.neighbour_queue import BATCH, NEAR, climb_queue
 from core.lang.bundles import Rows
@@ -22,6 +24,9 @@ from core.search.ant_colony.instance import ColonyInstance
 from core.search.ant_colony.launch_shape import UPDATE_LANES, ColonyLaunchShape, bytes_needed, shape_for
 from core.search.ant_colony.settings import Settings
 from core.search.hill_climbing.scans import is_wide
+
+WALK_LANES = 32
+"""Lanes of a team that improves a tour by moves of three edges, on devices with many lanes."""
 
 
 class WeightRows:
@@ -211,6 +216,11 @@ class Colony:
         self.teams = self.at_once(ceil(count / shape.ants_per_team))
         self.row_teams = min(n, 8 * units)
         self.climbing_lanes = min(BATCH * NEAR, backend.capabilities.max_team_size) if self.wide else 1
+        self.walking_lanes = min(WALK_LANES, backend.capabilities.max_team_size) if self.wide else 1
+        self.walks: Any = None
+        if ground.cities is not None and count:
+            walk = TourWalk(n=n, words=ceil(n / 32), logged=2)
+            self.walks = backend.rows(walk, min(count, shape.walks))
         self.lanes = min(UPDATE_LANES, backend.capabilities.max_team_size) if self.wide else 1
         self.iteration: Any = None
         """Recorded launches of `iterate`."""
@@ -296,7 +306,7 @@ class Colony:
         self.backend.launch(ants_kernels.construct, self.teams, self.shape.team_size, *given)
 
     def climb(self) -> None:
-        """Improve every tour by 2-opt, if the settings say so."""
+        """Improve every tour by local search, if the settings say so."""
         ground, ants = self.ground, self.ants
         if ground.scan is not None:
             ground.scan.launch(CountedClimbs(ground.n, ants.tour, ants.count, self.memory.ticket, 0, *self.climbed))
@@ -308,6 +318,9 @@ class Colony:
                 Climbs(ground.n, ants.tour, ants.count, self.memory.ticket),
                 *(ground.distances, ground.joined),
             )
+        elif self.walks is not None:
+            given = ants.tour, ants.count, self.walks, ground.cities
+            self.backend.launch(improve_given_tours, self.walks.count, self.walking_lanes, *given)
 
     def measure(self) -> None:
         """Measure the tours; the digest comes of it, and the least (length, ant) of all ranks."""

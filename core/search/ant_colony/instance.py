@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 
 from core.kernels.ant_colony.roulette import COLUMNS
+from core.kernels.tours.tour_array import CityLists
 from core.kernels.two_opt.neighbour_queue import NEAR
 from core.search.ant_colony.settings import FixedPoint, Settings, fixed_point, heuristic, nearest_cities
 from core.search.hill_climbing.scans import Scan, scan_for
 from core.search.hill_climbing.start_tours import nearest_neighbour_tour
+from core.search.tours.alpha_nearness import alpha_nearest
+from core.search.tours.search import LISTS, NEAREST
 
 
 class ColonyInstance:
@@ -46,8 +49,21 @@ class ColonyInstance:
         climbs = settings.local_search
         self.scan: Scan | None = scan_for("pruned", backend, ordered) if climbs == "2opt" else None
         self.joined: Any = self._lists(ordered, NEAR, NEAR) if climbs == "2opt-near" else None
+        self.cities: Any = self._city_lists(ordered) if climbs == "3opt" else None
 
     def _lists(self, distances: np.ndarray, wanted: int, width: int) -> Any:
         """Neighbour lists on the device."""
         lists = nearest_cities(distances, wanted, width) if wanted else np.zeros(1, np.uint16)
         return self.backend.upload(lists.reshape(-1))
+
+    def _city_lists(self, distances: np.ndarray) -> CityLists:
+        """The instance for moves of three edges, with the lists of `core.search.tours`."""
+        n, upload = self.n, self.backend.upload
+        count, nearest = min(LISTS, n - 1), min(NEAREST, n - 1)
+        nearest_ones = nearest_cities(distances, nearest, nearest).astype(np.int64)
+        lengths = np.take_along_axis(distances, nearest_ones, axis=1).astype(np.int32)
+        chosen = alpha_nearest(nearest_ones, lengths, count)
+        near = np.take_along_axis(nearest_ones, chosen, axis=1).astype(np.int32).reshape(-1)
+        near_distances = np.take_along_axis(lengths, chosen, axis=1).reshape(-1)
+        x, y = upload(np.zeros(1)), upload(np.zeros(1))
+        return CityLists(True, self.distances, x, y, upload(near), upload(near_distances), count, n)

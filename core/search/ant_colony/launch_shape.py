@@ -9,6 +9,7 @@ from core.errors import UserError
 from core.kernels.ant_colony.roulette import BUNCH, COLUMNS, WheelLayout
 from core.kernels.two_opt.neighbour_queue import NEAR
 from core.search.ant_colony.settings import Settings
+from core.search.tours.search import LISTS
 
 COARSE_TEAM = 32
 """Ants of a team in the paper's coarse-grained strategy (section V)."""
@@ -29,6 +30,8 @@ class ColonyLaunchShape(NamedTuple):
         Distribution of ants and rows of weights over the lanes.
     update_teams, update_lanes : int
         Teams and lanes of the kernels that change the pheromone.
+    walks : int
+        Teams that improve tours by moves of three edges, at most.
 
     """
 
@@ -36,6 +39,7 @@ class ColonyLaunchShape(NamedTuple):
     layout: Any
     update_teams: int
     update_lanes: int
+    walks: int = 0
 
     @property
     def ants_per_team(self) -> int:
@@ -95,6 +99,7 @@ def shape_for(
         layout=layout_of(ants, near_columns, lanes, depth, rows),
         update_teams=1 if alone else capabilities.compute_units * (8 if wide else 1),
         update_lanes=1 if alone or not wide else min(UPDATE_LANES, capabilities.max_team_size),
+        walks=(16 if wide else 1) * capabilities.compute_units if settings.local_search == "3opt" else 0,
     )
     if n * shape.stride >= 2**31:
         raise UserError(
@@ -132,13 +137,15 @@ def bytes_needed(
 
     """
     listed = COLUMNS * n if settings.candidates else 0
-    own = 4 * n * n + 4 * n * shape.stride + 4 * listed + (2 * n + 4) * ants + 6 * n
+    walks = min(ants, shape.walks) * (4 * 4 * n + n // 8)
+    own = 4 * n * n + 4 * n * shape.stride + 4 * listed + (2 * n + 4) * ants + 6 * n + walks
     return bytes_of_instance(n, settings, wide_distances) + colonies * own
 
 
 def bytes_of_instance(n: int, settings: Settings, wide_distances: bool) -> int:
     """Memory of a device for what all colonies share."""
     distance = 4 if wide_distances else 2
-    lists = {"2opt": 3 * distance * n * n, "2opt-near": 2 * NEAR * n, "none": 0}[settings.local_search]
+    by_search = {"2opt": 3 * distance * n * n, "2opt-near": 2 * NEAR * n, "3opt": 8 * LISTS * n}
+    lists = by_search.get(settings.local_search, 0)
     listed = COLUMNS * n if settings.candidates else 0
     return (distance + 4) * n * n + lists + 2 * listed

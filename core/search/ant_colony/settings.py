@@ -23,7 +23,7 @@ from core.kernels.ant_colony.roulette import COLUMNS
 
 STRATEGIES = ("coarse", "fine", "fine-deposit")
 VARIANTS = ("as", "mmas")
-LOCAL_SEARCHES = ("none", "2opt", "2opt-near")
+LOCAL_SEARCHES = ("none", "2opt", "2opt-near", "3opt")
 FEWEST_CITIES = 3
 FEWEST_FOR_2OPT = 5
 MOST_CITIES = 46_000
@@ -53,7 +53,8 @@ class Settings(NamedTuple):
         Nearest cities to choose from before all others, up to 32; 0 for all cities at once.
     local_search : str
         Of every ant's tour. ``2opt``: by best improvement to a 2-opt optimum, as in iterative hill climbing;
-        ``2opt-near``: by neighbour lists, many times faster; ``none``.
+        ``2opt-near``: by neighbour lists, many times faster; ``3opt``: by neighbour lists too, with sequential moves
+        of three edges (`core.kernels.tours.three_opt`); ``none``.
     best_every : int
         ``mmas``: period of iterations in which the best tour so far deposits, else the iteration's best; 0: never.
     stagnation : int

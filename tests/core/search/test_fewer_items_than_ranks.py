@@ -70,6 +70,7 @@ CASES = {
     "1 ant": ants(ants=1),
     "2 ants, limited": ants(ants=2, variant="mmas", candidates=4),
     "1 ant that climbs by lists": ants(ants=1, local_search="2opt-near"),
+    "1 ant that moves three edges": ants(ants=1, local_search="3opt"),
     "2 colonies": ants(ants=2, colonies=2),
     "2 colonies that exchange": ants(ants=2, variant="mmas", colonies=2, exchange=2),
     "2 colonies as published": ants(ants=2, colonies=2)._replace(settings={"mapping": "published"}),

@@ -133,6 +133,7 @@ def test_exact_search_from_one_city_on(device, n, way):
         *((3, settings, {}) for settings in ({}, {"candidates": 1}, {"candidates": 32}, {"variant": "mmas"})),
         (5, {"variant": "mmas", "candidates": 1, "local_search": "2opt"}, {}),
         (5, {"local_search": "2opt-near"}, {}),
+        (5, {"local_search": "3opt"}, {}),
         *((3, {}, {"strategy": strategy, "mapping": "published"}) for strategy in STRATEGIES),
     ],
 )

@@ -57,7 +57,7 @@ WRONG = [
     ({}, 46_001, "ants take 3 to 46000 cities here, not 46001"),
     ({"local_search": "2opt-near"}, 4, "ants take 5 to 46000 cities here, not 4"),
     ({"variant": "acs"}, N, "variant 'acs'; choose one of as, mmas"),
-    ({"local_search": "3opt"}, N, "local search '3opt'; choose one of none, 2opt, 2opt-near"),
+    ({"local_search": "4opt"}, N, "local search '4opt'; choose one of none, 2opt, 2opt-near, 3opt"),
     ({"ants": 0}, N, "a colony has at least 1 ant, not 0"),
     ({"ants": 2**31 // N + 1}, N, f"the tours of {2**31 // N + 1} ants through 13 cities pass 2^31 cities"),
     ({"alpha": -1 / 256}, N, "alpha is from 0 to 16, not -0.00390625"),
@@ -196,6 +196,7 @@ CRAMPED = {
     "candidates": {"ants": 50, "candidates": 8},
     "2opt": {"ants": 50, "local_search": "2opt"},
     "2opt-near": {"ants": 50, "local_search": "2opt-near"},
+    "3opt": {"ants": 50, "local_search": "3opt"},
     "islands": {**MMAS, "ants": 50},
 }
 
