@@ -33,6 +33,7 @@ ALGORITHMS = {
     "ils": ("strength", "restart"),
     "vns": ("strength", "restart"),
     "annealing": ("temperature", "cooling", "plateau", "batch", "restart"),
+    "focused": ("noise", "restart"),
 }
 """Names for `--algorithm`, and the options that each has for itself."""
 MAKERS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -42,6 +43,7 @@ MAKERS: dict[str, tuple[str, dict[str, Any]]] = {
     "ils": ("IteratedLocalSearch", {}),
     "vns": ("VariableNeighbourhoodSearch", {}),
     "annealing": ("SimulatedAnnealing", {}),
+    "focused": ("FocusedSearch", {}),
 }
 """The function of `core.search.local_search` that makes each algorithm, and the parameters that its name implies."""
 PARAMETERS = tuple(dict.fromkeys(name for names in ALGORITHMS.values() for name in names))
@@ -117,6 +119,7 @@ class SearchOptions(
     cooling: float | None = None
     plateau: int | None = None
     batch: int | None = None
+    noise: float | None = None
     restart: int | None = None
     iterations: int | None = None
     seconds: float | None = None

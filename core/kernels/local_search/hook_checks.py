@@ -52,7 +52,7 @@ def hook_check_kernels(hooks: Hooks, change_kind: int, apply: Function | None = 
 
     ``change_kind`` is what a move does, or ``apply`` does it.
     """
-    delta, quick, begin, update, move_by, refresh, partial, value, touches, touched = hooks
+    delta, quick, begin, update, move_by, refresh, partial, value, touches, touched, _ = hooks
 
     @kernel
     def build(solution: Array[S], data: D):

@@ -14,7 +14,7 @@ import numpy as np
 
 from core.arguments import flag, integer, number, refuse
 from core.errors import UserError
-from core.kernels.local_search.hooks import ANNEAL, BEST, CUSTOM, FIRST, HALT, SHAKE_EVENLY, SHAKE_HARDER, TABU
+from core.kernels.local_search.hooks import ANNEAL, BEST, CUSTOM, FIRST, FOCUSED, HALT, SHAKE_EVENLY, SHAKE_HARDER, TABU
 from core.kernels.local_search.walks import COOLING, Draw
 from core.lang import Function, boolean
 from core.lang.bundles import fields_of, row_sizes
@@ -51,6 +51,8 @@ class Algorithm(NamedTuple):
         Its parameters.
     lag : int
         Iterations back of the ``before`` of a `Draw`.
+    noise : float
+        Probability of a random repair.
 
     """
 
@@ -69,6 +71,7 @@ class Algorithm(NamedTuple):
     accepts: Function | None = None
     rule_data: Any = None
     lag: int = 0
+    noise: float = 0.0
 
     @property
     def draws(self) -> bool:
@@ -89,6 +92,8 @@ class Algorithm(NamedTuple):
         if self.accepts is not None:
             kept |= {"rule": self.accepts.name, "rule_digest": source_digest([self.accepts])[:16], "lag": self.lag}
             kept |= {f"parameter_{name}": recorded(value) for name, value in parameters_of(self.rule_data).items()}
+        if self.rule == FOCUSED:
+            kept["noise"] = self.noise
         if self.restart:
             kept["restart"] = self.restart
         return kept
@@ -103,6 +108,9 @@ class Algorithm(NamedTuple):
         return written(maker, self, usual, first)
 
 
+NOISE = 0.5
+"""Usual noise of focused search."""
+
 WRITTEN: dict[str, tuple[str, dict[str, object]]] = {
     "hill": ("HillClimbing", {"restart": 0}),
     "first": ("HillClimbing", {"restart": 0}),
@@ -113,6 +121,7 @@ WRITTEN: dict[str, tuple[str, dict[str, object]]] = {
         "SimulatedAnnealing",
         {"temperature": 0.0, "cooling": 0.98, "plateau": 1000, "batch": 256, "restart": 0},
     ),
+    "focused": ("FocusedSearch", {"noise": NOISE, "restart": 0}),
 }
 """Function that makes an algorithm, and the usual values of its parameters."""
 
@@ -217,6 +226,18 @@ def SimulatedAnnealing(  # noqa: N802
         batch=batch,
         restart=_restart(restart),
     )
+
+
+def FocusedSearch(noise: float = NOISE, restart: int = 0) -> Algorithm:  # noqa: N802
+    """Draw a violated constraint and take one of the moves that repair it: WalkSAT, min-conflicts and the like.
+
+    The move of least harm is taken, ties by the smallest index; but if all do harm, a random one with probability
+    ``noise`` (Selman, Kautz and Cohen 1994). A walk ends when no constraint is violated. It begins again after
+    ``restart`` iterations without a better best solution; 0: never.
+    """
+    if not 0 <= number("noise", noise) <= 1:
+        raise UserError(f"focused search with noise {noise}: expected 0 to 1")
+    return Algorithm("focused", FOCUSED, noise=noise, restart=_restart(restart))
 
 
 MOST_LAG = 1_000_000
