@@ -79,6 +79,11 @@ class Algorithm(NamedTuple):
         return self.rule in (ANNEAL, CUSTOM)
 
     @property
+    def scans(self) -> bool:
+        """True if an iteration looks at whole neighbourhoods."""
+        return not self.draws and self.rule != FOCUSED
+
+    @property
     def parameters(self) -> dict[str, object]:
         """Return the parameters that decide the trajectory, for the record."""
         kept: dict[str, object] = {"algorithm": self.name}
@@ -108,7 +113,7 @@ class Algorithm(NamedTuple):
         return written(maker, self, usual, first)
 
 
-NOISE = 0.5
+NOISE = 0.4
 """Usual noise of focused search."""
 
 WRITTEN: dict[str, tuple[str, dict[str, object]]] = {
