@@ -26,7 +26,7 @@ from drivers.workload.run_time import RepetitionWork
 FIRST_SECONDS, FEWEST_ITERATIONS = 4, 5
 """Seconds of one core's work in a run for which no option says what to do, and iterations of a walk at least."""
 NEIGHBOURS_OF_A_DRAW = 16
-"""Neighbours of a scan that take as long as a draw of simulated annealing or a repair, for which no differences are kept."""
+"""Neighbours of a scan that take as long as a draw of simulated annealing, which keeps no differences, or a repair."""
 
 
 class LocalSearchWorkload(Workload[SearchOptions]):

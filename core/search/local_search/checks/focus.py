@@ -57,4 +57,3 @@ def refuse(bench: CheckExecutor, function: Function, found: str) -> NoReturn:
     parts = [f"{function.path}:{function.first_line}: {function.name}", bench.problem.name]
     parts += [f"evaluation {bench.evaluation_name}", bench.place]
     raise WrongState(f"{found} ({', '.join(parts)})")
-

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from cluster import Solo
+from core.errors import UserError
 from core.kernels.local_search.member_sets import change_set, member_at, set_size, set_sizes
 from core.lang import Array, function, i32, kernel, lane, team_size, u32
 from core.problems.more.max_sat.problem import FOCUS, MaxSat, UnsatisfiedClauses, unsatisfied_at
@@ -84,7 +85,7 @@ def test_the_shape_of_a_launch_does_not_matter(python, cpu, shape):
 
 
 def test_a_problem_without_constraints_is_refused(cpu):
-    with pytest.raises(ValueError, match="focused search: no evaluation of weighted:12 has a `focus`"):
+    with pytest.raises(UserError, match="focused search: no evaluation of weighted:12 has a `focus`"):
         LocalSearch(cpu, Solo(), weighted.Weighted(weighted.TWELVE), FocusedSearch(), "flip1")
 
 
@@ -122,9 +123,7 @@ def test_wrong_constraints_are_found(changes, words):
 
 
 @kernel
-def change_all(
-    count: i32, most: i32, numbers: Array[i32], steps: Array[i32], bits: Array[u32], tallies: Array[i32]
-):
+def change_all(count: i32, most: i32, numbers: Array[i32], steps: Array[i32], bits: Array[u32], tallies: Array[i32]):
     for k in range(lane(), count, team_size()):
         change_set(bits, tallies, most, numbers[k], steps[k])
 
@@ -136,18 +135,18 @@ def list_all(most: i32, members: Array[i32], bits: Array[u32], tallies: Array[i3
         members[1 + rank] = member_at(bits, tallies, rank)
 
 
-def test_a_set_has_the_members_of_a_plain_set(device):
+def test_a_set_has_the_members_of_a_plain_set(backend):
     most = 5000
     words, groups = set_sizes(most)
     rng = np.random.default_rng(3)
-    bits, tallies = (device.upload(np.zeros(size, dtype)) for size, dtype in ((words, np.uint32), (groups, np.int32)))
+    bits, tallies = (backend.upload(np.zeros(size, dtype)) for size, dtype in ((words, np.uint32), (groups, np.int32)))
     plain = set()
     for numbers in (rng.permutation(most)[:600], [31, 32, 2047, 2048, most - 1], rng.permutation(most)[:900]):
         once = np.array(numbers, np.int32)
         steps = np.array([-1 if one in plain else 1 for one in once.tolist()], np.int32)
         plain ^= set(once.tolist())
-        device.launch(change_all, 1, min(8, device.capabilities.max_team_size), len(once), most, device.upload(once),
-                      device.upload(steps), bits, tallies)  # fmt: skip
-        members = device.upload(np.zeros(len(plain) + 1, np.int32))
-        device.launch(list_all, 1, 1, most, members, bits, tallies)
-        assert device.download(members).tolist() == [len(plain), *sorted(plain)]
+        backend.launch(change_all, 1, min(8, backend.capabilities.max_team_size), len(once), most, backend.upload(once),
+                      backend.upload(steps), bits, tallies)  # fmt: skip
+        members = backend.upload(np.zeros(len(plain) + 1, np.int32))
+        backend.launch(list_all, 1, 1, most, members, bits, tallies)
+        assert backend.download(members).tolist() == [len(plain), *sorted(plain)]

@@ -174,7 +174,9 @@ print(here.found(one, here.local_search.Iterations(4)))
 
 
 @pytest.mark.parametrize(
-    "k", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2, 3))], ids=["one team", "many teams", "kept", "focused"]
+    "k",
+    [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2, 3))],
+    ids=["one team", "many teams", "kept", "focused"],
 )
 def test_the_simulator_of_cuda_searches_the_same(k, cpu):
     pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
