@@ -12,7 +12,7 @@ import numpy as np
 
 from core.arguments import refuse, text
 from core.errors import UserError
-from core.kernels.local_search.hooks import Hooks
+from core.kernels.local_search.hooks import Focus, Hooks
 from core.kernels.local_search.moves import INSERT, REVERSE, SEGMENT
 from core.lang import Function
 from core.lang.bundles import RowArray, fields_of, is_bundle, kind_text, row_sizes
@@ -37,6 +37,8 @@ class Evaluation(NamedTuple):
         Neighbourhoods supported by `quick`; the others are evaluated by `delta`.
     work
         Approximate number of steps for a neighbour; devices share large evaluations among lanes.
+    focus
+        Constraints and their repairs, for focused search.
     touched_for
         Neighbourhoods with indices in `touched`; searches of the best of their neighbours keep all differences.
     """
@@ -54,11 +56,12 @@ class Evaluation(NamedTuple):
     touches: Function | None = None
     touched: Function | None = None
     touched_for: tuple[str, ...] = ()
+    focus: Focus | None = None
 
     @property
     def functions(self) -> list[Function]:
         """Functions of the evaluation that are not None."""
-        return [one for one in self if isinstance(one, Function)]
+        return [one for one in (*self, *(self.focus or ())) if isinstance(one, Function)]
 
 
 class Problem:
@@ -235,6 +238,7 @@ class Problem:
             evaluation.value,
             evaluation.touches if neighbourhood in evaluation.touched_for else None,
             evaluation.touched if neighbourhood in evaluation.touched_for else None,
+            evaluation.focus,
         )
 
 

@@ -33,6 +33,14 @@ SIGNATURES: dict[str, tuple[dict[str, Any], Any]] = {
     "touched": (SOLUTION | {"place": i32} | MOVE | DATA, u32),
 }
 """Parameters and result of each function of `core.kernels.local_search.hooks.Hooks`; a move is an `AnyMove`."""
+FOCUS: dict[str, tuple[dict[str, Any], Any]] = {
+    "violated": (SOLUTION | DATA, i32),
+    "violated_at": (SOLUTION | {"rank": i32} | DATA, i32),
+    "repairs": (SOLUTION | {"constraint": i32} | DATA, i32),
+    "repair": (SOLUTION | {"constraint": i32, "place": i32} | DATA, u32),
+    "harm": (SOLUTION | MOVE | DATA, i32),
+}
+"""The same of `core.kernels.local_search.hooks.Focus`."""
 INDEX, SIZE = {"index": u32}, {"n": i32}
 DECODING: tuple[dict[str, Any], ...] = (
     INDEX | SIZE,
@@ -62,9 +70,9 @@ def check_functions(name: str, evaluation: Any, dtype: str, data: type) -> None:
         One has other parameters or another result; the line says where it is, what it has and what was expected.
     """
     meant = {id(S): BY_DTYPE[np.dtype(dtype)], id(D): data}
-    for role, (parameters, result) in SIGNATURES.items():
-        given = getattr(evaluation, role)
-        if given is None and (role != "delta" or evaluation.value is not None):
+    for role, (parameters, result) in (SIGNATURES | (FOCUS if evaluation.focus else {})).items():
+        given = getattr(evaluation.focus if role in FOCUS else evaluation, role)
+        if given is None and (role not in ("delta", *FOCUS) or role == "harm" or evaluation.value is not None):
             continue
         check_function(name, role, given, {one: problem_type(kind, meant) for one, kind in parameters.items()}, result)
 

@@ -34,6 +34,7 @@ ALGORITHMS = {
     "vns": ("strength", "restart"),
     "greedy": ("removed", "temperature"),
     "annealing": ("temperature", "cooling", "plateau", "batch", "restart"),
+    "focused": ("noise", "restart"),
 }
 """Names for `--algorithm`, and the options that each has for itself."""
 MAKERS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -44,6 +45,7 @@ MAKERS: dict[str, tuple[str, dict[str, Any]]] = {
     "vns": ("VariableNeighbourhoodSearch", {}),
     "greedy": ("IteratedGreedy", {}),
     "annealing": ("SimulatedAnnealing", {}),
+    "focused": ("FocusedSearch", {}),
 }
 """The function of `core.search.local_search` that makes each algorithm, and the parameters that its name implies."""
 OF_WALKS: dict[str, tuple[str, ...]] = {"3opt": (), "greedy": ("removed", "temperature", "initial")}
@@ -126,6 +128,7 @@ class SearchOptions(
     cooling: float | None = None
     plateau: int | None = None
     batch: int | None = None
+    noise: float | None = None
     restart: int | None = None
     iterations: int | None = None
     seconds: float | None = None

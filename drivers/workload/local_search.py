@@ -26,7 +26,7 @@ from drivers.workload.run_time import RepetitionWork
 FEWEST_ITERATIONS = 5
 """Iterations of a walk in a run for which no option says what to do, at least."""
 NEIGHBOURS_OF_A_DRAW = 16
-"""Neighbours of a scan that take as long as a draw of simulated annealing, which keeps no differences."""
+"""Neighbours of a scan that take as long as a draw of simulated annealing, which keeps no differences, or a repair."""
 
 
 class LocalSearchWorkload(IndependentWalksWorkload):
@@ -143,7 +143,7 @@ class LocalSearchWorkload(IndependentWalksWorkload):
         if run.options.iterations is None or run.options.seconds is not None:
             return None
         plan = run.search.plan
-        an_iteration = NEIGHBOURS_OF_A_DRAW if plan.draws else max(plan.sizes)
+        an_iteration = max(plan.sizes) if plan.algorithm.scans else NEIGHBOURS_OF_A_DRAW
         count = plan.settings.walks * run.options.iterations * an_iteration
         return RepetitionWork(count, "neighbours", self.speed(run.problem), at_most=True)
 
@@ -243,8 +243,7 @@ def first_iterations(settled: SearchOptions, problem: Any, fitted: Sequence[str]
     if "--neighbourhood" in second:
         usual = replace(usual, neighbourhood=second["--neighbourhood"])
     work = int(second.get("--walks", "1")) * int(second["--iterations"]) * neighbours(usual)
-    draws = settled.chosen_algorithm().draws
-    an_iteration = NEIGHBOURS_OF_A_DRAW if draws else neighbours(settled)
+    an_iteration = neighbours(settled) if settled.chosen_algorithm().scans else NEIGHBOURS_OF_A_DRAW
     return max(FEWEST_ITERATIONS, FIRST_SECONDS * work // ((settled.walks or 1) * an_iteration))
 
 

@@ -34,6 +34,10 @@ class HookChecks(NamedTuple):
         ``list_touched(room, move, found, solution, data)``: their number by `Hooks.touches` in ``found[0]``, then the
         neighbours by `Hooks.touched`, at most ``room``; by one lane.
 
+    list_constraints : Kernel
+        ``list_constraints(room, found, solution, data)``: the number of constraints by `Hooks.focus` in ``found[0]``,
+        then of at most ``room`` of them their name, the number of repairs, and the largest index of these; by one lane.
+
     """
 
     build: Kernel
@@ -43,6 +47,7 @@ class HookChecks(NamedTuple):
     ask_parts: Kernel
     make: Kernel
     list_touched: Kernel
+    list_constraints: Kernel
 
 
 @lru_cache(maxsize=64)
@@ -51,7 +56,8 @@ def hook_check_kernels(hooks: Hooks, change_kind: int, apply: Function | None = 
 
     ``change_kind`` is what a move does, or ``apply`` does it.
     """
-    delta, quick, begin, update, move_by, refresh, partial, value, touches, touched = hooks
+    delta, quick, begin, update, move_by, refresh, partial, value, touches, touched, focus = hooks
+    violated, violated_at, repairs, repair, _ = focus or (None,) * 5
 
     @kernel
     def build(solution: Array[S], data: D):
@@ -123,7 +129,23 @@ def hook_check_kernels(hooks: Hooks, change_kind: int, apply: Function | None = 
                 index = touched(solution, place, made, data)
                 found[1 + place] = i32(index)
 
-    return HookChecks(build, refresh_all, ask, ask_quick, ask_parts, make, list_touched)
+    @kernel
+    def list_constraints(room: i32, found: Array[i32], solution: Array[S], data: D):
+        """List violated constraints and what repairs them."""
+        if lane() == 0:
+            count = violated(solution, data)
+            found[0] = count
+            for rank in range(min(count, room)):
+                constraint = violated_at(solution, rank, data)
+                moves = repairs(solution, constraint, data)
+                largest = u32(0)
+                for place in range(min(moves, 0xFFFF)):
+                    largest = max(largest, repair(solution, constraint, place, data))
+                found[1 + 3 * rank] = constraint
+                found[2 + 3 * rank] = moves
+                found[3 + 3 * rank] = i32(min(largest, u32(0x7FFFFFFF)))
+
+    return HookChecks(build, refresh_all, ask, ask_quick, ask_parts, make, list_touched, list_constraints)
 
 
 @lru_cache(maxsize=64)

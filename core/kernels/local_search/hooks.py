@@ -9,14 +9,41 @@ from core.lang import *
 D = Generic("D")  # the problem's data and, as rows, what a walk keeps for it
 
 # The chosen neighbour.
-BEST, FIRST, TABU, ANNEAL, CUSTOM = range(5)
+BEST, FIRST, TABU, ANNEAL, CUSTOM, FOCUSED = range(6)
 # Behaviour at a local optimum: stop, or restore the best, shake it and continue.
 HALT, SHAKE_EVENLY, SHAKE_HARDER = range(3)
 
 NO_KEY = 0xFFFFFFFFFFFFFFFF
 """The key of a scan in which no neighbour may be taken."""
 # Streams of random words beside those of the start solutions.
-SHAKING, PROPOSING, ACCEPTING, LASTING, RESTARTING = (k << 32 for k in range(1, 6))
+SHAKING, PROPOSING, ACCEPTING, LASTING, RESTARTING, CONSTRAINING, STRAYING = (k << 32 for k in range(1, 8))
+
+
+class Focus(NamedTuple):
+    """Functions of a problem with constraints, for focused search; a constraint is an integer of the problem's choice.
+
+    Attributes
+    ----------
+    violated : Function
+        ``violated(solution, data) -> i32``: the number of violated constraints.
+    violated_at : Function
+        ``violated_at(solution, rank, data) -> i32``: one of them, by its rank from 0 on;
+        `core.kernels.local_search.member_sets` keeps them.
+    repairs : Function
+        ``repairs(solution, constraint, data) -> i32``: the number of moves that may repair it, 1 to 65,535.
+    repair : Function
+        ``repair(solution, constraint, place, data) -> u32``: the index of one of them among the neighbours.
+    harm : Function or None
+        ``harm(solution, move, data) -> i32``: how bad a repair is, 0 or less for a good one; None: what it adds to the
+        cost.
+
+    """
+
+    violated: Function
+    violated_at: Function
+    repairs: Function
+    repair: Function
+    harm: Function | None = None
 
 
 class Hooks(NamedTuple):
@@ -46,6 +73,8 @@ class Hooks(NamedTuple):
         another one, that of the move itself among them; -1 for all. See `core.kernels.local_search.kept_differences`.
     touched : Function or None
         ``touched(solution, place, move, data) -> u32``: the index of one of them, counted from 0; no index comes twice.
+    focus : Focus or None
+        Constraints and their repairs.
 
     """
 
@@ -59,6 +88,7 @@ class Hooks(NamedTuple):
     value: Function | None = None
     touches: Function | None = None
     touched: Function | None = None
+    focus: Focus | None = None
 
 
 class Rules(NamedTuple):

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from core.kernels.local_search.hooks import ACCEPTING, ANNEAL, FIRST, NO_KEY, PROPOSING, TABU, D, Hooks, Rules
+from core.kernels.local_search.focused_scans import focused_scan_function
+from core.kernels.local_search.hooks import ACCEPTING, ANNEAL, FIRST, FOCUSED, NO_KEY, PROPOSING, TABU, D, Hooks, Rules
 from core.kernels.local_search.kept_differences import part_scan_function
 from core.kernels.local_search.moves import INSERTIONS, NEVER, PAIRS, TRIPLES, is_tabu
 from core.kernels.local_search.neighbour_functions import decoders, scored_function
@@ -104,6 +105,7 @@ def scan_function(hooks: Hooks, rules: Rules) -> Function:
     scored = scored_function(hooks.value)
     draws_to_try = draws_function(rules.restarts)
     accepted = accepted_function(rules)
+    scan_repairs = focused_scan_function(hooks, rules)
     keeps, scan_parts = rules.keeps, part_scan_function(rules)
 
     @function
@@ -210,6 +212,8 @@ def scan_function(hooks: Hooks, rules: Rules) -> Function:
     @function
     def scan_share(share: Share, one: W, run: R, sums: Array[i32], data: D) -> u64:
         """The smallest key of this lane in its team's share."""
+        if rule == FOCUSED:
+            return scan_repairs(share, one, run, data)
         first, end = share.first, share.end
         if draws:
             end = min(end, u32(draws_to_try(one, run)))

@@ -6,6 +6,7 @@ from core.kernels.local_search.hooks import (
     ANNEAL,
     BEST,
     FIRST,
+    FOCUSED,
     HALT,
     LASTING,
     NO_KEY,
@@ -292,6 +293,8 @@ def step_function(hooks: Hooks, rules: Rules) -> Function:
             looked_at = u64(passed)
             if lag > 0:
                 note_costs(passed, lag, one)
+        elif rule == FOCUSED:
+            looked_at = u64(1)
         elif rule == FIRST:
             if moved:
                 looked_at = u64(index) + 1
@@ -319,8 +322,10 @@ def step_function(hooks: Hooks, rules: Rules) -> Function:
                 else:
                     leave_optimum(one, run, data)
                     barrier()
+        if rule == FOCUSED and not moved:
+            ended = LOCAL_OPTIMUM
         if restarts:
-            if at_optimum != HALT or rule == TABU or draws:
+            if at_optimum != HALT or rule == TABU or rule == FOCUSED or draws:
                 if without_success(iteration + passed, one) >= run.limits[RESTART]:
                     begin_again(iteration + passed, one, run, data)
         if lane() == 0:

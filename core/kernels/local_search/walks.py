@@ -30,9 +30,9 @@ DIGEST, EVALUATIONS = range(2)
 TOTALS = 2
 # The words of a run's `limits`: largest number of iterations, target cost, iterations without improvement; fixed and
 # random part of the tabu tenure; random moves of a shake; draws at one temperature, and the number evaluated side by
-# side; iterations without a better best before a restart.
-MOST_ITERATIONS, TARGET, PATIENCE, TENURE, TENURE_SPAN, STRENGTH, PLATEAU, BATCH, SEED, RESTART = range(10)
-LIMITS = 10
+# side; iterations without a better best before a restart; chance of a random repair, in 65536ths.
+MOST_ITERATIONS, TARGET, PATIENCE, TENURE, TENURE_SPAN, STRENGTH, PLATEAU, BATCH, SEED, RESTART, NOISE = range(11)
+LIMITS = 11
 # The numbers of a run's `cooling`: the factor, then -ln((r + 1/2) / 4096) for r = 0 ... 4095.
 FACTOR, DRAWS = 0, 1
 COOLING = 4097

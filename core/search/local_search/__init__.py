@@ -4,6 +4,7 @@ Other packages import this package, `algorithms`, `plan` and `checks.validation`
 Kernels belong to `core.kernels`; problems and their scorers belong to `core.problems`.
 """
 
+from core.kernels.local_search.hooks import Focus
 from core.kernels.local_search.moves import OWN, exchanged, flipped, inserted, moved, reversed_
 from core.kernels.local_search.walks import AnyMove, Draw, Move, Share
 from core.problems.encodings import NEIGHBOURHOODS, Bits, Neighbourhood, Permutation, Reals, Values
@@ -23,6 +24,7 @@ from core.problems.problem_errors import (
 )
 from core.search.local_search.algorithms import (
     Algorithm,
+    FocusedSearch,
     HillClimbing,
     IteratedGreedy,
     IteratedLocalSearch,
@@ -45,6 +47,8 @@ __all__ = [
     "Checked",
     "Draw",
     "Evaluation",
+    "Focus",
+    "FocusedSearch",
     "HillClimbing",
     "Insertion",
     "IteratedGreedy",

@@ -14,14 +14,14 @@ import numpy as np
 
 from core.arguments import flag, integer, number, refuse
 from core.errors import UserError
-from core.kernels.local_search.hooks import ANNEAL, BEST, CUSTOM, FIRST, HALT, SHAKE_EVENLY, SHAKE_HARDER, TABU
+from core.kernels.local_search.hooks import ANNEAL, BEST, CUSTOM, FIRST, FOCUSED, HALT, SHAKE_EVENLY, SHAKE_HARDER, TABU
 from core.kernels.local_search.walks import COOLING, Draw
 from core.lang import Function, boolean
 from core.lang.bundles import fields_of, row_sizes
 from core.lang.digest import source_digest
 
 MOST_SHAKES = 255
-INSERTING = 5
+INSERTING = FOCUSED + 1
 """The rule of iterated greedy search, which is none of the engine's (`core.kernels.local_search.hooks`)."""
 
 
@@ -55,6 +55,8 @@ class Algorithm(NamedTuple):
         Iterations back of the ``before`` of a `Draw`.
     removed : int or None
         Elements that iterated greedy search removes; None: chosen from the problem.
+    noise : float
+        Probability of a random repair.
 
     """
 
@@ -74,6 +76,7 @@ class Algorithm(NamedTuple):
     rule_data: Any = None
     lag: int = 0
     removed: int | None = None
+    noise: float = 0.0
 
     @property
     def inserts(self) -> bool:
@@ -84,6 +87,11 @@ class Algorithm(NamedTuple):
     def draws(self) -> bool:
         """True if an iteration is a draw of a random neighbour."""
         return self.rule in (ANNEAL, CUSTOM)
+
+    @property
+    def scans(self) -> bool:
+        """True if an iteration looks at whole neighbourhoods."""
+        return not self.draws and self.rule != FOCUSED
 
     @property
     def parameters(self) -> dict[str, object]:
@@ -101,6 +109,8 @@ class Algorithm(NamedTuple):
             kept |= {f"parameter_{name}": recorded(value) for name, value in parameters_of(self.rule_data).items()}
         if self.inserts:
             kept |= {"removed": self.removed, "temperature": self.temperature}
+        if self.rule == FOCUSED:
+            kept["noise"] = self.noise
         if self.restart:
             kept["restart"] = self.restart
         return kept
@@ -115,6 +125,9 @@ class Algorithm(NamedTuple):
         return written(maker, self, usual, first)
 
 
+NOISE = 0.4
+"""Usual noise of focused search."""
+
 WRITTEN: dict[str, tuple[str, dict[str, object]]] = {
     "hill": ("HillClimbing", {"restart": 0}),
     "first": ("HillClimbing", {"restart": 0}),
@@ -126,6 +139,7 @@ WRITTEN: dict[str, tuple[str, dict[str, object]]] = {
         "SimulatedAnnealing",
         {"temperature": 0.0, "cooling": 0.98, "plateau": 1000, "batch": 256, "restart": 0},
     ),
+    "focused": ("FocusedSearch", {"noise": NOISE, "restart": 0}),
 }
 """Function that makes an algorithm, and the usual values of its parameters."""
 
@@ -244,6 +258,18 @@ def SimulatedAnnealing(  # noqa: N802
         batch=batch,
         restart=_restart(restart),
     )
+
+
+def FocusedSearch(noise: float = NOISE, restart: int = 0) -> Algorithm:  # noqa: N802
+    """Draw a violated constraint and take one of the moves that repair it: WalkSAT, min-conflicts and the like.
+
+    The move of least harm is taken, ties by the smallest index; but if all do harm, a random one with probability
+    ``noise`` (Selman, Kautz and Cohen 1994). A walk ends when no constraint is violated. It begins again after
+    ``restart`` iterations without a better best solution; 0: never.
+    """
+    if not 0 <= number("noise", noise) <= 1:
+        raise UserError(f"focused search with noise {noise}: expected 0 to 1")
+    return Algorithm("focused", FOCUSED, noise=noise, restart=_restart(restart))
 
 
 MOST_LAG = 1_000_000

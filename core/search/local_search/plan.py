@@ -200,7 +200,7 @@ class Plan:
         costs = possible_costs(problem)
         found = find_neighbourhoods(problem, algorithm, names_of(problem, neighbourhoods))
         sizes = sizes_of(problem, found)
-        name, evaluation, data = find_evaluation(problem, chosen, found[0])
+        name, evaluation, data = find_evaluation(problem, chosen, found[0], algorithm)
         tabu = choose_memory(problem, algorithm, found[0], sizes[0])
         if history and chosen.takes_turns:
             raise UserError(f"a history of {chosen.walks} walks one after another: expected 1 walk, or mapping native")
@@ -243,6 +243,8 @@ class Plan:
     @property
     def most_evaluations(self) -> int:
         """Largest number of neighbours that an iteration evaluates."""
+        if self.algorithm.rule == hooks.FOCUSED:
+            return 1
         return self.algorithm.batch if self.draws else max(self.sizes)
 
     @property
@@ -353,9 +355,15 @@ def sizes_of(problem: Problem, neighbourhoods: Sequence[Neighbourhood]) -> tuple
     return sizes
 
 
-def find_evaluation(problem: Problem, settings: SearchSettings, one: Neighbourhood) -> tuple[str, Evaluation, Any]:
-    """Find the evaluation by name, and the data that it reads."""
+def find_evaluation(
+    problem: Problem, settings: SearchSettings, one: Neighbourhood, algorithm: Algorithm
+) -> tuple[str, Evaluation, Any]:
+    """Find the evaluation by name, and the data that it reads; focused search needs one with constraints."""
     evaluations, name = problem.evaluations(one.name), settings.evaluation
+    if algorithm.rule == hooks.FOCUSED:
+        evaluations = {name: its for name, its in evaluations.items() if its.focus is not None}
+        if not evaluations:
+            raise UserError(f"focused search: no evaluation of {problem.name} has a `focus`: expected its constraints")
     published = problem.published or next(iter(evaluations))
     if name == "auto":
         shared = [one for one, its in evaluations.items() if its.partial is not None]

@@ -15,8 +15,8 @@ from core.search.local_search.algorithms import Algorithm
 Level = Literal["iteration", "algorithm", "solution"]
 LEVELS = ("iteration", "algorithm", "solution")
 MAPPINGS = ("native", "published")
-DRAWING = {hooks.ANNEAL: "simulated annealing", hooks.CUSTOM: "a rule of acceptance"}
-"""Algorithms that draw neighbours, as text."""
+DRAWING = {hooks.ANNEAL: "simulated annealing", hooks.CUSTOM: "a rule of acceptance", hooks.FOCUSED: "focused search"}
+"""Algorithms that look at random neighbours, as text."""
 
 
 class SettingKeywords(TypedDict, total=False):
@@ -136,7 +136,7 @@ def check_mapping(settings: SearchSettings, algorithm: Algorithm) -> None:
         raise UserError(
             f"mapping published at the {settings.level} level: expected level iteration, the one that the paper maps"
         )
-    if algorithm.draws:
+    if not algorithm.scans:
         raise UserError(
             f"mapping published for {DRAWING[algorithm.rule]}: expected an algorithm that looks at whole "
             "neighbourhoods, as the paper's mapping does"
@@ -170,5 +170,5 @@ def check_host(settings: SearchSettings, algorithm: Algorithm, tuned: bool) -> N
         raise UserError("generate on the host, select on the device: expected select host too, as in the paper")
     if (select == "host" or tuned) and settings.level != "iteration":
         raise UserError(f"level {settings.level}: expected level iteration for a loop on the host or tuned launches")
-    if select == "host" and algorithm.draws:
+    if select == "host" and not algorithm.scans:
         raise UserError(f"{DRAWING[algorithm.rule]} draws on the device: expected select device")

@@ -176,6 +176,7 @@ def limits_of(plan: Plan, stop: Stop) -> np.ndarray:
         walks.BATCH: algorithm.batch,
         walks.SEED: plan.settings.seed,
         walks.RESTART: algorithm.restart,
+        walks.NOISE: round(65536 * algorithm.noise),
     }
     return np.array([limits[k] for k in range(walks.LIMITS)], np.int32)
 

@@ -12,6 +12,7 @@ from core.kernels.local_search.walks import EVERYTHING, ONE_MOVE
 from core.lang.bundles import row_sizes
 from core.problems.problem_errors import ProblemError, WrongChoice, WrongDelta, WrongState
 from core.search.local_search.checks.executors import PATTERNS, CheckExecutor
+from core.search.local_search.checks.focus import hold_focus
 from core.search.local_search.checks.interpreter import ReadLimitReached
 from core.search.local_search.checks.move_sequences import (
     A_MOVE,
@@ -78,6 +79,9 @@ class EvaluationCheck:
             self.compare(station, picks, changed, self.course.window)
             if self.made in samples:
                 self.hold_rows(station)
+                if self.hooks.focus is not None:
+                    where = f"{self.course.one.name} from seed {self.course.seed}{self.after}"
+                    hold_focus(self.bench, self.course.size, where)
                 if self.chooses:
                     self.hold_choice(station)
             move = self.course.choose(self.made) if self.made < moves else None

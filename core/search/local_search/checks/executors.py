@@ -169,6 +169,16 @@ class CheckExecutor:
         count, *listed = self.host(found).tolist()
         return None if count < 0 else np.array(listed[:count], np.int64)
 
+    def constraints(self, room: int) -> tuple[int, np.ndarray]:
+        """Return the number of violated constraints, and rows of at most ``room`` of them.
+
+        A row has the constraint, the number of its repairs, and the largest of their indices.
+        """
+        found = self.array(np.zeros(1 + 3 * room, np.int32))
+        self.launch(self.kernels.list_constraints, 1, room, found, writes=False)
+        words = self.host(found)
+        return int(words[0]), words[1:].reshape(-1, 3)[: max(0, int(words[0]))]
+
     def make(self, move: tuple[int, int, int]) -> None:
         """Make a move."""
         self.launch(self.kernels.make, 1, self.problem.encoding.n, Move(*move))

@@ -51,6 +51,8 @@ MORE_ALGORITHMS = {
     "tabu again": local_search.TabuSearch(restart=3),
     "first again": local_search.HillClimbing(first=True, restart=1),
     "annealing again": local_search.SimulatedAnnealing(plateau=2, batch=3, restart=3),
+    "focused": local_search.FocusedSearch(),
+    "focused again": local_search.FocusedSearch(0.7, restart=3),
     "threshold again": local_search.Rule(
         rules.below_threshold, rules.Threshold(np.array([90, 20, 0], np.int32), 2), batch=3, restart=4
     ),
@@ -77,6 +79,7 @@ QUICK_ROWS = [
     ("order", "insert", "value", "tabu", {}),
     ("labs", "flip1", "autocorrelations", "annealing", {}),
     ("sat", "flip1", "literal-counts", "tabu", {"level": "algorithm", "walks": 3}),
+    ("sat", "flip1", "unsatisfied-clauses", "focused", {}),
     ("bits cut", "flip1", "local-fields", "tabu", {}),
     ("sparse cut", "flip1", "sparse-fields", "tabu", {}),
     ("shop", "insert", "heads-tails", "hill", {}),
@@ -106,6 +109,7 @@ MORE_ROWS = [
     ("qap", "exchange2+exchange3", "linear", "vns again", {"level": "algorithm", "walks": 7}),
     ("tsp", "2opt", "full", "late again", {"level": "solution"}),
     ("ordering", "insert", "prefix-sums", "tabu", {"level": "algorithm", "walks": 3}),
+    ("sat", "flip1", "unsatisfied-clauses", "focused again", {"level": "algorithm", "walks": 3, "exchange": 4}),
     ("sparse cut", "flip1", "sparse-fields", "vns again", {"level": "algorithm", "walks": 3, "exchange": 4}),
 ]
 ROWS = QUICK_ROWS + MORE_ROWS
@@ -121,7 +125,7 @@ MOVES = [
         ("weierstrass", ("crowns",), ("full",)),
         ("weierstrass", ("axes",), ("kept", "full")),
         ("labs", ("flip1", "flip2", "flip3"), ("autocorrelations", "delta")),
-        ("sat", ("flip1",), ("literal-counts", "delta")),
+        ("sat", ("flip1",), ("literal-counts", "delta", "unsatisfied-clauses")),
         ("bits cut", ("flip1", "flip2", "flip3"), ("local-fields", "linear")),
         ("sparse cut", ("flip1", "flip2", "flip3"), ("sparse-fields",)),
         ("shop", ("insert", "exchange2", "exchange3", "reverse"), ("heads-tails", "value")),

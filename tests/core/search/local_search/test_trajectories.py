@@ -155,8 +155,9 @@ def test_a_search_stops_where_it_is_told(cpu):
 
 # --- the simulator of CUDA ---
 
+FOCUSED = next(row for row in table.ROWS if row[3] == "focused")
 SPARSE = next(row for row in table.ROWS if row[2] == "sparse-fields")
-SHAPES = [(KEPT, (True, 4, 4, 1)), (WORDS, (False, 3, 2, 2)), (SPARSE, (False, 3, 2, 2))]
+SHAPES = [(KEPT, (True, 4, 4, 1)), (WORDS, (False, 3, 2, 2)), (SPARSE, (False, 3, 2, 2)), (FOCUSED, (True, 2, 2, 1))]
 SIMULATED = """
 import sys
 import backends
@@ -173,7 +174,9 @@ print(here.found(one, here.local_search.Iterations(4)))
 
 
 @pytest.mark.parametrize(
-    "k", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))], ids=["one team", "many teams", "kept"]
+    "k",
+    [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2, 3))],
+    ids=["one team", "many teams", "kept", "focused"],
 )
 def test_the_simulator_of_cuda_searches_the_same(k, cpu):
     pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
