@@ -26,7 +26,8 @@ MODELLED = "modelled"
 UNCERTAINTY = (
     "an interval of a modelled figure is that of one core's median alone. In its validation the model was off by -15 "
     "to +11 % on two cores and two hosts, and by up to 94 % on sixteen threads that share a memory "
-    "(docs/cluster-model.md). It lets cores of a host be as fast together as alone, so a real cluster takes longer"
+    "(docs/cluster-model.md). It lets cores of a host be as fast together as alone, so a real cluster takes longer; "
+    "figures of its networks are partly assumed (cluster/model/interconnects.toml)"
 )
 """Part of the error of a modelled figure that its interval leaves out."""
 
