@@ -77,9 +77,7 @@ class JoblibBackend(CpuBackend):
 
     def prepare(self, launches: list[Any]) -> Any:
         arrivals = self.allocate(1, np.uint64)
-        described = [
-            (launch.executable, launch.teams, [describe_argument(a) for a in launch.arguments]) for launch in launches
-        ]
+        described = [(step.executable, step.teams, [describe_argument(a) for a in step.arguments]) for step in launches]
         return arrivals, described
 
     def replay(self, prepared: Any, times: int) -> None:

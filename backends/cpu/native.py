@@ -245,9 +245,9 @@ class CompiledReplay:
         self.teams = self.wanted_teams.copy()
         self.arrivals = np.zeros(1, np.uint64) if arrivals is None else arrivals
         entries = [step if isinstance(step, str) else HostStep(step, self.teams, self.arrivals) for step in steps]
-        self.host_steps = [entry for entry in entries if isinstance(entry, HostStep)]
+        self.host_steps = [step for step in entries if isinstance(step, HostStep)]
         self.entries = np.array(
-            [address(entry) if isinstance(entry, str) else entry.address for entry in entries], np.uint64
+            [address(step) if isinstance(step, str) else step.address for step in entries], np.uint64
         )
         self.packed = packed
         self.addresses = np.array([p.ctypes.data for p in packed], np.uint64)

@@ -204,10 +204,9 @@ def record_runs(workload: Any, form: str, options: Any, task: Any, run: Callable
         seconds = float(said["seconds"])
         times = Repetition(compile_s=0.0, transfer_s=0.0, kernel_s=seconds, total_s=seconds, **meter.values)
         same = [
-            record
-            for record in (load(path) if Path(path).exists() else [])
-            if (record.workload, record.instance_sha256, record.hash)
-            == (workload.name, task.problem.sha256, said["digest"])
+            run
+            for run in (load(path) if Path(path).exists() else [])
+            if (run.workload, run.instance_sha256, run.hash) == (workload.name, task.problem.sha256, said["digest"])
         ]
         append(
             path,

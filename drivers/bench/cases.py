@@ -63,10 +63,8 @@ class BenchmarkCase:
         One core is compared with the C program, other devices with one core in the same variant, and all others with
         the first candidate.
         """
-        programs = [candidate for candidate in self.candidates if isinstance(candidate.case, CProgramCase)]
-        on_one_core = [
-            candidate for candidate in self.candidates if candidate.case.is_of_one_core and candidate not in programs
-        ]
+        programs = [other for other in self.candidates if isinstance(other.case, CProgramCase)]
+        on_one_core = [other for other in self.candidates if other.case.is_of_one_core and other not in programs]
         if programs and candidate in on_one_core:
             return programs[0]
         alike = (other for other in on_one_core if other.variant == candidate.variant and other is not candidate)

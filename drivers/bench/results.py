@@ -62,11 +62,11 @@ def case_lines(case: BenchmarkCase, results: Results) -> Iterator[str]:
     times = {one: run_seconds(case, records) for one, records in results.items()}
     rows = [row(case, results, times, result) for result in results]
     unit = next(iter(results.values()))[0].evaluation_unit
-    solvers = [solver for records in results.values() for solver in records[0].details.get("reference_solvers", ())]
+    solvers = [peer for records in results.values() for peer in records[0].details.get("reference_solvers", ())]
     rows += [
-        {"candidate": solver["name"], "median": formatting.seconds(solver["solve_s"])}
-        for solver in solvers
-        if solver["solve_s"]
+        {"candidate": peer["name"], "median": formatting.seconds(peer["solve_s"])}
+        for peer in solvers
+        if peer["solve_s"]
     ]
     headings = {"candidate": "candidate", "median": ">median", "least": ">least", "most": ">most"}
     headings |= {"rate": f">{unit}/s", "ratio": ">ratio", "than": "to", "communication": ">in communication"}

@@ -52,10 +52,8 @@ class Comparison:
     def __str__(self) -> str:
         """Return the tables, for a terminal of 80 columns."""
         several = len(self.sections) > 1
-        lines_of_sections = [
-            terminal.lines(one, titled=several, explained=not n) for n, one in enumerate(self.sections)
-        ]
-        return "\n".join(line for lines in lines_of_sections for line in lines)
+        texts = [terminal.lines(one, titled=several, explained=not n) for n, one in enumerate(self.sections)]
+        return "\n".join(line for lines in texts for line in lines)
 
     __repr__ = __str__
 

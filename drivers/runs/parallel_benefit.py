@@ -268,8 +268,8 @@ class ParallelBenefitCheck:
             timings.append(self.trial(self.shared, steps))
         seconds, share = (sorted(values)[len(timings) // 2] for values in zip(*timings, strict=True))
         shares = self.ranks.gather(share) or [share]
-        timing: RehearsalTiming = self.ranks.bcast(RehearsalTiming(seconds, sum(shares) / len(shares)))
-        return timing
+        trial: RehearsalTiming = self.ranks.bcast(RehearsalTiming(seconds, sum(shares) / len(shares)))
+        return trial
 
     def trial(self, run: PreparedRun[Any], steps: int | None) -> RehearsalTiming:
         """Some iterations of a run, or all of it; nothing of it is kept."""

@@ -142,10 +142,10 @@ def refuse_several_solutions(options: Options) -> None:
     """Refuse one file for the best solutions of several seeds."""
     if options.seed:
         raise UserError(f"--seed {options.seed} and --seeds: expected one of them")
-    for option, _ in options.declared():
-        if option.name != "record" and isinstance(getattr(options, option.name), OutputFile):
+    for field, _ in options.declared():
+        if field.name != "record" and isinstance(getattr(options, field.name), OutputFile):
             raise UserError(
-                f"{option_flag(option)} with --seeds: expected one seed, since each seed has another solution"
+                f"{option_flag(field)} with --seeds: expected one seed, since each seed has another solution"
             )
 
 

@@ -258,11 +258,7 @@ def _began(repetition: Repetition) -> datetime | None:
 
 
 def _throttled(repetitions: Sequence[Repetition]) -> CautionFigures:
-    slowed = [
-        repetition.conditions
-        for repetition in repetitions
-        if repetition.conditions and repetition.conditions.get("throttled")
-    ]
+    slowed = [run.conditions for run in repetitions if run.conditions and run.conditions.get("throttled")]
     if slowed:
         reasons = sorted({reason for condition in slowed for reason in condition.get("throttled_by") or ()})
         by = f" ({', '.join(reasons)})" if reasons else ""
@@ -288,8 +284,6 @@ _SLOW = f"clock more than {per_cent(SLOWER_CLOCK)} below {{}}"
 def condition(record: Record, name: str) -> float | None:
     """Return the median of what was read at a run's repetitions, such as `load_1min`; None where nothing was."""
     read = [
-        repetition.conditions[name]
-        for repetition in record.repetitions
-        if repetition.conditions and repetition.conditions.get(name) is not None
+        run.conditions[name] for run in record.repetitions if run.conditions and run.conditions.get(name) is not None
     ]
     return statistics.median(read) if read else None

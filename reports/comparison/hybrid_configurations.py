@@ -119,12 +119,10 @@ def find_hybrids(comparison: ComparedRuns) -> list[HybridConfigurations]:
         for row in comparison.rows
         if row.record.cores_per_rank is not None and not row.record.details.get("reference")
     ]
-    hybrids = []
+    mixed = []
     for rows in group_by(known, lambda row: [row.record.ranks * cores_each(row), row.machine]):
         cores = rows[0].record.ranks * cores_each(rows[0])
         asked = any(row.record.details.get("cores_per_rank") for row in rows)
         if cores > 1 and len({row.record.ranks for row in rows}) > 1 and asked:
-            hybrids.append(
-                HybridConfigurations(comparison, cores, tuple(sorted(rows, key=lambda row: row.record.ranks)))
-            )
-    return hybrids
+            mixed.append(HybridConfigurations(comparison, cores, tuple(sorted(rows, key=lambda row: row.record.ranks))))
+    return mixed

@@ -121,10 +121,7 @@ class Overview:
     def disturbed(self) -> str:
         """The highest load of other programs before a run, where it was too high; empty otherwise."""
         disturbances = [
-            caution
-            for cautions in self.cautions.values()
-            for caution in cautions
-            if caution.text.startswith(OTHER_PROGRAMS)
+            note for notes in self.cautions.values() for note in notes if note.text.startswith(OTHER_PROGRAMS)
         ]
         loads = [figure for disturbance in disturbances for figure in disturbance.figures.values()]
         return f"disturbed: load {max(loads, key=lambda figure: float(figure.split()[0]))}" if loads else ""
@@ -139,9 +136,7 @@ class Overview:
         """Return what makes a run doubtful, with its figure each."""
         assert line.comparison is not None
         label = line.comparison.label(row)
-        doubts = {
-            caution.text: caution.figures[label] for caution in self.cautions[line.workload] if label in caution.figures
-        }
+        doubts = {note.text: note.figures[label] for note in self.cautions[line.workload] if label in note.figures}
         if row.base is not None and is_short(row):
             doubts[SHORT_BASELINE] = seconds(row.baseline_s or 0.0)
         return doubts

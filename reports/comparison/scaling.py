@@ -135,9 +135,7 @@ def strong(comparison: ComparedRuns) -> list[ScalingCurve]:
     """Return curves of rows with equal backend, device and settings, on one and at least two more numbers of ranks."""
     labels = {row.record.identity: comparison.label(row) for row in comparison.rows}
     return [
-        ScalingCurve(
-            labels[runs[0].identity], False, _points(runs, grown=False), tuple(labels[record] for record in group)
-        )
+        ScalingCurve(labels[runs[0].identity], False, _points(runs, grown=False), tuple(labels[key] for key in group))
         for runs, group in _on_ranks([row.record for row in comparison.rows])
     ]
 

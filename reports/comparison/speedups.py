@@ -292,9 +292,7 @@ def surely_above_one(times: Estimate, run: ComparedRun, other: ComparedRun) -> b
 def _with_speedups(rows: Sequence[ComparedRun], likeness: BaselineSelection) -> Iterable[ComparedRun]:
     baselines = [row for row in rows if is_baseline(row)]
     for row in rows:
-        comparable = [
-            baseline for baseline in baselines if not ratio_obstacles(row.record, baseline.record, likeness.same)
-        ]
+        comparable = [base for base in baselines if not ratio_obstacles(row.record, base.record, likeness.same)]
         if not comparable:
             yield replace(row, labels=row.labels + _no_baseline_label(row, baselines, likeness))
             continue

@@ -235,11 +235,7 @@ def _part(exhibit: Exhibit, filled: FilledExhibit, pictures: Sequence[Path]) -> 
 def _disagreements(paper: Paper, exhibits: Sequence[Exhibit]) -> TextTable | None:
     """Those of a paper that touch one of the exhibits shown, or none in particular."""
     there = {exhibit.number for exhibit in exhibits} | {exhibit.of for exhibit in exhibits}
-    disagreements = [
-        disagreement
-        for disagreement in paper.disagreements
-        if not disagreement.exhibits or there.intersection(disagreement.exhibits)
-    ]
+    disagreements = [known for known in paper.disagreements if not known.exhibits or there.intersection(known.exhibits)]
     return TextTable.of("Inconsistencies in the paper", disagreements, DISAGREEMENTS) if disagreements else None
 
 

@@ -127,17 +127,15 @@ def processor() -> dict[str, int | bool]:
 
 def memory_and_gpus() -> dict[str, Any]:
     """Return `memory_gib`, and with NVIDIA's driver also `gpus` (model names) and `gpu_driver` (version)."""
-    description: dict[str, Any] = {
-        "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30)
-    }
+    values: dict[str, Any] = {"memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30)}
     files = sorted(NVIDIA.glob("gpus/*/information"))
     models = [re.search(r"Model:\s*(.*\S)", file.read_text(encoding="utf-8", errors="replace")) for file in files]
     if named := [model[1] for model in models if model]:
-        description["gpus"] = named
+        values["gpus"] = named
         version = (NVIDIA / "version").read_text(encoding="utf-8", errors="replace")
         number = re.search(r"\b\d{3}\.\d+[.\d]*", version)
-        description |= {"gpu_driver": number[0]} if number else {}
-    return description
+        values |= {"gpu_driver": number[0]} if number else {}
+    return values
 
 
 def _number(path: Path) -> int:

@@ -205,11 +205,7 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
     @property
     def communication_share(self) -> float | None:
         """Median over repetitions of the ranks' mean share of time in communication; None for one rank, or unknown."""
-        shares = [
-            repetition.communication_share
-            for repetition in self.repetitions
-            if repetition.communication_share is not None
-        ]
+        shares = [run.communication_share for run in self.repetitions if run.communication_share is not None]
         return statistics.median(shares) if shares and self.ranks > 1 else None
 
     @property

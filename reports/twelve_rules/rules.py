@@ -21,15 +21,7 @@ from reports.comparison.speedups import ComparedRun
 from reports.records.files import Record
 from reports.statistics.medians import LEAST_FOR_COVERAGE, LEAST_FOR_INTERVAL, Estimate
 from reports.text.formatting import listed, number, seconds, seconds_interval
-from reports.twelve_rules.inputs import (
-    ARITHMETIC,
-    HARMONIC,
-    RATES,
-    RuleInputs,
-    is_its_own_base,
-    named,
-    which,
-)
+from reports.twelve_rules.inputs import ARITHMETIC, HARMONIC, RATES, RuleInputs, is_its_own_base, named, which
 
 KEPT, BROKEN, NOT_APPLICABLE, CANNOT_TELL = "kept", "broken", "not applicable", "undecided"
 ENVIRONMENT = {
@@ -224,10 +216,7 @@ def _undocumented(record: Record) -> Iterator[str]:
 def _parallel(it: RuleInputs) -> Finding:
     parallel = [(label, record) for label, record in it.runs if record.ranks > 1]
     silent = which(
-        parallel,
-        lambda record: any(
-            None in (repetition.rank_s, repetition.communication_share) for repetition in record.repetitions
-        ),
+        parallel, lambda record: any(None in (run.rank_s, run.communication_share) for run in record.repetitions)
     )
     if silent:
         return "silent", silent
@@ -252,9 +241,7 @@ def _plots(it: RuleInputs) -> Finding:
     if it.about.joined:
         return "joined", it.about.joined
     it.about.require_page()
-    drawn = dict.fromkeys(
-        figure[0].lower() + figure[1:] for figure in it.about.figures if it.about.prints(f"![{figure}](")
-    )
+    drawn = dict.fromkeys(name[0].lower() + name[1:] for name in it.about.figures if it.about.prints(f"![{name}]("))
     if drawn:
         return "unknown" if it.about.joined is None else "kept", listed([*drawn])
     return "single" if len(it.runs) < 2 else "none", ""

@@ -52,12 +52,10 @@ def decide_rules(
     everything = list(shown)
     if not everything:
         raise ValueError("no comparison and no record to judge")
-    single = [
-        (configuration_name(subject), subject) if isinstance(subject, Record) else subject for subject in everything
-    ]
+    single = [(configuration_name(item), item) if isinstance(item, Record) else item for item in everything]
     material = RuleInputs(
-        [subject for subject in single if isinstance(subject, ComparedRuns)],
-        [subject for subject in single if not isinstance(subject, ComparedRuns)],
+        [item for item in single if isinstance(item, ComparedRuns)],
+        [item for item in single if not isinstance(item, ComparedRuns)],
         about or ReportProperties(),
     )
     return [RuleVerdict(number, rule.text, *_decide(rule, material)) for number, rule in enumerate(RULES, 1)]

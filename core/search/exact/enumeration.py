@@ -89,7 +89,7 @@ def plan_transfers(every: Sequence[PendingWork]) -> list[WorkTransfer]:
 TEAM_SIZE = 256
 ITEMS_PER_LANE = 8
 ITEMS_PER_CORE = 1024
-"""Items per lane of a CPU. A wide device gets fewer per lane, since its launches are large anyway."""
+"""Items per lane on cores. A wide device gets fewer per lane, since its launches are large anyway."""
 CHUNK = 4
 """Items that a lane takes at a time, if there are enough."""
 FIRST_SLICES = 8
