@@ -53,6 +53,7 @@ class IndependentWalksWorkload(Workload[SearchOptions]):
 
     def load(self, options: SearchOptions, ranks: int) -> Task:
         """The problem, and the options with everything filled in."""
+        options = options.resolved()
         options.chosen_stop().check()
         if options.seconds is not None:
             refuse_clocked_records(options, "--iterations or --target")
