@@ -1,4 +1,4 @@
-"""Declaration of searches whose walks are independent (`core.search.independent_walks`), in programs of local search.
+"""Declaration of searches with independent walks (`core.search.independent_walks`), in programs of local search.
 
 Iterated 3-opt and iterated greedy search are such searches: they have no neighbourhoods, evaluations and levels.
 """
