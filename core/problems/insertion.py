@@ -10,14 +10,14 @@ from core.problems.signatures import check_function
 
 
 class Insertion(NamedTuple):
-    """What a problem says of insertions into partial orders.
+    """Costs of insertions into partial orders, and suitable parameters of the search.
 
     Attributes
     ----------
     costs : Function
         ``costs(order, count, element, changes, data)``, all ``i32`` and arrays of it: write to ``changes[p]``, p = 0 to
-        ``count``, by how much the cost of the first ``count`` elements of ``order`` changes if ``element`` is inserted
-        at position p. The cost of a partial order is any; that of complete ones is the problem's up to a constant. All
+        ``count``, the change of the cost of the first ``count`` elements of ``order`` if ``element`` is inserted at
+        position p. The cost of a partial order is any; that of complete ones is the problem's up to a constant. All
         lanes of one team call it.
     data : bundle
         The data of the function; its rows are memory of a walk, of which nothing is kept between calls.
@@ -42,7 +42,7 @@ def check_insertion(name: str, insertion: Insertion) -> None:
     name
         Of the problem.
     insertion
-        What it offers.
+        The problem's costs of insertions.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""Base of searches whose walks depend on nothing but the seed and their numbers, each made by one team.
+"""Base of searches with independent walks, each made by one team.
 
-Walks are shared out over teams and ranks; the best solution of all wins. Iterated 3-opt and iterated greedy search are
-such searches.
+A walk depends on nothing but the seed and its number. So walks are shared out over teams and ranks, and the best
+solution wins. Iterated 3-opt and iterated greedy search are such searches.
 """
 
 from __future__ import annotations

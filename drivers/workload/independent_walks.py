@@ -1,4 +1,4 @@
-"""Declaration of searches whose walks are independent (`core.search.independent_walks`), in programs of local search.
+"""Declaration of searches with independent walks (`core.search.independent_walks`), in programs of local search.
 
 Iterated 3-opt and iterated greedy search are such searches: they have no neighbourhoods, evaluations and levels.
 """
@@ -53,6 +53,7 @@ class IndependentWalksWorkload(Workload[SearchOptions]):
 
     def load(self, options: SearchOptions, ranks: int) -> Task:
         """The problem, and the options with everything filled in."""
+        options = options.resolved()
         options.chosen_stop().check()
         if options.seconds is not None:
             refuse_clocked_records(options, "--iterations or --target")

@@ -75,7 +75,8 @@ class LocalSearchWorkload(IndependentWalksWorkload):
 
     def load(self, options: SearchOptions, ranks: int) -> Task:
         """The problem, and the options with everything filled in."""
-        options = options.resolved()
+        if options.algorithm == "auto":
+            options = options.resolved()
         if not options.has_plan:
             return super().load(replace(options, instance=options.instance or self.chosen), ranks)
         settled = options.settled(self.chosen, ranks)

@@ -23,7 +23,7 @@ from drivers.qap import main as qap
 from reports.records.files import load
 from tests.conftest import ROOT
 
-MOST_FUNCTIONS, MOST_FILES = 35, 15
+MOST_FUNCTIONS, MOST_FILES = 36, 15
 """From the construction of a problem to that of its search, in a second call."""
 
 
@@ -174,7 +174,8 @@ def test_a_wrong_file_of_start_solutions_is_refused_with_its_line(text, expected
 
 def test_a_start_heuristic_is_named_like_a_file(tmp_path, capsys):
     problem, record = ok.FlowShop("taillard:9:3"), tmp_path / "runs.jsonl"
-    words = ["--instance", problem.name, "--backend", "cpu", "--iterations", "2", "--initial", "neh"]
+    words = ["--instance", problem.name, "--backend", "cpu", "--iterations", "2"]
+    words += ["--algorithm", "ils", "--initial", "neh"]
     assert run_driver(flowshop, [*words, "--record", str(record)]) == 0
     settings = {"algorithm": ok.IteratedLocalSearch(), "neighbourhood": "insert", "backend": "cpu", "iterations": 2}
     found = ok.minimize(problem, initial="neh", **settings)

@@ -39,7 +39,7 @@ def head_and_tail(order: Array[i32], count: i32, p: i32, shop: InsertionShop):
 
 @function
 def diagonal(order: Array[i32], count: i32, step: i32, shop: InsertionShop):
-    """Heads and tails of all jobs and machines whose numbers add up to ``step``; all lanes of a team share them."""
+    """Heads and tails on one diagonal: numbers of job and machine add up to ``step``. All lanes share the work."""
     machines = shop.machines
     for k in range(lane(), 2 * machines, team_size()):
         machine = k >> 1
