@@ -65,6 +65,18 @@ class CpuOperations(LlvmOperations):
 
         return call_entry
 
+    def word_never_inlined(self) -> Any:
+        """``never_inlined()``: LLVM compiles the function that begins with it once, and calls it."""
+
+        def never_inlined(typing: Any) -> Any:
+            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+                builder.function.attributes.add("noinline")
+                return context.get_dummy_value()
+
+            return self.types.void(), codegen
+
+        return never_inlined
+
     def word_yield_core(self) -> Any:
         """``yield_core()``: let another thread run."""
 
@@ -121,6 +133,11 @@ class InlineCompiler(EmittedCompiler):
 
 def team_function() -> Any:
     return njit(forceinline=True, pipeline_class=InlineCompiler)
+
+
+def separate_function() -> Any:
+    """Return the decorator of emitted functions that begin with `never_inlined`."""
+    return njit(forceinline=False, pipeline_class=InlineCompiler)
 
 
 _words = CpuOperations(intrinsic, intrinsic(prefer_literal=True), types)

@@ -1,4 +1,4 @@
-"""Inlines functions with one call into their callers before a program is printed for the CPU.
+"""Inlines functions with one call into their callers before a program is printed for the CPU; finds those with many.
 
 numba takes some 40 ms for every function, and links it again on every level of calls: hill climbing compiled in 1.3 s
 with these functions and in 0.9 s without. Compilers of devices inline faster themselves. `core.lang.front.calls`
@@ -16,6 +16,8 @@ from typing import Any
 from core.lang import tree
 
 LOOPS = (tree.For, tree.While)
+SHORT, MOST_COPIED = 20, 60
+"""Statements of a function that is always inlined; statements that the copies of one function may add to a program."""
 
 
 def inline_single_calls(program: tree.Program) -> tree.Program:
@@ -38,6 +40,25 @@ def inline_single_calls(program: tree.Program) -> tree.Program:
         if copies[function] in called:
             called.update(_called(copies[function].body))
     return program._replace(kernel=kernel, functions=[copies[f] for f in program.functions if copies[f] in called])
+
+
+def often_copied(program: tree.Program) -> set[tree.TypedFunction]:
+    """Return longer functions with a loop whose copies would add more than `MOST_COPIED` statements to the program.
+
+    LLVM compiles them once. Or-opt calls the reversal of a path in 24 places; its copies took half of the time to
+    compile the kernel, and a call takes little beside the loop.
+    """
+    copies = Counter({program.kernel: 1})
+    for function in reversed(program.functions):  # callers before callees
+        for called in _called(function.body):
+            copies[called] += copies[function]
+    found = set()
+    for function in program.functions:
+        statements = list(_statements(function.body))
+        has_loop = any(isinstance(one, LOOPS) for one in statements)
+        if has_loop and len(statements) > SHORT and (copies[function] - 1) * len(statements) > MOST_COPIED:
+            found.add(function)
+    return found
 
 
 class _Caller:

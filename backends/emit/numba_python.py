@@ -6,7 +6,7 @@ wrap-around subscripts and its division checks never appear: measured 4 % faster
 
 from __future__ import annotations
 
-from backends.emit.inlining import inline_single_calls
+from backends.emit.inlining import inline_single_calls, often_copied
 from backends.emit.printer import ProgramPrinter
 from core.lang import tree
 from core.lang.types import boolean
@@ -174,9 +174,14 @@ class CpuPython(NumbaPython):
 
     def __init__(self, program: tree.Program) -> None:
         super().__init__(inline_single_calls(program))
+        self.separate = often_copied(self.program)
 
     def decorator(self, function: tree.TypedFunction) -> str:
-        return "@" + self.word("team_function")
+        return "@" + self.word("separate_function" if function in self.separate else "team_function")
+
+    def prologue(self, function: tree.TypedFunction) -> None:
+        if function in self.separate:
+            self.line(f"    {self.word('never_inlined')}")
 
     def place(self, name: str) -> str:
         return self.word("literal_i32", "0") if name == "lane" else name
