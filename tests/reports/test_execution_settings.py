@@ -70,6 +70,8 @@ def test_every_way_that_an_option_decides_has_words_for_each_of_its_values():
         if declared.decides != "way":
             continue
         values = [value for value in declared.choices or () if value != "auto" or name.name != "scan"]
+        if str(name.type).startswith("bool"):
+            values = [True, False, *([None] if name.default is None else [])]
         for value in [*values, *(() if values else (name.default, 3))]:
             assert explain_setting(name.name, value), f"{workload}: {name.name} = {value!r}"
 
@@ -79,7 +81,8 @@ def test_every_evaluation_of_the_problems_has_words():
         ("qap", "tai12a", "exchange2"),
         ("ppp", "73-73", "flip1"),
         ("tsp", "uniform:20:seed=1", "2opt"),
-        ("weierstrass", "10", "points"),
+        ("weierstrass", "10", "crowns"),
+        ("weierstrass", "10", "axes"),
         ("labs", "9", "flip1"),
         ("maxsat", "random:9", "flip1"),
         ("maxcut", "random:9", "flip1"),

@@ -27,14 +27,14 @@ class Focus(NamedTuple):
     violated : Function
         ``violated(solution, data) -> i32``: the number of violated constraints.
     violated_at : Function
-        ``violated_at(solution, rank, data) -> i32``: one of them, by its rank from 0 on;
-        `core.kernels.local_search.member_sets` keeps them.
+        ``violated_at(solution, rank, data) -> i32``: the violated constraint with a rank, from 0 on
+        (`core.kernels.local_search.member_sets`).
     repairs : Function
-        ``repairs(solution, constraint, data) -> i32``: the number of moves that may repair it, 1 to 65,535.
+        ``repairs(solution, constraint, data) -> i32``: the number of moves that repair it, 1 to 65,535.
     repair : Function
         ``repair(solution, constraint, place, data) -> u32``: the index of one of them among the neighbours.
     harm : Function or None
-        ``harm(solution, move, data) -> i32``: how bad a repair is, 0 or less for a good one; None: what it adds to the
+        ``harm(solution, move, data) -> i32``: harm of a repair, 0 or less for none. By default it is the change of the
         cost.
 
     """
