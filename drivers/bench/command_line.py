@@ -31,7 +31,7 @@ and results must be equal. `--reference-programs` adds C programs that do the sa
 
 COMMON_OPTIONS = ("instance", "data", "repeats", "seed", "quiet")
 """Options of workloads that a bench has, too."""
-CALLS, RANKS, TIME_LIMITS = "calls", "ranks", "time-limits"
+CALLS, FIRST_CALLS, RANKS, TIME_LIMITS = "calls", "first-calls", "ranks", "time-limits"
 ROUNDS = 2
 """Number of times that the candidates of a case take turns; each time they run a part of the repetitions."""
 
@@ -56,13 +56,14 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--workload",
-        choices=("all", *cases.FAMILIES, CALLS, TIME_LIMITS),
+        choices=("all", *cases.FAMILIES, CALLS, FIRST_CALLS, TIME_LIMITS),
         default="all",
         help=(
             "cases to measure (%(default)s); all: without aco-strategies, which takes a GPU minutes and accepts "
             "several instances, separated by commas; calls: short calls from Python; defaults: default tenures "
-            "against others, ten seeds each; peers: our best algorithms in turn with the solvers of --peers; ranks: "
-            "ten workloads on one rank and on several; time-limits: lateness of runs with --seconds"
+            "against others, ten seeds each; first-calls: processor time of programs with an empty cache; peers: our best "
+            "algorithms in turn with the solvers of --peers; ranks: ten workloads on one rank and on several; "
+            "time-limits: lateness of runs with --seconds"
         ),
     )
     parser.add_argument("--rows", metavar="PARTS", help="only cases with one of these parts in the title")
@@ -105,6 +106,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from drivers.bench import calls
 
         return calls.measure_table(options)
+    if options.workload == FIRST_CALLS:
+        from drivers.bench import first_calls
+
+        return first_calls.measure_table(options)
     with tempfile.TemporaryDirectory(prefix="onekernel-bench-") as folder:
         return run_cases(options, Path(options.record or f"{folder}/records.jsonl"))
 
