@@ -416,17 +416,10 @@ def test_ranks_that_are_left_before_the_first_state_go_on_where_the_file_was(tmp
 def test_what_a_run_took_before_it_went_on_is_no_start_of_its_process(monkeypatch):
     monkeypatch.setattr(reference_solvers, "process_age_s", lambda: 3.0)
     monkeypatch.setattr("drivers.peers.measure", lambda *given: [])
-    solvers = reference_solvers.ReferenceSolvers.__new__(reference_solvers.ReferenceSolvers)
-    solvers.measured, solvers.own_s, solvers.peers, solvers.problem, solvers.repeats, solvers.proves = (
-        [],
-        [],
-        [],
-        None,
-        1,
-        False,
-    )
-    list(solvers.opinions(RepetitionResult(7, 1, 0, ""), 12.0, 10.0))
-    assert solvers.process_s - solvers.own_s[0] == 1.0
+    peer = reference_solvers.ReferenceSolvers.__new__(reference_solvers.ReferenceSolvers)
+    peer.measured, peer.own_s, peer.peers, peer.problem, peer.repeats, peer.proves = ([], [], [], None, 1, False)
+    list(peer.opinions(RepetitionResult(7, 1, 0, ""), 12.0, 10.0))
+    assert peer.process_s - peer.own_s[0] == 1.0
 
 
 def ended_by_sigterm(command, environment, path):
