@@ -244,9 +244,7 @@ class Backend(Device):
 
     @property
     def why_ranks_are_slow(self) -> str:
-        return next(
-            (collective.why_not_faster for collective in self._collectives.values() if collective.why_not_faster), ""
-        )
+        return next((group.why_not_faster for group in self._collectives.values() if group.why_not_faster), "")
 
     def queue_collective(self, step: Collective) -> None:
         """Record a collective like a launch, or run it."""

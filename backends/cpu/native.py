@@ -244,11 +244,9 @@ class CompiledReplay:
         self.wanted_teams = np.array(teams, np.int32)
         self.teams = self.wanted_teams.copy()
         self.arrivals = np.zeros(1, np.uint64) if arrivals is None else arrivals
-        entries = [step if isinstance(step, str) else HostStep(step, self.teams, self.arrivals) for step in steps]
-        self.host_steps = [step for step in entries if isinstance(step, HostStep)]
-        self.entries = np.array(
-            [address(step) if isinstance(step, str) else step.address for step in entries], np.uint64
-        )
+        calls = [call if isinstance(call, str) else HostStep(call, self.teams, self.arrivals) for call in steps]
+        self.host_steps = [call for call in calls if isinstance(call, HostStep)]
+        self.entries = np.array([address(call) if isinstance(call, str) else call.address for call in calls], np.uint64)
         self.packed = packed
         self.addresses = np.array([p.ctypes.data for p in packed], np.uint64)
         parts = [self.entries, self.teams, self.addresses, self.arrivals]

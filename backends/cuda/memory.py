@@ -68,7 +68,7 @@ class CudaDevice(Backend):
         self.driver = driver
         self.core_stream, self.core_copies = core.create_stream(), core.create_stream()
         self.stream, self.copies = (
-            driver.CUstream(int(stream.handle)) for stream in (self.core_stream, self.core_copies)
+            driver.CUstream(int(queue.handle)) for queue in (self.core_stream, self.core_copies)
         )
         self.unused_marks: list[Any] = []
         self.waits = 0

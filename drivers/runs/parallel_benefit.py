@@ -261,12 +261,10 @@ class ParallelBenefitCheck:
 
     def together(self, steps: int) -> RehearsalTiming:
         """Rehearse on all ranks; the first one's clock counts and tells the number of trials. All get the result."""
-        timings: list[RehearsalTiming] = []
-        while self.ranks.bcast(
-            len(timings) < MOST_TRIALS and sum(timing.seconds for timing in timings) < ENOUGH_TRIALS_S
-        ):
-            timings.append(self.trial(self.shared, steps))
-        seconds, share = (sorted(values)[len(timings) // 2] for values in zip(*timings, strict=True))
+        trials: list[RehearsalTiming] = []
+        while self.ranks.bcast(len(trials) < MOST_TRIALS and sum(own.seconds for own in trials) < ENOUGH_TRIALS_S):
+            trials.append(self.trial(self.shared, steps))
+        seconds, share = (sorted(values)[len(trials) // 2] for values in zip(*trials, strict=True))
         shares = self.ranks.gather(share) or [share]
         trial: RehearsalTiming = self.ranks.bcast(RehearsalTiming(seconds, sum(shares) / len(shares)))
         return trial

@@ -17,10 +17,7 @@ from docs import pages
 from reports.runs import load
 
 PROGRAMS = [block for page in pages.pages() for block in pages.blocks(page) if block.language == "python"]
-MARKED = [
-    pytest.param(program, marks=[pytest.mark.slow] * ("workers=" in program.text), id=str(program))
-    for program in PROGRAMS
-]
+MARKED = [pytest.param(file, marks=[pytest.mark.slow] * ("workers=" in file.text), id=str(file)) for file in PROGRAMS]
 """Programs; those that start processes are slow."""
 MOST_LINES = 40
 """Largest number of lines of the README's problem."""

@@ -53,7 +53,7 @@ def test_numbers_of_workloads_are_those_of_the_programs():
     ranked = [row for row in TABLES["case"] if row["family"] == "ranks"]
     assert [{one["workload"] for one in row["for"]} for row in ranked] == [set(PAPER_WORKLOADS)] * 2
     right = {len(PAPER_WORKLOADS), len(NAMES)}
-    places = [
+    paths = [
         *pages.pages(),
         ROOT / "Makefile",
         ROOT / "drivers" / "overview.py",
@@ -61,7 +61,7 @@ def test_numbers_of_workloads_are_those_of_the_programs():
     ]
     said = {
         (str(path.relative_to(ROOT)), VALUES.get(count.lower()) or int(count))
-        for path in places
+        for path in paths
         for count in COUNTED.findall(path.read_text(encoding="utf-8"))
     }
     assert {path for path, _ in said} >= {"README.md", "docs/first-run.md", "Makefile", "drivers/overview.py"}

@@ -42,17 +42,8 @@ ONE_OF_A_KIND = {
 def run(folder, name):
     """Run once; returns the exit code."""
     driver, *work = WORK[name].split()
-    arguments = [
-        *work,
-        "--distribute",
-        "always",
-        "--backend",
-        "cpu",
-        "--no-progress",
-        "--record",
-        f"{folder}/{name}.jsonl",
-    ]
-    return run_driver(importlib.import_module(f"drivers.{driver}").main, arguments)
+    words = [*work, "--distribute", "always", "--backend", "cpu", "--no-progress", "--record", f"{folder}/{name}.jsonl"]
+    return run_driver(importlib.import_module(f"drivers.{driver}").main, words)
 
 
 def main(folder, *names):

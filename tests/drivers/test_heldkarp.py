@@ -30,15 +30,10 @@ def test_both_tilings_and_runs_without_a_tour_prove_the_same(drive, tmp_path):
 
 def test_a_record_holds_the_proof_and_what_was_asked(drive, tmp_path):
     drive(*SMALL, "--record", tmp_path / "r.jsonl")
-    (record,) = lines(tmp_path / "r.jsonl")
-    assert record["parameters"] == {"trace": True, "k": None, "rotations": None, "improve": False}
-    assert record["execution"] == {
-        "mapping": "native",
-        "tiling": "auto",
-        "device_memory": None,
-        "spill_to_files": False,
-    }
-    details = record["details"]
+    (run,) = lines(tmp_path / "r.jsonl")
+    assert run["parameters"] == {"trace": True, "k": None, "rotations": None, "improve": False}
+    assert run["execution"] == {"mapping": "native", "tiling": "auto", "device_memory": None, "spill_to_files": False}
+    details = run["details"]
     assert (details["cities"], details["proved"], sorted(details["tour"])) == (9, True, list(range(9)))
 
 

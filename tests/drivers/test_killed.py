@@ -93,12 +93,10 @@ class Killed:
         """Kill the launcher, which starts no more ranks once it is suspended, and all ranks."""
         launcher = psutil.Process(pid)
         launcher.suspend()
-        processes = [*launcher.children(recursive=True), launcher]
-        for one in processes:
+        tree = [*launcher.children(recursive=True), launcher]
+        for one in tree:
             one.kill()
-        assert soon(
-            lambda: not any(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in processes)
-        )
+        assert soon(lambda: not any(child.is_running() and child.status() != psutil.STATUS_ZOMBIE for child in tree))
 
     def until(self, kills, ways, expected):
         """Run and kill until ``kills`` kills have hit, and then until all started work is done."""

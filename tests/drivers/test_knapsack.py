@@ -69,14 +69,11 @@ def test_branch_and_bound_finds_the_value_and_says_when_it_gave_up(drive, tmp_pa
     record = tmp_path / "r.jsonl"
     code, said, error = drive(*SMALL, *QUIET, "--method", "bb", "--record", record)
     assert (code, error) == (0, "")
-    (record_of_run,) = lines(record)
-    assert (record_of_run["best_cost"], record_of_run["verified"]) == (
-        generate("paper", 20, 500, seed=1).best_value(),
-        True,
-    )
-    assert record_of_run["details"]["proved"] is True
+    (run,) = lines(record)
+    assert (run["best_cost"], run["verified"]) == (generate("paper", 20, 500, seed=1).best_value(), True)
+    assert run["details"]["proved"] is True
     assert re.search(r" [\d,]+ nodes, [\d.,]+ (k |M |G )?nodes/s, ", said) and "cells" not in said
-    assert record_of_run["evaluations"] > 0 and record_of_run["evaluation_unit"] == "nodes"
+    assert run["evaluations"] > 0 and run["evaluation_unit"] == "nodes"
     hard = tmp_path / "hard"
     even = np.random.default_rng(1).integers(100, 999, 40) * 2
     write(hard, Knapsack("hard", even, even, 14_001))

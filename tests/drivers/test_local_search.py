@@ -354,5 +354,5 @@ def test_every_published_table_of_tours_names_its_search():
     ]
     tables = [exhibit for exhibit in exhibits if not exhibit.of]
     assert len(tables) >= 2
-    for exhibit in tables:
-        assert exhibit.options["algorithm"] == "tabu" and exhibit.options["neighbourhood"] == "exchange2"
+    for table in tables:
+        assert table.options["algorithm"] == "tabu" and table.options["neighbourhood"] == "exchange2"

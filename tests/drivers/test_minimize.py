@@ -78,15 +78,12 @@ def test_any_workload_runs_by_name_and_of_values_the_largest_is_the_best():
 
 
 def test_a_callback_is_told_and_ends_the_search(assignment):
-    reports = []
+    seen = []
     result = ok.minimize(
-        assignment,
-        backend="cpu",
-        iterations=10**9,
-        callback=lambda progress: reports.append(progress) or len(reports) == 2,
+        assignment, backend="cpu", iterations=10**9, callback=lambda progress: seen.append(progress) or len(seen) == 2
     )
-    assert result.interrupted and result.confirmed and len(reports) == 2
-    assert reports[0].done < reports[1].done < 10**9 and reports[1].cost >= result.cost
+    assert result.interrupted and result.confirmed and len(seen) == 2
+    assert seen[0].done < seen[1].done < 10**9 and seen[1].cost >= result.cost
 
 
 def test_ctrl_c_returns_the_best_so_far(assignment, capsys):
@@ -194,8 +191,6 @@ def test_every_rank_is_given_the_result(mpirun, tmp_path, assignment):
     run = mpirun(2, tmp_path / "script.py")
     alone = ok.minimize(assignment, backend="cpu", iterations=50)
     assert run.returncode == 0, run.stderr
-    found, unconfirmed = (
-        sorted(line for line in run.stdout.splitlines() if line.startswith(word)) for word in ("f", "u")
-    )
+    found, unconfirmed = (sorted(row for row in run.stdout.splitlines() if row.startswith(word)) for word in ("f", "u"))
     assert found == [f"found {alone.cost} {alone.hash} 2"] * 2
     assert len(unconfirmed) == 2 and len(set(unconfirmed)) == 1

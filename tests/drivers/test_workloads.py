@@ -66,7 +66,7 @@ def test_the_standard_arguments_are_the_workload_s_own_and_say_what_is_computed_
 
 @every
 def test_a_small_run_is_confirmed_and_recorded_as_it_is_declared(drive, tmp_path, name):
-    workload, record = workload_of(name), tmp_path / "r.jsonl"
+    kind, record = workload_of(name), tmp_path / "r.jsonl"
     words = [*QUICK[name].split(), "--no-progress", "--repeats", "2", "--record", record]
     code, said, error = drive(*words, driver=driver_of(name))
     assert (code, error) == (0, "")
@@ -74,10 +74,10 @@ def test_a_small_run_is_confirmed_and_recorded_as_it_is_declared(drive, tmp_path
     assert len(hashes) == 2 and len(set(hashes)) == 1
     line = LINE.match(said.splitlines()[-1])
     assert line, said
-    unit = "perturbations" if name == "tsp" else workload.unit
-    assert (line["unit"], line["covered"]) == (unit, HASH_SCOPES[workload.hash_scope])
+    unit = "perturbations" if name == "tsp" else kind.unit
+    assert (line["unit"], line["covered"]) == (unit, HASH_SCOPES[kind.hash_scope])
     (kept,) = map(json.loads, record.read_text().splitlines())
-    assert (kept["workload"], kept["evaluation_unit"], kept["hash_scope"]) == (name, unit, workload.hash_scope)
+    assert (kept["workload"], kept["evaluation_unit"], kept["hash_scope"]) == (name, unit, kind.hash_scope)
     assert (kept["hash"], kept["instance"]) == (line["hash"], line["instance"])
     assert kept["evaluations"] == int(line["count"].replace(",", "")) > 0
     assert str(kept["best_cost"]) in line["words"] or name == "weierstrass"
@@ -86,12 +86,10 @@ def test_a_small_run_is_confirmed_and_recorded_as_it_is_declared(drive, tmp_path
         line["verdict"] == f"confirmed by {' and by '.join(map(verifier_with_article, kept['details']['verified_by']))}"
     )
     assert kept["details"]["instance_source"]
-    options = workload_main.parse_options(workload, "", QUICK[name].split())
+    options = workload_main.parse_options(kind, "", QUICK[name].split())
     assert options.deciding("work").items() <= kept["parameters"].items()
     assert options.deciding("way").keys() <= kept["execution"].keys()
-    elsewhere = {
-        other.name for other, declared in workload.options.declared() if declared.decides in ("place", "nothing")
-    }
+    elsewhere = {other.name for other, declared in kind.options.declared() if declared.decides in ("place", "nothing")}
     assert not elsewhere & kept["parameters"].keys()
     assert not kept["parameters"].keys() & kept["execution"].keys()
 

@@ -91,7 +91,7 @@ class Hosts:
         self.folder = Path(tempfile.mkdtemp(prefix="onekernel-hosts-"))
         places = {self.folder, ROOT, Path(sys.prefix), Path(sys.base_prefix), Path.home(), *shared}
         self.shared = sorted(
-            {place.resolve() for place in places if any(place.resolve().is_relative_to(own) for own in OWN)}
+            {path.resolve() for path in places if any(path.resolve().is_relative_to(own) for own in OWN)}
         )
         self.controls: list[socket.socket] = []
         self.processes: list[subprocess.Popen[bytes]] = []

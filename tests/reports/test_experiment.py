@@ -117,8 +117,7 @@ def rows_of(text, heading):
 
 def test_one_seed_or_no_history_has_no_times_to_targets(searched, make_record):
     bare = [
-        replace(run, repetitions=tuple(replace(repetition, history=None) for repetition in run.repetitions))
-        for run in searched
+        replace(run, repetitions=tuple(replace(timed, history=None) for timed in run.repetitions)) for run in searched
     ]
     for records in (searched[:1], bare):
         (section,) = comparison.compare_records(records)
@@ -127,9 +126,7 @@ def test_one_seed_or_no_history_has_no_times_to_targets(searched, make_record):
 
 
 def test_a_damaged_history_is_told_and_the_other_rows_have_times(searched):
-    broken = replace(
-        searched[5], repetitions=tuple(replace(repetition, history=[]) for repetition in searched[5].repetitions)
-    )
+    broken = replace(searched[5], repetitions=tuple(replace(timed, history=[]) for timed in searched[5].repetitions))
     (section,) = comparison.compare_records([*searched[:5], broken, *searched[6:]])
     text = comparison.render([section])
     assert "threads, seed 1, repetition 1: its history is empty: left out." in text

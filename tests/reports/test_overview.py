@@ -96,7 +96,7 @@ def test_the_picture_leaves_out_short_works_and_devices_that_most_works_lack(tmp
         of = {"workload": name, "instance_sha256": name.encode().hex()[:2] * 32}
         runs = [
             make_record(times=[one_core], **of),
-            *(make_record(times=[0.1], backend=backend, **of) for backend in backends),
+            *(make_record(times=[0.1], backend=name, **of) for name in backends),
         ]
         return OverviewRow(name, "", compare(runs))
 

@@ -122,9 +122,7 @@ def test_at_most_eight_curves_are_drawn_and_the_slowest_are_left_out(searches):
     families = []
     for number in range(10):
         runs = [
-            run.with_repetitions(
-                tuple(slowed(repetition, 10 - number) for repetition in run.repetitions), verified=True
-            )
+            run.with_repetitions(tuple(slowed(timed, 10 - number) for timed in run.repetitions), verified=True)
             for run in tabu
         ]
         families.append(SeedFamily.of(f"row {number}", runs))

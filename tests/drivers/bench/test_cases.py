@@ -79,7 +79,7 @@ def test_each_candidate_stands_beside_the_one_that_its_time_is_compared_with(use
         "C, ordered copies": "cpu full",
     }
     (alone,) = make_cases("--workload ihc", (THREADS,))
-    assert [(candidate.name, alone.baseline(candidate).name) for candidate in alone.candidates] == [
+    assert [(each.name, alone.baseline(each).name) for each in alone.candidates] == [
         ("full", "full"),
         ("pruned", "full"),
     ]
