@@ -61,8 +61,8 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         help=(
             "cases to measure (%(default)s); all: without aco-strategies, which takes a GPU minutes and accepts "
             "several instances, separated by commas; calls: short calls from Python; defaults: default tenures "
-            "against others, ten seeds each; first-calls: processor time of programs with an empty cache; peers: our best "
-            "algorithms in turn with the solvers of --peers; ranks: ten workloads on one rank and on several; "
+            "against others, ten seeds each; first-calls: processor time of programs with an empty cache; peers: our "
+            "best algorithms in turn with the solvers of --peers; ranks: ten workloads on one rank and on several; "
             "time-limits: lateness of runs with --seconds"
         ),
     )
