@@ -1,5 +1,9 @@
 """Many small instances at once: each has the length that a search of it alone proves, on every backend."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -9,6 +13,7 @@ from core.problems.tsp import tour_length
 from core.problems.tsp.small_tours import enumerate_tours
 from core.search.exact import ExactSearch
 from core.search.exact.small_tours import SmallTours
+from tests.conftest import ROOT
 
 
 def random_instances(count, fewest, most, largest, seed=1):
@@ -63,3 +68,24 @@ def test_more_instances_than_a_launch_takes(cpu, monkeypatch):
 def test_instances_that_no_lane_can_take_are_refused(cpu, distances, said):
     with pytest.raises(UserError, match=said):
         SmallTours(cpu).run([distances])
+
+
+SIMULATED = """
+import backends
+from core.problems import tsp
+from core.search.exact.small_tours import SmallTours
+simulated = backends.create("cuda")
+assert simulated.device.driver == "simulated"
+instances = [tsp.load(f"uniform:{n}:seed={n}").distances for n in (5, 6)]
+on_gpu, on_core = (SmallTours(one).run(instances) for one in (simulated, backends.create("cpu")))
+assert [(one.length, one.nodes) for one in on_gpu] == [(one.length, one.nodes) for one in on_core]
+"""
+
+
+@pytest.mark.slow
+def test_the_simulator_of_cuda_finds_the_same():
+    pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
+    simulated = os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", SIMULATED]
+    done = subprocess.run(command, cwd=ROOT, env=simulated, capture_output=True, text=True, timeout=250)
+    assert done.returncode == 0, done.stderr
