@@ -31,6 +31,7 @@ CHANGING = (
     (re.compile(r"\bon (cpu|threads|joblib|opencl|cuda|python) \([^)]*\)"), r"on \1"),
     (re.compile(r"[\d.,]+ [kMGT]? ?\w+/s\b"), "RATE"),
     (re.compile(r"[\d.,]+ ?(s|ms|us|µs|min)\b"), "TIME"),
+    (re.compile(r"[\d,]+ moves tried"), "MOVES tried"),
     (re.compile(r"\s+"), " "),
 )
 """Patterns of text that differs between runs or machines, and its replacement before a comparison."""
