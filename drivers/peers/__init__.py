@@ -24,7 +24,8 @@ __all__ = [
 ]
 
 PEERS: dict[str, tuple[Peer, ...]] = {
-    **dict.fromkeys(("ihc", "tsp", "aco", "exact", "heldkarp"), tours.PEERS),
+    **dict.fromkeys(("exact", "heldkarp"), tours.PEERS),
+    **dict.fromkeys(("ihc", "tsp", "aco"), tuple(peer for peer in tours.PEERS if peer is not tours.HIGHS)),
     "knapsack": (knapsacks.ORTOOLS,),
     "lcs": (strings.RAPIDFUZZ,),
     "maxcut": cuts.PEERS,

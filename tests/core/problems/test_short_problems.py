@@ -1,4 +1,4 @@
-"""The example problems stay as short as the documentation promises."""
+"""Problems that serve as examples stay short; further evaluations have modules of their own."""
 
 import ast
 from pathlib import Path
@@ -27,6 +27,6 @@ def without_documentation(text):
         ["linear_ordering/problem.py"],
     ],
 )
-def test_a_problem_takes_less_than_80_lines(modules):
+def test_a_problem_takes_less_than_90_lines(modules):
     paths = [PROBLEMS / "more" / module for module in modules]
-    assert sum(len(without_documentation(path.read_text())) for path in paths) < 80
+    assert sum(len(without_documentation(path.read_text())) for path in paths) < 90

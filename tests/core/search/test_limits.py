@@ -81,7 +81,11 @@ def allocated(walks, elements=2, memory=1, kept=0):
     """Allocate walks with this number of elements, words of memory and elements of a row each."""
     problem = SimpleNamespace(encoding=Permutation(elements), with_room=lambda data, lanes: data, remembered=())
     plan = SimpleNamespace(
-        problem=problem, memory_words=memory, data=Keeping(n=kept) if kept else Bare(1), history=False
+        problem=problem,
+        memory_words=memory,
+        data=Keeping(n=kept) if kept else Bare(1),
+        history=False,
+        keeps_differences=False,
     )
     with pytest.raises(MemoryAskedError):
         WalkMemory(Full(), plan, 0, walks, 1)

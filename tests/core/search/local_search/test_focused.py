@@ -7,7 +7,8 @@ from cluster import Solo
 from core.errors import UserError
 from core.kernels.local_search.member_sets import change_set, member_at, set_size, set_sizes
 from core.lang import Array, function, i32, kernel, lane, team_size, u32
-from core.problems.more.max_sat.problem import FOCUS, MaxSat, UnsatisfiedClauses, unsatisfied_at
+from core.problems.more.max_sat.problem import MaxSat
+from core.problems.more.max_sat.repairs import FOCUS, UnsatisfiedClauses, unsatisfied_at
 from core.search.local_search import FocusedSearch, Iterations, LocalSearch, ProblemError, Target, check
 from tests.core.search.local_search import weighted
 from tests.core.search.local_search.reference import below, random_start, word

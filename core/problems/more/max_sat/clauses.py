@@ -1,0 +1,82 @@
+"""Clauses of a formula and kept counts of their true literals, in the kernel language.
+
+Kept counts: H. H. Hoos, T. Stutzle, "Stochastic Local Search: Foundations and Applications", 2004, chapter 6, of B.
+Selman, H. Levesque, D. Mitchell, "A new method for solving hard satisfiability problems" (GSAT), 1992.
+"""
+
+from core.kernels.local_search.moves import flipped
+from core.kernels.local_search.walks import Move
+from core.lang import Array, Row, bundle, function, i32, lane, team_size
+
+
+@bundle
+class Formula:
+    """Clauses and their weights, and the clauses that each variable is in.
+
+    Clause c has the literals from starts[c] to starts[c + 1] - 1: 2 v is variable v, and 2 v + 1 its negation. Variable
+    v is in the clauses from firsts[v] to firsts[v + 1] - 1: 2 c, or 2 c + 1 where it is negated.
+    """
+
+    literals: Array[i32]
+    starts: Array[i32]
+    weights: Array[i32]
+    clauses_of: Array[i32]
+    firsts: Array[i32]
+    clauses: i32
+
+
+@bundle
+class TrueLiteralCounts(Formula):
+    """The same, and what a walk keeps: how many literals of every clause are true."""
+
+    true_literals: Array[i32] = Row("clauses")
+
+
+@function
+def literal_value(bit: i32, code: i32) -> i32:
+    """1 where a variable of this value makes the literal true, of which the code's last bit says if it is negated."""
+    return bit ^ (code & 1)
+
+
+@function
+def added(bits: Array[i32], move: Move, formula: Formula) -> i32:
+    """Return the change of the weight of unsatisfied clauses by a flip, by counting in each clause."""
+    total = 0
+    for place in range(formula.firsts[move.i], formula.firsts[move.i + 1]):
+        clause = formula.clauses_of[place] >> 1
+        before, after = 0, 0
+        for one in range(formula.starts[clause], formula.starts[clause + 1]):
+            literal = formula.literals[one]
+            before += literal_value(bits[literal >> 1], literal)
+            after += literal_value(flipped(bits, literal >> 1, move), literal)
+        total += formula.weights[clause] * (i32(after == 0) - i32(before == 0))
+    return total
+
+
+@function
+def added_by_counts(bits: Array[i32], move: Move, formula: TrueLiteralCounts) -> i32:
+    """The same from kept counts: a clause breaks with its only true literal, and is mended by its first."""
+    total = 0
+    for place in range(formula.firsts[move.i], formula.firsts[move.i + 1]):
+        code = formula.clauses_of[place]
+        before, is_true = formula.true_literals[code >> 1], literal_value(bits[move.i], code)
+        if before == is_true:
+            total += formula.weights[code >> 1] * (2 * is_true - 1)
+    return total
+
+
+@function
+def count_true_literals(bits: Array[i32], formula: TrueLiteralCounts):
+    """The true literals of all clauses."""
+    for clause in range(lane(), formula.clauses, team_size()):
+        formula.true_literals[clause] = 0
+        for place in range(formula.starts[clause], formula.starts[clause + 1]):
+            formula.true_literals[clause] += literal_value(bits[formula.literals[place] >> 1], formula.literals[place])
+
+
+@function
+def update_counts(bits: Array[i32], move: Move, formula: TrueLiteralCounts):
+    """The same after a flip that is about to be made, in the clauses of its variable, each of which has it once."""
+    for place in range(formula.firsts[move.i] + lane(), formula.firsts[move.i + 1], team_size()):
+        code = formula.clauses_of[place]
+        formula.true_literals[code >> 1] += 1 - 2 * literal_value(bits[move.i], code)
