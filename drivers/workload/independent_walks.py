@@ -114,7 +114,12 @@ class IndependentWalksWorkload(Workload[SearchOptions]):
         """Return the search's parameters, and the stop criteria."""
         stop = run.options.chosen_stop()
         initial = {} if run.options.initial is None else {"initial": str(run.options.initial)}
-        return {**run.search.parameters, **{name: getattr(stop, name) for name in stop.given}, **initial}
+        return {
+            "algorithm": run.options.algorithm,
+            **run.search.parameters,
+            **{name: getattr(stop, name) for name in stop.given},
+            **initial,
+        }
 
     def execution(self, run: PreparedRun[SearchOptions]) -> Mapping[str, Any]:
         """Return the size of the teams."""

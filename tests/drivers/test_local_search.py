@@ -341,6 +341,16 @@ def test_a_search_with_defaults_ends_near_the_optimum(drive, shared_data):
     assert problem.optimum <= cost < 1.02 * problem.optimum
 
 
+@pytest.mark.parametrize(
+    ("algorithm", "program", "instance"), [("3opt", tsp, "uniform:20:seed=1"), ("greedy", flowshop, "ta001")]
+)
+def test_records_of_independent_walks_name_their_algorithm(drive, tmp_path, algorithm, program, instance):
+    code, _, error = drive("--instance", instance, "--iterations", 5, "--record", tmp_path / "r.jsonl", driver=program)
+    assert code == 0, error
+    (record,) = load(tmp_path / "r.jsonl")
+    assert (record.parameters["algorithm"], record.parameters["iterations"]) == (algorithm, 5)
+
+
 def test_comparisons_are_of_the_papers_search():
     workload = get_workload("tsp")
     for problem in (None, TspTour.load("uniform:20:seed=1")):
