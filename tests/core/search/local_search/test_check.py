@@ -318,7 +318,7 @@ def test_a_cause_is_named_only_where_all_numbers_show_it():
 def test_every_problem_of_the_suite_passes_on_every_device(name, devices):
     checked = check(PROBLEMS[name](), backends=list(devices.values()))
     assert {one.place for one in checked.tried} == {validation.PLAIN, *devices}
-    assert checked.notes == []
+    assert all(note.endswith("orders rebuilt by insertions, all right") for note in checked.notes)
 
 
 def all_below(base):
