@@ -61,7 +61,8 @@ def verdict(work: BestAlgorithm) -> str:
     """
     ours, *others = work.rows
     own = median(ours.to_cost)
-    able = [row for row in others if 2 * len(row.to_cost) > row.seeds and row.proves >= ours.proves]
+    reached = [row for row in others if 2 * len(row.to_cost) > row.seeds]
+    able = [row for row in reached if row.proves >= ours.proves]
     if not able:
         proof = ", with a proof" if ours.proves else ""
         return f"No solver reached our cost for most seeds{proof}"
@@ -69,7 +70,12 @@ def verdict(work: BestAlgorithm) -> str:
     theirs = median(first.to_cost)
     if theirs < own:
         return f"Ahead of ours: {first.name}, {ratio(own / theirs)} as fast to our cost"
-    return f"Ours is {ratio(theirs / own)} as fast to its cost as the best of the others, {first.name}"
+    proving = " that prove theirs" if ours.proves else ""
+    text = f"Ours is {ratio(theirs / own)} as fast to its cost as the best of the others{proving}, {first.name}"
+    soonest = min(reached, key=lambda row: median(row.to_cost))
+    if median(soonest.to_cost) < own:
+        text += f"; {soonest.name} has that cost {ratio(own / median(soonest.to_cost))} as fast, without a proof"
+    return text
 
 
 def headline(found: Sequence[BestAlgorithm]) -> str:
