@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = ("core", "backends", "cluster", "reports", "drivers")
 MOST_MODULES = 18
 """Largest number of modules in a folder, `__init__` included."""
-BUDGETS = {"core": 26_750, "backends": 4080, "cluster": 2660, "drivers": 9690, "reports": 7530, "tests": 35_840}
+BUDGETS = {"core": 26_750, "backends": 4080, "cluster": 2660, "drivers": 9690, "reports": 7540, "tests": 35_860}
 """Largest number of lines of code in a package, without docstrings, comments and blank lines."""
 SLACK = 400
 """Lines by which a package may stay below its budget before the budget is lowered."""

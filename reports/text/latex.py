@@ -50,6 +50,8 @@ LAST_OF_T1 = "\u017f"
 HEAD = r"""% Made by onekernel. A document that reads this file with \input needs \usepackage[T1]{fontenc},
 % \usepackage{booktabs} and \usepackage{graphicx}.
 """
+MOST_NOTES = 20
+"""More notes than these are printed in a smaller size, so that they fit the page."""
 FITTED = r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%"
 
 
@@ -79,6 +81,7 @@ def table(caption: str, right: Sequence[bool], rows: Sequence[Sequence[Sequence[
         Sentences below it, without full stops.
     """
     sides = ["r" if is_right else "l" for is_right in right]
+    size = r"\footnotesize" if len(notes) <= MOST_NOTES else r"\scriptsize"
     headings, *body = [" & ".join(map(_cell, row, sides)) + r" \\" for row in rows]
     return "\n".join(
         [
@@ -93,7 +96,7 @@ def table(caption: str, right: Sequence[bool], rows: Sequence[Sequence[Sequence[
             *body,
             r"\bottomrule",
             r"\end{tabular}}",
-            *([r"\par\medskip\footnotesize\raggedright\sloppy"] if notes else []),
+            *([rf"\par\medskip{size}\raggedright\sloppy"] if notes else []),
             *(rf"{escape(note)}.\par" for note in notes),
             r"\end{table}",
             "",
