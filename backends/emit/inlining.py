@@ -43,7 +43,7 @@ def inline_single_calls(program: tree.Program) -> tree.Program:
 
 
 def often_copied(program: tree.Program) -> set[tree.TypedFunction]:
-    """Return longer functions with a loop whose copies would add more than `MOST_COPIED` statements to the program.
+    """Return longer functions with a loop, if their copies would add more than `MOST_COPIED` statements to the program.
 
     LLVM compiles them once. Or-opt calls the reversal of a path in 24 places; its copies took half of the time to
     compile the kernel, and a call takes little beside the loop.

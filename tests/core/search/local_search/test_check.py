@@ -316,8 +316,10 @@ def test_a_cause_is_named_only_where_all_numbers_show_it():
     "name", [pytest.param(name, marks=pytest.mark.slow if name != "cut" else ()) for name in PROBLEMS]
 )
 def test_every_problem_of_the_suite_passes_on_every_device(name, devices):
-    checked = check(PROBLEMS[name](), backends=list(devices.values()))
+    problem = PROBLEMS[name]()
+    checked = check(problem, backends=list(devices.values()))
     assert {one.place for one in checked.tried} == {validation.PLAIN, *devices}
+    assert len(checked.notes) == (problem.insertion() is not None)
     assert all(note.endswith("orders rebuilt by insertions, all right") for note in checked.notes)
 
 
