@@ -6,6 +6,7 @@ record, a launch shape that was found) needs to know whether the code itself is 
 
 from __future__ import annotations
 
+import ast
 import functools
 import hashlib
 from collections.abc import Iterable
@@ -15,21 +16,30 @@ from core.lang.bundles import RowsOf, is_bundle, kind_text
 from core.lang.source import Source, constant_text
 from core.lang.types import Generic
 
-DOCSTRING = -1
-"""Token kind of a docstring; Python has no such kind."""
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+VARIABLES = (
+    (ast.Name, "id"),
+    (ast.arg, "arg"),
+    (ast.ExceptHandler, "name"),
+    (ast.MatchAs, "name"),
+    (ast.MatchStar, "name"),
+)
+"""Nodes that name a variable, each with the field that has the name."""
+UNREAD_FIELDS = ("ctx", "kind", "type_comment")
+"""Fields of nodes that say nothing about what is computed."""
 
 
 def source_digest(sources: Iterable[Source]) -> str:
     """SHA-256 of functions, of all that they call, and of the constants that they read.
 
-    Comments, docstrings, blank lines and the place in a file do not count; neither does the order of ``sources``.
+    Wording and place in a file do not count (see `normal_form`); neither does the order of ``sources``.
     """
     described = {_described(source, {}) for source in sources}
     return hashlib.sha256("\n".join(sorted(described)).encode()).hexdigest()
 
 
 def _described(source: Source, numbers: dict[Source, int]) -> str:
-    """Return the function's tokens and the meaning of each name; a repeated name is only its number."""
+    """Return the function's normal form and the meaning of each name; a repeated function is only its number."""
     if source in numbers:
         return f"function {numbers[source]}"
     numbers[source] = len(numbers)
@@ -53,56 +63,55 @@ def _described(source: Source, numbers: dict[Source, int]) -> str:
 
 @functools.cache
 def _words(code: CodeType) -> str:
-    """Return the tokens of a function as text."""
+    """Return the normal form of a function."""
     import inspect
     import textwrap
 
-    return source_words(textwrap.dedent(inspect.getsource(code)))
+    return normal_form(textwrap.dedent(inspect.getsource(code)))
 
 
-def source_words(text: str) -> str:
-    """Return the tokens of a function or a module without comments, docstrings and blank lines.
+def normal_form(text: str) -> str:
+    """Return the syntax tree of a function or a module as text, equal for texts that differ only in wording.
 
-    Syntax trees are not used, since their printed form depends on Python's version. An f-string is one token, as it is
-    before Python 3.12.
+    Comments, docstrings, blank lines, parentheses without effect and the names of a function's parameters and local
+    variables do not count; names of attributes, of keyword arguments and of everything outside functions do. The form
+    is the same for every version of Python: empty fields, which newer versions add, are left out.
     """
-    import io
-    import tokenize
-
-    lines = text.splitlines(keepends=True)
-    begins, ends = getattr(tokenize, "FSTRING_START", None), getattr(tokenize, "FSTRING_END", None)
-    depth, start = 0, (0, 0)
-    words = []
-    before = None
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == begins:
-            start = token.start if depth == 0 else start
-            depth += 1
-        depth -= token.type == ends
-        if depth > 0:
-            continue
-        if token.type == ends:
-            words.append(_text_between(lines, start, token.end))
-            before = tokenize.STRING
-            continue
-        if token.type in (tokenize.COMMENT, tokenize.NL):
-            continue
-        # A string that is a statement: of a module, a function, a class, or below the name that it describes.
-        if token.type == tokenize.STRING and before in (None, tokenize.INDENT, tokenize.DEDENT, tokenize.NEWLINE):
-            before = DOCSTRING
-            continue
-        if token.type in (tokenize.INDENT, tokenize.DEDENT, tokenize.NEWLINE):
-            if before != DOCSTRING:
-                words.append(tokenize.tok_name[token.type])
-        else:
-            words.append(token.string)
-        before = token.type
-    return " ".join(words)
+    return _form(ast.parse(text), {})
 
 
-def _text_between(lines: list[str], start: tuple[int, int], end: tuple[int, int]) -> str:
-    """Return the text from one place to another; a place is a line, from 1, and a column, from 0."""
-    inside = lines[start[0] - 1 : end[0]]
-    inside[-1] = inside[-1][: end[1]]
-    inside[0] = inside[0][start[1] :]
-    return "".join(inside)
+def _form(node: object, numbers: dict[str, str]) -> str:
+    """Return the form of a node, a list of nodes, or a constant; ``numbers`` replace the names of local variables."""
+    if isinstance(node, list):
+        return f"[{' '.join(_form(each, numbers) for each in node if not _is_docstring(each))}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    if isinstance(node, FUNCTIONS) and not numbers:
+        numbers = {name: f"${number}" for number, name in enumerate(_local_names(node))}
+    fields = []
+    for name, value in ast.iter_fields(node):
+        if name in UNREAD_FIELDS or (value in (None, []) and not isinstance(node, ast.Constant)):
+            continue
+        is_variable = (type(node), name) in VARIABLES
+        fields.append(f"{name}={numbers.get(value, value) if is_variable else _form(value, numbers)}")
+    return f"{type(node).__name__}({' '.join(fields)})"
+
+
+def _is_docstring(node: object) -> bool:
+    """Return True for a string that is a statement: below a module, a function, a class, or the name it describes."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _local_names(function: ast.AST) -> list[str]:
+    """Return the parameters and variables of a function and of the functions inside it, in order of their places."""
+    bound: dict[str, tuple[int, int]] = {}
+    outer: set[str] = set()
+    for node in ast.walk(function):
+        if isinstance(node, (ast.Global, ast.Nonlocal)):
+            outer.update(node.names)
+        for kind, field in VARIABLES:
+            if type(node) is kind and not isinstance(getattr(node, "ctx", None), ast.Load):
+                place = (node.lineno, node.col_offset)
+                name = getattr(node, field)
+                bound[name] = min(bound.get(name, place), place)
+    return sorted(bound.keys() - outer - {None}, key=bound.__getitem__)

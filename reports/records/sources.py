@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from core.lang.digest import source_words
+from core.lang.digest import normal_form
 from reports.records.environment import ROOT
 from reports.records.files import Record
 from reports.toml_file import DataFile
@@ -40,8 +40,8 @@ class SourceChange(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def sources_digest(workload: str, root: Path = ROOT) -> str | None:
     """Return a digest of the kernels and the search of a workload; None for a workload that the suite does not have.
 
-    It covers the modules of `MEASURED` that the workload's program imports, directly or through others. Comments,
-    docstrings and blank lines do not count, nor does the version of Python.
+    It covers the modules of `MEASURED` that the workload's program imports, directly or through others, in
+    their normal form (`core.lang.digest.normal_form`): comments, docstrings and names of local variables do not count.
     """
     left = [path for folder in PROGRAMS if (path := root / folder / f"{workload}.py").exists()]
     if not left:
@@ -55,7 +55,7 @@ def sources_digest(workload: str, root: Path = ROOT) -> str | None:
     measured = tuple(root.joinpath(*package.split(".")) for package in MEASURED)
     counted = sorted(path for path in reached if any(path.is_relative_to(folder) for folder in measured))
     texts = [
-        f"{path.relative_to(root).as_posix()}\n{source_words(path.read_text(encoding='utf-8'))}" for path in counted
+        f"{path.relative_to(root).as_posix()}\n{normal_form(path.read_text(encoding='utf-8'))}" for path in counted
     ]
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:DIGITS]
 

@@ -1,5 +1,6 @@
 """The digest of kernels: equal for code that says the same, another for whatever changes what it computes."""
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -7,7 +8,7 @@ import sys
 import pytest
 
 from core.lang import KernelError, function
-from core.lang.digest import source_digest, source_words
+from core.lang.digest import normal_form, source_digest
 from tests.core.lang.module_texts import loaded
 
 TEXT = """
@@ -129,8 +130,43 @@ def test_a_function_without_a_source_text_is_refused():
 
 
 @pytest.mark.parametrize(
-    "literal", ['f"{a:>{w}} b"', "f'{d[\"k\"]!r}{{}}'", 'f"""one\n  {a}\ntwo"""', 'f"é{a}é"', 'f""']
+    ("before", "after"),
+    [
+        ("def f(a):\n    b = a\n    return b", "def f(first):\n    kept = first\n    return (kept)"),
+        ("def f():\n    return [i for i in x]", "def f():\n    return [each for each in x]"),
+        ("def f(a):\n    return f'{a:>{a}} é'", "def f(width):\n    return f'{width:>{width}} é'"),
+        ("def f(a):\n    def g(b):\n        return a + b", "def f(b):\n    def g(a):\n        return b + a"),
+        (
+            "def f():\n    try:\n        g()\n    except E as e:\n        raise e",
+            "def f():\n    try:\n        g()\n    except E as error:\n        raise error",
+        ),
+    ],
 )
-def test_an_f_string_is_one_word_for_every_python(literal):
-    """From Python 3.12 on the tokenizer splits it."""
-    assert source_words(f"x = g({literal}, 1)\n") == f"x = g ( {literal} , 1 ) NEWLINE "
+def test_names_of_local_variables_do_not_count(before, after):
+    assert normal_form(before) == normal_form(after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("def f(a, b):\n    return a", "def f(a, b):\n    return b"),
+        ("def f(a):\n    return a.x", "def f(a):\n    return a.y"),
+        ("def f(a):\n    return g(a, k=1)", "def f(a):\n    return g(a, m=1)"),
+        ("def f():\n    return A", "def f():\n    return B"),
+        ("A = 1", "B = 1"),
+        ("def f():\n    global a\n    a = 1", "def f():\n    global b\n    b = 1"),
+        ("def f(a):\n    return 1", "def f(a):\n    return 1.0"),
+        ("def f(a):\n    return None", "def f(a):\n    return"),
+        ("def f(a):\n    return a[1:]", "def f(a):\n    return a[:1]"),
+    ],
+)
+def test_every_other_name_and_value_counts(before, after):
+    assert normal_form(before) != normal_form(after)
+
+
+def test_the_form_is_the_same_for_every_version_of_python():
+    text = "def f(a, *, b=None):\n    return g(f'{a!r:>{b}}', a[1:], lambda c: c)"
+    assert (
+        hashlib.sha256(normal_form(text).encode()).hexdigest()
+        == "56c217d80a4fab9f232a44163922c7ae3c6f7c50b24a8828f33185324f99af76"
+    )
