@@ -16,7 +16,7 @@ def soon(condition):
 
 
 def written(path):
-    """Return the time when a file was written, in ns; None if it is missing or empty.
+    """Time when a file was written in ns; None if missing or empty.
 
     Programs test an output file at their start by writing an empty one and removing it.
     """

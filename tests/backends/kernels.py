@@ -57,7 +57,6 @@ def add_by_exchange(array: Array[T], index: i32, value: T):
 
 @function
 def stir(array: Array[T], value: T):
-    """One of each atomic update, on the elements 0 to 3."""
     atomic_add(array, 0, value)
     atomic_min(array, 1, value)
     atomic_max(array, 2, value)
@@ -114,7 +113,6 @@ def ring(values: Array[i32], rounds: i32, found: Array[i32]):
 
 @function
 def collatz(start: i32, most: Const[i32]) -> i32:
-    """Steps from ``start`` to 1, at most ``most``."""
     value, steps = start, 0
     while True:
         if value == 1 or steps >= most:
@@ -129,7 +127,6 @@ def collatz(start: i32, most: Const[i32]) -> i32:
 
 @function
 def detour(a: i32, b: i32) -> i32:
-    """A function that calls functions, and returns early."""
     if a == b:
         return -1
     return collatz(a, 40) - collatz(b, 400)
@@ -219,21 +216,18 @@ def elements(
 
 @kernel
 def grow(values: Array[u32], n: i32, factor: u32):
-    """Values times ``factor`` plus one."""
     for k in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):
         values[k] = values[k] * factor + 1
 
 
 @kernel
 def collect(values: Array[u32], n: i32, sums: Array[u64]):
-    """Fold values into sums, so that the order of launches shows."""
     for k in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):
         sums[k] = sums[k] * 3 + u64(values[k])
 
 
 @kernel
 def talking(values: Array[i32], x: f32):
-    """Say something of every value."""
     k = team_rank() * team_size() + lane()
     assert values[k] >= 0, "a negative value"
     print("value", k, values[k], x)
@@ -254,8 +248,6 @@ class Span:
 
 @bundle
 class Part:
-    """Data of one of several workers: rows of three types, and truth values."""
-
     totals: Array[u64] = Row(2)
     values: Array[S] = Row("n")
     flags: Array[boolean] = Row("n")
@@ -279,19 +271,16 @@ class Scratch:
 
 @function
 def is_within(limits: Limits, value: S, strict: boolean) -> boolean:
-    """Return True if a value is below the limit, or at most the limit."""
     return value < limits.most[0] or (not strict and value == limits.most[0])
 
 
 @function
 def widest(one: Span, other: Span) -> i32:
-    """The length of the span that covers both."""
     return max(one.end, other.end) - min(one.first, other.first)
 
 
 @function
 def mark(part: Part, k: i32, limits: D):
-    """Tell whether a value is within its limits."""
     part.flags[k] = is_within(limits, part.values[k], limits.strict) and limits.wide[k % 2]
 
 
@@ -326,7 +315,7 @@ def bundled(parts: Rows[Part], limits: D, also: boolean):
 
 @function
 def bits_but(word: u64, left_out: i32, most: i32) -> u64:
-    """The numbers of the set bits in base 67, but one, and no more after ``most`` of them."""
+    """Set bits as digits to base 67, without one of them, at most ``most``."""
     found, count = u64(0), 0
     for b in set_bits(word):
         if b == left_out:

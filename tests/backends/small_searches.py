@@ -1,6 +1,6 @@
-"""Small searches of every kind: each returns what a backend finds, which is the same on all of them.
+"""Small searches of every kind. Each returns a result that is equal on all backends.
 
-In numba's simulator every lane is a thread: teams have four there, where a search takes a size.
+In numba's simulator every lane is a thread, so teams have four lanes there if a search takes a size.
 """
 
 from dataclasses import astuple, replace
@@ -40,7 +40,6 @@ SYMMETRIC = np.triu(ASYMMETRIC, 1) + np.triu(ASYMMETRIC, 1).T
 
 
 def few(backend):
-    """Lanes of a team, or None for those that the search chooses."""
     return 4 if backend.device.driver == "simulated" else None
 
 
@@ -89,7 +88,6 @@ def published_tabu(backend, tables):
 
 
 def shared_out(backend, act):
-    """Return the results of two ranks that run ``act`` together."""
     return on_ranks(2, lambda ranks: act(twin(backend), ranks))
 
 

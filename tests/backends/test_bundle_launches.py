@@ -55,7 +55,7 @@ def facts_of(weights=None, seen=None, scale=1.0, strict=True):
     return Facts(weights, seen, scale, strict)
 
 
-# name -> (the arguments of a wrong launch of `per_walk`, made of a backend and right ones, and the words of the refusal)
+# name -> (arguments of a wrong launch of `per_walk`, from a backend and right ones, and words of the refusal)
 WRONG = {
     "another class of rows": (lambda b, w, f, h: (h, f, h, 1), r"argument walks is Rows\[Walk\], not Rows\[Held\]"),
     "a buffer for rows": (lambda b, w, f, h: (w.control, f, h, 1), r"argument walks is Rows\[Walk\], not .*Buffer"),

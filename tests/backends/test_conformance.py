@@ -20,7 +20,6 @@ def wrapped_sum(values):
 
 
 def numbers(dtype, count, low=None, high=None):
-    """Random numbers over the whole type unless bounds are given."""
     info = np.iinfo(dtype)
     low, high = (info.min if low is None else low), (info.max if high is None else high)
     return np.random.default_rng(count).integers(low, high, count, dtype=dtype, endpoint=True)
@@ -30,7 +29,7 @@ def downloads(backend, *buffers):
     return [backend.download(b) for b in buffers]
 
 
-# Each case launches one kernel and returns what it computed, and what NumPy says it should have.
+# Each case launches one kernel and returns its results and NumPy's.
 
 
 def reductions(dtype):
@@ -107,7 +106,6 @@ def collatz(value, most):
 
 
 def window_numbers(window, power, doubled):
-    """Return the results of `kernels.control` for one window, in Python's integers."""
     low, high = min(window), max(window)
     first, last = abs(high) + 1, abs(low) + 1
     return [
@@ -266,7 +264,6 @@ def three_launches(backend, values, sums):
 
 
 def replayed(backend, *times):
-    """Return values and sums after ``times`` replays of a recorded sequence."""
     values, sums = backend.upload(np.arange(20, dtype=np.uint32)), backend.upload(np.zeros(20, np.uint64))
     with backend.record() as sequence:
         three_launches(backend, values, sums)
@@ -276,7 +273,6 @@ def replayed(backend, *times):
 
 
 def after(times):
-    """Compute the results of `replayed` by NumPy."""
     values, sums = np.arange(20, dtype=np.uint32), np.zeros(20, np.uint64)
     for _ in range(times):
         values = values * np.uint32(5) + np.uint32(1)

@@ -57,7 +57,7 @@ def called_once(values: Array[i32], sums: Array[i32]):
 
 
 def left_of(kernel):
-    """Functions that are not written into their callers."""
+    """Functions that are not inlined."""
     program = inline_single_calls(kernel.specialise({}, 1))
     return sorted(f.source.name for f in program.functions if f is not program.kernel)
 

@@ -60,7 +60,6 @@ def stroll(walks: Rows[Walk], scale: i32):
 
 @pytest.fixture
 def bound(backend, monkeypatch):
-    """Count the calls of the backend's `bind`."""
     calls = []
     bind = backend.bind
 
@@ -151,7 +150,7 @@ def test_what_a_bundle_says_now_counts(backend, bound):
 
 
 def test_a_buffer_is_not_taken_for_one_that_is_gone(backend):
-    """A new buffer often lies where one has just been freed."""
+    """A new buffer is often stored where another was just freed."""
     for k in range(20):
         walks = walks_of(backend, weight=k)
         for _ in range(3):

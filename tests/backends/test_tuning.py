@@ -33,7 +33,6 @@ def algorithm_3(start, neighbourhood_size, largest=512):
 
 
 def run(tuner, seconds, iterations=100_000):
-    """Report ``seconds(shape)`` until the tuner is done; an exception that it raises is a failed launch."""
     used = []
     while not tuner.done and len(used) < iterations:
         used.append(tuner.next())
@@ -48,7 +47,7 @@ def run(tuner, seconds, iterations=100_000):
 
 
 def surface(shape):
-    """A cost with its minimum at 8192 lanes in teams of 160, higher where teams are not whole."""
+    """A cost with its minimum at 8192 lanes in teams of 160, higher for teams that are not full."""
     lanes = shape.teams * shape.team_size
     return 1 + abs(math.log2(lanes / 8192)) + abs(shape.team_size - 160) / 64
 

@@ -23,13 +23,11 @@ PATIENT = Path(__file__).with_name("patient.py")
 
 @pytest.fixture
 def here(mpirun, environment):
-    """An environment in which ranks can be started; skips where they cannot."""
     return environment
 
 
 @pytest.fixture
 def ranks(tmp_path):
-    """A folder in which each rank of `patient.py` says that it is up."""
     folder = tmp_path / "ranks"
     folder.mkdir()
     return folder

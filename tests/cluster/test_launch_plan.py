@@ -24,7 +24,7 @@ ALLOCATED = HERE._replace(allocation=SlurmAllocation(2, 16, None), srun="srun")
 
 
 def words(asked, started=PPP, here=HERE):
-    """The command between the launcher and the program, and what is said."""
+    """The command between the launcher and the program, and the message."""
     command = plan_launch(asked, started, here)
     assert command.words[-len(started) :] == list(started)
     return " ".join(command.words[: -len(started)]), command.notes

@@ -36,7 +36,6 @@ SPEED = Speed(1e-6, 5e-6, 1e-6)
 
 
 def timed(ranks, hosts, size, seconds):
-    """A measured reduction."""
     return Reduction(ranks, hosts, size, seconds, seconds, seconds, 100)
 
 
@@ -102,7 +101,7 @@ def test_a_check_becomes_a_network_of_medians():
     network = fit_interconnect("check.json", check(links, [Reduction(4, 2, 8, 1e-4, 1e-4, 1e-4, 9)], paces))
     assert network.cores_per_host == 2 and network.cores.alpha_s == 1e-6 and network.hosts.alpha_s == 5e-5
     assert network.measured[0].seconds == 1e-4
-    # Over several hosts too, ranks wait for the slowest on any host. With eight ranks this is not certain.
+    # Ranks on any of several hosts wait for the slowest. With eight ranks this is not certain.
     assert [network.crowding(ranks) for ranks in (1, 2, 3, 4, 8, 64)] == pytest.approx([1.0, 1.1, 1.3, 1.5, 1.0, 1.0])
 
 
@@ -137,7 +136,6 @@ def test_trees_go_through_every_host_and_between_them_twice():
 
 
 def everybody_has_all(messages, ranks):
-    """Return True if the messages bring every rank's word to all ranks; sets of ranks replace sums."""
     known = [{rank} for rank in range(ranks)]
     for source, target, _ in messages:
         before = [set(one) for one in known]
@@ -224,7 +222,7 @@ def test_batches_of_a_tree_are_asked_for_and_the_last_is_waited_for():
 
 
 def simulated_pipeline(ranks, pieces, piece_s, message_s):
-    """Return the time at which the last strip ends, simulated strip by strip and piece by piece."""
+    """Time at which the last strip ends, simulated strip by strip and piece by piece."""
     ready = [0.0] * pieces
     for rank in range(ranks):
         clock, done = 0.0, []

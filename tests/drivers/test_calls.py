@@ -55,7 +55,7 @@ def test_nothing_is_left_of_repeated_calls(call):
     def alive():
         gc.collect()
         found = gc.get_objects()
-        # By `type`: `isinstance` evaluates weak proxies, and their objects may be gone.
+        # By `type`: `isinstance` evaluates weak proxies, and their objects may be deleted.
         return [sum(issubclass(type(one), kind) for one in found) for kind in (Buffer, Kernel, Backend)]
 
     for _ in range(3):

@@ -44,13 +44,12 @@ STATE = {"done": np.array(3), "rows": np.arange(12, dtype=np.uint32).reshape(3, 
 
 
 def found(said):
-    """The hash that a run has printed."""
     return re.search(r"hash ([0-9a-f]{16})", said)[1]
 
 
 @pytest.fixture
 def interrupted(drive, tmp_path, cut_off, monkeypatch):
-    """End a run after a number of checkpoints; returns the file of the last one."""
+    """End a run after some checkpoints; return the file of the last one."""
 
     def run(states, *more):
         cut_off(states)
@@ -211,7 +210,6 @@ def test_a_disk_that_is_full_ends_nothing_and_leaves_the_state_before(tmp_path, 
 
 
 def edited(path, name, change):
-    """Change one array of a file and write it as NumPy does, without the suite."""
     with np.load(path) as file:
         arrays = dict(file)
     arrays[name] = change(arrays[name])
@@ -281,7 +279,6 @@ time.sleep(600)
 
 @pytest.fixture
 def holder(environment):
-    """Start a process that has the lock of a file, and end it."""
     started = []
 
     def start(path):
@@ -362,8 +359,6 @@ def test_a_lock_whose_file_was_removed_meanwhile_is_taken_anew(tmp_path, monkeyp
 
 
 def refusing(code):
-    """Replace a function of the system by one that fails."""
-
     def refuse(*given):
         raise OSError(code, os.strerror(code))
 
@@ -423,7 +418,7 @@ def test_what_a_run_took_before_it_went_on_is_no_start_of_its_process(monkeypatc
 
 
 def ended_by_sigterm(command, environment, path):
-    """Start a run, send SIGTERM when it has kept its first state; its exit code and what it says."""
+    """Start a run, send SIGTERM after its first state; return exit code and output."""
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + 60
     while written(path) is None and process.poll() is None and time.monotonic() < until:
@@ -452,12 +447,12 @@ def test_sigterm_to_a_launcher_keeps_the_state_of_all_ranks(tmp_path, environmen
     ranks = ["mpirun", "-n", "2", "--oversubscribe", sys.executable, "-m", "drivers.qap"]
     command = [*ranks, *LONG, "2", "--walks", "4", "--distribute", "always", "--checkpoint", str(path)]
     began = time.time()
-    # Open MPI's launcher prints nothing more then, and has another exit code.
+    # Open MPI's launcher prints nothing then, and has another exit code.
     code, _ = ended_by_sigterm(command, environment, path)
     assert code != 0
     with np.load(path) as state:
         assert len(state["control"]) == 4
-    # The launcher may be gone before a rank has written its last state whole, or has been killed meanwhile.
+    # The launcher may end before a rank has written its last state, or be killed meanwhile.
     assert path.stat().st_mtime > began
 
 

@@ -22,13 +22,13 @@ ITERATIONS = 100
 
 
 def core_s(instance):
-    """Seconds of an iteration of the machine that these tests make up."""
+    """Seconds of an iteration of the made-up machine."""
     rows, neighbours = ROWS[instance]
     return SERIAL + GAMMA * rows * neighbours
 
 
 def made(instance, seconds, ranks=1, kind="core", **changes):
-    """Return a record of runs with ``seconds`` seconds an iteration."""
+    """A record of runs with ``seconds`` seconds an iteration."""
     backend = {"core": "cpu", "gpu": "cuda"}[kind]
     every = [0.999 * seconds, seconds, 1.001 * seconds]
     fields = {
@@ -64,7 +64,6 @@ def made(instance, seconds, ranks=1, kind="core", **changes):
 
 
 def truth(instance, ranks, network):
-    """An iteration of several ranks on that machine."""
     rows, neighbours = ROWS[instance]
     speed = Speed(GAMMA * rows, SERIAL, calibration.SYNCHRONISATION_S)
     return iteration(Work("neighbourhood", neighbours), speed, network, ranks).total_s
@@ -102,7 +101,6 @@ def test_several_walks_are_shared_as_walks():
     [("ihc", "walks"), ("aco", "ants"), ("exact", "subtrees"), ("lcs", "strips"), ("knapsack", "halves")],
 )
 def test_records_of_every_way_of_sharing_are_understood(workload, way):
-    """The gallery's own runs."""
     every = [one for path in sorted(GALLERY.glob("*.jsonl")) for one in load(path)]
     record = next(one for one in every if one.workload == workload and one.evaluations)
     work = calibration.work_of(record)
@@ -113,7 +111,6 @@ def test_records_of_every_way_of_sharing_are_understood(workload, way):
 
 
 def test_the_serial_part_is_found_from_runs_of_several_ranks(cores):
-    """They count on a network that was measured alone."""
     several = [made("73-73", truth("73-73", ranks, MYRI), ranks) for ranks in (2, 8, 32)]
     assert calibrate([*cores, *several], "core", MYRI).unshared_s == pytest.approx(SERIAL, rel=0.05)
     assert pages.WorkloadCalibration([*cores, *several], MYRI).core.unshared_s == pytest.approx(SERIAL, rel=0.05)

@@ -128,7 +128,7 @@ INSTANCE = "uniform:20:seed=1"
 
 @pytest.fixture
 def weak(tmp_path, monkeypatch, undrawn):
-    """Compare with `--weak` on a core and all cores; the exit code, and backend, ranks and options of the runs."""
+    """Compare with `--weak` on one and all cores; return exit code, and backend, ranks and options of the runs."""
     monkeypatch.setattr("drivers.experiments.configurations.mpi_obstacle", lambda: None)
 
     def run(*arguments):
@@ -152,7 +152,6 @@ def weak(tmp_path, monkeypatch, undrawn):
 
 
 def value(arguments, flag):
-    """Return the last value of an option, which takes precedence."""
     return arguments[len(arguments) - arguments[::-1].index(flag)]
 
 

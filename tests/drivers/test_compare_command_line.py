@@ -51,7 +51,7 @@ MISTAKES = {
 
 @pytest.fixture
 def refused(monkeypatch, capsys):
-    """Compare with two cores and without starting anything; returns what is said on standard error."""
+    """Compare with two cores without starting anything; return standard error."""
 
     def start(case):
         raise AssertionError("nothing is to be started")
@@ -111,7 +111,7 @@ def amounts(workload, *given):
 
 
 def amounts_on_its_own(workload, *given):
-    """Return the amounts left open by a comparison on an instance in the arguments."""
+    """Amounts left open by a comparison on an instance in the arguments."""
     declared = get_workload(workload)
     return default_arguments(declared, given, declared.load(workload_options(declared, given), 1).problem)
 

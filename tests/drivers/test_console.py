@@ -20,7 +20,7 @@ TINY = ("ihc", "--instance", "uniform:8:seed=1", "--climbers", "4", "--backend",
 
 @pytest.fixture
 def onekernel(environment):
-    """Run the command as its script does, which is outside the folder that it runs in."""
+    """Run the command as its script does, which is outside the working folder."""
 
     def run(*arguments, cwd=ROOT, **more):
         command = [sys.executable, "-c", SCRIPT, *map(str, arguments)]
@@ -31,8 +31,6 @@ def onekernel(environment):
 
 @pytest.fixture
 def here(monkeypatch, capsys):
-    """Run the command in this process."""
-
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["pytest"])
         try:
@@ -81,7 +79,6 @@ def test_it_knows_its_version(here):
 
 @pytest.fixture
 def completed(environment, tmp_path):
-    """Ask for completions as a shell does, by variables."""
     if importlib.util.find_spec("argcomplete") is None:
         pytest.skip("argcomplete is not installed; pip install 'onekernel[test]'")
 

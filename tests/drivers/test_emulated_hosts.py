@@ -23,7 +23,7 @@ HYBRID = Series("far", "far", kinds=("cores",), cores=(2,), ranks=(2,), hosts=2,
 
 @pytest.fixture
 def emulated(monkeypatch):
-    """Plan a series as if hosts could be emulated here, or with the reason why not."""
+    """Plan a series as if hosts could be emulated here, or with a reason against it."""
 
     def plan(series, machine, why_not=None):
         monkeypatch.setattr(planning, "emulation_obstacle", lambda: why_not)
@@ -34,7 +34,6 @@ def emulated(monkeypatch):
 
 @pytest.fixture
 def case(tmp_path):
-    """A case of hill climbing on a core."""
     from drivers.experiments.presets.paper_plan import ReproductionChoice, plan_reproduction
 
     paper = paper_of(tmp_path, HILLS)

@@ -25,8 +25,6 @@ OTHER = TABLE.replace('table = "1"', 'table = "2"').replace("climbers = 4", "cli
 
 
 class Clock:
-    """A clock that only runs advance."""
-
     now = 0.0
 
     def monotonic(self):
@@ -35,8 +33,6 @@ class Clock:
 
 @pytest.fixture
 def fill(tmp_path):
-    """Fill the records of a made-up paper; returns the exit code and the runs that were started."""
-
     def run(*arguments, parts=(TABLE,), budget="1h", seconds=1.0, sources=None, fails=False):
         started, clock = [], Clock()
         paper = read(written(tmp_path, *parts))
@@ -200,7 +196,6 @@ def test_a_real_run_fills_the_records_of_a_paper_and_the_next_one_goes_on(tmp_pa
     assert left and (left[0][left[0].index("--instance") + 1], 0) not in done
 
 
-# --- without a GPU ---
 
 
 def test_runs_that_need_a_gpu_are_counted_on_a_machine_without_one(fill, tmp_path, capsys):
@@ -209,7 +204,6 @@ def test_runs_that_need_a_gpu_are_counted_on_a_machine_without_one(fill, tmp_pat
         code, started = fill()
         assert code == 0 and {one.configuration.kind for one in started} == {"core", "cores"}
         (line,) = [one for one in capsys.readouterr().out.splitlines() if "need a GPU" in one]
-        # A run of each row; each is a start, and its work on a GPU takes no second.
         assert line == (
             "cannot run here: made-up, table 1: 2 runs need a GPU (0 have stale or too few records), about 6 s on one"
         )

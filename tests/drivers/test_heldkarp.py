@@ -9,7 +9,7 @@ DRIVER = heldkarp
 HERE = ["--backend", "cpu", "--no-progress"]
 SMALL = ["--instance", "uniform:9:seed=1", *HERE]
 ONE_WAY = np.array([[0, 1, 9, 9], [9, 0, 1, 9], [9, 9, 0, 1], [1, 9, 9, 0]])
-"""A ring of one-way roads: 4 long in one direction, 36 in the other."""
+"""A ring of one-way roads: length 4 in one direction, 36 in the other."""
 
 
 # --- what comes out ---

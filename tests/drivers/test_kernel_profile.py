@@ -1,4 +1,4 @@
-"""`--profile`: Nsight Compute's CSV, read and summed up, a program in its place, and everything that prevents a profile.
+"""`--profile`: Nsight Compute's CSV, its sums, a program in its place, and reasons against a profile.
 
 The CSV has the columns that NVIDIA documents for `ncu --csv --metrics` (a row per metric of a launch), with the
 program's own output and the profiler's messages between the rows.
@@ -117,7 +117,7 @@ def test_the_papers_sizes_are_arguments_of_the_drivers(workload):
 
 @pytest.fixture
 def stand_in(tmp_path, monkeypatch):
-    """Replace `ncu` by a program that stores its arguments, writes a log and exits with a given code."""
+    """Replace `ncu` by a program that stores its arguments, writes a log and exits with this code."""
 
     def put(written=WRITTEN, code=0, says=""):
         behaviour = {"written": written, "code": code, "says": says, "notes": str(tmp_path / "arguments.json")}

@@ -24,7 +24,7 @@ from reports.records.files import load
 from tests.conftest import ROOT
 
 MOST_FUNCTIONS, MOST_FILES = 36, 15
-"""From the construction of a problem to that of its search, in a second call."""
+"""Between the construction of a problem and of its search, in a second call."""
 
 
 @pytest.fixture(scope="module")

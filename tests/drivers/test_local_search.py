@@ -138,7 +138,7 @@ def test_a_target_that_the_start_meets_costs_no_iteration(drive):
 
 
 def test_tours_beyond_32_bits_are_refused_and_nothing_is_written(drive, tmp_path):
-    """Here the start is short enough, and a shaken tour passes 2^31."""
+    """The start is short enough, and a shaken tour exceeds 2^31."""
     distances = np.triu(np.where(np.random.default_rng(7).random((14, 14)) < 0.3, 357_000_000, 1), 1)
     rows = "\n".join(" ".join(map(str, row)) for row in distances + distances.T)
     (tmp_path / "far.tsp").write_text(
@@ -161,17 +161,16 @@ def test_tours_beyond_32_bits_are_refused_and_nothing_is_written(drive, tmp_path
 
 
 def settled(*arguments, ranks=1):
-    """The options of a run of `drivers.ppp` with what the command line left open filled in."""
+    """Options of a `drivers.ppp` run after defaults are filled in."""
     return ppp.PPP.load(parse_options(ppp.PPP, "", arguments), ranks).options
 
 
 OF_WALKS = ("tsp", "flowshop", "linearordering")
-"""Programs whose default are independent walks."""
+"""Programs with independent walks by default."""
 
 
 @pytest.mark.parametrize("name", [name for name in LOCAL_SEARCHES if name not in OF_WALKS])
 def test_a_run_without_options_makes_walks_for_every_rank_and_ends_by_iterations(name):
-    """So that equal seeds give equal hashes."""
     workload = get_workload(name)
     options = workload.load(workload.options(backend="cpu"), 1).options
     assert (options.level, options.walks, options.seconds) == ("algorithm", DEFAULT_WALKS, None)
@@ -256,7 +255,7 @@ def test_a_gpu_that_does_not_work_is_named_and_the_cpu_taken(monkeypatch, capsys
 
 @pytest.mark.slow
 def test_ranks_whose_clocks_run_apart_end_a_long_search_together(mpirun):
-    # Long enough for batches of iterations that the clock limits, and ranks with different numbers of walks.
+    # Enough for batches of iterations limited by the clock, and ranks with different numbers of walks.
     done = mpirun(3, *SMALL[:4], "--walks", "4", "--iterations", "1000000")
     assert done.returncode == 0, done.stderr
     assert " 4000000 iterations" in done.stdout

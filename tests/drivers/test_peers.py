@@ -41,7 +41,7 @@ MODULES = {"fast_tsp", "elkai", "pyvrp", "ortools", "held_karp", "rapidfuzz"}
 
 @pytest.fixture
 def stand_ins(tmp_path, monkeypatch, package):
-    """A folder that is all of PATH, for programs, and the first place for packages; the real ones are out of sight."""
+    """A folder for programs that is all of PATH and first for packages; real solvers are not found."""
     folder = tmp_path / "packages"
     monkeypatch.setenv("PATH", str(folder))
     real = importlib.util.find_spec
@@ -76,7 +76,7 @@ def instance(n=7, seed=5):
 
 
 def one_way_ring():
-    """Four cities, 4 long in one direction and 36 in the other."""
+    """Four cities: length 4 in one direction, 36 in the other."""
     matrix = np.full((4, 4), 9)
     matrix[range(4), (1, 2, 3, 0)] = 1
     return MatrixInstance("one way", matrix, "a test")

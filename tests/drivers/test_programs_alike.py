@@ -202,7 +202,7 @@ def test_a_broken_matrix_is_refused_by_its_line(drive, tmp_path, driver, text, m
 
 @pytest.fixture
 def verdict(drive, tmp_path, monkeypatch):
-    """Run a program with a given search result; returns the end of its line and the reference solvers' part."""
+    """Run a program with a given search result; return the end of its line and the reference solvers' part."""
     square = saved(tmp_path / "square.txt", SQUARE)
 
     def run(driver, search, outcome, arguments="", optimum=None):
@@ -361,7 +361,7 @@ SOLVERS = [
 
 @pytest.fixture
 def beside(drive, package, tmp_path, monkeypatch):
-    """Run a program twice with stand-ins for other solvers; returns its code, lines, errors and record."""
+    """Run a program twice with stand-ins for other solvers; return its code, lines, errors and record."""
     monkeypatch.setenv("PATH", str(tmp_path))
 
     def run(driver, arguments, modules):

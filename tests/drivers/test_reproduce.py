@@ -28,7 +28,7 @@ def out(tmp_path):
 
 @pytest.fixture
 def reproduce(tmp_path, out, undrawn):
-    """Reproduce a made-up paper in a separate folder; returns the exit code and the started commands."""
+    """Reproduce a made-up paper in a separate folder; return exit code and commands."""
 
     def run(*arguments, parts=(HILLS,), devices=MACHINE, command=None):
         started = []
@@ -40,12 +40,10 @@ def reproduce(tmp_path, out, undrawn):
 
 
 def page(folder):
-    """The report."""
     return (folder / "made-up.md").read_text()
 
 
 def headings(folder):
-    """The exhibits of the report."""
     return [line for line in page(folder).splitlines() if line.startswith(("## Table", "## Figure"))]
 
 
@@ -142,7 +140,6 @@ def test_one_table_or_figure_is_run_alone_and_added_to_the_report(reproduce, out
 
 
 def rewritten(folder, change):
-    """Change every record."""
     records = folder / "made-up.jsonl"
     lines = [json.loads(line) for line in records.read_text().splitlines()]
     for one in lines:

@@ -13,20 +13,17 @@ ROW = f'rows = [{{ instance = "{FIRST}" }}]'
 
 
 def series(name, **said):
-    """The TOML of a series."""
     values = {"heading": name, **said}
     return f"[series.{name}]\n" + "".join(f"{key} = {toml(value)}\n" for key, value in values.items())
 
 
 def toml(value):
-    """A value in TOML, which writes all but tables as JSON does."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key} = {toml(one)}" for key, one in value.items()) + "}"
     return json.dumps(value)
 
 
 def table(names, *lines, workload="ihc", number="1", quick="{ amount = { climbers = 4 } }"):
-    """The TOML of a table."""
     said = [f'table = "{number}"', 'title = "t"', f'workload = "{workload}"', f"series = {toml(names)}"]
     return "[[exhibits]]\n" + "\n".join([*said, *(lines or [ROW]), f"quick = {quick}"]) + "\n"
 
@@ -45,12 +42,11 @@ def planned(tmp_path):
 
 
 def backends(plan):
-    """The backends of the runs, in the order in which they are made."""
     return [one.configuration.backend for one in plan.needed.values()]
 
 
 def told(plan):
-    """The runs in the order in which they are made: backend, ranks, and the arguments without the seed."""
+    """Runs in order: backend, ranks, and arguments without the seed."""
     return [
         (one.configuration.backend, one.configuration.ranks, " ".join(one.arguments)) for one in plan.needed.values()
     ]
@@ -243,7 +239,6 @@ TWO_ROWS = f'rows = [{{ instance = "{FIRST}" }}, {{ instance = "{SECOND}" }}]'
 
 
 def drawing(row, number="2"):
-    """The TOML of a figure that draws a row of table 1."""
     plot = f'{{ measure = "seconds", over = "ants", row = "{row}" }}'
     return f'[[exhibits]]\nfigure = "{number}"\ntitle = "drawn"\nof = "1"\nplot = {plot}\n'
 

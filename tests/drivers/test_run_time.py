@@ -39,7 +39,7 @@ SAME = {
 
 
 def both(name, given):
-    """The work as it is foretold, and as the search on the oracle says it."""
+    """The estimated work, and the search's report on the reference interpreter."""
     workload = get_workload(name)
     task = workload.load(workload_options(workload, given), 1)
     search = workload.search(backends.create("python"), Solo(), task.problem, task.options)

@@ -27,7 +27,7 @@ ANTS = ("aco", "--instance", "uniform:12:seed=1", "--ants", "6", "--iterations",
 
 
 def repeated(arguments, size, verdicts, record, repeats=1):
-    """Return the record of a run over thread ranks with these successive outcomes of rehearsals."""
+    """Record of a run over thread ranks with these successive outcomes of rehearsals."""
     workload = get_workload(arguments[0])
     words = [*arguments[1:], "--backend", "cpu", "--no-progress", "--repeats", str(repeats), "--record", str(record)]
 
@@ -93,7 +93,7 @@ def clock(monkeypatch):
 
 
 class Asked:
-    """A decision that is always the same, and when it was asked for."""
+    """A constant decision, and the times of requests for it."""
 
     def __init__(self, clock, may_change=True):
         self.clock, self.asked, self.ranks, self.may_change = clock, [], Solo(), may_change
@@ -105,8 +105,6 @@ class Asked:
 
 
 def worked(clock, seconds):
-    """Work for some seconds, and ask the checkpointer after each."""
-
     def once(run):
         earlier = take_checkpoint(run.checkpointer, lambda state: [CheckpointArray("done", np.int64, ())])
         done = 0 if earlier is None else int(earlier["done"])

@@ -12,7 +12,7 @@ SIX = [1.0] * 6
 
 @pytest.fixture
 def warned(make_record):
-    """A function that returns what is said of each of some records, without the remark on few repetitions."""
+    """Cautions of records, without the remark on few repetitions."""
 
     def find(*records, nearby=()):
         said = cautions(compare(records), nearby=nearby)
@@ -26,7 +26,6 @@ def said_of(cautions, begin):
 
 
 def under(started_at="2026-11-22T10:00:00Z", **conditions):
-    """Keys of repetitions that began at a time under some conditions."""
     return {"started_at": started_at, "conditions": conditions}
 
 
@@ -85,7 +84,6 @@ def test_a_run_of_ours_shortly_before_explains_the_load(make_record, warned, min
 
 
 def test_what_only_some_repetitions_met_is_counted(make_record, warned):
-    """A throttled GPU, a run resumed from a checkpoint, and killed ranks."""
     conditions = (
         {"throttled": True, "throttled_by": ["temperature", "power limit"]},
         {"throttled": False, "resume_count": 2},

@@ -11,7 +11,6 @@ from reports.text.tables import TextTable
 
 
 def points(*seconds, share=0.25):
-    """An iteration on 1, 2, 4, ... ranks."""
     rows = [(one, seconds[0] / one, k * share) for k, one in enumerate(seconds)]
     return DataFrame(rows, columns=["seconds", "speedup", "communication"], index=[1 << k for k in range(len(rows))])
 

@@ -16,7 +16,7 @@ EXACT = {"workload": "exact", "execution": {"bound": "edges"}, "hash_scope": "re
 
 @pytest.fixture
 def files(tmp_path, make_record):
-    """A folder with files of records: good ones, and one of each kind that a command refuses."""
+    """Good files of records, and one of each kind that a command refuses."""
     records = {
         "a": [make_record(sampled={"history": [[0, 0, 0.0, 30000], [1, 4850, 0.5, 21282]]})],
         "b": [make_record(**CUDA)],

@@ -19,13 +19,12 @@ def exhibit(paper, number, kind="table", half=0):
 
 
 def filled(paper, number, records, kind="table", half=0):
-    """An exhibit with records in it."""
     publication = load(paper)
     return fill_exhibit(exhibit(paper, number, kind, half), gather_evidence(publication, records), publication.machines)
 
 
 def cells(result):
-    """The cells of an exhibit's table, rows by their first cells."""
+    """Cells of an exhibit's table, by the first cell of their row."""
     table = make_table(result).table
     return {row[0]: dict(zip(table.titles[1:], row[1:], strict=True)) for row in table.rows}
 
@@ -200,7 +199,7 @@ def test_unequal_hashes_of_equal_work_are_refused(make_run):
 
 
 def test_a_speedup_of_an_experiment_is_over_the_plain_run_on_one_core(make_run):
-    """Whatever a table varies, the paper's baseline is its program on one core without it, in the same mapping."""
+    """An experiment's baseline is the program on one core without it, in the same mapping."""
     ppp = {"workload": "ppp", "instance": "73-73", "parameters": FLIPS}
     experiment = PUBLISHED | {"generate": "host"}
     slow = make_run(times=(20.0,) * 3, execution=experiment, **ppp)
@@ -288,7 +287,7 @@ def test_the_rival_of_a_table_stands_beside_every_run_on_its_machine(make_exact,
 
 
 def test_a_search_with_another_bound_is_no_baseline(make_exact):
-    """One core is done with 1-trees in a millisecond: no speed-up of the thesis' bound is over that."""
+    """One core needs a millisecond with 1-trees: no baseline for the thesis' bound."""
     runs = [make_exact(), make_exact("edges", backend="cuda")]
     row = cells(filled("xavier2022", "5.1", runs))["gr17"]
     assert row["ours, native mapping, edges: cuda"].startswith("500 ms [500 ms, 500 ms]<br>no baseline<br>")

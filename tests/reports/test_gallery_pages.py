@@ -25,7 +25,6 @@ from tests.reports.made_up_gallery import DATA, climb, fill
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory, make_record):
-    """A folder with records, the file that lists reports, and what is made of them."""
     pytest.importorskip("matplotlib")
     folder = tmp_path_factory.mktemp("made") / "gallery"
     fill(folder, make_record)
@@ -37,7 +36,6 @@ def made(tmp_path_factory, make_record):
 
 @pytest.fixture
 def gallery(made, tmp_path):
-    """A copy of such a folder, for tests that change it."""
     return Path(shutil.copytree(made, tmp_path / "gallery"))
 
 
@@ -213,7 +211,7 @@ def test_records_of_the_repository_s_gallery_name_no_folder_of_a_machine():
 
 
 def test_the_repository_s_gallery_has_commands_that_the_programs_take():
-    """An overview may be of the records that reproductions made."""
+    """An overview may contain records of reproductions."""
     papers = tuple(names())
     for entry in read(ROOT / "reports" / "gallery"):
         for command in entry.commands:

@@ -1,4 +1,4 @@
-"""Equally many cores as ranks with threads: what the table and the sentences of a comparison say of them."""
+"""Equally many cores as ranks with threads: tables and sentences of a comparison."""
 
 import pytest
 
@@ -6,12 +6,11 @@ from reports.pages.comparison_tables import tables
 
 MACHINE = {"commit": "0123abc", "cpu_model": "Test CPU", "cores": 16, "host_count": 1, "host": "a"}
 WORK = 32.0
-"""Seconds on one core."""
 
 
 @pytest.fixture
 def mixed(make_record, section_of):
-    """A section with one core's run and others: ranks, cores of each, times, and what else the records say."""
+    """A section with one core's run and others: ranks, cores of each, times, and other fields."""
 
     def run(ranks, cores, times, environment, **details):
         details |= {"rank_cores": ["0"] * ranks}
@@ -32,7 +31,6 @@ FOUR = ((4, 4, [2.5] * 6), (1, 16, [3.0] * 6), (16, 1, [4.0] * 6))
 
 
 def test_a_row_for_each_mixture_and_how_the_fastest_stands_to_both_ends(mixed, report_of, is_golden):
-    """Efficiency is over all cores."""
     is_golden(report_of([row.record for row in mixed(*FOUR).comparison.rows]), "compare-mixed.md")
 
 

@@ -34,7 +34,7 @@ class RefusedError(Exception):
 
 
 def made_up_nvml(reasons=(1, 1), refused=(), name="Test GPU"):
-    """A module like `pynvml` with one GPU, which draws 250 joules between two readings; `asked` is what was sought."""
+    """A module like `pynvml` with one GPU that uses 250 joules between two readings; `asked` has the queries."""
     reasons, joules, asked = list(reasons), itertools.count(1_000_000, 250_000), []
 
     def found(number):
@@ -63,7 +63,7 @@ def made_up_nvml(reasons=(1, 1), refused=(), name="Test GPU"):
 
 
 def meter_in(root, kind="cores", seconds=2.0, nvml=None, **options):
-    """Return a meter of a made-up machine, and a clock on which every repetition takes ``seconds`` seconds."""
+    """A meter of a made-up machine, and a clock on which every repetition takes ``seconds`` seconds."""
     clock = itertools.count()
     return Meter(kind, options.pop("index", 0), root=root, nvml=nvml, clock=lambda: next(clock) * seconds, **options)
 
@@ -133,7 +133,7 @@ def test_a_counter_of_joules_that_begins_again_is_taken_for_what_it_counted(tmp_
 def test_a_counter_is_read_over_times_that_it_resolves_and_in_which_600_watts_do_not_fill_it(
     tmp_path, seconds, recorded
 ):
-    """Unknown values are absent from the record and not 0."""
+    """Unknown values are absent from the record, not 0."""
     write(tmp_path, package(0, 1))
     energy = measured(meter_in(tmp_path, seconds=seconds), lambda: write(tmp_path, package(0, 1_000_001)))["energy_j"]
     assert energy == ({PACKAGE_ENERGY: 1.0} if recorded else None)

@@ -1,4 +1,4 @@
-"""Modelled cells of a paper's clusters: their times by a formula of their own, their inputs, and no cell without them."""
+"""Modelled cells of a paper's clusters: times by a separate formula, their inputs, and no cell without them."""
 
 import re
 
@@ -23,8 +23,6 @@ def filled(number, records):
 
 @pytest.fixture
 def one_core(make_run):
-    """A run of 1,000 iterations on one core, in seconds by repetition."""
-
     def run(instance, seconds, **changes):
         asked = {"workload": "ppp", "parameters": FLIPS, "evaluations": 1000 * NEIGHBOURS[instance]}
         return make_run(f"{instance}:seed=0", seconds, **asked | {"details": {"iterations": 1000}} | changes)

@@ -16,13 +16,12 @@ BUSY = {"conditions": {"load_1min": 12.0}}
 
 
 def of_climbs(*records):
-    """An overview of the records of hill climbing alone."""
     return Overview((OverviewRow("ihc", "climbing", compare(records)),))
 
 
 @pytest.fixture(scope="module")
 def found(make_record):
-    """Two workloads that ran on three devices but for one, and one that ran nowhere."""
+    """Two workloads on three devices but for one, and one that ran nowhere."""
     runs = [make_record(times=[1.95, 2.0, 2.05]), make_record(times=[0.002], backend="cuda")]
     ihc = compare([*runs, make_record(times=[1.0], ranks=4)])
     sums = {"workload": "lcs", "instance": "letters", "instance_sha256": "cd" * 32, "evaluations": 3 * 10**12}

@@ -44,7 +44,7 @@ plot = { measure = "speedup" }
 
 @pytest.fixture
 def made(tmp_path):
-    """A function that writes a paper's file and reads it; arguments replace parts of its text."""
+    """Write a paper's file, with replaced parts, and read it."""
 
     def make(table=TABLE, more="", **replaced):
         text = HEAD.format(more=more) + table

@@ -42,7 +42,6 @@ def kernel_times(record):
 
 
 def python(script, *arguments):
-    """Start a script in a separate process."""
     command = [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 

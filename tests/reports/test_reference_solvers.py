@@ -8,8 +8,6 @@ FAST |= {"time_to_cost_s": 0.25, "time_limit_s": 1.0, "in_process": True, "failu
 
 @pytest.fixture
 def with_peers(make_record):
-    """A function that makes our run on one core and one on a GPU, with solvers beside the first."""
-
     def make(*peers, cost=21282, **changes):
         fields = {"best_cost": cost} | changes
         one_core = make_record(times=[10.0], details={"reference_solvers": list(peers), "optimum": 21282}, **fields)

@@ -11,7 +11,6 @@ from tests.reports.made_up_gallery import GPU, README, TABLE, climb, fill
 
 @pytest.fixture
 def page(tmp_path, make_record):
-    """A page with a place for one table, beside a folder with its records."""
     fill(tmp_path / "gallery", make_record)
     path = tmp_path / "README.md"
     path.write_text(README)
@@ -129,7 +128,7 @@ def test_a_file_that_does_not_name_its_page_is_told(tmp_path, old, new):
 
 @pytest.fixture
 def command(page, reports):
-    """A function that runs the command on the page; returns the exit code and what it says of the page."""
+    """Run the command on the page; return the exit code and its output on the page."""
 
     def run(*arguments):
         code, _, told = reports("results", "--page", page, "--folder", page.parent / "gallery", *arguments)

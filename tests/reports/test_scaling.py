@@ -13,8 +13,6 @@ MANY = {"cpu_model": "Test CPU", "cores": 16, "host_count": 1}
 
 @pytest.fixture
 def strong_of(make_record):
-    """A function that makes the curve of times by numbers of ranks."""
-
     def make(times, **changes):
         fields = {"environment": MANY} | changes
         runs = [make_record(ranks=ranks, times=[time] * 3, **fields) for ranks, time in times.items()]
@@ -25,8 +23,6 @@ def strong_of(make_record):
 
 @pytest.fixture
 def weak_runs(make_record):
-    """Return a function for runs with work that grows with their ranks."""
-
     def run(ranks, time):
         own = {"parameters": {"climbers": 100 * ranks}, "details": {"weak_scaling_ranks": ranks}}
         own["hash"] = f"0123456789abcde{16 - ranks:x}"

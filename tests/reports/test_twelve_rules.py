@@ -40,7 +40,7 @@ def samples(count=7, ranks=1, time=1.0, **changes):
 
 @pytest.fixture
 def runs(make_record):
-    """One core, all cores and two ranks, of which everything is recorded."""
+    """Complete records of one core, all cores and two ranks."""
     common = {"environment": NODE, "details": TEST_CPU}
     return {
         "cpu": make_record(repetitions=samples(), **common),
@@ -50,7 +50,7 @@ def runs(make_record):
 
 
 def page_of(comparisons):
-    """A page that prints everything that the rules look for."""
+    """A page with everything that the rules look for."""
     lines = [SAID, f"![{PICTURE}](a.svg)", f"Machine A: {NODE['cpu_model']}", "| run | shortest | longest |"]
     for comparison in comparisons:
         for row in comparison.rows:
@@ -82,7 +82,7 @@ ALONE = {"threads": None, "ranks": None}
 
 
 def alone(**environment):
-    """One core without other runs, on a machine of which something else is known."""
+    """One core without other runs, with these facts about its machine."""
     return ALONE | {"cpu": {"environment": NODE | environment}}
 
 
@@ -150,7 +150,7 @@ def test_a_rule_is_broken_by_what_the_report_does(runs, rule, about, said):
     ],
 )
 def test_a_rule_is_broken_by_what_the_page_does_not_print(runs, rule, printed, said):
-    """The time of one core goes with its row's interval too, which is what rule 1 looks for."""
+    """Rule 1 looks for a time of one core, which is also in its row's interval."""
     comparison = compare(runs.values())
     row = next(row for row in comparison.rows if row.name == "threads")
     page = page_of([comparison])
@@ -234,7 +234,7 @@ def test_a_reason_names_a_few_rows_and_counts_the_others(runs):
 
 @pytest.fixture
 def report(tmp_path, runs):
-    """A folder with records, a page that prints everything, and facts about it, as the command reads them."""
+    """Folder with records, a complete page, and facts about it, as the command reads them."""
     page = page_of([compare(runs.values())])
     about = [
         'reasons = "These are the paper\'s instances"\nbounds = ["cpu", "threads", "cpu, 2 ranks"]\nbound = "Efficiency"',

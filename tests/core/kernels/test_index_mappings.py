@@ -26,7 +26,6 @@ LARGEST_OF_U32 = 2_954
 
 @kernel
 def map_pairs(n: i32, count: i32, indices: Array[u32], first: Array[i32], second: Array[i32], again: Array[u32]):
-    """The pair of each index, and the index of that pair."""
     for p in range(team_rank() * team_size() + lane(), count, team_count() * team_size()):
         i = pair_row(indices[p], n)
         j = pair_column(indices[p], i, n)
@@ -39,7 +38,6 @@ def map_pairs(n: i32, count: i32, indices: Array[u32], first: Array[i32], second
 def map_triples(
     n: i32, count: i32, indices: Array[T], first: Array[i32], second: Array[i32], third: Array[i32], again: Array[T]
 ):
-    """The triple of each index, and the index of that triple."""
     for p in range(team_rank() * team_size() + lane(), count, team_count() * team_size()):
         i = triple_first(indices[p], n)
         rest = triple_rest(indices[p], i, n)
@@ -52,7 +50,6 @@ def map_triples(
 
 @kernel
 def map_insertions(n: i32, count: i32, indices: Array[u32], first: Array[i32], second: Array[i32], again: Array[u32]):
-    """The insertion of each index, and the index of that insertion."""
     for p in range(team_rank() * team_size() + lane(), count, team_count() * team_size()):
         first[p] = insertion_source(indices[p], n)
         second[p] = insertion_target(indices[p], n)
@@ -60,7 +57,7 @@ def map_insertions(n: i32, count: i32, indices: Array[u32], first: Array[i32], s
 
 
 def mapped(backend, kernel, n, indices, elements):
-    """Launch a mapping: the elements of each index, one array for each place, after a check of the way back."""
+    """Elements of each index, one array for each place, after a check of the inverse."""
     given = backend.upload(indices)
     outputs = [backend.allocate(indices.size, np.int32) for _ in range(elements)]
     again = backend.allocate(indices.size, indices.dtype)
@@ -74,7 +71,7 @@ def pairs(backend, n, indices):
 
 
 def row_starts(lengths):
-    """The index at which each row begins, by summing the rows before it; the last entry is the number of indices."""
+    """Index at which each row begins; the last entry is the number of indices."""
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
@@ -95,7 +92,7 @@ def test_every_triple_of_small_sizes(backend, dtype):
 
 
 def test_both_ends_of_every_row_of_pairs(backend):
-    # Enough for every index of every size: rows are found from the back, by a square root that never falls.
+    # Largest index of every size: rows are found from the back, by a square root that never falls.
     n = LARGEST
     starts = row_starts(np.arange(n - 1, 0, -1))
     assert starts[-1] == math.comb(n, 2)

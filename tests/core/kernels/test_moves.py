@@ -52,7 +52,6 @@ def read_and_make(kind: Const[i32], n: i32, move: Move, solution: Array[i32], an
 
 
 def made(kind, solution, i, j, k):
-    """The neighbour, by plain Python's lists."""
     other = list(solution)
     if kind == FLIP:
         for p in (p for p in (i, j, k) if p >= 0):
@@ -72,7 +71,6 @@ def made(kind, solution, i, j, k):
 
 
 def moves_of(kind, n):
-    """All moves of a kind."""
     pairs = [(i, j, -1) for i, j in itertools.combinations(range(n), 2)]
     triples = list(itertools.combinations(range(n), 3))
     return {
@@ -144,7 +142,6 @@ def insertions(n):
 
 
 def looked_at(backend, shape, change_kind, n, size, rank=0, ranks=1, teams=1, lanes=1):
-    """The moves of one rank's share, as a scan sees them."""
     template = search_kernels(Hooks(logged), Rules((shape,), change_kind, MOVES, FIRST, HALT))
     walkers = backend.rows(Walk(room=1, length=n, choices=n), 1, S=np.int32)
     backend.write(walkers.control, np.zeros(CONTROL, np.int32))

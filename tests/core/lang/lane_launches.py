@@ -13,7 +13,6 @@ RESULTS = {"added": "u64", "least": "i32", "most": "u32", "mixed": "u64", "ticke
 
 
 def module_of(drawn: Lanes) -> dict:
-    """The names of a drawn module."""
     path = f"<random lanes {drawn.seed}>"
     linecache.cache[path] = (len(drawn.source), None, drawn.source.splitlines(keepends=True), path)
     scope = {"__name__": "random_lanes"}
@@ -22,7 +21,6 @@ def module_of(drawn: Lanes) -> dict:
 
 
 def numbers(source: np.random.Generator, kind: str, count: int) -> np.ndarray:
-    """Elements of a type: small ones, and others anywhere."""
     dtype = BY_NAME[kind].dtype
     if kind in FLOATS:
         return (source.normal(size=count) * 3).astype(dtype)
@@ -32,7 +30,7 @@ def numbers(source: np.random.Generator, kind: str, count: int) -> np.ndarray:
 
 
 def launched(backend, scope: dict, drawn: Lanes, team_size: int) -> dict[str, np.ndarray]:
-    """All that a launch on a backend leaves in memory; any not-a-number is the same."""
+    """Memory after a launch on a backend; all not-a-numbers are equal."""
     source = np.random.default_rng(drawn.seed)
     rows = backend.rows(scope["Walk"](n=drawn.width, inner=scope["Part"]()), drawn.rows)
     walk, names = rows.bundle, drawn.row_names  # a field may be called `count`, as a word of `rows` is
@@ -54,7 +52,7 @@ def launched(backend, scope: dict, drawn: Lanes, team_size: int) -> dict[str, np
 
 
 def difference(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> str:
-    """The first place where two launches differ, or an empty text."""
+    """First difference of two launches, or an empty text."""
     for name, values in expected.items():
         bits = f"u{values.itemsize}"
         wrong = np.flatnonzero(found[name].view(bits) != values.view(bits))

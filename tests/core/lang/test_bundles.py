@@ -295,7 +295,7 @@ def k(count: Array[T], data: Rows[D], seen: Other, key: T):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int32, np.uint16])
 def test_names_and_types_of_data_meet_no_others(tmp_path, devices, dtype):
-    """The class's T is not the kernel's, fields are called as words, parameters, locals and each other's texts are."""
+    """The class's T is not the kernel's; fields are named like words, parameters, locals and each other's texts."""
     module = loaded(tmp_path, NAMES)
     for backend in devices:
         weights, seen = np.array([1, 2], dtype), np.array([0, 1], np.uint8)

@@ -150,7 +150,7 @@ def as_function(key, body):
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory):
-    """Return the values of all statements of RESULTS, by the interpreter and machine code in one kernel."""
+    """Values of all statements of RESULTS, by the interpreter and by machine code in one kernel."""
     text = HEADER + "".join(as_function(key, body) for key, (body, _) in RESULTS.items())
     calls = "".join(f"    {key}({PASSED}{8 * k})\n" for k, key in enumerate(RESULTS))
     text += f"@kernel\ndef everything({PARAMETERS}):\n{calls}"
@@ -235,7 +235,7 @@ both = pytest.mark.parametrize("kind", [PythonBackend, CpuBackend])
 
 
 def tabled(kind, folder, table, given):
-    """Return a kernel's sums of a table of 16-bit numbers, whole and from its second element on."""
+    """A kernel's sums of a table of 16-bit numbers, whole and from its second element on."""
     text = f"""{HEADER}
 @function
 def total(a: Array[i16], count: i32) -> i32:

@@ -103,7 +103,6 @@ BODIES = {
 
 
 def refusal(folder, text):
-    """The message with which a module's kernel is refused, and its file."""
     module = loaded(folder, text)
     messages = []
     for _ in range(2):  # a repeated refusal is the same

@@ -15,7 +15,6 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture
 def run(tmp_path, monkeypatch, capsys):
-    """Run the program in this process; returns the exit code, standard output and standard error."""
     monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("TSPLIB_DIR", raising=False)
     (tmp_path / "five.tsp").write_text(samples.EUCLIDEAN)

@@ -26,7 +26,7 @@ ALGORITHMS = (TabuSearch(), IteratedLocalSearch(), SimulatedAnnealing(plateau=5)
 
 
 def rows():
-    """Every evaluation of every neighbourhood of every problem; of the first one of a problem two are quick."""
+    """Every evaluation of every neighbourhood of every problem; two of a problem's first one are quick."""
     for make in MAKES:
         problem, _ = MAKES[make](np.random.default_rng(1))
         names = problem.neighbourhood_names()
@@ -37,7 +37,7 @@ def rows():
 
 
 def algorithm_of(*row):
-    """An algorithm for a row, so that each has some: steps to the best, to the first, shakes, and moves uphill."""
+    """An algorithm for a row: steps to the best, steps to the first, shakes, and moves uphill in turn."""
     return ALGORITHMS[len("".join(row)) % len(ALGORITHMS)]
 
 
@@ -70,7 +70,7 @@ def test_in_plain_python_every_difference_is_that_of_rescoring_too(make):
 
 
 def line(n):
-    """Return cities with gaps that are powers of two, so that tours of different edges differ in length."""
+    """Cities with gaps that are powers of two, so that tours with different edges differ in length."""
     return TspTour(tsp.TspInstance("line", coordinates=np.array([(2.0**k, 0.0) for k in range(n)])))
 
 

@@ -45,7 +45,6 @@ def slow_headers(page):
 
 
 def outcome():
-    """Return the message of `fetch` for an instance that does not arrive."""
     return next(iter(fetch.fetch_collection("tsplib", [NAME])))[1]
 
 

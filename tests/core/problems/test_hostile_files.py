@@ -22,14 +22,11 @@ MATRIX_TSP = "NAME: x\nTYPE: TSP\nDIMENSION: {}\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDG
 
 
 class Harm:
-    """Code that unpickling runs."""
-
     def __reduce__(self):
         return os.mkdir, ("unpickled",)
 
 
 def array(shape, kind="<f8", data=b""):
-    """An array file with this header, whatever follows."""
     header = f"{{'descr': {kind!r}, 'fortran_order': False, 'shape': {shape}, }}".encode().ljust(117) + b"\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data
 

@@ -35,7 +35,6 @@ GENERATED = {
 
 
 def put(path, text, age=10.0):
-    """Write a file that seems to be `age` seconds old."""
     path.write_text(text)
     then = time.time() - age
     os.utime(path, (then, then))

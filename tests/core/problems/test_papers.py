@@ -11,7 +11,6 @@ from reports.papers.paper import INSTANCE
 
 @pytest.fixture(autouse=True)
 def nothing_at_hand(tmp_path, monkeypatch):
-    """Play a user without instances."""
     monkeypatch.delenv("TSPLIB_DIR", raising=False)
     monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path / "cache"))
 
@@ -21,9 +20,9 @@ OURS = {"oconnell2014": {"gr24"}}
 
 
 def named(paper):
-    """Return the instances named by rows of the paper's tables and figures, without the Weierstrass functions.
+    """Instances in rows of the paper's tables and figures, without the Weierstrass functions.
 
-    Rows chosen by this project have no published figures, and none but those of `OURS` have separate series.
+    Rows chosen by this project have no published figures, and only those of `OURS` have separate series.
     """
     exhibits = [one for one in load(paper).exhibits if one.row_by == INSTANCE and one.workload != "weierstrass"]
     return {line.key for one in exhibits for line in one.lines if line.figures or line.series} - OURS.get(paper, set())

@@ -54,7 +54,6 @@ def test_costs_up_to_31_bits_are_accepted():
 
 @pytest.fixture(autouse=True)
 def nothing_at_hand(tmp_path, monkeypatch):
-    """Play a user without QAPLIB."""
     monkeypatch.delenv("TSPLIB_DIR", raising=False)
     monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path / "cache"))
 
@@ -86,7 +85,6 @@ def test_absent_instance_is_an_error_with_advice(tmp_path, spec, words):
 
 
 def permutation_of(path):
-    """The stated cost and the permutation, from 0, of a .sln file."""
     n, stated, *permutation = map(int, path.read_text().split())
     # tai40a counts from 0, all others from 1
     location = np.array(permutation) - min(permutation)

@@ -14,7 +14,6 @@ WEIGHTED = "p wcnf 3 3 10\n10 1 -2 0\n3 -1 3 2 0\n1 -3 0\n"
 
 
 def clauses_of(instance):
-    """The clauses with the signs of DIMACS."""
     signed = [-(one // 2 + 1) if one & 1 else one // 2 + 1 for one in instance.literals.tolist()]
     return [signed[first:end] for first, end in zip(instance.starts, instance.starts[1:], strict=False)]
 

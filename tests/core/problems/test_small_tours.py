@@ -18,7 +18,7 @@ KINDS = {"uniform": (1, 10_000), "ties": (1, 4), "zeros": (0, 2), "all equal": (
 
 
 def by_plain_python(distances):
-    """Length, first tour and number of shortest tours, from sets of edges: no two directions, no order, no NumPy."""
+    """Length, first tour and number of shortest tours, as sets of edges without direction, order or NumPy."""
     n, table = len(distances), distances.tolist()
     tours = {}
     for others in itertools.permutations(range(1, n)):
@@ -32,7 +32,6 @@ def by_plain_python(distances):
 
 
 def plain_greedy(distances):
-    """The edges of the greedy tour, by comparing whole sets of cities."""
     n = len(distances)
     degree, paths, taken = [0] * n, [{city} for city in range(n)], set()
     for _, i, j in sorted((int(distances[pair]), *pair) for pair in itertools.combinations(range(n), 2)):
@@ -47,7 +46,7 @@ def plain_greedy(distances):
 
 
 def plain_2opt(distances, tour):
-    """Score every tour that differs by one reversal, as often as one is shorter."""
+    """Apply shorter reversals until there is none, scoring every tour."""
     tour = list(tour)
     while True:
         length = tour_length(distances, np.array(tour))
@@ -111,7 +110,7 @@ def test_published_optima_are_found(folder, name, optimum, shared_data):
 
 @pytest.mark.slow
 def test_twenty_cities_are_counted_exactly():
-    """Beyond 32 bits, and beyond what a double holds."""
+    """More than 32 bits or a double can hold."""
     assert held_karp(np.ones((20, 20), int)).optimal_tours == factorial(19) // 2
     ring = np.full((20, 20), 2)
     cities = np.arange(20)

@@ -13,7 +13,7 @@ from core.search.batches import Batches
 
 
 class Shared:
-    """A word seen by all ranks of a process; the first reset counts for all."""
+    """A word shared by all ranks of a process; the first reset counts."""
 
     def __init__(self):
         self.value, self.is_new = 0, True
@@ -39,14 +39,13 @@ class Job:
         monkeypatch.setattr(module.time, "perf_counter", lambda: self.now)
 
     def ranks(self):
-        """The communicator of one of them."""
         counted, speeds = self.words
         counter = SimpleNamespace(take=counted.add, taken=lambda: counted.add(0), close=lambda: None)
         shared = {"counter": lambda: counter, "word": lambda: speeds, "barrier": lambda: None}
         return SimpleNamespace(rank=0, size=self.size, survives=False, **shared)
 
     def run(self, items, ranks):
-        """Let ranks with (seconds per item, options) share the items; returns the last end, and each rank's items."""
+        """Let ranks with (seconds per item, options) share the items; return the last end and each rank's items."""
         iterators = [iter(Batches(self.ranks(), items, **options)) for _, options in ranks]
         queue = [(0.0, rank) for rank in range(self.size)]
         taken, ends = [], [0.0] * self.size
@@ -61,12 +60,10 @@ class Job:
 
 
 def at(speed):
-    """Seconds for a number of items at a constant speed."""
     return lambda count: count / speed
 
 
 def each_once(taken, items):
-    """Return True if the batches contain every item once."""
     taken = sorted(taken)
     return [begin for begin, _, _ in taken] == [0, *(end for _, end, _ in taken[:-1])] and taken[-1][1] == items
 
@@ -120,7 +117,7 @@ def test_batches_shrink_and_do_not_leap(monkeypatch):
 @settings(max_examples=60)
 @given(st.data())
 def test_nothing_is_left_behind_however_speeds_change(data):
-    """Speeds change at every batch, so that any rank may seem the slowest."""
+    """Speeds change at every batch, so any rank may seem the slowest."""
     size = data.draw(st.integers(1, 4))
     items = data.draw(st.integers(1, 300))
     drawn = st.floats(1e-3, 1e6)

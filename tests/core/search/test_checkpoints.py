@@ -82,11 +82,10 @@ MORE = {
 CASES = {**{name: kind for name, kind in KINDS.items() if kind.search in SEARCHES}, **MORE}
 QUICK = ("walks that exchange", "late acceptance that restarts", "hill climbing", "colonies that exchange", "ants as published", "1-trees, counted",
          "the thesis' bound, counted", "knapsack bounded")  # fmt: skip
-"""One of every kind of state; `make test-all` takes the others too."""
+"""One search for every kind of state; `make test-all` runs the others too."""
 
 
 def marked(names):
-    """The names, those that are not quick as slow tests."""
     return [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in names]
 
 
@@ -94,7 +93,7 @@ SHARED = marked(name for name, kind in CASES.items() if kind.shared)
 
 
 class Kept:
-    """Keepers that note every state."""
+    """Checkpointers that keep every state."""
 
     def __init__(self):
         self.states = []
@@ -108,12 +107,11 @@ class Kept:
 
 @pytest.fixture(scope="module")
 def other():
-    """Another backend, of several lanes."""
     return ThreadsBackend(ThreadsBackend.devices()[0])
 
 
 def impatient(search):
-    """Check often, so that small searches have many checkpoints, and redistribute the rest of their items."""
+    """Check often, so that small searches have many checkpoints, and redistribute remaining items."""
     method = getattr(search, "method", None)
     if method is not None:
         for name, value in (("patience", 7), ("patience_kept", 7), ("slice_seconds", 1e-9)):
@@ -135,8 +133,8 @@ def run(kind, backend, ranks, checkpointer=None):
 
 
 def said(found):
-    """Return the results that must not depend on place and number of interruptions."""
-    # The host sees climbs between launches, so which improvements it sees depends on when it looks.
+    """Results that must not depend on place and interruptions."""
+    # The host checks climbs between launches, so the improvements in its history depend on the times of checks.
     history = (
         None if found.history is None or isinstance(found, Climbs) else [(row[0], row[3]) for row in found.history]
     )
@@ -154,7 +152,6 @@ def undisturbed(name, cpu):
 
 
 def same(name, found, expected):
-    """Compare runs; of several shortest tours exact search may find another one."""
     if CASES[name].search is ExactSearch:
         assert (found.cost, found.hash, found.optimal_tours, found.finished) == (
             expected.cost, expected.hash, expected.optimal_tours, expected.finished,
@@ -177,7 +174,6 @@ def kept_states(name, backend):
 
 
 def some(states, most=4):
-    """Return at most ``most`` checkpoints, including the first and the last."""
     return [states[k] for k in sorted({round(x) for x in np.linspace(0, len(states) - 1, most)})] if states else []
 
 
@@ -245,7 +241,6 @@ def test_a_run_that_ends_at_every_pause_and_goes_on_elsewhere_is_the_undisturbed
     ],
 )
 def test_what_decides_a_walk_that_restarts_is_part_of_a_state(name, array, words, cpu):
-    """A state without it leads elsewhere."""
     states, _ = kept_states(name, cpu)
     state = dict(states[len(states) // 2])
     state[array] = state[array].copy()
@@ -276,7 +271,7 @@ def test_the_ants_of_one_mapping_go_on_from_the_state_of_the_other(cpu):
 
 
 def test_a_search_that_wide_devices_left_goes_on_on_one_core(cpu):
-    """Many records: more than the one core has room for."""
+    """The one core has no memory for all records."""
     name = "the thesis' bound, counted"
     states, _ = kept_states(name, cpu)
     state = max(states, key=lambda one: len(one["left records"]))
@@ -287,7 +282,7 @@ def test_a_search_that_wide_devices_left_goes_on_on_one_core(cpu):
 
 
 def test_records_that_wait_for_room_are_part_of_a_state(cpu):
-    """All tours have the same length, so the count lacks the tours of a lost record."""
+    """All tours have the same length, so the count shows lost records."""
 
     def states(state, room):
         kept, search = Kept(), impatient(ExactSearch(cpu, Solo(), EVEN, bound="none", depth=2, count=True))

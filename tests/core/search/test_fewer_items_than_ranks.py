@@ -1,4 +1,4 @@
-"""Searches with fewer items (walks, climbers, ants, colonies, subtrees, rows of a table) than ranks find what one does."""
+"""Searches with fewer items (walks, climbers, ants, colonies, subtrees, rows) than ranks find the result of one."""
 
 import numpy as np
 import pytest
@@ -96,7 +96,7 @@ def kind(request):
 
 
 def run(kind, backend, ranks, checkpointer=None):
-    """Run as programs do: each rank is made and warmed up alone, and all meet then."""
+    """Run as programs do: each rank makes and warms up its search alone, then all synchronise."""
     search = impatient(kind.made(backend, ranks if ranks.size == 1 else Rehearsal(ranks)))
     search.warm_up()
     history = kind.settings.get("history", False) or kind.search in (AntColony, HillClimbing)
@@ -104,7 +104,7 @@ def run(kind, backend, ranks, checkpointer=None):
 
 
 def found_by(kind, result):
-    """Return what must be the same on any number of ranks: of equally good solutions of a table or tree any may be."""
+    """Results that are equal on any number of ranks: a table or tree may return any of several equal solutions."""
     if kind.search in (LocalSearch, AntColony):
         return said(result)
     return result.hash, result.cost, result.finished

@@ -1,4 +1,4 @@
-"""Iterative hill climbing: one trajectory everywhere, by the native mapping and by the paper's, as plain climbs make it."""
+"""Iterative hill climbing: one trajectory everywhere, by both mappings, equal to plain climbs."""
 
 from dataclasses import replace
 
@@ -24,7 +24,6 @@ PRUNED, FULL, STATIC, WORKLIST = WAYS = (
 
 
 def symmetric(raw):
-    """The distances of an instance, from the upper triangle of a matrix."""
     return tsp.TspInstance("random", distances=np.triu(raw, 1) + np.triu(raw, 1).T).distances
 
 
@@ -50,7 +49,7 @@ def paper_start(n, climber):
 
 
 def plain_climb(distances, tour):
-    """Best-improvement 2-opt by a whole matrix of gains; returns the tour and the number of steps."""
+    """Best-improvement 2-opt by a matrix of gains; return the tour and the number of steps."""
     d, n = distances.astype(np.int64), len(distances)
     i, j = np.triu_indices(n, 2)
     steps = 0
@@ -66,12 +65,10 @@ def plain_climb(distances, tour):
 
 
 def alike(outcome):
-    """Return the results common to all mappings: all but the number of moves evaluated."""
     return replace(outcome, evaluations=0)
 
 
 def climbed(backend, distances, climbers, **how):
-    """The outcome of these climbers, but for the number of moves evaluated."""
     return alike(HillClimbing(backend, Solo(), distances, **how).run(Iterations(climbers), trace=False))
 
 
@@ -199,7 +196,7 @@ def test_a_launch_has_sixteen_climbers_for_every_lane_if_there_are_so_many(cpu, 
 
 
 def moves_of_a_step(n):
-    """The paper's count: city i from the 1st to the (n - 2)th, for each j from the (i + 2)nd to the nth."""
+    """Count of the paper: city i from the 1st to the (n - 2)th, for each j from the (i + 2)nd to the nth."""
     return sum(1 for i in range(1, n - 1) for _ in range(i + 2, n + 1))
 
 

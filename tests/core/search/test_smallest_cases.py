@@ -1,4 +1,4 @@
-"""The smallest instances of every workload on the oracle, which raises where a kernel reads or writes outside an array."""
+"""The smallest instances of every workload on the reference interpreter, which raises for indices outside an array."""
 
 import functools
 import itertools
@@ -37,7 +37,7 @@ from tests.core.search.test_ihc import plain_climb
 
 
 def oracle(lanes):
-    """Return the reference interpreter with a team size; kernels and shapes depend on one lane or many."""
+    """Kernels and shapes depend on one lane or several."""
     made = PythonBackend(PythonBackend.devices()[0])
     made.capabilities = made.capabilities._replace(max_team_size=lanes, lanes_resident=lanes, compute_units=2)
     return made

@@ -18,16 +18,15 @@ from core.search.stop import MOST_LATE_S, SAFETY_FACTOR, Iterations, Seconds, al
 from tests.core.search.searches import HARD, QAP, cities
 
 PACES = (1e-6, 1e-4, 1e-2, 0.1, 0.5)
-"""Seconds of an iteration."""
 LIMITS = (0.1, 1.0, 5.0)
 QUICK = {(1e-4, 0.1), (1e-2, 0.1), (0.1, 1.0), (0.5, 5.0)}
 SLOW = 4.0
-"""Factor by which some launches take longer than those before them."""
+"""Factor of some slow launches."""
 LAUNCH_S = 1e-5
 
 
 class Machine:
-    """A clock that launches move; one of seven, and the one after which a run should end, take `SLOW` times as long."""
+    """A clock that launches advance. One in seven, and the one after the end of a run, are `SLOW` times as long."""
 
     def __init__(self, limit_s, monkeypatch):
         self.limit_s = limit_s
@@ -41,7 +40,6 @@ class Machine:
 
 
 def late_s(limit_s):
-    """Seconds by which a run may be late."""
     return max(0.1 * limit_s, 0.05)
 
 
@@ -74,8 +72,7 @@ def test_a_launch_that_takes_longer_than_estimated_ends_within_the_allowance(lim
 def timed_search(backend, machine, monkeypatch, algorithm, work_of, *, seconds, walks):
     """A local search whose launches move the clock.
 
-    A walk's full iteration takes ``seconds``; after a number of iterations it does the part ``work_of(iterations)`` of
-    it.
+    A walk's full iteration takes ``seconds``; after some iterations it does the part ``work_of(iterations)`` of it.
     """
     one = local_search.LocalSearch(backend, Solo(), QAP[0], algorithm, "exchange2", level="algorithm", walks=walks)
     launcher = one.launcher
@@ -112,7 +109,7 @@ def even(made):
 
 
 def ever_more(made):
-    """Return the work of annealing as it cools, or of a first improvement on the way to a local optimum."""
+    """Work of annealing as it cools, or of a first improvement on the way to a local optimum."""
     return min(1.0, 0.01 + made / 500)
 
 
@@ -143,7 +140,7 @@ def test_a_search_whose_iterations_cannot_be_cut_begins_none_that_ends_too_late(
     run = SynchronousRun(Solo(), Seconds(limit_s))
     one.begin(run, None)
     advance(one, run)
-    # Of an iteration that is as slow as no other before it nothing can be known.
+    # No estimate can foresee an iteration that is slower than all before it.
     surprise = (SLOW - 1) * pace if SLOW * pace > allowance_s(limit_s) else 0.0
     assert run.done >= 1 and run.by_time
     assert machine.now <= max(limit_s + late_s(limit_s) + surprise, SLOW * pace + 1e-3)
@@ -179,7 +176,7 @@ def test_an_enumeration_ends_in_time(limit_s, cpu, monkeypatch):
 
 @pytest.mark.parametrize("bound", ["edges", "none"])
 def test_a_large_item_of_an_enumeration_is_handed_on_before_the_time_is_over(bound, cpu):
-    """A single lane with a large item checks the time limit, and redistributes the rest of its item."""
+    """A single lane with a large item checks the time limit and redistributes the rest of its item."""
     one = ExactSearch(cpu, Solo(), cities(24), bound=bound, depth=1)
     launches = []
     launch = one.method.launch

@@ -1,4 +1,4 @@
-"""Program of a rank among fast and slow ones: climbers, walks and subtrees, and what each rank had of them.
+"""Program of a rank among fast and slow ones: climbers, walks and subtrees, and each rank's share of them.
 
 Every rank sleeps after each launch, as if its core were slower by its factor in the arguments; equal factors mean
 devices of one kind.
@@ -28,14 +28,12 @@ class SlowBackend(CpuBackend):
         self.times = times
 
     def run(self, entry, teams, address):
-        """Call the machine code, and sleep for the rest."""
         began = time.perf_counter()
         super().run(entry, teams, address)
         time.sleep((self.times - 1) * (time.perf_counter() - began))
 
 
 def climbers(backend, ranks, count):
-    """Climbs; how many climbs each rank made."""
     search = HillClimbing(backend, Rehearsal(ranks), tsp.load("uniform:60:seed=1").distances)
     search.warm_up()
     made = []
@@ -49,7 +47,6 @@ def climbers(backend, ranks, count):
 
 
 def walking(backend, ranks, count):
-    """Walks; how many walks each rank has."""
     search = LocalSearch(
         backend,
         Rehearsal(ranks),
@@ -65,7 +62,6 @@ def walking(backend, ranks, count):
 
 
 def subtrees(backend, ranks, count):
-    """A search for a shortest tour; how many nodes each rank explored."""
     search = ExactSearch(
         backend, Rehearsal(ranks), tsp.load(f"uniform:{count}:seed=3").distances, bound="edges", count=True
     )
@@ -79,7 +75,7 @@ KINDS = {"climbers": climbers, "walks": walking, "subtrees": subtrees}
 
 
 def main() -> None:
-    """Do each kind of work in the given amounts, ``kind=count,...``; print outcome, shares and steps of each."""
+    """Do each kind of work in the given amounts, ``kind=count,...``; print outcome, shares and steps."""
     works, *times = sys.argv[1:]
     ranks = default_communicator()
     backend = SlowBackend(float(times[ranks.rank]))

@@ -14,8 +14,6 @@ from tests.drivers.bench.conftest import ONE_CORE, THREADS
 
 @pytest.fixture
 def make_results(use_rows, make_cases, make_record):
-    """A case of climbs on one core and on all, with records of these kernel times."""
-
     def make(*seconds, changes=({}, {}), **more):
         use_rows({"title": "climbs", "arguments": "--instance uniform:9:seed=1"})
         (case,) = make_cases("--workload ihc", (ONE_CORE, THREADS))
@@ -81,7 +79,6 @@ def test_equal_work_is_equal_across_cases_and_variants_may_differ(make_results):
 
 
 def verdict(**costs):
-    """The lines on variants with these costs."""
     results = {
         Candidate(name, name, None): [SimpleNamespace(best_cost=cost) for cost in found]
         for name, found in costs.items()

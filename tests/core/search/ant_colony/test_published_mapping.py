@@ -15,7 +15,6 @@ from tests.core.search.ant_colony.test_trajectories import LEAST, OTHER, SMALL, 
 
 
 def published(backend, distances, changes, strategy, seed=0):
-    """A colony in the paper's mapping."""
     return AntColony(backend, Solo(), distances, Settings(**changes), strategy=strategy, mapping="published", seed=seed)
 
 
@@ -24,7 +23,6 @@ def published(backend, distances, changes, strategy, seed=0):
 
 @pytest.mark.parametrize("name", INSTANCES)
 def test_same_tours_on_instances_of_all_kinds(cpu, name):
-    """Of 3 to 70 cities, some in one place, and with distances beyond 16 bits."""
     distances, seed = INSTANCES[name](), 2**40 + 3
     reference = Colonies(distances, seed, ants=9, beta=4.0).run(6)
     for strategy in STRATEGIES:

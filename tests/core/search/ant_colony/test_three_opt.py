@@ -56,7 +56,7 @@ def test_tours_become_optima_of_moves_by_the_lists(cpu):
     )
     assert all(sorted(tour) == list(range(n)) for tour in improved)
     assert np.mean(after) < 0.3 * np.mean(before)
-    # Only ends of removed edges wait again, so a winning move may be left, as after `climb_queue`.
+    # Only ends of removed edges are queued again, so a winning move may remain, as after `climb_queue`.
     left = [tour for tour in improved if any(winning_moves(distances, lists, tour, range(n)))]
     assert len(left) <= ants // 10
 

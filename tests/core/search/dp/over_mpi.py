@@ -1,8 +1,8 @@
-"""Program of a rank: Held and Karp's recursion over ranks; the first rank prints as JSON its tours and its refusal.
+"""Program of a rank: Held and Karp's recursion over ranks; the first rank prints its tours and its refusal as JSON.
 
-mpirun -n 3 python tests/core/search/dp/over_mpi.py BACKENDS HOSTS
+    mpirun -n 3 python tests/core/search/dp/over_mpi.py BACKENDS HOSTS
 
-The backends, separated by commas, are assigned to ranks in turn; HOSTS is the number of hosts that ranks claim.
+Ranks use the backends, separated by commas, in turn, and claim to be on HOSTS hosts.
 """
 
 import json
@@ -32,7 +32,7 @@ def tours(backend, ranks):
 
 
 def refusals(backend, ranks):
-    """Return every rank's error if rank 1 has one byte too little."""
+    """Errors of all ranks if rank 1 has one byte too little."""
     search = HeldKarp(backend, ranks, random_distances(13, 6, 9, False), room=bytes_needed(13, 2, False))
     search.halves.room -= ranks.rank == 1
     try:

@@ -1,4 +1,4 @@
-"""Restricted dynamic programming finds the best tour of its neighbourhood: against all permutations that the rule allows."""
+"""Restricted dynamic programming finds the best of all tours that its rule allows."""
 
 import itertools
 from dataclasses import replace
@@ -36,13 +36,12 @@ def allowed(n, k):
 
 
 def lengths_of(distances, tours):
-    """Lengths of closed tours, one a row; a lone city's tour is 0 long."""
+    """Lengths of closed tours, one a row; 0 for a single city."""
     lengths = distances[tours, np.roll(tours, -1, axis=1)].sum(axis=1)
     return lengths if tours.shape[1] > 1 else 0 * lengths
 
 
 def found(distances, k, start, backend=CPU, **options):
-    """Return the result of the search after checking its tour."""
     one = BalasSimonettiSearch(backend, Solo(), distances, RestrictedSettings(k, **options), start).run()
     assert one.tour.dtype == np.uint16
     assert one.tour[0] == 0
@@ -52,7 +51,6 @@ def found(distances, k, start, backend=CPU, **options):
 
 
 def case(seed, n, high, symmetric=False):
-    """Distances below `high`, and a start tour."""
     rng = np.random.default_rng([seed, n, high])
     distances = rng.integers(0, high, (n, n))
     return distances + distances.T if symmetric else distances, rng.permutation(n)

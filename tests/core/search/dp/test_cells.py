@@ -45,7 +45,6 @@ from tests.core.search.dp.tables import (
 
 @pytest.fixture(params=[(1, False), (4, False), (4, True), pytest.param((128, False), marks=pytest.mark.slow)], ids=str)
 def oracle(request):
-    """Plain Python, and lanes of a team, which run in either order."""
     lanes, reverse = request.param
     return PythonBackend(PythonBackend.devices()[0], reverse=reverse), lanes
 
@@ -71,7 +70,6 @@ def knapsack_by_diagonals(backend, ranks, instance, team_size=None):
 
 
 def every_cell(backend, problem, lanes):
-    """Return the result of a run with its cells on the host."""
     shape = None if lanes is None else (lanes,)
     return WaveEngine(backend, Solo(), problem, "published", shape=shape).run()
 
@@ -136,7 +134,7 @@ def test_padding_of_packed_strings_is_equal_to_no_letter(cpu):
 
 
 def lanes_of(backend):
-    """Return the lanes of a team: few in the reference interpreter, else None for the default."""
+    """Few lanes in the reference interpreter, else None for the default."""
     return 4 if backend.device.driver == "simulated" or backend.name == "python" else None
 
 
@@ -155,7 +153,7 @@ def test_every_cell_is_that_of_numpy_on_every_backend(backend):
 
 
 def same_common(backend, a, b):
-    """The same pairs as by the suite's kernels, twice, and as by the plain table; and the length alone."""
+    """The same pairs as the suite's kernels and the plain table, twice; and the length alone."""
     made = lcs_by_diagonals(backend, Solo(), a, b, team_size=lanes_of(backend))
     own = LongestCommonSubsequence(backend, Solo(), a, b).run()
     for _ in range(2):
@@ -262,7 +260,7 @@ def test_tours_of_few_cities(in_order, n, directed):
 
 @pytest.fixture
 def late(monkeypatch):
-    """Return a core that copies to the host only when the copy is waited for."""
+    """A core that copies to the host only on a wait for the copy."""
     made = CpuBackend(CpuBackend.devices()[0])
     at_once, waiting = made.stream_out, []
 
@@ -294,7 +292,6 @@ def test_a_wave_is_on_the_host_before_another_takes_its_place(late, monkeypatch,
 
 
 def by_diagonals(backend, **options):
-    """Return a search with cells of 19,200 bytes."""
     return lcs_by_diagonals(backend, Solo(), *strings(4, 60, 80), **options)
 
 

@@ -35,7 +35,7 @@ from tests.thread_ranks import on_ranks, twin
 
 @pytest.fixture(autouse=True)
 def many_pauses(monkeypatch):
-    """Pause after every step, of problems of some hundreds of them, and share what is small."""
+    """Pause after every step of problems with hundreds of steps, and distribute small ones."""
     monkeypatch.setattr(checkpoints, "PROGRESS_INTERVAL_S", 0)
     monkeypatch.setattr(lcs_checkpoint, "FILLS", 0)
     monkeypatch.setattr(held_karp_checkpoint, "PART", 100)
@@ -44,8 +44,6 @@ def many_pauses(monkeypatch):
 
 
 class Kind(NamedTuple):
-    """A search, its problem and settings, and whether its solution is optional."""
-
     search: Any
     problem: tuple
     settings: dict
@@ -82,7 +80,6 @@ SMALL = {
     "even": KINDS["even"]._replace(problem=(random_distances(7, 8, 60, False),)),
     "directed": KINDS["directed"]._replace(problem=(random_distances(6, 8, 60, True),)),
 }
-"""For backends that are slow."""
 
 
 def copied(kept):
@@ -91,7 +88,7 @@ def copied(kept):
 
 
 def states_of(kind, backend, size=1, earlier=None):
-    """The answer of a run, and its states, one at each pause."""
+    """The result of a run, and a checkpoint at each pause."""
     kept = []
     found = on_ranks(
         size,
@@ -102,7 +99,6 @@ def states_of(kind, backend, size=1, earlier=None):
 
 
 def some(kept, most=6):
-    """The first and the last of them, and some in between."""
     return [kept[k] for k in sorted(set(np.linspace(0, len(kept) - 1, most).astype(int).tolist()))]
 
 
@@ -149,7 +145,7 @@ def test_a_run_that_is_ended_at_every_pause_comes_to_the_end(name, cpu, monkeypa
             checkpointer.asked = ranks.rank == ranks.size - 1  # another rank than the one that writes
             return kind.run(twin(cpu), ranks, checkpointer)
 
-        # A slow machine pauses more often. A run that stays where it is meets the time limit of tests.
+        # A slow machine pauses more often. The time limit of tests ends a run without progress.
         while True:
             lives += 1
             try:
@@ -196,13 +192,12 @@ def test_the_length_alone_goes_on_too(name, cpu):
 
 TEXT = st.text("abc", min_size=1, max_size=150)
 LIVES = st.lists(st.tuples(st.integers(1, 4), st.integers(1, 9)), max_size=5)
-"""On how many ranks each life of a run is spent, and at which of its pauses it ends."""
+"""Number of ranks of each part of a run, and the pause at which it ends."""
 WEIGHTS = st.one_of(st.integers(0, 9), st.integers(0, 90))
 ITEMS = st.lists(st.tuples(WEIGHTS, st.integers(0, 60)), min_size=1, max_size=16)
 
 
 def through(kind, backend, lives):
-    """Return the answer of a run that resumes after each of ``lives``."""
     earlier = None
     for size, pause in lives:
         kept = []
@@ -343,7 +338,7 @@ def test_pauses_come_a_quarter_of_a_second_after_each_other(monkeypatch):
     monkeypatch.setattr("time.perf_counter", lambda: now)
 
     class Rows:
-        """A table of 1,200 rows, each of which takes a hundredth of a second."""
+        """A table of 1,200 rows that take a hundredth of a second each."""
 
         def begin(self, run, checkpoint):
             assert checkpoint is None

@@ -24,7 +24,6 @@ OPTIMA = {"gr17": 2085, "gr21": 2707, "gr24": 1272, "ulysses16": 6859, "burma14"
 
 
 def checked(backend, distances, **options):
-    """Return the result of a search after checking its tour."""
     found = HeldKarp(backend, Solo(), distances, **options).run()
     tour = found.tour.tolist()
     assert sorted(tour) == list(range(len(distances))) and tour[0] == 0
@@ -39,7 +38,7 @@ LARGE = (0, 1, 9, 1_000, 70_000, 2**24)
 
 @st.composite
 def problems(draw, fewest, most):
-    """Small matrices of all kinds: ties, zeros, equal lengths, some too long for 16 bits or all of them."""
+    """Small matrices with ties, zeros, equal lengths, some or all too long for 16 bits."""
     n = draw(st.integers(fewest, most))
     largest = draw(st.sampled_from(LARGE))
     some = st.integers(0, largest) if draw(st.booleans()) else st.sampled_from([0, 1, largest])

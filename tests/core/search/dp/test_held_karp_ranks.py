@@ -25,7 +25,6 @@ from core.search.dp.held_karp.search import RESERVE, HeldKarp
 from tests.core.search.dp.tables import random_distances
 
 H200 = 139 << 30
-"""Bytes of a GPU's memory."""
 
 
 # --- shares ---
@@ -86,7 +85,7 @@ class InTurn:
 
 
 def in_turn(backend, distances, ranks, is_one_memory=True, at_elements=False):
-    """Return the least key of tours of several ranks, each step by one rank after the other."""
+    """Least key of tours of several ranks, each step by one rank after the other."""
     arrays, every = [], []
     for rank in range(ranks):
         search = HeldKarp(backend, SimpleNamespace(rank=rank, size=ranks), distances)
@@ -151,7 +150,7 @@ def together_of(size, rank=0, **said):
 
 
 def together_in(room, sizes, rank):
-    """Return a proxy for one of two ranks with a `minloc` that checks and returns a device's remaining memory."""
+    """One of two ranks with a `minloc` that checks and returns a device's remaining memory."""
     kinds = iter((True, False))
 
     def minloc(value, index):

@@ -28,7 +28,6 @@ instances = st.builds(
 
 
 def found(search):
-    """Value and selection, after both are scored."""
     result = search.run()
     weight, value = search.instance.weight_and_value(result.chosen)
     assert (weight, value) == (result.weight, result.value)
@@ -44,7 +43,7 @@ def test_the_value_and_the_selection_of_a_plain_table(cpu, instance):
 
 
 def passed(backend, row, reach, weights, values, at_once=1):
-    """A row after a pass by one lane, and the two items' decisions; ``reach`` is its last cell that is not constant."""
+    """A row after a pass by one lane, and two items' decisions; ``reach`` is its last cell that is not constant."""
     host = np.zeros(len(row), np.uint32)
     source, target, kept = backend.upload(row), backend.upload(host), backend.upload(host)
     passes = Passes(
@@ -62,7 +61,6 @@ def passed(backend, row, reach, weights, values, at_once=1):
 
 
 def expected(row, reach, weights, values):
-    """The same in NumPy, an item after the other."""
     taken = []
     row = np.where(np.arange(len(row)) > reach, row[reach], row).astype(np.int64)
     for weight, value in zip(weights, values, strict=True):
@@ -214,7 +212,7 @@ def test_branch_and_bound_on_every_backend(backend, cpu):
 
 
 def test_a_limit_ends_the_search_without_a_proof(cpu):
-    # even weights and an odd capacity: the bound is never reached, so nothing is cut off
+    # even weights and an odd capacity: the bound is never reached, so nothing is pruned
     hard = Knapsack("hard", *[np.random.default_rng(1).integers(100, 999, 60) * 2] * 2, 20_001)
     stopped = KnapsackBranchAndBound(cpu, Solo(), hard, most_nodes=10_000).run()
     assert not stopped.optimal and stopped.nodes == 10_000

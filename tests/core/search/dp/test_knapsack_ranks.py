@@ -1,4 +1,4 @@
-"""Knapsacks over ranks: the value and the selection of a plain table, from two halves of the items or parts of a table."""
+"""Knapsacks over ranks: value and selection of a plain table, from two halves of the items or parts of a table."""
 
 import numpy as np
 import pytest
@@ -18,12 +18,12 @@ from tests.thread_ranks import on_ranks, twin
 
 @pytest.fixture
 def small_parts(monkeypatch):
-    """Parts of a row of a block or more, as the capacities of these tests are small."""
+    """Parts of a row of at least a block, since capacities here are small."""
     monkeypatch.setattr(knapsack_search, "LEAST_PART", {True: 1, False: 1})
 
 
 def over_ranks(backend, size, instance, hosts=1, **options):
-    """Value and selection, the same from every rank, with and without a trace, and in a second run."""
+    """Value and selection, equal on all ranks, with and without a trace, and in a second run."""
 
     def run(ranks):
         search = KnapsackSearch(twin(backend), Rehearsal(ranks), instance, **options)
@@ -61,7 +61,7 @@ def test_any_number_of_ranks_finds_the_selection_of_a_plain_table(cpu, given_, s
 
 @pytest.mark.parametrize("few", [1, 1024])
 def test_the_first_of_many_best_selections_is_that_of_one_rank(cpu, monkeypatch, few):
-    """Classes in which nearly every split is best, and decisions that leave the device in several chunks."""
+    """Nearly every split is best, and decisions leave the device in several chunks."""
     monkeypatch.setattr(halves, "FEW", few)
     counts = []
     mark = KnapsackHalf.mark

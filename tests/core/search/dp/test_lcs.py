@@ -1,4 +1,4 @@
-"""Longest common subsequences: against the table in plain Python, rapidfuzz, and each other on every backend and rank."""
+"""Longest common subsequences against the table in plain Python, rapidfuzz, and every other backend and rank."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def pairs_of(found):
 
 
 def traced(backend, a, b, **options):
-    """The pairs of a traced run, after a look at what else it says and at a run for the length alone."""
+    """Pairs of a traced run, after a check of its other results and of a run for the length alone."""
     made = search(backend, a, b, **options)
     found = made.run()
     assert found.pairs.shape == (found.length, 2) and found.pairs.dtype == np.int64
@@ -118,7 +118,7 @@ def test_the_shape_of_a_launch_does_not_matter(cpu, shape):
 
 @every_tiling
 def test_bits_that_do_not_fit_the_device_are_streamed_and_traced_all_the_same(device, tiling):
-    """Run twice, with room for some words of the bits that a trace needs."""
+    """Run twice, with memory for some words of the bits."""
     rows, columns, window = {
         "auto": (170, 75, {"room": 2048, "shape": LcsLaunchShape(1, 2, 1, 1)}),
         "tiles": (100, 60, {"room": 1200}),

@@ -58,7 +58,6 @@ class Ends:
 
 @function
 def paths(wave: i32, index: i32, window: Window, choice: Array[u32], ends: Ends) -> i64:
-    """Pascal's triangle."""
     count = ends.value
     if index > 0 and index < wave:
         count = window.cells[window.one + index - 1] + window.cells[window.one + index]
@@ -88,7 +87,7 @@ def automaton_by_numpy(seeds, steps):
 
 
 def check_run(backend, cells, steps, **window):
-    """Compare all cells of an automaton's run, from its decisions, and its last wave with NumPy's; returns the result."""
+    """Compare all cells of an automaton's run, and its last wave, with NumPy's; return the result."""
     seeds = np.random.default_rng(cells).integers(0, 2, cells, np.uint32)
     engine, expected = WaveEngine(backend, Solo(), Automaton(seeds, steps), **window), automaton_by_numpy(seeds, steps)
     for _ in range(2):

@@ -95,7 +95,7 @@ def test_one_lane_of_the_published_mapping_explores_the_nodes_of_the_text(cpu, f
 
 
 def test_only_what_is_larger_than_the_incumbent_is_left_out(cpu):
-    """Without distances every bound equals every tour, and nothing is left out; the suite leaves out everything."""
+    """Without distances all bounds equal all tours. The thesis explores everything then, the suite nothing."""
     distances = np.zeros((8, 8), int)
     published = ExactSearch(cpu, Solo(), distances, **EDGES)
     assert published.run().nodes.tolist() == ExactSearch(cpu, Solo(), distances, **WORKLIST).run().nodes.tolist()
@@ -138,7 +138,7 @@ def test_up_to_seven_cities_are_searched_on_the_host(cpu, n):
 
 
 def test_lengths_at_the_limit_are_searched(oracle, few_on_the_device):
-    """A start tour just below the limit, of which every edge is as long as may be."""
+    """The start tour is just below the limit, and all its edges have the largest length."""
     length = (2**26 - 2) // 5
     distances = np.full((5, 5), length) - length * np.eye(5, dtype=int)
     for method in PUBLISHED:

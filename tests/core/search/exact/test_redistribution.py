@@ -12,7 +12,6 @@ def holding(records, lanes=1, room=1000, speed=10):
 
 
 def after(every, found):
-    """Return the number of records of every rank after all moves."""
     records = [one.records for one in every]
     for source, to, count in found:
         assert count > 0 and source != to

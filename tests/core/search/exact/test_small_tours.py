@@ -17,7 +17,7 @@ from tests.conftest import ROOT
 
 
 def random_instances(count, fewest, most, largest, seed=1):
-    """Symmetric distances of as many instances, whose diagonals are no zeros."""
+    """Symmetric distances of as many instances, with nonzero diagonals."""
     draw = np.random.default_rng(seed)
     for _ in range(count):
         n = int(draw.integers(fewest, most + 1))

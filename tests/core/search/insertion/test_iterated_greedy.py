@@ -156,7 +156,7 @@ class Weighted:
 
 @function
 def later_costs(order: Array[i32], count: i32, element: i32, changes: Array[i32], data: Weighted):
-    """Each element costs its weight times its position; one lane for each position."""
+    """Each element costs its weight times its position; one lane a position."""
     for p in range(lane(), count + 1, team_size()):
         total = data.weights[element] * p
         for q in range(p, count):
@@ -194,8 +194,6 @@ def too_far(order: Array[i32], count: i32, element: i32, changes: Array[i32], da
 
 
 class Positions(Problem):
-    """Order elements by falling weight."""
-
     def __init__(self, costs):
         self.weights = np.array([3, 1, 4, 1, 5, 9, 2, 6], np.int32)
         self.costs_of_insertions = costs

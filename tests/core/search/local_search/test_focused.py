@@ -19,7 +19,7 @@ FORMULA = "random:40:ratio=5:seed=7"
 
 
 def walked(problem, seed, noise, iterations):
-    """The costs of a walk, and where it ends, by lists and counts alone."""
+    """Costs of a walk and its end, by lists and counts."""
     instance = problem.instance
     clauses = np.split(instance.literals, instance.starts[1:-1])
     bits = list(random_start("bits", instance.variables, seed, 0))

@@ -1,4 +1,4 @@
-"""The history of a local search: every improvement of the best of all walks, as plain walks make them, on any device."""
+"""The history of a local search: every improvement of the best of all walks, as in plain walks, on any device."""
 
 import functools
 
@@ -48,7 +48,6 @@ def searching(backend, name, names, algorithm, launch=None, ranks=None, **how):
 
 
 def plain_walk(name, names, algorithm, number=0):
-    """The walk of the plain reference."""
     problem, score = made(name)
     _, kind, numbers = ALGORITHMS[algorithm]
     start = random_start(problem.encoding.name, problem.encoding.n, SEED, number)
@@ -56,7 +55,6 @@ def plain_walk(name, names, algorithm, number=0):
 
 
 def plain_history(walk, iterations=ITERATIONS):
-    """Iteration, evaluations and cost of the start and of every improvement of a plain walk."""
     rows = [[0, 0, walk.cost]]
     for iteration in range(1, iterations + 1):
         walk.run(iteration)
@@ -66,7 +64,7 @@ def plain_history(walk, iterations=ITERATIONS):
 
 
 def plain_history_together(walks, iterations, exchange):
-    """The same of several walks side by side, which wait for the furthest of them where they exchange."""
+    """The same of several walks, which wait for the furthest one where they exchange."""
     clocks = [0] * len(walks)
     known = [[(0, 0, walk.cost)] for walk in walks]  # of every walk: clock, evaluations, best cost
     for done in range(1, iterations + 1):

@@ -9,7 +9,7 @@ from core.search.local_search import Iterations, LocalSearch, memory
 from tests.core.search.local_search.table import found
 
 TIED = "random:70:density=0.06:seed=4"
-"""A graph without weights: many neighbours add the same."""
+"""A graph without weights has many ties."""
 SMALL = "random:32:density=0.05:seed=4:weights=-20..20"
 WEIGHTED = "random:90:density=0.05:seed=4:weights=-20..20"
 ALGORITHMS = {
@@ -27,7 +27,6 @@ each = [pytest.param(one, marks=() if one in ("tabu", "ils") else pytest.mark.sl
 
 
 def searched(backend, graph, algorithm, evaluation="sparse-fields", **how):
-    """The search of a graph by one of the algorithms."""
     asked, names = ALGORITHMS[algorithm]
     return LocalSearch(backend, Solo(), MaxCut(graph), asked, names.split("+"), seed=5, evaluation=evaluation, **how)
 

@@ -20,13 +20,13 @@ from tests.thread_ranks import on_ranks, twin
 
 
 def test_a_last_round_of_few_teams_is_avoided():
-    """By hand: rounds over lanes of a team. 4 walks where 768 lanes run: 2 rounds of 256, or 1 of 192."""
+    """4 walks where 768 lanes run: 2 rounds of 256, or 1 of 192."""
     assert [even_team(walks, 768, 256) for walks in (3, 4, 5)] == [256, 192, 256]
     assert [even_team(1, lanes, largest) for lanes, largest in ((128, 256), (2048, 32))] == [128, 32]
 
 
 def test_registers_leave_room_for_so_many_lanes():
-    """As NVIDIA's table of occupancy has it, for 65,536 registers and teams of one warp."""
+    """NVIDIA's table of occupancy for 65,536 registers and teams of one warp."""
     assert [resident_lanes(registers, 65_536) for registers in (32, 33, 40, 90, 255)] == [2048, 1536, 1536, 640, 256]
 
 
@@ -57,7 +57,7 @@ def test_batches_grow_to_what_the_host_waits_for():
 
 
 def test_ranks_without_a_clock_synchronise_a_few_times_in_thousands_of_iterations(monkeypatch):
-    """The host takes part three times: iterations between two looks are one recording on each rank."""
+    """Three times: iterations between two looks of the host are one recording on each rank."""
     monkeypatch.setattr(run_loop, "time", SimpleNamespace(perf_counter=lambda: 0.0))
 
     def batches(ranks):

@@ -35,7 +35,7 @@ ROWS = [
 
 
 def made(backend, row, ranks=None, **how):
-    """The search of a row, mapped in the suite's way unless ``how`` says otherwise."""
+    """The search of a row, in the suite's mapping by default."""
     problem, names, algorithm, _ = row
     return LocalSearch(
         backend, ranks or Solo(), PROBLEMS[problem](), ALGORITHMS[algorithm], names.split("+"), seed=3, **how
@@ -43,7 +43,6 @@ def made(backend, row, ranks=None, **how):
 
 
 def published(backend, row, **how):
-    """The search of a row as the paper maps it."""
     return made(backend, row, mapping="published", select=row[3], **how)
 
 
@@ -74,7 +73,6 @@ def test_a_layout_of_histograms_is_the_same_search_on_every_backend(backend, lay
 
 @pytest.mark.parametrize("row", cases([("qap", "exchange2", "hill", "device")], [("ppp", "flip2", "tabu", "device")]))
 def test_walks_one_after_another_find_what_they_find_side_by_side(cpu, row):
-    """The paper's sequence of 100 hill climbs (section 6.7)."""
     side_by_side = found(made(cpu, row, level="algorithm", walks=5))
     one = published(cpu, row, walks=5)
     assert [found(one), found(one)] == [side_by_side] * 2
@@ -134,7 +132,6 @@ def test_cities_that_the_suite_places_in_the_plane_are_looked_up_in_a_table(cpu,
 
 
 def copied_bytes(cpu, **how):
-    """Return the bytes copied between host and device in five iterations."""
     one = LocalSearch(cpu, Solo(), qap_problem.Qap.load("taillard:40:seeds=1,2"), TabuSearch(), "exchange2", **how)
     one.walks.begin(Iterations(9), None)
     before = cpu.timings.copied_bytes
@@ -143,7 +140,7 @@ def copied_bytes(cpu, **how):
 
 
 def test_what_is_copied_depends_on_who_selects_and_on_the_mapping(cpu):
-    """A reduction copies one key, a host that selects all fitnesses; the paper's mapping whole solutions, not moves."""
+    """A reduction copies one key, selection on the host all fitnesses; the paper's mapping copies whole solutions."""
     on_host, on_device = (copied_bytes(cpu, mapping="published", select=select) for select in ("host", "device"))
     assert on_host - on_device == 5 * (4 * 780 - 8)
 

@@ -27,7 +27,6 @@ def one_search(row, backend, ranks):
 
 
 def published(row, backend, ranks):
-    """A search by the paper's mapping."""
     return found(test_published.made(backend, row, ranks, mapping="published", select=row[3]))
 
 
@@ -37,7 +36,6 @@ def history(row, how, backend, ranks):
 
 
 def refused(delta, backend, ranks):
-    """Return the refusal of a problem with a wrong function."""
     problem = weighted.Weighted(list(range(1, 13)), only=Evaluation(delta))
     with pytest.raises((ProblemError, Unconfirmed)) as raised:
         LocalSearch(backend, ranks, problem, TabuSearch(), "flip1").run(Iterations(20))

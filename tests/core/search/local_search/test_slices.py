@@ -19,11 +19,11 @@ from tests.thread_ranks import on_ranks, twin
 
 WALKS, NEIGHBOURS, LEVELS = table.TOGETHER, table.KEPT, table.IN_TURN
 SOME_WALKS, PARTS = 0.02, 10.0
-"""Seconds of an iteration of one walk, that make slices of some walks, or of some neighbours."""
+"""Seconds of an iteration of one walk, for slices of some walks and of some neighbours."""
 
 
 class Clock:
-    """A clock that only launches move, by ``seconds`` for all neighbours of a walk; keeps the launches and its looks."""
+    """A clock that only launches advance, by ``seconds`` for all neighbours of a walk; notes launches and readings."""
 
     def __init__(self, search, seconds, monkeypatch):
         self.search, self.seconds = search, seconds
@@ -49,7 +49,7 @@ class Clock:
 
 @pytest.fixture
 def always(monkeypatch):
-    """Iterations are made in slices from the beginning of a run."""
+    """Iterations are in slices from the beginning of a run."""
     monkeypatch.setattr(Slices, "is_on", property(lambda self: True, lambda self, value: None), raising=False)
 
 
@@ -111,7 +111,7 @@ def test_the_warm_up_makes_an_iteration_of_the_walks_that_run_side_by_side_and_t
 
 @pytest.mark.parametrize("row", [WALKS, NEIGHBOURS], ids=named)
 def test_ranks_of_which_one_is_late_all_end(row, expected, always, monkeypatch):
-    """The second rank's clock is years ahead, so it breaks off the first iteration; no rank waits for it."""
+    """The second rank's clock is years ahead, so it interrupts the first iteration; no rank waits for it."""
 
     def ahead_on_the_second(launcher, *given):
         slices = slicing.slices_for(launcher, *given)

@@ -56,7 +56,7 @@ def test_same_search_on_every_backend_in_every_combination(backend, row, cpu):
 
 @pytest.mark.parametrize("row", cases([KEPT], [table.ANNEALED, WORDS]))
 def test_teams_that_share_a_neighbourhood_make_the_same_search(backend, row, cpu):
-    """The last team to have scanned makes the move."""
+    """The last team to scan makes the move."""
     one = search(backend, Solo(), row)
     shape = one.launcher.shape
     shape.in_one_team, shape.teams = False, 3
@@ -94,7 +94,7 @@ def test_lanes_do_not_race(python, row):
 
 
 def test_how_many_iterations_are_queued_at_a_time_does_not_matter(cpu, monkeypatch):
-    """Walks at a local optimum continue from the best of all, at any interval of the host's checks."""
+    """Walks at a local optimum continue from the best of all, for any interval of the host's checks."""
     outcomes = []
     for batch in (1, 5, 16, 64):
         monkeypatch.setattr(search_module, "FIRST_BATCH", batch)

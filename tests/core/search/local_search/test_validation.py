@@ -67,7 +67,6 @@ def searched(problem, python, name="flip1", **how):
 
 @pytest.fixture
 def tried_first(monkeypatch):
-    """Return the checks that run during a test."""
     tried = []
     run = evaluation.EvaluationCheck.run
 
@@ -157,7 +156,7 @@ def test_a_start_out_of_range_is_refused(python):
 
 
 def test_a_walk_that_leaves_32_bits_ends_the_search(python):
-    """Tabu search without a way down climbs: 30 bits of 10^8 pass 2^31 within 22 steps."""
+    """Tabu search without a descent climbs: 30 bits of 10^8 exceed 2^31 within 22 steps."""
     search = LocalSearch(python, Solo(), Weighted([10**8] * 30), TabuSearch(tenure=29), "flip1")
     with pytest.raises(ProblemError, match="weighted:30: a walk came to a cost out of range: expected -1073741823"):
         search.run(Iterations(30), initial=np.zeros(30, np.int32))

@@ -62,8 +62,6 @@ def lost_shifted(order: Array[i32], move: AnyMove, data: Gains) -> i32:
 
 
 class Far(Ordering):
-    """Costs that use most of 32 bits, from below zero on."""
-
     value = lost_shifted
 
     def __init__(self, factor, shift):
@@ -112,8 +110,6 @@ def test_insertions_are_forbidden_for_the_tenures_of_permutations():
 
 
 class Wrong(Ordering):
-    """The ordering problem with another value."""
-
     neighbourhoods = ()
 
     def __init__(self, value):
@@ -168,7 +164,7 @@ def clashes_but_of_the_first(values: Array[i32], move: AnyMove, data: Gains) -> 
 
 
 class Fixed(Colours):
-    """The first vertex keeps its colour: what would change it is no neighbour."""
+    """The first vertex keeps its colour: other colours of it are no neighbours."""
 
     value, delta = clashes_but_of_the_first, None
 
