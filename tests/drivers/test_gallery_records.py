@@ -196,8 +196,6 @@ def test_a_real_run_fills_the_records_of_a_paper_and_the_next_one_goes_on(tmp_pa
     assert left and (left[0][left[0].index("--instance") + 1], 0) not in done
 
 
-
-
 def test_runs_that_need_a_gpu_are_counted_on_a_machine_without_one(fill, tmp_path, capsys):
     absent = Usability("cuda", "", "", "", 0, 0, False, "no CUDA driver here")
     with patch("tests.drivers.test_gallery_records.MACHINE", (*MACHINE, absent)):
