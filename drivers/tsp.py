@@ -60,7 +60,6 @@ class TspWorkload(LocalSearchWorkload):
         return task
 
     def made(self, backend: Any, ranks: Any, problem: Any, options: Any) -> Any:
-        """Return iterated 3-opt, or local search."""
         if options.algorithm != THREE_OPT:
             return super().made(backend, ranks, problem, options)
         from core.search.tours import IteratedThreeOpt
@@ -68,16 +67,13 @@ class TspWorkload(LocalSearchWorkload):
         return IteratedThreeOpt(backend, ranks, problem.instance, walks=options.walks, seed=options.seed)
 
     def rounds_per_second(self, options: Any, problem: Any) -> float:
-        """Return the number of perturbations that a core usually makes in a second."""
         is_three_opt = options.algorithm == THREE_OPT
         return PERTURBATIONS_PER_SECOND if is_three_opt else super().rounds_per_second(options, problem)
 
     def details(self, problem: Any) -> Mapping[str, Any]:
-        """Return details of the instance for a record."""
         return tours.instance_details(problem.instance)
 
     def load_problem(self, options: TspOptions) -> tuple[Any, str]:
-        """Return the problem, and the source of its instance."""
         from core.problems.tsp.problem import TspTour
 
         task = tours.available_instance(options)

@@ -42,16 +42,14 @@ class ModelScenario:
 
     Attributes
     ----------
-    networks : list of Interconnect
     ranks : list of int
         Ascending, from 1.
     instances : tuple of str
-        Instances; empty for all with records of one core.
+        Empty for all with records of one core.
     iterations : float
-        Of a run.
+        Iterations of a run.
     watts, prices : tuple of float or None
         Of a node and of the GPU; prices per hour.
-
     """
 
     networks: list[Interconnect]
@@ -66,7 +64,6 @@ class ModelScenario:
 
 
 def page(records: Sequence[Record], asked: ModelScenario, made_by: str) -> ClusterModelPage:
-    """The report of a workload."""
     found = WorkloadCalibration(records, next((one for one in asked.networks if one.measured), None))
     subjects = [model_instance(name, found, asked) for name in asked.instances or found.works]
     sizes, published = [], []
@@ -86,7 +83,6 @@ def page(records: Sequence[Record], asked: ModelScenario, made_by: str) -> Clust
 
 
 def model_instance(name: str, found: WorkloadCalibration, asked: ModelScenario) -> ModelledInstance:
-    """One instance on all networks."""
     rank = found.rank(name)
     curves = [(one.title, scaling_frame(run_time.scaling_curve(*rank, one, asked.ranks))) for one in asked.networks]
     return ModelledInstance(
@@ -95,7 +91,6 @@ def model_instance(name: str, found: WorkloadCalibration, asked: ModelScenario) 
 
 
 def scaling_frame(points: Sequence[ScalingPoint]) -> pandas.DataFrame:
-    """The points of a curve for the report, by their ranks."""
     import pandas
 
     rows = [(one.ranks, one.parts.total_s, one.speedup, one.parts.communication_share) for one in points]
@@ -103,7 +98,6 @@ def scaling_frame(points: Sequence[ScalingPoint]) -> pandas.DataFrame:
 
 
 def calibration_sentences(found: WorkloadCalibration, records: Sequence[Record]) -> list[str]:
-    """Describe the records used for calibration."""
     core, gpu = found.core, found.gpu
     said = [f"One core: {core.name}; an iteration takes, as measured: {by_size(core)}."]
     if gpu is None:
@@ -124,12 +118,10 @@ def calibration_sentences(found: WorkloadCalibration, records: Sequence[Record])
 
 
 def by_size(device: Calibration) -> str:
-    """The recorded instances with their times."""
     return ", ".join(f"{short(run)} {seconds(run.seconds)}" for run in device.runs)
 
 
 def networks_table(networks: Sequence[Interconnect]) -> TextTable:
-    """Every network's figures and where they are from."""
     rows = []
     for network in networks:
         kinds = {"cores": network.cores, "hosts": network.hosts, "sites": network.between_sites}
@@ -141,7 +133,7 @@ def networks_table(networks: Sequence[Interconnect]) -> TextTable:
 
 
 def crossing_sizes(found: WorkloadCalibration, asked: ModelScenario) -> list[TextTable]:
-    """For each number of ranks the paper's sizes at which a cluster beats this GPU; none without such records of it."""
+    """For each number of ranks, the paper's sizes at which a cluster beats this GPU; none without records of it."""
     known = ((line.key, found.gpu_s(line.key)) for line in published_tables.exhibit("10").lines)
     times = {name: gpu_s for name, gpu_s in known if gpu_s is not None}
     if not times:
@@ -161,7 +153,6 @@ def crossing_sizes(found: WorkloadCalibration, asked: ModelScenario) -> list[Tex
 
 
 def describe_sizes(beaten: dict[str, bool]) -> str:
-    """Describe a subset of ascending sizes."""
     names = list(beaten)
     meant = [name for name in names if beaten[name]]
     if len(meant) in (0, len(names)):
@@ -191,7 +182,6 @@ def machine_costs(one: ModelledInstance, asked: ModelScenario) -> tuple[str, tup
 def machine_cost(
     place: str, nodes: int, iteration_s: float, asked: ModelScenario, *, of_gpu: bool = False
 ) -> ModelledCost:
-    """A run somewhere."""
     run_s = asked.iterations * iteration_s
     joules = asked.watts[of_gpu] * nodes * run_s if asked.watts else None
     cost = asked.prices[of_gpu] * nodes * run_s / 3600 if asked.prices else None
@@ -202,13 +192,9 @@ def machine_cost(
 
 
 def validate_runs(records: Sequence[Record], runs: Sequence[Record], network: Interconnect) -> list[ModelCheck]:
-    """Every run of several ranks beside the model, calibrated by the run of one rank on the same instance and device.
+    """Compare every run of several ranks with the model, calibrated by one rank on the same instance and device.
 
-    Raises
-    ------
-    UserError
-        No run is of several ranks, or one rank has not run the instance of one of them.
-
+    Raises `UserError` if no run has several ranks, or one rank has not run an instance.
     """
     several = [one for one in runs if one.ranks > 1]
     if not several:
@@ -217,7 +203,6 @@ def validate_runs(records: Sequence[Record], runs: Sequence[Record], network: In
 
 
 def validate_run(record: Record, known: Sequence[Record], network: Interconnect) -> ModelCheck:
-    """One run."""
     run = CalibrationRun(record)
     own = [one for one in known if one.instance_sha256 == record.instance_sha256 and one.backend == record.backend]
     alone = runs_on_device_kind([one for one in own if one.parameters == record.parameters], record.device_kind)

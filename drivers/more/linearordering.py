@@ -41,7 +41,6 @@ class LinearOrderingWorkload(LocalSearchWorkload):
     iterations, usual_size = 600, 100**2
 
     def load_problem(self, options: Any) -> tuple[Any, str]:
-        """Return the problem, and where its instance came from."""
         from core.problems.more.linear_ordering.problem import LinearOrdering
 
         problem = LinearOrdering(options.instance, options.data)

@@ -19,7 +19,6 @@ from drivers.peers.peer import PeerAnswer, PeerError
 
 
 def main(argv: Sequence[str]) -> int:
-    """Answer a request, which the process that started this one has just written."""
     request, result = map(Path, argv)
     solve, minimal, problem, limits, seed = pickle.loads(request.read_bytes())
 

@@ -1,4 +1,4 @@
-"""Records for all papers within a budget of time: an order of runs by value, and a loop that runs what fits."""
+"""Records for all papers within a time budget: an order of runs by value, and a loop that runs those that fit."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ from reports.records.sources import is_stale
 
 QUICK, STANDARD, FULL = SCALES
 REPETITIONS = 10
-"""Repetitions that each run gets once every row has some."""
+"""Repetitions of each run once every row has some."""
 UNKNOWN_S = 1.0
-"""Seconds of a repetition about which nothing is known."""
+"""Seconds of a repetition without any estimate."""
 LEAST_RATIO = 0.1
-"""Least part of its first estimate that a run is expected to take, however short the runs before were."""
+"""Smallest fraction of its first estimate that a run is expected to take, however short earlier runs were."""
 LONGER = 10
 """Factor over its estimate after which a run is ended, with a limit of at least `LEAST_LIMIT_S`."""
 LEAST_LIMIT_S = 60.0
 OVERTIME_S = 30.0
-"""Seconds that the last run may continue after the end of the budget."""
+"""Seconds that the last run may continue after the budget."""
 MACHINE = ("cpu_model", "cores")
-"""Names in a record's environment that must be as here for a record to count, whatever the host and the commit."""
+"""Environment entries of a record that must be as here for it to count, on any host and commit."""
 STAGES = ("a row of each exhibit", "all rows", "ten repetitions", "the paper's amount of work")
-"""Stages in their order: the second value of a `Stage`."""
+"""Stages in order: the second value of a `Stage`."""
 UNITS_S = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -66,8 +66,7 @@ class PaperRecords:
     environment : dict
         That of this process.
     ratios : dict
-        Measured over estimated seconds of the runs so far, by workload and configuration.
-
+        Measured over estimated seconds of earlier runs, by workload and configuration.
     """
 
     path: Path
@@ -76,7 +75,6 @@ class PaperRecords:
 
     @cached_property
     def records(self) -> list[Record]:
-        """All records of the file."""
         return load(self.path) if self.path.exists() else []
 
     def of(self, case: Case, *, stale: bool) -> list[Record]:
@@ -87,11 +85,10 @@ class PaperRecords:
         return case.records_among([one for one in alike if is_stale(one) is stale], machine)
 
     def is_complete(self, case: Case) -> bool:
-        """Return True if current records have all that a case asks for."""
         return case.is_complete(self.of(case, stale=False))
 
     def seconds(self, case: Case) -> float:
-        """Return the estimated duration of the rest of a case: as measured before, else from its work."""
+        """Return the estimated duration of a case's remaining runs: as measured before, else from its work."""
         current = self.of(case, stale=False)
         # Measurements of another host are not continued here.
         own = [one for one in current if is_counted(one, self.environment)]
@@ -107,14 +104,13 @@ class PaperRecords:
         return START_S + ratio * estimate_seconds(work, case.configuration, left, case.iterations)
 
     def usual_seconds(self, case: Case) -> float:
-        """Return the seconds of a repetition without an estimate: those of other instances on this device."""
+        """Return the seconds of a repetition of other instances on this device."""
         where = case.configuration
         key = case.workload.name, where.backend, where.recorded, where.ranks
         alike = (one for one in self.records if (one.workload, one.backend, one.device, one.ranks) == key)
         return statistics.median([second for one in alike for second in one.running_seconds] or [UNKNOWN_S])
 
     def learn(self, case: Case, estimated_s: float, seconds: float) -> None:
-        """Store the duration of a run for estimates of similar ones."""
         ratio = max(seconds - START_S, 0.01) / max(estimated_s - START_S, 0.01)
         # Short runs show the start-up time of a process, and little about long ones.
         if max(seconds, estimated_s) > 2 * START_S:
@@ -122,7 +118,7 @@ class PaperRecords:
             known.append(ratio * statistics.median(known or [1.0]))
 
     def run(self, case: Case, run: PlanRun) -> CaseOutcome:
-        """Run a case; its records take the place of its stale ones once it is complete.
+        """Run a case; its records replace stale ones once it is complete.
 
         Until then they are in a separate file, so that an interruption loses no record.
         """
@@ -155,13 +151,8 @@ class Stage(NamedTuple):
     Attributes
     ----------
     value : tuple of int
-        Steps with smaller values come first: rows with stale records, stage, row and place of the exhibit, so that
-        papers take turns.
-    paper : str
-    what : str
-        Exhibit and row.
-    case : Case
-
+    Smaller values come first: rows with stale records, stage, row and place of the exhibit, so that papers take turns.
+    what : str Exhibit and row.
     """
 
     value: tuple[int, ...]
@@ -171,7 +162,6 @@ class Stage(NamedTuple):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Identity of the run for any number of repetitions."""
         case = self.case
         return self.paper, *_alike(case), case.task.problem.sha256, case.arguments, case.seeds
 
@@ -179,7 +169,7 @@ class Stage(NamedTuple):
 def paper_steps(
     paper: Paper, here: MachineResources, held: PaperRecords, budget_s: float, data: str | None
 ) -> tuple[list[Stage], ReproductionPlan]:
-    """Return the steps that a paper's exhibits need, and the plan of its standard scale."""
+    """Return the steps for a paper's exhibits, and the plan of its standard scale."""
 
     def plan(scale: str, repeats: int | None = None) -> ReproductionPlan:
         return plan_reproduction(paper, paper.exhibits, here, ReproductionChoice(scale, held.path, repeats, data))
@@ -198,7 +188,7 @@ def paper_steps(
                 add_row(turn, (number, position), part, row, cases)
 
     def add_row(turn: int, place: tuple[int, int], part: ExhibitPlan, row: str, cases: Sequence[Case]) -> None:
-        # The whole row, so that what is divided was measured together.
+        # The whole row, so that divided times were measured together.
         first = not any(held.of(case, stale=True) and not held.is_complete(case) for case in cases)
         for case in around_others(with_second_group(cases)):
             if not held.is_complete(case):
@@ -211,7 +201,6 @@ def paper_steps(
 
 
 def rows_of(plan: ReproductionPlan, part: ExhibitPlan) -> dict[str, list[Case]]:
-    """Return the cases of an exhibit by row, in the exhibit's order."""
     rows: dict[str, list[Case]] = {}
     for key, (row, *_) in part.needs.items():
         rows.setdefault(row, []).append(plan.needed[key])
@@ -219,26 +208,24 @@ def rows_of(plan: ReproductionPlan, part: ExhibitPlan) -> dict[str, list[Case]]:
 
 
 class BudgetedPlanRun(PlanRun):
-    """Runs cases and shows how much of the budget is left, in place of the duration of all that is missing."""
+    """Runs cases and shows the remaining budget instead of the duration of all missing runs."""
 
     def __init__(self, total: int, executor: LocalExecutor, ends: float) -> None:
         super().__init__(total, executor)
         self.ends = ends
 
     def time_left(self) -> str:
-        """Return the rest of the budget as text."""
         return f", {max(0.0, self.ends - time.monotonic()):.0f} s left"
 
 
 @dataclass
 class BudgetedRun:
-    """Runs steps in their order, and leaves out what would not fit.
+    """Runs steps in their order, and omits those that do not fit.
 
     Attributes
     ----------
     held : mapping
         Records by paper.
-    budget_s : float
     began : float
         Start of the budget, by `time.monotonic`.
     missing : list of (Stage, float)
@@ -246,8 +233,7 @@ class BudgetedRun:
     failed : list of str
         Runs without a result, a line each.
     settled : set
-        Cases refused by a device, or with a failed run: not tried again with more repetitions.
-
+        Refused or failed cases: not tried again with more repetitions.
     """
 
     held: Mapping[str, PaperRecords]
@@ -258,7 +244,6 @@ class BudgetedRun:
     settled: set[tuple[object, ...]] = field(default_factory=set)
 
     def run(self, steps: Sequence[Stage]) -> None:
-        """Run what fits."""
         executor = LocalExecutor()
         run = BudgetedPlanRun(len({one.key for one in steps}), executor, self.began + self.budget_s)
         for step in steps:
@@ -281,14 +266,12 @@ class BudgetedRun:
                 self.failed += [f"{case}: {outcome.reason}"] * (outcome.kind == "failed")
 
     def show_missing(self) -> None:
-        """Print what is missing by paper and stage, and its estimated time."""
         for paper in dict.fromkeys(step.paper for step, _ in self.missing):
             for line in describe_stages([one for one in self.missing if one[0].paper == paper]):
                 print(f"missing: {paper}: {line}")
 
 
 def describe_stages(steps: Sequence[tuple[Stage, float]]) -> Iterator[str]:
-    """Yield the number of runs of each stage, and their estimated time together."""
     for turn, words in enumerate(STAGES):
         times = [seconds for _, seconds in longest_of_each(one for one in steps if one[0].value[1] == turn)]
         if times:
@@ -296,7 +279,7 @@ def describe_stages(steps: Sequence[tuple[Stage, float]]) -> Iterator[str]:
 
 
 def longest_of_each(steps: Iterable[tuple[Stage, float]]) -> list[tuple[Stage, float]]:
-    """Return each run once, with the most of its repetitions and their seconds."""
+    """Return each run once, with the most repetitions and their seconds."""
     found: dict[tuple[object, ...], tuple[Stage, float]] = {}
     for step, seconds in steps:
         if step.key not in found or seconds > found[step.key][1]:
@@ -305,13 +288,9 @@ def longest_of_each(steps: Iterable[tuple[Stage, float]]) -> list[tuple[Stage, f
 
 
 def main(argv: Sequence[str] | None = None, description: str | None = None) -> int:
-    """Run what fits into the budget; returns 0 unless a run failed.
+    """Run what fits into the budget; return 0 unless a run failed.
 
-    Raises
-    ------
-    UserError
-        An unknown paper, option or backend, a folder that cannot be written, or a damaged file of records.
-
+    Raises `UserError` for an unknown paper, option or backend, a folder that cannot be written, or damaged records.
     """
     options = records_parser(description).parse_args(argv)
     began = time.monotonic()
@@ -352,13 +331,12 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
 
 
 def describe_obstacles(plan: ReproductionPlan) -> Iterator[str]:
-    """Yield what a plan cannot run on this machine, and why: instances that are not at hand, devices, ranks."""
+    """Yield parts of a plan that this machine cannot run, with reasons: missing instances, devices, ranks."""
     for part in plan.parts:
         yield from (f"{part.exhibit.name}: {what}: {why}" for what, why in part.missing())
 
 
 def records_parser(description: str | None) -> PlanParser:
-    """Return the parser of the command line."""
     made = PlanParser(prog=invocation("drivers.gallery_records"), description=description)
     add = made.add_argument
     add(
@@ -383,7 +361,6 @@ def records_parser(description: str | None) -> PlanParser:
 
 
 def read_budget(text: str) -> float:
-    """Read a time with its unit, as seconds."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text)
     if not found or float(found[1]) == 0:
         raise argparse.ArgumentTypeError(f"expected a time above 0 such as 90s, 30m or 2h, found {text!r}")
@@ -391,7 +368,6 @@ def read_budget(text: str) -> float:
 
 
 def read_papers(text: str) -> list[str]:
-    """Read names of papers."""
     names = text.split(",")
     unknown = [one for one in names if one not in files.names()]
     if unknown:
