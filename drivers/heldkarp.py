@@ -160,6 +160,7 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
         return RepetitionWork.of(run.search, usual)
 
     def headline(self, run: PreparedRun[HeldKarpOptions]) -> str | None:
+        """Return the number of cities, and the largest one that fits the device."""
         search = run.search
         if run.options.k is not None or run.options.tiling != "auto":
             return None

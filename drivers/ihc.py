@@ -115,6 +115,7 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions]):
         return ("--climbers", str(min(100_000, max(16, int(float(f"{climbers:.0e}"))))))
 
     def execution(self, run: PreparedRun[ClimbOptions]) -> Mapping[str, Any]:
+        """Return the execution settings; automatic ones differ between devices."""
         settings: Mapping[str, Any] = run.search.scan.execution
         return settings
 

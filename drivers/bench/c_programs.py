@@ -52,6 +52,7 @@ def climb_arguments(options: Any) -> tuple[object, ...]:
 
 
 def colony_arguments(options: Any) -> tuple[object, ...]:
+    """Return ants, iterations, the fraction of 2^32 that evaporates, and the seed."""
     from core.search.ant_colony.settings import part_of_32_bits
 
     settings = options.settings()

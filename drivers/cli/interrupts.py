@@ -89,6 +89,7 @@ def watch_signals(signals: int) -> None:
 
 
 def end_process() -> None:
+    """End this process at once, while its main thread is in machine code."""
     try:
         print("interrupted", file=sys.stderr, flush=True)
         sys.stdout.flush()

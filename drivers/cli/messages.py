@@ -13,6 +13,7 @@ LOGGER = "onekernel"
 """Name of the library's logger: notes are warnings, activities are information."""
 _quiet = False
 are_logged: ContextVar[bool] = ContextVar("are_logged", default=False)
+"""True to log messages instead of printing them."""
 
 
 def logger() -> Any:

@@ -151,6 +151,7 @@ def measure_rank(
 
     class WholeScan(PppWorkload):
         def search(self, backend: Any, ranks: Any, problem: Any, options: Any) -> Any:
+            """Scan all neighbours on every rank, as if it were alone."""
             return super().search(backend, Solo(), problem, options)
 
     search = prepare_search(WholeScan(), ranks, task.problem, options_for_rank(task.options, own))

@@ -46,6 +46,7 @@ share = ValueType("a positive number", check_positive, lambda text: float(text) 
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    """Model; return 1 if a validation is less close than requested, else 0."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     options = parser().parse_args(arguments)
     made_by = shlex.join(["python", "-m", "cluster", "model", *arguments])

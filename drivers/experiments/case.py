@@ -110,8 +110,8 @@ class Case:
         command += ["--peers"] if self.runs_peers else []
         launcher = find_mpirun()
         if where.ranks > 1 and launcher:
-            # Open MPI may bind a rank to a core, which would leave `threads` one of them. Ranks with --pin-cores choose from
-            # all. Emulated hosts share cores, and each would bind its first rank to the first of them.
+            # Open MPI may bind a rank to a core, which would leave `threads` one of them. Ranks with --pin-cores choose
+            # from all. Emulated hosts share cores, and each would bind its first rank to the first of them.
             free = where.kind != ONE_CORE or PIN_CORES in self.arguments or where.network
             bound = ["--bind-to", "none"] if free else []
             command = [launcher, "-n", str(where.ranks), "--map-by", ":OVERSUBSCRIBE", *bound, *command]

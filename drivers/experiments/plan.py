@@ -103,6 +103,7 @@ class ExperimentPlan:
 
     @cached_property
     def recorded(self) -> Callable[[Case], list[Record]]:
+        """Function from a case to its records of this machine and version."""
         machine = counted_environment(elsewhere=self.elsewhere)
         by_work: dict[tuple[str, str], list[Record]] = {}
         for one in [] if self.rerun or not self.records.exists() else load(self.records):

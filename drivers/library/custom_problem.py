@@ -84,6 +84,7 @@ def main(problem: ProblemFactory | Problem, argv: Sequence[str] | None = None) -
 
 
 def start_command() -> tuple[str, ...]:
+    """Return Python's arguments for this program: a file, or a module by `-m`."""
     specification = getattr(sys.modules["__main__"], "__spec__", None)
     return ("-m", specification.name) if specification else (sys.argv[0],)
 

@@ -151,6 +151,7 @@ class SearchOptions(
 
     @property
     def has_plan(self) -> bool:
+        """True if `core.search.local_search` runs the search; its plan describes it."""
         name = self.algorithm if isinstance(self.algorithm, str) else self.algorithm.name
         return name not in OF_WALKS
 

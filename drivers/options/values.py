@@ -88,6 +88,7 @@ def check_plot(name: str, value: Any) -> OutputFile:
 
 
 def missing_plot_package() -> str:
+    """Return the name of a missing matplotlib; empty if it is installed."""
     return "" if importlib.util.find_spec("matplotlib") else "needs matplotlib: pip install -e '.[report]'"
 
 

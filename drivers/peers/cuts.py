@@ -36,6 +36,7 @@ def coefficients(problem: Any) -> np.ndarray:
 
 
 def binary_model(form: np.ndarray) -> Any:
+    """Return the form as dimod's model; its time counts."""
     dimod = importlib.import_module("dimod")
     first, second = np.nonzero(np.triu(form, 1))
     return dimod.BinaryQuadraticModel.from_numpy_vectors(

@@ -167,6 +167,7 @@ class RunCheckpointLock:
             time.sleep(POLL_S)
 
     def _take(self, path: str, *, is_last: bool) -> bool:
+        """Try once; return True if there is nothing to wait for."""
         try:
             descriptor = os.open(self.name, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:

@@ -245,6 +245,7 @@ class ParallelBenefitCheck:
         return True
 
     def rehearsed(self, steps: int | None) -> Any:
+        """Return the options of at most ``steps`` iterations; None for those of the run."""
         return self.shared.options if steps is None else self.workload.shorter(self.shared, steps)
 
     def together(self, steps: int) -> RehearsalTiming:

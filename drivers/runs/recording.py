@@ -96,6 +96,7 @@ class RunRecorder:
     def append(
         self, result: RepetitionResult, spent: RepetitionMeasurement, verified: bool, details: Mapping[str, Any]
     ) -> None:
+        """Add a repetition to the file, with further details than the device's."""
         from reports.records.files import Record, Repetition, append
         from reports.records.sources import sources_digest
 

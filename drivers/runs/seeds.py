@@ -175,7 +175,7 @@ def pin_ranks(ranks: Any, options: Options) -> dict[str, Any]:
 
 
 def prepare_search(workload: Workload[AnyOptions], ranks: Any, problem: Any, options: AnyOptions) -> Any:
-    """Return the compiled, warm search on this rank's device. The first rank compiles first, then one per host."""
+    """Return the compiled, warm search on this rank's device. Rank 0 compiles for all, others for their host."""
     gpus = gpus_here() if options.backend == "auto" else 0
     build = partial(build_search, workload, ranks, problem, options, gpus)
     search: Any = None

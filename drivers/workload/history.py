@@ -62,6 +62,7 @@ def improvement_points(curve: Sequence[int], most: int = CURVE_POINTS) -> list[l
 
 
 def thin_rows(rows: list[T], most: int) -> list[T]:
+    """Return at most ``most`` rows, evenly chosen, with the first and the last."""
     if len(rows) <= most:
         return rows
     return [rows[i * (len(rows) - 1) // (most - 1)] for i in range(most)]

@@ -90,6 +90,7 @@ class IndependentWalksWorkload(Workload[SearchOptions]):
             return error.outcome
 
     def shorter(self, run: PreparedRun[SearchOptions], iterations: int) -> SearchOptions | None:
+        """Return None: ranks do not synchronise in every iteration."""
         return None
 
     def on_one_core(self, options: SearchOptions) -> bool:

@@ -31,6 +31,7 @@ def prepare_tasks(cases: Iterable[Case]) -> list[RemoteTask]:
 
 
 def tasks_folder(records: Path) -> Path:
+    """Return the folder of the records of a plan's unfinished cases."""
     return records.with_suffix(".tasks")
 
 

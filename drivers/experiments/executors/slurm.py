@@ -114,6 +114,7 @@ class SlurmExecutor:
 
 
 def needs(task: RemoteTask) -> tuple[str, int, int]:
+    """Return the folder, the number of GPUs and the number of cores of a task."""
     return str(task.own.parent), task.gpus, task.cores
 
 

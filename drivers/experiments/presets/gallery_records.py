@@ -162,6 +162,7 @@ class Stage(NamedTuple):
 
     @property
     def key(self) -> tuple[object, ...]:
+        """Identity of the run for any number of repetitions."""
         case = self.case
         return self.paper, *_alike(case), case.task.problem.sha256, case.arguments, case.seeds
 
