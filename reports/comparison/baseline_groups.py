@@ -11,11 +11,10 @@ from reports.statistics.medians import LEAST_FOR_INTERVAL
 from reports.text.formatting import seconds
 
 ONE_CORE = "core"
-"""Kind of device of the baseline of speed-ups."""
 
 
 def quietest_group(record: Record) -> Record:
-    """Return a run on one core with the repetitions of its quietest group; any other run as it is."""
+    """Return a run on one core with the repetitions of its quietest group; any other run unchanged."""
     groups = _groups(record)
     if len(groups) < 2:
         return record

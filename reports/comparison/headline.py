@@ -1,4 +1,4 @@
-"""The first sentence of a report: which run is the fastest, and whether anything beats one core."""
+"""The first sentence of a report: the fastest run, and its ratio to one core."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Page of best algorithms: our fastest algorithm of each work on one core next to other people's solvers.
+"""Page of best algorithms: our fastest algorithm of each work on one core next to other solvers.
 
 The records are those of `python -m drivers.bench --workload peers --record FILE`, or of any program with `--peers`.
 """
@@ -24,8 +24,6 @@ NAME = "best"
 
 
 def make_table(work: BestAlgorithm) -> TextTable:
-    """Return a row for our search and one for each solver."""
-
     def costs(row: SolverRuns) -> str:
         middle = median(row.costs)
         return " ".join(filter(None, (cost(middle), gap(middle, work.optimum))))
@@ -57,7 +55,7 @@ def _to_cost(row: SolverRuns) -> str:
 def verdict(work: BestAlgorithm) -> str:
     """Return a sentence on the solver that has our cost first, if one has it for most seeds.
 
-    Of solvers next to a search that proves its result those count that prove theirs.
+    A search that proves its result is compared only with solvers that prove theirs.
     """
     ours, *others = work.rows
     own = median(ours.to_cost)
@@ -88,12 +86,9 @@ def headline(found: Sequence[BestAlgorithm]) -> str:
 def write(
     found: Sequence[BestAlgorithm], out: Path, made_by: str = "", formats: Sequence[str] = style.FORMATS
 ) -> list[Path]:
-    """Write the report, and the distribution of the time to a target where a target ended our runs.
+    """Write the report, and distributions of the time to a target if a target ended our runs.
 
-    Raises
-    ------
-    UserError
-        No solver ran beside any run, or the folder cannot be written.
+    Raises `UserError` without solvers beside runs, or if the folder cannot be written.
     """
     if not found:
         raise UserError("no confirmed run on one core has reference solvers: expected runs with --peers")
@@ -111,7 +106,6 @@ def _draw(work: BestAlgorithm, out: Path, name: str, formats: Sequence[str]) -> 
 
 
 def render(found: Sequence[BestAlgorithm], drawn: Sequence[Sequence[Path]], made_by: str = "") -> str:
-    """Return the report's text."""
     records = [run for work in found for run in work.runs]
     sections = [
         {

@@ -1,4 +1,4 @@
-"""The tables of a comparison, none wider than a page: what a reader needs, and all other figures in an appendix."""
+"""The tables of a comparison, none wider than a page: essential figures first, all others in an appendix."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ from reports.text.tables import TextTable
 def tables(section: ComparedSection) -> dict[str, TextTable]:
     """Return the tables of a section by name, in the order of the report.
 
-    `results`, `times` and `conditions` are always there; `mixed`, `strong` and `weak` (each with a number), `targets`,
-    `peers`, `seeds` and `published PAPER` where they have rows.
+    `results`, `times` and `conditions` always exist; `mixed`, `strong` and `weak` (each with a number), `targets`,
+    `peers`, `seeds` and `published PAPER` if they have rows.
     """
     comparison = section.comparison
     named = {"results": results(section)}
@@ -57,7 +57,7 @@ def tables(section: ComparedSection) -> dict[str, TextTable]:
 
 
 def overview(sections: Sequence[ComparedSection]) -> TextTable:
-    """Return a row for each instance: what was the fastest, and what was found."""
+    """Return a row for each instance: the fastest run, and its result."""
 
     def over_one_core(fastest: ComparedRun | None) -> str:
         if fastest is None or fastest.speedup is None:
@@ -77,7 +77,7 @@ def overview(sections: Sequence[ComparedSection]) -> TextTable:
 
 
 def results(section: ComparedSection) -> TextTable:
-    """Return a row per configuration: time, speed-up, rate, and what was measured besides; marks of cautions last."""
+    """Return a row per configuration: time, speed-up, rate, and further measurements; marks of cautions last."""
     comparison = section.comparison
     columns: dict[str, Callable[[ComparedRun], str]] = {
         "run": comparison.label,
@@ -113,7 +113,6 @@ def _energy(record: Record) -> str:
 
 
 def targets_table(section: ComparedSection) -> TextTable:
-    """Return the times of each row to the targets, over its seeds."""
     assert section.to_targets is not None
     targets, families = section.to_targets
     caption = f"{_table_title(section.comparison)}: expected running time to targets"
@@ -124,7 +123,6 @@ def targets_table(section: ComparedSection) -> TextTable:
 
 
 def times(comparison: ComparedRuns) -> TextTable:
-    """Return all times of every configuration."""
     columns: dict[str, Callable[[ComparedRun], Any]] = {
         "run": comparison.label,
         ">repetitions": lambda row: row.running.repetitions,

@@ -18,21 +18,14 @@ from reports.text.tables import TERMINAL, TextTable
 
 NAME = "overview"
 NAME_WIDTH = 18
-"""Most columns of a terminal for the first column."""
+"""Largest width of the first column on a terminal."""
 PICTURE = "Speed-up over one core, workload by device"
 
 
 def render(overview: Overview, picture: str | None = None, made_by: str = "") -> str:
-    """Return the report's text.
+    """Return the report's text of an overview with at least one run.
 
-    Parameters
-    ----------
-    overview
-        With at least one run.
-    picture
-        Address of the heat map, relative to the report.
-    made_by
-        The command line that made the records.
+    ``picture`` is the address of the heat map, relative to the report; ``made_by`` the command line of the records.
     """
     compared = [line for line in overview.lines if line.comparison]
     return fill_with_rules(
@@ -86,7 +79,6 @@ def _proven(compared: Sequence[OverviewRow]) -> list[str]:
 
 
 def _times(compared: Sequence[OverviewRow]) -> TextTable:
-    """Make the table of all runs, with their intervals and extremes."""
     columns: dict[str, Callable[[tuple[OverviewRow, ComparedRun]], str]] = {
         "workload": lambda of: of[0].workload,
         "run": lambda of: of[0].comparison.label(of[1]) if of[0].comparison else "",
@@ -99,7 +91,7 @@ def _times(compared: Sequence[OverviewRow]) -> TextTable:
 
 
 def plain_text(overview: Overview, width: int = TERMINAL) -> str:
-    """The table for a terminal: two lines a workload, times above speed-ups; columns that do not fit stand below."""
+    """Return the table for a terminal: two lines a workload, times above speed-ups; further columns follow below."""
     devices = list(overview.devices)
     cells = {(line.workload, name): overview.words(line, line.on(name)) for line in overview.lines for name in devices}
     lefts = [text for line in overview.lines for text in (line.workload, f"  {line.instance}")]
@@ -125,17 +117,14 @@ def plain_text(overview: Overview, width: int = TERMINAL) -> str:
 
 
 def remove(folder: Path) -> None:
-    """Remove an earlier overview, but not its records.
-
-    Raises `OSError` if the system refuses.
-    """
+    """Remove an earlier overview, but not its records. Raises `OSError` if the system refuses."""
     remove_files(folder, *(f"{NAME}.{form}" for form in ("md", *FORMATS)))
 
 
 def write(overview: Overview, folder: Path, made_by: str = "", formats: Sequence[str] = FORMATS) -> list[Path]:
-    """Write the report, and the heat map where there is matplotlib and a ratio over enough work of one core.
+    """Write the report, and with matplotlib the heat map if some ratio is over enough work of one core.
 
-    Returns the files, the report first. Raises `UserError` if the folder cannot be written, or jinja2 is not installed.
+    Returns the files, the report first. Raises `UserError` without jinja2, or if the folder cannot be written.
     """
     report = folder / f"{NAME}.md"
     with written_into(folder):

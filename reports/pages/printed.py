@@ -1,4 +1,4 @@
-"""Figures of pages that are written by hand, checked against records."""
+"""Figures of hand-written pages, checked against records."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ BLOCK = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 FIGURE = re.compile(r"(?<![\w.,])\d[\d.,]*\s?(?:ns|µs|ms|s|min|h|x|times)\b|×\d[\d.,]*")
-"""A time or a ratio."""
 APART = re.compile(r"^```.*?^```$|`[^`]*`|<!-- table .*?<!-- end \S+ -->", re.MULTILINE | re.DOTALL)
-"""Code, and tables that are made from records."""
+"""Code, and tables made from records."""
 
 
 def prose_figures(page: Path, text: str) -> list[str]:
@@ -30,22 +29,14 @@ def prose_figures(page: Path, text: str) -> list[str]:
 
 
 class PrintedOutput(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A page with blocks of text that `onekernel compare` printed.
-
-    Attributes
-    ----------
-    page
-        The page, relative to the gallery.
-    records
-        File of records in the gallery.
-    """
+    """A page, relative to the gallery, with blocks printed by `onekernel compare`, and the gallery's records."""
 
     page: str
     records: str
 
 
 def printed_differences(output: PrintedOutput, folder: Path) -> list[str]:
-    """Return the lines of a page's blocks that its records do not give, `...` left out, and figures in its prose.
+    """Return the lines of a page's blocks that its records do not give, except `...`, and figures in its prose.
 
     Raises `UserError` if the page cannot be read or has no block, or its records are damaged.
     """

@@ -11,16 +11,16 @@ from reports.records.sources import is_stale
 from reports.text.formatting import cores, grouped, listed
 
 STALE = "Stale: "
-"""Beginning of a line about runs of earlier sources, alone in its paragraph."""
+"""Beginning of a line about runs of earlier sources, in a separate paragraph."""
 
 
 def devices(records: Sequence[Record]) -> str:
-    """Return the processors of the machines, with their numbers of cores, and the GPUs that ran something."""
+    """Return the processors of the machines, with their numbers of cores, and the used GPUs."""
     processors = [_processor(environment) for environment in letter_machines(records).values()]
     gpus = [
         str(record.details.get("device_name") or record.backend) for record in records if record.device_kind == "gpu"
     ]
-    # CUDA and OpenCL may call the same GPU by names of which one is a part of the other.
+    # CUDA and OpenCL may name the same GPU differently, one name a part of the other.
     names = [name for name in dict.fromkeys(gpus) if not any(name != longer and name in longer for longer in gpus)]
     return listed([*names, *dict.fromkeys(processors)])
 
@@ -30,7 +30,7 @@ def _processor(environment: Mapping[str, Any]) -> str:
 
 
 def dates(records: Sequence[Record]) -> str:
-    """Return the day, or the first and the last; empty where none is recorded."""
+    """Return the day, or the first and the last; empty if none is recorded."""
     days = sorted(
         repetition.started_at[:10] for record in records for repetition in record.repetitions if repetition.started_at
     )
@@ -38,7 +38,6 @@ def dates(records: Sequence[Record]) -> str:
 
 
 def runs(records: Sequence[Record]) -> str:
-    """Return the number of runs, and of all their repetitions, as text."""
     merged = merge(records)
     repetitions = sum(len(record.repetitions) for record in merged)
     return f"{_count(len(merged), 'run')}, {_count(repetitions, 'repetition')} in all"

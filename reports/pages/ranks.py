@@ -25,7 +25,7 @@ NAME = "ranks"
 
 
 class RankGain(NamedTuple):
-    """One work by one rank and by several, with the same hash, and how many times as fast the ranks together are."""
+    """One work by one rank and by several, with the same hash, and the speed-up of all ranks."""
 
     alone: Record
     together: Record
@@ -33,7 +33,7 @@ class RankGain(NamedTuple):
 
 
 def rank_gains(records: Iterable[Record]) -> list[RankGain]:
-    """Every work of which there are runs of one rank and of several on the same kind of device, in order.
+    """Return every work with runs of one rank and of several on the same kind of device, in order.
 
     Raises `UnequalWorkError` if two runs of one work have different hashes.
     """
@@ -54,7 +54,6 @@ def rank_gains(records: Iterable[Record]) -> list[RankGain]:
 
 
 def render(gains: Sequence[RankGain], made_by: str = "") -> str:
-    """Return the report's text."""
     columns: dict[str, Callable[[RankGain], str]] = {
         "workload": lambda one: one.alone.workload,
         "instance": lambda one: one.alone.instance,

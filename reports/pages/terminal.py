@@ -1,4 +1,4 @@
-"""The comparison as a table for a terminal of 80 columns; what does not fit is in the report."""
+"""The comparison as a table for a terminal of 80 columns; the report has further figures."""
 
 from __future__ import annotations
 
@@ -21,22 +21,15 @@ _LEGEND = "from, to: [95 % interval of the median], or shortest..longest time of
 
 
 def show(sections: Sequence[ComparedSection]) -> None:
-    """Print the tables of all sections, for a terminal of 80 columns."""
     for place, section in enumerate(sections):
         print(*lines(section, titled=len(sections) > 1, explained=place == 0), sep="\n")
 
 
 def lines(section: ComparedSection, *, titled: bool = False, explained: bool = True) -> Iterator[str]:
-    """Yield what came out, a row for each run, the notes, the work that all share, and what did not run.
+    """Yield a row for each run, the notes, the common work, and configurations that did not run, in at most 80 columns.
 
-    Times are without compilation; speed-ups are over a run on one core. No line is longer than 80 columns.
-
-    Parameters
-    ----------
-    titled
-        True for the instance's name above.
-    explained
-        True for how intervals are written, and what did not run: once is enough for several instances.
+    Times are without compilation; speed-ups are over a run on one core. ``titled`` puts the instance's name above;
+    ``explained`` adds the form of intervals and missing configurations, once for several instances.
     """
     comparison = section.comparison
     if titled:

@@ -18,10 +18,9 @@ FOLDER = Path(__file__).parent
 
 
 class PrintedNumber(float):
-    """A number that remembers its digits as printed: 3.0 is not 3, and 1.50 is not 1.5."""
+    """A number that remembers its printed digits: 3.0 is not 3, and 1.50 is not 1.5."""
 
     def __new__(cls, text: str) -> PrintedNumber:
-        """Read the number, and keep its text."""
         made = super().__new__(cls, text)
         made.text = text
         return made
@@ -29,44 +28,27 @@ class PrintedNumber(float):
     text: str
 
     def __str__(self) -> str:
-        """The digits as printed."""
         return self.text
 
 
 def names() -> list[str]:
-    """All papers, by their short names."""
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
 @cache
 def load(name: str) -> Paper:
-    """Read a paper.
-
-    Raises
-    ------
-    UserError
-        There is no such paper; says which there are.
-    UserError
-        Its file is not as expected.
-    """
+    """Read a paper. Raises `UserError` with the known names for an unknown one, and for a wrong file."""
     if name not in names():
         raise UserError(f"expected one of the papers {', '.join(names())}, found {name!r}")
     return read(FOLDER / f"{name}.toml")
 
 
 def papers_of_workload(workload: str) -> list[Paper]:
-    """Papers that measured a workload."""
     return [paper for paper in map(load, names()) if workload in paper.workloads()]
 
 
 def read(path: Path) -> Paper:
-    """Read a file.
-
-    Raises
-    ------
-    UserError
-        It cannot be read, is no TOML, or a key is missing, unknown or of another type.
-    """
+    """Read a file. Raises `UserError` if that fails, or a key is missing, unknown or of another type."""
     file = DataFile(path, PrintedNumber)
     series = {
         name: file.part(Series, {"name": name, **one}, f"series {name}") for name, one in file.tables("series").items()
@@ -102,7 +84,7 @@ def _exhibit(
 def _scale(
     file: DataFile, name: str, exhibit: Exhibit, content: Mapping[str, Any], scales: Mapping[str, Mapping[str, Any]]
 ) -> Scale:
-    """Convert what an exhibit says of a scale, over what its paper says. By default all rows are run."""
+    """Convert an exhibit's scale, with defaults from the paper. By default all rows run."""
     place, keys = f"{exhibit.name}, {name}", [line.key for line in exhibit.lines]
     usual, own = (file.part(Scale, said.get(name, {}), place) for said in (scales, content))
     amount = {**exhibit.amount, **usual.amount, **own.amount}
@@ -112,7 +94,7 @@ def _scale(
 
 
 def _check(file: DataFile, paper: Paper, one: Exhibit) -> None:
-    """Demand that what an exhibit names is there."""
+    """Check that the names in an exhibit exist."""
     for column in one.columns:
         file.among(one.name, "machine", [column.machine] if column.machine else [], list(paper.machines))
         file.among(one.name, "measure", column.holds, list(MEASURES))

@@ -34,7 +34,7 @@ WEAK_VERIFIERS = ("scorer", "published optimum")
 """Verifiers that confirm the length of a tour, and do not search for a shorter one."""
 AMOUNTS = ("ants", "climbers", "iterations")
 LEAST_FOR_MEAN = 10
-"""Repetitions or seeds from which a cell has their mean and standard deviation: papers print them of 30."""
+"""Repetitions or seeds from which a cell has mean and standard deviation: papers print them of 30."""
 LEAST_HOST_SHARE = 0.2
 """Part of an end-to-end time outside kernels above which a cell has the kernel time too."""
 REFERENCE_SOLVERS = {"Concorde": ("concorde",), "LKH": ("LKH", "elkai")}
@@ -45,10 +45,9 @@ REFERENCE_SOLVERS = {"Concorde": ("concorde",), "LKH": ("LKH", "elkai")}
 class ExhibitCell:
     """A run of ours in its cell.
 
-    `reference` is the run that `over_first` divides by: of the same work on the same device, None where it did not
-    run; `rival` is the other solver that the exhibit measures against, if it does, which ran beside one of `nearby`,
-    the runs on the same instance and machine. `lengths` are runs that tell the start-up of a run that is shorter than
-    the paper's; None where the run has the paper's amount of work.
+    `reference` is the run that `over_first` divides by, of the same work on the same device, or None. `rival` is the
+    other solver of the exhibit, if any, which ran beside one of `nearby`, the runs on the same instance and machine.
+    `lengths` are runs that give the start-up of a run shorter than the paper's; None for the paper's amount of work.
     """
 
     row: ComparedRun
@@ -59,12 +58,11 @@ class ExhibitCell:
 
     @property
     def record(self) -> Record:
-        """The run's record."""
         return self.row.record
 
     @property
     def iterations(self) -> int:
-        """Iterations of the run, 1 where it counts none."""
+        """Iterations of the run; 1 without a count."""
         return int(self.record.parameters.get("iterations") or 1)
 
     def too_short(self, base: ComparedRun | None = None) -> str:
@@ -76,11 +74,11 @@ class ExhibitCell:
         return ""
 
     def slope(self, row: ComparedRun) -> Estimate | None:
-        """Seconds of an iteration of a run without start-up; None where no run of another length tells."""
+        """Seconds of an iteration without start-up; None without a run of another length."""
         return None if self.lengths is None else iteration_slope(row.record, self.lengths)
 
     def over(self, base: ComparedRun) -> Estimate | None:
-        """Times as fast as a base: a ratio of slopes where start-up is too much of the times."""
+        """Speed-up over a base: a ratio of slopes if start-up is too much of the times."""
         if not self.too_short(base):
             return ratio_of_medians(base.record.running_seconds, self.row.record.running_seconds)
         slow, own = self.slope(base), self.slope(self.row)
@@ -98,7 +96,7 @@ class Measure:
     words : callable
         Text of our cell; empty if the run does not have it.
     value : callable
-        The same as a number; None if there is none.
+        The same as a number, or None.
     """
 
     axis: str
@@ -115,7 +113,7 @@ def _seconds_words(one: ExhibitCell) -> str:
 
 
 def _kernel_words(one: ExhibitCell, parts: int = 1) -> str:
-    """Word the kernel time, or a part of it, where it is another than the time from end to end."""
+    """Describe the kernel time, or a part of it, if it differs from the end-to-end time."""
     kernel = one.row.kernel.median.value
     apart = kernel > 0 and _seconds(one) - kernel > LEAST_HOST_SHARE * _seconds(one)
     return f", kernel {seconds(kernel / parts)}" if apart else ""
@@ -171,7 +169,6 @@ def _over_first_words(one: ExhibitCell) -> str:
 
 
 def _value_of(estimate: Callable[[ExhibitCell], Estimate | None]) -> Callable[[ExhibitCell], float | None]:
-    """Return the measure that is the value of an estimate."""
     return lambda one: None if (found := estimate(one)) is None else found.value
 
 
@@ -195,7 +192,6 @@ def _mean_words(one: ExhibitCell) -> str:
 
 
 def _costs(one: ExhibitCell) -> Summary | None:
-    """Summary of the best costs of many seeds."""
     costs = one.record.details.get("costs") or ()
     return summarise(costs) if len(costs) >= LEAST_FOR_MEAN else None
 
@@ -212,13 +208,13 @@ def _mean_cost_words(one: ExhibitCell) -> str:
 
 
 def _with(one: ExhibitCell) -> str:
-    """With how much work a best cost was found."""
+    """Describe the amount of work that found a best cost."""
     asked = one.record.parameters
     return ", ".join(f"{grouped(asked[name])} {name}" for name in AMOUNTS if asked.get(name))
 
 
 def _shares(one: ExhibitCell) -> str:
-    """Parts of the time: transfers and kernels as the record has them, communication where ranks measured it."""
+    """Describe parts of the time: recorded transfers and kernels, and measured communication of ranks."""
     whole = _seconds(one)
     if not whole:
         return ""
@@ -270,13 +266,7 @@ def _streamed(one: ExhibitCell) -> str:
 
 
 def peers_of(record: Record) -> Sequence[Mapping[str, Any]]:
-    """Solvers of other people that ran beside a run.
-
-    Raises
-    ------
-    RecordError
-        `details.reference_solvers` is no list of solvers.
-    """
+    """Solvers that ran beside a run. Raises `RecordError` if `details.reference_solvers` is no list of solvers."""
     found = record.details.get("reference_solvers", ())
     if not isinstance(found, list | tuple) or not all(isinstance(peer, dict) and "name" in peer for peer in found):
         raise RecordError(f"{record.label}: expected a list of solvers in details.reference_solvers, found {found!r}")
@@ -295,7 +285,7 @@ def _timed_solvers(one: ExhibitCell) -> list[Mapping[str, Any]]:
 
 
 def _peer(peer: Mapping[str, Any], one: ExhibitCell) -> str:
-    """Word another solver's time, how many times ours it is, and its cost where that is another."""
+    """Describe another solver's time, its ratio to ours, and its cost if different."""
     name, took, cost = peer["name"], float(peer["solve_s"]), peer.get("cost", peer.get("length"))
     other = f", cost {grouped(cost)}" if cost not in (None, one.record.best_cost) else ""
     against = f" ({ratio(took / _seconds(one))} ours)" if _seconds(one) else ""
@@ -309,7 +299,7 @@ def missing_solver_text(one: ExhibitCell) -> str:
     troubles = set()
     for peer in _reference_solvers(one):
         said = str(peer.get("failure") or "has no time")
-        # A failure that is no missing program has its details behind a colon.
+        # A failure other than a missing program has its details after a colon.
         troubles.add(f"{peer['name']} {said if said.startswith('not found') else said.partition(':')[0]}")
     return f"no time of {one.rival}: {', '.join(sorted(troubles)) or 'it did not run here'}"
 
@@ -329,10 +319,7 @@ def _over_peer(one: ExhibitCell) -> float | None:
 def profile_of(record: Record) -> Sequence[Mapping[str, Any]]:
     """Return a profiler's counters of a run, one entry a kernel; empty without `--profile`.
 
-    Raises
-    ------
-    RecordError
-        `details.profile` has no list of kernels.
+    Raises `RecordError` if `details.profile` has no list of kernels.
     """
     found = (record.details.get("profile") or {}).get("kernels", ())
     if not isinstance(found, list | tuple) or not all(isinstance(one, dict) and "kernel" in one for one in found):
@@ -349,7 +336,7 @@ def _profiled(metric: str) -> Measure:
 
 
 def _spread(spread: Sequence[float] | None, metric: str) -> str:
-    """Word least, average and most of a kernel's launches: parts of one in per cent, instructions per clock as is."""
+    """Describe least, average and largest values of a kernel: fractions in per cent, instructions per clock as is."""
     if spread is None:
         return "no launch has it"
     if metric == "ipc":

@@ -1,6 +1,6 @@
-"""Cells of a paper's clusters as the cluster model has them: the speed of one core from our records, on their network.
+"""Cells of a paper's clusters by the cluster model: the speed of one core from our records, on the paper's network.
 
-A modelled cell is no run. It names its one-core record, network and ranks, and what its interval leaves out.
+A modelled cell is no run. It names its one-core record, network and ranks, and the limits of its interval.
 """
 
 from __future__ import annotations
@@ -29,22 +29,11 @@ UNCERTAINTY = (
     "(docs/cluster-model.md). It lets cores of a host be as fast together as alone, so a real cluster takes longer; "
     "figures of its networks are partly assumed (cluster/model/interconnects.toml)"
 )
-"""Part of the error of a modelled figure that its interval leaves out."""
+"""Part of the error of a modelled figure outside its interval."""
 
 
 class PublishedCluster(NamedTuple):
-    """A published column, and the machines behind it.
-
-    Attributes
-    ----------
-    table, heading : str
-    column : int
-        Its place in the table.
-    network : Interconnect
-        Network with the cores per host and the sites of the column.
-    ranks : int
-
-    """
+    """A published column, its index in the table, and its machines: network (cores per host, sites) and ranks."""
 
     table: str
     heading: str
@@ -54,13 +43,12 @@ class PublishedCluster(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Ranks, hosts and network, as text."""
         hosts = self.network.hosts_of(self.ranks)
         return f"{self.ranks} ranks on {hosts} host{'s' * (hosts != 1)} of {_network_text(self.network)}"
 
 
 def clusters_of(paper: Paper) -> list[PublishedCluster]:
-    """Return the columns of clusters, as the paper's file describes their machines; empty if it describes none."""
+    """Return the columns of clusters that the paper's file describes."""
     found = []
     for said in paper.extra.get("clusters", {}).get("columns", ()):
         headings = [column.heading for column in paper.chosen("table", said["table"])[0].columns]
@@ -93,11 +81,9 @@ class ModelBasis(NamedTuple):
 
     @property
     def machine(self) -> str:
-        """The letter of the machine."""
         return self.rows[0].machine
 
     def run(self, line: ExhibitRow) -> Record | None:
-        """Return the record of a row's instance; None without one."""
         return next((run.record for run in self.calibration.core.runs if short(run) == line.key), None)
 
 
@@ -115,7 +101,7 @@ def model_bases(exhibit: Exhibit, evidence: PaperEvidence) -> Iterator[ModelBasi
 
 
 def _longest(records: Sequence[Record]) -> list[Record]:
-    """Return the record of each instance with the most iterations: start-up weighs least in it."""
+    """Return the record of each instance with the most iterations, where start-up weighs least."""
     found: dict[str, Record] = {}
     for one in sorted(records, key=lambda one: int(one.parameters.get("iterations") or 0)):
         found[one.instance_sha256] = one
@@ -126,7 +112,7 @@ def _longest(records: Sequence[Record]) -> list[Record]:
 
 
 def with_modelled(shown: FilledExhibit, paper: Paper, evidence: PaperEvidence) -> FilledExhibit:
-    """Return an exhibit with modelled cells beside its published clusters; unchanged if it has none of these."""
+    """Return an exhibit with modelled cells beside its published clusters; unchanged without any."""
     clusters = [one for one in clusters_of(paper) if (shown.exhibit.kind, shown.exhibit.number) == ("table", one.table)]
     bases = [*model_bases(shown.exhibit, evidence)] if clusters else []
     cells = [

@@ -1,4 +1,4 @@
-"""Places of our runs in an exhibit; and the baseline of a ratio over a column."""
+"""Places of our runs in an exhibit, and the baseline of a ratio over a column."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ class PlacedRun:
 
 
 def place_runs(exhibit: Exhibit, rows: Sequence[ComparedRun]) -> Iterator[PlacedRun]:
-    """Yield the runs that belong to an exhibit, each with its series, row and column."""
     for row in rows:
         series = find_series(exhibit, row.record)
         column = _column_of(exhibit, row.record)
@@ -40,7 +39,7 @@ def place_runs(exhibit: Exhibit, rows: Sequence[ComparedRun]) -> Iterator[Placed
 
 
 def find_series(exhibit: Exhibit, record: Record) -> Series | None:
-    """Return the series that a run belongs to, of several the one with most options, then hosts; None without any."""
+    """Return the series of a run: the one with most options, then hosts; None without any."""
     if exhibit.never_ours or record.workload not in exhibit.workloads() or not has_options(record, exhibit.options):
         return None
     suitable = [one for one in exhibit.series if _suits(one, record)]
@@ -59,7 +58,7 @@ def _suits(series: Series, record: Record) -> bool:
 
 
 def _suits_hosts(series: Series, record: Record) -> bool:
-    """Tell whether a run's hosts are those of a series, emulated ones by one machine or real ones."""
+    """True if a run's hosts are those of a series, emulated ones by one machine or real ones."""
     where = record.environment
     if series.network or where.get(EMULATED_NETWORK):
         return (where.get(EMULATED_NETWORK), where.get(EMULATED_HOSTS)) == (series.network, series.hosts)
@@ -67,7 +66,6 @@ def _suits_hosts(series: Series, record: Record) -> bool:
 
 
 def has_options(record: Record, options: Mapping[str, Any]) -> bool:
-    """Tell whether a run was asked for options."""
     asked = {**record.parameters, **record.execution, "instance": record.instance}
     if asked.get("bound") == ON_HOST:
         asked["bound"] = options.get("bound", ON_HOST)
@@ -79,7 +77,7 @@ def _column_of(exhibit: Exhibit, record: Record) -> ExhibitColumn | None:
 
 
 def _line_of(exhibit: Exhibit, row: ComparedRun) -> ExhibitRow:
-    """The row of a run: one of the exhibit, or a new one."""
+    """Return the row of a run: one of the exhibit, or a new one."""
     record = row.record
     if exhibit.row_by == PROCESSORS:
         key = processors(record)
@@ -95,12 +93,12 @@ def _line_of(exhibit: Exhibit, row: ComparedRun) -> ExhibitRow:
 
 
 def processors(record: Record) -> str:
-    """Kind and number of the processors that a run had: `gpu:1`, `cores:16`, `core:1`."""
+    """Kind and number of a run's processors: `gpu:1`, `cores:16`, `core:1`."""
     if record.device_kind == "gpu":
         return f"gpu:{record.ranks}"
     if record.device_kind == "core":
         return "core:1" if record.ranks == 1 else f"cores:{record.ranks}"
-    # Every rank has the same cores of its host, however many ranks share them.
+    # Every rank has the same cores of its host, for any number of ranks.
     hosts = min(record.ranks, record.environment.get("host_count") or 1)
     return f"cores:{(record.host_cores or 1) * hosts}"
 
@@ -122,9 +120,9 @@ def natural_order(name: str) -> list[tuple[int, str]]:
 def choose_runs(exhibit: Exhibit, placed: Sequence[PlacedRun]) -> list[PlacedRun]:
     """Return the runs that an exhibit shows, in the order in which they are placed.
 
-    Of each cell that is the one with the best cost, or those that have a ratio where one of them has. Of runs that
-    differ in their amount of work alone the longest is kept, and of equal ones the newest; a run of ranks that shared
-    it out replaces one that the first rank did alone.
+    Of each cell that is the one with the best cost, or those that have a ratio if one of them has. Of runs that
+    differ only in their amount of work the longest is kept, and of equal ones the newest; a run of ranks that shared
+    it replaces one that the first rank did alone.
     """
     if exhibit.keep == "best":
         candidates = _greatest(placed, _place_of, lambda one: -one.row.record.best_cost)
@@ -167,7 +165,7 @@ def _greatest(
 
 
 def find_reference(exhibit: Exhibit, one: PlacedRun, placed: Sequence[PlacedRun]) -> ComparedRun | None:
-    """The run that a ratio over the first column is over: alike in all but what the reference says."""
+    """Return the run that a ratio over the first column is over: equal in all but the reference."""
     first = {name: value for name, value in exhibit.reference.items() if name != "peer"}
     if not first or one.column is None:
         return None
@@ -179,7 +177,6 @@ def find_reference(exhibit: Exhibit, one: PlacedRun, placed: Sequence[PlacedRun]
 
 
 def same_problem(one: PlacedRun, other: PlacedRun) -> bool:
-    """Return True if two runs solved the same instance on the same machine."""
     return (one.row.record.instance_sha256, one.row.machine) == (other.row.record.instance_sha256, other.row.machine)
 
 

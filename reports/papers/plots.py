@@ -1,7 +1,7 @@
 """An exhibit as a picture: published and our figures in the same plot, as SVG and PNG.
 
-Readable on light and dark pages (drawn on white) and for readers who see colours differently: Okabe and Ito's colours,
-and markers or hatches that differ too. Published figures are hollow and dashed, ours filled.
+Readable on light and dark pages (drawn on white) and for colour-blind readers: Okabe and Ito's colours, and different
+markers or hatches. Published figures are hollow and dashed, ours filled.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ SPEEDUP, DOUBTFUL = "speedup", "*"
 RATIOS = (SPEEDUP, "over_peer", "over_first")
 COST = "cost"
 PER_RUN = ("seconds", COST)
-"""Measures that depend on how many iterations a run made."""
+"""Measures that depend on the number of iterations of a run."""
 LEGEND_WIDTH, TITLE_WIDTH = 60, 62
-"""Letters in a line: of a legend, and above the picture."""
+"""Letters in a line of a legend, and of the text above the picture."""
 ONE_SIDED = {True: "published figures alone: no run of ours", False: "ours alone: no published figure"}
 """Text above a picture with only published curves, or only ours."""
 
@@ -46,7 +46,7 @@ class ExhibitCurve:
 
 @dataclass(frozen=True)
 class Panel:
-    """Curves that share an axis; `optimum` is drawn as a line where the axis has costs."""
+    """Curves that share an axis; `optimum` is a line if the axis has costs."""
 
     title: str
     places: tuple[str, ...]
@@ -56,7 +56,7 @@ class Panel:
 
 
 def panels(figure: Exhibit, shown: FilledExhibit) -> list[Panel]:
-    """Return the panels that a figure draws of an exhibit; empty with fewer than two values."""
+    """Return the panels of a figure of an exhibit; empty with fewer than two values."""
     plot = figure.plot
     if plot is None:
         return []
@@ -69,11 +69,7 @@ def draw(
 ) -> list[Path]:
     """Draw a figure into a folder as files of a name.
 
-    Returns
-    -------
-    list of Path
-        The files written, in the order of the formats; empty where there is nothing to draw or matplotlib is not
-        installed.
+    Returns the files, in the order of the formats; empty without anything to draw or without matplotlib.
     """
     drawn, plot = panels(figure, shown), figure.plot
     if not drawn or plot is None:
@@ -94,7 +90,7 @@ def draw(
 
 
 def remarks(drawn: Sequence[Panel]) -> list[str]:
-    """Return the lines above a picture: that it has no run of ours or no published figure, or a doubtful ratio."""
+    """Return the lines above a picture: missing runs of ours or published figures, and doubtful ratios."""
     curves = [curve for panel in drawn for curve in panel.curves]
     published = {curve.published for curve in curves}
     said = [f"({ONE_SIDED[whose]})" for whose in published] if len(published) == 1 else []
@@ -112,15 +108,7 @@ def joined_categories(figure: Exhibit, shown: FilledExhibit) -> str:
 
 
 def gap_reason(exhibit: Exhibit, shown: FilledExhibit) -> str:
-    """Return why an exhibit shows no run of ours, and how to get one; empty if it shows one.
-
-    Parameters
-    ----------
-    exhibit : Exhibit
-        A table, or a figure that draws one.
-    shown : Shown
-        The table with our runs.
-    """
+    """Return why a table, or a figure of one, shows no run of ours, and the remedy; empty if it shows one."""
     ours = [not curve.published for panel in panels(exhibit, shown) for curve in panel.curves]
     if shown.exhibit.never_ours or any(ours if exhibit.of else (datum.values for datum in shown.ours)):
         return ""
@@ -140,7 +128,7 @@ def gap_reason(exhibit: Exhibit, shown: FilledExhibit) -> str:
 
 
 def _over_rows(plot: Plot, shown: FilledExhibit) -> list[Panel]:
-    """The rows are the places, the columns the curves: those of the paper's chosen machines, then ours."""
+    """Rows are the places, columns the curves: those of the paper's chosen machines, then ours."""
     wanted = _machines_in_words(plot, shown)
     labels = {line.key: line.label for line in shown.lines}
     curves: dict[tuple[str, bool], dict[str, float]] = {}
@@ -165,7 +153,7 @@ def _over_rows(plot: Plot, shown: FilledExhibit) -> list[Panel]:
 
 
 def _machines_in_words(plot: Plot, shown: FilledExhibit) -> set[str]:
-    """The machines of a plot as data name them: a row has a figure for each column."""
+    """Names of a plot's machines in data: a row has a figure for each column."""
     by_column = zip(shown.exhibit.columns, shown.published, strict=False)
     return {datum.whose for column, datum in by_column if not plot.machines or column.machine in plot.machines}
 
@@ -197,7 +185,7 @@ def _over_options(plot: Plot, shown: FilledExhibit) -> list[Panel]:
 
 
 def _joined(curves: Mapping[str, Mapping[str, float]]) -> dict[str, Mapping[str, float]]:
-    """Join curves of equal values, of which only the last would be seen."""
+    """Join equal curves, of which only the last would be visible."""
     names: dict[tuple[tuple[str, float], ...], list[str]] = {}
     for name, values in curves.items():
         names.setdefault(tuple(values.items()), []).append(name)
@@ -205,7 +193,7 @@ def _joined(curves: Mapping[str, Mapping[str, float]]) -> dict[str, Mapping[str,
 
 
 def _axis(plot: Plot, ours: Sequence[Datum]) -> str:
-    """Return what the vertical axis says: of ours with the number of iterations, which decides times and costs."""
+    """Return the label of the vertical axis, for ours with the number of iterations, which decides times and costs."""
     if not ours:
         return plot.axis or MEASURES[plot.measure].axis
     asked = {datum.row.record.parameters.get("iterations") for datum in ours if datum.row}
@@ -215,7 +203,7 @@ def _axis(plot: Plot, ours: Sequence[Datum]) -> str:
 
 
 def _optimum(ours: Sequence[Datum]) -> float | None:
-    """Return the optimum where all runs are of one instance and it is known."""
+    """Return the optimum if it is known and all runs are of one instance."""
     known = {datum.row.record.details.get("optimum") for datum in ours if datum.row}
     return known.pop() if len(known) == 1 else None
 

@@ -27,7 +27,7 @@ class AnnotatedTable:
 
 
 def make_table(shown: FilledExhibit) -> AnnotatedTable | None:
-    """Make the table of an exhibit; None where it would have no figure."""
+    """Make the table of an exhibit; None without a figure."""
     if not shown.published and not shown.ours:
         return None
     marks: dict[str, str] = {}
@@ -65,7 +65,7 @@ def _in_columns_of_their_own(shown: FilledExhibit, marks: dict[str, str]) -> Tex
 
 
 def _own_cell(shown: FilledExhibit, line: ExhibitRow, heading: str, marks: dict[str, str]) -> str:
-    """Return our cell of a row; where nothing of a whole column ran its mark says why."""
+    """Return our cell of a row; its mark has the reason if a whole column is empty."""
     found = [datum for datum in shown.ours if (datum.line, datum.column) == (line.key, heading)]
     if found:
         return cell_text(found, marks)
@@ -76,14 +76,14 @@ def _own_cell(shown: FilledExhibit, line: ExhibitRow, heading: str, marks: dict[
 
 
 def _modelled_cell(shown: FilledExhibit, line: ExhibitRow, heading: str, marks: dict[str, str]) -> str:
-    """Return the cell of the cluster model; without a run on one core its mark says so."""
+    """Return the cell of the cluster model; its mark reports a missing run on one core."""
     if heading in shown.not_modelled:
         return f"{NOT_MODELLED} [{_mark(f'{NOT_MODELLED}: no run of this work on one core', marks)}]"
     return cell_text([datum for datum in shown.modelled if (datum.line, datum.column) == (line.key, heading)], marks)
 
 
 def _machine(shown: FilledExhibit, place: int) -> str:
-    """The machine of a published column: that of the figure at its place in the first row that has figures."""
+    """Return the machine of a published column: that of the figure at its place in the first row with figures."""
     first = next(line for line in shown.exhibit.lines if line.figures)
     data = [datum for datum in shown.published if datum.line == first.key]
     return data[place].whose
@@ -113,19 +113,17 @@ def _by_whose(shown: FilledExhibit, line: ExhibitRow) -> Iterable[Sequence[Datum
 
 
 def _headings(shown: FilledExhibit) -> list[str]:
-    """Headings of our columns, in the order of the series."""
     headings = [*(datum.column for datum in shown.ours), *(series.heading for series, _ in shown.absent)]
     return sorted(dict.fromkeys(headings), key=_order(shown.exhibit))
 
 
 def _order(exhibit: Exhibit) -> Callable[[str], int]:
-    """Return the key that sorts headings by the exhibit's series."""
     places = {name: place for place, one in enumerate(exhibit.series) for name in (one.heading, one.on_cores)}
     return lambda heading: places.get(heading.partition(": ")[0], len(places))
 
 
 def cell_text(data: Sequence[Datum], marks: dict[str, str]) -> str:
-    """The lines of a cell, each run with the marks of what has to be said of it."""
+    """Return the lines of a cell, each run with the marks of its notes."""
     said = []
     for datum in data:
         letters = [_mark(note, marks) for note in datum.notes]

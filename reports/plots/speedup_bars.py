@@ -19,10 +19,9 @@ NAME_WIDTH = 24
 
 
 def speedups(section: ComparedSection, folder: Path, name: str = "speedup") -> list[Path]:
-    """Draw the speed-up of each row over one core into a folder as SVG and PNG of that name.
+    """Draw the speed-up of each row over one core; return the SVG and PNG.
 
-    Returns the files written, the SVG first; empty where fewer than two rows have a speed-up, which are nothing to
-    compare, or matplotlib is not installed.
+    No files for fewer than two rows with a speed-up, or without matplotlib.
     """
     if len(_with_speedup(section)) < 2:
         return []
@@ -30,7 +29,7 @@ def speedups(section: ComparedSection, folder: Path, name: str = "speedup") -> l
 
 
 def show_speedups(section: ComparedSection, axes: Any = None) -> Any:
-    """Draw the same into axes, or into a figure of the user's own matplotlib, as notebooks show it.
+    """Draw the same into axes, or into a figure of the user's own matplotlib for notebooks.
 
     Raises `UserError` if matplotlib is not installed.
     """
@@ -42,10 +41,10 @@ def show_speedups(section: ComparedSection, axes: Any = None) -> Any:
 
 
 def draw_speedups(axes: Any, section: ComparedSection) -> None:
-    """Draw a bar for each row that has a speed-up, and say below what all ran."""
+    """Draw a bar for each row with a speed-up, with the common work below."""
     rows = _with_speedup(section)
     values = [found.value for _, found in rows]
-    # A bar's length must mean something: on a logarithmic axis that is its distance from 1.
+    # On a logarithmic axis a bar's length is its distance from 1.
     logarithmic = style.is_wide(values)
     start = 1.0 if logarithmic else 0.0
     names = _names(section)
@@ -91,7 +90,7 @@ def _with_speedup(section: ComparedSection) -> list[tuple[ComparedRun, Estimate]
 
 
 def _names(section: ComparedSection) -> list[str]:
-    """Name the bars, in lines that are short enough, with the marks of their notes."""
+    """Name the bars, in short lines, with the marks of their notes."""
     names = []
     for row, _ in _with_speedup(section):
         label = section.comparison.label(row)

@@ -23,7 +23,6 @@ VERSION = "1.0.0"
 """Version of the format. IOHanalyzer compares it, as text, with the least version for data files with two columns."""
 HEADING = "evaluations raw_y"
 MAXIMISED = ("lcs", "knapsack")
-"""Workloads with a cost to maximise."""
 SIZES = ("cities", "size", "items")
 """Details with the size of an instance, in the order of the search."""
 START = "start_cost"
@@ -34,7 +33,7 @@ CostRows = list[tuple[int, int | float]]
 
 @dataclass(frozen=True)
 class IohRun:
-    """Evaluations with the best cost until then, from the first evaluation on, and the record that they come from."""
+    """Evaluations with the best cost so far, from the first evaluation on, and their record."""
 
     record: Record
     rows: CostRows
@@ -49,15 +48,9 @@ class IohFiles:
 
 
 def write(records: Sequence[Record], folder: Path) -> IohFiles:
-    """Write the course of every run.
+    """Write the course of every run into a folder, which is made if missing; files of the same names are overwritten.
 
-    Raises `UserError` if no run has a course to write, repetitions of a run differ in it, or the folder cannot be
-    written.
-
-    Parameters
-    ----------
-    folder
-        Is made where it is missing; files of the same names are written over.
+    Raises `UserError` if no run has a course, repetitions of a run differ in it, or the folder cannot be written.
     """
     runs: list[IohRun] = []
     notes: list[str] = []
@@ -78,7 +71,7 @@ def write(records: Sequence[Record], folder: Path) -> IohFiles:
 
 
 def cost_rows(record: Record) -> CostRows:
-    """Return evaluations with the best cost until then; empty if neither a history nor the start is known.
+    """Return evaluations with the best cost so far; empty if neither a history nor the start is known.
 
     Readers identify the start of a run by its row of evaluation 1. A start solution is the first evaluation, even if
     the search did not count it; without one the first known cost is used.
@@ -149,7 +142,7 @@ def _kind(record: Record) -> str:
 
 
 def _algorithms(records: Sequence[Record]) -> Mapping[str, str]:
-    """Name each algorithm by its workload and by what sets it apart from the others of that workload."""
+    """Name each algorithm by its workload and its differences from the others of that workload."""
     kinds = {_kind(record): (record.workload, _run_settings(record)) for record in records}
     names = {}
     for kind, (workload, asked) in kinds.items():
@@ -160,7 +153,7 @@ def _algorithms(records: Sequence[Record]) -> Mapping[str, str]:
 
 
 def _places(names: Iterable[str]) -> Mapping[str, str]:
-    """Return a folder's name for each algorithm, no two alike."""
+    """Return a unique folder name for each algorithm."""
     places: dict[str, str] = {}
     for name in names:
         if name not in places:
@@ -175,5 +168,4 @@ def _size(record: Record) -> int:
 
 
 def _plain(name: str) -> str:
-    """Return a name that every file system takes."""
     return re.sub(r"[^A-Za-z0-9.=+-]+", "_", name)[:100].strip("._") or "unnamed"
