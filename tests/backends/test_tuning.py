@@ -33,6 +33,7 @@ def algorithm_3(start, neighbourhood_size, largest=512):
 
 
 def run(tuner, seconds, iterations=100_000):
+    """Report ``seconds(shape)`` until the tuner is done; its exceptions are failed launches."""
     used = []
     while not tuner.done and len(used) < iterations:
         used.append(tuner.next())

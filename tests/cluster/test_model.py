@@ -136,6 +136,7 @@ def test_trees_go_through_every_host_and_between_them_twice():
 
 
 def everybody_has_all(messages, ranks):
+    """Sets of ranks replace sums."""
     known = [{rank} for rank in range(ranks)]
     for source, target, _ in messages:
         before = [set(one) for one in known]

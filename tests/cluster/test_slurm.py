@@ -201,6 +201,7 @@ def test_a_job_that_kept_its_state_is_queued_again(state, code, requeued, more, 
 
 
 def test_a_script_passes_a_signal_on_that_comes_before_its_job(job, tmp_path):
+    """The shell of the batch script gets the signal while it starts `launch`."""
     python = put(tmp_path / "python", "#!/bin/sh\nexec sleep 60\n")
     script = job.written("ppp", python=python).replace("job=$!\n", 'job=$!\nkill -TERM "$$"\n')
     code, said, _ = job.run(script)

@@ -222,6 +222,7 @@ class Colonies:
         self.tours = []
 
     def deposit(self, length):
+        """Equation 3's 1 / L in units of pheromone."""
         return self.quantity // max(int(length), self.lower_bound)
 
     def trail_limits(self, length):

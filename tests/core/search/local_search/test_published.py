@@ -73,6 +73,7 @@ def test_a_layout_of_histograms_is_the_same_search_on_every_backend(backend, lay
 
 @pytest.mark.parametrize("row", cases([("qap", "exchange2", "hill", "device")], [("ppp", "flip2", "tabu", "device")]))
 def test_walks_one_after_another_find_what_they_find_side_by_side(cpu, row):
+    """The paper's sequence of 100 hill climbs (section 6.7)."""
     side_by_side = found(made(cpu, row, level="algorithm", walks=5))
     one = published(cpu, row, walks=5)
     assert [found(one), found(one)] == [side_by_side] * 2
