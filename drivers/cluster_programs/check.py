@@ -78,8 +78,8 @@ def require_several_ranks(options: argparse.Namespace) -> Any:
             "found one rank, expected several: `mpirun -n 4 python -m cluster check`, or over several hosts `python "
             "-m cluster launch --hosts FILE check`"
         )
-    given = {f"--{name.replace('_', '-')}": str(value) for name, value in vars(options).items() if name not in PLACE}
-    require_equal_arguments(ranks, {"program": "python -m cluster check", "--help": "not given", **given})
+    settings = {f"--{name.replace('_', '-')}": str(value) for name, value in vars(options).items() if name not in PLACE}
+    require_equal_arguments(ranks, {"program": "python -m cluster check", "--help": "not given", **settings})
     return ranks
 
 
@@ -163,11 +163,11 @@ def measure_rank(
     with meter:
         together = measure_rate(search, TOGETHER_S)
     ranks.assemble()
-    here = [rank for rank, host in enumerate(hosts) if host == hosts[ranks.rank]]
-    before, after = here[: here.index(ranks.rank)], here[here.index(ranks.rank) + 1 :]
+    of_host = [rank for rank, host in enumerate(hosts) if host == hosts[ranks.rank]]
+    before, after = of_host[: of_host.index(ranks.rank)], of_host[of_host.index(ranks.rank) + 1 :]
     if before:
         serialised_timing.wait_for_turn(ranks.world, before[-1])
-    alone = measure_rate(search, min(max(ALONE_S / len(here), LEAST_ALONE_S), MOST_ALONE_S))
+    alone = measure_rate(search, min(max(ALONE_S / len(of_host), LEAST_ALONE_S), MOST_ALONE_S))
     if after:
         serialised_timing.pass_turn(ranks.world, after[0])
     ranks.assemble()

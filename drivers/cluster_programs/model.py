@@ -82,12 +82,12 @@ def validate(
     if len(networks) != 1:
         raise UserError(f"--validate: expected one --network, on which the runs were made, found {len(networks)}")
     runs = workload_records([options.validate], options.workload)
-    found = pages.validate_runs(records, runs, networks[0])
+    checks = pages.validate_runs(records, runs, networks[0])
     within = DEFAULT_TOLERANCE if options.within is None else options.within
     print_report(
-        pages_cluster_model.render_checks(found, within, made_by), options.out, f"{pages_cluster_model.NAME}-validated"
+        pages_cluster_model.render_checks(checks, within, made_by), options.out, f"{pages_cluster_model.NAME}-validated"
     )
-    is_off = options.within is not None and any(abs(one.error.value) > within for one in found)
+    is_off = options.within is not None and any(abs(one.error.value) > within for one in checks)
     return FAILED if is_off else DONE
 
 
@@ -102,8 +102,8 @@ def print_report(text: str, out: Path | None, name: str) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = CompletingParser(prog=invocation("cluster model"), description=__doc__)
-    add = made.add_argument
+    command = CompletingParser(prog=invocation("cluster model"), description=__doc__)
+    add = command.add_argument
     add("--workload", default="ppp", metavar="W", help="workload of the records (%(default)s)")
     add("--instance", nargs="+", metavar="I", help="only these instances (default: all with records of one core)")
     add("--records", nargs="+", type=Path, default=[], metavar="FILE", help="files of run records")
@@ -122,7 +122,7 @@ def parser() -> argparse.ArgumentParser:
     price = "price of a node and of a GPU per hour, for the cost of a run"
     add("--price", nargs=2, type=positive, metavar=("NODE", "GPU"), help=price)
     add("--out", type=Path, metavar="DIR", help="folder for the report and its plot")
-    return made
+    return command
 
 
 def ranks_of(text: str) -> list[int]:
@@ -143,8 +143,8 @@ def network_of(name: str) -> list[Interconnect]:
         return interconnects.find_interconnects(name)
     from cluster.measure import measurement_file
 
-    found = measurement_file.read_measurement(name)
-    return [interconnects.fit_interconnect(name, found)]
+    measurement = measurement_file.read_measurement(name)
+    return [interconnects.fit_interconnect(name, measurement)]
 
 
 def workload_records(files: Sequence[Path], workload: str) -> list[Record]:
@@ -152,14 +152,14 @@ def workload_records(files: Sequence[Path], workload: str) -> list[Record]:
 
     Raises `UserError` if there are none.
     """
-    every = merge(record for file in files for record in load(file))
-    found = [one for one in every if one.workload == workload and one.execution.get("mapping") == "native"]
+    records = merge(record for file in files for record in load(file))
+    of_workload = [one for one in records if one.workload == workload and one.execution.get("mapping") == "native"]
     names = ", ".join(map(str, files))
-    if not found:
-        others = ", ".join(sorted({record.workload for record in every})) or "nothing"
+    if not of_workload:
+        others = ", ".join(sorted({record.workload for record in records})) or "nothing"
         raise UserError(f"{names}: no record of {workload} in the native mapping, only of {others}")
-    pairs = [one for one in found if one.parameters.get("neighbourhood") == "flip2"]
-    return pairs or found
+    pairs = [one for one in of_workload if one.parameters.get("neighbourhood") == "flip2"]
+    return pairs or of_workload
 
 
 if __name__ == "__main__":

@@ -64,16 +64,16 @@ class ModelScenario:
 
 
 def page(records: Sequence[Record], asked: ModelScenario, made_by: str) -> ClusterModelPage:
-    found = WorkloadCalibration(records, next((one for one in asked.networks if one.measured), None))
-    subjects = [model_instance(name, found, asked) for name in asked.instances or found.works]
+    rates = WorkloadCalibration(records, next((one for one in asked.networks if one.measured), None))
+    subjects = [model_instance(name, rates, asked) for name in asked.instances or rates.works]
     sizes, published = [], []
-    if found.is_of_the_paper:
-        published = list(published_tables.tables(found.rank, found.gpu_s))
-        sizes = crossing_sizes(found, asked)
+    if rates.is_of_the_paper:
+        published = list(published_tables.tables(rates.rank, rates.gpu_s))
+        sizes = crossing_sizes(rates, asked)
     return ClusterModelPage(
         records[0].workload,
         made_by,
-        tuple(calibration_sentences(found, records)),
+        tuple(calibration_sentences(rates, records)),
         networks_table(asked.networks),
         tuple(subjects),
         tuple(sizes),
@@ -82,11 +82,11 @@ def page(records: Sequence[Record], asked: ModelScenario, made_by: str) -> Clust
     )
 
 
-def model_instance(name: str, found: WorkloadCalibration, asked: ModelScenario) -> ModelledInstance:
-    rank = found.rank(name)
+def model_instance(name: str, rates: WorkloadCalibration, asked: ModelScenario) -> ModelledInstance:
+    rank = rates.rank(name)
     curves = [(one.title, scaling_frame(run_time.scaling_curve(*rank, one, asked.ranks))) for one in asked.networks]
     return ModelledInstance(
-        name, rank.work.units, found.first.record.evaluation_unit, found.core_s(name), found.gpu_s(name), curves
+        name, rank.work.units, rates.first.record.evaluation_unit, rates.core_s(name), rates.gpu_s(name), curves
     )
 
 
@@ -97,15 +97,15 @@ def scaling_frame(points: Sequence[ScalingPoint]) -> pandas.DataFrame:
     return pandas.DataFrame(rows, columns=["ranks", "seconds", "speedup", "communication"]).set_index("ranks")
 
 
-def calibration_sentences(found: WorkloadCalibration, records: Sequence[Record]) -> list[str]:
-    core, gpu = found.core, found.gpu
+def calibration_sentences(rates: WorkloadCalibration, records: Sequence[Record]) -> list[str]:
+    core, gpu = rates.core, rates.gpu
     said = [f"One core: {core.name}; an iteration takes, as measured: {by_size(core)}."]
     if gpu is None:
         said.append("No run on a GPU is among the records.")
     else:
         said.append(f"The GPU: {gpu.name}; an iteration takes, as measured: {by_size(gpu)}.")
-    lines = published_tables.exhibit("10").lines if found.is_of_the_paper else ()
-    beyond = [line.key for line in lines if not found.covers(line.key)]
+    lines = published_tables.exhibit("10").lines if rates.is_of_the_paper else ()
+    beyond = [line.key for line in lines if not rates.covers(line.key)]
     if beyond:
         said.append(f"Scaled, because larger than the sizes that one core has recorded: {', '.join(beyond)}.")
     said.append(f"Work of every rank that is not shared: {seconds(core.unshared_s)} an iteration, {core.why}.")
@@ -132,16 +132,16 @@ def networks_table(networks: Sequence[Interconnect]) -> TextTable:
     return TextTable("Networks", ("network", "between", ">latency", ">bandwidth", "source"), rows)
 
 
-def crossing_sizes(found: WorkloadCalibration, asked: ModelScenario) -> list[TextTable]:
+def crossing_sizes(rates: WorkloadCalibration, asked: ModelScenario) -> list[TextTable]:
     """For each number of ranks, the paper's sizes at which a cluster beats this GPU; none without records of it."""
-    known = ((line.key, found.gpu_s(line.key)) for line in published_tables.exhibit("10").lines)
+    known = ((line.key, rates.gpu_s(line.key)) for line in published_tables.exhibit("10").lines)
     times = {name: gpu_s for name, gpu_s in known if gpu_s is not None}
     if not times:
         return []
 
     def beaten(network: Interconnect, ranks: int) -> dict[str, bool]:
         return {
-            name: run_time.iteration(*found.rank(name), network, ranks).total_s < gpu_s for name, gpu_s in times.items()
+            name: run_time.iteration(*rates.rank(name), network, ranks).total_s < gpu_s for name, gpu_s in times.items()
         }
 
     rows = [[f"{count:,}", *(describe_sizes(beaten(one, count)) for one in asked.networks)] for count in asked.ranks]
@@ -165,18 +165,18 @@ def describe_sizes(beaten: dict[str, bool]) -> str:
     return f"up to {meant[-1]}" if first == 0 else f"{meant[0]} to {meant[-1]}"
 
 
-def machine_costs(one: ModelledInstance, asked: ModelScenario) -> tuple[str, tuple[ModelledCost, ...]]:
+def machine_costs(instance: ModelledInstance, asked: ModelScenario) -> tuple[str, tuple[ModelledCost, ...]]:
     """Time, energy and cost of a run on the GPU, and on the first sufficient and the fastest number of ranks."""
     rows = []
-    if one.gpu_s is not None:
-        rows.append(machine_cost("this GPU", 1, one.gpu_s, asked, of_gpu=True))
-    for network, (name, points) in zip(asked.networks, one.curves, strict=True):
-        fastest, _, beats = turning_ranks(points, one.gpu_s)
+    if instance.gpu_s is not None:
+        rows.append(machine_cost("this GPU", 1, instance.gpu_s, asked, of_gpu=True))
+    for network, (name, points) in zip(asked.networks, instance.curves, strict=True):
+        fastest, _, beats = turning_ranks(points, instance.gpu_s)
         for ranks in dict.fromkeys(filter(None, (beats, fastest))):
             nodes = network.hosts_of(ranks)
             place = f"{name}, {ranks:,} ranks on {nodes:,} nodes"
             rows.append(machine_cost(place, nodes, points["seconds"][ranks], asked))
-    return f"{one.instance}: {asked.iterations:,.0f} iterations, modelled", tuple(rows)
+    return f"{instance.instance}: {asked.iterations:,.0f} iterations, modelled", tuple(rows)
 
 
 def machine_cost(

@@ -138,15 +138,15 @@ def model_tables() -> Iterator[TextTable]:
         "crowded": "cores of a host as slow together as the column of 8 cores says",
         "collected": "the same on gigabit Ethernet, where the first machine collects all fitnesses",
     }
-    found = {line: [model_cell(cluster, line.key) for cluster in clusters()] for line in exhibit("10").lines}
+    modelled_lines = {line: [model_cell(cluster, line.key) for cluster in clusters()] for line in exhibit("10").lines}
     headings = ("instance", *(f">{one.heading}" for one in clusters()))
 
-    def modelled(one: ModelledCell, way: str) -> str:
-        run_s = amount() * getattr(one, way).total_s
-        return f"{number(run_s)} ({number(run_s / one.published_s)})"
+    def modelled(cell: ModelledCell, way: str) -> str:
+        run_s = amount() * getattr(cell, way).total_s
+        return f"{number(run_s)} ({number(run_s / cell.published_s)})"
 
     for way, caption in captions.items():
-        rows = [[line.label, *(modelled(one, way) for one in cells)] for line, cells in found.items()]
+        rows = [[line.label, *(modelled(one, way) for one in cells)] for line, cells in modelled_lines.items()]
         title = f"Seconds of a run modelled on the paper's machines (over the published): {caption}"
         yield TextTable(title, headings, rows)
 
@@ -164,8 +164,8 @@ def communication_remainder() -> TextTable:
             f"{number(row[1].left_s / 2 * FIBRE_M_S / 1000)} km" if row[0].table == "11" else ""
         ),
     }
-    found = [(cluster, model_cell(cluster, instance)) for cluster in clusters()]
-    return TextTable.of(f"An iteration on {instance}", found, columns)
+    cells = [(cluster, model_cell(cluster, instance)) for cluster in clusters()]
+    return TextTable.of(f"An iteration on {instance}", cells, columns)
 
 
 def findings() -> dict[str, Any]:

@@ -143,7 +143,7 @@ class Case:
         """
         where = self.configuration
         key = where.backend, where.recorded, where.ranks, self.workload.name, self.task.problem.sha256
-        found = merge(
+        runs = merge(
             one
             for one in records
             if (one.backend, one.device, one.ranks, one.workload, one.instance_sha256) == key
@@ -155,8 +155,8 @@ class Case:
             and one.seed in self.seeds
             and is_counted(one, machine)
         )
-        most = {one.seed: one for one in sorted(found, key=lambda one: len(one.repetitions))}
-        return [one for one in found if alike or most[one.seed] is one]
+        most = {one.seed: one for one in sorted(runs, key=lambda one: len(one.repetitions))}
+        return [one for one in runs if alike or most[one.seed] is one]
 
     def is_complete(self, records: Sequence[Record]) -> bool:
         return {one.seed for one in records if len(one.repetitions) >= self.repeats} == set(self.seeds)

@@ -145,22 +145,22 @@ def with_cores(
 
     Raises `UserError` if none accepts one, or a processor has fewer cores.
     """
-    able = [(one.backend, one.device) for one in devices if one.takes_cores]
-    made: list[Configuration] = []
-    for one in configurations:
-        if (one.backend, one.device) not in able:
-            made.append(one)
+    able = [(configuration.backend, configuration.device) for configuration in devices if configuration.takes_cores]
+    chosen: list[Configuration] = []
+    for configuration in configurations:
+        if (configuration.backend, configuration.device) not in able:
+            chosen.append(configuration)
             continue
-        most = one.compute_units
+        most = configuration.compute_units
         if max(cores) > most:
-            raise UserError(f"--cores {max(cores)}: found {most} for {one.backend}, expected at most {most}")
-        made += [one.with_cores(count) for count in sorted(set(cores))]
-    if all(one.cores is None for one in made):
+            raise UserError(f"--cores {max(cores)}: found {most} for {configuration.backend}, expected at most {most}")
+        chosen += [configuration.with_cores(count) for count in sorted(set(cores))]
+    if all(configuration.cores is None for configuration in chosen):
         names = " or ".join(dict.fromkeys(backend for backend, _ in able)) or "a backend of all cores"
         raise UserError(
             f"--cores: found nothing to run that takes a number of cores, expected {names} among --backends"
         )
-    return made
+    return chosen
 
 
 def refuse_oversubscription(asked: str, present: int) -> NoReturn:
@@ -222,10 +222,10 @@ class HybridConfiguration(NamedTuple):
 
 def read_hybrid_configuration(text: str) -> HybridConfiguration | int:
     """Read a hybrid configuration (4x2), or a number of cores (8) for all of its hybrid configurations."""
-    found = re.fullmatch(r"([1-9]\d{0,5})(?:x([1-9]\d{0,5}))?", text)
-    if found is None:
+    match = re.fullmatch(r"([1-9]\d{0,5})(?:x([1-9]\d{0,5}))?", text)
+    if match is None:
         raise argparse.ArgumentTypeError(f"expected ranks x cores as in 4x2, or a number of cores, found {text!r}")
-    number, cores = found.groups()
+    number, cores = match.groups()
     return int(number) if cores is None else HybridConfiguration(int(number), int(cores))
 
 
@@ -244,9 +244,9 @@ def chosen_hybrid_configurations(
     """
     numbers = [one if isinstance(one, int) else one.total for one in asked] or [present]
     if len(set(numbers)) > 1:
-        found = " ".join(map(str, asked))
+        requested = " ".join(map(str, asked))
         raise UserError(
-            f"--hybrid {found}: found {', '.join(map(str, numbers))} cores, expected the same number in all, as in "
+            f"--hybrid {requested}: found {', '.join(map(str, numbers))} cores, expected the same number in all, as in "
             f"{' '.join(map(str, hybrid_configurations(max(numbers))))}"
         )
     total = numbers[0]
@@ -277,8 +277,8 @@ def plan_hybrid_configurations(
         )
     if several is None:
         able = ", ".join(dict.fromkeys(one.backend for one in takers)) or "none of this machine"
-        found = f"--rank-backend {backend}" if backend else "nothing"
-        raise UserError(f"--hybrid: found {found}, expected a backend that takes a number of cores: {able}")
+        named = f"--rank-backend {backend}" if backend else "nothing"
+        raise UserError(f"--hybrid: found {named}, expected a backend that takes a number of cores: {able}")
     baseline, most, obstacle = Configuration.of(core), several.compute_units, mpi_obstacle()
     configurations, not_run = [baseline], []
     for one in mixtures:

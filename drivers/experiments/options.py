@@ -82,10 +82,10 @@ def read_setting(text: str) -> tuple[str, str]:
     return key, value
 
 
-def workload_options(workload: Workload[Any], given: Sequence[str]) -> Any:
+def workload_options(workload: Workload[Any], arguments: Sequence[str]) -> Any:
     parser = PlanParser(add_help=False)
     add_options(parser, workload.options)
-    return read_parsed(workload.options, vars(parser.parse_intermixed_args(given)))
+    return read_parsed(workload.options, vars(parser.parse_intermixed_args(arguments)))
 
 
 def flag_words(flag: str, value: Any) -> list[str]:

@@ -27,7 +27,7 @@ class ProblemIdentity(NamedTuple):
 
 
 def plan_work(
-    workload: Workload[Any], given: Sequence[str], seeds: Sequence[int], repeats: int, records: Path, **more: Any
+    workload: Workload[Any], arguments: Sequence[str], seeds: Sequence[int], repeats: int, records: Path, **more: Any
 ) -> list[Case]:
     """Return the cases of a workload with its arguments; `Case.on` sets their configuration.
 
@@ -36,7 +36,7 @@ def plan_work(
     """
 
     def case(seeds: Sequence[int]) -> Case:
-        asked = workload_options(workload, [*given, *seed_words(seeds)])
+        asked = workload_options(workload, [*arguments, *seed_words(seeds)])
         if getattr(asked, "seconds", None) is not None:
             raise UserError(
                 "--seconds: a time limit ends each run at another iteration, but runs of a comparison must do equal "
@@ -46,7 +46,7 @@ def plan_work(
         light = Task(task.options, ProblemIdentity(task.problem.name, task.problem.sha256), task.source)
         work = planned_work(workload, task)
         return Case(
-            workload, light, tuple(given), asked.asked(), tuple(seeds), repeats, records=records, work=work, **more
+            workload, light, tuple(arguments), asked.asked(), tuple(seeds), repeats, records=records, work=work, **more
         )
 
     whole = case(seeds)

@@ -113,13 +113,13 @@ class PlanRun:
     def _judged(self, case: Case, finished: Finished) -> CaseOutcome:
         took = f" ({finished.seconds:.1f} s{self.time_left()})"
         try:
-            found = self._recorded(case)
+            records = self._recorded(case)
         except UnequalWorkError as error:
             return self._failed(case, str(error), f"differs from repetition to repetition{took}")
         # A run with a rejected result ends with 1 and has records: the comparison has the reason.
-        if case.is_complete(found) and (finished.returncode == DONE or not all(one.verified for one in found)):
-            show(f"{describe_outcome(found)}{took}", indent=4)
-            return CaseOutcome(case, found)
+        if case.is_complete(records) and (finished.returncode == DONE or not all(one.verified for one in records)):
+            show(f"{describe_outcome(records)}{took}", indent=4)
+            return CaseOutcome(case, records)
         said = finished.stderr.strip().splitlines()
         telling = find_error_line(said)
         if finished.returncode == USER_ERROR and telling:

@@ -143,12 +143,12 @@ class DeclaredByTable:
         for name in own:
             if name in cls._entries and not isinstance(cls.__dict__[name], Field):
                 setattr(cls, name, cls._field(name, cls.__dict__[name]))
-        for name, one in getattr(cls, "__dataclass_fields__", {}).items():
+        for name, inherited in getattr(cls, "__dataclass_fields__", {}).items():
             if name in cls._entries and name not in own:
-                declared = cls._field(name, one.default)
-                if declared.metadata != one.metadata:
+                declared = cls._field(name, inherited.default)
+                if declared.metadata != inherited.metadata:
                     setattr(cls, name, declared)
-                    own[name] = one.type
+                    own[name] = inherited.type
         cls.__annotations__ = own
 
     @classmethod
@@ -199,22 +199,22 @@ class Options(DeclaredByTable, table="common"):
         ``owner`` is the owner of the options in errors. Raises `UserError` for an unknown name or a wrong value.
         """
         declared: Mapping[str, tuple[Field[Any], OptionDeclaration]] = declared_options(cls)  # type: ignore[arg-type]
-        made = {}
+        by_name = {}
         for name, value in values.items():
             if name not in declared:
                 refuse_keyword(name, value, declared, owner)
-            one, about = declared[name]
-            if value is None and one.default is None:
+            option, about = declared[name]
+            if value is None and option.default is None:
                 continue
             if about.choices and isinstance(value, str | None) and value not in about.choices:
                 refuse_choice(name, value, about.choices)
             if about.nargs is None:
-                made[name] = about.type.check(name, value)
+                by_name[name] = about.type.check(name, value)
             else:
-                made[name] = tuple(about.type.check(name, part) for part in sequence(name, value, "several values"))
+                by_name[name] = tuple(about.type.check(name, part) for part in sequence(name, value, "several values"))
             if missing := about.type.missing():
                 raise UserError(f"{name}={value}: {missing}")
-        return cls(**made)
+        return cls(**by_name)
 
     def refuse_seed(self, own: str = "an instance has its own: uniform:20:seed=1") -> None:
         """Refuse a seed of a run without randomness; ``own`` names the place of random data's seed."""
@@ -252,20 +252,20 @@ def options_for_rank(settled: AnyOptions, own: AnyOptions) -> AnyOptions:
     return replace(settled, **own.deciding("place"))
 
 
-def option_flag(one: Field[Any]) -> str:
-    declared: OptionDeclaration = one.metadata["option"]
-    return declared.spelled or "--" + one.name.replace("_", "-")
+def option_flag(option: Field[Any]) -> str:
+    declared: OptionDeclaration = option.metadata["option"]
+    return declared.spelled or "--" + option.name.replace("_", "-")
 
 
 def add_options(parser: argparse.ArgumentParser, kind: type[Options], leave_out: Sequence[str] = ()) -> None:
     """Add all options of a kind to a parser, by groups, without those in ``leave_out``."""
     groups: dict[OptionGroup, Any] = {COMMON: parser}
-    for one, declared in kind.declared():
-        if one.name in leave_out:
+    for option, declared in kind.declared():
+        if option.name in leave_out:
             continue
         if declared.group not in groups:
             groups[declared.group] = parser.add_argument_group(declared.group.title, declared.group.description)
-        _add(groups[declared.group], one, declared)
+        _add(groups[declared.group], option, declared)
 
 
 def add_common_option(parser: argparse.ArgumentParser, name: str) -> None:
@@ -280,14 +280,14 @@ def read_parsed(kind: type[AnyOptions], values: Mapping[str, Any]) -> AnyOptions
     return kind(**{one.name: values[one.name] for one, _ in kind.declared() if one.name in values})
 
 
-def _add(group: argparse._ActionsContainer, one: Field[Any], declared: OptionDeclaration) -> None:
-    flag = option_flag(one)
-    how: dict[str, Any] = {"help": declared.help, "default": one.default}
+def _add(group: argparse._ActionsContainer, option: Field[Any], declared: OptionDeclaration) -> None:
+    flag = option_flag(option)
+    how: dict[str, Any] = {"help": declared.help, "default": option.default}
     if declared.type is FLAG:
-        how["action"] = "store_true" if one.default is False else argparse.BooleanOptionalAction
+        how["action"] = "store_true" if option.default is False else argparse.BooleanOptionalAction
     else:
         how |= {"type": declared.type, "metavar": declared.metavar, "choices": declared.choices}
         how["nargs"] = declared.nargs
     if flag.startswith("-"):
-        how["dest"] = one.name
+        how["dest"] = option.name
     group.add_argument(*filter(None, (declared.short, flag)), **how)

@@ -45,12 +45,12 @@ def check_initial(name: str, value: Any) -> str | InitialSolutions:
     if isinstance(value, (str, os.PathLike)):
         return path(name, value)
     try:
-        found = np.asarray(value)
+        array = np.asarray(value)
     except (TypeError, ValueError):
-        found = np.asarray(None)
-    if found.dtype.kind not in "biuf" or found.ndim not in (1, 2):
+        array = np.asarray(None)
+    if array.dtype.kind not in "biuf" or array.ndim not in (1, 2):
         refuse(name, value, "a solution, or one for each walk")
-    return InitialSolutions(found)
+    return InitialSolutions(array)
 
 
 INITIAL = ValueType("a heuristic, a file", check_initial)

@@ -190,30 +190,30 @@ class SearchOptions(
 
     def settled(self, chosen: str | None, ranks: int) -> Self:
         """Return these options with defaults for a number of ranks; no stop criterion if no option sets the work."""
-        given, published = self, self.mapping == "published"
+        options, published = self, self.mapping == "published"
         usual = type(self).__dataclass_fields__
         is_open = all(getattr(self, name) == usual[name].default for name in WORK_OPTIONS)
         if is_open:
-            given = replace(self, walks=1 if published else max(DEFAULT_WALKS, ranks))
-        walks = given.walks or 1
-        unlimited = given.iterations is None and given.seconds is None and not is_open
+            options = replace(self, walks=1 if published else max(DEFAULT_WALKS, ranks))
+        walks = options.walks or 1
+        unlimited = options.iterations is None and options.seconds is None and not is_open
         # If the work grows with the ranks, one rank has one walk, like each of several ranks.
-        alone = published or (walks == 1 and given.scaled is None)
+        alone = published or (walks == 1 and options.scaled is None)
         return replace(
-            given,
-            instance=given.instance or chosen,
+            options,
+            instance=options.instance or chosen,
             walks=walks,
-            exchange=given.exchange or 0,
-            select=given.select or ("host" if published else given.generate),
-            level=given.level or ("iteration" if alone else "algorithm"),
-            iterations=ITERATIONS if unlimited else given.iterations,
+            exchange=options.exchange or 0,
+            select=options.select or ("host" if published else options.generate),
+            level=options.level or ("iteration" if alone else "algorithm"),
+            iterations=ITERATIONS if unlimited else options.iterations,
         )
 
     def chosen_algorithm(self) -> Algorithm:
         """Return the algorithm. Raises `UserError` for an option of another algorithm, or a parameter out of range."""
         from core.search import local_search
 
-        given = {}
+        parameters = {}
         for name in PARAMETERS:
             value = getattr(self, name)
             if value is None:
@@ -224,12 +224,12 @@ class SearchOptions(
                 owners = [algorithm for algorithm, names in ALGORITHMS.items() if name in names]
                 flag = "--" + name.replace("_", "-")
                 raise UserError(f"{flag} with --algorithm {self.algorithm}: expected with {' or '.join(owners)}")
-            given[name] = value
+            parameters[name] = value
         if not isinstance(self.algorithm, str):
             return self.algorithm
         maker, implied = MAKERS[self.algorithm]
-        made: Algorithm = getattr(local_search, maker)(**implied, **given)
-        return made
+        chosen: Algorithm = getattr(local_search, maker)(**implied, **parameters)
+        return chosen
 
     def chosen_stop(self) -> Stop:
         from core.search.stop import Stop

@@ -22,15 +22,15 @@ def require_writable_files(options: Any) -> None:
     These are folders, missing folders, missing permissions, full disks, other kinds of files (a FIFO would wait for a
     reader for ever), files that the run reads, and files of two options.
     """
-    given = vars(options)
-    read = [given.get("instance"), given.get("matrix"), *given.get("strings", ())]
-    taken = {os.path.realpath(name): "the run reads it" for name in read if name and os.path.isfile(name)}
-    for option, path in given.items():
+    values = vars(options)
+    read = [values.get("instance"), values.get("matrix"), *values.get("strings", ())]
+    reasons = {os.path.realpath(name): "the run reads it" for name in read if name and os.path.isfile(name)}
+    for option, path in values.items():
         if isinstance(path, OutputFile):
-            reason = taken.get(os.path.realpath(path)) or writing_obstacle(path)
+            reason = reasons.get(os.path.realpath(path)) or writing_obstacle(path)
             if reason:
                 raise UserError(f"--{option} {path}: cannot write there: {reason}")
-            taken[os.path.realpath(path)] = f"--{option} names the same file"
+            reasons[os.path.realpath(path)] = f"--{option} names the same file"
 
 
 def writing_obstacle(path: str) -> str | None:
@@ -43,10 +43,10 @@ def writing_obstacle(path: str) -> str | None:
     # The target of a broken link is made when it is written.
     target = os.path.realpath(path) if os.path.islink(path) else path
     try:
-        found = os.stat(target).st_mode if os.path.lexists(target) else None
-        if found is not None and not stat.S_ISREG(found):
-            return "it is a folder" if stat.S_ISDIR(found) else "it is no regular file"
-        descriptor = os.open(target, os.O_WRONLY | (os.O_CREAT | os.O_EXCL if found is None else 0), 0o644)
+        mode = os.stat(target).st_mode if os.path.lexists(target) else None
+        if mode is not None and not stat.S_ISREG(mode):
+            return "it is a folder" if stat.S_ISDIR(mode) else "it is no regular file"
+        descriptor = os.open(target, os.O_WRONLY | (os.O_CREAT | os.O_EXCL if mode is None else 0), 0o644)
     except OSError as error:
         return error.strerror
     try:
@@ -55,7 +55,7 @@ def writing_obstacle(path: str) -> str | None:
         return os.strerror(errno.ENOSPC) if room.f_blocks and not room.f_bavail else None
     finally:
         os.close(descriptor)
-        if found is None:
+        if mode is None:
             os.unlink(target)
 
 

@@ -60,12 +60,12 @@ def check_name(name: str, value: Any) -> str:
 def check_seeds(name: str, value: Any) -> tuple[int, ...]:
     listed = value if isinstance(value, range) else sequence(name, value, "several integers, such as range(10)")
     try:
-        found = tuple(integer(name, one, 0) for one in listed[: MOST_SEEDS + 1])
+        seeds = tuple(integer(name, one, 0) for one in listed[: MOST_SEEDS + 1])
     except UserError:
         refuse(name, value, "an integer of at least 0 for each seed")
-    if not 1 <= len({*found}) == len(found) <= MOST_SEEDS:
+    if not 1 <= len({*seeds}) == len(seeds) <= MOST_SEEDS:
         refuse(name, value, f"up to {MOST_SEEDS} different seeds, such as range(30)")
-    return found
+    return seeds
 
 
 def parse_seeds(text: str) -> Sequence[int]:
@@ -75,10 +75,10 @@ def parse_seeds(text: str) -> Sequence[int]:
 
 
 def check_folder(name: str, value: Any) -> str:
-    found = path(name, value)
-    if not os.path.isdir(found) or not os.access(found, os.W_OK | os.X_OK):
+    folder = path(name, value)
+    if not os.path.isdir(folder) or not os.access(folder, os.W_OK | os.X_OK):
         refuse(name, value, "a writable folder")
-    return found
+    return folder
 
 
 def check_plot(name: str, value: Any) -> OutputFile:

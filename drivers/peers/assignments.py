@@ -40,20 +40,20 @@ def matrices(problem: Any) -> Matrices:
     return instance.flows.astype(np.int64), instance.distances.astype(np.int64)
 
 
-def with_faq(given: Matrices, seconds: float, seed: int) -> PeerAnswer:
+def with_faq(flows_distances: Matrices, seconds: float, seed: int) -> PeerAnswer:
     """The fast approximate method (Vogelstein et al. 2015), one run from the barycentre, without time limit."""
-    return _scipy("faq", given, seed)
+    return _scipy("faq", flows_distances, seed)
 
 
-def with_two_opt(given: Matrices, seconds: float, seed: int) -> PeerAnswer:
+def with_two_opt(flows_distances: Matrices, seconds: float, seed: int) -> PeerAnswer:
     """Exchanges of two from a random permutation to a local optimum, without time limit."""
-    return _scipy("2opt", given, seed)
+    return _scipy("2opt", flows_distances, seed)
 
 
-def _scipy(method: str, given: Matrices, seed: int) -> PeerAnswer:
+def _scipy(method: str, flows_distances: Matrices, seed: int) -> PeerAnswer:
     package = importlib.import_module("scipy.optimize")
-    found = package.quadratic_assignment(*given, method=method, options={"rng": np.random.default_rng(seed)})
-    return PeerAnswer(found.col_ind.tolist(), False)
+    result = package.quadratic_assignment(*flows_distances, method=method, options={"rng": np.random.default_rng(seed)})
+    return PeerAnswer(result.col_ind.tolist(), False)
 
 
 SCIPY_FAQ, SCIPY_2OPT = (

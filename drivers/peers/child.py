@@ -22,9 +22,9 @@ def main(argv: Sequence[str]) -> int:
     request, result = map(Path, argv)
     solve, minimal, problem, limits, seed = pickle.loads(request.read_bytes())
 
-    def timed(given: Any, limit: float) -> tuple[float, PeerAnswer]:
+    def timed(subject: Any, limit: float) -> tuple[float, PeerAnswer]:
         began = time.perf_counter()
-        answer = solve(given, limit, seed)
+        answer = solve(subject, limit, seed)
         return time.perf_counter() - began, answer
 
     startup_s, _ = timed(minimal, limits[0])

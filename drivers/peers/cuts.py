@@ -31,8 +31,8 @@ CUTS = PeerSubject(cost=cost, minimal=QuadraticForm("minimal", np.array([[-1, 2]
 
 
 def coefficients(problem: Any) -> np.ndarray:
-    found: np.ndarray = _form(problem).coefficients
-    return found
+    matrix: np.ndarray = _form(problem).coefficients
+    return matrix
 
 
 def binary_model(form: np.ndarray) -> Any:

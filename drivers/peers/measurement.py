@@ -63,13 +63,13 @@ class PeerRace:
             return
         try:
             with tempfile.TemporaryDirectory(prefix="onekernel-peer-") as folder:
-                startup_s, found = _solved(self.peer, self.path, Path(folder), self.task, self.limits, seed)
-            costs = [_cost(self.peer, self.task.problem, answer) for _, answer in found]
+                startup_s, timed = _solved(self.peer, self.path, Path(folder), self.task, self.limits, seed)
+            costs = [_cost(self.peer, self.task.problem, answer) for _, answer in timed]
         except PeerError as error:
             self.failure = f"failed: {error}"
             return
         self.starts.append(startup_s)
-        for k, one in enumerate(found):
+        for k, one in enumerate(timed):
             self.runs[k].append(one)
             self.costs[k] += (costs[k],)
 
@@ -135,8 +135,8 @@ def installed_peers(peers: Sequence[Peer]) -> list[str]:
 def _place(peer: Peer) -> str | None:
     """Return a program's path or a package's module; None if missing."""
     if isinstance(peer, PeerProgram):
-        found = shutil.which(os.environ.get(peer.variable) or peer.name)
-        return found and os.path.abspath(found)  # it runs in another folder
+        program = shutil.which(os.environ.get(peer.variable) or peer.name)
+        return program and os.path.abspath(program)  # it runs in another folder
     assert isinstance(peer, PeerPackage)
     try:
         return None if importlib.util.find_spec(peer.module) is None else peer.module
@@ -160,12 +160,12 @@ def _solved(
     if isinstance(peer, PeerProgram):
         return _program(peer, path, folder, task, seed)
     assert isinstance(peer, PeerPackage)
-    found: tuple[float, list[tuple[float, PeerAnswer]]] = _in_child_process(
+    answers: tuple[float, list[tuple[float, PeerAnswer]]] = _in_child_process(
         (peer.solve, peer.form(peer.subject.minimal), peer.form(task.problem), limits, seed),
         folder,
         2 * task.limit_s + (sum(limits) if peer.timed else 0.0),
     )
-    return found
+    return answers
 
 
 def _to_cost(peer: Peer, costs: Sequence[tuple[int, ...]], seconds: Sequence[float], ours: int | None) -> float | None:

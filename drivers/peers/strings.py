@@ -9,12 +9,12 @@ from core.problems.tables.strings import StringPair
 from drivers.peers.peer import PeerAnswer, PeerError, PeerPackage, PeerSubject
 
 
-def length(pair: Any, found: int) -> int:
+def length(pair: Any, value: int) -> int:
     """Return the length, unless it is impossible for this pair; no scorer can measure it."""
-    objection = pair.objection(found)
+    objection = pair.objection(value)
     if objection is not None:
-        raise PeerError(f"length {found}; the scorer finds {objection}")
-    return found
+        raise PeerError(f"length {value}; the scorer finds {objection}")
+    return value
 
 
 STRINGS = PeerSubject(cost=length, minimal=StringPair("minimal", b"AB", b"BA"), largest_is_best=True)

@@ -57,8 +57,8 @@ def _to_cost(row: PeerMeasurement, own: PeerMeasurement) -> str:
 def _spread(row: PeerMeasurement) -> str:
     """Mark a solver with several results, of which the table has the worst."""
     other = max(row.costs) if row.cost == min(row.costs) else min(row.costs)
-    found = f"the best, {other}, was found in {row.costs.count(other)}"
-    return f"{row.name}: its cost is the worst of {len(row.costs)} repetitions; {found}"
+    remark = f"the best, {other}, was found in {row.costs.count(other)}"
+    return f"{row.name}: its cost is the worst of {len(row.costs)} repetitions; {remark}"
 
 
 def _timed(row: PeerMeasurement) -> str:

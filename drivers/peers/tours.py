@@ -111,8 +111,8 @@ def with_pyvrp(distances: np.ndarray, seconds: float, seed: int) -> PeerAnswer:
         [distances],
         [np.zeros_like(distances)],
     )
-    found = package.solve(data, stop.MaxRuntime(seconds), seed=seed, collect_stats=False, display=False)
-    (route,) = found.best.routes()
+    result = package.solve(data, stop.MaxRuntime(seconds), seed=seed, collect_stats=False, display=False)
+    (route,) = result.best.routes()
     return PeerAnswer([0, *(visit.idx + 1 for visit in route if visit.is_client())], False)
 
 
@@ -130,11 +130,11 @@ def with_highs(distances: np.ndarray, seconds: float, seed: int) -> PeerAnswer:
     degrees = sparse.csr_array((np.ones(rows.size), (rows, columns)), (n, edges.size))
     rules = [optimize.LinearConstraint(degrees, 2, 2)]
     while True:
-        found = optimize.milp(distances[first, second], integrality=1, bounds=optimize.Bounds(0, 1), constraints=rules)
-        if found.x is None:
-            raise PeerError(f"stopped without a tour: {found.message}")
-        taken = found.x > 0.5
-        chosen = sparse.csr_array((np.ones(taken.sum()), (first[taken], second[taken])), (n, n))
+        result = optimize.milp(distances[first, second], integrality=1, bounds=optimize.Bounds(0, 1), constraints=rules)
+        if result.x is None:
+            raise PeerError(f"stopped without a tour: {result.message}")
+        chosen_edges = result.x > 0.5
+        chosen = sparse.csr_array((np.ones(chosen_edges.sum()), (first[chosen_edges], second[chosen_edges])), (n, n))
         parts, label = graphs.connected_components(chosen, directed=False)
         if parts == 1:
             tour = graphs.depth_first_order(chosen, 0, directed=False, return_predecessors=False)
@@ -148,10 +148,10 @@ def flat_matrix(instance: Any) -> tuple[list[float], int]:
     return instance.distances.astype(float).ravel().tolist(), instance.n
 
 
-def with_held_karp(given: tuple[list[float], int], seconds: float, seed: int) -> PeerAnswer:
+def with_held_karp(matrix: tuple[list[float], int], seconds: float, seed: int) -> PeerAnswer:
     """The plain dynamic programming in Rust on one core, without seed and time limit."""
     package = importlib.import_module("held_karp")
-    tour, length = package.solve_flat(*given)
+    tour, length = package.solve_flat(*matrix)
     return PeerAnswer(list(tour), True, said=round(length))
 
 
@@ -267,8 +267,8 @@ def _numbers(text: str, name: str) -> list[int]:
 
 
 def _clock(pattern: str, said: str) -> float | None:
-    found = re.findall(pattern, said)
-    return float(found[-1]) if found else None
+    times = re.findall(pattern, said)
+    return float(times[-1]) if times else None
 
 
 CONCORDE = PeerProgram(

@@ -78,9 +78,9 @@ class RepetitionResult:
         return self.digest if isinstance(self.digest, str) else f"{self.digest:016x}"
 
     @classmethod
-    def of(cls, found: SearchResult, words: str, solution: Any = None, **more: Any) -> RepetitionResult:
-        solution = found.solution if solution is None else solution
-        return cls(found.cost, found.evaluations, found.hash, words, solution, history=found.history, **more)
+    def of(cls, outcome: SearchResult, words: str, solution: Any = None, **more: Any) -> RepetitionResult:
+        solution = outcome.solution if solution is None else solution
+        return cls(outcome.cost, outcome.evaluations, outcome.hash, words, solution, history=outcome.history, **more)
 
 
 SCORER, PUBLISHED_OPTIMUM, GENERATOR, INSTANCE_FILE = "scorer", "published optimum", "generator", "instance file"

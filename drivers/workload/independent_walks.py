@@ -68,9 +68,9 @@ class IndependentWalksWorkload(Workload[SearchOptions]):
     def search(self, backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> Any:
         from cluster.mpi.proxies import Rehearsal
 
-        made = self.made(backend, Rehearsal(ranks), problem, options)
-        made.warm_up()
-        return made
+        search = self.made(backend, Rehearsal(ranks), problem, options)
+        search.warm_up()
+        return search
 
     def made(self, backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> Any:
         from core.search.insertion import IteratedGreedySearch
@@ -82,8 +82,8 @@ class IndependentWalksWorkload(Workload[SearchOptions]):
         """Search once; a result that the search's scorer rejects is an outcome too, for the verifiers."""
         from core.search.local_search import Unconfirmed
 
-        given = run.options.initial
-        more = {"initial": given.solutions} if isinstance(given, InitialSolutions) else {}
+        initial = run.options.initial
+        more = {"initial": initial.solutions} if isinstance(initial, InitialSolutions) else {}
         try:
             return run.searched(callback, run.options.chosen_stop(), history=keeps_history(run.options), **more)
         except Unconfirmed as error:

@@ -98,7 +98,7 @@ class LocalSearchWorkload(IndependentWalksWorkload):
             from cluster.mpi.proxies import Rehearsal
 
             ranks = Rehearsal(ranks)
-        made = LocalSearch(
+        search = LocalSearch(
             backend,
             ranks,
             problem,
@@ -108,8 +108,8 @@ class LocalSearchWorkload(IndependentWalksWorkload):
             **{name: getattr(options, name) for name in setting_names()},
             history=bool(options.history or options.curve or options.plot),
         )
-        made.warm_up(options.chosen_stop().seconds)
-        return made
+        search.warm_up(options.chosen_stop().seconds)
+        return search
 
     def once(self, run: PreparedRun[SearchOptions], callback: Any) -> Any:
         """Search once; a result that the search's scorer rejects is an outcome too, for the verifiers."""
@@ -117,8 +117,8 @@ class LocalSearchWorkload(IndependentWalksWorkload):
             return super().once(run, callback)
         from core.search.local_search import Unconfirmed
 
-        given = run.options.initial
-        initial = given.solutions if isinstance(given, InitialSolutions) else None
+        chosen = run.options.initial
+        initial = chosen.solutions if isinstance(chosen, InitialSolutions) else None
         try:
             outcome = run.searched(callback, run.options.chosen_stop(), initial=initial)
         except Unconfirmed as error:
@@ -130,8 +130,8 @@ class LocalSearchWorkload(IndependentWalksWorkload):
         """Few iterations of each walk; independent walks synchronise too seldom to be rehearsed."""
         if not run.options.has_plan or run.search.plan.settings.by_walks:
             return None
-        given = run.options
-        return replace(given, iterations=min(iterations, given.iterations or iterations), seconds=None)
+        options = run.options
+        return replace(options, iterations=min(iterations, options.iterations or iterations), seconds=None)
 
     def work(self, run: PreparedRun[SearchOptions]) -> RepetitionWork | None:
         """Return all neighbours in all iterations, or fewer by another stop criterion; None if the clock ends it."""
@@ -220,8 +220,8 @@ def first_iterations(settled: SearchOptions, problem: Any, fitted: Sequence[str]
 
     def neighbours(options: SearchOptions) -> int:
         listed = chosen_neighbourhoods(options, problem)
-        found = [problem.neighbourhood(one) if isinstance(one, str) else one for one in listed]
-        return max(one.size(problem.encoding, problem.points) for one in found)
+        neighbourhoods = [problem.neighbourhood(one) if isinstance(one, str) else one for one in listed]
+        return max(one.size(problem.encoding, problem.points) for one in neighbourhoods)
 
     usual = type(settled)()
     if "--neighbourhood" in second:

@@ -22,8 +22,8 @@ def serialise_by_value(problem: Any) -> bytes:
     import cloudpickle
 
     try:
-        found: bytes = cloudpickle.dumps(problem)
+        content: bytes = cloudpickle.dumps(problem)
     except (TypeError, pickle.PicklingError) as error:
         name = getattr(problem, "name", "an option")
         raise UserError(f"{name} cannot be serialised for other processes: {error}") from None
-    return found
+    return content

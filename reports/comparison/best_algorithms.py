@@ -99,25 +99,25 @@ class BestAlgorithm:
         """A solver's runs as a family: the target's cost at its time, and its own cost at its end."""
         import pandas
 
-        found = [(run, one) for run in self.runs for one in read_solvers(run) if one.name == name and one.solve_s]
-        rows = [row for run, one in found for row in _samples(run, one, target)]
-        runs = tuple(replace(run, best_cost=one.cost) for run, one in found if one.cost is not None)
+        solved = [(run, one) for run in self.runs for one in read_solvers(run) if one.name == name and one.solve_s]
+        rows = [row for run, one in solved for row in _samples(run, one, target)]
+        runs = tuple(replace(run, best_cost=one.cost) for run, one in solved if one.cost is not None)
         samples: pandas.DataFrame = pandas.DataFrame(rows, columns=list(SAMPLES))
         return SeedFamily(name, runs, samples, ())
 
 
-def _samples(run: Record, one: Solver, target: float) -> Iterator[tuple[int, int, float, int, float, bool]]:
+def _samples(run: Record, solver: Solver, target: float) -> Iterator[tuple[int, int, float, int, float, bool]]:
     """Yield a solver's time at the target's cost, if known, and its end."""
-    end = one.solve_s or 0.0
-    reached = one.time_to_cost_s is not None and run.best_cost <= target
-    if reached and one.time_to_cost_s is not None:
-        yield run.seed, 1, one.time_to_cost_s, 0, target, False
-    yield run.seed, 1, end, 0, target if reached else float(one.cost or 0), True
+    end = solver.solve_s or 0.0
+    reached = solver.time_to_cost_s is not None and run.best_cost <= target
+    if reached and solver.time_to_cost_s is not None:
+        yield run.seed, 1, solver.time_to_cost_s, 0, target, False
+    yield run.seed, 1, end, 0, target if reached else float(solver.cost or 0), True
 
 
 def best_algorithms(records: Iterable[Record]) -> list[BestAlgorithm]:
     """Return each confirmed work of one core with reference solvers, in the order of the records."""
-    found = []
+    works = []
     for family in families(record for record in records if record.verified and record.device_kind == "core"):
         measured = [(run, read_solvers(run)) for run in family]
         if not any(solvers for _, solvers in measured):
@@ -127,8 +127,8 @@ def best_algorithms(records: Iterable[Record]) -> list[BestAlgorithm]:
         failed = {
             one.name: one.failure for _, solvers in measured for one in solvers if one.failure and one.name not in names
         }
-        found.append(BestAlgorithm(tuple(family), tuple(rows), failed))
-    return found
+        works.append(BestAlgorithm(tuple(family), tuple(rows), failed))
+    return works
 
 
 def _ours(runs: Sequence[Record]) -> SolverRuns:

@@ -31,10 +31,10 @@ class WorkloadCalibration:
     def __init__(self, records: Sequence[Record], network: Interconnect | None) -> None:
         core = calibrate(records, "core", network)
         if core is None:
-            found = ", ".join(sorted({f"{one.backend} with ranks: {one.ranks}" for one in records}))
+            configurations = ", ".join(sorted({f"{one.backend} with ranks: {one.ranks}" for one in records}))
             name = records[0].workload
             raise UserError(
-                f"--records: no run of {name} on one core, only on {found}: record one with `--backend cpu`"
+                f"--records: no run of {name} on one core, only on {configurations}: record one with `--backend cpu`"
             )
         self.core = core
         self.gpu = calibrate(records, "gpu")

@@ -109,8 +109,8 @@ def record_place(record: Record) -> str:
 
 def local_search(record: Record) -> Work:
     walks = record.parameters.get("walks", 1)
-    made = max(1, record.details.get("iterations") or record.parameters["iterations"] * walks)
-    iterations = max(1, made // walks)
+    total = max(1, record.details.get("iterations") or record.parameters["iterations"] * walks)
+    iterations = max(1, total // walks)
     way = "walks" if walks > 1 else "neighbourhood"
     return Work(way, record.evaluations / iterations, iterations, walks)
 
@@ -254,8 +254,8 @@ def calibrate(
     unshared, deviation = fit_serial_time(pairs)
     words = f"fitted to {len(pairs)} {'other ' if leave_out else ''}runs on several ranks"
     if unshared < SIGNIFICANT_DEVIATIONS * deviation:
-        found = f"{unshared * 1e6:.3g} µs with a deviation of {deviation * 1e6:.3g}"
-        words = f"not distinguishable from zero: {words} it is {found}"
+        fitted = f"{unshared * 1e6:.3g} µs with a deviation of {deviation * 1e6:.3g}"
+        words = f"not distinguishable from zero: {words} it is {fitted}"
         unshared = 0.0
     quickest = min(runs, key=lambda run: run.seconds)
     if unshared > most_serial_s(kind, quickest.seconds):
@@ -296,9 +296,9 @@ def fit_serial_time(pairs: Sequence[SerialFit]) -> tuple[float, float]:
     The deviation is enlarged if runs differ by more than that (Birge, Physical Review 40, 1932).
     """
     factor, rest, deviation = np.array(pairs).T
-    (found,), _, _, (singular,) = np.linalg.lstsq((factor / deviation)[:, None], rest / deviation, rcond=None)
-    squares = float((((rest - factor * found) / deviation) ** 2).sum())
-    return float(found), max(1.0, squares / max(1, len(pairs) - 1)) ** 0.5 / float(singular)
+    (serial_s,), _, _, (singular,) = np.linalg.lstsq((factor / deviation)[:, None], rest / deviation, rcond=None)
+    squares = float((((rest - factor * serial_s) / deviation) ** 2).sum())
+    return float(serial_s), max(1.0, squares / max(1, len(pairs) - 1)) ** 0.5 / float(singular)
 
 
 def deviation_s(median: Estimate) -> float:

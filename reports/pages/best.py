@@ -76,27 +76,27 @@ def verdict(work: BestAlgorithm) -> str:
     return text
 
 
-def headline(found: Sequence[BestAlgorithm]) -> str:
+def headline(works: Sequence[BestAlgorithm]) -> str:
     """Return the number of works on which ours has its cost first, and the others' names, as text."""
-    behind = [_title(work) for work in found if verdict(work).startswith("Ahead of ours")]
-    text = f"Ours has its cost first on {len(found) - len(behind)} of {len(found)} works"
+    behind = [_title(work) for work in works if verdict(work).startswith("Ahead of ours")]
+    text = f"Ours has its cost first on {len(works) - len(behind)} of {len(works)} works"
     return f"{text}; a solver is ahead on {', '.join(behind)}" if behind else text
 
 
 def write(
-    found: Sequence[BestAlgorithm], out: Path, made_by: str = "", formats: Sequence[str] = style.FORMATS
+    works: Sequence[BestAlgorithm], out: Path, made_by: str = "", formats: Sequence[str] = style.FORMATS
 ) -> list[Path]:
     """Write the report, and distributions of the time to a target if a target ended our runs.
 
     Raises `UserError` without solvers beside runs, or if the folder cannot be written.
     """
-    if not found:
+    if not works:
         raise UserError("no confirmed run on one core has reference solvers: expected runs with --peers")
     report = out / f"{NAME}.md"
     with written_into(out):
         remove_files(out, *(f"{NAME}-[0-9]*.{form}" for form in style.FORMATS))
-        drawn = [_draw(work, out, f"{NAME}-{place}", formats) for place, work in enumerate(found, 1)]
-        report.write_text(render(found, drawn, made_by), encoding="utf-8")
+        drawn = [_draw(work, out, f"{NAME}-{place}", formats) for place, work in enumerate(works, 1)]
+        report.write_text(render(works, drawn, made_by), encoding="utf-8")
     return [report, *(path for files in drawn for path in files)]
 
 
@@ -105,8 +105,8 @@ def _draw(work: BestAlgorithm, out: Path, name: str, formats: Sequence[str]) -> 
     return draw_distributions(*curves, out, name, _title(work), "", formats) if curves else []
 
 
-def render(found: Sequence[BestAlgorithm], drawn: Sequence[Sequence[Path]], made_by: str = "") -> str:
-    records = [run for work in found for run in work.runs]
+def render(works: Sequence[BestAlgorithm], drawn: Sequence[Sequence[Path]], made_by: str = "") -> str:
+    records = [run for work in works for run in work.runs]
     sections = [
         {
             "title": _title(work),
@@ -118,7 +118,7 @@ def render(found: Sequence[BestAlgorithm], drawn: Sequence[Sequence[Path]], made
             "picture": files[0].name if files else "",
             "missing": [f"{name}: {reason}" for name, reason in work.missing.items()],
         }
-        for work, files in zip(found, drawn, strict=True)
+        for work, files in zip(works, drawn, strict=True)
     ]
     return fill(
         "best.md.j2",

@@ -266,8 +266,8 @@ def _ranks(entry: GalleryReport, records: Sequence[Record], out: Path) -> tuple[
 
 
 def _best(entry: GalleryReport, records: Sequence[Record], out: Path) -> tuple[list[Path], str]:
-    found = best_algorithms(records)
-    return best.write(found, out, entry.made_by, FORMATS), best.headline(found)
+    works = best_algorithms(records)
+    return best.write(works, out, entry.made_by, FORMATS), best.headline(works)
 
 
 OTHERS = {best.NAME: _best, overview.NAME: _overview, ranks.NAME: _ranks}

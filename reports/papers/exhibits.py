@@ -153,10 +153,10 @@ def gather_evidence(paper: Paper, records: Iterable[Record]) -> PaperEvidence:
     """
     runs = [_distinguished(run) for run in merge(records) if run.workload in paper.workloads()]
     confirmed = [merge_seeds(family) for family in families([run for run in runs if run.verified and run.repetitions])]
-    found = (
+    comparisons = (
         compare_each_problem(confirmed, BaselineSelection(paper.first, paper.plain, paper.same)) if confirmed else []
     )
-    return PaperEvidence(tuple(found), tuple(run for run in runs if not run.verified))
+    return PaperEvidence(tuple(comparisons), tuple(run for run in runs if not run.verified))
 
 
 def fill_exhibit(
@@ -200,9 +200,9 @@ def _distinguished(record: Record) -> Record:
 
     A method that may find another solution becomes a parameter, and shared work of ranks an execution setting.
     """
-    found = {LINEAR_SPACE: True} if record.details.get("method") == LINEAR_SPACE else {}
+    linear = {LINEAR_SPACE: True} if record.details.get("method") == LINEAR_SPACE else {}
     shared_out = DISTRIBUTED if record.ranks > 1 and not used_single_rank(record) else {}
-    return replace(record, parameters={**record.parameters, **found}, execution={**record.execution, **shared_out})
+    return replace(record, parameters={**record.parameters, **linear}, execution={**record.execution, **shared_out})
 
 
 # --- cells ---
@@ -300,26 +300,28 @@ def _numbers(exhibit: Exhibit) -> list[str]:
 
 
 def _footnotes(
-    exhibit: Exhibit, one: PlacedRun, common: Mapping[str, Any], cell: ExhibitCell, rows: Sequence[ComparedRun]
+    exhibit: Exhibit, run: PlacedRun, common: Mapping[str, Any], cell: ExhibitCell, rows: Sequence[ComparedRun]
 ) -> Iterator[str]:
     """Yield the notes on a run in its cell.
 
     ``common`` has the parameters of all runs of its row; ``rows`` are all runs of the paper, which explain an earlier
     load.
     """
-    record = one.row.record
-    yield from one.row.labels
-    found = doubts(one.row, [row.record for row in rows])
-    yield from (text for text in found if "speedup" in exhibit.shows or not text.startswith(BASELINE_PREFIX))
-    if exhibit.row_by not in (PROCESSORS, WORKLOAD) and not instance_names(record) & {one.line.key, one.line.label}:
+    record = run.row.record
+    yield from run.row.labels
+    doubtful = doubts(run.row, [row.record for row in rows])
+    yield from (text for text in doubtful if "speedup" in exhibit.shows or not text.startswith(BASELINE_PREFIX))
+    if exhibit.row_by not in (PROCESSORS, WORKLOAD) and not instance_names(record) & {run.line.key, run.line.label}:
         yield f"on {record.instance}"
     yield from _other_work(exhibit, cell)
-    told = {*exhibit.options, *one.series.options, *(one.column.parameters if one.column else ()), *exhibit.amount}
+    explained = {*exhibit.options, *run.series.options, *(run.column.parameters if run.column else ()), *exhibit.amount}
     if "with" in exhibit.shows:
-        told |= set(AMOUNTS)
-    asked = {name: value for name, value in run_parameters(record).items() if name not in told and value is not None}
+        explained |= set(AMOUNTS)
+    asked = {
+        name: value for name, value in run_parameters(record).items() if name not in explained and value is not None
+    }
     apart = {name: value for name, value in asked.items() if name not in common}
-    if apart and not is_baseline(one.row):
+    if apart and not is_baseline(run.row):
         yield parameters_text(apart)
 
 

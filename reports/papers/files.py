@@ -21,9 +21,9 @@ class PrintedNumber(float):
     """A number that remembers its printed digits: 3.0 is not 3, and 1.50 is not 1.5."""
 
     def __new__(cls, text: str) -> PrintedNumber:
-        made = super().__new__(cls, text)
-        made.text = text
-        return made
+        printed = super().__new__(cls, text)
+        printed.text = text
+        return printed
 
     text: str
 
@@ -93,20 +93,20 @@ def _scale(
     return scale
 
 
-def _check(file: DataFile, paper: Paper, one: Exhibit) -> None:
+def _check(file: DataFile, paper: Paper, exhibit: Exhibit) -> None:
     """Check that the names in an exhibit exist."""
-    for column in one.columns:
-        file.among(one.name, "machine", [column.machine] if column.machine else [], list(paper.machines))
-        file.among(one.name, "measure", column.holds, list(MEASURES))
-    file.among(one.name, "measure", one.shows, list(MEASURES))
-    for line in one.lines:
+    for column in exhibit.columns:
+        file.among(exhibit.name, "machine", [column.machine] if column.machine else [], list(paper.machines))
+        file.among(exhibit.name, "measure", column.holds, list(MEASURES))
+    file.among(exhibit.name, "measure", exhibit.shows, list(MEASURES))
+    for line in exhibit.lines:
         if not line.key:
-            file.wrong(one.name, f"the row {line.label!r}", "one of the keys instance, processors, workload")
-        if line.figures and len(line.figures) != len(one.columns):
-            expected = f"{len(one.columns)}, one for each column"
-            file.wrong(f"{one.name}, row {line.key}", f"{len(line.figures)} figures", expected)
-    if one.of:
+            file.wrong(exhibit.name, f"the row {line.label!r}", "one of the keys instance, processors, workload")
+        if line.figures and len(line.figures) != len(exhibit.columns):
+            expected = f"{len(exhibit.columns)}, one for each column"
+            file.wrong(f"{exhibit.name}, row {line.key}", f"{len(line.figures)} figures", expected)
+    if exhibit.of:
         numbers = [other.number for other in paper.exhibits if not other.of]
-        file.among(one.name, "of", [one.of], numbers)
-        rows = [one.plot.row] if one.plot and one.plot.row else []
-        file.among(f"{one.name}, plot", "row", rows, [line.key for line in paper.drawn(one).lines])
+        file.among(exhibit.name, "of", [exhibit.of], numbers)
+        rows = [exhibit.plot.row] if exhibit.plot and exhibit.plot.row else []
+        file.among(f"{exhibit.name}, plot", "row", rows, [line.key for line in paper.drawn(exhibit).lines])

@@ -49,14 +49,14 @@ class PublishedCluster(NamedTuple):
 
 def clusters_of(paper: Paper) -> list[PublishedCluster]:
     """Return the columns of clusters that the paper's file describes."""
-    found = []
+    clusters = []
     for said in paper.extra.get("clusters", {}).get("columns", ()):
         headings = [column.heading for column in paper.chosen("table", said["table"])[0].columns]
         network = find_interconnects(said["network"])[0]
         network = replace(network, cores_per_host=said["cores"], sites=said["sites"])
         place = headings.index(said["heading"])
-        found.append(PublishedCluster(said["table"], said["heading"], place, network, said["hosts"] * said["cores"]))
-    return found
+        clusters.append(PublishedCluster(said["table"], said["heading"], place, network, said["hosts"] * said["cores"]))
+    return clusters
 
 
 def _network_text(network: Interconnect) -> str:
@@ -102,10 +102,10 @@ def model_bases(exhibit: Exhibit, evidence: PaperEvidence) -> Iterator[ModelBasi
 
 def _longest(records: Sequence[Record]) -> list[Record]:
     """Return the record of each instance with the most iterations, where start-up weighs least."""
-    found: dict[str, Record] = {}
+    longest: dict[str, Record] = {}
     for one in sorted(records, key=lambda one: int(one.parameters.get("iterations") or 0)):
-        found[one.instance_sha256] = one
-    return [*found.values()]
+        longest[one.instance_sha256] = one
+    return [*longest.values()]
 
 
 # --- cells ---

@@ -293,9 +293,9 @@ class Exhibit(PaperPart, frozen=True):
     @property
     def amounts(self) -> set[str]:
         """Options that set the amount of work and distinguish no column."""
-        told = {name for column in self.columns for name in column.parameters}
+        of_columns = {name for column in self.columns for name in column.parameters}
         amounts = [self.amount, *(scale.amount for scale in self.scales.values())]
-        return {name for amount in amounts for name in amount} - told
+        return {name for amount in amounts for name in amount} - of_columns
 
     def is_short(self, amount: Mapping[str, Any]) -> bool:
         """True if an amount is less than the paper's, or if the paper prints no number of iterations."""
@@ -354,11 +354,11 @@ class Paper(PaperPart, frozen=True):
 
         Raises `UserError` with the known numbers for an unknown one.
         """
-        found = tuple(one for one in self.exhibits if kind is None or (one.kind, one.number) == (kind, number))
-        if not found:
+        exhibits = tuple(one for one in self.exhibits if kind is None or (one.kind, one.number) == (kind, number))
+        if not exhibits:
             there = ", ".join(dict.fromkeys(one.number for one in self.exhibits if one.kind == kind))
             raise UserError(f"--{kind} {number}: expected one of {there or 'no ' + str(kind)} in {self.name}")
-        return found
+        return exhibits
 
     def drawn(self, exhibit: Exhibit) -> Exhibit:
         """Return the exhibit with the data of a figure: the table that it draws, or itself."""

@@ -88,8 +88,8 @@ def _line_of(exhibit: Exhibit, row: ComparedRun) -> ExhibitRow:
     if exhibit.row_by == WORKLOAD:
         return exhibit.line(record.workload)
     names = instance_names(record)
-    found = (line for line in exhibit.lines if names & {line.key, line.spec} and line.workload in ("", record.workload))
-    return next(found, ExhibitRow(record.instance))
+    lines = (line for line in exhibit.lines if names & {line.key, line.spec} and line.workload in ("", record.workload))
+    return next(lines, ExhibitRow(record.instance))
 
 
 def processors(record: Record) -> str:
@@ -131,25 +131,25 @@ def choose_runs(exhibit: Exhibit, placed: Sequence[PlacedRun]) -> list[PlacedRun
         cells = {(_place_of(one), one.column) for one in placed if id(one) in with_ratios}
         candidates = [one for one in placed if id(one) in with_ratios or (_place_of(one), one.column) not in cells]
 
-    def but_for_its_amount(one: PlacedRun) -> str:
-        record = one.row.record
+    def but_for_its_amount(run: PlacedRun) -> str:
+        record = run.row.record
         asked = {name: value for name, value in record.parameters.items() if name not in exhibit.amounts}
         execution = {name: value for name, value in record.execution.items() if name != "distribute"}
-        column = one.column.heading if one.column else ""
+        column = run.column.heading if run.column else ""
         work = record.instance_sha256, record.seed, asked, execution
-        return json.dumps([*work, record.backend, record.device, record.ranks, _place_of(one), column], sort_keys=True)
+        return json.dumps([*work, record.backend, record.device, record.ranks, _place_of(run), column], sort_keys=True)
 
-    def amount(one: PlacedRun) -> tuple[bool, list[int], str]:
-        asked = one.row.record.parameters
+    def amount(run: PlacedRun) -> tuple[bool, list[int], str]:
+        asked = run.row.record.parameters
         lengths = [int(asked.get(name) or 0) for name in sorted(exhibit.amounts)]
-        newest = max(repetition.started_at or "" for repetition in one.row.record.repetitions)
-        return not used_single_rank(one.row.record), lengths, newest
+        newest = max(repetition.started_at or "" for repetition in run.row.record.repetitions)
+        return not used_single_rank(run.row.record), lengths, newest
 
     return _greatest(candidates, but_for_its_amount, amount)
 
 
-def _place_of(one: PlacedRun) -> tuple[str, ...]:
-    return one.line.key, one.series.name, one.row.name, one.row.machine
+def _place_of(placed: PlacedRun) -> tuple[str, ...]:
+    return placed.line.key, placed.series.name, placed.row.name, placed.row.machine
 
 
 def _greatest(
@@ -164,27 +164,27 @@ def _greatest(
     return list(chosen.values())
 
 
-def find_reference(exhibit: Exhibit, one: PlacedRun, placed: Sequence[PlacedRun]) -> ComparedRun | None:
+def find_reference(exhibit: Exhibit, run: PlacedRun, placed: Sequence[PlacedRun]) -> ComparedRun | None:
     """Return the run that a ratio over the first column is over: equal in all but the reference."""
     first = {name: value for name, value in exhibit.reference.items() if name != "peer"}
-    if not first or one.column is None:
+    if not first or run.column is None:
         return None
-    wanted = {**one.column.parameters, **first}
+    wanted = {**run.column.parameters, **first}
     for other in placed:
-        if other.column is not None and other.column.parameters == wanted and _alike(other, one):
+        if other.column is not None and other.column.parameters == wanted and _alike(other, run):
             return other.row
     return None
 
 
-def same_problem(one: PlacedRun, other: PlacedRun) -> bool:
-    return (one.row.record.instance_sha256, one.row.machine) == (other.row.record.instance_sha256, other.row.machine)
+def same_problem(run: PlacedRun, other: PlacedRun) -> bool:
+    return (run.row.record.instance_sha256, run.row.machine) == (other.row.record.instance_sha256, other.row.machine)
 
 
-def _alike(one: PlacedRun, other: PlacedRun) -> bool:
-    ours, theirs = one.row.record, other.row.record
+def _alike(run: PlacedRun, other: PlacedRun) -> bool:
+    ours, theirs = run.row.record, other.row.record
     return (
-        one.series == other.series
+        run.series == other.series
         and (ours.backend, ours.device, ours.ranks) == (theirs.backend, theirs.device, theirs.ranks)
         and not ratio_obstacles(ours, theirs)
-        and one.row.machine == other.row.machine
+        and run.row.machine == other.row.machine
     )

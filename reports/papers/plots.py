@@ -60,8 +60,8 @@ def panels(figure: Exhibit, shown: FilledExhibit) -> list[Panel]:
     plot = figure.plot
     if plot is None:
         return []
-    found = _over_options(plot, shown) if plot.over else _over_rows(plot, shown)
-    return [one for one in found if sum(len(curve.values) for curve in one.curves) > 1]
+    drawn = _over_options(plot, shown) if plot.over else _over_rows(plot, shown)
+    return [one for one in drawn if sum(len(curve.values) for curve in one.curves) > 1]
 
 
 def draw(
@@ -75,8 +75,8 @@ def draw(
     if not drawn or plot is None:
         return []
 
-    def paint(picture: Any, every: Any) -> None:
-        for axes, panel in zip(every.flat, drawn, strict=True):
+    def paint(picture: Any, all_axes: Any) -> None:
+        for axes, panel in zip(all_axes.flat, drawn, strict=True):
             (_bars if plot.kind == "bars" else _curves)(axes, panel, plot)
             _dress(axes, panel, plot)
             if len(drawn) > 1:
@@ -142,14 +142,14 @@ def _over_rows(plot: Plot, shown: FilledExhibit) -> list[Panel]:
         if datum.row is not None and plot.measure == SPEEDUP and ratio_doubts(datum.row, ours):
             doubtful.add(name)
         curves.setdefault((name, published), {})[labels[datum.line]] = datum.values[plot.measure]
-    made = [
+    drawn = [
         ExhibitCurve(f"{'paper' if published else 'ours'}, {name}{DOUBTFUL * (name in doubtful)}", values, published)
         for (name, published), values in curves.items()
     ]
-    made = [curve for curve in made if plot.measure != SPEEDUP or set(curve.values.values()) != {1.0}]
-    filled = {place for curve in made for place in curve.values}
+    drawn = [curve for curve in drawn if plot.measure != SPEEDUP or set(curve.values.values()) != {1.0}]
+    filled = {place for curve in drawn for place in curve.values}
     places = tuple(line.label for line in shown.lines if line.label in filled)
-    return [Panel("", places, tuple(made[:MOST_CURVES]), plot.axis or MEASURES[plot.measure].axis)]
+    return [Panel("", places, tuple(drawn[:MOST_CURVES]), plot.axis or MEASURES[plot.measure].axis)]
 
 
 def _machines_in_words(plot: Plot, shown: FilledExhibit) -> set[str]:
@@ -172,16 +172,16 @@ def _over_options(plot: Plot, shown: FilledExhibit) -> list[Panel]:
         curves.setdefault(curve, {})[_place(said.get(plot.over))] = datum.values[plot.measure]
         if datum.row is not None:
             runs.setdefault(datum.whose, []).append(datum)
-    every = tuple(dict.fromkeys(_place(said.get(plot.over)) for said in columns.values()))
-    made = []
+    all_places = tuple(dict.fromkeys(_place(said.get(plot.over)) for said in columns.values()))
+    panels = []
     for (whose, published), curves in by_whose.items():
-        filled = tuple(place for place in every if any(place in values for values in curves.values()))
+        filled = tuple(place for place in all_places if any(place in values for values in curves.values()))
         title = f"{whose}, published" if published else f"ours, {whose}"
         drawn = tuple(ExhibitCurve(name, values, published) for name, values in _joined(curves).items())
         ours = [] if published else runs[whose]
         optimum = _optimum(ours) if plot.measure == COST else None
-        made.append(Panel(title, filled, drawn, _axis(plot, ours), optimum))
-    return made
+        panels.append(Panel(title, filled, drawn, _axis(plot, ours), optimum))
+    return panels
 
 
 def _joined(curves: Mapping[str, Mapping[str, float]]) -> dict[str, Mapping[str, float]]:

@@ -31,8 +31,8 @@ def make_table(shown: FilledExhibit) -> AnnotatedTable | None:
     if not shown.published and not shown.ours:
         return None
     marks: dict[str, str] = {}
-    made = _in_their_columns(shown, marks) if shown.exhibit.by_options else _in_columns_of_their_own(shown, marks)
-    return AnnotatedTable(made, tuple((mark, note) for note, mark in marks.items()))
+    table = _in_their_columns(shown, marks) if shown.exhibit.by_options else _in_columns_of_their_own(shown, marks)
+    return AnnotatedTable(table, tuple((mark, note) for note, mark in marks.items()))
 
 
 def caption(exhibit: Exhibit) -> str:
@@ -66,9 +66,9 @@ def _in_columns_of_their_own(shown: FilledExhibit, marks: dict[str, str]) -> Tex
 
 def _own_cell(shown: FilledExhibit, line: ExhibitRow, heading: str, marks: dict[str, str]) -> str:
     """Return our cell of a row; its mark has the reason if a whole column is empty."""
-    found = [datum for datum in shown.ours if (datum.line, datum.column) == (line.key, heading)]
-    if found:
-        return cell_text(found, marks)
+    data = [datum for datum in shown.ours if (datum.line, datum.column) == (line.key, heading)]
+    if data:
+        return cell_text(data, marks)
     series, why = next(((one, why) for one, why in shown.absent if one.heading == heading), (None, ""))
     if series is None:
         return NOT_RUN

@@ -27,14 +27,14 @@ class LocalExecutor:
         if self.in_turn:
             yield from ((case, run_case(case, self.limit_s)) for case in cases)
             return
-        taken = list(cases)
+        listed = list(cases)
         with ThreadPoolExecutor(cores()) as pool:
             try:
-                for case in [one for one in taken if one.is_of_one_core]:
+                for case in [one for one in listed if one.is_of_one_core]:
                     yield case, joined([*pool.map(run_case, [replace(case, seeds=(seed,)) for seed in case.seeds])])
             finally:
                 pool.shutdown(cancel_futures=True)
-        yield from ((case, run_case(case)) for case in taken if not case.is_of_one_core)
+        yield from ((case, run_case(case)) for case in listed if not case.is_of_one_core)
 
 
 def run_case(case: Case, limit_s: float | None = None) -> Finished:

@@ -114,10 +114,10 @@ def run_comparison(workload: Workload[Any], options: argparse.Namespace, rest: S
     sections = []
     for _, of_instance in groupby(outcomes, key=lambda one: id(one.case.task)):
         those = list(of_instance)
-        found = [record for one in those for record in one.records]
+        recorded = [record for one in those for record in one.records]
         failures = [*not_run, *(one.not_run for one in those if one.kind != "done")]
         why = "" if options.instance or rest else STANDARD_REASON
-        sections.append(InstanceSection(found, failures, why))
+        sections.append(InstanceSection(recorded, failures, why))
     return ComparisonRun(sections, any(one.kind != "done" for one in outcomes), missing, name, records)
 
 
@@ -134,10 +134,10 @@ def plan_instances(
     works: list[Case] = []
     missing = {}
     for spec in options.instance or [None]:
-        given = [*rest, *(["--instance", spec] if spec else []), *(["--data", options.data] if options.data else [])]
+        words = [*rest, *(["--instance", spec] if spec else []), *(["--data", options.data] if options.data else [])]
         try:
             works += plan_with_defaults(
-                workload, given, options.seeds or (options.seed or 0,), options.repeats, records, peers=options.peers
+                workload, words, options.seeds or (options.seed or 0,), options.repeats, records, peers=options.peers
             )
         except UserError as error:
             missing[str(spec)] = error
@@ -152,16 +152,16 @@ def plan_instances(
 
 
 def plan_with_defaults(
-    workload: Workload[Any], given: Sequence[str], seeds: Sequence[int], repeats: int, records: Path, **more: Any
+    workload: Workload[Any], words: Sequence[str], seeds: Sequence[int], repeats: int, records: Path, **more: Any
 ) -> list[Case]:
     """Return the cases of a workload as `plan_work` does; open options are set for about a second."""
-    asked = workload_options(workload, given)
+    asked = workload_options(workload, words)
     names_instance = any(getattr(asked, name, None) for name in INSTANCE_OPTIONS)
     problem = None
     if names_instance or not workload.standard:
         problem = workload.load(replace(asked, seed=seeds[0]), 1).problem
-    given = [*given, *default_arguments(workload, given, problem)]
-    return plan_work(workload, given, seeds, repeats, records, **more)
+    words = [*words, *default_arguments(workload, words, problem)]
+    return plan_work(workload, words, seeds, repeats, records, **more)
 
 
 def place_work(work: Case, configurations: Iterable[Configuration], options: argparse.Namespace) -> list[Case]:

@@ -88,7 +88,7 @@ def unknown_option_error(word: str, workload: Workload[Any], parser: argparse.Ar
     return f"{flag}{meant}: found no such option, `{command} --help` lists all"
 
 
-def default_arguments(workload: Workload[Any], given: Sequence[str], problem: Any) -> list[str]:
+def default_arguments(workload: Workload[Any], arguments: Sequence[str], problem: Any) -> list[str]:
     """Return the missing arguments for about a second of one core's work.
 
     A group of options that belong together (limits, or an instance's generator) comes either from the arguments or from
@@ -97,7 +97,7 @@ def default_arguments(workload: Workload[Any], given: Sequence[str], problem: An
     """
     standard = workload.standard if problem is None else workload.fitted(problem)
     declared = {option_flag(one): (one.name, about) for one, about in workload.options.declared()}
-    flags = [flag for flag in (word.split("=")[0] for word in given) if flag in declared]
+    flags = [flag for flag in (word.split("=")[0] for word in arguments) if flag in declared]
     said = {declared[flag][1].group for flag in flags} - {COMMON}
     pairs = dict(zip(standard[::2], standard[1::2], strict=True))
     if WALKS in pairs and WALKS not in flags and {declared[flag][0] for flag in flags}.intersection(WORK_OPTIONS):

@@ -168,12 +168,12 @@ class Stage(NamedTuple):
 
 
 def paper_steps(
-    paper: Paper, here: MachineResources, held: PaperRecords, budget_s: float, data: str | None
+    paper: Paper, machine: MachineResources, held: PaperRecords, budget_s: float, data: str | None
 ) -> tuple[list[Stage], ReproductionPlan]:
     """Return the steps for a paper's exhibits, and the plan of its standard scale."""
 
     def plan(scale: str, repeats: int | None = None) -> ReproductionPlan:
-        return plan_reproduction(paper, paper.exhibits, here, ReproductionChoice(scale, held.path, repeats, data))
+        return plan_reproduction(paper, paper.exhibits, machine, ReproductionChoice(scale, held.path, repeats, data))
 
     standard, quick = plan(STANDARD), plan(QUICK)
     short = {(part.exhibit.name, row): cases for part in quick.parts for row, cases in rows_of(quick, part).items()}
@@ -281,11 +281,11 @@ def describe_stages(steps: Sequence[tuple[Stage, float]]) -> Iterator[str]:
 
 def longest_of_each(steps: Iterable[tuple[Stage, float]]) -> list[tuple[Stage, float]]:
     """Return each run once, with the most repetitions and their seconds."""
-    found: dict[tuple[object, ...], tuple[Stage, float]] = {}
+    longest: dict[tuple[object, ...], tuple[Stage, float]] = {}
     for step, seconds in steps:
-        if step.key not in found or seconds > found[step.key][1]:
-            found[step.key] = step, seconds
-    return list(found.values())
+        if step.key not in longest or seconds > longest[step.key][1]:
+            longest[step.key] = step, seconds
+    return list(longest.values())
 
 
 def main(argv: Sequence[str] | None = None, description: str | None = None) -> int:
@@ -297,8 +297,10 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
     began = time.monotonic()
     set_quiet(options.quiet)
     surveyed = list(backends.survey())
-    here = MachineResources.of(surveyed, options.backends, cores(), options.ranks, oversubscribe=options.oversubscribe)
-    with_gpu = with_absent_gpu(here, surveyed)
+    machine = MachineResources.of(
+        surveyed, options.backends, cores(), options.ranks, oversubscribe=options.oversubscribe
+    )
+    with_gpu = with_absent_gpu(machine, surveyed)
     papers = [files.load(name) for name in options.only or files.names()]
     environment = counted_environment(elsewhere=False)
     held = {one.name: PaperRecords(options.out / f"{one.name}.jsonl", environment) for one in papers}
@@ -307,7 +309,7 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
     for paper in papers:
         if not options.dry_run:
             prepare_folder(held[paper.name].path, lambda: None, rerun=False)
-        more, plan = paper_steps(paper, here, held[paper.name], options.budget, options.data)
+        more, plan = paper_steps(paper, machine, held[paper.name], options.budget, options.data)
         steps += more
         obstacles += (f"{paper.name}, {one}" for one in describe_obstacles(plan))
         if with_gpu:
@@ -338,8 +340,8 @@ def describe_obstacles(plan: ReproductionPlan) -> Iterator[str]:
 
 
 def records_parser(description: str | None) -> PlanParser:
-    made = PlanParser(prog=invocation("drivers.gallery_records"), description=description)
-    add = made.add_argument
+    parser = PlanParser(prog=invocation("drivers.gallery_records"), description=description)
+    add = parser.add_argument
     add(
         "--budget",
         type=read_budget,
@@ -357,15 +359,15 @@ def records_parser(description: str | None) -> PlanParser:
     out = "folder of the records, PAPER.jsonl (%(default)s)"
     add("--out", type=Path, default=Path("reports/gallery"), metavar="DIR", help=out)
     add("--dry-run", action="store_true", help="print the runs in their order with estimated seconds, and exit")
-    add_common_option(made, "quiet")
-    return made
+    add_common_option(parser, "quiet")
+    return parser
 
 
 def read_budget(text: str) -> float:
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text)
-    if not found or float(found[1]) == 0:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text)
+    if not match or float(match[1]) == 0:
         raise argparse.ArgumentTypeError(f"expected a time above 0 such as 90s, 30m or 2h, found {text!r}")
-    return float(found[1]) * UNITS_S[found[2]]
+    return float(match[1]) * UNITS_S[match[2]]
 
 
 def read_papers(text: str) -> list[str]:

@@ -96,24 +96,24 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
 
 
 def overview_parser(description: str | None) -> argparse.ArgumentParser:
-    made = PlanParser(prog=invocation("drivers.overview"), description=description)
+    parser = PlanParser(prog=invocation("drivers.overview"), description=description)
     each = (
         "approximate seconds of a workload on all devices together (%(default)g), which determine the number of "
         f"repetitions, {LEAST_REPETITIONS} to {MOST_REPETITIONS} on each device"
     )
-    made.add_argument("--seconds-each", type=number, default=10.0, metavar="S", help=each)
+    parser.add_argument("--seconds-each", type=number, default=10.0, metavar="S", help=each)
     which = f"workloads to run, from {', '.join(NAMES)} (default: all)"
-    made.add_argument("--workloads", nargs="+", metavar="W", help=which)
-    add_plan_options(made)
-    add_core_options(made)
-    return made
+    parser.add_argument("--workloads", nargs="+", metavar="W", help=which)
+    add_plan_options(parser)
+    add_core_options(parser)
+    return parser
 
 
 def plan_workload(workload: Workload[Any], data: str | None, records: Path) -> Case | UserError:
     """Return the work of a workload, or the error."""
-    given = [*WORKLOAD_ARGUMENTS.get(workload.name, ()), *(["--data", data] if data else [])]
+    arguments = [*WORKLOAD_ARGUMENTS.get(workload.name, ()), *(["--data", data] if data else [])]
     try:
-        return plan_with_defaults(workload, given, [0], LEAST_REPETITIONS, records)[0]
+        return plan_with_defaults(workload, arguments, [0], LEAST_REPETITIONS, records)[0]
     except UserError as error:
         return error
 
@@ -141,24 +141,24 @@ def run_workload(
 def compare_runs(workload: Workload[Any], outcomes: Sequence[CaseOutcome]) -> OverviewRow:
     """Return a workload's runs side by side, or the reason against it."""
     name, title = workload.name, workload.title
-    found = [record for one in outcomes for record in one.records]
+    records = [record for one in outcomes for record in one.records]
     not_run = tuple(one.not_run for one in outcomes if one.kind != "done")
-    if not found:
+    if not records:
         return OverviewRow(name, title, None, not_run, "nothing ran")
     try:
         reason = "" if name in WORKLOAD_ARGUMENTS else STANDARD_REASON
-        return OverviewRow(name, title, compare(found), not_run, why=reason)
+        return OverviewRow(name, title, compare(records), not_run, why=reason)
     except (UnequalWorkError, RecordError) as error:
         # Our own programs made the records: no user error.
         print(f"error: {name}: {error}", file=sys.stderr)
         return OverviewRow(name, title, None, not_run, str(error))
 
 
-def write_overview(found: Overview, folder: Path, made_by: str) -> int:
-    if not found.rows:
+def write_overview(shown: Overview, folder: Path, made_by: str) -> int:
+    if not shown.rows:
         print("error: no workload has a run to show", file=sys.stderr)
         return FAILED
-    print(f"\n{overview.plain_text(found)}\n")
-    for path in overview.write(found, folder, made_by):
+    print(f"\n{overview.plain_text(shown)}\n")
+    for path in overview.write(shown, folder, made_by):
         print(path)
-    return FAILED if any(list(line.failures()) for line in found.lines) else DONE
+    return FAILED if any(list(line.failures()) for line in shown.lines) else DONE

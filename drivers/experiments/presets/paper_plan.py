@@ -127,17 +127,17 @@ class ReproductionPlan:
         chosen = self.chosen
         data = ["--data", chosen.data] if chosen.data else []
         declared, peers = get_workload(workload), bool(options.get("peers"))
-        given = command_words(declared, {**options, **({"instance": spec} if spec else {})})
-        key = (workload, given, peers, tuple(seeds), repeats)
+        words = command_words(declared, {**options, **({"instance": spec} if spec else {})})
+        key = (workload, words, peers, tuple(seeds), repeats)
         if key not in self.works:
             try:
-                self.works[key] = plan_work(declared, [*given, *data], seeds, repeats, chosen.records, peers=peers)
+                self.works[key] = plan_work(declared, [*words, *data], seeds, repeats, chosen.records, peers=peers)
             except UserError as error:
                 self.works[key] = error
-        made = self.works[key]
-        if isinstance(made, UserError):
-            raise made
-        return made
+        work = self.works[key]
+        if isinstance(work, UserError):
+            raise work
+        return work
 
     def part_of(self, exhibit: Exhibit) -> ExhibitPlan:
         return next(one for one in self.parts if one.exhibit is exhibit)
@@ -164,23 +164,23 @@ class ReproductionPlan:
         return [self.needed[key] for key in part.needs]
 
 
-def merge_cases(one: Case, other: Case) -> Case:
+def merge_cases(case: Case, other: Case) -> Case:
     """Return a case for both: flags of both that affect neither work nor way, and the larger number of repetitions."""
     neutral = {
         option_flag(field)
-        for field, about in one.workload.options.declared()
+        for field, about in case.workload.options.declared()
         if about.type is FLAG and about.decides == "nothing" and field.name not in OWN_OPTIONS
     }
-    more = [word for word in other.arguments if word in neutral and word not in one.arguments]
-    repeats, peers = max(one.repeats, other.repeats), one.peers or other.peers
-    return replace(one, arguments=(*one.arguments, *more), repeats=repeats, peers=peers)
+    more = [word for word in other.arguments if word in neutral and word not in case.arguments]
+    repeats, peers = max(case.repeats, other.repeats), case.peers or other.peers
+    return replace(case, arguments=(*case.arguments, *more), repeats=repeats, peers=peers)
 
 
 # --- from exhibits to runs ---
 
 
 def plan_reproduction(
-    paper: Paper, exhibits: Sequence[Exhibit], here: MachineResources, chosen: ReproductionChoice
+    paper: Paper, exhibits: Sequence[Exhibit], machine: MachineResources, chosen: ReproductionChoice
 ) -> ReproductionPlan:
     """Plan the runs that exhibits of a paper need.
 
@@ -195,7 +195,7 @@ def plan_reproduction(
             drawn = dict.fromkeys(one.plot.row if one.plot else "" for one in exhibits if paper.drawn(one) is source)
             rows = tuple(drawn) if source not in exhibits and all(drawn) else source.scales[chosen.scale].keys
             if not source.never_ours:
-                _plan_exhibit(plan, part, paper, here, rows)
+                _plan_exhibit(plan, part, paper, machine, rows)
     return plan
 
 
@@ -203,7 +203,7 @@ def _plan_exhibit(
     plan: ReproductionPlan,
     part: ExhibitPlan,
     paper: Paper,
-    here: MachineResources,
+    machine: MachineResources,
     rows: tuple[str, ...],
 ) -> None:
     exhibit, chosen = part.exhibit, plan.chosen
@@ -213,13 +213,13 @@ def _plan_exhibit(
     for line in unnamed:
         why = f"the paper does not name the instance; --row {line.label}=SPEC sets it"
         part.reasons.append(OmissionReason((line.label,), "", why))
-    found = {one.name: series_configurations(one, here) for one in exhibit.series}
-    part.reasons += [OmissionReason((), what, why, name) for name, (_, lost) in found.items() for what, why in lost]
+    by_series = {one.name: series_configurations(one, machine) for one in exhibit.series}
+    part.reasons += [OmissionReason((), what, why, name) for name, (_, lost) in by_series.items() for what, why in lost]
     columns = columns_of(exhibit, scale)
     named = [one for one in lines if one not in unnamed]
     lengths = [(line, amount) for line in named for amount in lengths_of(exhibit, scale, chosen.scale, line)]
     for (line, amount), column, series in product(lengths, columns, exhibit.series):
-        places = found[series.name][0]
+        places = by_series[series.name][0]
         if not places or (line.key and not series.runs(line)):
             continue
         parameters = column.parameters if column else {}
@@ -229,7 +229,7 @@ def _plan_exhibit(
         what = ", ".join(filter(None, (column.heading if column else "", heading)))
         repeats = chosen.repeats or scale.repeats
         try:
-            made = plan.work_of(line.workload or exhibit.workload, options, line.spec, scale.seeds, repeats)
+            works = plan.work_of(line.workload or exhibit.workload, options, line.spec, scale.seeds, repeats)
         except UserError as error:
             absent = missing_instance(error)
             if absent is None:
@@ -239,15 +239,15 @@ def _plan_exhibit(
                 part.reasons.append(OmissionReason((line.label,), "", why))
                 part.absent += [line.label] * (line.label not in part.absent)
             continue
-        for work, configuration in product(made, places):
+        for work, configuration in product(works, places):
             plan.add(part, replace(work, about=what, configuration=configuration), (line.label, what, series.name))
 
 
 def rows_of(exhibit: Exhibit, scale: Scale) -> list[ExhibitRow]:
     """The rows of a scale; one without a name for all of them if a run determines its row, by its processors."""
     lines = [exhibit.line(key) for key in scale.keys]
-    told = [one for one in lines if one.spec or one.options or exhibit.row_by in (INSTANCE, WORKLOAD)]
-    return told or [ExhibitRow()]
+    runnable = [one for one in lines if one.spec or one.options or exhibit.row_by in (INSTANCE, WORKLOAD)]
+    return runnable or [ExhibitRow()]
 
 
 def lengths_of(exhibit: Exhibit, scale: Scale, name: str, line: ExhibitRow) -> list[Mapping[str, Any]]:
@@ -266,12 +266,12 @@ def columns_of(exhibit: Exhibit, scale: Scale) -> list[ExhibitColumn | None]:
     """Return the columns of a scale, one for each set of options; [None] if options do not distinguish them."""
     if not exhibit.by_options:
         return [None]
-    told: list[ExhibitColumn | None] = []
+    distinct: list[ExhibitColumn | None] = []
     for one in exhibit.columns:
         wanted = all(one.parameters.get(name) in values for name, values in scale.columns.items())
-        if one.parameters and wanted and all(other and other.parameters != one.parameters for other in told):
-            told.append(one)
-    return told
+        if one.parameters and wanted and all(other and other.parameters != one.parameters for other in distinct):
+            distinct.append(one)
+    return distinct
 
 
 def map_rows(paper: Paper, specs: Mapping[str, str], exhibits: Sequence[Exhibit]) -> Paper:

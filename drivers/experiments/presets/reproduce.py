@@ -61,11 +61,11 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
     arguments = list(sys.argv[1:] if argv is None else argv)
     options = read_options(arguments, description)
     set_quiet(options.quiet)
-    here = MachineResources.of(
+    machine = MachineResources.of(
         list(backends.survey()), options.backends, cores(), options.ranks, oversubscribe=options.oversubscribe
     )
     if options.list:
-        return show_list(options, here)
+        return show_list(options, machine)
     paper, exhibits = chosen_exhibits(options)
     chosen = chosen_amount(options, paper)
     records = chosen.records
@@ -73,7 +73,7 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
         executor = chosen_executor(options)
         remove = (lambda: pages_paper.remove(options.out, paper)) if options.rerun else (lambda: None)
         prepare_folder(records, remove, rerun=options.rerun)
-    needs = plan_runs(options, paper, exhibits, here)
+    needs = plan_runs(options, paper, exhibits, machine)
     is_elsewhere = options.executor != "local"
     plan = plan_of(needs, records, rerun=options.rerun, elsewhere=is_elsewhere)
     show(f"{paper.name}, scale {chosen.scale}: {plan.summary()}")
@@ -96,7 +96,7 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
             failed += [f"{one.case.named}: {one.not_run}"] * (one.kind == "failed")
     made_by = shlex.join(["python", "-m", "drivers.reproduce", *arguments])
     page = PaperPage(paper, exhibits, earlier, options.out, made_by)
-    before = plan_runs(options, paper, earlier, here)
+    before = plan_runs(options, paper, earlier, machine)
     return write_report(page, needs, before, plan_of(needs, records, elsewhere=is_elsewhere), failed, elsewhere)
 
 
@@ -109,10 +109,10 @@ def has_second_group(options: argparse.Namespace) -> bool:
 
 
 def plan_runs(
-    options: argparse.Namespace, paper: Paper, exhibits: Sequence[Exhibit], here: MachineResources
+    options: argparse.Namespace, paper: Paper, exhibits: Sequence[Exhibit], machine: MachineResources
 ) -> ReproductionPlan:
     """Return the plan of exhibits, with a second group of repetitions on one core if wanted."""
-    plan = plan_reproduction(paper, exhibits, here, chosen_amount(options, paper))
+    plan = plan_reproduction(paper, exhibits, machine, chosen_amount(options, paper))
     if has_second_group(options):
         plan.needed = dict(zip(plan.needed, with_second_group([*plan.needed.values()]), strict=True))
     return plan
@@ -139,11 +139,11 @@ def read_options(argv: Sequence[str], description: str | None) -> argparse.Names
 
 
 def reproduction_parser(description: str | None) -> PlanParser:
-    made = PlanParser(prog=invocation("drivers.reproduce"), description=description)
-    add = made.add_argument
+    parser = PlanParser(prog=invocation("drivers.reproduce"), description=description)
+    add = parser.add_argument
     paper = f"paper: one of {', '.join(files.names())}, or a file *{SUFFIX} of the same form"
     add("paper", nargs="?", metavar="PAPER", help=paper)
-    which = made.add_mutually_exclusive_group()
+    which = parser.add_mutually_exclusive_group()
     which.add_argument("--table", metavar="N", help="only this table")
     which.add_argument("--figure", metavar="N", help="only this figure, with the runs of its table")
     scale = "amount of work: seconds (quick), minutes (standard), or as much as in the paper (full) (%(default)s)"
@@ -153,14 +153,14 @@ def reproduction_parser(description: str | None) -> PlanParser:
     repeats = "repetitions of each run, instead of the number that --scale sets"
     add("--repeats", type=positive, metavar="R", help=repeats)
     add_plan_options(
-        made,
+        parser,
         "all usable ones except the reference interpreter, python, and joblib, which runs the programs of threads",
         "numbers of MPI ranks for the paper's runs on several ranks (default: the paper's, if there are enough cores; "
         "no value: none)",
     )
-    add_parallel_option(made)
+    add_parallel_option(parser)
     add("--list", action="store_true", help="list tables and figures with their recorded runs, and exit")
-    return made
+    return parser
 
 
 def read_row(text: str) -> tuple[str, str]:
@@ -200,11 +200,11 @@ def write_report(
     `before` is the plan of the report's earlier exhibits; runs `elsewhere` are recorded with other options.
     """
     everything, machine = load(plan.records), counted_environment(elsewhere=plan.elsewhere)
-    found = [one for case in plan.cases for one in plan.recorded(case)]
-    found += [one for case in elsewhere for one in case.records_among(everything, machine, alike=True)]
+    records = [one for case in plan.cases for one in plan.recorded(case)]
+    records += [one for case in elsewhere for one in case.records_among(everything, machine, alike=True)]
     doubted = dict.fromkeys(
         f"{one.workload}, {one.instance}: {one.label}: the result was not confirmed"
-        for one in found
+        for one in records
         if not one.verified and one.details.get("proved") is not False
     )
     paper = page.paper
@@ -225,7 +225,7 @@ def write_report(
     print()
     for path in written:
         print(path)
-    if plan.cases and not found:
+    if plan.cases and not records:
         failed = [*failed, "nothing ran: the report has only published figures"]
     # A scale omits exhibits of a whole paper; an exhibit chosen by its number must have a run.
     if len(page.exhibits) < len(paper.exhibits) or len(gaps) == len(page.exhibits):
@@ -252,10 +252,10 @@ def newest_records(records: Sequence[Record]) -> list[Record]:
 
     Runs of this machine and version come first.
     """
-    here = environment()
+    current = environment()
     latest: dict[str, Any] = {}
     for one in records:
-        if latest.get(_run_anywhere(one)) != here | emulated_hosts(one.environment):
+        if latest.get(_run_anywhere(one)) != current | emulated_hosts(one.environment):
             latest[_run_anywhere(one)] = one.environment
     return [one for one in records if latest[_run_anywhere(one)] == one.environment]
 
@@ -277,11 +277,11 @@ def report_unused_runs(needs: ReproductionPlan, plan: ExperimentPlan) -> None:
 # --- the list ---
 
 
-def show_list(options: argparse.Namespace, here: MachineResources) -> int:
+def show_list(options: argparse.Namespace, machine: MachineResources) -> int:
     lines = []
     for name in [options.paper] if options.paper else files.names():
         paper, exhibits = chosen_exhibits(argparse.Namespace(**{**vars(options), "paper": name}))
-        needs = plan_runs(options, paper, exhibits, here)
+        needs = plan_runs(options, paper, exhibits, machine)
         left = {id(case) for case in plan_of(needs, needs.chosen.records).left}
         lines += [(paper.name, one.name, one.title, exhibit_state(needs, paper.drawn(one), left)) for one in exhibits]
     widths = [max(map(len, column)) for column in list(zip(*lines, strict=True))[:-1]]

@@ -65,7 +65,9 @@ class MachineResources:
         return [one for one in self.devices if self.chosen or one.same_as not in names]
 
 
-def series_configurations(series: Series, here: MachineResources) -> tuple[list[Configuration], list[tuple[str, str]]]:
+def series_configurations(
+    series: Series, machine: MachineResources
+) -> tuple[list[Configuration], list[tuple[str, str]]]:
     """Return the configurations of a series, and parts without one, as text, with reasons.
 
     It runs on devices of its preferred kind, or of all its kinds, over each number of ranks.
@@ -73,24 +75,24 @@ def series_configurations(series: Series, here: MachineResources) -> tuple[list[
     if series.hosts > 1 and not series.network:
         why = series.why_not or f"it needs {series.hosts} hosts, and this command runs on one"
         return [], [(series.heading, why)]
-    devices = here.of_backends(series)
+    devices = machine.of_backends(series)
     kinds = [kind for kind in series.kinds if any(one.kind == kind for one in devices)]
     if not kinds:
-        named = f" of {' or '.join(series.backends)}" if series.backends else " that was chosen" * here.chosen
+        named = f" of {' or '.join(series.backends)}" if series.backends else " that was chosen" * machine.chosen
         why = series.why_not or f"no device{named} is of the kind {' or '.join(series.kinds)} here"
         return [], [(series.heading, why)]
     kinds = kinds if series.everywhere else kinds[:1]
     alone = [one for kind in kinds for device in devices if device.kind == kind for one in on_cores(series, device)]
-    found: list[Configuration] = []
+    configurations: list[Configuration] = []
     refused: dict[str, list[str]] = {}
-    for count in ranks_of(series, here):
-        obstacle = _obstacle(alone, count, here, series.network)
+    for count in ranks_of(series, machine):
+        obstacle = _obstacle(alone, count, machine, series.network)
         if obstacle:
             refused.setdefault(obstacle, []).append(str(count))
         else:
             ranked = replace(_of_a_rank(alone), ranks=count, network=series.network, hosts=series.hosts)
-            found += alone if count == 1 else [ranked]
-    return found, [(f"{series.heading}, {', '.join(counts)} ranks", why) for why, counts in refused.items()]
+            configurations += alone if count == 1 else [ranked]
+    return configurations, [(f"{series.heading}, {', '.join(counts)} ranks", why) for why, counts in refused.items()]
 
 
 def on_cores(series: Series, device: Any) -> list[Configuration]:
@@ -100,14 +102,14 @@ def on_cores(series: Series, device: Any) -> list[Configuration]:
     return [*map(whole.with_cores, counts), whole]
 
 
-def ranks_of(series: Series, here: MachineResources) -> list[int]:
+def ranks_of(series: Series, machine: MachineResources) -> list[int]:
     """Return a series' numbers of ranks; the user's replace several ones, except on emulated hosts.
 
     A series of emulated hosts has ranks for each of them; it is omitted if the user wants no ranks.
     """
-    if here.ranks is None or max(series.ranks) == 1 or (series.network and max(here.ranks, default=1) > 1):
+    if machine.ranks is None or max(series.ranks) == 1 or (series.network and max(machine.ranks, default=1) > 1):
         return list(series.ranks)
-    return [one for one in series.ranks if one == 1] + sorted({one for one in here.ranks if one > 1})
+    return [one for one in series.ranks if one == 1] + sorted({one for one in machine.ranks if one > 1})
 
 
 def _of_a_rank(alone: Sequence[Configuration]) -> Configuration:
@@ -115,7 +117,7 @@ def _of_a_rank(alone: Sequence[Configuration]) -> Configuration:
     return next((one for one in alone if one.kind == ONE_CORE), alone[0])
 
 
-def _obstacle(alone: Sequence[Configuration], count: int, here: MachineResources, network: str) -> str | None:
+def _obstacle(alone: Sequence[Configuration], count: int, machine: MachineResources, network: str) -> str | None:
     """Return the reason against this number of ranks on emulated hosts of a network, or None."""
     if count == 1:
         return None
@@ -126,6 +128,6 @@ def _obstacle(alone: Sequence[Configuration], count: int, here: MachineResources
     if place.kind == GPU:
         there = sum(one.backend == place.backend and one.kind == GPU for one in alone)
         return None if count <= there else f"each rank needs a GPU, found {there} of {place.backend}"
-    if count > here.cores and not here.oversubscribe:
-        return f"each rank needs a core, found {here.cores} (--oversubscribe lets ranks share cores)"
+    if count > machine.cores and not machine.oversubscribe:
+        return f"each rank needs a core, found {machine.cores} (--oversubscribe lets ranks share cores)"
     return None
