@@ -59,9 +59,9 @@ class TspWorkload(LocalSearchWorkload):
             return super().load(replace(options, algorithm="ils"), ranks)
         return task
 
-    def made(self, backend: Any, ranks: Any, problem: Any, options: Any) -> Any:
+    def make_search(self, backend: Any, ranks: Any, problem: Any, options: Any) -> Any:
         if options.algorithm != THREE_OPT:
-            return super().made(backend, ranks, problem, options)
+            return super().make_search(backend, ranks, problem, options)
         from core.search.tours import IteratedThreeOpt
 
         return IteratedThreeOpt(backend, ranks, problem.instance, walks=options.walks, seed=options.seed)

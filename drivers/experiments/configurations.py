@@ -145,7 +145,7 @@ def with_cores(
 
     Raises `UserError` if none accepts one, or a processor has fewer cores.
     """
-    able = [(configuration.backend, configuration.device) for configuration in devices if configuration.takes_cores]
+    able = [(device.backend, device.device) for device in devices if device.takes_cores]
     chosen: list[Configuration] = []
     for configuration in configurations:
         if (configuration.backend, configuration.device) not in able:
@@ -281,12 +281,12 @@ def plan_hybrid_configurations(
         raise UserError(f"--hybrid: found {named}, expected a backend that takes a number of cores: {able}")
     baseline, most, obstacle = Configuration.of(core), several.compute_units, mpi_obstacle()
     configurations, not_run = [baseline], []
-    for one in mixtures:
-        place = baseline if one.cores == 1 else Configuration.of(several).with_cores(one.cores)
-        mixed = replace(place, ranks=one.ranks)
-        if one.cores > most:
-            not_run.append(mixed.not_run(f"found {most} cores for a rank here, expected {one.cores}"))
-        elif obstacle and one.ranks > 1:
+    for mixture in mixtures:
+        place = baseline if mixture.cores == 1 else Configuration.of(several).with_cores(mixture.cores)
+        mixed = replace(place, ranks=mixture.ranks)
+        if mixture.cores > most:
+            not_run.append(mixed.not_run(f"found {most} cores for a rank here, expected {mixture.cores}"))
+        elif obstacle and mixture.ranks > 1:
             not_run.append(mixed.not_run(obstacle))
         else:
             configurations.append(mixed)

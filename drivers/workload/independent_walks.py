@@ -68,11 +68,11 @@ class IndependentWalksWorkload(Workload[SearchOptions]):
     def search(self, backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> Any:
         from cluster.mpi.proxies import Rehearsal
 
-        search = self.made(backend, Rehearsal(ranks), problem, options)
+        search = self.make_search(backend, Rehearsal(ranks), problem, options)
         search.warm_up()
         return search
 
-    def made(self, backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> Any:
+    def make_search(self, backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> Any:
         from core.search.insertion import IteratedGreedySearch
 
         algorithm = options.chosen_algorithm()

@@ -256,37 +256,37 @@ def _ours(
     common: Mapping[str, Any],
 ) -> Iterator[Datum]:
     rows = evidence.rows
-    for one in kept:
-        of_row = shared_parameters([other.row.record for other in kept if other.line == one.line])
+    for run in kept:
+        of_row = shared_parameters([other.row.record for other in kept if other.line == run.line])
         # A note has the amount of work if rows differ in it. Other values may be defaults of the instance.
         alike = {name: value for name, value in of_row.items() if name in common or name not in exhibit.amounts}
-        beside = [other.row.record for other in placed if same_problem(one, other)]
-        lengths = [row.record for row in rows] if _is_short(exhibit, one.row.record) else None
+        beside = [other.row.record for other in placed if same_problem(run, other)]
+        lengths = [row.record for row in rows] if _is_short(exhibit, run.row.record) else None
         cell = ExhibitCell(
-            one.row, find_reference(exhibit, one, placed), str(exhibit.reference.get("peer", "")), beside, lengths
+            run.row, find_reference(exhibit, run, placed), str(exhibit.reference.get("peer", "")), beside, lengths
         )
-        refused = single_rank_text(one.row.record)
+        refused = single_rank_text(run.row.record)
         words = [f"not shown: {refused}"] if refused else [MEASURES[name].words(cell) for name in exhibit.shows]
         values = {name: value for name in _numbers(exhibit) if (value := MEASURES[name].value(cell)) is not None}
         own = (
             []
             if refused
-            else [*_footnotes(exhibit, one, alike, cell, rows), *filter(None, [missing_solver_text(cell)])]
+            else [*_footnotes(exhibit, run, alike, cell, rows), *filter(None, [missing_solver_text(cell)])]
         )
-        place = one.row.name + (f", machine {one.row.machine}" if len(evidence.machines) > 1 else "")
-        heading = one.series.heading_on(one.row.record.device_kind)
+        place = run.row.name + (f", machine {run.row.machine}" if len(evidence.machines) > 1 else "")
+        heading = run.series.heading_on(run.row.record.device_kind)
         if exhibit.row_by == PROCESSORS:
             words = [place, *words]
         else:
             heading = f"{heading}: {place}"
         yield Datum(
-            one.line.key,
-            one.column.heading if one.column else heading,
-            heading if one.column else "",
+            run.line.key,
+            run.column.heading if run.column else heading,
+            heading if run.column else "",
             tuple(word for word in words if word),
             {} if refused else values,
             tuple(own),
-            one.row,
+            run.row,
         )
 
 

@@ -241,17 +241,17 @@ def _steps(cell: ExhibitCell) -> str:
     return f"{details['steps_per_climb']:.1f} steps a climb, {details['fewest_steps']} to {details['most_steps']}"
 
 
-def _proof(one: ExhibitCell) -> str:
-    details = one.record.details
+def _proof(cell: ExhibitCell) -> str:
+    details = cell.record.details
     said = []
-    if one.record.execution.get("bound") == "host":
+    if cell.record.execution.get("bound") == "host":
         said.append("all tours, on the host")
     if details.get("root_bound") is not None:
         said.append(f"bound at the root {details['root_bound']}")
     if details.get("optimal_tours") is not None:
         said.append(f"shortest tours: {grouped(details['optimal_tours'])}")
     verifiers = details.get("verified_by")
-    found_again = [str(one) for one in verifiers if one not in WEAK_VERIFIERS] if isinstance(verifiers, list) else []
+    found_again = [str(name) for name in verifiers if name not in WEAK_VERIFIERS] if isinstance(verifiers, list) else []
     if found_again:
         said.append(f"verified by {' and by '.join(found_again)}")
     return ", ".join(said)

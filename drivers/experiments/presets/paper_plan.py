@@ -330,11 +330,11 @@ def command_words(workload: Workload[Any], options: Mapping[str, Any]) -> tuple[
     for name, value in options.items():
         if name not in declared:
             raise UserError(f"--{name.replace('_', '-')}: python -m drivers.{workload.name} has no such option")
-        one = declared[name]
-        kind, flag = one.metadata["option"].type, option_flag(one)
-        if kind is OUTPUT_FILE or (one.name in OWN_OPTIONS and one.name not in PAPER_OPTIONS):
+        option = declared[name]
+        kind, flag = option.metadata["option"].type, option_flag(option)
+        if kind is OUTPUT_FILE or (option.name in OWN_OPTIONS and option.name not in PAPER_OPTIONS):
             raise UserError(f"{flag}: found among a paper's options, expected one that decides its work")
         # A flag has no `--no-` form if that is its default.
-        if one.name != "peers" and not (kind is FLAG and not value and one.default is False):
+        if option.name != "peers" and not (kind is FLAG and not value and option.default is False):
             words += flag_words(flag, value)
     return tuple(words)

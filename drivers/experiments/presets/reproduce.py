@@ -87,13 +87,13 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
     if len(plan.left) < len(plan.cases):
         run.warn_of_changes(records)
     failed, elsewhere = [], []
-    for one in run.run(cases):
-        if one.kind == "elsewhere":
-            elsewhere.append(one.case)
-        elif one.kind != "done":
+    for outcome in run.run(cases):
+        if outcome.kind == "elsewhere":
+            elsewhere.append(outcome.case)
+        elif outcome.kind != "done":
             # A program's refusal is no failure: the device cannot run it, and the report lists it.
-            needs.refuse(one.case, one.reason)
-            failed += [f"{one.case.named}: {one.not_run}"] * (one.kind == "failed")
+            needs.refuse(outcome.case, outcome.reason)
+            failed += [f"{outcome.case.named}: {outcome.not_run}"] * (outcome.kind == "failed")
     made_by = shlex.join(["python", "-m", "drivers.reproduce", *arguments])
     page = PaperPage(paper, exhibits, earlier, options.out, made_by)
     before = plan_runs(options, paper, earlier, machine)
