@@ -39,14 +39,14 @@ def per_walk(walks: Rows[Walk], facts: Facts, held: Rows[Held], k: i32):
         one.solution[0] = S(one.solution[0] + S(held[w].k))
 
 
-def given(backend, rows=4):
+def arguments_of(backend, rows=4):
     walks = backend.rows(Walk(n=5), rows, S=np.uint8)
     facts = Facts(np.arange(rows, dtype=np.int32), np.arange(rows, dtype=np.uint8) % 2, 2.5, True)
     return walks, backend.load(facts), backend.rows(Held(Walk(n=2), 30), rows, S=np.uint8)
 
 
 def test_no_rows_are_no_work(cpu):
-    walks, facts, held = given(cpu, 0)
+    walks, facts, held = arguments_of(cpu, 0)
     cpu.launch(per_walk, 3, 1, walks, facts, held, 7)
     assert (walks.count, walks.solution.size) == (0, 1)
 
@@ -79,7 +79,7 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_a_launch_that_does_not_fit_is_refused(cpu, name):
     arguments, words = WRONG[name]
-    right = given(cpu)
+    right = arguments_of(cpu)
     for _ in range(4):  # new, and after right ones
         with pytest.raises(LaunchRefused, match=f"per_walk.*{words}"):
             cpu.launch(per_walk, 1, 1, *arguments(cpu, *right))

@@ -26,7 +26,7 @@ REFUSED = "123,456,789 bytes do not fit this device"
 AFTER_S = 0.2
 
 
-def told(path):
+def note_time(path):
     with open(path, "w") as file:
         file.write(repr(time.time()))
 
@@ -34,7 +34,7 @@ def told(path):
 def kill(path, after_s):
     """Kill this process as a system without memory does."""
     time.sleep(after_s)
-    told(path)
+    note_time(path)
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -42,7 +42,7 @@ def refuse(path):
     from backends.device import OutOfMemory
 
     def refusing(*arguments):
-        told(path)
+        note_time(path)
         raise OutOfMemory(REFUSED)
 
     return refusing

@@ -4,7 +4,7 @@ from drivers.experiments.presets.series import MachineResources
 from reports.papers.files import read
 from tests.drivers.made_up_runs import device
 
-__all__ = ["FIRST", "HEAD", "HILLS", "SECOND", "device", "here", "paper_of", "written"]
+__all__ = ["FIRST", "HEAD", "HILLS", "SECOND", "device", "machine_with", "paper_of", "written"]
 
 HEAD = """
 name = "made-up"
@@ -35,7 +35,7 @@ quick = {{ amount = {{ climbers = 4 }}, repeats = 2 }}
 """
 
 
-def here(*devices, backends=None, cores=4, ranks=None, oversubscribe=False):
+def machine_with(*devices, backends=None, cores=4, ranks=None, oversubscribe=False):
     return MachineResources.of(devices, backends, cores, ranks, oversubscribe=oversubscribe)
 
 

@@ -43,7 +43,7 @@ WHOSE = CheckpointIdentity("qap", "nug5", "ab" * 32, 7, {"iterations": 3, "sizes
 STATE = {"done": np.array(3), "rows": np.arange(12, dtype=np.uint32).reshape(3, 4), "seconds": np.array(1.5)}
 
 
-def found(said):
+def printed_hash(said):
     return re.search(r"hash ([0-9a-f]{16})", said)[1]
 
 
@@ -64,7 +64,7 @@ def test_a_run_that_was_cut_off_goes_on_and_forgets_its_state(drive, tmp_path, i
     record = tmp_path / "record"
     path = interrupted(3)
     code, said, notes = drive(*RUN, "--checkpoint", path, "--resume", "--record", record)
-    assert (code, found(said)) == (0, found(drive(*RUN)[1]))
+    assert (code, printed_hash(said)) == (0, printed_hash(drive(*RUN)[1]))
     assert re.search(r"state: the run resumes after \d+\.\d s", notes)
     assert re.search(r" s \(\d+\.\d+ before it resumed, then compile ", said)
     assert not path.exists() and not list(tmp_path.glob("*.unfinished"))
@@ -104,7 +104,7 @@ def test_options_by_which_work_would_be_lost_are_refused(drive, arguments, expec
 def test_to_resume_without_a_state_begins(drive, tmp_path):
     path = tmp_path / "state"
     code, said, notes = drive(*RUN, "--checkpoint", path, "--resume")
-    assert (code, found(said)) == (0, found(drive(*RUN)[1]))
+    assert (code, printed_hash(said)) == (0, printed_hash(drive(*RUN)[1]))
     assert f"{path}: found no checkpoint, so the run starts from the beginning" in notes
 
 
@@ -141,12 +141,12 @@ def test_the_baseline_of_the_knapsack_keeps_its_state_too(drive, tmp_path, cut_o
     path = tmp_path / "state"
     words = "--class strongly-correlated --items 60 --seed 3 --method bb --nodes 30000000 --backend cpu"
     run = words.split()
-    expected = found(drive(*run, driver=knapsack)[1])
+    expected = printed_hash(drive(*run, driver=knapsack)[1])
     cut_off(1)
     drive(*run, "--checkpoint", path, "--checkpoint-every", 0, driver=knapsack)
     monkeypatch.undo()
     code, said, notes = drive(*run, "--checkpoint", path, "--resume", driver=knapsack)
-    assert (code, found(said)) == (0, expected) and "the run resumes after" in notes
+    assert (code, printed_hash(said)) == (0, expected) and "the run resumes after" in notes
 
 
 # --- the file ---
@@ -464,6 +464,6 @@ def test_a_wall_clock_that_jumps_changes_nothing(drive, monkeypatch, tmp_path):
     monkeypatch.setattr(time, "time", lambda: now + next(days))
     code, said, error = drive(*RUN, "--checkpoint", tmp_path / "state", "--record", record)
     monkeypatch.undo()
-    assert code == 0 and found(said) == found(plain), error
+    assert code == 0 and printed_hash(said) == printed_hash(plain), error
     (repetition,) = json.loads(record.read_text())["repetitions"]
     assert 0 < repetition["total_s"] < 60

@@ -13,7 +13,7 @@ from reports.papers.files import load
 from reports.papers.paper import Series
 from reports.records import environment as places
 from reports.records.files import Record
-from tests.drivers.made_up_paper import FIRST, HILLS, device, here, paper_of
+from tests.drivers.made_up_paper import FIRST, HILLS, device, machine_with, paper_of
 from tests.drivers.made_up_runs import processor, record_of
 from tests.hosts.profiles import PROFILES
 
@@ -38,25 +38,25 @@ def case(tmp_path):
 
     paper = paper_of(tmp_path, HILLS)
     chosen = ReproductionChoice("quick", tmp_path / "records.jsonl")
-    plan = plan_reproduction(paper, paper.exhibits, here(device("cpu")), chosen)
+    plan = plan_reproduction(paper, paper.exhibits, machine_with(device("cpu")), chosen)
     return next(one for one in plan.needed.values() if one.task.problem.name == FIRST)
 
 
 def test_emulated_hosts_may_share_cores_and_keep_their_ranks_whatever_ranks_the_user_names(emulated):
-    for machine in (here(device("cpu"), cores=2), here(device("cpu"), cores=2, ranks=[2])):
+    for machine in (machine_with(device("cpu"), cores=2), machine_with(device("cpu"), cores=2, ranks=[2])):
         ((one,), lost) = emulated(FAR, machine)
         assert (one.ranks, one.hosts, one.network, lost) == (4, 4, "cow", [])
-    assert emulated(FAR, here(device("cpu"), ranks=[])) == ([], [])
+    assert emulated(FAR, machine_with(device("cpu"), ranks=[])) == ([], [])
 
 
 def test_a_rank_of_a_hybrid_program_has_its_threads(emulated):
-    ((small,), _), ((large,), _) = (emulated(HYBRID, here(processor("threads", cores))) for cores in (2, 16))
+    ((small,), _), ((large,), _) = (emulated(HYBRID, machine_with(processor("threads", cores))) for cores in (2, 16))
     assert (small.recorded, large.recorded) == ("0", "2 of 16 cores")
     assert {(one.ranks, one.hosts, one.network) for one in (small, large)} == {(2, 2, "grid2")}
 
 
 def test_where_hosts_cannot_be_emulated_the_reason_is_told(emulated):
-    assert emulated(FAR, here(device("cpu")), "no /dev/net/tun") == ([], [("far, 4 ranks", "no /dev/net/tun")])
+    assert emulated(FAR, machine_with(device("cpu")), "no /dev/net/tun") == ([], [("far, 4 ranks", "no /dev/net/tun")])
 
 
 def test_the_command_starts_hosts_that_see_the_records_and_binds_no_rank(case):

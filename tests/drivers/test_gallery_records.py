@@ -61,7 +61,7 @@ def held(tmp_path):
     return load(tmp_path / "out" / "made-up.jsonl")
 
 
-def told(started):
+def runs_of(started):
     """Climbers, instance and repetitions of runs on one core."""
     cases = [one for one in started if one.configuration.backend == "cpu"]
     return [(case.asked.get("climbers"), case.task.problem.name, case.repeats) for case in cases]
@@ -71,7 +71,7 @@ def test_each_table_gets_a_row_then_all_rows_then_ten_repetitions_then_the_full_
     code, started = fill(parts=(TABLE, OTHER))
     assert code == 0
     # One core runs before and after the others of its row.
-    assert told(started)[:12] == [
+    assert runs_of(started)[:12] == [
         *((climbers, FIRST, repeats) for climbers in (4, 8) for repeats in (2, 4)),
         *((climbers, SECOND, repeats) for climbers in (4, 8) for repeats in (2, 4)),
         *((climbers, FIRST, repeats) for climbers in (4, 8) for repeats in (10, 20)),
@@ -85,7 +85,7 @@ def test_the_same_command_goes_on_and_then_has_nothing_left(fill, tmp_path, caps
     assert (code, len(first)) == (0, 2)
     assert "missing: made-up: " in capsys.readouterr().out
     more = fill()[1]
-    assert told(more)[:2] == [(4, FIRST, 4), (4, SECOND, 2)]
+    assert runs_of(more)[:2] == [(4, FIRST, 4), (4, SECOND, 2)]
     assert fill() == (0, [])
     assert not [one for one in held(tmp_path) if is_stale(one)]
     assert [one.name for one in (tmp_path / "out").iterdir()] == ["made-up.jsonl"]
@@ -109,7 +109,7 @@ def test_stale_records_are_recorded_first_and_replaced(fill, tmp_path):
     stale = len(held(tmp_path))
     assert stale and all(map(is_stale, held(tmp_path)))
     started = fill(parts=(TABLE, OTHER), budget="13s", seconds=3.0)[1]
-    assert told(started)[0] == (8, FIRST, 2)
+    assert runs_of(started)[0] == (8, FIRST, 2)
     current = [one for one in held(tmp_path) if not is_stale(one)]
     assert len(current) == len(started) and current[0].parameters["climbers"] == 8
     assert sum(map(is_stale, held(tmp_path))) < stale
@@ -129,8 +129,8 @@ def test_a_run_that_does_not_fit_is_left_out_and_a_smaller_one_taken(fill, capsy
     with patch(work, lambda workload, task: RepetitionWork(task.options.climbers, "moves", 10.0)):
         code, started = fill(parts=(large, OTHER), budget="60s", seconds=3.0)
     assert code == 0
-    assert {climbers for climbers, *_ in told(started)} >= {8}
-    assert 4000 not in {climbers for climbers, *_ in told(started)}
+    assert {climbers for climbers, *_ in runs_of(started)} >= {8}
+    assert 4000 not in {climbers for climbers, *_ in runs_of(started)}
     assert "missing: made-up: " in capsys.readouterr().out
 
 
@@ -140,7 +140,7 @@ def test_a_row_longer_than_the_budget_is_shown_at_the_quick_scale(fill):
     work = "drivers.experiments.plan.planned_work"
     with patch(work, lambda workload, task: RepetitionWork(task.options.climbers, "moves", 10.0)):
         started = fill(parts=(both,), budget="60s", seconds=3.0)[1]
-    assert [climbers for climbers, *_ in told(started)][:2] == [2, 2]
+    assert [climbers for climbers, *_ in runs_of(started)][:2] == [2, 2]
 
 
 def test_a_dry_run_lists_the_runs_in_their_order_and_starts_none(fill, tmp_path, capsys):

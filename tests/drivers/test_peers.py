@@ -46,10 +46,10 @@ def stand_ins(tmp_path, monkeypatch, package):
     monkeypatch.setenv("PATH", str(folder))
     real = importlib.util.find_spec
 
-    def found(name):
+    def find_spec(name):
         return None if name in MODULES and not (folder / name).exists() else real(name)
 
-    monkeypatch.setattr(measurement.importlib.util, "find_spec", found)
+    monkeypatch.setattr(measurement.importlib.util, "find_spec", find_spec)
 
     class StandIns:
         @staticmethod

@@ -105,18 +105,18 @@ def test_a_device_takes_as_long_as_its_kind_and_its_ranks_say():
     assert [estimate.format_estimate(s) for s in (0.2, 119, 120, 8000)] == ["0 s", "119 s", "2.0 min", "2.2 h"]
 
 
-def made(kind="core", units=1, is_reference=False):
+def make_backend(kind="core", units=1, is_reference=False):
     return SimpleNamespace(device=SimpleNamespace(kind=kind, compute_units=units), is_reference=is_reference)
 
 
 @pytest.mark.parametrize(
     ("on_device", "ranks", "repetitions", "line"),
     [
-        (made(), 1, 1, "about 2.8 h on this device (10 T cells at some 1.0 G cells/s)"),
-        (made(), 5, 1, "about 33 min on 5 ranks with a device each (10 T cells at some 5.0 G cells/s)"),
-        (made("cores", 4), 1, 1, "about 42 min on this device (10 T cells at some 4.0 G cells/s)"),
-        (made("gpu", 100), 1, 1, None),
-        (made(is_reference=True), 1, 1, "about 32 years on this device (10 T cells at some 10 k cells/s)"),
+        (make_backend(), 1, 1, "about 2.8 h on this device (10 T cells at some 1.0 G cells/s)"),
+        (make_backend(), 5, 1, "about 33 min on 5 ranks with a device each (10 T cells at some 5.0 G cells/s)"),
+        (make_backend("cores", 4), 1, 1, "about 42 min on this device (10 T cells at some 4.0 G cells/s)"),
+        (make_backend("gpu", 100), 1, 1, None),
+        (make_backend(is_reference=True), 1, 1, "about 32 years on this device (10 T cells at some 10 k cells/s)"),
     ],
 )
 def test_a_run_beyond_ten_minutes_is_foretold(on_device, ranks, repetitions, line):
@@ -124,9 +124,9 @@ def test_a_run_beyond_ten_minutes_is_foretold(on_device, ranks, repetitions, lin
 
 
 def test_an_upper_bound_is_called_so_and_no_number_is_too_large():
-    said = run_time_message(RepetitionWork(10**13, "cells", 1e9, at_most=True), made(), 1, 1)
+    said = run_time_message(RepetitionWork(10**13, "cells", 1e9, at_most=True), make_backend(), 1, 1)
     assert said == "at most about 2.8 h on this device (at most 10 T cells at some 1.0 G cells/s)"
-    assert "e" in run_time_message(RepetitionWork(10**400, "moves", 1e9), made(), 1, 1)
+    assert "e" in run_time_message(RepetitionWork(10**400, "moves", 1e9), make_backend(), 1, 1)
 
 
 DRIVER = ihc

@@ -24,7 +24,7 @@ from tests.reports.made_up_gallery import DATA, climb, fill
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory, make_record):
+def made_gallery(tmp_path_factory, make_record):
     pytest.importorskip("matplotlib")
     folder = tmp_path_factory.mktemp("made") / "gallery"
     fill(folder, make_record)
@@ -35,19 +35,19 @@ def made(tmp_path_factory, make_record):
 
 
 @pytest.fixture
-def gallery(made, tmp_path):
-    return Path(shutil.copytree(made, tmp_path / "gallery"))
+def gallery(made_gallery, tmp_path):
+    return Path(shutil.copytree(made_gallery, tmp_path / "gallery"))
 
 
 def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_the_index_tells_of_every_report_what_its_records_say(made, is_golden):
-    is_golden((made / "index.md").read_text(encoding="utf-8"), "gallery-index.md")
+def test_the_index_tells_of_every_report_what_its_records_say(made_gallery, is_golden):
+    is_golden((made_gallery / "index.md").read_text(encoding="utf-8"), "gallery-index.md")
 
 
-def test_reports_name_their_commands_and_have_pictures_as_svg_alone(made):
+def test_reports_name_their_commands_and_have_pictures_as_svg_alone(made_gallery):
     pages = [
         "index.md",
         "oneil2011-figure-1.svg",
@@ -57,10 +57,10 @@ def test_reports_name_their_commands_and_have_pictures_as_svg_alone(made):
         "overview.md",
     ]
     records = ["gallery.toml", "oneil2011.jsonl", "overview.jsonl", "results.toml"]
-    assert set(contents(made)) == {*pages, "overview.svg", *records}
+    assert set(contents(made_gallery)) == {*pages, "overview.svg", *records}
     both = "python -m drivers.reproduce oneil2011 && python -m drivers.reproduce oneil2011 --table 1"
-    assert f"\nMade by `{both}`.\n" in (made / "oneil2011.md").read_text()
-    overview = (made / "overview.md").read_text()
+    assert f"\nMade by `{both}`.\n" in (made_gallery / "oneil2011.md").read_text()
+    overview = (made_gallery / "overview.md").read_text()
     assert "\nMade by `python -m drivers.overview --seconds-each 2`.\n" in overview
     assert "| lcs | letters | 3 T cells | 4.00 s, 1.00x | 8.00 s, 0.500x |" in overview
 
@@ -92,12 +92,12 @@ where = "a quiet host"
         read(gallery)
 
 
-def test_pages_that_are_what_the_records_say_pass_the_check(made, reports):
-    there = contents(made)
-    code, printed, told = reports("gallery", "--folder", made, "--check")
+def test_pages_that_are_what_the_records_say_pass_the_check(made_gallery, reports):
+    there = contents(made_gallery)
+    code, printed, told = reports("gallery", "--folder", made_gallery, "--check")
     assert (code, printed) == (0, "")
     assert [line.partition(":")[0] for line in told.splitlines()] == ["note"] * 2
-    assert contents(made) == there
+    assert contents(made_gallery) == there
 
 
 def test_stale_runs_are_said_and_do_not_fail_the_check(gallery, reports, monkeypatch):

@@ -17,11 +17,11 @@ HOST = {
 
 @pytest.fixture
 def on(make_record):
-    def made(gpu=None, **changes):
+    def make(gpu=None, **changes):
         where = {"backend": "cuda", "details": {"device_name": gpu}} if gpu else {}
         return make_record(environment=HOST | changes, **where)
 
-    return made
+    return make
 
 
 def test_records_of_several_commits_on_the_same_hardware_are_of_one_machine(on):

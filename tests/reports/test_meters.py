@@ -37,7 +37,7 @@ def made_up_nvml(reasons=(1, 1), refused=(), name="Test GPU"):
     """A module like `pynvml` with one GPU that uses 250 joules between two readings; `asked` has the queries."""
     reasons, joules, asked = list(reasons), itertools.count(1_000_000, 250_000), []
 
-    def found(number):
+    def handle_of(number):
         asked.append(number)
         return "handle"
 
@@ -46,8 +46,8 @@ def made_up_nvml(reasons=(1, 1), refused=(), name="Test GPU"):
 
     functions = {
         "Init": lambda: None,
-        "DeviceGetHandleByIndex": found,
-        "DeviceGetHandleByUUID": found,
+        "DeviceGetHandleByIndex": handle_of,
+        "DeviceGetHandleByUUID": handle_of,
         "DeviceGetName": lambda handle: name,
         "DeviceGetTotalEnergyConsumption": lambda handle: next(joules),
         "DeviceGetCurrentClocksEventReasons": lambda handle: reasons.pop(0),

@@ -51,7 +51,7 @@ def read_and_make(kind: Const[i32], n: i32, move: Move, solution: Array[i32], an
         change(kind, solution, move)
 
 
-def made(kind, solution, i, j, k):
+def neighbour_of(kind, solution, i, j, k):
     other = list(solution)
     if kind == FLIP:
         for p in (p for p in (i, j, k) if p >= 0):
@@ -104,7 +104,9 @@ def test_a_neighbour_that_is_read_is_the_neighbour_that_is_made(backend, kind):
     for n in (1, 2, 3, N):
         solution = start(kind, n)
         for move in moves_of(kind, n)[:: 3 if backend.name == "joblib" else 1]:
-            assert read_and_made(backend, lanes, kind, solution, move) == [made(kind, solution, *move)] * 3, move
+            assert read_and_made(backend, lanes, kind, solution, move) == [neighbour_of(kind, solution, *move)] * 3, (
+                move
+            )
         assert read_and_made(backend, 1, kind, solution, (-1, -1, -1)) == [solution.tolist()] * 3, "no move"
 
 
@@ -115,7 +117,7 @@ def test_lanes_that_shift_a_run_together_do_not_race(kind, reverse):
     solution = start(kind, 9)
     for lanes in (3, 13):
         for move in moves_of(kind, 9)[::5]:
-            assert read_and_made(device, lanes, kind, solution, move)[2] == made(kind, solution, *move)
+            assert read_and_made(device, lanes, kind, solution, move)[2] == neighbour_of(kind, solution, *move)
 
 
 # --- scans ---

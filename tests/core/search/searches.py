@@ -38,10 +38,10 @@ class Kind(NamedTuple):
     endless: tuple[tuple, dict, Stop | None] | None = None
     shared: bool = True
 
-    def made(self, backend, ranks):
+    def make(self, backend, ranks):
         return self.search(backend, ranks, *self.problem, **self.settings)
 
-    def made_endless(self, backend, ranks):
+    def make_endless(self, backend, ranks):
         problem, settings, _ = self.endless
         return self.search(backend, ranks, *problem, **settings)
 

@@ -123,7 +123,7 @@ def impatient(search):
 
 
 def run(kind, backend, ranks, checkpointer=None):
-    search = impatient(kind.made(backend, ranks))
+    search = impatient(kind.make(backend, ranks))
     history = (
         kind.settings.get("history", False)
         if kind.search is local_search.LocalSearch
@@ -276,7 +276,7 @@ def test_a_search_that_wide_devices_left_goes_on_on_one_core(cpu):
     states, _ = kept_states(name, cpu)
     state = max(states, key=lambda one: len(one["left records"]))
     assert len(state["left records"]) > 8
-    narrow = impatient(CASES[name].made(cpu, Solo()))
+    narrow = impatient(CASES[name].make(cpu, Solo()))
     narrow.method.room = 3
     same(name, narrow.run(history=True, checkpointer=Kept().checkpointer(state)), undisturbed(name, cpu))
 
@@ -334,4 +334,4 @@ def test_rows_that_a_checkpoint_is_to_have_are_rows_of_the_data(cpu, monkeypatch
     monkeypatch.setattr(Weierstrass, "remembered", ("moves",))
     said = r"^weierstrass:2: `remembered` names 'moves', expected rows of the data: state, costs, squares$"
     with pytest.raises(UserError, match=said):
-        CASES["points drawn around"].made(cpu, Solo())
+        CASES["points drawn around"].make(cpu, Solo())

@@ -97,7 +97,7 @@ def kind(request):
 
 def run(kind, backend, ranks, checkpointer=None):
     """Run as programs do: each rank makes and warms up its search alone, then all synchronise."""
-    search = impatient(kind.made(backend, ranks if ranks.size == 1 else Rehearsal(ranks)))
+    search = impatient(kind.make(backend, ranks if ranks.size == 1 else Rehearsal(ranks)))
     search.warm_up()
     history = kind.settings.get("history", False) or kind.search in (AntColony, HillClimbing)
     return search.run(kind.stop, history=history, ranks=ranks, checkpointer=checkpointer)
@@ -128,7 +128,7 @@ def test_they_find_what_one_rank_finds_and_go_on_from_its_states(kind, cpu):
 def test_the_callback_of_the_first_rank_hears_of_a_cost(cpu):
     def act(ranks):
         told = []
-        search = walking(TabuSearch(), 1, 0, False).made(twin(cpu), Rehearsal(ranks))
+        search = walking(TabuSearch(), 1, 0, False).make(twin(cpu), Rehearsal(ranks))
         search.run(Iterations(20), callback=told.append, ranks=ranks)
         return [one.cost for one in told]
 

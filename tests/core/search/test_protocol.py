@@ -35,7 +35,7 @@ def test_a_search_is_made_and_run_with_the_same_arguments(kind):
 
 
 def test_what_is_found_says_the_same_of_itself_and_the_callback_hears_of_it(kind, cpu):
-    search = kind.made(cpu, Solo())
+    search = kind.make(cpu, Solo())
     search.warm_up()
     told = []
     found = search.run(kind.stop, callback=told.append)
@@ -55,20 +55,20 @@ def test_what_is_found_says_the_same_of_itself_and_the_callback_hears_of_it(kind
 @pytest.mark.parametrize("name", ["tabu search", "several walks", "hill climbing", "ants", "colonies", "1-trees"])
 def test_a_history_leads_to_what_is_found(name, cpu):
     kind = KINDS[name]
-    found = kind.made(cpu, Solo()).run(kind.stop, history=True)
+    found = kind.make(cpu, Solo()).run(kind.stop, history=True)
     *_, last = found.history
     assert last[3] == found.cost and last[1] <= found.evaluations
     for column, falls in ((0, False), (1, False), (2, False), (3, True)):
         values = [row[column] for row in found.history]
         assert values == sorted(values, reverse=falls)
-    assert found.hash == kind.made(cpu, Solo()).run(kind.stop).hash
+    assert found.hash == kind.make(cpu, Solo()).run(kind.stop).hash
 
 
 @pytest.mark.parametrize("name", ENDED)
 def test_a_callback_ends_the_search_with_the_best_so_far(name, cpu):
     kind = KINDS[name]
     told = []
-    found = kind.made_endless(cpu, Solo()).run(kind.endless[2], callback=lambda one: told.append(one) or True)
+    found = kind.make_endless(cpu, Solo()).run(kind.endless[2], callback=lambda one: told.append(one) or True)
     assert not found.finished
     assert found.solution is not None
     assert found.cost == told[-1].cost
@@ -82,7 +82,7 @@ def test_the_first_rank_s_callback_or_clock_ends_the_search_on_all_ranks(name, c
 
     def run(ranks):
         tell = (lambda one: True) if ranks.rank == 0 else theirs.append
-        return kind.made_endless(twin(cpu), ranks).run(kind.endless[2], callback=tell)
+        return kind.make_endless(twin(cpu), ranks).run(kind.endless[2], callback=tell)
 
     one, other = on_ranks(2, run)
     assert not one.finished and not other.finished
@@ -90,19 +90,19 @@ def test_the_first_rank_s_callback_or_clock_ends_the_search_on_all_ranks(name, c
     assert one.solution.tolist() == other.solution.tolist()
     assert theirs
     if name not in ("restricted", "1-trees"):  # by the first rank's clock too
-        one, other = on_ranks(2, lambda ranks: kind.made_endless(twin(cpu), ranks).run(Seconds(0.05)))
+        one, other = on_ranks(2, lambda ranks: kind.make_endless(twin(cpu), ranks).run(Seconds(0.05)))
         assert (one.cost, one.hash, one.finished) == (other.cost, other.hash, other.finished)
 
 
 @pytest.mark.parametrize("name", ["hill climbing", "1-trees", "the thesis' bound"])
 def test_a_target_ends_the_search(name, cpu):
     kind = KINDS[name]
-    found = kind.made_endless(cpu, Solo()).run(Target(10**7))
+    found = kind.make_endless(cpu, Solo()).run(Target(10**7))
     assert found.cost <= 10**7
 
 
 def test_a_length_equal_to_the_target_ends_hill_climbing(cpu):
-    search = KINDS["hill climbing"].made_endless(cpu, Solo())
+    search = KINDS["hill climbing"].make_endless(cpu, Solo())
     shortest = search.run(Iterations(1000)).cost
     found = search.run(Target(shortest) | Iterations(10**4))
     assert found.cost == shortest and found.climbs < 10**4
@@ -136,7 +136,7 @@ def test_a_callback_is_told_at_once_then_now_and_then_and_at_the_end(monkeypatch
 )
 def test_what_a_search_cannot_honour_is_refused_in_one_line(name, asked, said, cpu):
     with pytest.raises(UserError) as refusal:
-        KINDS[name].made(cpu, Solo()).run(**asked)
+        KINDS[name].make(cpu, Solo()).run(**asked)
     assert str(refusal.value).startswith(said) and "\n" not in str(refusal.value)
 
 

@@ -80,7 +80,7 @@ def expected(name, iterations, changes):
     return (*who, colonies.digest, colonies.curve, colonies.best_tour.tolist())
 
 
-def found(engine, iterations):
+def result_of(engine, iterations):
     outcome = engine.run(Iterations(iterations))
     who = (outcome.length, outcome.colony, outcome.ant, outcome.iteration)
     return (*who, outcome.digest, outcome.curve.tolist(), engine.best_tour().tolist())
@@ -88,7 +88,7 @@ def found(engine, iterations):
 
 def same(backend, name, iterations, changes, **how):
     engine = AntColony(backend, Solo(), distances_of(name), Settings(**changes), seed=SEED, **how)
-    assert found(engine, iterations) == expected(name, iterations, tuple(changes.items()))
+    assert result_of(engine, iterations) == expected(name, iterations, tuple(changes.items()))
 
 
 def oracle(reverse=False):
@@ -120,12 +120,12 @@ def test_a_run_repeats_itself(cpu, case):
     pairs = tuple(changes.items())
     reports = []
     for iterations in (2, 5, 2, 1):
-        assert found(engine, iterations) == expected(SMALL, iterations, pairs)
+        assert result_of(engine, iterations) == expected(SMALL, iterations, pairs)
         reports.clear()
         outcome = engine.run(Iterations(iterations), callback=reports.append)
         assert (reports[-1].done, reports[-1].cost) == (iterations, outcome.length)
     assert all(seconds >= 0 for seconds in engine.phase_seconds(2).values())
-    assert found(engine, 2) == expected(SMALL, 2, pairs)
+    assert result_of(engine, 2) == expected(SMALL, 2, pairs)
 
 
 # --- sizes ---
@@ -157,7 +157,7 @@ def test_lanes_do_not_race(few_update_lanes, team, name, candidates):
     same(oracle(reverse=True), name, 2, changes, team=team)
 
 
-def made(backend, n, team, *, rows=None, candidates=0, ants=2, teams=2, first=5):
+def make_tours(backend, n, team, *, rows=None, candidates=0, ants=2, teams=2, first=5):
     """Tours of the kernel in this shape, and of the reference, from the same random weights."""
     rng = np.random.default_rng(n)
     table = rng.integers(1, (2**32 - n) // n, (n, n))
@@ -200,7 +200,7 @@ def colony_at(iteration, number):
 )
 def test_the_blocks_of_a_row_do_not_matter(cpu, rows, candidates):
     for n in (31, 32, 33, 64, 65, 255, 257, 1023, 1024, 1025, 1057):
-        tours, right = made(cpu, n, (1, 1), rows=rows, candidates=candidates, ants=5)
+        tours, right = make_tours(cpu, n, (1, 1), rows=rows, candidates=candidates, ants=5)
         assert tours == right, n
 
 
@@ -221,7 +221,7 @@ def of_teams(teams, candidates):
 def test_every_team_chooses_as_the_reference(team, candidates):
     """Two rows of a column in a small team; two lanes a column in a large one, each with up to two rows."""
     large = {"ants": team[1], "teams": 1} if team[0] > 32 else {}
-    tours, right = made(oracle(), 70 if large else 33, team, candidates=candidates, **large)
+    tours, right = make_tours(oracle(), 70 if large else 33, team, candidates=candidates, **large)
     assert tours == right
 
 
@@ -231,7 +231,7 @@ def test_every_team_chooses_as_the_reference(team, candidates):
 )
 def test_every_team_chooses_as_the_reference_in_long_rows(team, candidates, rows):
     """Rows of several blocks and several words, and lanes with a part of a column."""
-    tours, right = made(oracle(), 300, team, rows=rows, candidates=candidates, ants=team[1], teams=1)
+    tours, right = make_tours(oracle(), 300, team, rows=rows, candidates=candidates, ants=team[1], teams=1)
     assert tours == right
 
 
@@ -269,7 +269,7 @@ from cluster import default_communicator
 from cluster.mpi.proxies import Rehearsal
 from core.search.ant_colony import AntColony, Settings, colony, launch_shape
 from core.search.stop import Iterations
-from tests.core.search.ant_colony.test_trajectories import SEED, SHARED, created, distances_of, found
+from tests.core.search.ant_colony.test_trajectories import SEED, SHARED, created, distances_of, result_of
 kinds, *titles = sys.argv[1:]
 kinds = kinds.split(",")
 ranks = default_communicator()
@@ -284,7 +284,7 @@ for title in titles:
     engine = AntColony(*given, strategy=strategy, seed=SEED)
     engine.warm_up()
     engine.run(Iterations(1), ranks=ranks)
-    all_found = ranks.gather(found(engine, iterations))
+    all_found = ranks.gather(result_of(engine, iterations))
     histories = ranks.gather(engine.run(Iterations(iterations), history=True).history)
     if ranks.rank == 0:
         assert all(one == all_found[0] for one in all_found), all_found
@@ -342,7 +342,7 @@ IN_SIMULATOR = """
 import backends
 from cluster import Solo
 from core.search.ant_colony import AntColony, Settings, colony, published, launch_shape
-from tests.core.search.ant_colony.test_trajectories import LEAST, SEED, SIMULATED, distances_of, found
+from tests.core.search.ant_colony.test_trajectories import LEAST, SEED, SIMULATED, distances_of, result_of
 colony.UPDATE_LANES = launch_shape.UPDATE_LANES = 3  # every lane is a thread
 published.UPDATE_LANES = 20
 backend = backends.create("cuda")
@@ -350,7 +350,7 @@ assert backend.device.driver == "simulated"
 for changes, how in SIMULATED:
     engine = AntColony(backend, Solo(), distances_of(LEAST), Settings(**changes), seed=SEED, **how)
     engine.colonies[0].climbing_lanes, engine.colonies[0].lanes = 5, 3
-    print(found(engine, 2))
+    print(result_of(engine, 2))
 """
 
 

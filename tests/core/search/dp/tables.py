@@ -81,7 +81,7 @@ def best_selection(instance):
     return int(table[-1, -1]), chosen
 
 
-def taken(found):
+def chosen_items(found):
     return set(np.flatnonzero(found.chosen).tolist())
 
 

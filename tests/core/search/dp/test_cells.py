@@ -31,6 +31,7 @@ from tests.core.search.dp.tables import (
     BIG,
     best_selection,
     by_permutations,
+    chosen_items,
     common_pairs,
     common_table,
     drawn,
@@ -39,7 +40,6 @@ from tests.core.search.dp.tables import (
     packed_table,
     path_lengths,
     random_distances,
-    taken,
 )
 
 
@@ -175,7 +175,7 @@ def same_selection(backend, instance):
         assert replace(found, streamed_bytes=0, chosen=0) == replace(own, streamed_bytes=0, chosen=0)
         assert np.array_equal(found.chosen, own.chosen)
     assert made.run(trace=False).value == own.value
-    assert (found.value, taken(found)) == best_selection(instance)
+    assert (found.value, chosen_items(found)) == best_selection(instance)
 
 
 def test_the_same_subsequence_on_every_backend(device):
@@ -239,7 +239,7 @@ def test_the_smallest_problems_are_solved_wherever_lanes_stand(cpu, oracle):
             made = knapsack_by_diagonals(backend, Solo(), instance, team_size=lanes)
             made.warm_up()
             found = made.run()
-            assert (found.value, taken(found)) == best_selection(instance)
+            assert (found.value, chosen_items(found)) == best_selection(instance)
             assert found.streamed_bytes == 4 * instance.n * (capacity + 1)
 
 

@@ -29,7 +29,7 @@ from core.search.dp.lcs.search import LongestCommonSubsequence
 from core.search.run import Step
 from core.search.stop import Iterations
 from tests.core.search.dp.tables import best_selection, by_permutations, common_pairs, drawn, letters, random_distances
-from tests.core.search.dp.tables import knapsack as made
+from tests.core.search.dp.tables import knapsack as make_knapsack
 from tests.thread_ranks import on_ranks, twin
 
 
@@ -76,7 +76,7 @@ KINDS = {
 EVERY = pytest.mark.parametrize("name", KINDS)
 SMALL = {
     "strings": KINDS["strings"]._replace(problem=tuple(string[:70] for string in PAIR)),
-    "knapsack": KINDS["knapsack"]._replace(problem=(made([(1, 2), (2, 4), (2, 5), (3, 8), (4, 10)], 7),)),
+    "knapsack": KINDS["knapsack"]._replace(problem=(make_knapsack([(1, 2), (2, 4), (2, 5), (3, 8), (4, 10)], 7),)),
     "even": KINDS["even"]._replace(problem=(random_distances(7, 8, 60, False),)),
     "directed": KINDS["directed"]._replace(problem=(random_distances(6, 8, 60, True),)),
 }
@@ -231,7 +231,7 @@ def test_strings_have_the_pairs_of_the_table_whenever_runs_are_ended(cpu, text, 
 @settings(max_examples=25, deadline=None)
 @given(ITEMS, st.integers(0, 400), LIVES)
 def test_knapsacks_have_the_selection_of_the_table_whenever_runs_are_ended(cpu, items, capacity, lives):
-    instance = made(items, capacity)
+    instance = make_knapsack(items, capacity)
     value, _, chosen = through(Kind(KnapsackSearch, (instance,), {}), cpu, lives)
     assert (value, set(np.flatnonzero(chosen).tolist())) == best_selection(instance)
 

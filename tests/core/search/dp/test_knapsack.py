@@ -17,7 +17,7 @@ from core.search.dp.knapsack.expanding_core import KnapsackCore
 from core.search.dp.knapsack.search import KnapsackSearch
 from core.search.dp.knapsack.table import KnapsackPart, KnapsackTableItems
 from core.search.stop import Seconds
-from tests.core.search.dp.tables import BIG, best_selection, knapsack, taken
+from tests.core.search.dp.tables import BIG, best_selection, chosen_items, knapsack
 
 numbers = st.one_of(st.integers(0, 9), st.integers(0, 70))
 instances = st.builds(
@@ -27,19 +27,19 @@ instances = st.builds(
 )
 
 
-def found(search):
+def run_search(search):
     result = search.run()
     weight, value = search.instance.weight_and_value(result.chosen)
     assert (weight, value) == (result.weight, result.value)
     assert weight <= search.instance.capacity
     assert search.run(trace=False).value == value
-    return value, taken(result)
+    return value, chosen_items(result)
 
 
 @settings(max_examples=100, deadline=None)
 @given(instances)
 def test_the_value_and_the_selection_of_a_plain_table(cpu, instance):
-    assert found(KnapsackSearch(cpu, Solo(), instance)) == best_selection(instance)
+    assert run_search(KnapsackSearch(cpu, Solo(), instance)) == best_selection(instance)
 
 
 def passed(backend, row, reach, weights, values, at_once=1):
@@ -94,7 +94,7 @@ def test_every_cell_of_a_pass_wherever_the_items_begin_to_fit(cpu):
 @settings(max_examples=60, deadline=None)
 @given(instances)
 def test_the_papers_engine_finds_the_same(cpu, instance):
-    assert found(KnapsackSearch(cpu, Solo(), instance, tiling="none")) == best_selection(instance)
+    assert run_search(KnapsackSearch(cpu, Solo(), instance, tiling="none")) == best_selection(instance)
 
 
 SMALL = [
@@ -110,7 +110,9 @@ def test_the_same_selection_on_every_backend(backend, tiling):
     larger = [generate("strongly-correlated", 4, 333, seed=1, largest=1000), generate("paper", 7, 150, seed=3)]
     slow = backend.name in ("python", "cuda")
     for instance in SMALL if slow else SMALL + larger:
-        assert found(KnapsackSearch(backend, Solo(), instance, tiling=tiling, team_size=1)) == best_selection(instance)
+        assert run_search(KnapsackSearch(backend, Solo(), instance, tiling=tiling, team_size=1)) == best_selection(
+            instance
+        )
 
 
 @pytest.mark.parametrize(
@@ -124,7 +126,7 @@ def test_lanes_do_not_race(in_order, lanes):
     )[: 3 if lanes > 2 else 2]:
         search = KnapsackSearch(in_order, Solo(), instance, team_size=lanes)
         assert search.table.teams == -(-(search.capacity + 1) // (32 * lanes))
-        assert found(search) == best_selection(instance)
+        assert run_search(search) == best_selection(instance)
 
 
 def test_values_of_more_than_32_bits(cpu):
@@ -135,7 +137,7 @@ def test_values_of_more_than_32_bits(cpu):
     small = Knapsack("just fits", np.array([1, 1]), np.array([BIG - 1, 1]), 2)
     search = KnapsackSearch(cpu, Solo(), small)
     assert search.value_type.__name__ == "u32"
-    assert found(search) == (BIG, {0, 1})
+    assert run_search(search) == (BIG, {0, 1})
 
 
 @pytest.mark.parametrize("spill", [False, True])
@@ -146,7 +148,7 @@ def test_a_window_smaller_than_the_decisions_changes_nothing(cpu, tiling, spill,
         instance = generate("weakly-correlated", items, 3000, seed=items)
         whole = KnapsackSearch(cpu, Solo(), instance, tiling=tiling)
         narrow = KnapsackSearch(cpu, Solo(), instance, tiling=tiling, room=2200, folder=folder)
-        assert found(narrow) == found(whole) == best_selection(instance)
+        assert run_search(narrow) == run_search(whole) == best_selection(instance)
         again = narrow.run()
         assert again.value == whole.run().value
         assert again.streamed_bytes > 2000

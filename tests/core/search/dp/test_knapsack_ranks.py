@@ -11,8 +11,8 @@ from core.search.dp.knapsack import halves
 from core.search.dp.knapsack import search as knapsack_search
 from core.search.dp.knapsack.halves import KnapsackHalf, split_at, split_items
 from core.search.dp.knapsack.search import KnapsackSearch, bounds_of_parts
-from tests.core.search.dp.tables import BIG, best_selection, taken
-from tests.core.search.dp.tables import knapsack as made
+from tests.core.search.dp.tables import BIG, best_selection, chosen_items
+from tests.core.search.dp.tables import knapsack as make_knapsack
 from tests.thread_ranks import on_ranks, twin
 
 
@@ -32,7 +32,7 @@ def over_ranks(backend, size, instance, hosts=1, **options):
         assert first.value == alone.value == again.value and alone.chosen is None
         assert np.array_equal(first.chosen, again.chosen) and first.digest == again.digest
         assert instance.weight_and_value(first.chosen) == (first.weight, first.value)
-        return first.value, taken(first), first.streamed_bytes, search.work
+        return first.value, chosen_items(first), first.streamed_bytes, search.work
 
     found = on_ranks(size, run, hosts=hosts)
     assert found == found[:1] * size
@@ -52,7 +52,7 @@ sums = st.tuples(
     instances | sums, st.sampled_from([2, 2, 2, 3, 4, 5, 7]), st.sampled_from([1, 3, 1024]), st.sampled_from([1, 2, 7])
 )
 def test_any_number_of_ranks_finds_the_selection_of_a_plain_table(cpu, given_, size, few, hosts):
-    instance = made(*given_)
+    instance = make_knapsack(*given_)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(halves, "FEW", few)
         patch.setattr(knapsack_search, "LEAST_PART", {True: 1, False: 1})

@@ -148,7 +148,7 @@ def search(backend, communicator, row, seed=3, **more):
     )  # fmt: skip
 
 
-def found(search, stop=None):
+def result_of(search, stop=None):
     outcome = search.run(stop or local_search.Iterations(ITERATIONS))
     return (*astuple(outcome)[:6], outcome.solution.tolist())
 

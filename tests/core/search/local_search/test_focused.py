@@ -12,7 +12,7 @@ from core.problems.more.max_sat.repairs import FOCUS, UnsatisfiedClauses, unsati
 from core.search.local_search import FocusedSearch, Iterations, LocalSearch, ProblemError, Target, check
 from tests.core.search.local_search import weighted
 from tests.core.search.local_search.reference import below, random_start, word
-from tests.core.search.local_search.table import found, search
+from tests.core.search.local_search.table import result_of, search
 
 CONSTRAINING, STRAYING = 6 << 32, 7 << 32
 FORMULA = "random:40:ratio=5:seed=7"
@@ -82,7 +82,7 @@ def test_the_shape_of_a_launch_does_not_matter(python, cpu, shape):
     one = search(python, Solo(), row)
     it = one.launcher.shape
     it.in_one_team, it.team_size, it.step_size, it.teams = shape
-    assert found(one) == found(search(cpu, Solo(), row))
+    assert result_of(one) == result_of(search(cpu, Solo(), row))
 
 
 def test_a_problem_without_constraints_is_refused(cpu):

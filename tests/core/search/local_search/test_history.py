@@ -10,7 +10,7 @@ from cluster import Solo
 from core.search.local_search import Iterations, LocalSearch, NoImprovement, Seconds, Target, memory
 from core.search.local_search import history as module
 from tests.core.search.local_search.reference import random_start
-from tests.core.search.local_search.table import KEPT, ROWS, TOGETHER, cases, found, search
+from tests.core.search.local_search.table import KEPT, ROWS, TOGETHER, cases, result_of, search
 from tests.core.search.local_search.test_against_the_reference import ALGORITHMS, PROBLEMS
 
 ITERATIONS = 60
@@ -32,14 +32,14 @@ WALKS = [  # problem, neighbourhood, algorithm, walks, exchange
 
 
 @functools.cache
-def made(name):
+def make_problem(name):
     problem = PROBLEMS[name]()
     return problem, functools.cache(lambda solution: problem.cost(list(solution)))
 
 
 def searching(backend, name, names, algorithm, launch=None, ranks=None, **how):
     """Return a search that records a history, with special launch settings."""
-    problem, _ = made(name)
+    problem, _ = make_problem(name)
     asked = ALGORITHMS[algorithm][0]
     one = LocalSearch(backend, ranks or Solo(), problem, asked, names.split("+"), seed=SEED, history=True, **how)
     for field, value in (launch or {}).items():
@@ -48,7 +48,7 @@ def searching(backend, name, names, algorithm, launch=None, ranks=None, **how):
 
 
 def plain_walk(name, names, algorithm, number=0):
-    problem, score = made(name)
+    problem, score = make_problem(name)
     _, kind, numbers = ALGORITHMS[algorithm]
     start = random_start(problem.encoding.name, problem.encoding.n, SEED, number)
     return kind(score, names.split("+"), start, number=number, seed=SEED, **numbers)
@@ -110,7 +110,7 @@ def test_the_history_has_every_improvement_of_the_plain_walk(cpu, name, names, a
 
 @pytest.mark.parametrize("row", cases([KEPT, TOGETHER], [ROWS[1], *ROWS[3::6]]))
 def test_a_search_with_a_history_is_the_same_search(cpu, row):
-    assert found(search(cpu, Solo(), row, history=True)) == found(search(cpu, Solo(), row))
+    assert result_of(search(cpu, Solo(), row, history=True)) == result_of(search(cpu, Solo(), row))
 
 
 @pytest.mark.parametrize("how", [{"select": "host"}, {"select": "host", "generate": "host"}, {"tune": True}], ids=str)

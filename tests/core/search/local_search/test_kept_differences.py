@@ -6,7 +6,7 @@ from cluster import Solo
 from core.problems.more.max_cut.problem import MaxCut
 from core.search import local_search
 from core.search.local_search import Iterations, LocalSearch, memory
-from tests.core.search.local_search.table import found
+from tests.core.search.local_search.table import result_of
 
 TIED = "random:70:density=0.06:seed=4"
 """A graph without weights has many ties."""
@@ -53,7 +53,7 @@ def test_every_backend_takes_them(backend, cpu, algorithm, monkeypatch):
         pytest.skip("Intel's compiler of 2026 crashes on the scan of a descent, with any evaluation of this problem")
     monkeypatch.setattr(memory, "PART_BITS", 2)
     few = Iterations(12)
-    assert found(searched(backend, SMALL, algorithm), few) == found(
+    assert result_of(searched(backend, SMALL, algorithm), few) == result_of(
         searched(cpu, SMALL, algorithm, "local-fields"), few
     )
 
@@ -65,7 +65,7 @@ def test_the_shape_of_a_launch_does_not_matter(python, cpu, shape, monkeypatch):
     one = searched(python, SMALL, "tabu")
     it = one.launcher.shape
     it.in_one_team, it.team_size, it.step_size, it.teams = shape
-    assert found(one, few) == found(searched(cpu, SMALL, "tabu", "local-fields"), few)
+    assert result_of(one, few) == result_of(searched(cpu, SMALL, "tabu", "local-fields"), few)
 
 
 def test_walks_with_a_history_and_exchanges_keep_them(cpu):

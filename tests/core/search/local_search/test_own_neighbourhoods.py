@@ -23,7 +23,7 @@ from core.search.local_search import (
 )
 from tests.core.search.local_search import scored
 from tests.core.search.local_search.scored import ADJACENT, BLOCKS, Colours, Ordering, Spins, left_one, right_one
-from tests.core.search.local_search.table import found
+from tests.core.search.local_search.table import result_of
 
 
 def own(decode, apply, size=30):
@@ -73,7 +73,7 @@ def test_moves_may_have_any_elements_in_any_order(cpu, base, apply):
     host = {"mapping": "published", "select": "host", "generate": "host"}
     on_device, on_host = (LocalSearch(cpu, Solo(), problem, TabuSearch(), "mine", seed=2, **how) for how in ({}, host))
     assert not on_host.plan.copies_solutions
-    assert found(on_device) == found(on_host)
+    assert result_of(on_device) == result_of(on_host)
 
 
 def test_moves_that_there_are_stand_in_turn_with_their_own_kind(cpu):

@@ -16,7 +16,7 @@ from core.problems.qap import problem as qap_problem
 from core.search.local_search import HillClimbing, Iterations, LocalSearch, Seconds, SimulatedAnnealing, TabuSearch
 from core.search.local_search.host_loop import blocks_of
 from tests.core.problems.neighbours import neighbours
-from tests.core.search.local_search.table import ALGORITHMS, PROBLEMS, cases, found, named
+from tests.core.search.local_search.table import ALGORITHMS, PROBLEMS, cases, named, result_of
 
 # problem, neighbourhoods, algorithm, who selects
 ROWS = [
@@ -34,7 +34,7 @@ ROWS = [
 ]
 
 
-def made(backend, row, ranks=None, **how):
+def make_search(backend, row, ranks=None, **how):
     """The search of a row, in the suite's mapping by default."""
     problem, names, algorithm, _ = row
     return LocalSearch(
@@ -43,23 +43,23 @@ def made(backend, row, ranks=None, **how):
 
 
 def published(backend, row, **how):
-    return made(backend, row, mapping="published", select=row[3], **how)
+    return make_search(backend, row, mapping="published", select=row[3], **how)
 
 
 @pytest.mark.parametrize("row", cases([ROWS[0], ROWS[4]], [ROWS[k] for k in (1, 2, 3, 5, 6, 7, 8, 9, 10)]))
 def test_the_paper_s_mapping_is_the_same_search_on_every_backend(backend, row, cpu):
     """If the host selects moves, it may also make the neighbours."""
-    expected = found(made(cpu, row))
-    assert found(published(backend, row)) == expected
-    assert row[3] == "device" or found(published(backend, row, generate="host")) == expected
+    expected = result_of(make_search(cpu, row))
+    assert result_of(published(backend, row)) == expected
+    assert row[3] == "device" or result_of(published(backend, row, generate="host")) == expected
 
 
 @pytest.mark.parametrize("row", [ROWS[5], ROWS[7], ROWS[9]], ids=named)
 def test_plain_python_evaluates_what_a_host_lists_or_copies(python, row, cpu):
-    expected = found(made(cpu, row), Iterations(2))
+    expected = result_of(make_search(cpu, row), Iterations(2))
     for mapping in ("native", "published"):
-        one = made(python, row, mapping=mapping, select="host", generate="host")
-        assert found(one, Iterations(2)) == expected
+        one = make_search(python, row, mapping=mapping, select="host", generate="host")
+        assert result_of(one, Iterations(2)) == expected
 
 
 @pytest.mark.parametrize(
@@ -68,15 +68,15 @@ def test_plain_python_evaluates_what_a_host_lists_or_copies(python, row, cpu):
 def test_a_layout_of_histograms_is_the_same_search_on_every_backend(backend, layout, select, cpu):
     problem = ppp_problem.Ppp(perceptron.load("9-11"), layout)
     one = LocalSearch(backend, Solo(), problem, TabuSearch(), "flip2", mapping="published", select=select, seed=3)
-    assert found(one, Iterations(3)) == found(made(cpu, ROWS[2]), Iterations(3))
+    assert result_of(one, Iterations(3)) == result_of(make_search(cpu, ROWS[2]), Iterations(3))
 
 
 @pytest.mark.parametrize("row", cases([("qap", "exchange2", "hill", "device")], [("ppp", "flip2", "tabu", "device")]))
 def test_walks_one_after_another_find_what_they_find_side_by_side(cpu, row):
     """The paper's sequence of 100 hill climbs (section 6.7)."""
-    side_by_side = found(made(cpu, row, level="algorithm", walks=5))
+    side_by_side = result_of(make_search(cpu, row, level="algorithm", walks=5))
     one = published(cpu, row, walks=5)
-    assert [found(one), found(one)] == [side_by_side] * 2
+    assert [result_of(one), result_of(one)] == [side_by_side] * 2
 
 
 def test_no_walk_begins_after_the_time_is_over(cpu):
@@ -92,7 +92,7 @@ def test_thread_control_tries_shapes_of_the_kernel_that_evaluates(python, row, c
         return ShapeTuner(python.capabilities._replace(max_team_size=8), n, size, 2)
 
     one = published(python, row, tune=tune)
-    assert found(one) == found(made(cpu, row))
+    assert result_of(one) == result_of(make_search(cpu, row))
     assert one.launcher.shape.tuner.done
 
 

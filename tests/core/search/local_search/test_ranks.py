@@ -16,18 +16,18 @@ from tests.core.search.local_search.table import (
     RULED,
     RULED_AGAIN,
     TOGETHER,
-    found,
     named,
+    result_of,
     search,
 )
 
 
 def one_search(row, backend, ranks):
-    return found(search(backend, ranks, row))
+    return result_of(search(backend, ranks, row))
 
 
 def published(row, backend, ranks):
-    return found(test_published.made(backend, row, ranks, mapping="published", select=row[3]))
+    return result_of(test_published.make_search(backend, row, ranks, mapping="published", select=row[3]))
 
 
 def history(row, how, backend, ranks):

@@ -14,7 +14,7 @@ from core.search.local_search import search as searching
 from core.search.local_search import slices as slicing
 from core.search.local_search.slices import Slices, longest_s
 from tests.core.search.local_search import table
-from tests.core.search.local_search.table import found, named
+from tests.core.search.local_search.table import named, result_of
 from tests.thread_ranks import on_ranks, twin
 
 WALKS, NEIGHBOURS, LEVELS = table.TOGETHER, table.KEPT, table.IN_TURN
@@ -55,7 +55,7 @@ def always(monkeypatch):
 
 @pytest.fixture(scope="module")
 def expected(cpu):
-    return {named(row): found(table.search(cpu, Solo(), row)) for row in (WALKS, NEIGHBOURS, LEVELS)}
+    return {named(row): result_of(table.search(cpu, Solo(), row)) for row in (WALKS, NEIGHBOURS, LEVELS)}
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def expected(cpu):
 def test_slices_make_the_moves_of_whole_iterations(row, seconds, cpu, expected, always):
     one = table.search(cpu, Solo(), row)
     one.iteration_s = seconds
-    assert found(one, Iterations(table.ITERATIONS) | Seconds(1e6)) == expected[named(row)]
+    assert result_of(one, Iterations(table.ITERATIONS) | Seconds(1e6)) == expected[named(row)]
 
 
 def test_slices_of_several_cores_keep_the_history(always):
@@ -122,7 +122,7 @@ def test_ranks_of_which_one_is_late_all_end(row, expected, always, monkeypatch):
     def run(ranks):
         one = table.search(twin(CpuBackend(CpuBackend.devices()[0])), ranks, row)
         one.iteration_s = PARTS
-        return found(one, Iterations(table.ITERATIONS) | Seconds(1e6)), found(one)
+        return result_of(one, Iterations(table.ITERATIONS) | Seconds(1e6)), result_of(one)
 
     monkeypatch.setattr(searching, "slices_for", ahead_on_the_second)
     (cut, whole), (cut_too, whole_too) = on_ranks(2, run)

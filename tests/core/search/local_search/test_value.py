@@ -11,13 +11,13 @@ from core.search import local_search
 from core.search.local_search import AnyMove, HillClimbing, Iterations, LocalSearch, Move, TabuSearch, exchanged, moved
 from core.search.local_search.plan import Plan
 from tests.core.search.local_search.scored import Colours, Gains, Ordering, Spins, clashes, lost
-from tests.core.search.local_search.table import found
+from tests.core.search.local_search.table import result_of
 
 pytestmark = pytest.mark.usefixtures("little_is_tried")
 
 
 def searched(backend, problem, algorithm, names, iterations=25, **how):
-    return found(LocalSearch(backend, Solo(), problem, algorithm, names, seed=3, **how), Iterations(iterations))
+    return result_of(LocalSearch(backend, Solo(), problem, algorithm, names, seed=3, **how), Iterations(iterations))
 
 
 MAKES = {
