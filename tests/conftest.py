@@ -114,10 +114,10 @@ def pytest_generate_tests(metafunc):
 
 @pytest.fixture(scope="session")
 def backend(request):
-    made = _made(request.param)
-    tested[request.param] = f"tested on {made.device.name}"
-    yield made
-    made.close()
+    device = _made(request.param)
+    tested[request.param] = f"tested on {device.device.name}"
+    yield device
+    device.close()
 
 
 def pytest_report_header():

@@ -21,7 +21,7 @@ def written(path):
     Programs test an output file at their start by writing an empty one and removing it.
     """
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         return None
-    return found.st_mtime_ns if found.st_size else None
+    return status.st_mtime_ns if status.st_size else None

@@ -14,16 +14,16 @@ WINDOW = 6
 
 
 @kernel
-def reductions(values: Array[T], found: Array[T]):
+def reductions(values: Array[T], reduced: Array[T]):
     """Every lane stores its team's sum, minimum and maximum."""
     scratch = shared_array(team_size(), T)
     me = team_rank() * team_size() + lane()
     total = team_sum(values[me], scratch)
     least = team_min(values[me], scratch)
     most = team_max(values[me], scratch)
-    found[3 * me] = total
-    found[3 * me + 1] = least
-    found[3 * me + 2] = most
+    reduced[3 * me] = total
+    reduced[3 * me + 1] = least
+    reduced[3 * me + 2] = most
 
 
 @kernel
@@ -64,29 +64,29 @@ def stir(array: Array[T], value: T):
 
 
 @kernel
-def atomics(values: Array[T], everywhere: Array[T], teams: Array[T], ticket: Array[u32], taken: Array[u32]):
+def atomics(values: Array[T], everywhere: Array[T], teams: Array[T], ticket: Array[u32], counts: Array[u32]):
     """Update four elements in global memory and a team's four in shared memory."""
-    here = shared_array(4, T)
+    shared = shared_array(4, T)
     turns = shared_array(1, u32)
     me = team_rank() * team_size() + lane()
     for k in range(lane(), 4, team_size()):
-        here[k] = values[team_rank() * team_size()]
+        shared[k] = values[team_rank() * team_size()]
     if lane() == 0:
         turns[0] = u32(0)
     barrier()
     stir(everywhere, values[me])
-    stir(here, values[me])
+    stir(shared, values[me])
     turn = atomic_add(ticket, 0, 1)
-    atomic_add(taken, turn, 1)
+    atomic_add(counts, turn, 1)
     turn = atomic_add(turns, 0, 1)
-    atomic_add(taken, u32(team_rank() * team_size()) + turn, 1)
+    atomic_add(counts, u32(team_rank() * team_size()) + turn, 1)
     barrier()
     for k in range(lane(), 4, team_size()):
-        teams[4 * team_rank() + k] = here[k]
+        teams[4 * team_rank() + k] = shared[k]
 
 
 @kernel
-def ring(values: Array[i32], rounds: i32, found: Array[i32]):
+def ring(values: Array[i32], rounds: i32, collected: Array[i32]):
     """Pass values round the team ``rounds`` times, then let lane 0 collect some of them."""
     cells = shared_array(team_size(), i32)
     me = team_rank() * team_size() + lane()
@@ -108,7 +108,7 @@ def ring(values: Array[i32], rounds: i32, found: Array[i32]):
         if left % 2 == 0:
             continue
         barrier()
-    found[me] = cells[(lane() + left) % team_size()]
+    collected[me] = cells[(lane() + left) % team_size()]
 
 
 @function
@@ -134,13 +134,13 @@ def detour(a: i32, b: i32) -> i32:
 
 @kernel
 def control(
-    given: Array[i32], n: i32, doubled: Const[boolean], power: Const[i32], sorted_: Array[i32], found: Array[i32]
+    numbers: Array[i32], n: i32, doubled: Const[boolean], power: Const[i32], sorted_: Array[i32], results: Array[i32]
 ):
     """Sort each window of `WINDOW` values in a local array, and compute eight numbers from its ends."""
     window = local_array(WINDOW, i32)
     for w in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):
         for k in range(WINDOW):
-            window[k] = given[WINDOW * w + k]
+            window[k] = numbers[WINDOW * w + k]
         for k in range(1, WINDOW):
             for m in range(k, 0, -1):
                 if window[m - 1] <= window[m]:
@@ -150,36 +150,36 @@ def control(
             sorted_[WINDOW * w + position] = window[position]
         low, high = window[0], window[WINDOW - 1]
         low, high = high, low
-        found[8 * w] = low // 7 + low % 7
-        found[8 * w + 1] = high // -7 if high != 0 and low // high < 5 else high % -7
-        found[8 * w + 2] = detour(abs(low) + 1, abs(high) + 1)
-        found[8 * w + 3] = popcount(u32(high)) + clz(u32(abs(low)))
-        found[8 * w + 4] = mulhi(low * 65536, high * 65536)
-        found[8 * w + 5] = (low << 3) ^ (high >> 2) | ~low & 0xFF
+        results[8 * w] = low // 7 + low % 7
+        results[8 * w + 1] = high // -7 if high != 0 and low // high < 5 else high % -7
+        results[8 * w + 2] = detour(abs(low) + 1, abs(high) + 1)
+        results[8 * w + 3] = popcount(u32(high)) + clz(u32(abs(low)))
+        results[8 * w + 4] = mulhi(low * 65536, high * 65536)
+        results[8 * w + 5] = (low << 3) ^ (high >> 2) | ~low & 0xFF
         total = 0
         for k in range(WINDOW):
             if window[k] < 0:
                 continue
             total += window[k] * power
-        found[8 * w + 6] = total
+        results[8 * w + 6] = total
         if doubled:
-            found[8 * w + 7] = 2 * low
+            results[8 * w + 7] = 2 * low
         else:
-            found[8 * w + 7] = low
+            results[8 * w + 7] = low
 
 
 @kernel
-def nearer(x: Array[i32], y: Array[i64], n: i32, found: Array[i32]):
+def nearer(x: Array[i32], y: Array[i64], n: i32, counts: Array[i32]):
     """Count in ``found[k]`` in how many of the two arrays element ``k`` is nearer to 0 than element ``k + 1``."""
     for k in range(team_rank(), n - 1, team_count()):
-        found[k] = i32(abs(x[k]) - abs(x[k + 1]) < 0) + i32(abs(y[k]) - abs(y[k + 1]) < 0)
+        counts[k] = i32(abs(x[k]) - abs(x[k + 1]) < 0) + i32(abs(y[k]) - abs(y[k + 1]) < 0)
 
 
 @kernel
-def unlike_itself(x: Array[f32], y: Array[f64], n: i32, found: Array[i32]):
+def unlike_itself(x: Array[f32], y: Array[f64], n: i32, counts: Array[i32]):
     """Count in ``found[k]`` in how many of the two arrays element ``k`` is not equal to itself."""
     for k in range(team_rank(), n, team_count()):
-        found[k] = i32(x[k] != x[k]) + i32(y[k] != y[k])
+        counts[k] = i32(x[k] != x[k]) + i32(y[k] != y[k])
 
 
 @kernel
@@ -316,22 +316,22 @@ def bundled(parts: Rows[Part], limits: D, also: boolean):
 @function
 def bits_but(word: u64, left_out: i32, most: i32) -> u64:
     """Set bits as digits to base 67, without one of them, at most ``most``."""
-    found, count = u64(0), 0
+    digits, count = u64(0), 0
     for b in set_bits(word):
         if b == left_out:
             continue
         if count == most:
             break
         count += 1
-        found = found * 67 + u64(b)
-    return found
+        digits = digits * 67 + u64(b)
+    return digits
 
 
 @kernel
-def bits(words: Array[u64], n: i32, found: Array[u64], steps: Array[i32]):
+def bits(words: Array[u64], n: i32, digits: Array[u64], steps: Array[i32]):
     """Walk through the set bits of words of 64 and of 32 bits."""
     for w in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):
-        found[w] = bits_but(words[w], 5, 9)
+        digits[w] = bits_but(words[w], 5, 9)
         total = 0
         for b in set_bits(u32(words[w])):
             for c in set_bits(u8(words[w] >> 8)):

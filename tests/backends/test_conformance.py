@@ -36,11 +36,11 @@ def reductions(dtype):
     def case(backend, team_size):
         bounds = (-4000, 4000) if dtype is np.int32 else ()
         values = numbers(dtype, TEAMS * team_size, *bounds)
-        found = backend.allocate(3 * values.size, dtype)
-        backend.launch(kernels.reductions, TEAMS, team_size, backend.upload(values), found)
+        reduced = backend.allocate(3 * values.size, dtype)
+        backend.launch(kernels.reductions, TEAMS, team_size, backend.upload(values), reduced)
         rows = values.reshape(TEAMS, team_size)
         expected = [(wrapped_sum(row), row.min(), row.max()) for row in rows for _ in row]
-        return downloads(backend, found), [np.array(expected, dtype).reshape(-1)]
+        return downloads(backend, reduced), [np.array(expected, dtype).reshape(-1)]
 
     return case
 
@@ -124,11 +124,11 @@ def control(backend, team_size):
     doubled, power, windows = team_size != 7, 3 + team_size % 2, 40
     values = numbers(np.int32, windows * kernels.WINDOW, -300, 300)
     values[: kernels.WINDOW] = 0
-    ordered, found = backend.allocate(values.size, np.int32), backend.allocate(8 * windows, np.int32)
-    backend.launch(kernels.control, TEAMS, team_size, backend.upload(values), windows, doubled, power, ordered, found)
+    ordered, results = backend.allocate(values.size, np.int32), backend.allocate(8 * windows, np.int32)
+    backend.launch(kernels.control, TEAMS, team_size, backend.upload(values), windows, doubled, power, ordered, results)
     rows = values.reshape(windows, kernels.WINDOW)
     expected = [window_numbers(row, power, doubled) for row in rows.tolist()]
-    return downloads(backend, ordered, found), [np.sort(rows).reshape(-1), np.array(expected, np.int32).reshape(-1)]
+    return downloads(backend, ordered, results), [np.sort(rows).reshape(-1), np.array(expected, np.int32).reshape(-1)]
 
 
 INTEGERS = (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)
@@ -241,9 +241,9 @@ def plain(name, team_size, reverse):
     return CASES[name](PythonBackend(PythonBackend.devices()[0], reverse), team_size)[0]
 
 
-def same(found, expected):
-    assert len(found) == len(expected)
-    for left, other in zip(found, expected, strict=True):
+def same(results, expected):
+    assert len(results) == len(expected)
+    for left, other in zip(results, expected, strict=True):
         assert left.dtype == other.dtype
         assert left.tobytes() == np.asarray(other).tobytes(), (left, other)
 
@@ -251,10 +251,10 @@ def same(found, expected):
 @pytest.mark.parametrize("name", CASES)
 def test_kernels_compute_what_plain_python_and_numpy_compute(backend, name):
     for team_size in (s for s in TEAM_SIZES if s <= backend.capabilities.max_team_size):
-        found, expected = CASES[name](backend, team_size)
-        same(found, expected)
-        same(found, plain(name, team_size, False))
-        same(found, plain(name, team_size, True))
+        results, expected = CASES[name](backend, team_size)
+        same(results, expected)
+        same(results, plain(name, team_size, False))
+        same(results, plain(name, team_size, True))
 
 
 def three_launches(backend, values, sums):

@@ -44,13 +44,13 @@ def template(step):
     @kernel
     def walk(walks: Rows[Walk], out: Array[i64]):
         for w in range(team_rank(), walks.count, team_count()):
-            one = walks[w]
+            place = walks[w]
             total = 0
             for k in unroll(3):
-                total += step(one, k) + step(one, 0)
-                check(total, one.limit)
+                total += step(place, k) + step(place, 0)
+                check(total, place.limit)
             out[w] = i64(total)
-            print("walk", w, "of", total, "slope", one.slope)
+            print("walk", w, "of", total, "slope", place.slope)
 
     return walk
 

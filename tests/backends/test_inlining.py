@@ -106,11 +106,11 @@ def sorted_in_place(first: i32, end: i32, values: Array[i32]) -> i32:
 @kernel
 def called_often(values: Array[i32], counts: Array[i32]):
     if lane() == 0:
-        one = sorted_in_place(0, 4, values)
+        first = sorted_in_place(0, 4, values)
         two = sorted_in_place(4, 8, values)
         three = sorted_in_place(8, 12, values)
         four = sorted_in_place(0, 12, values)
-        counts[0] = one + 10 * two + 100 * three + 1000 * four
+        counts[0] = first + 10 * two + 100 * three + 1000 * four
 
 
 def test_a_long_function_with_many_calls_stays_one_and_computes_the_same(backend):

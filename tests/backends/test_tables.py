@@ -25,10 +25,10 @@ class Given:
 
 
 @function
-def gathered(first: i32, step: i32, out: Array[E], given: Given):
+def gathered(first: i32, step: i32, out: Array[E], facts: Given):
     """Every element once, far from its predecessor."""
-    for i in range(first, given.n, step):
-        out[i] = given.table[(i * 7 + 3) % given.n]
+    for i in range(first, facts.n, step):
+        out[i] = facts.table[(i * 7 + 3) % facts.n]
 
 
 @kernel
@@ -160,7 +160,7 @@ def test_each_place_in_opencl_c(case):
     ],
 )
 def test_images_that_an_opencl_device_lacks_are_refused(opencl, monkeypatch, facts, words):
-    out, given = opencl.allocate(COUNT, np.int32), opencl.load(Given(np.zeros(COUNT, np.int32), COUNT))
+    out, table = opencl.allocate(COUNT, np.int32), opencl.load(Given(np.zeros(COUNT, np.int32), COUNT))
     monkeypatch.setattr(opencl, "handle", SimpleNamespace(**facts))
     with pytest.raises(LaunchRefused, match=words):
-        opencl.launch(gather, 1, 1, out, placed(given, "image"))
+        opencl.launch(gather, 1, 1, out, placed(table, "image"))

@@ -237,10 +237,10 @@ def simulated_pipeline(ranks, pieces, piece_s, message_s):
 @pytest.mark.parametrize("ranks", [2, 5])
 def test_strips_are_a_pipeline(ranks):
     work, speed = Work("strips", 1000.0, reduced_bytes=640, pieces=16), Speed(1e-5)
-    found = iteration(work, speed, NETWORK, ranks)
+    parts = iteration(work, speed, NETWORK, ranks)
     piece = 1000.0 / ranks / 16 * 1e-5
     expected = simulated_pipeline(ranks, 16, piece, ALPHA + 640 / 16 * BETA)
-    assert found.total_s - reduction_s(NETWORK, ranks, 8) == pytest.approx(expected)
+    assert parts.total_s - reduction_s(NETWORK, ranks, 8) == pytest.approx(expected)
 
 
 def test_waves_from_both_ends_are_two_pipelines_of_half_of_the_ranks():

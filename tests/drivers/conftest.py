@@ -34,8 +34,8 @@ def cut_off(monkeypatch):
     def after(states):
         left = [states]
 
-        def writing(*given):
-            write(*given)
+        def writing(*arguments):
+            write(*arguments)
             left[0] -= 1
             if not left[0]:
                 raise CutOffError

@@ -410,11 +410,11 @@ def test_ranks_that_are_left_before_the_first_state_go_on_where_the_file_was(tmp
 
 def test_what_a_run_took_before_it_went_on_is_no_start_of_its_process(monkeypatch):
     monkeypatch.setattr(reference_solvers, "process_age_s", lambda: 3.0)
-    one = reference_solvers.ReferenceSolvers.__new__(reference_solvers.ReferenceSolvers)
-    one.races, one.measured, one.own_s, one.peers = [], [], [], []
-    one.problem, one.first_seed, one.proves = None, 1, False
-    list(one.opinions(RepetitionResult(7, 1, 0, ""), 12.0, 10.0))
-    assert one.process_s - one.own_s[0] == 1.0
+    solvers = reference_solvers.ReferenceSolvers.__new__(reference_solvers.ReferenceSolvers)
+    solvers.races, solvers.measured, solvers.own_s, solvers.peers = [], [], [], []
+    solvers.problem, solvers.first_seed, solvers.proves = None, 1, False
+    list(solvers.opinions(RepetitionResult(7, 1, 0, ""), 12.0, 10.0))
+    assert solvers.process_s - solvers.own_s[0] == 1.0
 
 
 def ended_by_sigterm(command, environment, path):

@@ -30,7 +30,7 @@ def core_s(instance):
 def make_timed_run(instance, seconds, ranks=1, kind="core", **changes):
     """A record of runs with ``seconds`` seconds an iteration."""
     backend = {"core": "cpu", "gpu": "cuda"}[kind]
-    every = [0.999 * seconds, seconds, 1.001 * seconds]
+    spread = [0.999 * seconds, seconds, 1.001 * seconds]
     fields = {
         "workload": "ppp",
         "instance": f"{instance}:seed=0",
@@ -42,7 +42,7 @@ def make_timed_run(instance, seconds, ranks=1, kind="core", **changes):
         "device": "0",
         "device_kind": kind,
         "ranks": ranks,
-        "repetitions": tuple(Repetition(0.0, 0.0, ITERATIONS * one, ITERATIONS * one) for one in every),
+        "repetitions": tuple(Repetition(0.0, 0.0, ITERATIONS * one, ITERATIONS * one) for one in spread),
         "best_cost": 1,
         "best_index": 0,
         "evaluations": ITERATIONS * ROWS[instance][1],

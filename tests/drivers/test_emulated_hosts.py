@@ -83,10 +83,10 @@ def test_runs_on_real_and_emulated_hosts_are_never_taken_for_each_other(case):
     far = case.on(replace(real.configuration, network="cow", hosts=2))
     farther = case.on(replace(real.configuration, network="grid2", hosts=2))
     machine, records = places.environment(), []
-    for one in (real, far, farther):
-        fields = record_of(one, 0)
+    for run in (real, far, farther):
+        fields = record_of(run, 0)
         fields.pop("schema")
-        fields["environment"] = machine | one.configuration.emulated
+        fields["environment"] = machine | run.configuration.emulated
         records.append(Record.checked(**fields | {"repetitions": (), "verified": False}))
     assert [one.records_among(records, machine) for one in (real, far, farther)] == [[one] for one in records]
     assert newest_records(records) == records

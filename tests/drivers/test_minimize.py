@@ -88,10 +88,10 @@ def test_a_callback_is_told_and_ends_the_search(assignment):
 
 def test_ctrl_c_returns_the_best_so_far(assignment, capsys):
     before = signal.getsignal(signal.SIGINT)
-    found = ok.minimize(
+    results = ok.minimize(
         assignment, backend="cpu", iterations=10**9, seeds=[0, 1], callback=lambda _: signal.raise_signal(signal.SIGINT)
     )
-    assert found.interrupted and found.confirmed and len(found) == 1
+    assert results.interrupted and results.confirmed and len(results) == 1
     assert "stopping with the best solution so far" in capsys.readouterr().err
     assert signal.getsignal(signal.SIGINT) is before
 

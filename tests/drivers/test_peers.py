@@ -236,12 +236,12 @@ def test_a_solver_gives_way_where_the_instance_is_none_for_it(stand_ins):
 
 
 def test_solvers_are_run_with_as_many_cities_as_they_take():
-    every = {"fast-tsp", "elkai", "pyvrp", "ortools", "scipy highs", "held-karp", "concorde", "LKH"}
+    solvers = {"fast-tsp", "elkai", "pyvrp", "ortools", "scipy highs", "held-karp", "concorde", "LKH"}
     for cities, running in (
         (2, set()),
-        (20, every),
-        (21, every - {"held-karp"}),
-        (61, every - {"held-karp", "ortools", "scipy highs"}),
+        (20, solvers),
+        (21, solvers - {"held-karp"}),
+        (61, solvers - {"held-karp", "ortools", "scipy highs"}),
     ):
         reasons = {peer.name: peer.refuses(instance(cities)) for peer in peers_for("exact")}
         assert {name for name, why_not in reasons.items() if why_not is None} == running
@@ -339,11 +339,11 @@ def test_repetitions_take_turns_and_a_solver_that_failed_runs_no_more(stand_ins,
 
 def test_scipy_assigns_facilities():
     numbers = np.random.default_rng(3).integers(0, 10, (2, 5, 5))
-    given = QapInstance("five", *numbers)
+    instance = QapInstance("five", *numbers)
     costs = [
         int((numbers[0] * numbers[1][np.ix_(places, places)]).sum()) for places in itertools.permutations(range(5))
     ]
-    rows = measured(Qap(given), "qap", repeats=2, cost=max(costs))
+    rows = measured(Qap(instance), "qap", repeats=2, cost=max(costs))
     assert list(rows) == ["scipy faq", "scipy 2opt"]
     for row in rows.values():
         assert row.failure == "" and row.version and not row.proved

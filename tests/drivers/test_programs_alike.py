@@ -378,7 +378,7 @@ def beside(drive, package, tmp_path, monkeypatch):
     ("driver", "arguments", "module", "stand_in", "name"), SOLVERS, ids=[row[0] for row in SOLVERS]
 )
 def test_other_solvers_stand_in_a_table_and_in_the_record(beside, driver, arguments, module, stand_in, name):
-    code, said, error, found = beside(
+    code, said, error, record = beside(
         driver, arguments, {module: stand_in, "elkai": ELKAI.replace("shortest(self.rows)", "range(7)")}
     )
     assert (code, error) == (0, "")
@@ -387,14 +387,14 @@ def test_other_solvers_stand_in_a_table_and_in_the_record(beside, driver, argume
         re.search(rf"confirmed by the scorer and by (.+ and by )?{name}$", line) for line in said[own - 4 : own - 2]
     )
     assert said[own - 2].split() == ["solver", "cost", "proved", "time", "start-up", "to", "our", "cost", "timed"]
-    best = str(found["best_cost"])
+    best = str(record["best_cost"])
     assert said[own].split()[:4] == ["this", "search", best, "yes"]
     (peer,) = [line for line in said[own:] if line.startswith(name)]
     assert f" {best} " in peer and peer.split()[-1] == "warm"
-    recorded = {one["name"]: one for one in found["details"]["reference_solvers"]}
+    recorded = {one["name"]: one for one in record["details"]["reference_solvers"]}
     assert (recorded[name]["cost"], recorded[name]["proved"], recorded[name]["repetitions"]) == (int(best), True, 2)
-    assert found["verified"] and len(found["repetitions"]) == 2
-    assert name in found["details"]["verified_by"] and "elkai" not in found["details"]["verified_by"]
+    assert record["verified"] and len(record["repetitions"]) == 2
+    assert name in record["details"]["verified_by"] and "elkai" not in record["details"]["verified_by"]
     if driver == "exact":
         assert recorded["elkai"]["cost"] > int(best) and not recorded["elkai"]["proved"]
         assert recorded["concorde"]["cost"] is None and recorded["concorde"]["failure"].startswith("not found")

@@ -131,8 +131,8 @@ def test_rows_told_by_processors_are_one_work_on_all_of_them(planned):
 def test_seeds_of_one_instance_are_one_run_and_those_that_generate_one_are_one_each(planned):
     plain = series("plain", kinds=["core"])
     quick = "{ seeds = [3, 5], repeats = 4 }"
-    (one,) = planned([plain, table(["plain"], workload="aco", quick=quick)], machine_with(CORE)).needed.values()
-    assert (one.seeds, one.command()[-11:-9], one.repeats) == ((3, 5), ["--seeds", "3,5"], 4)
+    (case,) = planned([plain, table(["plain"], workload="aco", quick=quick)], machine_with(CORE)).needed.values()
+    assert (case.seeds, case.command()[-11:-9], case.repeats) == ((3, 5), ["--seeds", "3,5"], 4)
     rows = 'rows = [{ instance = "a", options = { items = 5, capacity = 50 } }]'
     plan = planned([plain, table(["plain"], rows, workload="knapsack", quick=quick)], machine_with(CORE))
     assert [one.seeds for one in plan.needed.values()] == [(3,), (5,)]

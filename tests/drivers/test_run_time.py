@@ -38,10 +38,10 @@ SAME = {
 }
 
 
-def both(name, given):
+def both(name, arguments):
     """The estimated work, and the search's report on the reference interpreter."""
     workload = get_workload(name)
-    task = workload.load(workload_options(workload, given), 1)
+    task = workload.load(workload_options(workload, arguments), 1)
     search = workload.search(backends.create("python"), Solo(), task.problem, task.options)
     try:
         return estimate.planned_work(workload, task), workload.work(PreparedRun(*task, search, Solo()))
@@ -71,10 +71,10 @@ def test_what_depends_on_the_device_is_foretold_as_the_most_that_it_can_be(name,
 
 
 def test_a_climb_is_taken_to_make_as_many_steps_as_a_solution_has_elements():
-    given = ("--instance", "taillard:6:seeds=1,2", "--walks", "2", "--algorithm", "hill")
-    foretold, real = both("qap", given)
+    arguments = ("--instance", "taillard:6:seeds=1,2", "--walks", "2", "--algorithm", "hill")
+    foretold, real = both("qap", arguments)
     assert (foretold.amount, real.amount) == (2 * 6 * 15, 2 * 10_000 * 15)
-    foretold, _ = both("qap", (*given, "--iterations", "4"))
+    foretold, _ = both("qap", (*arguments, "--iterations", "4"))
     assert foretold.amount == 2 * 4 * 15
 
 

@@ -174,10 +174,10 @@ def test_what_loses_at_most_a_line_is_read_and_what_is_left_out_is_reported(
 ):
     path, good = tmp_path / "runs.jsonl", full_record(make_record)
     path.write_bytes(damage(good.to_line().encode() * 2))
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         assert load(path) == [good] * left
-    assert [str(one.message) for one in told] == ([f"{path}{reported}"] if reported else [])
+    assert [str(one.message) for one in warned] == ([f"{path}{reported}"] if reported else [])
 
 
 @pytest.mark.parametrize(

@@ -136,20 +136,20 @@ def test_an_experiment_stands_in_its_own_table_with_what_it_is_measured_against(
 
 def test_runs_on_emulated_hosts_stand_in_their_own_columns_over_one_core_of_the_same_machine(make_run):
     ppp = {"workload": "ppp", "instance": "73-73:seed=0", "parameters": FLIPS, "execution": {"distribute": "always"}}
-    one = make_run("73-73:seed=0", (2.0,) * 3, workload="ppp", parameters=FLIPS)
+    core = make_run("73-73:seed=0", (2.0,) * 3, workload="ppp", parameters=FLIPS)
     real = make_run(times=(1.0,) * 3, ranks=2, **ppp)
     there = {"emulated_network": "cow", "emulated_hosts": 2}
-    far = make_run(times=(4.0,) * 3, ranks=2, **ppp, environment={**one.environment, **there})
-    found = {datum.column: datum for datum in filled("luong2013", "10", [one, real, far]).ours}
-    assert [*found] == [
+    far = make_run(times=(4.0,) * 3, ranks=2, **ppp, environment={**core.environment, **there})
+    by_column = {datum.column: datum for datum in filled("luong2013", "10", [core, real, far]).ours}
+    assert [*by_column] == [
         "one core, native mapping: cpu",
         "real ranks of one host, a core each: cpu, 2 ranks",
         "emulated COW, 2 hosts, a core each: cpu, 2 ranks on 2 emulated hosts",
     ]
-    slow = found["emulated COW, 2 hosts, a core each: cpu, 2 ranks on 2 emulated hosts"]
+    slow = by_column["emulated COW, 2 hosts, a core each: cpu, 2 ranks on 2 emulated hosts"]
     assert slow.values["speedup"] == 0.5 and slow.row.machine == "A"
     assert slow.notes[0] == "emulated: its 2 hosts on the network cow are one machine and share 2 cores"
-    elsewhere = make_run(**ppp, ranks=2, environment={**one.environment, **there, "emulated_network": "lan"})
+    elsewhere = make_run(**ppp, ranks=2, environment={**core.environment, **there, "emulated_network": "lan"})
     assert filled("luong2013", "10", [elsewhere]).ours == ()
 
 
@@ -176,13 +176,13 @@ def test_many_repetitions_and_many_seeds_have_a_mean_and_a_standard_deviation(ma
     assert "mean 2.00 s, standard deviation 1.05 s of 10" in filled("menezes2019", "II", [many]).ours[0].words
     few = make_ants("coarse", times=(1.0, 3.0), backend="cuda")
     assert not any("mean" in word for word in filled("menezes2019", "II", [few]).ours[0].words)
-    found = {"fine-deposit": range(10), "coarse": range(9)}
+    numbers = {"fine-deposit": range(10), "coarse": range(9)}
     seeds = {
         name: [
             make_ants(name, backend="cuda", seed=seed, times=(1.0,), best_cost=6656 + seed % 2 * 10, hash=f"{seed:04x}")
             for seed in every
         ]
-        for name, every in found.items()
+        for name, every in numbers.items()
     }
     (datum,) = filled("menezes2019", "I", seeds["fine-deposit"]).ours
     assert datum.words[:2] == ("6,656 (the optimum)", "mean 6,661 (0.08 % above), standard deviation 5.27 of 10 seeds")

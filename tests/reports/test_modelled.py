@@ -37,13 +37,13 @@ def cell(shown, line, column):
 
 def test_a_cluster_of_one_host_takes_an_eighth_of_the_work_and_three_exchanges(one_core):
     times = (1.9, 2.0, 2.0, 2.0, 2.0, 2.1)
-    found = cell(filled("10", [one_core("401-417", times)]), "401-417", EIGHT)
+    datum = cell(filled("10", [one_core("401-417", times)]), "401-417", EIGHT)
     # 10,000 iterations of 2 ms; rounds of 0.6 us between 2, 4 and 8 cores, and 5 us of Python.
     expected = 10_000 * (2e-3 / 8 + 3 * 0.6e-6 + 5e-6)
-    assert found.values["seconds"] == pytest.approx(expected, rel=1e-3)
-    assert found.values["speedup"] == pytest.approx(20.0 / expected, rel=1e-3)
-    assert re.fullmatch(r"one core, native mapping: 2\.57 s \[2\.\d+ s, 2\.\d+ s\]", found.words[0])
-    assert found.row is None, "a modelled figure is no run"
+    assert datum.values["seconds"] == pytest.approx(expected, rel=1e-3)
+    assert datum.values["speedup"] == pytest.approx(20.0 / expected, rel=1e-3)
+    assert re.fullmatch(r"one core, native mapping: 2\.57 s \[2\.\d+ s, 2\.\d+ s\]", datum.words[0])
+    assert datum.row is None, "a modelled figure is no run"
 
 
 def test_a_grid_pays_for_its_farthest_sites_in_every_iteration(one_core):

@@ -132,10 +132,10 @@ def test_an_unknown_paper_table_or_figure_is_named_with_those_that_there_are(mak
 
 def test_all_papers_are_read_and_every_workload_has_its_paper():
     assert names() == ["luong2013", "menezes2019", "oconnell2014", "oneil2011", "xavier2022"]
-    found = {
+    papers = {
         workload: [paper.name for paper in papers_of_workload(workload)] for workload in ("ihc", "aco", "ppp", "lcs")
     }
-    assert found == {"ihc": ["oneil2011"], "aco": ["menezes2019"], "ppp": ["luong2013"], "lcs": ["oconnell2014"]}
+    assert papers == {"ihc": ["oneil2011"], "aco": ["menezes2019"], "ppp": ["luong2013"], "lcs": ["oconnell2014"]}
     assert papers_of_workload("no such workload") == []
 
 

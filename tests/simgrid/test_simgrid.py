@@ -24,10 +24,10 @@ NETWORKS = ("myri10g", "ethernet", "grid5000:2", "grid5000:5", "grid5000:7")
 def why_not():
     """Reason against SimGrid here, or an empty text."""
     try:
-        found = subprocess.run([PYTHON, "-c", "import simgrid"], capture_output=True, text=True, timeout=60)
+        process = subprocess.run([PYTHON, "-c", "import simgrid"], capture_output=True, text=True, timeout=60)
     except OSError as error:
         return f"{PYTHON}: {error.strerror}"
-    return f"{PYTHON} cannot import it: apt-get install python3-simgrid" if found.returncode else ""
+    return f"{PYTHON} cannot import it: apt-get install python3-simgrid" if process.returncode else ""
 
 
 @pytest.fixture(autouse=True)

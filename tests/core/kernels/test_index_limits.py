@@ -82,7 +82,7 @@ def words(*values, dtype=np.int32):
 @pytest.fixture
 def team(monkeypatch):
     def run(kernel, teams, team_size, *arguments, rank=None):
-        one = ORACLE.bind(kernel, teams, team_size, arguments)
+        launch = ORACLE.bind(kernel, teams, team_size, arguments)
         assert teams != team_size
         rank = teams - 1 if rank is None else rank
 
@@ -91,7 +91,7 @@ def team(monkeypatch):
 
         with monkeypatch.context() as patch:
             patch.setattr(reference_interpreter, "range", only, raising=False)
-            ORACLE.execute(one)
+            ORACLE.execute(launch)
 
     return run
 
@@ -153,11 +153,11 @@ def test_a_distance_of_the_most_cities_has_an_index_of_31_bits(team):
     def last_distance(table: Distances, found: Array[i32]):
         found[team_rank()] = table_distance(table.cities - 1, table.cities - 1, table)
 
-    n, found = MOST_CITIES, words(0, 0)
-    team(last_distance, 2, 1, Distances(virtual(n * n, NARROW, held={n * n - 1: 7}), n), found)
-    assert ORACLE.download(found).tolist() == [0, 7]
+    n, distances = MOST_CITIES, words(0, 0)
+    team(last_distance, 2, 1, Distances(virtual(n * n, NARROW, held={n * n - 1: 7}), n), distances)
+    assert ORACLE.download(distances).tolist() == [0, 7]
     n += 1
-    overflows(team, last_distance, 2, 1, Distances(virtual(n * n, NARROW), n), found)
+    overflows(team, last_distance, 2, 1, Distances(virtual(n * n, NARROW), n), distances)
 
 
 # --- ants ---
@@ -282,20 +282,20 @@ def test_lanes_that_hand_on_their_work_at_the_limit(team):
     n = 7
     lanes = WORDS // (ROW * ROW)
     hands = lanes * ROW - n
-    handed = virtual(lanes * ROW * ROW, np.uint8)
+    records = virtual(lanes * ROW * ROW, np.uint8)
     ranked = virtual(n * ROW, np.int32, fill=enumeration.END)
     for city in range(n):
         others = (other for other in range(1, n) if other != city)
         ranked.handle.held.update({city * ROW + k: 1 << 5 | other for k, other in enumerate(others)})
     worklist = enumeration.Worklist(
         ticket=words(0, dtype=np.uint64), end=1, chunk=1, records=0, first=0, depth=1, given=virtual(ROW, np.uint8),
-        handed=handed, hands=words(hands, dtype=WIDE), room=lanes * ROW, patience=1, rounds_to_count=1 << 30,
+        handed=records, hands=words(hands, dtype=WIDE), room=lanes * ROW, patience=1, rounds_to_count=1 << 30,
     )  # fmt: skip
     shared = TourSearch(words(1000), words(*[0] * ROW, dtype=np.uint64), words(0, dtype=np.uint64))
     best = Rows(BestTour(virtual(lanes, np.int32), virtual(lanes * ROW, np.uint8)), lanes)
     reduced = enumeration.ReducedDistances(virtual(n * ROW, np.int32, fill=1), ranked, n, 6)
     team(enumeration.explore, lanes, 1, reduced, worklist, shared, best, False, False)
-    assert max(handed.handle.held) // ROW >= hands
+    assert max(records.handle.held) // ROW >= hands
 
 
 def open_nodes(count):

@@ -58,10 +58,10 @@ def map_insertions(n: i32, count: i32, indices: Array[u32], first: Array[i32], s
 
 def mapped(backend, kernel, n, indices, elements):
     """Elements of each index, one array for each place, after a check of the inverse."""
-    given = backend.upload(indices)
+    uploaded = backend.upload(indices)
     outputs = [backend.allocate(indices.size, np.int32) for _ in range(elements)]
     again = backend.allocate(indices.size, indices.dtype)
-    backend.launch(kernel, 4, 1, n, indices.size, given, *outputs, again)
+    backend.launch(kernel, 4, 1, n, indices.size, uploaded, *outputs, again)
     np.testing.assert_array_equal(backend.download(again), indices)
     return [backend.download(output) for output in outputs]
 

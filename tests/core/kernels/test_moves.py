@@ -89,10 +89,10 @@ def start(kind, n):
 
 
 def read_and_made(backend, lanes, kind, solution, move):
-    given = backend.upload(solution.astype(np.int32))
+    uploaded = backend.upload(solution.astype(np.int32))
     any_way, own_way = (backend.allocate(len(solution), np.int32) for _ in range(2))
-    backend.launch(read_and_make, 1, lanes, kind, len(solution), Move(*move), given, any_way, own_way)
-    return [backend.download(one).tolist() for one in (any_way, own_way, given)]
+    backend.launch(read_and_make, 1, lanes, kind, len(solution), Move(*move), uploaded, any_way, own_way)
+    return [backend.download(one).tolist() for one in (any_way, own_way, uploaded)]
 
 
 KINDS = {"flip": FLIP, "exchange": EXCHANGE, "assign": ASSIGN, "insert": INSERT, "segment": SEGMENT, "2opt": REVERSE}

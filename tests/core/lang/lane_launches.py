@@ -39,11 +39,11 @@ def launched(backend, scope: dict, drawn: Lanes, team_size: int) -> dict[str, np
         backend.write(buffer, numbers(source, kind, buffer.size))
     inner = scope["Inner"](numbers(source, drawn.number_kind, 1)[0].item(), bool(source.integers(2)))
     facts = backend.load(scope["Facts"](3, numbers(source, drawn.table_kind, 11), inner))
-    constants, given = backend.upload(numbers(source, "u32", 16)), int(source.integers(0, 2**63))
+    constants, seed = backend.upload(numbers(source, "u32", 16)), int(source.integers(0, 2**63))
     results = [backend.upload(np.zeros(8, BY_NAME[kind].dtype)) for kind in RESULTS.values()]
     size = drawn.teams * (team_size * MOST_LOCALS + MOST_SHARED)
     results += [backend.upload(np.zeros(size, dtype)) for dtype in (np.uint64, np.float64)]
-    backend.launch(scope["run"], drawn.teams, team_size, rows, facts, constants, drawn.teams, given, *results)
+    backend.launch(scope["run"], drawn.teams, team_size, rows, facts, constants, drawn.teams, seed, *results)
     buffers = zip(
         ("first rows", "second rows", "third rows", *RESULTS, "whole", "real"), (*parts, *results), strict=True
     )
@@ -51,11 +51,11 @@ def launched(backend, scope: dict, drawn: Lanes, team_size: int) -> dict[str, np
     return {n: np.where(np.isnan(v), np.nan, v).astype(v.dtype) if v.dtype.kind == "f" else v for n, v in found.items()}
 
 
-def difference(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> str:
+def difference(results: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> str:
     """First difference of two launches, or an empty text."""
     for name, values in expected.items():
         bits = f"u{values.itemsize}"
-        wrong = np.flatnonzero(found[name].view(bits) != values.view(bits))
+        wrong = np.flatnonzero(results[name].view(bits) != values.view(bits))
         if wrong.size:
-            return f"{name}[{wrong[0]}] is {found[name][wrong[0]]}, expected {values[wrong[0]]}"
+            return f"{name}[{wrong[0]}] is {results[name][wrong[0]]}, expected {values[wrong[0]]}"
     return ""

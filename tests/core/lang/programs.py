@@ -275,12 +275,14 @@ def packed(texts):
     """One kernel that runs every program on every row without an error."""
     functions = [f"@function\ndef p{k}({PARAMETERS}) -> {kind}:\n{text}\n" for k, (kind, text) in enumerate(texts)]
     arrays = "".join(f", {name}_: Array[{kind}]" for name, kind in INPUTS.items())
-    given = ", ".join(f"{name}_[i]" for name in INPUTS)
+    arguments = ", ".join(f"{name}_[i]" for name in INPUTS)
     lines = ["@kernel", f"def run(n: i32, valid: Array[u8]{arrays}, whole: Array[u64], real: Array[f64]):"]
     lines.append("    for i in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):")
     for k, (kind, _) in enumerate(texts):
         target, cast = ("real", "f64") if kind in FLOATS else ("whole", "u64")
-        lines.append(f"        if valid[{k} * n + i] != 0:\n            {target}[{k} * n + i] = {cast}(p{k}({given}))")
+        lines.append(
+            f"        if valid[{k} * n + i] != 0:\n            {target}[{k} * n + i] = {cast}(p{k}({arguments}))"
+        )
     source = HEADER + "\n".join([*functions, *lines, ""])
     path = f"<random programs {hash(source)}>"
     linecache.cache[path] = (len(source), None, source.splitlines(keepends=True), path)
@@ -297,10 +299,10 @@ def expected(kernel, texts, columns):
     whole, real = np.zeros(valid.size, np.uint64), np.zeros(valid.size, np.float64)
     for k, (kind, _) in enumerate(texts):
         for i in range(n):
-            given = [BY_NAME[INPUTS[c]](v[i] if INPUTS[c] in FLOATS else int(v[i])) for c, v in columns.items()]
+            arguments = [BY_NAME[INPUTS[c]](v[i] if INPUTS[c] in FLOATS else int(v[i])) for c, v in columns.items()]
             try:
                 with np.errstate(all="ignore"):
-                    value = functions[f"p{k}"](*given)
+                    value = functions[f"p{k}"](*arguments)
             except (OverflowError, ZeroDivisionError, ValueError):
                 continue
             valid[k * n + i] = 1

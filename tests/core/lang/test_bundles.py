@@ -367,10 +367,10 @@ def last(team: Team, copies: Const[i32]) -> i32:
     own = local_array(team.shape.width * copies, i32)
     for k in unroll(team.shape.width * copies):
         own[k] = k + team.seen[0]
-    found = own[team.shape.width * copies - 1]
+    value = own[team.shape.width * copies - 1]
     if team.shape.doubled:
-        found = 2 * found
-    return found * team.shape.factor
+        value = 2 * value
+    return value * team.shape.factor
 
 
 @kernel

@@ -234,7 +234,7 @@ both = pytest.mark.parametrize("kind", [PythonBackend, CpuBackend])
 # --- tables ---
 
 
-def tabled(kind, folder, table, given):
+def tabled(kind, folder, table, numbers):
     """A kernel's sums of a table of 16-bit numbers, whole and from its second element on."""
     text = f"""{HEADER}
 @function
@@ -250,7 +250,7 @@ def sums(a: {table}, n: i32, out: Array[i32]):
 """
     backend = kind(kind.devices()[0])
     out = backend.allocate(1, np.int32)
-    backend.launch(loaded(folder, text).sums, 2, 1, backend.upload(given), given.size, out)
+    backend.launch(loaded(folder, text).sums, 2, 1, backend.upload(numbers), numbers.size, out)
     return backend.download(out).tolist()
 
 

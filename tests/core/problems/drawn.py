@@ -50,10 +50,10 @@ def perceptrons(dice):
     instance = perceptron.generate(int(m), int(n), int(dice.integers(99)), *map(int, weights))
 
     def by_products(bits):
-        found = (instance.matrix.astype(int) @ np.where(bits, 1, -1)).tolist()
+        products = (instance.matrix.astype(int) @ np.where(bits, 1, -1)).tolist()
         wanted = instance.targets.tolist()
-        differences = sum(abs(wanted.count(v) - found.count(v)) for v in range(-n, n + 1))
-        return instance.negative_weight * sum(abs(y) - y for y in found) + instance.histogram_weight * differences
+        differences = sum(abs(wanted.count(v) - products.count(v)) for v in range(-n, n + 1))
+        return instance.negative_weight * sum(abs(y) - y for y in products) + instance.histogram_weight * differences
 
     return Ppp(instance), by_products
 

@@ -57,11 +57,11 @@ def differences(search, iterations, start=None):
     search.launcher.refresh()
     backend.write(on.walkers.memory, np.zeros(on.walkers.memory.size, np.int32))
     size, lanes = plan.sizes[0], min(4, backend.capabilities.max_team_size)
-    found = []
+    by_evaluation = []
     for quick in (False, True)[: 1 + plan.is_quick]:
         fitnesses = backend.allocate(max(1, size), np.int32)
         share = Share(0, 1, 0, size)
         kernel = search.launcher.kernels.fitness
         backend.launch(kernel, 2, lanes, quick, 0, share, fitnesses, on.walkers, on.data)
-        found.append(backend.download(fitnesses)[:size].tolist())
-    return found, backend.download(on.walkers.solution)[: plan.problem.encoding.n]
+        by_evaluation.append(backend.download(fitnesses)[:size].tolist())
+    return by_evaluation, backend.download(on.walkers.solution)[: plan.problem.encoding.n]

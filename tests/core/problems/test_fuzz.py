@@ -256,24 +256,24 @@ READERS = {
 
 def damaged(text: str, draw: random.Random) -> str:
     kind, lines = draw.choice(KINDS), text.split("\n")
-    here, there = draw.randrange(len(lines)), draw.randrange(len(lines))
+    line, there = draw.randrange(len(lines)), draw.randrange(len(lines))
     token = draw.choice([*NUMBERS, *LARGE, *WORDS, *CHARACTERS, str(draw.randint(-9, 99)), repr(draw.uniform(-99, 99))])
     if kind in ("cut", "character", "byte"):
         place = draw.randrange(len(text) + 1)
         put = {"cut": "", "character": token, "byte": chr(draw.randrange(256))}[kind]
         return text[:place] + put + (text[place + 1 :] if put else "")
     if kind == "drop line":
-        del lines[here]
+        del lines[line]
     elif kind == "double line":
-        lines.insert(there, lines[here])
+        lines.insert(there, lines[line])
     elif kind == "swap lines":
-        lines[here], lines[there] = lines[there], lines[here]
+        lines[line], lines[there] = lines[there], lines[line]
     elif kind == "line":
-        lines.insert(here, token)
+        lines.insert(line, token)
     else:
-        words = lines[here].split(" ")
+        words = lines[line].split(" ")
         words[draw.randrange(len(words))] = token
-        lines[here] = " ".join(words)
+        lines[line] = " ".join(words)
     return "\n".join(lines)
 
 

@@ -228,12 +228,12 @@ def test_data_that_functions_could_not_read_are_refused_in_one_line(data, words)
 
 def test_numbers_may_be_numpy_s_and_arrays_have_any_shape():
     weights = np.arange(6, dtype=np.int32).reshape(2, 3)
-    given = Own(**OWN | {"weights": weights.T, "n": np.uint8(5), "share": np.float64(0.25), "strict": np.bool_(True)})
-    data = Problem("mine", Bits(3), given).data
+    own = Own(**OWN | {"weights": weights.T, "n": np.uint8(5), "share": np.float64(0.25), "strict": np.bool_(True)})
+    data = Problem("mine", Bits(3), own).data
     assert data.weights.tolist() == [0, 3, 1, 4, 2, 5]
     assert (data.n, data.share, data.strict) == (5, 0.25, True)
     assert [type(one) for one in (data.n, data.share, data.strict)] == [int, float, bool]
-    assert given.weights is not data.weights  # the user's own bundle stays as it is
+    assert own.weights is not data.weights  # the user's own bundle stays as it is
 
 
 def test_data_for_an_evaluation_are_held_to_the_same():

@@ -53,14 +53,14 @@ def test_the_clauses_of_a_variable_are_listed():
 def test_generated_clauses_have_different_variables_drawn_from_the_words():
     instance = formulas.generate("random:9:ratio=3.5:length=4:seed=6")
     assert instance.name == "random:9:ratio=3.5:length=4:seed=6"
-    words, found = split_mix(6, 31 * 4), []
+    words, expected = split_mix(6, 31 * 4), []
     for first in range(0, 31 * 4, 4):
         left, clause = list(range(1, 10)), []
         for word in words[first : first + 4]:
             variable = left.pop((word >> 32) * len(left) >> 32)
             clause.append(-variable if word & 1 else variable)
-        found.append(clause)
-    assert clauses_of(instance) == found
+        expected.append(clause)
+    assert clauses_of(instance) == expected
 
 
 def test_the_name_of_a_generated_formula_says_all():

@@ -33,16 +33,16 @@ def by_plain_python(distances):
 
 def plain_greedy(distances):
     n = len(distances)
-    degree, paths, taken = [0] * n, [{city} for city in range(n)], set()
+    degree, paths, edges = [0] * n, [{city} for city in range(n)], set()
     for _, i, j in sorted((int(distances[pair]), *pair) for pair in itertools.combinations(range(n), 2)):
         first, second = (next(path for path in paths if city in path) for city in (i, j))
         if degree[i] < 2 and degree[j] < 2 and first is not second:
             degree[i], degree[j] = degree[i] + 1, degree[j] + 1
             paths = [path for path in paths if path not in (first, second)] + [first | second]
-            taken.add(frozenset((i, j)))
+            edges.add(frozenset((i, j)))
     if n > 2:
-        taken.add(frozenset(city for city in range(n) if degree[city] == 1))
-    return taken
+        edges.add(frozenset(city for city in range(n) if degree[city] == 1))
+    return edges
 
 
 def plain_2opt(distances, tour):

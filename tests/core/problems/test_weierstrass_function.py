@@ -17,8 +17,8 @@ VALUE_TOLERANCE = 5e-15
 DIGITS = decimal.Context(prec=150)
 
 
-def arctangent_of_inverse(k: int, one: int) -> int:
-    power, total, i = one // k, 0, 0
+def arctangent_of_inverse(k: int, scale: int) -> int:
+    power, total, i = scale // k, 0, 0
     while power:
         total += (-1) ** i * (power // (2 * i + 1))
         power //= k * k

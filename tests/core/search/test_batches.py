@@ -48,15 +48,15 @@ class Job:
         """Let ranks with (seconds per item, options) share the items; return the last end and each rank's items."""
         iterators = [iter(Batches(self.ranks(), items, **options)) for _, options in ranks]
         queue = [(0.0, rank) for rank in range(self.size)]
-        taken, ends = [], [0.0] * self.size
+        batches, ends = [], [0.0] * self.size
         while queue:
             self.now, rank = heapq.heappop(queue)
             batch = next(iterators[rank], None)
             if batch is not None:
-                taken.append((*batch, rank))
+                batches.append((*batch, rank))
                 ends[rank] = self.now + ranks[rank][0](batch[1] - batch[0])
                 heapq.heappush(queue, (ends[rank], rank))
-        return max(ends), taken
+        return max(ends), batches
 
 
 def at(speed):
@@ -76,10 +76,10 @@ SPEEDS = [(1,), (1, 1, 1, 1, 1, 1, 1), (3, 1), (1, 1000), (4, 4, 1), (1000, 10, 
 def test_ranks_of_any_speeds_do_nine_tenths_of_what_they_could(monkeypatch, speeds, known):
     items = 100_000
     ranks = [(at(50 * v), {"first": items, "speed": 50.0 * v} if known else {"first": 10}) for v in speeds]
-    end, taken = Job(monkeypatch, len(speeds)).run(items, ranks)
-    assert each_once(taken, items)
+    end, batches = Job(monkeypatch, len(speeds)).run(items, ranks)
+    assert each_once(batches, items)
     assert end < items / sum(50 * v for v in speeds) / 0.9
-    assert len(taken) < 30 * len(speeds)
+    assert len(batches) < 30 * len(speeds)
 
 
 def test_a_rank_that_would_be_last_takes_nothing(monkeypatch):
@@ -99,18 +99,18 @@ def test_a_wrong_guess_of_a_speed_is_found_out(monkeypatch, wrong):
 
 def test_batches_keep_their_bounds(monkeypatch):
     options = {"first": 20, "least": 8, "most": 50, "seconds": 0.03}
-    _, taken = Job(monkeypatch, 2).run(5000, [(at(1000), options), (at(2000), options)])
-    sizes = {rank: [end - begin for begin, end, who in taken if who == rank] for rank in (0, 1)}
+    _, batches = Job(monkeypatch, 2).run(5000, [(at(1000), options), (at(2000), options)])
+    sizes = {rank: [end - begin for begin, end, who in batches if who == rank] for rank in (0, 1)}
     assert sizes[0][0] == sizes[1][0] == 20
     assert max(sizes[0]) == 30 and max(sizes[1]) == 50
-    assert min(end - begin for begin, end, _ in taken if end < 5000) >= 8
+    assert min(end - begin for begin, end, _ in batches if end < 5000) >= 8
 
 
 def test_batches_shrink_and_do_not_leap(monkeypatch):
-    _, taken = Job(monkeypatch, 1).run(100_000, [(at(1000), {"first": 2})])
-    sizes = [end - begin for begin, end, _ in taken]
+    _, batches = Job(monkeypatch, 1).run(100_000, [(at(1000), {"first": 2})])
+    sizes = [end - begin for begin, end, _ in batches]
     assert all(later <= 8 * one for one, later in zip(sizes, sizes[1:], strict=False))
-    _, taken = Job(monkeypatch, 2).run(100_000, [(at(1000), {"first": 10_000}), (at(1000), {"first": 10_000})])
+    _, batches = Job(monkeypatch, 2).run(100_000, [(at(1000), {"first": 10_000}), (at(1000), {"first": 10_000})])
     assert all(later <= one for one, later in zip(sizes[8:], sizes[9:], strict=False))
 
 

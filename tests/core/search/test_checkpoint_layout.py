@@ -112,15 +112,15 @@ def test_whatever_is_wrong_with_an_array_of_a_checkpoint_is_one_line(name, cpu, 
     tried = 0
     for state in states[len(states) // 2 :][:1]:
         assert outcome(run, Taking, state) is None
-        for array, found in state.items():
+        for array, content in state.items():
             less = {other: one for other, one in state.items() if other != array}
-            for what, one in ((f"no {array}", less), *((w, {**state, array: a}) for w, a in of_another_kind(found))):
-                if what != "NaN" or found.dtype.kind != "f":
+            for what, one in ((f"no {array}", less), *((w, {**state, array: a}) for w, a in of_another_kind(content))):
+                if what != "NaN" or content.dtype.kind != "f":
                     assert f"array {array!r}: found " in (outcome(run, Taking, one) or "accepted"), (array, what)
-            for what, changed in [*of_another_size(found), *of_other_values(found)]:
+            for what, changed in [*of_another_size(content), *of_other_values(content)]:
                 said = outcome(run, Taking, {**state, array: changed})
-                free = FREE_LENGTH if len(changed.shape) and changed.shape != found.shape else FREE
-                same = changed.dtype == found.dtype and np.array_equal(changed, found)
+                free = FREE_LENGTH if len(changed.shape) and changed.shape != content.shape else FREE
+                same = changed.dtype == content.dtype and np.array_equal(changed, content)
                 assert said is not None or same or array in free, (array, what)
                 tried += 1
         said = outcome(run, Taking, {**state, "another": np.zeros(3)})
@@ -134,10 +134,10 @@ def test_a_forged_checkpoint_that_has_its_layout_ends_with_a_result_or_one_line(
     state = states[len(states) // 2]
     for array, found in state.items():
         for what, changed in [*of_another_size(found), *of_other_values(found)]:
-            one = {**state, array: changed}
-            if outcome(run, Taking, one) is None:
+            forged = {**state, array: changed}
+            if outcome(run, Taking, forged) is None:
                 try:
-                    outcome(run, Checkpointer, one)
+                    outcome(run, Checkpointer, forged)
                 except Exception as error:
                     error.add_note(f"{array}: {what}")
                     raise

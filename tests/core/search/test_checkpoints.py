@@ -132,14 +132,18 @@ def run(kind, backend, ranks, checkpointer=None):
     return search.run(kind.stop, history=history, ranks=ranks, checkpointer=checkpointer)
 
 
-def said(found):
+def said(outcome):
     """Results that must not depend on place and interruptions."""
     # The host checks climbs between launches, so the improvements in its history depend on the times of checks.
     history = (
-        None if found.history is None or isinstance(found, Climbs) else [(row[0], row[3]) for row in found.history]
+        None
+        if outcome.history is None or isinstance(outcome, Climbs)
+        else [(row[0], row[3]) for row in outcome.history]
     )
-    counts = getattr(found, "evaluations", None) if not hasattr(found, "nodes") else getattr(found, "optimal_tours", 0)
-    return found.hash, found.cost, found.solution.tolist(), history, counts, found.finished
+    counts = (
+        getattr(outcome, "evaluations", None) if not hasattr(outcome, "nodes") else getattr(outcome, "optimal_tours", 0)
+    )
+    return outcome.hash, outcome.cost, outcome.solution.tolist(), history, counts, outcome.finished
 
 
 UNDISTURBED = {}
@@ -151,15 +155,15 @@ def undisturbed(name, cpu):
     return UNDISTURBED[name]
 
 
-def same(name, found, expected):
+def same(name, outcome, expected):
     if CASES[name].search is ExactSearch:
-        assert (found.cost, found.hash, found.optimal_tours, found.finished) == (
+        assert (outcome.cost, outcome.hash, outcome.optimal_tours, outcome.finished) == (
             expected.cost, expected.hash, expected.optimal_tours, expected.finished,
         )  # fmt: skip
         distances = CASES[name].problem[0]
-        assert distances[found.tour, np.roll(found.tour, -1)].sum() == found.cost
+        assert distances[outcome.tour, np.roll(outcome.tour, -1)].sum() == outcome.cost
     else:
-        assert said(found) == said(expected)
+        assert said(outcome) == said(expected)
 
 
 @pytest.fixture(params=marked(CASES))
@@ -220,10 +224,10 @@ def test_a_run_that_ends_at_every_pause_and_goes_on_elsewhere_is_the_undisturbed
     for pauses in range(100):
         kept = Kept()
         if pauses % 3 == 2:
-            every = on_ranks(2, lambda ranks: run(kind, twin(cpu), ranks, kept.checkpointer(state)))  # noqa: B023
+            outcomes = on_ranks(2, lambda ranks: run(kind, twin(cpu), ranks, kept.checkpointer(state)))  # noqa: B023
         else:
-            every = [run(kind, (cpu, other)[pauses % 2], Solo(), kept.checkpointer(state))]
-        for found in every:
+            outcomes = [run(kind, (cpu, other)[pauses % 2], Solo(), kept.checkpointer(state))]
+        for found in outcomes:
             same(name, found, undisturbed(name, cpu))
         if len(kept.states) < 4:
             break
@@ -324,10 +328,14 @@ def test_branch_and_bound_of_a_knapsack_goes_on_where_it_stood(cpu):
     )
     assert kept.states
     for state in kept.states:
-        found = KnapsackBranchAndBound(cpu, Solo(), HARD, most_nodes=50_000).run(
+        outcome = KnapsackBranchAndBound(cpu, Solo(), HARD, most_nodes=50_000).run(
             checkpointer=Kept().checkpointer(state)
         )
-        assert (found.value, found.nodes, found.chosen.tolist()) == (whole.value, whole.nodes, whole.chosen.tolist())
+        assert (outcome.value, outcome.nodes, outcome.chosen.tolist()) == (
+            whole.value,
+            whole.nodes,
+            whole.chosen.tolist(),
+        )
 
 
 def test_rows_that_a_checkpoint_is_to_have_are_rows_of_the_data(cpu, monkeypatch):

@@ -127,9 +127,9 @@ def test_they_find_what_one_rank_finds_and_go_on_from_its_states(kind, cpu):
 
 def test_the_callback_of_the_first_rank_hears_of_a_cost(cpu):
     def act(ranks):
-        told = []
+        reported = []
         search = walking(TabuSearch(), 1, 0, False).make(twin(cpu), Rehearsal(ranks))
-        search.run(Iterations(20), callback=told.append, ranks=ranks)
-        return [one.cost for one in told]
+        search.run(Iterations(20), callback=reported.append, ranks=ranks)
+        return [one.cost for one in reported]
 
     assert None not in on_ranks(RANKS, act)[0]

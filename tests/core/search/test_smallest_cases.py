@@ -103,10 +103,10 @@ def test_held_and_karp_from_one_city_on(device, n, tiling, directed):
 def test_restricted_tours_from_one_city_and_the_smallest_k_on(device, n, k, tiling, rotations):
     distances, how = distances_of(n, directed=True), {"rotations": min(rotations, n), "tiling": tiling}
     search = warmed_up(BalasSimonettiSearch(device, Solo(), distances, RestrictedSettings(k, **how), np.arange(n)))
-    found = search.run()
-    assert found.length == tour_length(distances, found.tour) <= tour_length(distances, np.arange(n))
-    assert found.length == shortest(distances) or k < n
-    assert found.cells == search.work
+    outcome = search.run()
+    assert outcome.length == tour_length(distances, outcome.tour) <= tour_length(distances, np.arange(n))
+    assert outcome.length == shortest(distances) or k < n
+    assert outcome.cells == search.work
 
 
 WAYS = [{"bound": bound} for bound in ("one-tree", "edges", "none")]
@@ -119,12 +119,12 @@ WAYS.append({"bound": "none", "enumerate": "permutations"})
 def test_exact_search_from_one_city_on(device, n, way):
     distances = distances_of(n)
     search = warmed_up(ExactSearch(device, Solo(), distances, count=True, **way))
-    found = search.run()
+    outcome = search.run()
     lengths = [tour_length(distances, np.array(tour)) for tour in tours_of(n)]
-    assert found.length == min(lengths) == tour_length(distances, found.tour)
-    assert found.optimal_tours == max(1, lengths.count(min(lengths)) // (2 if n > 2 else 1))
+    assert outcome.length == min(lengths) == tour_length(distances, outcome.tour)
+    assert outcome.optimal_tours == max(1, lengths.count(min(lengths)) // (2 if n > 2 else 1))
     if search.method is not None and way["bound"] == "none":
-        assert search.work == found.nodes.sum()
+        assert search.work == outcome.nodes.sum()
 
 
 @pytest.mark.parametrize(
@@ -141,10 +141,10 @@ def test_exact_search_from_one_city_on(device, n, way):
 def test_one_ant_through_the_fewest_cities(device, n, settings, mapping):
     distances = distances_of(n).astype(np.uint16)
     search = warmed_up(AntColony(device, Solo(), distances, Settings(ants=1, **settings), **mapping))
-    found = search.run(Iterations(2))
-    assert found.length == found.curve.min() == tour_length(distances, search.best_tour())
+    outcome = search.run(Iterations(2))
+    assert outcome.length == outcome.curve.min() == tour_length(distances, search.best_tour())
     if n == 3:
-        assert found.length == shortest(distances)
+        assert outcome.length == shortest(distances)
 
 
 # --- local search ---
@@ -191,12 +191,12 @@ def test_one_walk_through_the_smallest_solutions(least, algorithm):
     for name in problem.evaluations(neighbourhood):
         given = problem, ALGORITHMS[algorithm], neighbourhood
         search = warmed_up(local_search.LocalSearch(FEW_LANES, Solo(), *given, evaluation=name))
-        found = search.run(Iterations(2))
+        outcome = search.run(Iterations(2))
         tolerance = problem.tolerance() if least == "weierstrass" else 0
-        assert abs(found.cost - problem.cost(found.solution)) <= tolerance
+        assert abs(outcome.cost - problem.cost(outcome.solution)) <= tolerance
         if algorithm == "hill" and problem.encoding.name == "permutation" and problem.encoding.n < 4:
             solutions = itertools.permutations(range(problem.encoding.n))
-            assert found.cost == min(problem.cost(np.array(one)) for one in solutions)
+            assert outcome.cost == min(problem.cost(np.array(one)) for one in solutions)
 
 
 # --- knapsack ---
@@ -214,12 +214,12 @@ def test_knapsacks_of_no_item_and_few(device, items, capacity, tiling):
     make = KnapsackBranchAndBound if tiling == "bound" else functools.partial(KnapsackSearch, tiling=tiling)
     search = warmed_up(make(device, Solo(), instance))
     for _ in range(2):
-        found = search.run()
+        outcome = search.run()
         selections = [np.array(chosen, bool) for chosen in itertools.product((0, 1), repeat=len(items))]
         scores = [instance.weight_and_value(chosen) for chosen in selections]
-        assert found.value == max(value for weight, value in scores if weight <= capacity)
-        assert instance.weight_and_value(found.chosen) == (found.weight, found.value)
-        assert found.weight <= capacity
+        assert outcome.value == max(value for weight, value in scores if weight <= capacity)
+        assert instance.weight_and_value(outcome.chosen) == (outcome.weight, outcome.value)
+        assert outcome.weight <= capacity
 
 
 # --- strings ---
@@ -231,8 +231,8 @@ def test_knapsacks_of_no_item_and_few(device, items, capacity, tiling):
 def test_strings_of_no_letter_and_few(device, a, b, tiling):
     strings = (np.frombuffer(one, np.uint8) for one in (a, b))
     search = LongestCommonSubsequence(device, Solo(), *strings, tiling=tiling)
-    found = search.run()
+    outcome = search.run()
     pieces = [{bytes(piece) for r in range(3) for piece in itertools.combinations(one, r)} for one in (a, b)]
-    assert found.length == max(map(len, pieces[0] & pieces[1])) == search.run(trace=False).length
-    assert bytes(a[i] for i, _ in found.pairs) == bytes(b[j] for _, j in found.pairs)
+    assert outcome.length == max(map(len, pieces[0] & pieces[1])) == search.run(trace=False).length
+    assert bytes(a[i] for i, _ in outcome.pairs) == bytes(b[j] for _, j in outcome.pairs)
     assert search.work == len(a) * len(b)

@@ -36,14 +36,14 @@ class SlowBackend(CpuBackend):
 def climbers(backend, ranks, count):
     search = HillClimbing(backend, Rehearsal(ranks), tsp.load("uniform:60:seed=1").distances)
     search.warm_up()
-    made = []
+    batches = []
     climb = search.launcher.climb
-    search.launcher.climb = lambda begin, end: made.append(end - begin) or climb(begin, end)
-    told = []
-    outcome = search.run(Iterations(count), callback=told.append, ranks=ranks, trace=False)
+    search.launcher.climb = lambda begin, end: batches.append(end - begin) or climb(begin, end)
+    reported = []
+    outcome = search.run(Iterations(count), callback=reported.append, ranks=ranks, trace=False)
     # Of equal shares the first rank has a largest one.
     part = -(-count // ranks.size) if search.are_alike else count // ranks.size
-    return [*astuple(outcome)], sum(made), [told[-1].done, part]
+    return [*astuple(outcome)], sum(batches), [reported[-1].done, part]
 
 
 def walking(backend, ranks, count):

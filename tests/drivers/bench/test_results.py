@@ -34,11 +34,11 @@ def make_results(use_rows, make_cases, make_record):
 
 def test_a_table_has_medians_spreads_rates_and_ratios(make_results):
     case, results = make_results((2.0, 1.0, 4.0), (1.0, 1.0, 0.5), by_kernels=True, remark="the paper: 3 s")
-    table, found, remark = case_lines(case, results)
+    table, result_line, remark = case_lines(case, results)
     first, second = (line.split() for line in table.splitlines()[2:])
     assert first[:7] == ["cpu", "2.00", "s", "1.00", "s", "4.00", "s"]
     assert second[-2:] == ["2.00x", "cpu"]
-    assert found.startswith("same result: cost ") and remark == "the paper: 3 s"
+    assert result_line.startswith("same result: cost ") and remark == "the paper: 3 s"
     end_to_end = next(case_lines(replace(case, by_kernels=False), results))
     assert end_to_end.splitlines()[2].split()[:3] == ["cpu", "3.00", "s"]
 

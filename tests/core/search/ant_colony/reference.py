@@ -124,27 +124,27 @@ def construct(weights, drawn, near=None):
     in the order in which they are summed.
     """
     ants, n = drawn.shape
-    every = np.arange(ants)
+    all_ants = np.arange(ants)
     order = np.lexsort((np.arange(n) // COLUMNS, np.arange(n) % COLUMNS))
     by_slot = weights[:, order].astype(np.uint64)
     left = np.ones((ants, n), bool)
     tours = np.zeros((ants, n), np.int64)
     tours[:, 0] = drawn[:, 0] * np.uint64(n) >> np.uint64(32)
-    left[every, tours[:, 0]] = False
+    left[all_ants, tours[:, 0]] = False
     for step in range(1, n):
-        here = tours[:, step - 1]
+        cities = tours[:, step - 1]
         if near is None:
-            leaving = every
+            leaving = all_ants
         else:
-            lists = near[here]
-            open_ones = weights[here[:, None], lists] * left[every[:, None], lists]
+            lists = near[cities]
+            open_ones = weights[cities[:, None], lists] * left[all_ants[:, None], lists]
             running = np.cumsum(open_ones.astype(np.uint64), axis=1)
-            tours[:, step] = lists[every, first_beyond(running, drawn[:, step])]
+            tours[:, step] = lists[all_ants, first_beyond(running, drawn[:, step])]
             leaving = np.flatnonzero(running[:, -1] == 0)
         if len(leaving):
-            running = np.cumsum(by_slot[here[leaving]] * left[leaving][:, order], axis=1)
+            running = np.cumsum(by_slot[cities[leaving]] * left[leaving][:, order], axis=1)
             tours[leaving, step] = order[first_beyond(running, drawn[leaving, step])]
-        left[every, tours[:, step]] = False
+        left[all_ants, tours[:, step]] = False
     return tours
 
 

@@ -220,18 +220,18 @@ def test_more_memory_than_the_device_has_is_refused(cpu, distances, case):
 )
 def test_the_bytes_that_are_named_are_those_taken(cpu, monkeypatch, changes, ranks, mapping):
     """At least these, except for a page of small buffers, and at most a quarter more."""
-    settings, allocate, taken = Settings(**{**changes, "ants": 500}), cpu.allocate, []
+    settings, allocate, allocated = Settings(**{**changes, "ants": 500}), cpu.allocate, []
 
     def counting(shape, dtype):
-        taken.append(int(np.prod(shape)) * np.dtype(dtype).itemsize)
+        allocated.append(int(np.prod(shape)) * np.dtype(dtype).itemsize)
         return allocate(shape, dtype)
 
     monkeypatch.setattr(cpu, "allocate", counting)
     for n in (40, 300):
-        taken.clear()
+        allocated.clear()
         distances = tsp.load(f"uniform:{n}:seed=1").distances
         engine = AntColony(cpu, one_of(ranks), distances, settings, mapping=mapping)
-        assert sum(taken) - 4096 <= engine.bytes_needed <= 1.25 * sum(taken)
+        assert sum(allocated) - 4096 <= engine.bytes_needed <= 1.25 * sum(allocated)
 
 
 def test_memory_that_others_have_taken_is_refused_too(cpu, distances, monkeypatch):

@@ -59,13 +59,13 @@ def p_value(counts, probabilities):
     """
     stats = pytest.importorskip("scipy.stats")
     observed, expected, groups = [], [], 0
-    for found, chances in zip(counts, probabilities, strict=True):
-        if not found.sum():
+    for sample_counts, chances in zip(counts, probabilities, strict=True):
+        if not sample_counts.sum():
             continue
-        wanted = found.sum() * chances / chances.sum()
+        wanted = sample_counts.sum() * chances / chances.sum()
         order = np.argsort(wanted)
         rare = int(np.searchsorted(np.cumsum(wanted[order]), FEWEST)) + 1
-        observed += [found[order[:rare]].sum(), *found[order[rare:]]]
+        observed += [sample_counts[order[:rare]].sum(), *sample_counts[order[rare:]]]
         expected += [wanted[order[:rare]].sum(), *wanted[order[rare:]]]
         groups += 1
     return stats.chisquare(observed, expected, ddof=groups - 1, sum_check=False).pvalue

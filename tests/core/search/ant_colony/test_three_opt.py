@@ -43,14 +43,14 @@ def run_colony(backend, n, iterations, lanes=None, ranks=None, **changes):
 def test_tours_become_optima_of_moves_by_the_lists(cpu):
     n, ants = 60, 40
     search = colony(cpu, n, ants=ants)
-    (one,) = search.colonies
-    rng, ground = np.random.default_rng(5), one.ground
+    (colony_,) = search.colonies
+    rng, ground = np.random.default_rng(5), colony_.ground
     tours = np.array([rng.permutation(n) for _ in range(ants)], np.uint16)
-    cpu.write(one.ants.tour, tours.reshape(-1))
-    one.climb()
+    cpu.write(colony_.ants.tour, tours.reshape(-1))
+    colony_.climb()
     distances = cpu.download(ground.distances).reshape(n, n).astype(int)
     lists = cpu.download(ground.cities.near).reshape(n, -1).tolist()
-    improved = cpu.download(one.ants.tour).reshape(ants, n).tolist()
+    improved = cpu.download(colony_.ants.tour).reshape(ants, n).tolist()
     before, after = (
         [distances[tour, np.roll(tour, -1)].sum() for tour in map(list, some)] for some in (tours, improved)
     )

@@ -19,10 +19,10 @@ def letters(text):
 def drawn(seed, *lengths, letters=4):
     """Random strings that have all letters; another number of letters needs another program."""
     rng = np.random.default_rng(seed)
-    made = [rng.integers(0, letters, length, np.uint8) for length in lengths]
-    for string in made:
+    strings = [rng.integers(0, letters, length, np.uint8) for length in lengths]
+    for string in strings:
         string[rng.permutation(len(string))[:letters]] = np.arange(letters)[: len(string)]
-    return [string.tobytes() for string in made]
+    return [string.tobytes() for string in strings]
 
 
 def common_table(a, b):
@@ -109,12 +109,12 @@ def by_permutations(distances):
 def path_lengths(distances):
     """Shortest paths from city 0 through each set of cities to each of its members, over Python's sets."""
     table, others = distances.tolist(), range(1, len(distances))
-    found = {(frozenset([i]), i): table[0][i] for i in others}
+    shortest_paths = {(frozenset([i]), i): table[0][i] for i in others}
     for size in range(2, len(table)):
         for chosen in map(frozenset, itertools.combinations(others, size)):
             for i in chosen:
-                found[chosen, i] = min(found[chosen - {i}, j] + table[j][i] for j in chosen - {i})
-    return found
+                shortest_paths[chosen, i] = min(shortest_paths[chosen - {i}, j] + table[j][i] for j in chosen - {i})
+    return shortest_paths
 
 
 def by_sets(distances):

@@ -42,12 +42,12 @@ def lengths_of(distances, tours):
 
 
 def run_search(distances, k, start, backend=CPU, **options):
-    one = BalasSimonettiSearch(backend, Solo(), distances, RestrictedSettings(k, **options), start).run()
-    assert one.tour.dtype == np.uint16
-    assert one.tour[0] == 0
-    assert sorted(one.tour) == list(range(len(distances)))
-    assert lengths_of(distances, one.tour[None].astype(int))[0] == one.length <= one.start_length
-    return one
+    result = BalasSimonettiSearch(backend, Solo(), distances, RestrictedSettings(k, **options), start).run()
+    assert result.tour.dtype == np.uint16
+    assert result.tour[0] == 0
+    assert sorted(result.tour) == list(range(len(distances)))
+    assert lengths_of(distances, result.tour[None].astype(int))[0] == result.length <= result.start_length
+    return result
 
 
 def case(seed, n, high, symmetric=False):
@@ -68,11 +68,11 @@ def case(seed, n, high, symmetric=False):
 def test_the_shortest_of_all_tours_that_the_rule_allows(n, k, high, symmetric, tiling, seed):
     distances, start = case(seed, n, high, symmetric)
     tours = start[allowed(n, k)]
-    one = run_search(distances, k, start, tiling=tiling)
-    assert one.length == lengths_of(distances, tours).min()
-    assert one.start_length == lengths_of(distances, start[None])[0]
+    result = run_search(distances, k, start, tiling=tiling)
+    assert result.length == lengths_of(distances, tours).min()
+    assert result.start_length == lengths_of(distances, start[None])[0]
     from_0 = {tuple(np.roll(tour, -int(tour.argmin()))) for tour in tours}
-    assert tuple(one.tour) in from_0
+    assert tuple(result.tour) in from_0
 
 
 @pytest.mark.parametrize("k", range(2, 12))
@@ -142,10 +142,10 @@ def test_of_the_rotations_the_best_and_of_equals_the_first():
     distances, start = case(13, n, 40)
     alone = [run_search(distances, k, np.roll(start, -turn)) for turn in range(n)]
     best = min(range(n), key=lambda turn: alone[turn].length)
-    one = run_search(distances, k, start, rotations=n)
-    assert one.length < alone[0].length
-    assert one.tour.tolist() == alone[best].tour.tolist()
-    assert one.cells == n * alone[0].cells
+    rotated = run_search(distances, k, start, rotations=n)
+    assert rotated.length < alone[0].length
+    assert rotated.tour.tolist() == alone[best].tour.tolist()
+    assert rotated.cells == n * alone[0].cells
 
 
 @pytest.mark.parametrize("rotations", [1, 4])
@@ -153,15 +153,15 @@ def test_improving_ends_where_no_pass_finds_a_shorter_tour(rotations, monkeypatc
     monkeypatch.setattr("core.search.progress.PROGRESS_INTERVAL_S", 0)
     distances, start = case(15, 40, 1000)
     once = run_search(distances, 5, start, rotations=rotations)
-    told = []
+    reported = []
     search = BalasSimonettiSearch(CPU, Solo(), distances, RestrictedSettings(5, True, rotations), start)
-    one = search.run(callback=lambda progress: told.append((progress.done, progress.cost)))
-    assert one.length < once.length
-    assert told[0] == (1, once.length)
-    assert told[-1] == (one.passes, one.length)
-    assert [length for _, length in told] == sorted((length for _, length in told), reverse=True)
-    assert told[-3][1] == one.length != told[-4][1]
-    assert search.run().tour.tolist() == one.tour.tolist()
+    improved = search.run(callback=lambda progress: reported.append((progress.done, progress.cost)))
+    assert improved.length < once.length
+    assert reported[0] == (1, once.length)
+    assert reported[-1] == (improved.passes, improved.length)
+    assert [length for _, length in reported] == sorted((length for _, length in reported), reverse=True)
+    assert reported[-3][1] == improved.length != reported[-4][1]
+    assert search.run().tour.tolist() == improved.tour.tolist()
 
 
 def test_the_start_tour_is_greedy_and_2opt_on_the_host_and_on_the_device(monkeypatch):

@@ -90,12 +90,12 @@ def copied(kept):
 def states_of(kind, backend, size=1, earlier=None):
     """The result of a run, and a checkpoint at each pause."""
     kept = []
-    found = on_ranks(
+    results = on_ranks(
         size,
         lambda ranks: kind.run(twin(backend), ranks, Checkpointer(copied(kept), earlier if earlier else None, 0.0)),
     )
-    assert found == found[:1] * size
-    return found[0], kept
+    assert results == results[:1] * size
+    return results[0], kept
 
 
 def some(kept, most=6):
@@ -149,12 +149,12 @@ def test_a_run_that_is_ended_at_every_pause_comes_to_the_end(name, cpu, monkeypa
         while True:
             lives += 1
             try:
-                found = on_ranks(size, live)
+                results = on_ranks(size, live)
                 break
             except Terminated as end:
                 assert end.code == 143
         assert lives > 2
-        assert found == [kind.run(cpu, Solo())] * size
+        assert results == [kind.run(cpu, Solo())] * size
 
 
 @EVERY
@@ -163,11 +163,11 @@ def test_states_that_all_ranks_hold_lead_to_the_same_answer_for_those_who_are_le
     monkeypatch.setattr(checkpoint, "HOLD_RATIO", 0)
     kind = KINDS[name]
     held = [[] for _ in range(3)]
-    found = on_ranks(
+    results = on_ranks(
         3, lambda ranks: kind.run(twin(cpu), ranks, Checkpointer(None, None, hold=held[ranks.rank].append))
     )
     undisturbed = kind.run(cpu, Solo())
-    assert found == [undisturbed] * 3 and len(held[0]) == len(held[2]) > 3
+    assert results == [undisturbed] * 3 and len(held[0]) == len(held[2]) > 3
     for state in some(held[1], 4):  # as they are in memory after all that the run did behind them
         assert states_of(kind, cpu, 2, state)[0] == undisturbed
 
@@ -182,10 +182,10 @@ def test_the_length_alone_goes_on_too(name, cpu):
     for state in some(kept, 3):
         for size in (1, 3):
             checkpointer = lambda state=state: Checkpointer(lambda state: None, state, 0.0)  # noqa: E731
-            found = on_ranks(
+            results = on_ranks(
                 size, lambda ranks, checkpointer=checkpointer: kind.run(twin(cpu), ranks, checkpointer(), trace=False)
             )
-            assert found == [undisturbed] * size
+            assert results == [undisturbed] * size
 
 
 # --- against plain tables, ended anywhere ---
@@ -334,7 +334,7 @@ def test_restricted_passes_are_counted_from_the_first_life_on(cpu):
 
 def test_pauses_come_a_quarter_of_a_second_after_each_other(monkeypatch):
     monkeypatch.setattr(checkpoints, "PROGRESS_INTERVAL_S", 0.25)
-    now, taken, kept = 0.0, [], []
+    now, steps, kept = 0.0, [], []
     monkeypatch.setattr("time.perf_counter", lambda: now)
 
     class Rows:
@@ -345,9 +345,9 @@ def test_pauses_come_a_quarter_of_a_second_after_each_other(monkeypatch):
 
         def step(self, run):
             nonlocal now
-            taken.append(run.budget().steps)
-            now += 0.01 * taken[-1]
-            return Step(taken[-1], undone=int(now < 12))
+            steps.append(run.budget().steps)
+            now += 0.01 * steps[-1]
+            return Step(steps[-1], undone=int(now < 12))
 
         def checkpoint(self, run):
             return {}
@@ -360,5 +360,5 @@ def test_pauses_come_a_quarter_of_a_second_after_each_other(monkeypatch):
 
     run = TableRun(True, None, Solo(), Checkpointer(lambda state: kept.append(now), None, 10.0))
     assert 12 <= run_in_bands(Rows(), run) < 12.3
-    assert taken[:5] == [1, 2, 4, 8, 16] and set(taken[6:]) <= {24, 25, 26}
+    assert steps[:5] == [1, 2, 4, 8, 16] and set(steps[6:]) <= {24, 25, 26}
     assert len(kept) == 1 and 10 <= kept[0] < 10.3

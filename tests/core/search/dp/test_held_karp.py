@@ -24,13 +24,13 @@ OPTIMA = {"gr17": 2085, "gr21": 2707, "gr24": 1272, "ulysses16": 6859, "burma14"
 
 
 def checked(backend, distances, **options):
-    found = HeldKarp(backend, Solo(), distances, **options).run()
-    tour = found.tour.tolist()
+    result = HeldKarp(backend, Solo(), distances, **options).run()
+    tour = result.tour.tolist()
     assert sorted(tour) == list(range(len(distances))) and tour[0] == 0
-    assert tour_length(distances, found.tour) == found.length
+    assert tour_length(distances, result.tour) == result.length
     if np.array_equal(distances, distances.T) and len(tour) > 2:
         assert tour[1] < tour[-1]
-    return found
+    return result
 
 
 LARGE = (0, 1, 9, 1_000, 70_000, 2**24)

@@ -86,21 +86,21 @@ class InTurn:
 
 def in_turn(backend, distances, ranks, is_one_memory=True, at_elements=False):
     """Least key of tours of several ranks, each step by one rank after the other."""
-    arrays, every = [], []
+    arrays, ranks_halves = [], []
     for rank in range(ranks):
         search = HeldKarp(backend, SimpleNamespace(rank=rank, size=ranks), distances)
         one = search.halves
         together = InTurn(backend, rank, ranks, arrays, is_one_memory)
         one.layers = HeldKarpLayers(one.plan, one.launches, together, one.firsts, at_elements)
         backend.write(one.launches.best, np.array([2**64 - 1], np.uint64))
-        every.append(one)
+        ranks_halves.append(one)
         assert bool(search.notes) == (one.layers.is_alone or not is_one_memory)
         assert one.layers.steps[-1][1] == one.plan.size + 1
-    for steps in zip(*(one.layers.steps for one in every), strict=True):
+    for steps in zip(*(one.layers.steps for one in ranks_halves), strict=True):
         for sequence, *_ in steps:
             sequence.replay()
-    assert len({json.dumps(one.layers.together.gathered) for one in every}) == 1
-    return min(int(backend.download(one.launches.best)[0]) for one in every)
+    assert len({json.dumps(one.layers.together.gathered) for one in ranks_halves}) == 1
+    return min(int(backend.download(one.launches.best)[0]) for one in ranks_halves)
 
 
 def alone(backend, distances):

@@ -61,14 +61,14 @@ def passed(backend, row, reach, weights, values, at_once=1):
 
 
 def expected(row, reach, weights, values):
-    taken = []
+    decisions = []
     row = np.where(np.arange(len(row)) > reach, row[reach], row).astype(np.int64)
     for weight, value in zip(weights, values, strict=True):
         with_it = np.full(len(row), -1)
         with_it[weight:] = row[: max(len(row) - weight, 0)] + value
-        taken.append(with_it > row)
+        decisions.append(with_it > row)
         row = np.maximum(row, with_it)
-    return row, np.array(taken)
+    return row, np.array(decisions)
 
 
 def test_every_cell_of_a_pass_wherever_the_items_begin_to_fit(cpu):
@@ -81,14 +81,14 @@ def test_every_cell_of_a_pass_wherever_the_items_begin_to_fit(cpu):
             # the oracle also refuses to read outside the row
             on_edge = (light + heavy) % 32 in (0, 1, 31) and (light * heavy) % 23 == 0
             for backend in (cpu, python) if on_edge else (cpu,):
-                after, taken = passed(backend, row, reach, (light, heavy), values)
+                after, decisions = passed(backend, row, reach, (light, heavy), values)
                 wanted, wanted_taken = expected(row, reach, (light, heavy), values.tolist())
                 assert np.array_equal(after, wanted), (light, heavy, reach)
-                assert np.array_equal(taken, wanted_taken), (light, heavy, reach)
+                assert np.array_equal(decisions, wanted_taken), (light, heavy, reach)
     for backend, pair in itertools.product((cpu, python), ((20, 50), (50, 60))):
-        after, taken = passed(backend, row, 127, pair, (400, 500), at_once=4)
+        after, decisions = passed(backend, row, 127, pair, (400, 500), at_once=4)
         wanted, wanted_taken = expected(row, 127, pair, (400, 500))
-        assert np.array_equal(after, wanted) and np.array_equal(taken, wanted_taken)
+        assert np.array_equal(after, wanted) and np.array_equal(decisions, wanted_taken)
 
 
 @settings(max_examples=60, deadline=None)
@@ -158,13 +158,13 @@ def test_a_window_smaller_than_the_decisions_changes_nothing(cpu, tiling, spill,
 def test_progress_counts_items_up_to_all_of_them(cpu, monkeypatch):
     monkeypatch.setattr("core.search.progress.PROGRESS_INTERVAL_S", 0)
     instance = generate("uncorrelated", 301, 500, seed=1)
-    told = []
+    reported = []
     search = KnapsackSearch(cpu, Solo(), instance)
-    found = search.run(callback=told.append)
-    assert found.value == search.run().value
-    done = [progress.done for progress in told]
-    assert done == sorted(done) and told[-1][:2] == (len(search.items),) * 2 and len(told) > 1
-    assert told[-1].evaluations == found.evaluations == instance.n * 501
+    outcome = search.run(callback=reported.append)
+    assert outcome.value == search.run().value
+    done = [progress.done for progress in reported]
+    assert done == sorted(done) and reported[-1][:2] == (len(search.items),) * 2 and len(reported) > 1
+    assert reported[-1].evaluations == outcome.evaluations == instance.n * 501
 
 
 def test_cells_that_matter_hold_every_trace():
@@ -233,13 +233,15 @@ def test_an_incumbent_that_reaches_the_bound_is_proved_when_the_limit_comes(cpu)
 def test_a_search_in_slices_is_the_same_search(cpu, monkeypatch):
     instance = generate("almost-strongly-correlated", 30, seed=4)
     whole = KnapsackBranchAndBound(cpu, Solo(), instance).run()
-    told = []
+    reported = []
     monkeypatch.setattr("core.search.dp.knapsack.branch_and_bound.FIRST_BUDGET", 7)
     monkeypatch.setattr("core.search.dp.knapsack.branch_and_bound.GROWTH", 1)
     monkeypatch.setattr("core.search.progress.PROGRESS_INTERVAL_S", 0)
-    parted = KnapsackBranchAndBound(cpu, Solo(), instance).run(callback=told.append)
+    parted = KnapsackBranchAndBound(cpu, Solo(), instance).run(callback=reported.append)
     assert (parted.value, parted.nodes, parted.digest) == (whole.value, whole.nodes, whole.digest)
-    assert len(told) == -(-whole.nodes // 7) and [one.done for one in told] == sorted(one.done for one in told)
+    assert len(reported) == -(-whole.nodes // 7) and [one.done for one in reported] == sorted(
+        one.done for one in reported
+    )
 
 
 def test_what_is_no_such_search_is_refused_in_one_line(cpu):

@@ -28,13 +28,13 @@ def pairs_of(found):
 
 def traced(backend, a, b, **options):
     """Pairs of a traced run, after a check of its other results and of a run for the length alone."""
-    made = search(backend, a, b, **options)
-    found = made.run()
-    assert found.pairs.shape == (found.length, 2) and found.pairs.dtype == np.int64
-    assert found.cells == len(a) * len(b)
-    alone = made.run(trace=False)
-    assert (alone.length, alone.pairs, alone.cells, alone.streamed_bytes) == (found.length, None, found.cells, 0)
-    return pairs_of(found)
+    engine = search(backend, a, b, **options)
+    result = engine.run()
+    assert result.pairs.shape == (result.length, 2) and result.pairs.dtype == np.int64
+    assert result.cells == len(a) * len(b)
+    alone = engine.run(trace=False)
+    assert (alone.length, alone.pairs, alone.cells, alone.streamed_bytes) == (result.length, None, result.cells, 0)
+    return pairs_of(result)
 
 
 EDGES = [
@@ -125,12 +125,12 @@ def test_bits_that_do_not_fit_the_device_are_streamed_and_traced_all_the_same(de
         "none": (20, 30, {"room": 400}),
     }[tiling]
     a, b = drawn(7, rows, columns)
-    made = search(device, a, b, tiling=tiling, **window)
+    engine = search(device, a, b, tiling=tiling, **window)
     for _ in range(2):
-        found = made.run()
-        assert found.method != BLOCKS
-        assert found.streamed_bytes > 0
-        assert pairs_of(found) == common_pairs(a, b)
+        result = engine.run()
+        assert result.method != BLOCKS
+        assert result.streamed_bytes > 0
+        assert pairs_of(result) == common_pairs(a, b)
 
 
 @pytest.mark.parametrize(
@@ -181,11 +181,11 @@ def test_rapidfuzz_finds_the_same_length_of_long_random_strings(cpu):
 def test_progress_ends_with_all_of_the_work(cpu, tiling, monkeypatch):
     monkeypatch.setattr("core.search.progress.PROGRESS_INTERVAL_S", 0)
     a, b = drawn(8, 9000, 1100)
-    told = []
-    search(cpu, a, b, tiling=tiling).run(callback=lambda progress: told.append(progress[:2]))
-    assert len(told) > 1 and told == sorted(told)
-    assert {of for _, of in told} == {told[0][1]}
-    assert all(0 < done <= of for done, of in told) and told[-1][0] == told[-1][1]
+    reported = []
+    search(cpu, a, b, tiling=tiling).run(callback=lambda progress: reported.append(progress[:2]))
+    assert len(reported) > 1 and reported == sorted(reported)
+    assert {of for _, of in reported} == {reported[0][1]}
+    assert all(0 < done <= of for done, of in reported) and reported[-1][0] == reported[-1][1]
 
 
 # --- what is refused ---

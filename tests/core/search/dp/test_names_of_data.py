@@ -20,11 +20,11 @@ PYTHON, CPU = (kind(kind.devices()[0]) for kind in (PythonBackend, CpuBackend))
 def names_in(*templates):
     """Every identifier in a template's source: parameters, locals, functions, fields, constants and words."""
     nodes = [node for one in templates for node in ast.walk(ast.parse(Path(one.__file__).read_text()))]
-    found = {node.id for node in nodes if isinstance(node, ast.Name)}
-    found |= {node.arg for node in nodes if isinstance(node, ast.arg)}
-    found |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    found |= {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-    return sorted(found - set(keyword.kwlist))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    names |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    names |= {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    return sorted(names - set(keyword.kwlist))
 
 
 ALL = names_in(grid, waves)

@@ -35,18 +35,18 @@ def plain(a, b):
     return table
 
 
-def check(found, a, b):
+def check(result, a, b):
     """The value is the table's, and the path of choices has this cost."""
     table = plain(a, b)
-    assert found.value == table[-1, -1]
+    assert result.value == table[-1, -1]
     i, j, cost = len(a), len(b), 0
     while i and j:
-        choice = found.choice(i, j)
+        choice = result.choice(i, j)
         after = (i - (choice != 2), j - (choice != 1))
         cost += int(table[i, j] - table[after])
         assert choice != 0 or table[i, j] - table[after] == (a[i - 1] != b[j - 1])
         i, j = after
-    assert cost + i + j == found.value
+    assert cost + i + j == result.value
 
 
 @pytest.mark.parametrize(("mapping", "room"), [("tiles", None), ("tiles", 2000), ("waves", 2000)])

@@ -189,12 +189,12 @@ def test_a_search_without_a_heuristic_proves_the_same_from_the_order_of_the_citi
 @pytest.mark.parametrize("bound", ["one-tree", "edges", "none"])
 def test_incumbents_lead_from_the_start_to_the_shortest(cpu, bound):
     distances = tsp.load("uniform:10:seed=13").distances
-    told = []
+    reported = []
     search = ExactSearch(cpu, Solo(), distances, count=True, bound=bound)
-    outcome = search.run(callback=told.append, history=True)
+    outcome = search.run(callback=reported.append, history=True)
     assert outcome.length < outcome.start_length
     check_history(outcome)
-    assert told[-1].cost == outcome.length and told[-1].evaluations == outcome.nodes.sum()
+    assert reported[-1].cost == outcome.length and reported[-1].evaluations == outcome.nodes.sum()
     plain = search.run()
     assert plain.history is None
     assert (plain.digest, plain.length) == (outcome.digest, outcome.length)

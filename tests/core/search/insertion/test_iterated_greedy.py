@@ -54,10 +54,10 @@ def test_walks_are_those_of_a_plain_model(name, removed, temperature, cpu):
     problem, walks = PROBLEMS[name], []
     n = problem.encoding.n
     for walk in range(2):
-        one = GreedyModel(problem, walk, 5, min(n, removed), temperature)
+        model = GreedyModel(problem, walk, 5, min(n, removed), temperature)
         for step in range(6):
-            one.round(step)
-        walks.append(one)
+            model.round(step)
+        walks.append(model)
     costs = [problem.cost(np.array(one.best)) for one in walks]
     best = int(np.argmin(costs))
     cost, walk, found_at, _, _, solution = run_search(cpu, problem, 6, None, removed, temperature, seed=5, walks=2)

@@ -126,14 +126,14 @@ class Descent(Walk):
         self.home, self.home_cost = None, math.inf
 
     def iterate(self):
-        every, costs = self.listed(self.names[self.level])
-        taken = costs.index(min(costs))
+        solutions, costs = self.listed(self.names[self.level])
+        chosen = costs.index(min(costs))
         if self.first:
             better = [k for k, cost in enumerate(costs) if cost < self.cost]
-            taken = better[0] if better else len(costs) - 1
-        self.evaluations += taken + 1 if self.first else len(costs)
-        if costs[taken] < self.cost:
-            self.go(every[taken], costs[taken])
+            chosen = better[0] if better else len(costs) - 1
+        self.evaluations += chosen + 1 if self.first else len(costs)
+        if costs[chosen] < self.cost:
+            self.go(solutions[chosen], costs[chosen])
             self.level = 0
         elif self.level + 1 < len(self.names):
             self.level += 1
@@ -170,20 +170,20 @@ class Tabu(Walk):
         self.last_forbidden = {}
 
     def iterate(self):
-        every, costs = self.listed(self.names[0])
+        solutions, costs = self.listed(self.names[0])
         self.evaluations += len(costs)
         allowed = [
             (cost, k)
-            for k, (other, cost) in enumerate(zip(every, costs, strict=True))
+            for k, (other, cost) in enumerate(zip(solutions, costs, strict=True))
             if cost < self.best_cost or not self.is_forbidden(k, other)
         ]
         if not allowed:
             return
         cost, k = min(allowed)
         lasting = self.tenure + word(self.seed, self.number + LASTING, self.iteration) % (self.span + 1)
-        for one in [k] if self.moves else self.differing(self.current, every[k]):
+        for one in [k] if self.moves else self.differing(self.current, solutions[k]):
             self.last_forbidden[one] = self.iteration + lasting
-        self.go(every[k], cost)
+        self.go(solutions[k], cost)
 
     def is_forbidden(self, k, other):
         brought = [k] if self.moves else self.differing(other, self.current)

@@ -49,11 +49,11 @@ def along(problem, name, bench):
 
 def said_of(mistake, problem, *asked, **how):
     """Report of `check` for a problem with this error, in one line."""
-    with pytest.raises(ProblemError) as found:
+    with pytest.raises(ProblemError) as caught:
         check(problem, *asked, **how)
-    assert type(found.value) is getattr(local_search, mistake)
-    assert "\n" not in str(found.value)
-    return str(found.value)
+    assert type(caught.value) is getattr(local_search, mistake)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
 
 
 def said_by(device, mistake, problem, name):

@@ -79,10 +79,10 @@ def test_a_large_formula_is_nearly_satisfied(cpu):
 @pytest.mark.parametrize("shape", [(True, 3, 5, 1), (False, 2, 4, 3)], ids=str)
 def test_the_shape_of_a_launch_does_not_matter(python, cpu, shape):
     row = ("sat", "flip1", "unsatisfied-clauses", "focused", {})
-    one = search(python, Solo(), row)
-    it = one.launcher.shape
+    focused = search(python, Solo(), row)
+    it = focused.launcher.shape
     it.in_one_team, it.team_size, it.step_size, it.teams = shape
-    assert result_of(one) == result_of(search(cpu, Solo(), row))
+    assert result_of(focused) == result_of(search(cpu, Solo(), row))
 
 
 def test_a_problem_without_constraints_is_refused(cpu):

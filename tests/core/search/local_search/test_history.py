@@ -41,10 +41,10 @@ def searching(backend, name, names, algorithm, launch=None, ranks=None, **how):
     """Return a search that records a history, with special launch settings."""
     problem, _ = make_problem(name)
     asked = ALGORITHMS[algorithm][0]
-    one = LocalSearch(backend, ranks or Solo(), problem, asked, names.split("+"), seed=SEED, history=True, **how)
+    search = LocalSearch(backend, ranks or Solo(), problem, asked, names.split("+"), seed=SEED, history=True, **how)
     for field, value in (launch or {}).items():
-        setattr(one, field, value)
-    return one
+        setattr(search, field, value)
+    return search
 
 
 def plain_walk(name, names, algorithm, number=0):
@@ -143,11 +143,11 @@ def test_a_search_that_nobody_asks_keeps_no_history(cpu):
 )
 def test_a_walk_without_room_for_a_note_rests_and_loses_none(cpu, monkeypatch, launch, places, case):
     monkeypatch.setattr(memory, "MOST_PLACES", places)
-    one = searching(cpu, *case, launch)
+    search = searching(cpu, *case, launch)
     iterated = []
-    monkeypatch.setattr(one, "iterate", lambda count: iterated.append(count) or LocalSearch.iterate(one, count))
+    monkeypatch.setattr(search, "iterate", lambda count: iterated.append(count) or LocalSearch.iterate(search, count))
     expected = plain_history(plain_walk(*case))
-    assert without_seconds(one.run(Iterations(ITERATIONS))) == expected
+    assert without_seconds(search.run(Iterations(ITERATIONS))) == expected
     assert len(iterated) >= (len(expected) - 1) / places
 
 

@@ -40,11 +40,11 @@ def parts(request, monkeypatch):
 @pytest.mark.parametrize("graph", [TIED, WEIGHTED], ids=["tied", "weighted"])
 @pytest.mark.parametrize("algorithm", each)
 def test_the_same_neighbours_are_taken(cpu, graph, algorithm, parts):
-    one = searched(cpu, graph, algorithm)
-    assert one.plan.keeps_differences
+    search = searched(cpu, graph, algorithm)
+    assert search.plan.keeps_differences
     for iterations in (1, 3, 700):
         expected = searched(cpu, graph, algorithm, "local-fields").run(Iterations(iterations))
-        assert one.run(Iterations(iterations)).digest == expected.digest
+        assert search.run(Iterations(iterations)).digest == expected.digest
 
 
 @pytest.mark.parametrize("algorithm", each)
@@ -62,10 +62,10 @@ def test_every_backend_takes_them(backend, cpu, algorithm, monkeypatch):
 def test_the_shape_of_a_launch_does_not_matter(python, cpu, shape, monkeypatch):
     monkeypatch.setattr(memory, "WIDE_PART_BITS", 2)
     few = Iterations(12)
-    one = searched(python, SMALL, "tabu")
-    it = one.launcher.shape
+    search = searched(python, SMALL, "tabu")
+    it = search.launcher.shape
     it.in_one_team, it.team_size, it.step_size, it.teams = shape
-    assert result_of(one, few) == result_of(searched(cpu, SMALL, "tabu", "local-fields"), few)
+    assert result_of(search, few) == result_of(searched(cpu, SMALL, "tabu", "local-fields"), few)
 
 
 def test_walks_with_a_history_and_exchanges_keep_them(cpu):

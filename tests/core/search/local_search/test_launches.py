@@ -61,9 +61,9 @@ def test_ranks_without_a_clock_synchronise_a_few_times_in_thousands_of_iteration
     monkeypatch.setattr(run_loop, "time", SimpleNamespace(perf_counter=lambda: 0.0))
 
     def batches(ranks):
-        one = table.search(twin(CpuBackend(CpuBackend.devices()[0])), ranks, table.KEPT)
-        made, iterate = [], one.iterate
-        one.iterate = lambda count: (made.append(count), iterate(count))
-        return made, one.run(Iterations(3000)).iterations
+        search = table.search(twin(CpuBackend(CpuBackend.devices()[0])), ranks, table.KEPT)
+        batches_made, iterate = [], search.iterate
+        search.iterate = lambda count: (batches_made.append(count), iterate(count))
+        return batches_made, search.run(Iterations(3000)).iterations
 
     assert on_ranks(2, batches) == [([16, 256, 2728], 3000)] * 2

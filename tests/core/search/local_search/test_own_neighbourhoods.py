@@ -79,13 +79,13 @@ def test_moves_may_have_any_elements_in_any_order(cpu, base, apply):
 def test_moves_that_there_are_stand_in_turn_with_their_own_kind(cpu):
     """Neighbouring exchanges first, then all pairs: the same optimum as by pairs alone."""
     problem = Ordering(8)
-    one = LocalSearch(cpu, Solo(), problem, HillClimbing(), [ADJACENT, "exchange2"], seed=2)
-    order = one.run(Iterations(500)).solution
+    search = LocalSearch(cpu, Solo(), problem, HillClimbing(), [ADJACENT, "exchange2"], seed=2)
+    order = search.run(Iterations(500)).solution
     for i, j in itertools.combinations(range(8), 2):
         other = order.copy()
         other[[i, j]] = order[[j, i]]
         assert problem.cost(other) >= problem.cost(order)
-    assert one.plan.sizes == (7, 28)
+    assert search.plan.sizes == (7, 28)
 
 
 def test_a_neighbourhood_enters_the_digest_of_what_is_searched():

@@ -133,10 +133,10 @@ def test_cities_that_the_suite_places_in_the_plane_are_looked_up_in_a_table(cpu,
 
 
 def copied_bytes(cpu, **how):
-    one = LocalSearch(cpu, Solo(), qap_problem.Qap.load("taillard:40:seeds=1,2"), TabuSearch(), "exchange2", **how)
-    one.walks.begin(Iterations(9), None)
+    search = LocalSearch(cpu, Solo(), qap_problem.Qap.load("taillard:40:seeds=1,2"), TabuSearch(), "exchange2", **how)
+    search.walks.begin(Iterations(9), None)
     before = cpu.timings.copied_bytes
-    one.iterate(5)
+    search.iterate(5)
     return cpu.timings.copied_bytes - before
 
 
@@ -180,15 +180,15 @@ def test_a_reduction_finds_the_smallest_key(backend, count):
 @pytest.mark.parametrize("layout", ["columns", "rows"])
 def test_histograms_lie_as_their_layout_says(python, layout):
     instance = perceptron.load("9-11")
-    one = LocalSearch(
+    search = LocalSearch(
         python, Solo(), ppp_problem.Ppp(instance, layout), HillClimbing(), "flip2", mapping="published", select="host"
     )
-    one.walks.begin(Iterations(9), None)
-    one.host_loop.evaluate(0, 0, 55)
-    lanes, groups = one.launcher.memory.data.bundle.lanes, instance.n + 1
-    cells = python.download(one.launcher.memory.data.bundle.counts)
+    search.walks.begin(Iterations(9), None)
+    search.host_loop.evaluate(0, 0, 55)
+    lanes, groups = search.launcher.memory.data.bundle.lanes, instance.n + 1
+    cells = python.download(search.launcher.memory.data.bundle.counts)
     by_lane = cells.reshape(groups, lanes).T if layout == "columns" else cells.reshape(lanes, groups)
-    solution = python.download(one.launcher.memory.walkers.solution)
+    solution = python.download(search.launcher.memory.walkers.solution)
     assert lanes == 256
     for lane, other in enumerate(neighbours("flip2", solution, 2)):
         products = instance.matrix.astype(int) @ (2 * np.array(other) - 1)

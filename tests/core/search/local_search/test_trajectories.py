@@ -57,13 +57,13 @@ def test_same_search_on_every_backend_in_every_combination(backend, row, cpu):
 @pytest.mark.parametrize("row", cases([KEPT], [table.ANNEALED, WORDS]))
 def test_teams_that_share_a_neighbourhood_make_the_same_search(backend, row, cpu):
     """The last team to scan makes the move."""
-    one = search(backend, Solo(), row)
-    shape = one.launcher.shape
+    shared = search(backend, Solo(), row)
+    shape = shared.launcher.shape
     shape.in_one_team, shape.teams = False, 3
     shape.team_size = shape.step_size = min(8, backend.capabilities.max_team_size)
     assert shape.steps_at_once or row == table.ANNEALED
-    assert result_of(one) == result_of(search(cpu, Solo(), row))
-    assert row == table.ANNEALED or backend.read(one.launcher.memory.finished, 0, 1)[0] == 0
+    assert result_of(shared) == result_of(search(cpu, Solo(), row))
+    assert row == table.ANNEALED or backend.read(shared.launcher.memory.finished, 0, 1)[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -79,10 +79,10 @@ def test_the_shape_of_a_launch_does_not_matter(python, row, cpu):
         (False, 7, 5, 3),
         (False, 1, 1, 4),
     ):
-        one = search(python, Solo(), row)
-        shape = one.launcher.shape
+        shaped = search(python, Solo(), row)
+        shape = shaped.launcher.shape
         shape.in_one_team, shape.team_size, shape.step_size, shape.teams = in_one_team, team_size, step_size, teams
-        assert result_of(one, stop) == expected
+        assert result_of(shaped, stop) == expected
 
 
 @pytest.mark.parametrize(
@@ -100,10 +100,10 @@ def test_how_many_iterations_are_queued_at_a_time_does_not_matter(cpu, monkeypat
         monkeypatch.setattr(search_module, "FIRST_BATCH", batch)
         monkeypatch.setattr(search_module, "MOST_GROWTH", 1)
         several = {"level": "algorithm", "walks": 6, "exchange": 50}
-        one = local_search.LocalSearch(
+        queued = local_search.LocalSearch(
             cpu, Solo(), Qap.load("taillard:12:seeds=1,2"), local_search.HillClimbing(), "exchange2", **several
         )
-        outcomes.append(result_of(one, local_search.Iterations(200)))
+        outcomes.append(result_of(queued, local_search.Iterations(200)))
     assert outcomes == outcomes[:1] * 4
 
 
@@ -143,14 +143,14 @@ def test_a_known_shape_is_the_one_that_runs(python, cpu, launches):
 
 
 def test_a_search_stops_where_it_is_told(cpu):
-    one = search(cpu, Solo(), KEPT)
-    assert one.run(local_search.Iterations(9)).iterations == 9
-    long = one.run(local_search.Iterations(300))
-    assert one.run(local_search.Iterations(300) | local_search.Target(long.cost)).iterations == long.found_at
-    patient = one.run(local_search.NoImprovement(20) | local_search.Iterations(300))
+    stopped = search(cpu, Solo(), KEPT)
+    assert stopped.run(local_search.Iterations(9)).iterations == 9
+    long = stopped.run(local_search.Iterations(300))
+    assert stopped.run(local_search.Iterations(300) | local_search.Target(long.cost)).iterations == long.found_at
+    patient = stopped.run(local_search.NoImprovement(20) | local_search.Iterations(300))
     assert patient.iterations == patient.found_at + 20
-    assert one.run(local_search.Target(2**30)).iterations == 0
-    assert one.run(local_search.Seconds(0.2)).iterations > 0
+    assert stopped.run(local_search.Target(2**30)).iterations == 0
+    assert stopped.run(local_search.Seconds(0.2)).iterations > 0
 
 
 # --- the simulator of CUDA ---

@@ -227,9 +227,9 @@ class Weighted(Problem):
         return self.ways
 
     def data_for(self, evaluation):
-        given = self.data
+        weights = self.data
         if self.ways[evaluation].begin is not None:
-            return Terms(weights=given.weights, n=given.n, counters=given.n + 1)
+            return Terms(weights=weights.weights, n=weights.n, counters=weights.n + 1)
         if self.ways[evaluation].quick is not None:
-            return Cache(weights=given.weights, n=given.n)
-        return given
+            return Cache(weights=weights.weights, n=weights.n)
+        return weights
