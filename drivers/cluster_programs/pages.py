@@ -17,8 +17,8 @@ from reports.comparison.calibration import (
     Calibration,
     CalibrationRun,
     calibrate,
+    name_without_seed,
     runs_on_device_kind,
-    short,
 )
 from reports.pages.cluster_model import (
     ClusterModelPage,
@@ -118,7 +118,7 @@ def calibration_sentences(rates: WorkloadCalibration, records: Sequence[Record])
 
 
 def by_size(device: Calibration) -> str:
-    return ", ".join(f"{short(run)} {seconds(run.seconds)}" for run in device.runs)
+    return ", ".join(f"{name_without_seed(run)} {seconds(run.seconds)}" for run in device.runs)
 
 
 def networks_table(networks: Sequence[Interconnect]) -> TextTable:
@@ -221,6 +221,6 @@ def validate_run(record: Record, known: Sequence[Record], network: Interconnect)
     hosts = int(record.environment.get("emulated_hosts") or record.environment.get("host_count") or 1)
     why = f"{seconds(device.unshared_s)} an iteration of {record.backend}, {device.why}"
     off = ratio_of_medians(predicted, run.every_s)
-    place = (short(run), record.backend, network.title, record.ranks, hosts)
+    place = (name_without_seed(run), record.backend, network.title, record.ranks, hosts)
     error = Estimate(off.value - 1, *(None if end is None else end - 1 for end in (off.low, off.high)))
     return ModelCheck(*place, run.iteration_s, modelled_s(alone[0].seconds), error, why)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from cluster.model.interconnects import Interconnect
 from cluster.model.run_time import Speed, Work
 from core.errors import UserError
-from reports.comparison.calibration import calibrate, named_work, short, size_of
+from reports.comparison.calibration import calibrate, name_without_seed, named_work, size_of
 from reports.records.files import Record
 
 PAPERS_WORK = ("ppp", "flip2")
@@ -40,7 +40,7 @@ class WorkloadCalibration:
         self.gpu = calibrate(records, "gpu")
         self.first = core.runs[0]
         self.neighbourhood = str(self.first.record.parameters.get("neighbourhood", ""))
-        self.works = {short(run): run.work for run in core.runs}
+        self.works = {name_without_seed(run): run.work for run in core.runs}
 
     @property
     def is_of_the_paper(self) -> bool:

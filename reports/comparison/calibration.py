@@ -31,12 +31,12 @@ SIGNIFICANT_DEVIATIONS = 2.0
 """Standard deviations above zero from which a fitted part counts."""
 MOST_SERIAL = 0.5
 """Largest serial part of an iteration on a core; larger values have other causes."""
-SMALL = 1e-3
+SLOPE_STEP = 1e-3
 """Part of an iteration for the slope of the model."""
-NORMAL_95, LEAST, FEW = 1.96, 0.01, 0.1
+NORMAL_95, LEAST_DEVIATION, FEW_DEVIATION = 1.96, 0.01, 0.1
 """Standard deviations of half a 95 % interval; least relative deviation of a median, and that of one or two runs."""
 FLIPS = {"flip1": 1, "flip2": 2, "flip3": 3}
-SIZED = re.compile(r"(\d+)-(\d+)")
+ROWS_AND_COLUMNS = re.compile(r"(\d+)-(\d+)")
 """An instance of the permuted perceptron problem: its rows and columns."""
 
 
@@ -66,13 +66,13 @@ class CalibrationRun:
         return self.iteration_s.value
 
 
-def short(run: CalibrationRun) -> str:
+def name_without_seed(run: CalibrationRun) -> str:
     return run.record.instance.partition(":seed=")[0]
 
 
 def size_of(instance: str, units: float) -> float:
     """See `CalibrationRun.size`."""
-    shape = SIZED.match(instance)
+    shape = ROWS_AND_COLUMNS.match(instance)
     return units * int(shape[1]) if shape else units
 
 
@@ -81,7 +81,7 @@ def named_work(instance: str, like: Work, neighbourhood: str) -> Work:
 
     Raises `UserError` if the name has no size, or the neighbourhood's number of neighbours is unknown.
     """
-    shape = SIZED.match(instance)
+    shape = ROWS_AND_COLUMNS.match(instance)
     if shape is None or neighbourhood not in FLIPS:
         raise UserError(f"--instance {instance}: found no record and no size in the name, expected a recorded instance")
     neighbours, columns = 1, int(shape[2])
@@ -260,7 +260,8 @@ def calibrate(
     quickest = min(runs, key=lambda run: run.seconds)
     if unshared > most_serial_s(kind, quickest.seconds):
         words = (
-            f"not a constant: {words} it is {unshared * 1e6:.3g} µs, too large a part of {short(quickest)} on one rank"
+            f"not a constant: {words} it is {unshared * 1e6:.3g} µs, too large a part of "
+            f"{name_without_seed(quickest)} on one rank"
         )
         unshared = 0.0
     return Calibration(kind, runs, unshared, words)
@@ -284,7 +285,7 @@ class SerialFit(NamedTuple):
         def modelled_s(unshared_s: float) -> float:
             return iteration(alone.work, speed_of(kind, alone.work, alone.seconds, unshared_s), network, ranks).total_s
 
-        without_s, some_s = modelled_s(0.0), SMALL * alone.seconds
+        without_s, some_s = modelled_s(0.0), SLOPE_STEP * alone.seconds
         share = without_s / alone.seconds
         deviation = hypot(deviation_s(several.iteration_s), share * deviation_s(alone.iteration_s))
         return cls((modelled_s(some_s) - without_s) / some_s, several.seconds - without_s, deviation)
@@ -304,5 +305,5 @@ def fit_serial_time(pairs: Sequence[SerialFit]) -> tuple[float, float]:
 def deviation_s(median: Estimate) -> float:
     """Standard deviation of a median, from its 95 % interval; a tenth of it with too few repetitions."""
     if median.low is None or median.high is None:
-        return FEW * median.value
-    return max(LEAST * median.value, (median.high - median.low) / (2 * NORMAL_95))
+        return FEW_DEVIATION * median.value
+    return max(LEAST_DEVIATION * median.value, (median.high - median.low) / (2 * NORMAL_95))

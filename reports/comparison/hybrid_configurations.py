@@ -50,7 +50,7 @@ class HybridConfigurations:
         return [row for row in self.rows if SINGLE_RANK not in row.record.details]
 
     @property
-    def apart(self) -> bool:
+    def is_bound(self) -> bool:
         return all("rank_cores" in row.record.details for row in self.rows)
 
     def table(self, cautions: Sequence[Caution]) -> TextTable:
@@ -64,7 +64,7 @@ class HybridConfigurations:
             ">in communication": lambda row: communication(row.record),
             "notes": lambda row: marks(cautions, label(row)),
         }
-        caption = f"{work.workload} on {work.instance}: {self.where}, divided among ranks"
+        caption = f"{work.work_name}: {self.where}, divided among ranks"
         return TextTable.of(caption, (*filter(None, [self.comparison.baseline]), *self.rows), columns)
 
     def _efficiency(self, row: ComparedRun) -> str:
@@ -73,7 +73,7 @@ class HybridConfigurations:
 
     def verdicts(self) -> list[str]:
         """Sentences without full stops that compare the fastest with flat MPI and one rank with all cores."""
-        kept = "Every rank was pinned to separate cores" if self.apart else "Ranks were not pinned to separate cores"
+        kept = "Every rank was pinned to separate cores" if self.is_bound else "Ranks were not pinned to separate cores"
         if not self.shared:
             return [f"The work is too small for {self.where}: the first rank of every run did all of it", kept]
         fastest = min(self.shared, key=lambda row: row.running.median.value)

@@ -8,13 +8,11 @@ from typing import Any
 from reports.records.schema import Record
 from reports.text.formatting import letters
 
-ALWAYS = ("host", "cpu_model", "cores", "host_count")
-"""Environment values that are equal on one machine."""
-SOMETIMES = (
+EQUAL_VALUES = ("host", "cpu_model", "cores", "host_count")
+EQUAL_IF_RECORDED = (
     *("sockets", "physical_cores", "hardware_threads", "cpu_mhz_nominal", "cpu_mhz_max"),
     *("virtual", "memory_gib"),
 )
-"""The same, if both records have them."""
 GPUS = "gpus"
 SEPARATOR = " / "
 """Separator of versions of one machine's records."""
@@ -53,8 +51,8 @@ def _is_same(machine: Mapping[str, Any], environment: Mapping[str, Any]) -> bool
     """True if no hardware is known to differ; CUDA and OpenCL may shorten each other's names of a GPU."""
     theirs, ours = machine.get(GPUS) or [], environment.get(GPUS) or []
     gpus = not theirs or not ours or any(one in other or other in one for one in theirs for other in ours)
-    known = [name for name in SOMETIMES if machine.get(name) is not None and environment.get(name) is not None]
-    return gpus and all(machine.get(name) == environment.get(name) for name in (*ALWAYS, *known))
+    known = [name for name in EQUAL_IF_RECORDED if machine.get(name) is not None and environment.get(name) is not None]
+    return gpus and all(machine.get(name) == environment.get(name) for name in (*EQUAL_VALUES, *known))
 
 
 def _joined(machine: Mapping[str, Any], environment: Mapping[str, Any]) -> dict[str, Any]:

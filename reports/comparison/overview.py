@@ -9,7 +9,7 @@ from functools import cached_property
 from reports.comparison.cautions import BASELINE_PREFIX, FEW_REPETITIONS, OTHER_PROGRAMS, Caution, cautions, is_short
 from reports.comparison.machines import letter_machines
 from reports.comparison.speedups import ComparedRun, ComparedRuns, NotRun
-from reports.text.formatting import machine, ratio, seconds
+from reports.text.formatting import machine, ratio, seconds, span
 
 MISSING = "n/a"
 DOUBTFUL = "*"
@@ -94,7 +94,7 @@ class Overview:
     @property
     def repetitions(self) -> str:
         counts = sorted({row.running.repetitions for row in self.rows})
-        number = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
+        number = span(str(counts[0]), str(counts[-1]))
         return "one repetition" if number == "1" else f"{number} repetitions"
 
     @property

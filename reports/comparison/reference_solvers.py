@@ -137,7 +137,7 @@ class SolverComparison:
                 ]
             )
         seed = f", seed {self.seed}" if "seeds" in work.parameters else ""
-        return TextTable(f"Reference solvers for {work.workload} on {work.instance}{seed}", headings, rows)
+        return TextTable(f"Reference solvers for {work.work_name}{seed}", headings, rows)
 
     def verdicts(self) -> list[SolverVerdict]:
         """For every solver with a result, say if it is faster or better than ours."""

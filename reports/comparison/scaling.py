@@ -19,7 +19,7 @@ from reports.statistics.seeds import merge_seeds
 from reports.text.formatting import number, per_cent, ratio_interval, seconds_interval
 from reports.text.tables import TextTable
 
-LEAST_OTHERS = 2
+LEAST_FURTHER_RANKS = 2
 """Least number of ranks, besides one, of a curve."""
 SCALED = "weak_scaling_ranks"
 """Detail of a run with work that grows with its ranks: its factor over one rank."""
@@ -84,7 +84,7 @@ class ScalingCurve:
         runs.
         """
         points = self.fitted
-        if len(points) < LEAST_OTHERS:
+        if len(points) < LEAST_FURTHER_RANKS:
             return None
         ranks, speedups = np.array([(point.ranks, point.speedup.value) for point in points]).T
         x, y = (ranks - 1, ranks - speedups) if self.weak else (1 - 1 / ranks, 1 / speedups - 1 / ranks)
@@ -96,7 +96,7 @@ class ScalingCurve:
         return ranks - serial * (ranks - 1) if self.weak else 1 / (serial + (1 - serial) / ranks)
 
     @property
-    def apart(self) -> float:
+    def largest_deviation(self) -> float:
         """Largest difference between a point and the law, relative to the point's speed-up."""
         return max((abs(self.predicted(p.ranks) / p.speedup.value - 1) for p in self.fitted), default=0.0)
 
@@ -106,14 +106,14 @@ class ScalingCurve:
         what, law = ("Weak", "Gustafson's") if self.weak else ("Strong", "Amdahl's")
         begin = f"{what} scaling of {self.name}:"
         if serial is None:
-            return f"{begin} no fit of {law} law, which needs {LEAST_OTHERS} numbers of ranks with a core each"
+            return f"{begin} no fit of {law} law, which needs {LEAST_FURTHER_RANKS} numbers of ranks with a core each"
         if not 0 <= serial <= 1:
             why = "ranks cost more time than they save" if serial > 1 else "the speed-up exceeds the number of ranks"
             return f"{begin} {law} law does not describe it, the serial part would be {per_cent(serial)}: {why}"
         limit = "" if self.weak or serial == 0 else f", so at most {number(1 / serial)}x on any number of ranks"
         return (
             f"{begin} serial part {per_cent(serial)} by {law} law{limit}; no fitted point is more than "
-            f"{per_cent(self.apart)} away"
+            f"{per_cent(self.largest_deviation)} away"
         )
 
     def table(self) -> TextTable:
@@ -157,7 +157,7 @@ def _on_ranks(records: Sequence[Record]) -> Iterator[tuple[list[Record], list[st
 
     for group in group_by(records, setting):
         runs = {run.ranks: run for run in sorted(group, key=lambda run: run.ranks)}
-        if 1 in runs and len(runs) > LEAST_OTHERS:
+        if 1 in runs and len(runs) > LEAST_FURTHER_RANKS:
             yield list(runs.values()), [run.identity for run in group]
 
 

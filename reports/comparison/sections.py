@@ -94,7 +94,7 @@ class ComparedSection:
         return scaling.weak(self.records)
 
     @cached_property
-    def beside(self) -> reference_solvers.SolverComparison | None:
+    def solvers(self) -> reference_solvers.SolverComparison | None:
         """Other solvers, if recorded."""
         return reference_solvers.compare_solvers(self.comparison, self.records)
 

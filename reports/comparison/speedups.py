@@ -128,7 +128,7 @@ class ComparedRuns:
             usual[name] = max(values, key=values.count)
         return usual
 
-    def settings_apart(self, record: Record) -> dict[str, Any]:
+    def unusual_settings(self, record: Record) -> dict[str, Any]:
         own = {name: record.execution.get(name, NOT_RECORDED) for name in self.usual_settings}
         return {name: value for name, value in own.items() if value != self.usual_settings[name]}
 
@@ -144,7 +144,7 @@ class ComparedRuns:
 
     def label(self, row: ComparedRun) -> str:
         """Name a row uniquely in the comparison, with its settings and its machine."""
-        apart = [f"{name} = {value_text(value)}" for name, value in sorted(self.settings_apart(row.record).items())]
+        apart = [f"{name} = {value_text(value)}" for name, value in sorted(self.unusual_settings(row.record).items())]
         machine = [f"machine {row.machine}"] if len(self.machines) > 1 else []
         return row.name + (f" ({', '.join(apart + machine)})" if apart or machine else "")
 

@@ -38,11 +38,7 @@ def make_table(work: BestAlgorithm) -> TextTable:
         ">start-up": lambda row: seconds(row.startup_s),
         "notes": lambda row: "; ".join(row.notes),
     }
-    return TextTable.of(_title(work), work.rows, columns)
-
-
-def _title(work: BestAlgorithm) -> str:
-    return f"{work.record.workload} on {work.record.instance}"
+    return TextTable.of(work.record.work_name, work.rows, columns)
 
 
 def _to_cost(row: SolverRuns) -> str:
@@ -78,7 +74,7 @@ def verdict(work: BestAlgorithm) -> str:
 
 def headline(works: Sequence[BestAlgorithm]) -> str:
     """Return the number of works on which ours has its cost first, and the others' names, as text."""
-    behind = [_title(work) for work in works if verdict(work).startswith("Ahead of ours")]
+    behind = [work.record.work_name for work in works if verdict(work).startswith("Ahead of ours")]
     text = f"Ours has its cost first on {len(works) - len(behind)} of {len(works)} works"
     return f"{text}; a solver is ahead on {', '.join(behind)}" if behind else text
 
@@ -102,14 +98,14 @@ def write(
 
 def _draw(work: BestAlgorithm, out: Path, name: str, formats: Sequence[str]) -> list[Path]:
     curves = work.target_families()
-    return draw_distributions(*curves, out, name, _title(work), "", formats) if curves else []
+    return draw_distributions(*curves, out, name, work.record.work_name, "", formats) if curves else []
 
 
 def render(works: Sequence[BestAlgorithm], drawn: Sequence[Sequence[Path]], made_by: str = "") -> str:
     records = [run for work in works for run in work.runs]
     sections = [
         {
-            "title": _title(work),
+            "title": work.record.work_name,
             "what": parameters_text(work.record.parameters),
             "seeds": counted(len(work.runs), "seed"),
             "repetitions": counted(len(work.record.repetitions), "repetition"),

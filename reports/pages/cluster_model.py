@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas
 
 NAME = "cluster-model"
-HALF = 0.5
+LOST_GAIN = 0.5
 """Part of an iteration in communication from which the gain counts as lost."""
 
 
@@ -147,7 +147,7 @@ def turning_ranks(points: pandas.DataFrame, gpu_s: float | None) -> tuple[int, i
     def first(those: pandas.Series) -> int | None:
         return next(iter(points.index[those]), None)
 
-    lost, faster = points["communication"] >= HALF, points["seconds"] < (gpu_s or 0.0)
+    lost, faster = points["communication"] >= LOST_GAIN, points["seconds"] < (gpu_s or 0.0)
     return int(points["seconds"].idxmin()), first(lost), first(faster)
 
 

@@ -94,7 +94,7 @@ def _section(section: ComparedSection, plots: Pictures) -> dict[str, Any]:
         "mixed": [sentence for mixed in section.mixed for sentence in mixed.verdicts()],
         "curves": [*section.strong, *section.weak],
         "targets": _targets(section),
-        "verdicts": section.beside.verdicts() if section.beside else [],
+        "verdicts": section.solvers.verdicts() if section.solvers else [],
         "baseline": comparison.baseline,
         "not_run": [" ".join(str(missing).split()).rstrip(".") for missing in comparison.not_run],
         "published": list(published(comparison)),
@@ -151,7 +151,7 @@ def _unusual_settings(comparison: ComparedRuns) -> list[str]:
     sentences = (
         sentence
         for row in comparison.rows
-        for sentence in execution_settings.setting_sentences(comparison.settings_apart(row.record))
+        for sentence in execution_settings.setting_sentences(comparison.unusual_settings(row.record))
     )
     return list(dict.fromkeys(sentences))
 
@@ -179,7 +179,7 @@ def _evaluation_sentences(comparison: ComparedRuns) -> list[str]:
     numbers: dict[str, dict[str, list[int]]] = {}
     for row in comparison.rows:
         meaning = str(row.record.details.get("evaluation_definition") or "as the driver defines them")
-        settings = parameters.parameters_text(comparison.settings_apart(row.record))
+        settings = parameters.parameters_text(comparison.unusual_settings(row.record))
         numbers.setdefault(meaning, {}).setdefault(settings, []).append(row.record.evaluations)
     same = len(numbers) == 1 == len({row.record.evaluations for row in comparison.rows})
     said = []
@@ -246,7 +246,7 @@ def _draw(section: ComparedSection, folder: Path, name: str) -> dict[str, list[P
     }
     if section.to_targets:
         targets, families = section.to_targets
-        title = f"{section.comparison.work.workload} on {section.comparison.work.instance}"
+        title = section.comparison.work.work_name
         to_target = targets_plot.draw_distributions(families, targets, folder, f"{name}-targets", title, "")
         drawn["Time to target"] = to_target
     return drawn

@@ -46,8 +46,8 @@ def tables(section: ComparedSection) -> dict[str, TextTable]:
         named |= {f"{kind} {number}": curve.table() for number, curve in enumerate(curves, 1)}
     if section.to_targets:
         named["targets"] = targets_table(section)
-    if section.beside:
-        named["peers"] = section.beside.table()
+    if section.solvers:
+        named["peers"] = section.solvers.table()
     for paper, marked in published(comparison):
         named[f"published {paper.name}"] = marked.table
     named |= {"times": times(comparison), "conditions": conditions(comparison)}
@@ -90,7 +90,7 @@ def results(section: ComparedSection) -> TextTable:
         "notes": lambda row: marks(section.cautions, comparison.label(row)),
     }
     optional = (">in communication", ">energy, median")
-    table = TextTable.of(_table_title(comparison), comparison.rows, columns, optional)
+    table = TextTable.of(comparison.work.work_name, comparison.rows, columns, optional)
     return replace(table, notes=[f"Not run: {missing}" for missing in comparison.not_run])
 
 
@@ -115,7 +115,7 @@ def _energy(record: Record) -> str:
 def targets_table(section: ComparedSection) -> TextTable:
     assert section.to_targets is not None
     targets, families = section.to_targets
-    caption = f"{_table_title(section.comparison)}: expected running time to targets"
+    caption = f"{section.comparison.work.work_name}: expected running time to targets"
     return target_tables.make_target_table(caption, families, targets, section.comparison.work.evaluation_unit)
 
 
@@ -133,7 +133,7 @@ def times(comparison: ComparedRuns) -> TextTable:
         ">shortest": lambda row: seconds(row.running.minimum),
         ">longest": lambda row: seconds(row.running.maximum),
     }
-    return TextTable.of(f"{_table_title(comparison)}: all times", comparison.rows, columns)
+    return TextTable.of(f"{comparison.work.work_name}: all times", comparison.rows, columns)
 
 
 def conditions(comparison: ComparedRuns) -> TextTable:
@@ -150,11 +150,7 @@ def conditions(comparison: ComparedRuns) -> TextTable:
         "started": lambda row: _started(row.record),
     }
     unread = (">load before", ">MHz", ">bytes moved", "started")
-    return TextTable.of(f"{_table_title(comparison)}: work and conditions", comparison.rows, columns, unread)
-
-
-def _table_title(comparison: ComparedRuns) -> str:
-    return f"{comparison.work.workload} on {comparison.work.instance}"
+    return TextTable.of(f"{comparison.work.work_name}: work and conditions", comparison.rows, columns, unread)
 
 
 def _moved(record: Record) -> str:
@@ -186,7 +182,7 @@ def seeds(section: ComparedSection) -> TextTable:
     for row in comparison.rows:
         if row in (comparison.fastest, comparison.baseline):
             columns[f">time on {comparison.label(row)}"] = median_of(row)
-    return TextTable.of(f"{_table_title(comparison)}: a row per seed", quality.runs, columns, ("gap",))
+    return TextTable.of(f"{comparison.work.work_name}: a row per seed", quality.runs, columns, ("gap",))
 
 
 # --- papers ---

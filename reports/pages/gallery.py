@@ -33,7 +33,7 @@ from reports.papers.placement import find_series
 from reports.plots.style import pyplot
 from reports.records.files import Record, RecordError, UnequalWorkError
 from reports.records.files import load as load_records
-from reports.text.formatting import number
+from reports.text.formatting import ratio, span
 from reports.toml_file import DataFile
 
 DATA, INDEX = "gallery.toml", "index.md"
@@ -322,8 +322,7 @@ def _by_whose(figures: Sequence[tuple[str, float]]) -> dict[str, list[float]]:
 
 def _range(ratios: tuple[str, Sequence[float]]) -> str:
     whose, values = ratios
-    ends = dict.fromkeys(f"{number(value)}x" for value in (min(values), max(values)))
-    return f"{whose} {' to '.join(ends)}"
+    return f"{whose} {span(ratio(min(values)), ratio(max(values)))}"
 
 
 def _part(

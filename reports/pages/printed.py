@@ -17,14 +17,14 @@ BLOCK = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 FIGURE = re.compile(r"(?<![\w.,])\d[\d.,]*\s?(?:ns|µs|ms|s|min|h|x|times)\b|×\d[\d.,]*")
-APART = re.compile(r"^```.*?^```$|`[^`]*`|<!-- table .*?<!-- end \S+ -->", re.MULTILINE | re.DOTALL)
+CODE_AND_TABLES = re.compile(r"^```.*?^```$|`[^`]*`|<!-- table .*?<!-- end \S+ -->", re.MULTILINE | re.DOTALL)
 """Code, and tables made from records."""
 
 
 def prose_figures(page: Path, text: str) -> list[str]:
     """Return a line for each time or ratio in the prose of a page that is in none of its tables and blocks."""
-    recorded = "".join(APART.findall(text))
-    figures = [one for one in dict.fromkeys(FIGURE.findall(APART.sub("", text))) if one not in recorded]
+    recorded = "".join(CODE_AND_TABLES.findall(text))
+    figures = [one for one in dict.fromkeys(FIGURE.findall(CODE_AND_TABLES.sub("", text))) if one not in recorded]
     return [f"{page}: {figure}: expected a figure of a table or a block of this page" for figure in figures]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from reports.comparison.machines import letter_machines
 from reports.records.files import Record, merge
 from reports.records.sources import is_stale
-from reports.text.formatting import cores, grouped, listed
+from reports.text.formatting import cores, counted, listed, span
 
 STALE = "Stale: "
 """Beginning of a line about runs of earlier sources, in a separate paragraph."""
@@ -34,13 +34,13 @@ def dates(records: Sequence[Record]) -> str:
     days = sorted(
         repetition.started_at[:10] for record in records for repetition in record.repetitions if repetition.started_at
     )
-    return " to ".join(dict.fromkeys((days[0], days[-1]))) if days else ""
+    return span(days[0], days[-1]) if days else ""
 
 
 def runs(records: Sequence[Record]) -> str:
     merged = merge(records)
     repetitions = sum(len(record.repetitions) for record in merged)
-    return f"{_count(len(merged), 'run')}, {_count(repetitions, 'repetition')} in all"
+    return f"{counted(len(merged), 'run')}, {counted(repetitions, 'repetition')} in all"
 
 
 def stale_line(records: Sequence[Record], renewed_by: str) -> str:
@@ -50,7 +50,7 @@ def stale_line(records: Sequence[Record], renewed_by: str) -> str:
     if not count:
         return ""
     return (
-        f"{STALE}{count} of {_count(len(merged), 'run')} (earlier or unrecorded kernels and search); "
+        f"{STALE}{count} of {counted(len(merged), 'run')} (earlier or unrecorded kernels and search); "
         f"`{renewed_by}` renews them."
     )
 
@@ -58,9 +58,5 @@ def stale_line(records: Sequence[Record], renewed_by: str) -> str:
 def repetitions(records: Sequence[Record]) -> str:
     """Return the number of repetitions of each run as text: one number, or the least and the most."""
     counts = sorted({len(record.repetitions) for record in merge(records)})
-    spread = " to ".join(str(one) for one in dict.fromkeys((counts[0], counts[-1])))
+    spread = span(str(counts[0]), str(counts[-1]))
     return f"{spread} repetition{'' if spread == '1' else 's'}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{grouped(number)} {what}{'' if number == 1 else 's'}"

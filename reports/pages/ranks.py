@@ -45,8 +45,7 @@ def rank_gains(records: Iterable[Record]) -> list[RankGain]:
                 continue
             if alone.hash != together.hash:
                 raise UnequalWorkError(
-                    f"{alone.workload} on {alone.instance}: hash {together.hash} of {together.ranks} ranks, "
-                    f"{alone.hash} of one"
+                    f"{alone.work_name}: hash {together.hash} of {together.ranks} ranks, {alone.hash} of one"
                 )
             over = ratio_of_medians(alone.running_seconds, together.running_seconds)
             gains.append(RankGain(alone, together, over))

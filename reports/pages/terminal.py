@@ -35,7 +35,7 @@ def lines(section: ComparedSection, *, titled: bool = False, explained: bool = T
     if titled:
         yield from ["", comparison.work.instance]
     yield from _wrapped(headline(comparison, section.nearby))
-    for verdict in section.beside.verdicts() if section.beside else []:
+    for verdict in section.solvers.verdicts() if section.solvers else []:
         yield from _wrapped(verdict.text)
     yield ""
     yield from _table(section).terminal().splitlines()
@@ -60,7 +60,7 @@ def _shared(section: ComparedSection) -> Iterator[str]:
     sentence = cost_sentence(section)
     yield from _wrapped(sentence[0].lower() + sentence[1:])
     if comparison.usual_settings:
-        unless = " (unless its name has others)" if any(map(comparison.settings_apart, _records(comparison))) else ""
+        unless = " (unless its name has others)" if any(map(comparison.unusual_settings, _records(comparison))) else ""
         ways = ", ".join(f"{name} = {value_text(value)}" for name, value in sorted(comparison.usual_settings.items()))
         yield from _wrapped(f"execution settings of every row{unless}: {ways}")
 

@@ -207,13 +207,13 @@ def _mean_cost_words(cell: ExhibitCell) -> str:
     )
 
 
-def _with(cell: ExhibitCell) -> str:
+def _work_words(cell: ExhibitCell) -> str:
     """Describe the amount of work that found a best cost."""
     asked = cell.record.parameters
     return ", ".join(f"{grouped(asked[name])} {name}" for name in AMOUNTS if asked.get(name))
 
 
-def _shares(cell: ExhibitCell) -> str:
+def _share_words(cell: ExhibitCell) -> str:
     """Describe parts of the time: recorded transfers and kernels, and measured communication of ranks."""
     whole = _seconds(cell)
     if not whole:
@@ -284,7 +284,7 @@ def _timed_solvers(cell: ExhibitCell) -> list[Mapping[str, Any]]:
     return [peer for peer in _reference_solvers(cell) if isinstance(peer.get("solve_s"), int | float)]
 
 
-def _peer(peer: Mapping[str, Any], cell: ExhibitCell) -> str:
+def _peer_words(peer: Mapping[str, Any], cell: ExhibitCell) -> str:
     """Describe another solver's time, its ratio to ours, and its cost if different."""
     name, took, cost = peer["name"], float(peer["solve_s"]), peer.get("cost", peer.get("length"))
     other = f", cost {grouped(cost)}" if cost not in (None, cell.record.best_cost) else ""
@@ -357,17 +357,17 @@ MEASURES: dict[str, Measure] = {
         "mean best cost", _mean_cost_words, lambda one: None if (costs := _costs(one)) is None else costs.mean
     ),
     "index": Measure("number of the best", lambda one: f"number {grouped(one.record.best_index)}"),
-    "with": Measure("found with", _with),
+    "with": Measure("found with", _work_words),
     "optimum": Measure("optimum", lambda one: grouped(one.record.details.get("optimum") or "")),
     "cities": Measure("cities", lambda one: grouped(one.record.details.get("cities") or "")),
-    "shares": Measure("parts of the time", _shares),
+    "shares": Measure("parts of the time", _share_words),
     "nodes": Measure("nodes", _nodes, lambda one: float(one.record.evaluations)),
     "steps": Measure("steps a climb", _steps, lambda one: one.record.details.get("steps_per_climb")),
     "proof": Measure("proof", _proof),
     "streamed": Measure("bytes copied to the host", _streamed),
     "peers": Measure(
         "seconds of other solvers",
-        lambda one: "; ".join(_peer(peer, one) for peer in _timed_solvers(one)),
+        lambda one: "; ".join(_peer_words(peer, one) for peer in _timed_solvers(one)),
         _peer_seconds,
     ),
     "over_peer": Measure(

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from cluster.model.interconnects import Interconnect, find_interconnects
 from cluster.model.run_time import iteration
 from reports.comparison.calibrated_workload import WorkloadCalibration
-from reports.comparison.calibration import short
+from reports.comparison.calibration import name_without_seed
 from reports.comparison.speedups import ComparedRun, is_baseline
 from reports.papers.exhibits import Datum, FilledExhibit, PaperEvidence
 from reports.papers.paper import Exhibit, ExhibitRow, Paper, Series
@@ -84,7 +84,7 @@ class ModelBasis(NamedTuple):
         return self.rows[0].machine
 
     def run(self, line: ExhibitRow) -> Record | None:
-        return next((run.record for run in self.calibration.core.runs if short(run) == line.key), None)
+        return next((run.record for run in self.calibration.core.runs if name_without_seed(run) == line.key), None)
 
 
 def model_bases(exhibit: Exhibit, evidence: PaperEvidence) -> Iterator[ModelBasis]:
@@ -159,7 +159,7 @@ def _notes(basis: ModelBasis, cluster: PublishedCluster, line: ExhibitRow, itera
         f"{core.name} (machine {basis.machine})"
     )
     yield UNCERTAINTY
-    run, recorded = basis.run(line), [short(one) for one in core.runs]
+    run, recorded = basis.run(line), [name_without_seed(one) for one in core.runs]
     if run is None:
         yield f"{MODELLED} from one core's times on {', '.join(recorded)}, scaled by neighbours and rows of the matrix"
     elif startup_share(run, [row.record for row in basis.rows]) > MOST_STARTUP:

@@ -29,7 +29,7 @@ def scaling(section: ComparedSection, folder: Path, name: str) -> list[Path]:
         for axes, curves in zip(grid.flat, kinds, strict=True):
             _draw(axes, curves)
         work = section.comparison.work
-        figure.suptitle(f"{work.workload} on {work.instance}")
+        figure.suptitle(work.work_name)
 
     return style.draw(paint, folder / name, 0.4 + 3.2 * len(kinds), (len(kinds), 1)) if kinds else []
 

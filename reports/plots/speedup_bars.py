@@ -78,7 +78,7 @@ def draw_speedups(axes: Any, section: ComparedSection) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     work = section.comparison.work
     axes.set_title(
-        f"{work.workload} on {work.instance}\n{work.proven}: hash {work.hash[:12]} of {HASH_SCOPES[work.hash_scope]}",
+        f"{work.work_name}\n{work.proven}: hash {work.hash[:12]} of {HASH_SCOPES[work.hash_scope]}",
         fontsize=style.TITLE,
     )
     noted = "\nletters: see the notes below the table" if section.cautions else ""

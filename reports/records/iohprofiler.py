@@ -60,7 +60,7 @@ def write(records: Sequence[Record], folder: Path) -> IohFiles:
             runs.append(IohRun(record, rows))
         if not any(repetition.history for repetition in record.repetitions):
             rest = "its start and its end are written" if rows else "left out, since its start is not known either"
-            where = f"{record.workload} on {record.instance}, seed {record.seed}, {record.label}"
+            where = f"{record.work_name}, seed {record.seed}, {record.label}"
             notes.append(f"{where}: no history was recorded; {rest}")
     if not runs:
         raise UserError(notes[0] if len(notes) == 1 else f"none of {len(notes)} runs has a history or a known start")

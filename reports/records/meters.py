@@ -22,11 +22,11 @@ ENERGY_SOURCES = {GPU_ENERGY: "gpu (NVML)", PACKAGE_ENERGY: "processor package (
 
 MOST_PROCESSORS = 16
 """Most processors with clocks read, evenly spread: reading hundreds of files takes milliseconds."""
-RENEWALS = 10
+LEAST_UPDATES = 10
 """Least updates of an energy counter in a repetition with recorded joules: the delay of the last update before each
 reading is then a tenth at most.
 """
-RENEWED_S = {GPU_ENERGY: 0.1, PACKAGE_ENERGY: 0.001}
+UPDATE_S = {GPU_ENERGY: 0.1, PACKAGE_ENERGY: 0.001}
 """Seconds between two renewals of a counter, as seen on an H200 and in Intel's manuals."""
 MOST_WATTS = 600.0
 """Largest power of a processor package. In a repetition long enough for this power to fill the energy counter,
@@ -50,7 +50,7 @@ class Meter:
     The load is that of the minute before the repetition. Clocks and the temperature are those right after it, before
     the device cools down; reasons of throttling are read before and after. Energy is the difference of two counters, so
     it is that of the whole GPU or of all processor packages, including other programs; a repetition that is too short
-    for the counter (see `RENEWED_S`) has none. An H200 takes 3 to 8 ms to return its energy, and is not read again in a
+    for the counter (see `UPDATE_S`) has none. An H200 takes 3 to 8 ms to return its energy, and is not read again in a
     run after a repetition that was too short. All else is read in less than 1 ms.
 
     Parameters
@@ -141,7 +141,7 @@ class Meter:
 
 
 def _long_enough(seconds: float, source: str) -> bool:
-    return seconds >= RENEWALS * RENEWED_S[source]
+    return seconds >= LEAST_UPDATES * UPDATE_S[source]
 
 
 class _Gpu:

@@ -204,6 +204,10 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
         return statistics.median(shares) if shares and self.ranks > 1 else None
 
     @property
+    def work_name(self) -> str:
+        return f"{self.workload} on {self.instance}"
+
+    @property
     def label(self) -> str:
         """Backend, device and ranks, and the record's place, for messages."""
         ranks = f", {self.ranks} ranks" if self.ranks > 1 else ""

@@ -39,6 +39,11 @@ def counted(count: int, what: str) -> str:
     return f"{grouped(count)} {what}{'' if count == 1 else 's'}"
 
 
+def span(first: str, last: str) -> str:
+    """Return a range as text: 3 to 7, or 3 for equal ends."""
+    return first if first == last else f"{first} to {last}"
+
+
 def rate(per_second: float | None, digits: int = 3) -> str:
     """Return a number with a metric prefix, ready for a unit: `61.3 M`; empty for None."""
     if per_second is None:
