@@ -89,7 +89,7 @@ class InstanceRuns:
 
         Works are compared by their costs, after equal evaluations too, and by their times to the first target.
         """
-        pairs_of = dict([self._of_costs(), *self._after_equal_evaluations(), self._of_times()])
+        pairs_of = dict([self._of_costs(), *self._after_equal_evaluations(), self._times_to_target()])
         return {of: compare_pairs(pairs) for of, pairs in pairs_of.items() if pairs}
 
     def cautions(self) -> Iterator[str]:
@@ -130,9 +130,9 @@ class InstanceRuns:
             of = f"best costs after {budget:,} {self.units[0]}, as many as the shortest run made"
             yield of, list(combinations(costs, 2))
 
-    def _of_times(self) -> tuple[str, SamplePairs]:
+    def _times_to_target(self) -> tuple[str, SamplePairs]:
         """Seconds to a target on each device; a run that never reached it is slower than all that did."""
-        target = self._telling_target()
+        target = self._hardest_useful_target()
         tries = [(row, row.family.tries(target)) for row in self.rows.itertuples()]
         pairs = [
             (_times(one, ours), _times(other, theirs))
@@ -143,7 +143,7 @@ class InstanceRuns:
         what = f"seconds to {target.words}, on the same device; a run that never reached it counts as the slowest"
         return what, pairs
 
-    def _telling_target(self) -> Target:
+    def _hardest_useful_target(self) -> Target:
         """The hardest target that half the runs of some row reached, since unknown times would say little."""
         families = [family for family in self.families if family.has_histories]
         telling = (

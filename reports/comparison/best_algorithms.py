@@ -135,10 +135,10 @@ def _ours(runs: Sequence[Record]) -> SolverRuns:
     times = tuple(median(run.running_seconds) for run in runs)
     costs = tuple(run.best_cost for run in runs for _ in run.repetitions)
     notes = (PROVED,) if runs[0].hash_scope == "result" else ()
-    return SolverRuns(OURS, costs, times, tuple(map(_until_found, runs)), len(runs), notes=notes)
+    return SolverRuns(OURS, costs, times, tuple(map(_seconds_to_best, runs)), len(runs), notes=notes)
 
 
-def _until_found(run: Record) -> float:
+def _seconds_to_best(run: Record) -> float:
     """Seconds until a run had its best cost, if a history has them, else until its end."""
     return median(one.history[-1][2] if one.history else one.running_s for one in run.repetitions)
 

@@ -184,7 +184,7 @@ def _of_baseline(row: ComparedRun, ours: Sequence[Record] | None = None) -> Caut
 
 
 def _too_fast(row: ComparedRun) -> CautionFigures:
-    cores = _own_cores(row.record)
+    cores = _usable_cores(row.record)
     if row.speedup is not None and cores is not None and row.speedup.value > max(1, cores):
         yield (
             "speed-up above the number of cores, which is suspicious: larger caches in total, or a slow baseline",
@@ -192,7 +192,7 @@ def _too_fast(row: ComparedRun) -> CautionFigures:
         )
 
 
-def _own_cores(record: Record) -> int | None:
+def _usable_cores(record: Record) -> int | None:
     """Number of cores that a run can keep busy; None for a GPU, or if not recorded."""
     cores = record.host_cores if record.device_kind == "cores" else record.environment.get("cores")
     if record.device_kind == "gpu" or not cores:
@@ -222,20 +222,20 @@ def _load(row: ComparedRun, ours: Sequence[Record]) -> CautionFigures:
 def _own_load(record: Record, ours: Sequence[Record]) -> int:
     """Largest number of this machine's cores that a run of ours kept busy in the minutes before."""
     begins = [moment for moment in map(_began, record.repetitions) if moment is not None]
-    busy = [_busy(record)]
+    busy = [_busy_cores(record)]
     for other in ours:
         if other.environment.get("host") != record.environment.get("host"):
             continue
         ran = [moment for moment in map(_began, other.repetitions) if moment is not None]
         if any(timedelta() <= begin - moment <= LOAD_DECAY for begin in begins for moment in ran):
-            busy.append(_busy(other))
+            busy.append(_busy_cores(other))
     return max(busy)
 
 
-def _busy(record: Record) -> int:
+def _busy_cores(record: Record) -> int:
     """Cores that a run keeps busy on one host; a GPU's run has a waiting thread."""
     hosts = int(record.environment.get("host_count") or 1)
-    cores = _own_cores(record)
+    cores = _usable_cores(record)
     return max(1, (record.ranks if cores is None else cores) // hosts)
 
 

@@ -64,7 +64,7 @@ def render(sections: Sequence[ComparedSection], pictures: Sequence[Pictures] = (
         work=work,
         hashed=HASH_SCOPES[work.hash_scope],
         hash_meaning=execution_settings.HASH_MEANINGS[work.hash_scope],
-        sections=[_section(one, plots) for one, plots in zip(sections, drawn, strict=True)],
+        sections=[_template_values(one, plots) for one, plots in zip(sections, drawn, strict=True)],
         overview=overview(sections) if len(sections) > 1 else None,
         processes=_process_sentence(comparisons),
         strong_law=scaling.STRONG_LAW if any(section.strong for section in sections) else "",
@@ -75,7 +75,7 @@ def render(sections: Sequence[ComparedSection], pictures: Sequence[Pictures] = (
     )
 
 
-def _section(section: ComparedSection, plots: Pictures) -> dict[str, Any]:
+def _template_values(section: ComparedSection, plots: Pictures) -> dict[str, Any]:
     comparison = section.comparison
     return {
         "work": comparison.work,
@@ -93,16 +93,16 @@ def _section(section: ComparedSection, plots: Pictures) -> dict[str, Any]:
         "cautions": section.cautions,
         "mixed": [sentence for mixed in section.mixed for sentence in mixed.verdicts()],
         "curves": [*section.strong, *section.weak],
-        "targets": _targets(section),
+        "targets": _target_remarks(section),
         "verdicts": section.solvers.verdicts() if section.solvers else [],
         "baseline": comparison.baseline,
         "not_run": [" ".join(str(missing).split()).rstrip(".") for missing in comparison.not_run],
         "published": list(published(comparison)),
-        "stands_in": _paper_places(comparison),
+        "stands_in": _paper_hints(comparison),
     }
 
 
-def _paper_places(comparison: ComparedRuns) -> list[str]:
+def _paper_hints(comparison: ComparedRuns) -> list[str]:
     """Name the papers' tables for these runs, with the command that fills them."""
     places = []
     for paper in files.papers_of_workload(comparison.work.workload):
@@ -120,7 +120,7 @@ def _paper_places(comparison: ComparedRuns) -> list[str]:
     return places
 
 
-def _targets(section: ComparedSection) -> list[str]:
+def _target_remarks(section: ComparedSection) -> list[str]:
     """Return remarks on targets and histories, in sentences without full stops; empty without any."""
     if section.to_targets is None:
         return []

@@ -31,7 +31,7 @@ from reports.papers.measures import MEASURES
 from reports.papers.paper import Exhibit, Paper
 from reports.papers.placement import find_series
 from reports.plots.style import pyplot
-from reports.records.files import Record, RecordError, UnequalWorkError
+from reports.records.files import Record, RecordError, UnequalWorkError, group_by
 from reports.records.files import load as load_records
 from reports.text.formatting import ratio, span
 from reports.toml_file import DataFile
@@ -107,7 +107,7 @@ class GalleryReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def read(folder: Path) -> list[GalleryReport]:
     """Read the list of reports. Raises `UserError` if the file is wrong."""
-    file, content = _content(folder)
+    file, content = _read_content(folder)
     elsewhere = file.part(list[Elsewhere], content.get("elsewhere", []), "elsewhere")
     entries = []
     for said in content.get("reports", []):
@@ -125,7 +125,7 @@ def read(folder: Path) -> list[GalleryReport]:
     return entries
 
 
-def _content(folder: Path) -> tuple[DataFile, dict[str, list[dict[str, Any]]]]:
+def _read_content(folder: Path) -> tuple[DataFile, dict[str, list[dict[str, Any]]]]:
     file = DataFile(folder / DATA)
     content = file.part(dict[str, list[dict[str, Any]]], file.content, "the file")
     file.among("the file", "key", list(content), ("reports", "elsewhere", "printed"))
@@ -133,7 +133,7 @@ def _content(folder: Path) -> tuple[DataFile, dict[str, list[dict[str, Any]]]]:
 
 
 def read_printed(folder: Path) -> list[PrintedOutput]:
-    file, content = _content(folder)
+    file, content = _read_content(folder)
     return file.part(list[PrintedOutput], content.get("printed", []), "printed")
 
 
@@ -184,8 +184,8 @@ def write(folder: Path, out: Path) -> tuple[list[Path], list[str]]:
             continue
         files, headline = OTHERS.get(entry.name, _paper)(entry, records, out)
         written += files
-        _say_staleness(files[0], provenance.stale_line(records, entry.renewed_by))
-        parts.append(_part(entry, records, headline, files))
+        _insert_stale_line(files[0], provenance.stale_line(records, entry.renewed_by))
+        parts.append(_index_entry(entry, records, headline, files))
     index = out / INDEX
     with written_into(out):
         index.write_text(fill("index.md.j2", parts=parts), encoding="utf-8")
@@ -210,7 +210,7 @@ def stale_reports(folder: Path) -> list[str]:
     return [f"{folder / one.name}.md: {line}" for one, line in said if line]
 
 
-def _say_staleness(page: Path, line: str) -> None:
+def _insert_stale_line(page: Path, line: str) -> None:
     title, *rest = page.read_text(encoding="utf-8").split("\n\n", 1)
     page.write_text("\n\n".join(filter(None, [title, line, *rest])), encoding="utf-8")
 
@@ -276,14 +276,11 @@ OTHERS = {best.NAME: _best, overview.NAME: _overview, ranks.NAME: _ranks}
 
 def overview_of(records: Iterable[Record], why: str = "") -> Overview:
     """Make an overview of records: workloads in running order, without configurations that did not run."""
-    by_workload: dict[str, list[Record]] = {}
-    for record in records:
-        by_workload.setdefault(record.workload, []).append(record)
-    lines = tuple(_line(workload, found) for workload, found in by_workload.items())
-    return Overview(lines, why=why)
+    return Overview(tuple(map(_overview_row, group_by(records, lambda record: record.workload))), why=why)
 
 
-def _line(workload: str, records: Sequence[Record]) -> OverviewRow:
+def _overview_row(records: Sequence[Record]) -> OverviewRow:
+    workload = records[0].workload
     try:
         return OverviewRow(workload, "", compare(records))
     except (UnequalWorkError, RecordError) as error:
@@ -325,7 +322,7 @@ def _range(ratios: tuple[str, Sequence[float]]) -> str:
     return f"{whose} {span(ratio(min(values)), ratio(max(values)))}"
 
 
-def _part(
+def _index_entry(
     entry: GalleryReport, records: Sequence[Record], headline: str, files: Sequence[Path]
 ) -> Mapping[str, object]:
     report = files[0].name

@@ -12,6 +12,7 @@ from reports.pages.markdown import fill_with_rules, remove_files, written_into
 from reports.plots import heat_map
 from reports.plots.heat_map import select_part, shortened, split_device
 from reports.plots.style import FORMATS
+from reports.records.files import group_by
 from reports.records.schema import HASH_SCOPES
 from reports.text.formatting import listed, ratio_interval, seconds, seconds_interval
 from reports.text.tables import TERMINAL, TextTable
@@ -64,17 +65,14 @@ def _table(overview: Overview) -> TextTable:
 
 def _proven(compared: Sequence[OverviewRow]) -> list[str]:
     """Return the meaning of the runs' hashes; runs with equal results may have done unequal work."""
-    by_scope: dict[str, list[OverviewRow]] = {}
-    for line in compared:
-        assert line.comparison is not None
-        by_scope.setdefault(line.comparison.work.hash_scope, []).append(line)
     said = []
-    for scope, lines in by_scope.items():
+    for lines in group_by(compared, lambda line: line.comparison.work.hash_scope if line.comparison else ""):
+        assert lines[0].comparison is not None
+        work = lines[0].comparison.work
         unequal = [line.workload for line in lines if len({row.record.evaluations for row in line.rows}) > 1]
         unlike = f" (unequal numbers of evaluations: {listed(unequal)})" if unequal else ""
-        proven = lines[0].comparison.work.proven if lines[0].comparison else ""
         names = listed([line.workload for line in lines])
-        said.append(f"{names}: {proven}, by the hash of {HASH_SCOPES[scope]}{unlike}")
+        said.append(f"{names}: {work.proven}, by the hash of {HASH_SCOPES[work.hash_scope]}{unlike}")
     return said
 
 

@@ -213,7 +213,7 @@ def filled_table(table: ResultsTable, records: Sequence[Record], report: str) ->
 
     def data_of(choice: FigureChoice) -> Sequence[Datum]:
         exhibit = find_exhibit(paper, choice)
-        return _data(exhibit_of(exhibit.name, exhibit.title, choice.shows), choice, paper)
+        return _candidates(exhibit_of(exhibit.name, exhibit.title, choice.shows), choice, paper)
 
     rows, left_out = [], []
     for row, choices in zip(table.choice.rows, table.cells, strict=True):
@@ -230,7 +230,7 @@ def filled_table(table: ResultsTable, records: Sequence[Record], report: str) ->
 
     def words(choice: FigureChoice, data: Sequence[Datum]) -> str:
         if choice.machine:
-            return "<br>".join(_published(datum, choice) for datum in data)
+            return "<br>".join(_published_text(datum, choice) for datum in data)
         marked = [replace(datum, notes=tuple(note for note in datum.notes if note not in common)) for datum in data]
         return cell_text(marked, marks) or (NOT_RUN if _might_run(paper, choice) else "")
 
@@ -241,9 +241,9 @@ def filled_table(table: ResultsTable, records: Sequence[Record], report: str) ->
     return "\n\n".join(filter(None, parts)) + "\n", left_out
 
 
-def _data(filled: FilledExhibit, choice: FigureChoice, paper: Paper) -> Sequence[Datum]:
+def _candidates(filled: FilledExhibit, choice: FigureChoice, paper: Paper) -> Sequence[Datum]:
     if not choice.machine:
-        return [_shortened(filled, datum, choice) for datum in filled.ours if _chosen(filled, datum, choice)]
+        return [_shortened(filled, datum, choice) for datum in filled.ours if _fits(filled, datum, choice)]
     headings, wanted = column_headings(filled.exhibit, choice), (choice.line, paper.machines[choice.machine].short)
     return [
         datum
@@ -270,7 +270,7 @@ def _origin(table: ResultsTable, used: Sequence[Datum], report: str) -> str:
     return "\n\n".join(filter(None, [_wrapped(words), stale]))
 
 
-def _chosen(filled: FilledExhibit, datum: Datum, choice: FigureChoice) -> bool:
+def _fits(filled: FilledExhibit, datum: Datum, choice: FigureChoice) -> bool:
     assert datum.row is not None
     record = datum.row.record
     series = find_series(filled.exhibit, record)
@@ -301,7 +301,7 @@ def _shortened(filled: FilledExhibit, datum: Datum, choice: FigureChoice) -> Dat
     return replace(datum, words=words, notes=tuple(notes))
 
 
-def _published(datum: Datum, choice: FigureChoice) -> str:
+def _published_text(datum: Datum, choice: FigureChoice) -> str:
     """Return a published figure as printed, or its requested measures, some of which may be derived ratios."""
     if not choice.shows:
         return "<br>".join(filter(None, datum.words))

@@ -191,13 +191,13 @@ def _mean_words(cell: ExhibitCell) -> str:
     return f"mean {seconds(mean)}, standard deviation {seconds(running.deviation)} of {running.repetitions}"
 
 
-def _costs(cell: ExhibitCell) -> Summary | None:
+def _cost_summary(cell: ExhibitCell) -> Summary | None:
     costs = cell.record.details.get("costs") or ()
     return summarise(costs) if len(costs) >= LEAST_FOR_MEAN else None
 
 
 def _mean_cost_words(cell: ExhibitCell) -> str:
-    costs = _costs(cell)
+    costs = _cost_summary(cell)
     if costs is None:
         return ""
     apart = gap(costs.mean, cell.record.details.get("optimum"))
@@ -230,18 +230,18 @@ def _rate_words(cell: ExhibitCell) -> str:
     return "" if per_second is None else f"{rate(per_second)} {cell.record.evaluation_unit}/s"
 
 
-def _nodes(cell: ExhibitCell) -> str:
+def _node_words(cell: ExhibitCell) -> str:
     return counted(cell.record.evaluations, "node") if cell.record.evaluations else ""
 
 
-def _steps(cell: ExhibitCell) -> str:
+def _step_words(cell: ExhibitCell) -> str:
     details = cell.record.details
     if details.get("most_steps") is None:
         return ""
     return f"{details['steps_per_climb']:.1f} steps a climb, {details['fewest_steps']} to {details['most_steps']}"
 
 
-def _proof(cell: ExhibitCell) -> str:
+def _proof_words(cell: ExhibitCell) -> str:
     details = cell.record.details
     said = []
     if cell.record.execution.get("bound") == "host":
@@ -257,7 +257,7 @@ def _proof(cell: ExhibitCell) -> str:
     return ", ".join(said)
 
 
-def _streamed(cell: ExhibitCell) -> str:
+def _stream_words(cell: ExhibitCell) -> str:
     count = cell.record.details.get("streamed_bytes")
     return "" if count is None else f"{size(count)} to the host"
 
@@ -327,7 +327,7 @@ def profile_of(record: Record) -> Sequence[Mapping[str, Any]]:
     return kernels
 
 
-def _profiled(metric: str) -> Measure:
+def _profile_measure(metric: str) -> Measure:
     def words(cell: ExhibitCell) -> str:
         said = [f"`{kernel['kernel']}` {_spread(kernel.get(metric), metric)}" for kernel in profile_of(cell.record)]
         return "; ".join(said) or "not profiled"
@@ -354,17 +354,17 @@ MEASURES: dict[str, Measure] = {
     "cost": Measure("best cost", _cost_words, lambda one: float(one.record.best_cost)),
     "mean": Measure("mean seconds", _mean_words, _mean),
     "mean_cost": Measure(
-        "mean best cost", _mean_cost_words, lambda one: None if (costs := _costs(one)) is None else costs.mean
+        "mean best cost", _mean_cost_words, lambda one: None if (costs := _cost_summary(one)) is None else costs.mean
     ),
     "index": Measure("number of the best", lambda one: f"number {grouped(one.record.best_index)}"),
     "with": Measure("found with", _work_words),
     "optimum": Measure("optimum", lambda one: grouped(one.record.details.get("optimum") or "")),
     "cities": Measure("cities", lambda one: grouped(one.record.details.get("cities") or "")),
     "shares": Measure("parts of the time", _share_words),
-    "nodes": Measure("nodes", _nodes, lambda one: float(one.record.evaluations)),
-    "steps": Measure("steps a climb", _steps, lambda one: one.record.details.get("steps_per_climb")),
-    "proof": Measure("proof", _proof),
-    "streamed": Measure("bytes copied to the host", _streamed),
+    "nodes": Measure("nodes", _node_words, lambda one: float(one.record.evaluations)),
+    "steps": Measure("steps a climb", _step_words, lambda one: one.record.details.get("steps_per_climb")),
+    "proof": Measure("proof", _proof_words),
+    "streamed": Measure("bytes copied to the host", _stream_words),
     "peers": Measure(
         "seconds of other solvers",
         lambda one: "; ".join(_peer_words(peer, one) for peer in _timed_solvers(one)),
@@ -375,9 +375,9 @@ MEASURES: dict[str, Measure] = {
         lambda one: "" if (found := _over_peer(one)) is None else ratio(found),
         _over_peer,
     ),
-    "load_efficiency": _profiled("load_efficiency"),
-    "warp_efficiency": _profiled("warp_efficiency"),
-    "ipc": _profiled("ipc"),
+    "load_efficiency": _profile_measure("load_efficiency"),
+    "warp_efficiency": _profile_measure("warp_efficiency"),
+    "ipc": _profile_measure("ipc"),
     "text": Measure("", lambda one: ""),
 }
 """Measures by their names in papers' files; `text` is a published cell as text."""

@@ -17,7 +17,7 @@ from reports.comparison.speedups import ComparedRun, is_baseline
 from reports.papers.exhibits import Datum, FilledExhibit, PaperEvidence
 from reports.papers.paper import Exhibit, ExhibitRow, Paper, Series
 from reports.papers.placement import find_series
-from reports.records.files import Record
+from reports.records.files import Record, group_by
 from reports.statistics.medians import Estimate
 from reports.statistics.startup import MOST_STARTUP, startup_share
 from reports.text.formatting import grouped, interval, number, per_cent, seconds, seconds_interval
@@ -91,11 +91,10 @@ def model_bases(exhibit: Exhibit, evidence: PaperEvidence) -> Iterator[ModelBasi
     """Yield the runs on one core of each series that has them, of the machine that ran the most instances."""
     for series in exhibit.series:
         rows = [one for one in evidence.rows if is_baseline(one) and find_series(exhibit, one.record) is series]
-        machines: dict[str, list[ComparedRun]] = {}
-        for one in rows:
-            machines.setdefault(one.machine, []).append(one)
-        if machines:
-            most = max(machines.values(), key=lambda those: len({one.record.instance for one in those}))
+        if rows:
+            most = max(
+                group_by(rows, lambda row: row.machine), key=lambda those: len({one.record.instance for one in those})
+            )
             longest = _longest([one.record for one in most])
             yield ModelBasis(series, most, WorkloadCalibration(longest, None))
 

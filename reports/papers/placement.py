@@ -42,22 +42,22 @@ def find_series(exhibit: Exhibit, record: Record) -> Series | None:
     """Return the series of a run: the one with most options, then hosts; None without any."""
     if exhibit.never_ours or record.workload not in exhibit.workloads() or not has_options(record, exhibit.options):
         return None
-    suitable = [one for one in exhibit.series if _suits(one, record)]
+    suitable = [one for one in exhibit.series if _fits(one, record)]
     return max(suitable, key=lambda one: (len(one.options), one.hosts), default=None)
 
 
-def _suits(series: Series, record: Record) -> bool:
+def _fits(series: Series, record: Record) -> bool:
     over_ranks = max(series.ranks) > 1
     return (
         record.device_kind in series.kinds
         and (not series.backends or record.backend in series.backends)
         and (record.ranks > 1) == over_ranks
-        and _suits_hosts(series, record)
+        and _fits_hosts(series, record)
         and has_options(record, series.options)
     )
 
 
-def _suits_hosts(series: Series, record: Record) -> bool:
+def _fits_hosts(series: Series, record: Record) -> bool:
     """True if a run's hosts are those of a series, emulated ones by one machine or real ones."""
     where = record.environment
     if series.network or where.get(EMULATED_NETWORK):
@@ -125,13 +125,13 @@ def choose_runs(exhibit: Exhibit, placed: Sequence[PlacedRun]) -> list[PlacedRun
     it replaces one that the first rank did alone.
     """
     if exhibit.keep == "best":
-        candidates = _greatest(placed, _place_of, lambda one: -one.row.record.best_cost)
+        candidates = _highest_of_each(placed, _place_of, lambda one: -one.row.record.best_cost)
     else:
         with_ratios = {id(one) for one in placed if find_reference(exhibit, one, placed) is not None}
         cells = {(_place_of(one), one.column) for one in placed if id(one) in with_ratios}
         candidates = [one for one in placed if id(one) in with_ratios or (_place_of(one), one.column) not in cells]
 
-    def but_for_its_amount(run: PlacedRun) -> str:
+    def without_amount(run: PlacedRun) -> str:
         record = run.row.record
         asked = {name: value for name, value in record.parameters.items() if name not in exhibit.amounts}
         execution = {name: value for name, value in record.execution.items() if name != "distribute"}
@@ -145,14 +145,14 @@ def choose_runs(exhibit: Exhibit, placed: Sequence[PlacedRun]) -> list[PlacedRun
         newest = max(repetition.started_at or "" for repetition in run.row.record.repetitions)
         return not used_single_rank(run.row.record), lengths, newest
 
-    return _greatest(candidates, but_for_its_amount, amount)
+    return _highest_of_each(candidates, without_amount, amount)
 
 
 def _place_of(placed: PlacedRun) -> tuple[str, ...]:
     return placed.line.key, placed.series.name, placed.row.name, placed.row.machine
 
 
-def _greatest(
+def _highest_of_each(
     placed: Sequence[PlacedRun], group: Callable[[PlacedRun], Any], rank: Callable[[PlacedRun], Any]
 ) -> list[PlacedRun]:
     """Return the run of each group that ranks highest, the first of equals."""
@@ -171,7 +171,7 @@ def find_reference(exhibit: Exhibit, run: PlacedRun, placed: Sequence[PlacedRun]
         return None
     wanted = {**run.column.parameters, **first}
     for other in placed:
-        if other.column is not None and other.column.parameters == wanted and _alike(other, run):
+        if other.column is not None and other.column.parameters == wanted and _are_alike(other, run):
             return other.row
     return None
 
@@ -180,7 +180,7 @@ def same_problem(run: PlacedRun, other: PlacedRun) -> bool:
     return (run.row.record.instance_sha256, run.row.machine) == (other.row.record.instance_sha256, other.row.machine)
 
 
-def _alike(run: PlacedRun, other: PlacedRun) -> bool:
+def _are_alike(run: PlacedRun, other: PlacedRun) -> bool:
     ours, theirs = run.row.record, other.row.record
     return (
         run.series == other.series

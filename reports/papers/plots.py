@@ -78,7 +78,7 @@ def draw(
     def paint(picture: Any, all_axes: Any) -> None:
         for axes, panel in zip(all_axes.flat, drawn, strict=True):
             (_bars if plot.kind == "bars" else _curves)(axes, panel, plot)
-            _dress(axes, panel, plot)
+            _label_axes(axes, panel, plot)
             if len(drawn) > 1:
                 axes.legend()
         if len(drawn) == 1:
@@ -129,7 +129,7 @@ def gap_reason(exhibit: Exhibit, shown: FilledExhibit) -> str:
 
 def _over_rows(plot: Plot, shown: FilledExhibit) -> list[Panel]:
     """Rows are the places, columns the curves: those of the paper's chosen machines, then ours."""
-    wanted = _machines_in_words(plot, shown)
+    wanted = _machine_names(plot, shown)
     labels = {line.key: line.label for line in shown.lines}
     curves: dict[tuple[str, bool], dict[str, float]] = {}
     doubtful: set[str] = set()
@@ -152,7 +152,7 @@ def _over_rows(plot: Plot, shown: FilledExhibit) -> list[Panel]:
     return [Panel("", places, tuple(drawn[:MOST_CURVES]), plot.axis or MEASURES[plot.measure].axis)]
 
 
-def _machines_in_words(plot: Plot, shown: FilledExhibit) -> set[str]:
+def _machine_names(plot: Plot, shown: FilledExhibit) -> set[str]:
     """Names of a plot's machines in data: a row has a figure for each column."""
     by_column = zip(shown.exhibit.columns, shown.published, strict=False)
     return {datum.whose for column, datum in by_column if not plot.machines or column.machine in plot.machines}
@@ -250,7 +250,7 @@ def _bars(axes: Any, panel: Panel, plot: Plot) -> None:
         )
 
 
-def _dress(axes: Any, panel: Panel, plot: Plot) -> None:
+def _label_axes(axes: Any, panel: Panel, plot: Plot) -> None:
     crowded = len(panel.places) > 6 or max(map(len, panel.places), default=0) > 9
     turned = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
     axes.set_xticks(range(len(panel.places)), panel.places, **turned)

@@ -31,21 +31,21 @@ def make_table(shown: FilledExhibit) -> AnnotatedTable | None:
     if not shown.published and not shown.ours:
         return None
     marks: dict[str, str] = {}
-    table = _in_their_columns(shown, marks) if shown.exhibit.by_options else _in_columns_of_their_own(shown, marks)
+    table = _in_papers_columns(shown, marks) if shown.exhibit.by_options else _in_own_columns(shown, marks)
     return AnnotatedTable(table, tuple((mark, note) for note, mark in marks.items()))
 
 
 def caption(exhibit: Exhibit) -> str:
-    """`TextTable 4 (section 6.2): PPP, Hamming distance of two`."""
+    """`Table 4 (section 6.2): PPP, Hamming distance of two`."""
     section = f" (section {exhibit.section})" if exhibit.section else ""
     return f"{exhibit.kind.capitalize()} {exhibit.number}{section}: {exhibit.title}"
 
 
-def _in_columns_of_their_own(shown: FilledExhibit, marks: dict[str, str]) -> TextTable:
+def _in_own_columns(shown: FilledExhibit, marks: dict[str, str]) -> TextTable:
     exhibit = shown.exhibit
     printed = [column for column in exhibit.columns if any(line.figures for line in exhibit.lines)]
     modelled = [*dict.fromkeys(datum.column for datum in shown.modelled), *shown.not_modelled]
-    own = _headings(shown)
+    own = _own_headings(shown)
     headings = [HEADINGS.get(exhibit.row_by, exhibit.row_by)]
     headings += [
         ">" + (f"{_machine(shown, place)}: {column.heading}" if column.machine else column.heading)
@@ -89,7 +89,7 @@ def _machine(shown: FilledExhibit, place: int) -> str:
     return data[place].whose
 
 
-def _in_their_columns(shown: FilledExhibit, marks: dict[str, str]) -> TextTable:
+def _in_papers_columns(shown: FilledExhibit, marks: dict[str, str]) -> TextTable:
     exhibit = shown.exhibit
     columns = [column.heading for column in exhibit.columns]
     headings = (HEADINGS.get(exhibit.row_by, exhibit.row_by), "whose", *(f">{heading}" for heading in columns))
@@ -105,19 +105,19 @@ def _in_their_columns(shown: FilledExhibit, marks: dict[str, str]) -> TextTable:
 
 def _by_whose(shown: FilledExhibit, line: ExhibitRow) -> Iterable[Sequence[Datum]]:
     """Yield the figures of a row: those of each published machine, then ours of each series and device."""
-    order = _order(shown.exhibit)
+    order = _series_order(shown.exhibit)
     for data in (shown.published, sorted(shown.ours, key=lambda datum: order(datum.whose or datum.column))):
         of_line = [datum for datum in data if datum.line == line.key]
         for whose in dict.fromkeys(datum.whose for datum in of_line):
             yield [datum for datum in of_line if datum.whose == whose]
 
 
-def _headings(shown: FilledExhibit) -> list[str]:
+def _own_headings(shown: FilledExhibit) -> list[str]:
     headings = [*(datum.column for datum in shown.ours), *(series.heading for series, _ in shown.absent)]
-    return sorted(dict.fromkeys(headings), key=_order(shown.exhibit))
+    return sorted(dict.fromkeys(headings), key=_series_order(shown.exhibit))
 
 
-def _order(exhibit: Exhibit) -> Callable[[str], int]:
+def _series_order(exhibit: Exhibit) -> Callable[[str], int]:
     places = {name: place for place, one in enumerate(exhibit.series) for name in (one.heading, one.on_cores)}
     return lambda heading: places.get(heading.partition(": ")[0], len(places))
 

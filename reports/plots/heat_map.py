@@ -142,7 +142,7 @@ def _draw_cell(axes: Any, scale: Any, row: ComparedRun | None, words: tuple[str,
         return
     ground = scale.to_rgba(math.log10(row.speedup.value))
     axes.add_patch(Rectangle(at, 0.96, 0.94, facecolor=ground, edgecolor="none"))
-    ink = _ink(ground)
+    ink = _contrasting_ink(ground)
     axes.text(right, down - 0.2, over, ha="center", va="center", fontsize=LABEL, weight="bold", color=ink)
     axes.text(right, down + 0.22, time, ha="center", va="center", fontsize=TEXT, color=ink)
 
@@ -161,7 +161,7 @@ def ratio_of_ten(power: int) -> str:
     return f"{10**power:,}x" if power >= 0 else f"{10.0**power:.{-power}f}x"
 
 
-def _ink(ground: Any) -> str:
+def _contrasting_ink(ground: Any) -> str:
     """Return black or white, for contrast with a colour (relative luminance of the sRGB standard, IEC 61966-2-1)."""
     from matplotlib import colors
 

@@ -47,9 +47,9 @@ def draw_speedups(axes: Any, section: ComparedSection) -> None:
     # On a logarithmic axis a bar's length is its distance from 1.
     logarithmic = style.is_wide(values)
     start = 1.0 if logarithmic else 0.0
-    names = _names(section)
+    names = _bar_names(section)
     places, at = [], 0.0
-    for height in map(_room, names):
+    for height in map(_relative_height, names):
         places.append(at + height / 2)
         at += height
     axes.barh(
@@ -89,7 +89,7 @@ def _with_speedup(section: ComparedSection) -> list[tuple[ComparedRun, Estimate]
     return [(row, row.speedup) for row in section.comparison.rows if row.speedup is not None]
 
 
-def _names(section: ComparedSection) -> list[str]:
+def _bar_names(section: ComparedSection) -> list[str]:
     """Name the bars, in short lines, with the marks of their notes."""
     names = []
     for row, _ in _with_speedup(section):
@@ -99,10 +99,10 @@ def _names(section: ComparedSection) -> list[str]:
     return names
 
 
-def _room(name: str) -> float:
+def _relative_height(name: str) -> float:
     """Height of a bar with a name of several lines, in bars of one line."""
     return 1 + 0.45 * name.count("\n")
 
 
 def _height(section: ComparedSection) -> float:
-    return 1.4 + 0.36 * sum(map(_room, _names(section)))
+    return 1.4 + 0.36 * sum(map(_relative_height, _bar_names(section)))

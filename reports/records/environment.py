@@ -85,7 +85,7 @@ def cores() -> int:
 
 
 def processor_model() -> str:
-    if name := _first_core("model name"):
+    if name := _value_of_first_core("model name"):
         return name
     # py-cpuinfo supports every system but takes a second and starts processes.
     try:
@@ -107,18 +107,21 @@ def processor() -> dict[str, int | bool]:
     description: dict[str, int | bool] = {}
     topologies = sorted(SYSTEM_CPUS.glob("cpu[0-9]*/topology"))
     if topologies:
-        places = [tuple(_number(topology / name) for name in PLACE_OF_CORE) for topology in topologies]
+        places = [tuple(_read_number(topology / name) for name in PLACE_OF_CORE) for topology in topologies]
         description["sockets"] = len({socket for socket, *_ in places})
         description["physical_cores"] = len(set(places))
         description["hardware_threads"] = len(places)
-    virtual = " hypervisor " in f"{_first_core('flags')} "
+    virtual = " hypervisor " in f"{_value_of_first_core('flags')} "
     clock = SYSTEM_CPUS / "cpu0" / "cpufreq"
     in_name = re.search(r"@ ([\d.]+)GHz", processor_model())
-    nominal = _number(clock / "base_frequency") // KHZ or (round(1000 * float(in_name[1])) if in_name else 0)
-    if not nominal and virtual and (shown := _first_core("cpu MHz")):
+    nominal = _read_number(clock / "base_frequency") // KHZ or (round(1000 * float(in_name[1])) if in_name else 0)
+    if not nominal and virtual and (shown := _value_of_first_core("cpu MHz")):
         # The clock of the time-stamp counter, which varies a little between starts.
         nominal = int(round(float(shown), -1))
-    description["cpu_mhz_nominal"], description["cpu_mhz_max"] = nominal, _number(clock / "cpuinfo_max_freq") // KHZ
+    description["cpu_mhz_nominal"], description["cpu_mhz_max"] = (
+        nominal,
+        _read_number(clock / "cpuinfo_max_freq") // KHZ,
+    )
     return {name: value for name, value in description.items() if value > 0} | ({"virtual": True} if virtual else {})
 
 
@@ -135,7 +138,7 @@ def memory_and_gpus() -> dict[str, Any]:
     return values
 
 
-def _number(path: Path) -> int:
+def _read_number(path: Path) -> int:
     """Read a number of the system; 0 if it is missing."""
     try:
         return int(path.read_text(encoding="ascii"))
@@ -143,7 +146,7 @@ def _number(path: Path) -> int:
         return 0
 
 
-def _first_core(name: str) -> str:
+def _value_of_first_core(name: str) -> str:
     """Return a value of /proc/cpuinfo for the first core; empty if it is missing."""
     if os.path.exists("/proc/cpuinfo"):
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:

@@ -247,13 +247,13 @@ def _parse(content: bytes, name: str) -> list[tuple[Record, bytes]]:
     elif tail:
         raise RecordError(f"{name}:{len(whole) + 1}: expected a run record, found {tail[:40]!r}")
     return [
-        (Record.from_line(_text(line, f"{name}:{number}"), f"{name}:{number}"), line + b"\n")
+        (Record.from_line(_decoded(line, f"{name}:{number}"), f"{name}:{number}"), line + b"\n")
         for number, line in enumerate(whole, 1)
         if line.strip()
     ]
 
 
-def _text(line: bytes, origin: str) -> str:
+def _decoded(line: bytes, origin: str) -> str:
     """Return a line as text; a damaged byte is an error, not replaced by another character."""
     try:
         return line.decode()

@@ -95,12 +95,12 @@ def cost_rows(record: Record) -> CostRows:
 
 def _write(runs: Sequence[IohRun], folder: Path) -> Iterable[Path]:
     functions = list(dict.fromkeys((run.record.workload, run.record.instance_sha256) for run in runs))
-    names = _algorithms([run.record for run in runs])
-    places = _places(names.values())
+    names = _algorithm_names([run.record for run in runs])
+    places = _folder_names(names.values())
     for alike in group_by(runs, lambda run: [_kind(run.record), run.record.instance_sha256]):
         record = alike[0].record
         name, number = names[_kind(record)], functions.index((record.workload, record.instance_sha256)) + 1
-        place, function, size = folder / places[name], f"f{number}_{_plain(record.instance)}", _size(record)
+        place, function, size = folder / places[name], f"f{number}_{_file_name(record.instance)}", _size(record)
         data = Path(f"data_{function}") / f"IOHprofiler_f{number}_DIM{size}.dat"
         (place / data).parent.mkdir(parents=True, exist_ok=True)
         lines = [line for run in alike for line in (HEADING, *(f"{count} {cost}" for count, cost in run.rows))]
@@ -141,7 +141,7 @@ def _kind(record: Record) -> str:
     return json.dumps([record.workload, _run_settings(record)], sort_keys=True)
 
 
-def _algorithms(records: Sequence[Record]) -> Mapping[str, str]:
+def _algorithm_names(records: Sequence[Record]) -> Mapping[str, str]:
     """Name each algorithm by its workload and its differences from the others of that workload."""
     kinds = {_kind(record): (record.workload, _run_settings(record)) for record in records}
     names = {}
@@ -152,12 +152,12 @@ def _algorithms(records: Sequence[Record]) -> Mapping[str, str]:
     return names
 
 
-def _places(names: Iterable[str]) -> Mapping[str, str]:
+def _folder_names(names: Iterable[str]) -> Mapping[str, str]:
     """Return a unique folder name for each algorithm."""
     places: dict[str, str] = {}
     for name in names:
         if name not in places:
-            plain = _plain(name)
+            plain = _file_name(name)
             places[name] = plain if plain not in places.values() else f"{plain}-{len(places) + 1}"
     return places
 
@@ -167,5 +167,5 @@ def _size(record: Record) -> int:
     return next((size for size in sizes if isinstance(size, int) and not isinstance(size, bool) and size > 0), 1)
 
 
-def _plain(name: str) -> str:
+def _file_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9.=+-]+", "_", name)[:100].strip("._") or "unnamed"

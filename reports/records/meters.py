@@ -237,7 +237,7 @@ def _packages(root: Path) -> dict[Path, int]:
     zones = [
         zone
         for zone in sorted((root / "sys/class/powercap").glob("intel-rapl:*"))
-        if _text(zone / "name").startswith("package")
+        if _read_text(zone / "name").startswith("package")
     ]
     capacities = [_whole_number(zone / "max_energy_range_uj") for zone in zones]
     capacities_of = {zone / "energy_uj": capacity for zone, capacity in zip(zones, capacities, strict=True) if capacity}
@@ -246,7 +246,7 @@ def _packages(root: Path) -> dict[Path, int]:
 
 def _clocks(processors: list[Path]) -> dict[str, Any]:
     """Governor and clocks in MHz, if known."""
-    governors = sorted({text for folder in processors if (text := _text(folder / "scaling_governor"))})
+    governors = sorted({text for folder in processors if (text := _read_text(folder / "scaling_governor"))})
     kilohertz = [value for folder in processors if (value := _whole_number(folder / "scaling_cur_freq"))]
     clocks: dict[str, Any] = {"cpu_governor": ", ".join(governors)} if governors else {}
     if kilohertz:
@@ -254,7 +254,7 @@ def _clocks(processors: list[Path]) -> dict[str, Any]:
     return clocks
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     """Return the content of a small file without surrounding white space; empty if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip()
@@ -263,12 +263,12 @@ def _text(path: Path) -> str:
 
 
 def _whole_number(path: Path) -> int | None:
-    text = _text(path)
+    text = _read_text(path)
     return int(text) if text.isdecimal() else None
 
 
 def _load(root: Path) -> float | None:
     try:
-        return float(_text(root / "proc/loadavg").split()[0])
+        return float(_read_text(root / "proc/loadavg").split()[0])
     except (IndexError, ValueError):
         return None
