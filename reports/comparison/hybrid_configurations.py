@@ -76,7 +76,7 @@ class HybridConfigurations:
         kept = "Every rank was pinned to separate cores" if self.is_bound else "Ranks were not pinned to separate cores"
         if not self.shared:
             return [f"The work is too small for {self.where}: the first rank of every run did all of it", kept]
-        fastest = min(self.shared, key=lambda row: row.running.median.value)
+        fastest = min(self.shared, key=lambda row: row.median_s)
         over = "" if fastest.speedup is None else f": {ratio_interval(fastest.speedup)} as fast as one core"
         said = [f"The fastest configuration of {self.where} is {hybrid_text(fastest)}{over}"]
         for name, ranks in (("flat MPI", self.cores), ("one rank with all cores", 1)):

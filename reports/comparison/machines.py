@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from reports.records.schema import Record
-from reports.text.formatting import letters
+from reports.text.formatting import letters, machine
 
 EQUAL_VALUES = ("host", "cpu_model", "cores", "host_count")
 EQUAL_IF_RECORDED = (
@@ -33,6 +33,10 @@ def letter_machines(records: Iterable[Record]) -> dict[str, Mapping[str, Any]]:
         else:
             machine.update(_joined(machine, environment))
     return {letters(position).upper(): environment for position, environment in enumerate(machines)}
+
+
+def describe_machines(records: Iterable[Record]) -> list[str]:
+    return [machine(environment) for environment in letter_machines(records).values()]
 
 
 def machine_letter(record: Record, machines: Mapping[str, Mapping[str, Any]]) -> str:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from reports.comparison.cautions import BASELINE_PREFIX, FEW_REPETITIONS, OTHER_PROGRAMS, Caution, cautions, is_short
-from reports.comparison.machines import letter_machines
+from reports.comparison.machines import describe_machines
 from reports.comparison.speedups import ComparedRun, ComparedRuns, NotRun
-from reports.text.formatting import machine, ratio, seconds, span
+from reports.text.formatting import ratio, seconds, span
 
 MISSING = "n/a"
 DOUBTFUL = "*"
@@ -99,7 +99,7 @@ class Overview:
 
     @property
     def machines(self) -> list[str]:
-        return [machine(environment) for environment in letter_machines(row.record for row in self.rows).values()]
+        return describe_machines(row.record for row in self.rows)
 
     @cached_property
     def cautions(self) -> dict[str, list[Caution]]:
@@ -134,7 +134,7 @@ class Overview:
             return MISSING, ""
         doubts = self.doubts(line, row).keys() - {FEW_REPETITIONS}
         of_time = not all(map(_is_of_ratio, doubts))
-        time, over = seconds(row.running.median.value), ratio(row.speedup)
+        time, over = seconds(row.median_s), ratio(row.speedup)
         return time + DOUBTFUL * of_time, over + DOUBTFUL * bool(doubts and over)
 
     @property

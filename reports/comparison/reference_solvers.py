@@ -121,7 +121,7 @@ class SolverComparison:
         headings = ("solver", ">cost", "gap", ">time", ">to our cost", ">start-up", "notes")
         rows = []
         for what, row in self.ours:
-            time = seconds(row.running.median.value)
+            time = seconds(row.median_s)
             label = f"{what}: {self.comparison.label(row)}"
             rows.append([label, cost(self.cost), gap(self.cost, optimum), time, time, "", ""])
         for solver in self.solvers:
@@ -152,7 +152,7 @@ class SolverComparison:
                 f"{solver.name} found {cost(solver.cost)} in {seconds(solver.solve_s)}, worse than our {cost(ours)}."
             )
             return
-        rows = [(self._named(what, row), row.running.median.value) for what, row in self.ours]
+        rows = [(self._named(what, row), row.median_s) for what, row in self.ours]
         took = solver.solve_s if solver.time_to_cost_s is None else solver.time_to_cost_s
         outcome = ""
         if self.better(solver.cost, ours):
@@ -164,7 +164,7 @@ class SolverComparison:
         )
 
     def _named(self, what: str, row: ComparedRun) -> str:
-        time = seconds(row.running.median.value)
+        time = seconds(row.median_s)
         return f"our fastest ({self.comparison.label(row)}, {time})" if "fastest" in what else f"our one core ({time})"
 
 

@@ -99,6 +99,10 @@ class ComparedRun:
         return str(self.record.details.get("device_name") or self.record.environment.get("cpu_model", "unknown"))
 
     @property
+    def median_s(self) -> float:
+        return self.running.median.value
+
+    @property
     def rate(self) -> float | None:
         return _rate(self.record.evaluations, self.running)
 
@@ -140,7 +144,7 @@ class ComparedRuns:
     def fastest(self) -> ComparedRun | None:
         """The row with the least median time, the first of equals, without simulated ones; or None."""
         raced = [row for row in self.rows if not row.record.details.get("simulated")]
-        return min(raced, key=lambda row: row.running.median.value, default=None)
+        return min(raced, key=lambda row: row.median_s, default=None)
 
     def label(self, row: ComparedRun) -> str:
         """Name a row uniquely in the comparison, with its settings and its machine."""
@@ -272,18 +276,18 @@ def _with_speedups(rows: Sequence[ComparedRun], likeness: BaselineSelection) -> 
         if not comparable:
             yield replace(row, labels=row.labels + _no_baseline_label(row, baselines, likeness))
             continue
-        if row.running.median.value == 0:
+        if row.median_s == 0:
             yield row
             continue
         baseline = _baseline_of(row, comparable, likeness)
         if row is baseline:
-            yield replace(row, speedup=Estimate(1.0), baseline_s=row.running.median.value)
+            yield replace(row, speedup=Estimate(1.0), baseline_s=row.median_s)
             continue
         yield replace(
             row,
             labels=row.labels + _baseline_labels(row, baseline, likeness),
             speedup=ratio_of_medians(baseline.record.running_seconds, row.record.running_seconds),
-            baseline_s=baseline.running.median.value,
+            baseline_s=baseline.median_s,
             base=baseline,
         )
 
@@ -293,7 +297,7 @@ def _baseline_of(row: ComparedRun, baselines: Sequence[ComparedRun], likeness: B
 
     def unlikeness(baseline: ComparedRun) -> tuple[list[bool], int, float]:
         unlike = likeness.unlike(row.record, baseline.record)
-        return [name in unlike for name in likeness.first], len(unlike), baseline.running.median.value
+        return [name in unlike for name in likeness.first], len(unlike), baseline.median_s
 
     return min(same_machine or baselines, key=unlikeness)
 

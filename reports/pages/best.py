@@ -11,13 +11,13 @@ from statistics import median
 
 from core.errors import UserError
 from reports.comparison.best_algorithms import BestAlgorithm, SolverRuns
-from reports.comparison.machines import letter_machines
+from reports.comparison.machines import describe_machines
 from reports.pages.markdown import fill, remove_files, written_into
 from reports.pages.provenance import devices
 from reports.plots import style
 from reports.plots.targets import draw_distributions
 from reports.records.parameters import parameters_text
-from reports.text.formatting import cost, counted, gap, machine, ratio, seconds
+from reports.text.formatting import cost, counted, gap, ratio, seconds
 from reports.text.tables import TextTable
 
 NAME = "best"
@@ -121,5 +121,5 @@ def render(works: Sequence[BestAlgorithm], drawn: Sequence[Sequence[Path]], made
         made_by=made_by,
         sections=sections,
         devices=devices(records),
-        machines=[machine(one) for one in letter_machines(records).values()],
+        machines=describe_machines(records),
     )

@@ -67,7 +67,7 @@ def overview(sections: Sequence[ComparedSection]) -> TextTable:
     columns: dict[str, Callable[[ComparedRuns], str]] = {
         "instance": lambda one: one.work.instance,
         "fastest": lambda one: one.label(one.fastest) if one.fastest else "all simulated",
-        ">time": lambda one: seconds(one.fastest.running.median.value if one.fastest else None),
+        ">time": lambda one: seconds(one.fastest.median_s if one.fastest else None),
         ">speed-up over one core": lambda one: over_one_core(one.fastest),
         ">best cost": lambda one: cost(one.work.best_cost),
         "gap": lambda one: gap(one.work.best_cost, one.work.details.get("optimum")),

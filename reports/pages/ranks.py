@@ -12,13 +12,13 @@ from statistics import median
 from typing import NamedTuple
 
 from core.errors import UserError
-from reports.comparison.machines import letter_machines
+from reports.comparison.machines import describe_machines
 from reports.comparison.speedups import PROBLEM_FIELDS, ratio_obstacles
 from reports.pages.markdown import fill, written_into
 from reports.pages.provenance import devices, repetitions
 from reports.records.files import Record, UnequalWorkError, group_by, merge
 from reports.statistics.medians import Estimate, ratio_of_medians
-from reports.text.formatting import grouped, machine, per_cent, ratio_interval, seconds
+from reports.text.formatting import grouped, per_cent, ratio_interval, seconds
 from reports.text.tables import TextTable
 
 NAME = "ranks"
@@ -74,7 +74,7 @@ def render(gains: Sequence[RankGain], made_by: str = "") -> str:
         repetitions=repetitions(records),
         unconfirmed=list(dict.fromkeys(unconfirmed)),
         devices=devices(records),
-        machines=[machine(environment) for environment in letter_machines(records).values()],
+        machines=describe_machines(records),
     )
 
 

@@ -77,7 +77,7 @@ def _table(section: ComparedSection) -> TextTable:
     comparison = section.comparison
     columns: dict[str, Callable[[ComparedRun], str]] = {
         "run": comparison.label,
-        ">time": lambda row: seconds(row.running.median.value),
+        ">time": lambda row: seconds(row.median_s),
         ">from, to": lambda row: _range(row.running),
         ">speed-up": lambda row: ratio(row.speedup),
         f">{comparison.work.evaluation_unit}/s": lambda row: rate(row.rate),

@@ -105,7 +105,7 @@ class Measure:
 
 
 def _seconds(cell: ExhibitCell) -> float:
-    return cell.row.running.median.value
+    return cell.row.median_s
 
 
 def _seconds_words(cell: ExhibitCell) -> str:

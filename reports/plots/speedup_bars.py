@@ -69,7 +69,7 @@ def draw_speedups(axes: Any, section: ComparedSection) -> None:
     axes.invert_yaxis()
     axes.axvline(1.0, color="black", linewidth=0.8)
     for place, (row, speedup) in zip(places, rows, strict=True):
-        text = f" {ratio(speedup)} ({seconds(row.running.median.value)})"
+        text = f" {ratio(speedup)} ({seconds(row.median_s)})"
         axes.annotate(text, (max(speedup.high or speedup.value, start), place), va="center", fontsize=style.TEXT)
     axes.margins(x=0.4)
     axes.tick_params(axis="x", labelsize=style.TEXT)

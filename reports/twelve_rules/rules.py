@@ -129,7 +129,7 @@ def _ratios(it: RuleInputs) -> Finding:
 def _is_ratio_of_medians(row: ComparedRun) -> bool:
     if row.speedup is None or row.base is None:
         return False
-    expected = row.base.running.median.value / row.running.median.value
+    expected = row.base.median_s / row.median_s
     return abs(row.speedup.value / expected - 1) < 1e-9
 
 
