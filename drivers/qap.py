@@ -38,9 +38,6 @@ class QapWorkload(LocalSearchWorkload):
         problem = Qap.load(options.instance or DEFAULT_INSTANCE, options.data)
         return problem, problem.instance.source
 
-    def size(self, problem: Any) -> int:
-        return int(problem.encoding.n**2)
-
 
 QAP = QapWorkload()
 main = driver(QAP, __doc__)

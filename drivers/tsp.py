@@ -80,9 +80,6 @@ class TspWorkload(LocalSearchWorkload):
         tours.refuse_blank_drawing(options, task.problem)
         return TspTour(task.problem), task.source
 
-    def size(self, problem: Any) -> int:
-        return int(problem.encoding.n**2)
-
     def save_problem(self, run: PreparedRun[SearchOptions], solution: Any) -> None:
         tours.save_tour(self.name, run.options, self.for_peers(run.problem), solution)
 

@@ -18,12 +18,12 @@ class ProgressDisplay(Protocol):
     """A context manager that shows the progress of work."""
 
     def __enter__(self) -> ProgressDisplay:
-        pass
+        """Begin to show."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        pass
+        """Stop showing."""
 
     def show(self, done: int, total: int | None, note: str = "") -> None:
         """Show ``done`` of ``total`` steps, if known; a note replaces the last one."""
@@ -36,10 +36,10 @@ class SilentDisplay:
         return self
 
     def __exit__(self, *error: object) -> None:
-        pass
+        """Do nothing."""
 
     def show(self, done: int, total: int | None, note: str = "") -> None:
-        pass
+        """Show nothing."""
 
 
 class ProgressBar:

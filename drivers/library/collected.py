@@ -46,7 +46,7 @@ class CollectedRepetitions(Repetitions):
         return list(results)
 
     def begin(self, done: int) -> None:
-        pass
+        """Print nothing."""
 
     def done_before(self, recorded: int) -> int:
         """Return 0: a record holds no solution, and results before a loss may be a lost rank's."""
@@ -102,7 +102,7 @@ class CollectedRepetitions(Repetitions):
         return Unconfirmed(f"{result.name}, {self.workload.name}", result, cost, objections)
 
     def end(self, done: int) -> None:
-        pass
+        """Print nothing."""
 
 
 # --- Ctrl-C ---

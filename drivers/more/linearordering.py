@@ -46,9 +46,6 @@ class LinearOrderingWorkload(LocalSearchWorkload):
         problem = LinearOrdering(options.instance, options.data)
         return problem, problem.instance.source
 
-    def size(self, problem: Any) -> int:
-        return int(problem.encoding.n**2)
-
     def speed(self, problem: Any) -> float:
         return 3e8
 

@@ -54,11 +54,11 @@ class LocalSearchWorkload(IndependentWalksWorkload):
     usual_size: int
 
     def size(self, problem: Any) -> int:
-        """Return the work of an iteration, in the unit of `usual_size`."""
-        raise NotImplementedError
+        """Return the work of an iteration, in the unit of `usual_size`: by default n^2 for n elements."""
+        return int(problem.encoding.n**2)
 
     def save_problem(self, run: PreparedRun[SearchOptions], solution: Any) -> None:
-        pass
+        """Write the problem's own files of the best solution."""
 
     @property
     def standard(self) -> tuple[str, ...]:  # type: ignore[override]

@@ -36,18 +36,16 @@ def describe_gpu_runs(
     """Yield a line on a paper's runs on a GPU without current records; nothing if all have them."""
     plan = plan_reproduction(paper, paper.exhibits, there, chosen)
     on_gpu = [one for one in records if one.device_kind == GPU]
-    known_runs = {
-        key: case.records_among(on_gpu, {}) for key, case in plan.needed.items() if case.configuration.kind == GPU
-    }
+    runs = {key: case.records_among(on_gpu, {}) for key, case in plan.needed.items() if case.configuration.kind == GPU}
     left = [
         key
-        for key, known in known_runs.items()
+        for key, known in runs.items()
         if not plan.needed[key].is_complete([one for one in known if not is_stale(one)])
     ]
     if left:
         parts = [part.exhibit.name for part in plan.parts if not part.needs.keys().isdisjoint(left)]
-        stale = sum(bool(known_runs[key]) for key in left)
-        seconds = sum(gpu_seconds(plan.needed[key], known_runs[key]) for key in left)
+        stale = sum(bool(runs[key]) for key in left)
+        seconds = sum(gpu_seconds(plan.needed[key], runs[key]) for key in left)
         yield (
             f"{paper.name}, {', '.join(dict.fromkeys(parts))}: {len(left)} runs need a GPU ({stale} have stale or too "
             f"few records), about {format_estimate(seconds)} on one"

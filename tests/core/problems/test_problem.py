@@ -76,7 +76,7 @@ def clauses_with(kind, name="fine", first=False, row=None):
     """A class of clauses with one more field, last or first; ``row`` is the field's `Row`."""
 
     class More:
-        pass
+        """A bundle by `bundle` below."""
 
     fields = {name: kind, "clauses": Array[i32]} if first else {"clauses": Array[i32], name: kind}
     More.__annotations__ = fields

@@ -83,7 +83,7 @@ class Walk:
         raise NotImplementedError
 
     def cool(self):
-        pass
+        """End an iteration."""
 
     def begin_again(self):
         """Make four random moves for each element; reset all but the best."""
@@ -97,7 +97,7 @@ class Walk:
         self.forget()
 
     def forget(self):
-        pass
+        """Forget what an algorithm remembers."""
 
     def listed(self, name):
         every = neighbours(name, self.current)
