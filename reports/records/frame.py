@@ -42,9 +42,9 @@ COLUMNS = tuple(
 def frame(records: Iterable[Record], dtype: Any = None) -> pandas.DataFrame:
     """Return a data frame with a row for each repetition, and the columns `record` and `COLUMNS`.
 
-    The column `record` has the position of the record, whose run may have several, `repetition` the number of the
-    repetition in its run. ``dtype`` is the type of all columns, by default chosen by pandas; `object` keeps recorded
-    values. Raises `UserError` if pandas is not installed.
+    Repetitions of a run may be spread over several records. The column `record` has the position of the record,
+    `repetition` the number of the repetition in its run. ``dtype`` is the type of all columns, by default chosen by
+    pandas; `object` keeps recorded values. Raises `UserError` if pandas is not installed.
     """
     try:
         import pandas
