@@ -95,8 +95,8 @@ def beside(file: str) -> set[str]:
     if file.endswith(".md"):
         return {one for one in known() if one.startswith("tests/docs/")}
     folders = [f"{folder}/" for folder in map(str, Path(file).parents) if folder != "."]
-    found = ({one for one in known() if one.endswith(".py") and one.startswith(folder)} for folder in folders)
-    return next(filter(None, found), set())
+    neighbours = ({one for one in known() if one.endswith(".py") and one.startswith(folder)} for folder in folders)
+    return next(filter(None, neighbours), set())
 
 
 if __name__ == "__main__":

@@ -70,8 +70,8 @@ def shared_data():
 
 
 def of_platform(platform, extra):
-    found = backends.backend_class("opencl").devices()
-    index = next((d.index for d in found if d.driver.startswith(platform)), None)
+    devices = backends.backend_class("opencl").devices()
+    index = next((d.index for d in devices if d.driver.startswith(platform)), None)
     if index is None:
         raise backends.Unavailable(f"no device of {platform}; pip install 'onekernel[{extra}]'")
     return index

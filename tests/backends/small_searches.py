@@ -54,8 +54,8 @@ def climb(backend, by=None, **how):
 
 def subsequence(backend, ranks=Solo(), in_strips=False):  # noqa: B008
     shape = STRIPS if few(backend) or (in_strips and backend.capabilities.max_team_size > 1) else None
-    found = LongestCommonSubsequence(backend, ranks, FIRST, SECOND, shape=shape).run(trace=not in_strips)
-    return found.length, found.pairs is not None and found.pairs.tolist()
+    outcome = LongestCommonSubsequence(backend, ranks, FIRST, SECOND, shape=shape).run(trace=not in_strips)
+    return outcome.length, outcome.pairs is not None and outcome.pairs.tolist()
 
 
 def knapsack(backend, ranks=Solo(), items=60):  # noqa: B008
@@ -72,8 +72,8 @@ def diagonals(backend):
 
 
 def colony(backend, strategy="fine-deposit", mapping="native", **settings):
-    made = AntColony(backend, Solo(), CITIES, Settings(ants=4, **settings), strategy=strategy, mapping=mapping)
-    outcome = made.run(Iterations(3))
+    colony = AntColony(backend, Solo(), CITIES, Settings(ants=4, **settings), strategy=strategy, mapping=mapping)
+    outcome = colony.run(Iterations(3))
     return outcome.length, outcome.digest, outcome.curve.tolist()
 
 
@@ -92,21 +92,21 @@ def shared_out(backend, act):
 
 
 def exact(backend, **how):
-    found = ExactSearch(backend, Solo(), CITIES, **how).run()
-    return found.length, found.tour.tolist()
+    outcome = ExactSearch(backend, Solo(), CITIES, **how).run()
+    return outcome.length, outcome.tour.tolist()
 
 
 QAP = Qap.load("taillard:6:seeds=1,2")
 
 
 def by_layers(backend):
-    made = HeldKarpByWaves(backend, Solo(), ASYMMETRIC[:5, :5], "published", team_size=few(backend))
-    return made.find(TableRun(True, None, Solo()))
+    search = HeldKarpByWaves(backend, Solo(), ASYMMETRIC[:5, :5], "published", team_size=few(backend))
+    return search.find(TableRun(True, None, Solo()))
 
 
 def greedy_orders(backend):
-    found = IteratedGreedySearch(backend, Solo(), FlowShop("taillard:5:2"), walks=2).run(Iterations(2))
-    return found.hash, found.solution.tolist()
+    outcome = IteratedGreedySearch(backend, Solo(), FlowShop("taillard:5:2"), walks=2).run(Iterations(2))
+    return outcome.hash, outcome.solution.tolist()
 
 
 SEARCHES = {

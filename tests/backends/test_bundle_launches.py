@@ -34,9 +34,9 @@ class Held:
 @kernel
 def per_walk(walks: Rows[Walk], facts: Facts, held: Rows[Held], k: i32):
     for w in range(team_rank(), walks.count, team_count()):
-        one = walks[w]
-        one.control[0] = k + facts.weights[w] + i32(facts.seen[w])
-        one.solution[0] = S(one.solution[0] + S(held[w].k))
+        walk = walks[w]
+        walk.control[0] = k + facts.weights[w] + i32(facts.seen[w])
+        walk.solution[0] = S(walk.solution[0] + S(held[w].k))
 
 
 def arguments_of(backend, rows=4):

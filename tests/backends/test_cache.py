@@ -43,9 +43,9 @@ def answers(name):
         backend.launch(kernels.grow, 2, 1, values, 5, 3)
         backend.launch(kernels.collect, 2, 1, values, 5, sums)
     sequence.replay(2)
-    found = backend.download(values).tolist(), backend.download(sums).tolist()
+    results = backend.download(values).tolist(), backend.download(sums).tolist()
     backend.close()
-    return found
+    return results
 
 
 def start(folder):
@@ -58,8 +58,8 @@ def finish(process):
     """Check a process's answers; True if it has imported numba."""
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
-    found, _, imported = out.strip().rpartition(" ")
-    assert found == f"{(GROWN, SUMS)}"
+    answer, _, imported = out.strip().rpartition(" ")
+    assert answer == f"{(GROWN, SUMS)}"
     return imported == "True"
 
 

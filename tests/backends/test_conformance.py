@@ -60,8 +60,8 @@ def expected_draws():
 def random_numbers(backend, team_size):
     counters, keys = numbers(np.uint32, 12), numbers(np.uint32, 6)
     words, draws = backend.allocate(12, np.uint32), backend.allocate(BOUNDS.size, np.uint32)
-    given = (backend.upload(counters), backend.upload(keys), 3, words, backend.upload(BOUNDS), BOUNDS.size, SEED, draws)
-    backend.launch(kernels.random_numbers, TEAMS, team_size, *given)
+    args = (backend.upload(counters), backend.upload(keys), 3, words, backend.upload(BOUNDS), BOUNDS.size, SEED, draws)
+    backend.launch(kernels.random_numbers, TEAMS, team_size, *args)
     blocks = zip(counters.reshape(3, 4).tolist(), keys.reshape(3, 2).tolist(), strict=True)
     expected = np.array([philox(counter, key) for counter, key in blocks], np.uint32)
     return downloads(backend, words, draws), [expected.reshape(-1), expected_draws()]
@@ -175,8 +175,8 @@ def bundled(dtype, of_any, also, place="global"):
         values = (numbers(np.int32, count * n, -1000, 1000) / 4).astype(dtype)
         values[::7] = 100
         first, end = 3, n - 2
-        one = kernels.Part(n=n, span=kernels.Span(first, end))
-        parts = backend.rows(one, count, S=dtype)
+        part = kernels.Part(n=n, span=kernels.Span(first, end))
+        parts = backend.rows(part, count, S=dtype)
         backend.write(parts.values, values)
         backend.write(parts.flags, np.full(count * n, 1, np.uint8))
         backend.write(parts.totals, np.zeros(2 * count, np.uint64))

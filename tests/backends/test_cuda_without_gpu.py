@@ -97,8 +97,8 @@ def test_the_simulator_computes_what_numpy_computes_and_climbs_as_a_core_does(cp
 def test_the_simulator_finds_and_computes_what_a_core_does(cpu):
     searches = f"print(json.dumps({{name: repr(SEARCHES[name](backend)) for name in {IN_THE_SIMULATOR}}}))"
     conformance = "print(json.dumps({name: told(conforms, name, 7) for name in CASES}))"
-    found, agreements = map(json.loads, simulated(f"{CONFORMS}{searches}\n{conformance}").splitlines())
-    assert found == {name: repr(SEARCHES[name](cpu)) for name in IN_THE_SIMULATOR}
+    outcomes, agreements = map(json.loads, simulated(f"{CONFORMS}{searches}\n{conformance}").splitlines())
+    assert outcomes == {name: repr(SEARCHES[name](cpu)) for name in IN_THE_SIMULATOR}
     assert agreements == dict.fromkeys(CASES, "agrees")
 
 

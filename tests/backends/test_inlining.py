@@ -49,8 +49,8 @@ def called_once(values: Array[i32], sums: Array[i32]):
     x = twice(1)
     total = 5  # a name that the functions have too
     for k in range(3):
-        one = filled(twice(k) + x, 4, values)
-        total += one
+        result = filled(twice(k) + x, 4, values)
+        total += result
     two = early(total)
     three = last(view(values, 2))
     add(total * 100 + two * 10 + three + x, sums)

@@ -117,9 +117,9 @@ def test_a_thread_has_backends_of_its_own():
 
 
 def test_other_cores_and_checks_are_other_backends(monkeypatch):
-    kept.give_back(one := kept.take("threads", None, 1))
+    kept.give_back(backend := kept.take("threads", None, 1))
     other = kept.take("threads")
-    assert other is not one and other.workers == len(os.sched_getaffinity(0))
+    assert other is not backend and other.workers == len(os.sched_getaffinity(0))
     kept.give_back(quiet := kept.take("cpu"))
     monkeypatch.setenv("ONEKERNEL_CHECKS", "0")
     assert kept.take("cpu") is not quiet

@@ -53,9 +53,9 @@ def store_as(settings: Settings, values: Array[i32]):
 @kernel
 def stroll(walks: Rows[Walk], scale: i32):
     for w in range(walks.count):
-        one = walks[w]
-        for k in range(one.n):
-            one.steps[k] = scale * (one.pace + one.inner.offset) + one.inner.weights[0] + walks.count
+        walk = walks[w]
+        for k in range(walk.n):
+            walk.steps[k] = scale * (walk.pace + walk.inner.offset) + walk.inner.weights[0] + walks.count
 
 
 @pytest.fixture

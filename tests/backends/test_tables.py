@@ -120,8 +120,8 @@ def test_a_table_shorter_than_its_kind_is_refused(cpu):
 def test_a_readonly_table_of_another_size_is_read_whole(backend):
     out, table = backend.allocate(COUNT, np.int32), np.arange(COUNT, dtype=np.int32)
     for count in (1, COUNT):  # both launches run one program, made for the first
-        given = placed(backend.load(Given(table[:count].copy(), count)), "readonly")
-        backend.launch(gather, 1, 1, out, given)
+        values = placed(backend.load(Given(table[:count].copy(), count)), "readonly")
+        backend.launch(gather, 1, 1, out, values)
     assert (backend.download(out) == shuffled(table)).all()
 
 

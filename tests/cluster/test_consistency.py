@@ -50,8 +50,8 @@ class One:
 
 def read_by(rank, places, contents):
     read = []
-    one = One(rank, places, contents)
-    require_equal_content(one, "sources", places[rank].partition(":")[2], lambda: read.append(rank) or contents[rank])
+    me = One(rank, places, contents)
+    require_equal_content(me, "sources", places[rank].partition(":")[2], lambda: read.append(rank) or contents[rank])
     return read
 
 

@@ -210,9 +210,9 @@ def test_whole_walks_are_shared_and_ranks_meet_after_batches_alone():
 
 def test_ants_hand_on_their_deposits_and_weights():
     plain = iteration(Work("ants", 1000.0, shares=100), SPEED, NETWORK, 4)
-    found = iteration(Work("ants", 1000.0, shares=100, reduced_bytes=40_000, gathered_bytes=8000), SPEED, NETWORK, 4)
+    ants = iteration(Work("ants", 1000.0, shares=100, reduced_bytes=40_000, gathered_bytes=8000), SPEED, NETWORK, 4)
     expected = 1e-6 + reduction_s(NETWORK, 4, 40_000) + ALPHA + 8000 * 3 / 4 * BETA
-    assert found.communication_s - plain.communication_s == pytest.approx(expected, rel=1e-2)
+    assert ants.communication_s - plain.communication_s == pytest.approx(expected, rel=1e-2)
 
 
 def test_batches_of_a_tree_are_asked_for_and_the_last_is_waited_for():
@@ -252,8 +252,8 @@ def test_waves_from_both_ends_are_two_pipelines_of_half_of_the_ranks():
 
 
 def test_two_ranks_share_a_knapsack_and_three_do_not():
-    found = iteration(Work("halves", 1000.0, reduced_bytes=8000), SPEED, NETWORK, 2)
-    assert found.communication_s == pytest.approx(ALPHA + 8000 * BETA + 1e-6 + reduction_s(NETWORK, 2, 8))
+    pair = iteration(Work("halves", 1000.0, reduced_bytes=8000), SPEED, NETWORK, 2)
+    assert pair.communication_s == pytest.approx(ALPHA + 8000 * BETA + 1e-6 + reduction_s(NETWORK, 2, 8))
     with pytest.raises(UserError, match="3 ranks: two ranks share"):
         iteration(Work("halves", 1000.0), SPEED, NETWORK, 3)
     assert [point.ranks for point in scaling_curve(Work("halves", 10.0), SPEED, NETWORK, [1, 2, 4])] == [1, 2]
@@ -261,8 +261,8 @@ def test_two_ranks_share_a_knapsack_and_three_do_not():
 
 def test_what_one_machine_collects_comes_in_by_its_network():
     plain = iteration(Work("neighbourhood", 1000.0), SPEED, NETWORK, 4)
-    found = iteration(Work("neighbourhood", 1000.0, collected_bytes=8000), SPEED, NETWORK, 4)
-    assert found.communication_s - plain.communication_s == pytest.approx(ALPHA + 6000 * BETA, rel=1e-2)
+    four = iteration(Work("neighbourhood", 1000.0, collected_bytes=8000), SPEED, NETWORK, 4)
+    assert four.communication_s - plain.communication_s == pytest.approx(ALPHA + 6000 * BETA, rel=1e-2)
 
 
 def test_crowded_cores_compute_longer():

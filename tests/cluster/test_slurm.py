@@ -101,8 +101,8 @@ def everything(folder):
 def directives(script):
     lines = script.splitlines()
     assert lines[0] == "#!/bin/bash"
-    found = [line.removeprefix("#SBATCH --").partition("=") for line in lines if line.startswith("#SBATCH ")]
-    return {name: value for name, _, value in found}
+    options = [line.removeprefix("#SBATCH --").partition("=") for line in lines if line.startswith("#SBATCH ")]
+    return {name: value for name, _, value in options}
 
 
 def command(script):
@@ -194,8 +194,8 @@ def test_a_job_that_kept_its_state_is_queued_again(state, code, requeued, more, 
     script = job.written("-n", 2, "--no-checkpoint", PATIENT, ranks, code, *more).replace("$SLURM_JOB_ID", "12")
     del job.environment["SLURM_JOB_ID"]
     job.is_in_state(state)
-    found, said, _ = job.run(script, None if more else lambda: len(os.listdir(ranks)) == 2)
-    assert (found, job.called()) == (code, requeued)
+    exit_code, said, _ = job.run(script, None if more else lambda: len(os.listdir(ranks)) == 2)
+    assert (exit_code, job.called()) == (code, requeued)
     assert ("queued again" in said) == bool(requeued)
     assert sum("has ended by [15]" in name for name in os.listdir(ranks)) == (0 if more else 2)
 

@@ -558,8 +558,8 @@ def test_the_last_layer_of_a_part_of_restricted_tours(team, keep):
         problem = restricted_tour.BandedTour(virtual(n * (3 * k - 1), np.int32), links, lasts, n)
         rotations = restricted_tour.Rotations(words(0), virtual(2 * net.states, np.int32), 1)
         choices = virtual(part * net.states, np.uint8)
-        given = 0, step, problem, rotations, choices, net.states, k, keep
-        team(restricted_tour.layer_over_teams, net.states, 1, *given)
+        arguments = 0, step, problem, rotations, choices, net.states, k, keep
+        team(restricted_tour.layer_over_teams, net.states, 1, *arguments)
 
     run(step)
     overflows(run, virtual(3, np.int32, held={0: n, 1: n - part, 2: n + 1}))

@@ -87,8 +87,8 @@ def test_every_triple_of_small_sizes(backend, dtype):
     most = 8 if backend.name == "python" else 30
     for n in range(3, most + 1):
         expected = np.array(list(itertools.combinations(range(n), 3)))
-        found = mapped(backend, map_triples, n, np.arange(len(expected), dtype=dtype), 3)
-        np.testing.assert_array_equal(np.transpose(found), expected)
+        triples = mapped(backend, map_triples, n, np.arange(len(expected), dtype=dtype), 3)
+        np.testing.assert_array_equal(np.transpose(triples), expected)
 
 
 def test_both_ends_of_every_row_of_pairs(backend):
@@ -112,8 +112,8 @@ def test_both_ends_of_every_first_element_of_triples(backend, n, dtype):
     begin = (firsts, firsts + 1, firsts + 2)
     end = (firsts, np.full(firsts.size, n - 2), np.full(firsts.size, n - 1))
     for indices, expected in ((starts[firsts], begin), (starts[firsts + 1] - 1, end)):
-        found = mapped(backend, map_triples, n, indices.astype(dtype), 3)
-        np.testing.assert_array_equal(found, expected)
+        triples = mapped(backend, map_triples, n, indices.astype(dtype), 3)
+        np.testing.assert_array_equal(triples, expected)
 
 
 # --- insertions ---
@@ -131,10 +131,10 @@ def after_insertion(solution, i, j):
 
 def test_every_neighbour_by_insertion_of_small_sizes_has_one_index(backend):
     for n in range(2, 7 if backend.name == "python" else 20):
-        found = np.transpose(insertions(backend, n, np.arange((n - 1) ** 2)))
-        reached = [after_insertion(range(n), i, j) for i, j in found.tolist()]
-        every = {after_insertion(range(n), i, j) for i, j in itertools.permutations(range(n), 2)}
-        assert len(reached) == len(every) and set(reached) == every
+        pairs = np.transpose(insertions(backend, n, np.arange((n - 1) ** 2)))
+        reached = [after_insertion(range(n), i, j) for i, j in pairs.tolist()]
+        orders = {after_insertion(range(n), i, j) for i, j in itertools.permutations(range(n), 2)}
+        assert len(reached) == len(orders) and set(reached) == orders
 
 
 def test_the_ends_of_every_row_of_insertions_and_both_sides_of_its_diagonal(backend):
@@ -146,6 +146,6 @@ def test_the_ends_of_every_row_of_insertions_and_both_sides_of_its_diagonal(back
         (rows, (rows, rows + 1)),
         (np.full_like(rows, n - 2), (rows, np.full_like(rows, n - 1))),
     ):
-        found = insertions(backend, n, rows * (n - 1) + columns)
-        np.testing.assert_array_equal(found, expected)
+        pairs = insertions(backend, n, rows * (n - 1) + columns)
+        np.testing.assert_array_equal(pairs, expected)
     np.testing.assert_array_equal(insertions(backend, n, np.array([0, n - 2])), [[0, 0], [1, n - 1]])

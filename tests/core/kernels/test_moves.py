@@ -34,9 +34,9 @@ N = 6
 @kernel
 def read_and_make(kind: Const[i32], n: i32, move: Move, solution: Array[i32], any_way: Array[i32], own_way: Array[i32]):
     """Every element of the neighbour by `moved` and by the change's own function, then the neighbour itself."""
-    one = AnyMove(move.i, move.j, move.k, kind)
+    any_move = AnyMove(move.i, move.j, move.k, kind)
     for p in range(lane(), n, team_size()):
-        any_way[p] = moved(solution, p, one)
+        any_way[p] = moved(solution, p, any_move)
         own_way[p] = any_way[p]
         if kind == FLIP:
             own_way[p] = flipped(solution, p, move)

@@ -76,9 +76,9 @@ def test_short_lists_are_filled_up_with_the_city_itself(cpu, most):
     for name in ("uniform 33", "duplicates 18", "ties 15"):
         distances = INSTANCES[name]()
         tours, lists = random_tours(len(distances), 10, seed=1), near_lists(distances, most)
-        made = run(cpu, distances, tours, lists)
-        assert made == [climbed(distances, tour, lists) for tour in tours]
-        assert (made == tours) == (most == 0)
+        queue = run(cpu, distances, tours, lists)
+        assert queue == [climbed(distances, tour, lists) for tour in tours]
+        assert (queue == tours) == (most == 0)
 
 
 @pytest.mark.parametrize(("name", "team_size"), [("duplicates 18", 1), ("grid 12", 4), ("uniform 8", 32)])

@@ -57,5 +57,5 @@ def test_one_lane_or_all_lanes_update_pheromone_up_to_its_largest(backend):
         backend.launch(published_ants.deposit_edges, 2, lanes, ants, update, trails)
 
     for launch in (alone, both):
-        found, right = updated(backend, launch)
-        assert found == right
+        pheromone, right = updated(backend, launch)
+        assert pheromone == right

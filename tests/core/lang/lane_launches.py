@@ -47,8 +47,8 @@ def launched(backend, scope: dict, drawn: Lanes, team_size: int) -> dict[str, np
     buffers = zip(
         ("first rows", "second rows", "third rows", *RESULTS, "whole", "real"), (*parts, *results), strict=True
     )
-    found = {name: backend.download(buffer) for name, buffer in buffers}
-    return {n: np.where(np.isnan(v), np.nan, v).astype(v.dtype) if v.dtype.kind == "f" else v for n, v in found.items()}
+    read = {name: backend.download(buffer) for name, buffer in buffers}
+    return {n: np.where(np.isnan(v), np.nan, v).astype(v.dtype) if v.dtype.kind == "f" else v for n, v in read.items()}
 
 
 def difference(results: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> str:

@@ -185,8 +185,8 @@ def into_row(one: Walk, i: i32, value: {self.row_kinds[1]}):
             lines.append(f"    for i in range(lane(), {place.length}, team_size()):")
             lines.append(f"        {place.text}[i] = {place.kind}(i + 1)")
         lines += [*indented(self.phases(phases, 2 if phases > 4 else 1)), "    barrier()"]
-        made = [name for name in self.same | self.own if "." not in name]
-        for k, name in enumerate(made[-MOST_LOCALS:]):
+        names = [name for name in self.same | self.own if "." not in name]
+        for k, name in enumerate(names[-MOST_LOCALS:]):
             kind = (self.same | self.own)[name]
             lines.append(
                 f"    {into(kind)}[(team_rank() * team_size() + lane()) * {MOST_LOCALS} + {k}] = {stored(name, kind)}"

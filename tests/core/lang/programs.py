@@ -318,7 +318,7 @@ def launched(backend, team_size, kernel, columns, valid):
     """Return a backend's results in the form of `expected`; all not-a-numbers are equal."""
     n = len(columns["a"])
     whole, real = backend.upload(np.zeros(valid.size, np.uint64)), backend.upload(np.zeros(valid.size, np.float64))
-    given = [backend.upload(v) for v in columns.values()]
-    backend.launch(kernel, 2, team_size, n, backend.upload(valid), *given, whole, real)
-    found = backend.download(real)
-    return backend.download(whole), np.where(np.isnan(found), math.nan, found)
+    uploaded = [backend.upload(v) for v in columns.values()]
+    backend.launch(kernel, 2, team_size, n, backend.upload(valid), *uploaded, whole, real)
+    results = backend.download(real)
+    return backend.download(whole), np.where(np.isnan(results), math.nan, results)

@@ -381,9 +381,9 @@ def lasts(shape: Shape, ants: Rows[Ant], out: Array[i32]):
     other = Shape(2, not shape.doubled, 3)
     out[1] = last(Team(other, team.seen), shape.width)
     for a in range(ants.count):
-        one = ants[a]
-        for k in unroll(one.n):
-            one.tour[k] = 10 * a + k
+        ant = ants[a]
+        for k in unroll(ant.n):
+            ant.tour[k] = 10 * a + k
 
 
 @kernel

@@ -304,8 +304,8 @@ def gains(kind, module, n, room, begin=0):
     try:
         backend.launch(module.gains, 1, 1, out, n, room)
     finally:
-        found = backend.download(out)[0]
-    return found
+        gain = backend.download(out)[0]
+    return gain
 
 
 @both
@@ -367,8 +367,8 @@ def test_l73_who_asserts_and_prints(tmp_path, monkeypatch, capsys):
         for said, asked in (("", usual), ("1", True), ("0", kind is PythonBackend)):
             monkeypatch.setenv("ONEKERNEL_CHECKS", said)
             device = PythonBackend.devices()[0]
-            made = kind(device) if kind is not Backend else Backend(device, Capabilities(1, 0, 1, 1))
-            assert made.checks == asked, (kind.name, said)
+            backend = kind(device) if kind is not Backend else Backend(device, Capabilities(1, 0, 1, 1))
+            assert backend.checks == asked, (kind.name, said)
     monkeypatch.setenv("ONEKERNEL_CHECKS", "0")
     assert gains(CpuBackend, module, 3, 1) == 3 + 1 + 0 - 1
     assert not capsys.readouterr().out

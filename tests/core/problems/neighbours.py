@@ -41,8 +41,8 @@ def neighbours(name, solution, choices):
 
 def rescored(problem, name, solution):
     now = problem.cost(np.array(solution))
-    every = neighbours(name, solution, problem.encoding.choices)
-    return [NEVER if other is None else problem.cost(np.array(other)) - now for other in every]
+    solutions = neighbours(name, solution, problem.encoding.choices)
+    return [NEVER if other is None else problem.cost(np.array(other)) - now for other in solutions]
 
 
 def differences(search, iterations, start=None):

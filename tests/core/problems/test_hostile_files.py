@@ -81,8 +81,8 @@ GOOD = {
 def test_an_instance_has_a_printable_name_whatever_its_file_is_called(tmp_path, name):
     path = tmp_path / (STRANGE + READERS[name].suffix)
     path.write_text(GOOD[name])
-    found = READERS[name].read(str(path)).name
-    assert found.startswith(SHOWN) and found.isprintable()
+    name_read = READERS[name].read(str(path)).name
+    assert name_read.startswith(SHOWN) and name_read.isprintable()
 
 
 def test_names_within_files_are_printable_too(tmp_path):

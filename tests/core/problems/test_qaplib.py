@@ -63,9 +63,9 @@ def test_name_is_looked_up_in_the_folder_and_else_generated(tmp_path):
     assert generated.best_known == 224416 and generated.source.startswith("Taillard's generator")
     (tmp_path / "qaplib").mkdir()
     (tmp_path / "qaplib" / "tai12a.dat").write_text(SMALL)
-    found = qaplib.load("tai12a", tmp_path)
-    assert found.n == 3 and found.name == "tai12a" and found.best_known is None
-    assert qaplib.load(str(tmp_path / "qaplib" / "tai12a.dat")).sha256 == found.sha256
+    instance = qaplib.load("tai12a", tmp_path)
+    assert instance.n == 3 and instance.name == "tai12a" and instance.best_known is None
+    assert qaplib.load(str(tmp_path / "qaplib" / "tai12a.dat")).sha256 == instance.sha256
 
 
 @pytest.mark.parametrize(

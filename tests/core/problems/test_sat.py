@@ -71,8 +71,8 @@ def test_the_name_of_a_generated_formula_says_all():
 
 
 def test_numbers_of_numpy_are_literals_too():
-    given = formulas.SatInstance("n", 3, np.array([[1, -2], [3, 2]]), np.array([2, 3]))
-    assert clauses_of(given) == [[1, -2], [3, 2]]
+    formula = formulas.SatInstance("n", 3, np.array([[1, -2], [3, 2]]), np.array([2, 3]))
+    assert clauses_of(formula) == [[1, -2], [3, 2]]
 
 
 def test_a_problem_is_made_of_an_instance_or_of_what_names_one(tmp_path):

@@ -73,9 +73,9 @@ def test_both_searches_find_what_plain_python_finds(kind):
         dice = np.random.default_rng([n, *kind.encode()])
         for _ in range(1 if n == 7 else 4):
             distances = symmetric(dice, n, *KINDS[kind])
-            found = held_karp(distances)
-            assert plainly(found) == plainly(enumerate_tours(distances)) == by_plain_python(distances)
-            assert tour_length(distances, found.tour) == found.length
+            tour = held_karp(distances)
+            assert plainly(tour) == plainly(enumerate_tours(distances)) == by_plain_python(distances)
+            assert tour_length(distances, tour.tour) == tour.length
 
 
 @pytest.mark.parametrize("n", [8, pytest.param(9, marks=pytest.mark.slow)])
@@ -103,9 +103,9 @@ def test_a_tour_and_its_reverse_are_two_where_the_way_back_is_another():
 )
 def test_published_optima_are_found(folder, name, optimum, shared_data):
     distances = tsplib.load(shared_data / folder / f"{name}.tsp").distances
-    found = held_karp(distances)
-    assert found.length == optimum == tour_length(distances, found.tour)
-    assert found.tour[0] == 0 and found.tour[1] < found.tour[-1]
+    tour = held_karp(distances)
+    assert tour.length == optimum == tour_length(distances, tour.tour)
+    assert tour.tour[0] == 0 and tour.tour[1] < tour.tour[-1]
 
 
 @pytest.mark.slow

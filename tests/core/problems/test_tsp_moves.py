@@ -27,10 +27,10 @@ def round_all(count: i32, dx: Array[i32], dy: Array[i32], found: Array[i32]):
 
 
 def rounded(backend, dx, dy):
-    given = [backend.upload(np.array(axis, np.int32)) for axis in (dx, dy)]
-    found = backend.allocate(len(dx), np.int32)
-    backend.launch(round_all, 4, 1, len(dx), *given, found)
-    return backend.download(found)
+    axes = [backend.upload(np.array(axis, np.int32)) for axis in (dx, dy)]
+    lengths = backend.allocate(len(dx), np.int32)
+    backend.launch(round_all, 4, 1, len(dx), *axes, lengths)
+    return backend.download(lengths)
 
 
 def nearest_root(square):

@@ -28,8 +28,8 @@ def arctangent_of_inverse(k: int, scale: int) -> int:
 
 def machins_pi() -> Decimal:
     """Return pi to 140 digits by Machin's formula of 1706."""
-    one = 10**145
-    return Decimal(4 * (4 * arctangent_of_inverse(5, one) - arctangent_of_inverse(239, one))).scaleb(-145, DIGITS)
+    unit = 10**145
+    return Decimal(4 * (4 * arctangent_of_inverse(5, unit) - arctangent_of_inverse(239, unit))).scaleb(-145, DIGITS)
 
 
 PI = machins_pi()

@@ -29,8 +29,8 @@ def philox(counter, key):
     low, high = key
     half, mask = np.uint64(32), np.uint64(LARGEST)
     for _ in range(10):
-        one, two = a * np.uint64(0xD2511F53), c * np.uint64(0xCD9E8D57)
-        a, b, c, d = two >> half ^ b ^ np.uint64(low), two & mask, one >> half ^ d ^ np.uint64(high), one & mask
+        x, y = a * np.uint64(0xD2511F53), c * np.uint64(0xCD9E8D57)
+        a, b, c, d = y >> half ^ b ^ np.uint64(low), y & mask, x >> half ^ d ^ np.uint64(high), x & mask
         low, high = (low + 0x9E3779B9) & LARGEST, (high + 0xBB67AE85) & LARGEST
     return a, b, c, d
 

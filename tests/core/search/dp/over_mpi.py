@@ -24,9 +24,9 @@ def tours(backend, ranks):
     for n, most, directed in TOURS:
         search = HeldKarp(backend, Rehearsal(ranks), random_distances(n, 6, most, directed))
         search.warm_up()
-        told = []
-        first, second = search.run(ranks=ranks), search.run(callback=told.append, ranks=ranks)
-        assert ranks.rank or told[-1].done == told[-1].total
+        notes = []
+        first, second = search.run(ranks=ranks), search.run(callback=notes.append, ranks=ranks)
+        assert ranks.rank or notes[-1].done == notes[-1].total
         assert first.tour.tolist() == second.tour.tolist() == ranks.bcast(first.tour.tolist())
         yield [first.length, *first.tour.tolist()]
 
@@ -47,9 +47,9 @@ def main(names, hosts):
     ranks.host = lambda: f"host {ranks.rank % int(hosts)}"
     names = names.split(",")
     backend = backends.create(names[ranks.rank % len(names)])
-    found = [list(tours(backend, ranks)), refusals(backend, ranks)]
+    outcomes = [list(tours(backend, ranks)), refusals(backend, ranks)]
     if ranks.rank == 0:
-        print(json.dumps(found))
+        print(json.dumps(outcomes))
     backend.close()
 
 

@@ -206,6 +206,6 @@ def test_what_cannot_be_solved_is_refused_in_one_line():
         (2 * far, 3, {}, "tours of 5 cities do not fit 31 bits"),
     ):
         with pytest.raises(UserError, match=message) as refusal:
-            given = {name: value for name, value in options.items() if name != "start"}
-            BalasSimonettiSearch(CPU, Solo(), distances, RestrictedSettings(k, **given), options.get("start"))
+            settings = {name: value for name, value in options.items() if name != "start"}
+            BalasSimonettiSearch(CPU, Solo(), distances, RestrictedSettings(k, **settings), options.get("start"))
         assert "\n" not in str(refusal.value)

@@ -250,9 +250,9 @@ def test_tours_of_few_cities(in_order, n, directed):
     search = HeldKarp(in_order, Solo(), distances, tiling="published")
     search.make_room()
     search.warm_up()
-    found = search.run()
-    assert found.length == by_permutations(distances) == tour_length(distances, found.tour)
-    assert found.streamed_bytes == (4 * (n - 1) * 2 ** (n - 2) if n > 3 else 0)
+    outcome = search.run()
+    assert outcome.length == by_permutations(distances) == tour_length(distances, outcome.tour)
+    assert outcome.streamed_bytes == (4 * (n - 1) * 2 ** (n - 2) if n > 3 else 0)
 
 
 # --- copies that take their time ---
@@ -305,8 +305,8 @@ def test_a_full_disk_and_a_full_memory_are_noticed_before_anything_is_computed(c
 
     monkeypatch.setattr(os, "posix_fallocate", full)
     monkeypatch.setattr(cpu, "launch", no_launches)
-    told = rf"--spill {tmp_path}: 19200 bytes of cells do not fit: No space left on device \(\d+ bytes are there\)"
-    with pytest.raises(UserError, match=told):
+    message = rf"--spill {tmp_path}: 19200 bytes of cells do not fit: No space left on device \(\d+ bytes are there\)"
+    with pytest.raises(UserError, match=message):
         by_diagonals(cpu, folder=str(tmp_path)).make_room()
     assert os.listdir(tmp_path) == []
     monkeypatch.setattr(decisions, "available_bytes", lambda: 19_199)
@@ -349,8 +349,8 @@ def test_what_the_device_or_31_bits_cannot_hold_is_refused_in_one_line(cpu, monk
     with pytest.raises(UserError, match="tiling 'own'; choose one of auto, none, published"):
         HeldKarp(cpu, Solo(), random_distances(5, 0, 30, True), tiling="own")
     monkeypatch.setattr(cpu, "device", cpu.device._replace(memory_bytes=5000))
-    told = r"--mapping published: \d+ waves of 60 cells need \d+ bytes of the device, and 5000 are there"
-    with pytest.raises(UserError, match=told):
+    message = r"--mapping published: \d+ waves of 60 cells need \d+ bytes of the device, and 5000 are there"
+    with pytest.raises(UserError, match=message):
         by_diagonals(cpu)
 
 

@@ -110,8 +110,8 @@ def some(kept, most=6):
 def test_every_state_leads_to_the_same_answer_on_another_number_of_ranks(name, size, cpu):
     kind = KINDS[name]
     undisturbed = kind.run(cpu, Solo())
-    found, kept = states_of(kind, cpu, size)
-    assert found == undisturbed and len(kept) > 3
+    outcome, kept = states_of(kind, cpu, size)
+    assert outcome == undisturbed and len(kept) > 3
     for state in some(kept, 4):
         for other in (1, 2, 4):
             again, later = states_of(kind, cpu, other, state)
@@ -127,8 +127,8 @@ def test_states_go_on_on_every_backend(name, device, cpu):
     kind = SMALL[name]
     undisturbed, kept = states_of(kind, cpu)
     assert states_of(kind, device, 1, kept[len(kept) // 2])[0] == undisturbed
-    found, kept = states_of(kind, device)
-    assert found == undisturbed
+    outcome, kept = states_of(kind, device)
+    assert outcome == undisturbed
     for state in some(kept, 2):
         assert states_of(kind, cpu, 2, state)[0] == undisturbed
 
@@ -224,8 +224,8 @@ def through(kind, backend, lives):
 @given(TEXT, TEXT, LIVES)
 def test_strings_have_the_pairs_of_the_table_whenever_runs_are_ended(cpu, text, other, lives):
     a, b = text.encode(), other.encode()
-    found = through(Kind(LongestCommonSubsequence, (letters(a), letters(b)), {}), cpu, lives)
-    assert [tuple(pair) for pair in found[2]] == common_pairs(a, b)
+    outcome = through(Kind(LongestCommonSubsequence, (letters(a), letters(b)), {}), cpu, lives)
+    assert [tuple(pair) for pair in outcome[2]] == common_pairs(a, b)
 
 
 @settings(max_examples=25, deadline=None)
@@ -240,8 +240,8 @@ def test_knapsacks_have_the_selection_of_the_table_whenever_runs_are_ended(cpu, 
 @given(st.integers(3, 8), st.booleans(), st.integers(0, 99), LIVES)
 def test_tours_are_shortest_whenever_runs_are_ended(cpu, n, directed, seed, lives):
     distances = random_distances(n, seed, 30, directed)
-    found = through(Kind(HeldKarp, (distances,), {}), cpu, lives)
-    assert found[0] == by_permutations(distances)
+    outcome = through(Kind(HeldKarp, (distances,), {}), cpu, lives)
+    assert outcome[0] == by_permutations(distances)
 
 
 # --- memory ---
@@ -263,8 +263,8 @@ def test_a_state_without_room_for_all_rows_leads_to_the_same_answer(name, limit,
     monkeypatch.setattr(checkpoints, limit, 2)
     earlier = None
     for _ in range(3):
-        found, kept = states_of(KINDS[name], cpu, 1, earlier)
-        assert found == undisturbed
+        outcome, kept = states_of(KINDS[name], cpu, 1, earlier)
+        assert outcome == undisturbed
         assert all(len(state["places"]) <= (2 if limit == "MOST_ROWS" else 1) for state in kept)
         earlier = kept[len(kept) // 3]
 
@@ -286,8 +286,8 @@ def test_a_layer_that_is_too_large_is_said_before_the_run_and_computed_again(cpu
     undisturbed = kind.run(cpu, Solo())
     monkeypatch.setattr(held_karp_checkpoint, "MOST_BYTES", 2 * 3 * 120 + 1)  # paths through 3 of 10 cities
     with pytest.warns(UserWarning, match="^layers of more than 3 cities are no part of a state"):
-        found, kept = states_of(kind, cpu, 2)
-    assert found == undisturbed and max(int(state["at"][0]) for state in kept) == 3
+        outcome, kept = states_of(kind, cpu, 2)
+    assert outcome == undisturbed and max(int(state["at"][0]) for state in kept) == 3
     with pytest.warns(UserWarning):
         assert states_of(kind, cpu, 1, kept[-1])[0] == undisturbed
 
@@ -325,8 +325,8 @@ def test_restricted_passes_are_counted_from_the_first_life_on(cpu):
     kind = KINDS["restricted"]
     _, kept = states_of(kind, cpu)
     search = kind.search(cpu, Solo(), *kind.problem, **kind.settings)
-    found = search.run(Iterations(3), checkpointer=Checkpointer(lambda state: None, kept[0], 1e9))
-    assert found.passes == 3 and answer(found) == answer(search.run(Iterations(3)))
+    outcome = search.run(Iterations(3), checkpointer=Checkpointer(lambda state: None, kept[0], 1e9))
+    assert outcome.passes == 3 and answer(outcome) == answer(search.run(Iterations(3)))
 
 
 # --- pauses ---

@@ -66,9 +66,9 @@ def test_same_tour_on_every_backend(backend, cpu, directed):
     sizes = ((1, 9), (2, 9), (3, 9), (4, 3), (5, 70_000), (6, 2), (8, 2), (9, 50))
     for n, most in sizes[: 5 if backend.name == "python" else 8]:
         distances = random_distances(n, 3, most, directed)
-        found, expected = checked(backend, distances), checked(cpu, distances)
-        assert (found.length, found.tour.tolist()) == (expected.length, expected.tour.tolist())
-        assert found.length == by_permutations(distances)
+        tour, expected = checked(backend, distances), checked(cpu, distances)
+        assert (tour.length, tour.tour.tolist()) == (expected.length, expected.tour.tolist())
+        assert tour.length == by_permutations(distances)
 
 
 @pytest.mark.parametrize(("n", "directed", "lanes"), [(7, False, 4), (8, True, 4), (7, True, 1)])

@@ -89,13 +89,13 @@ def in_turn(backend, distances, ranks, is_one_memory=True, at_elements=False):
     arrays, ranks_halves = [], []
     for rank in range(ranks):
         search = HeldKarp(backend, SimpleNamespace(rank=rank, size=ranks), distances)
-        one = search.halves
+        halves = search.halves
         together = InTurn(backend, rank, ranks, arrays, is_one_memory)
-        one.layers = HeldKarpLayers(one.plan, one.launches, together, one.firsts, at_elements)
-        backend.write(one.launches.best, np.array([2**64 - 1], np.uint64))
-        ranks_halves.append(one)
-        assert bool(search.notes) == (one.layers.is_alone or not is_one_memory)
-        assert one.layers.steps[-1][1] == one.plan.size + 1
+        halves.layers = HeldKarpLayers(halves.plan, halves.launches, together, halves.firsts, at_elements)
+        backend.write(halves.launches.best, np.array([2**64 - 1], np.uint64))
+        ranks_halves.append(halves)
+        assert bool(search.notes) == (halves.layers.is_alone or not is_one_memory)
+        assert halves.layers.steps[-1][1] == halves.plan.size + 1
     for steps in zip(*(one.layers.steps for one in ranks_halves), strict=True):
         for sequence, *_ in steps:
             sequence.replay()
@@ -168,9 +168,9 @@ def launches_of(wide):
 @pytest.mark.parametrize("at_elements", [False, True])
 def test_36_cities_have_room_in_two_gpus_together_if_shares_are_equal(at_elements):
     plan, launches = HeldKarpPlan(35, False), launches_of(True)
-    every = [bytes_of_rank(plan, launches, together_of(2), rank, at_elements) for rank in range(2)]
-    assert sum(every) == bytes_needed(36, 2, False) == 2 * (comb(35, 17) * 17 + comb(35, 16) * 16)
-    assert (max(every) <= H200 - RESERVE) != at_elements
+    byte_counts = [bytes_of_rank(plan, launches, together_of(2), rank, at_elements) for rank in range(2)]
+    assert sum(byte_counts) == bytes_needed(36, 2, False) == 2 * (comb(35, 17) * 17 + comb(35, 16) * 16)
+    assert (max(byte_counts) <= H200 - RESERVE) != at_elements
 
 
 def test_gpus_share_at_elements_where_all_have_room(cpu):

@@ -34,9 +34,9 @@ def over_ranks(backend, size, instance, hosts=1, **options):
         assert instance.weight_and_value(first.chosen) == (first.weight, first.value)
         return first.value, chosen_items(first), first.streamed_bytes, search.work
 
-    found = on_ranks(size, run, hosts=hosts)
-    assert found == found[:1] * size
-    return found[0]
+    outcomes = on_ranks(size, run, hosts=hosts)
+    assert outcomes == outcomes[:1] * size
+    return outcomes[0]
 
 
 weights = st.one_of(st.integers(0, 9), st.integers(0, 90))

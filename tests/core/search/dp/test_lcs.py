@@ -143,29 +143,29 @@ def test_the_trace_is_the_same_however_little_memory_there_is(cpu, monkeypatch, 
     expected = common_pairs(a, b)
     for room, host in ((1, own), (600, own), (3000, own), (600, 2000), (3000, 20_000)):
         monkeypatch.setattr(lcs_search, "host_bytes", lambda host=host: host)
-        found = search(cpu, a, b, room=room).run()
-        assert (found.method, pairs_of(found)) == (BLOCKS, expected)
+        outcome = search(cpu, a, b, room=room).run()
+        assert (outcome.method, pairs_of(outcome)) == (BLOCKS, expected)
 
 
 def test_the_trace_is_the_same_on_every_backend_when_memory_is_short(device, monkeypatch):
     monkeypatch.setattr(lcs_search, "host_bytes", lambda: 2000)
     for n, m in ((70, 150),) if device.name == "python" else ((70, 150), (190, 90)):
         a, b = drawn(n, n, m, letters=2)
-        found = search(device, a, b, room=700).run()
-        assert (found.method, pairs_of(found)) == (BLOCKS, common_pairs(a, b))
+        outcome = search(device, a, b, room=700).run()
+        assert (outcome.method, pairs_of(outcome)) == (BLOCKS, common_pairs(a, b))
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.text("ab", min_size=65, max_size=300), st.text("ab", min_size=65, max_size=300))
 def test_of_many_equal_subsequences_short_memory_finds_the_same(cpu, text, other):
     a, b = text.encode(), other.encode()
-    made = search(cpu, a, b, room=600)
-    assert pairs_of(made.run()) == common_pairs(a, b)
+    short_of_memory = search(cpu, a, b, room=600)
+    assert pairs_of(short_of_memory.run()) == common_pairs(a, b)
 
 
 def test_short_memory_serves_strings_without_a_common_letter(cpu):
-    found = search(cpu, b"ab" * 200, b"cd" * 400, room=600).run()
-    assert (found.length, found.pairs.shape, found.method) == (0, (0, 2), BLOCKS)
+    outcome = search(cpu, b"ab" * 200, b"cd" * 400, room=600).run()
+    assert (outcome.length, outcome.pairs.shape, outcome.method) == (0, (0, 2), BLOCKS)
 
 
 # --- peers, sizes, progress ---

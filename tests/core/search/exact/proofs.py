@@ -109,8 +109,8 @@ def check_shared_histories(ranks, backend):
         outcome = ExactSearch(backend, ranks, tsp.load(name).distances, **options).run(history=True)
         check_history(outcome)
         assert len(outcome.history) > 1
-        every = ranks.gather(outcome.history)
-        assert ranks.rank > 0 or every == [outcome.history] * ranks.size
+        histories = ranks.gather(outcome.history)
+        assert ranks.rank > 0 or histories == [outcome.history] * ranks.size
 
 
 def main():

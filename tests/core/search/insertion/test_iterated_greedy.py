@@ -67,9 +67,9 @@ def test_walks_are_those_of_a_plain_model(name, removed, temperature, cpu):
 def test_a_given_start_is_improved_as_in_the_model(cpu):
     problem = PROBLEMS["shop"]
     start = [6, 5, 4, 3, 2, 1, 0]
-    one = GreedyModel(problem, 0, 1, 2, 3.0, start)
-    one.round(0)
-    assert run_search(cpu, problem, 1, seed=1, initial=start)[5] == one.best
+    model = GreedyModel(problem, 0, 1, 2, 3.0, start)
+    model.round(0)
+    assert run_search(cpu, problem, 1, seed=1, initial=start)[5] == model.best
     by_name = run_search(cpu, problem, 1, initial="neh")
     assert by_name == run_search(cpu, problem, 1, initial=problem.start_solution("neh"))
 
@@ -209,8 +209,8 @@ class Positions(Problem):
 def test_a_problem_of_a_user_offers_its_costs_of_insertions(cpu):
     problem = Positions(later_costs)
     assert check_insertions(problem, [cpu]) > 30
-    found = ok.minimize(problem, ok.IteratedGreedy(), iterations=3, backend="cpu")
-    assert found.cost == (np.sort(problem.weights)[::-1] * np.arange(8)).sum()
+    result = ok.minimize(problem, ok.IteratedGreedy(), iterations=3, backend="cpu")
+    assert result.cost == (np.sort(problem.weights)[::-1] * np.arange(8)).sum()
 
 
 @pytest.mark.parametrize(

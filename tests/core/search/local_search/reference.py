@@ -20,8 +20,8 @@ def philox(counter, key):
     a, b, c, d = counter
     low, high = key
     for _ in range(10):
-        one, two = a * 0xD2511F53, c * 0xCD9E8D57
-        a, b, c, d = two >> 32 ^ b ^ low, two & MASK, one >> 32 ^ d ^ high, one & MASK
+        x, y = a * 0xD2511F53, c * 0xCD9E8D57
+        a, b, c, d = y >> 32 ^ b ^ low, y & MASK, x >> 32 ^ d ^ high, x & MASK
         low, high = low + 0x9E3779B9 & MASK, high + 0xBB67AE85 & MASK
     return a, b, c, d
 
@@ -89,9 +89,9 @@ class Walk:
         """Make four random moves for each element; reset all but the best."""
         moves = 4 * len(self.current)
         for shake in range(moves):
-            every = neighbours(self.names[0], self.current)
+            solutions = neighbours(self.names[0], self.current)
             step = self.restarts * moves + shake
-            self.current = every[below(len(every), self.seed, self.number + RESTARTING, step)]
+            self.current = solutions[below(len(solutions), self.seed, self.number + RESTARTING, step)]
         self.go(self.current, self.score(self.current))
         self.restarts, self.began = self.restarts + 1, self.iteration + 1
         self.forget()
@@ -100,8 +100,8 @@ class Walk:
         """Forget what an algorithm remembers."""
 
     def listed(self, name):
-        every = neighbours(name, self.current)
-        return every, [self.score(one) for one in every]
+        solutions = neighbours(name, self.current)
+        return solutions, [self.score(one) for one in solutions]
 
     def go(self, solution, cost):
         self.current, self.cost = solution, cost
@@ -151,9 +151,9 @@ class Descent(Walk):
             self.home, self.home_cost = self.current, self.cost
         self.current = self.home
         for shake in range(self.strength if self.growing else self.shakes):
-            every = neighbours(self.names[0], self.current)
+            solutions = neighbours(self.names[0], self.current)
             step = 256 * self.iteration + shake
-            self.current = every[below(len(every), self.seed, self.number + SHAKING, step)]
+            self.current = solutions[below(len(solutions), self.seed, self.number + SHAKING, step)]
         self.go(self.current, self.score(self.current))
         self.level = 0
 
@@ -213,8 +213,8 @@ class Annealing(Walk):
         self.temperature = self.start
 
     def iterate(self):
-        every = neighbours(self.names[0], self.current)
-        other = every[below(len(every), self.seed, self.number + PROPOSING, self.iteration)]
+        solutions = neighbours(self.names[0], self.current)
+        other = solutions[below(len(solutions), self.seed, self.number + PROPOSING, self.iteration)]
         cost = self.score(other)
         self.evaluations += 1
         chance = word(self.seed, self.number + ACCEPTING, self.iteration) * CHANCES >> 32
@@ -239,8 +239,8 @@ class Ruled(Walk):
         self.costs = [self.cost] * self.lag
 
     def iterate(self):
-        every = neighbours(self.names[0], self.current)
-        other = every[below(len(every), self.seed, self.number + PROPOSING, self.iteration)]
+        solutions = neighbours(self.names[0], self.current)
+        other = solutions[below(len(solutions), self.seed, self.number + PROPOSING, self.iteration)]
         cost, random = self.score(other), word(self.seed, self.number + ACCEPTING, self.iteration)
         self.evaluations += 1
         before = self.costs[-self.lag] if self.lag else self.cost

@@ -31,8 +31,8 @@ pytestmark = pytest.mark.usefixtures("little_is_tried")
 
 @pytest.fixture(scope="module")
 def devices():
-    with open_usable_backends() as made:
-        yield {one.name: one for one in made}
+    with open_usable_backends() as opened:
+        yield {one.name: one for one in opened}
 
 
 @pytest.fixture(params=["cpu", pytest.param("opencl", marks=pytest.mark.slow)])
@@ -58,9 +58,9 @@ def said_of(mistake, problem, *asked, **how):
 
 def said_by(device, mistake, problem, name):
     """Report of a device without the reference interpreter."""
-    with pytest.raises(getattr(local_search, mistake)) as found:
+    with pytest.raises(getattr(local_search, mistake)) as caught:
         along(problem, name, DeviceExecutor(device, problem, name, "only", 1))
-    return str(found.value)
+    return str(caught.value)
 
 
 # --- delta ---
@@ -147,8 +147,8 @@ def test_neighbours_that_there_is_no_time_to_score_are_not_counted(device, monke
     monkeypatch.setattr(validation.time, "process_time", lambda: next(ticks))
     monkeypatch.setattr(validation, "CHUNK", 24 * 10)
     monkeypatch.setattr(validation, "SCORING_SECONDS", 14)
-    found = check(RingCut(), "flip2", backends=[device]).tried[-1]
-    assert (found.swept, found.size) == (70, 276)
+    trial = check(RingCut(), "flip2", backends=[device]).tried[-1]
+    assert (trial.swept, trial.size) == (70, 276)
 
 
 # --- every kind of mistake ---

@@ -38,10 +38,10 @@ def test_the_shape_is_chosen_for_the_walks_of_a_compute_unit_and_changes_no_traj
     problem = Qap.load("taillard:9:seeds=1,2")
     expected = LocalSearch(oracle, Solo(), problem, TabuSearch(), "exchange2", **several).run(Iterations(2))
     oracle.resident_lanes = lambda executable: 96
-    one = LocalSearch(oracle, Solo(), problem, TabuSearch(), "exchange2", **several)
-    assert one.launcher.shape.team_size == size
-    found = one.run(Iterations(2))
-    assert found.digest == expected.digest and found.solution.tolist() == expected.solution.tolist()
+    search = LocalSearch(oracle, Solo(), problem, TabuSearch(), "exchange2", **several)
+    assert search.launcher.shape.team_size == size
+    outcome = search.run(Iterations(2))
+    assert outcome.digest == expected.digest and outcome.solution.tolist() == expected.solution.tolist()
 
 
 def test_batches_grow_to_what_the_host_waits_for():

@@ -124,9 +124,9 @@ def overflows(solution: Array[i32], move: Move, data: Weights) -> i32:
 
 @function
 def writes(solution: Array[i32], move: Move, data: Weights) -> i32:
-    found = added(solution, move, data)
+    added_cost = added(solution, move, data)
     data.weights[0] = data.weights[0] + 1
-    return found
+    return added_cost
 
 
 @function
