@@ -48,8 +48,8 @@ class KernelCoverage:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node):
         for name, lines in getattr(node, "workeroutput", {}).get(REACHED, {}).items():
-            here = self.reached.setdefault(name, bytearray(len(lines)))
-            here[:] = bytes(map(max, here, lines))
+            flags = self.reached.setdefault(name, bytearray(len(lines)))
+            flags[:] = bytes(map(max, flags, lines))
 
     def pytest_terminal_summary(self, terminalreporter):
         terminalreporter.section("lines of kernels that the plain-Python run reached")
@@ -105,8 +105,8 @@ def table(lines, reached):
         left_out = f", and {len(missed) - MOST_RANGES} more" if len(missed) > MOST_RANGES else ""
         gaps = f"  not {', '.join(missed[:MOST_RANGES])}{left_out}" if missed else ""
         yield f"{name:<{width}} {share(counts[name], len(numbers))}{gaps}"
-    every = sum(map(len, lines.values()))
-    yield f"{'all':<{width}} {share(sum(counts.values()), every)} of {every:,} lines"
+    total = sum(map(len, lines.values()))
+    yield f"{'all':<{width}} {share(sum(counts.values()), total)} of {total:,} lines"
 
 
 def share(part, whole):

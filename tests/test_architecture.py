@@ -109,8 +109,8 @@ def folded(graph: dict[str, set[str]], package: str) -> dict[str, set[str]]:
     parts: dict[str, set[str]] = {}
     for module, imported in graph.items():
         if is_in(module, (package,)):
-            found = {part(one) for one in imported if is_in(one, (package,))} - {part(module)}
-            parts.setdefault(part(module), set()).update(found)
+            imports = {part(one) for one in imported if is_in(one, (package,))} - {part(module)}
+            parts.setdefault(part(module), set()).update(imports)
     return parts
 
 
@@ -157,8 +157,8 @@ def test_imports_point_one_way(package):
 
 
 def test_no_imports_form_a_circle():
-    found = circles(import_graph())
-    assert not found, "\n".join(" <- ".join(one) for one in found)
+    loops = circles(import_graph())
+    assert not loops, "\n".join(" <- ".join(one) for one in loops)
 
 
 def test_sub_packages_of_reports_form_no_circle():
@@ -295,8 +295,8 @@ def names_of_devices(path: Path) -> list[str]:
 
 
 def test_core_names_no_device():
-    found = {str(path.relative_to(ROOT)): names_of_devices(path) for path in sources("core")}
-    assert {path: lines for path, lines in found.items() if lines} == {}
+    names = {str(path.relative_to(ROOT)): names_of_devices(path) for path in sources("core")}
+    assert {path: lines for path, lines in names.items() if lines} == {}
 
 
 # --- a new backend needs no change outside of `backends`, so no other package compares with a backend's name ---
@@ -336,6 +336,6 @@ def compared(tree: ast.Module) -> list[tuple[int, str]]:
 
 def test_no_other_package_compares_with_a_backends_name():
     paths = [path for package in ("core", "cluster", "reports", "drivers") for path in sources(package)]
-    found = {str(path.relative_to(ROOT)): compared(tree_of(path)) for path in paths}
-    assert {path: lines for path, lines in found.items() if lines} == {}
+    comparisons = {str(path.relative_to(ROOT)): compared(tree_of(path)) for path in paths}
+    assert {path: lines for path, lines in comparisons.items() if lines} == {}
     assert compared(ast.parse('BASE = "cpu"\nz = record.backend in (BASE, "x")')) == [(2, "cpu")]

@@ -76,8 +76,8 @@ def installed(wheel, tmp_path, environment):
 
 @pytest.mark.slow
 def test_an_installed_wheel_works_in_any_folder(installed, tmp_path):
-    found = installed("python", "-c", "import onekernel, core; print(onekernel.__file__, core.__file__)").stdout.split()
-    assert [os.path.commonpath([path, tmp_path / "site"]) for path in found] == [str(tmp_path / "site")] * 2
+    paths = installed("python", "-c", "import onekernel, core; print(onekernel.__file__, core.__file__)").stdout.split()
+    assert [os.path.commonpath([path, tmp_path / "site"]) for path in paths] == [str(tmp_path / "site")] * 2
     version = importlib.metadata.version("onekernel")
     assert installed("onekernel", "--version").stdout == f"onekernel {version}\n"
     assert "cpu" in installed("onekernel", "devices").stdout

@@ -28,9 +28,9 @@ class ThreadRank(Solo):
     def everything(self, item):
         self.job.given[self.rank] = item
         self.job.barrier.wait()
-        given = list(self.job.given)
+        gathered = list(self.job.given)
         self.job.barrier.wait()
-        return given
+        return gathered
 
     def barrier(self):
         self.everything(None)
@@ -39,22 +39,22 @@ class ThreadRank(Solo):
         return min(self.everything(super().minloc(value, index)))
 
     def sum(self, summand):
-        given = self.everything(summand)
-        return sum(given[1:], start=given[0] + 0)
+        summands = self.everything(summand)
+        return sum(summands[1:], start=summands[0] + 0)
 
     def bcast(self, item):
         return self.everything(item)[0]
 
     def gather(self, item):
-        given = self.everything(item)
-        return given if self.rank == 0 else None
+        items = self.everything(item)
+        return items if self.rank == 0 else None
 
     def join(self, items):
         return np.concatenate(self.everything(items))
 
     def reduce(self, items, operation):
-        given = self.everything(items.copy())
-        items[...] = np.min(given, axis=0) if operation == "least" else np.sum(given, axis=0, dtype=items.dtype)
+        gathered = self.everything(items.copy())
+        items[...] = np.min(gathered, axis=0) if operation == "least" else np.sum(gathered, axis=0, dtype=items.dtype)
 
     def transfer(self, messages):
         for items, source, to in messages:

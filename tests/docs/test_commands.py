@@ -119,8 +119,8 @@ def test_a_wrong_command_is_not_understood(line, understood):
 @pytest.mark.parametrize(("block", "command", "expected"), SHOWN, ids=[command for _, command, _ in SHOWN])
 def test_a_page_shows_what_comes_out(block, command, expected, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    found = pages.printed(command)
-    assert pages.lasting(found) == pages.lasting(expected), f"{block}: run `python docs/pages.py`"
+    printed = pages.printed(command)
+    assert pages.lasting(printed) == pages.lasting(expected), f"{block}: run `python docs/pages.py`"
 
 
 def test_batch_scripts_are_bash():

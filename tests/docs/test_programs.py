@@ -92,8 +92,8 @@ def test_an_example_s_problem_passes_its_check(problem, request):
 
 def outcome(problem, name, **options):
     cpu = CpuBackend(CpuBackend.devices()[0])
-    made = LocalSearch(cpu, Solo(), problem, TabuSearch(), name, level="algorithm", walks=30, **options)
-    return made.run(Iterations(100))
+    search = LocalSearch(cpu, Solo(), problem, TabuSearch(), name, level="algorithm", walks=30, **options)
+    return search.run(Iterations(100))
 
 
 def search(problem, name):

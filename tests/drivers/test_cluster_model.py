@@ -101,8 +101,8 @@ def test_several_walks_are_shared_as_walks():
     [("ihc", "walks"), ("aco", "ants"), ("exact", "subtrees"), ("lcs", "strips"), ("knapsack", "halves")],
 )
 def test_records_of_every_way_of_sharing_are_understood(workload, way):
-    every = [one for path in sorted(GALLERY.glob("*.jsonl")) for one in load(path)]
-    record = next(one for one in every if one.workload == workload and one.evaluations)
+    records = [one for path in sorted(GALLERY.glob("*.jsonl")) for one in load(path)]
+    record = next(one for one in records if one.workload == workload and one.evaluations)
     work = calibration.work_of(record)
     assert work.way == way and work.units > 0
     network = find_interconnects("ethernet")[0]
@@ -139,8 +139,8 @@ CROWDED = replace(MYRI, crowds=((8, 4.0),))
     ids=["noise", "ranks that share cores", "more than half of the smallest instance"],
 )
 def test_what_may_be_something_else_is_no_serial_part(cores, network, several, why):
-    found = calibrate([*cores, *several], "core", network)
-    assert found.unshared_s == 0 and why in found.why
+    model = calibrate([*cores, *several], "core", network)
+    assert model.unshared_s == 0 and why in model.why
 
 
 def test_what_a_meeting_of_gpus_takes_is_found_also_where_it_is_most_of_the_time():
@@ -153,8 +153,8 @@ def test_what_a_meeting_of_gpus_takes_is_found_also_where_it_is_most_of_the_time
         for name in alone
         for ranks in (1, 2, 4)
     ]
-    found = calibrate(records, "gpu", network)
-    assert found.unshared_s == pytest.approx(meeting_s, rel=0.01)
+    model = calibrate(records, "gpu", network)
+    assert model.unshared_s == pytest.approx(meeting_s, rel=0.01)
     assert all(abs(run.error.value) < 0.01 for run in pages.validate_runs(records, records, network))
 
 

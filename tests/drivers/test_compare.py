@@ -157,9 +157,9 @@ def value(arguments, flag):
 
 def test_the_work_grows_with_the_ranks_and_is_recorded_as_such(weak, tmp_path):
     arguments = ("ihc", "--instance", INSTANCE, "--climbers", "50", "--ranks")
-    code, given = weak(*arguments, "1", "2")
+    code, runs = weak(*arguments, "1", "2")
     assert code == 0
-    assert [(backend, ranks, value(own, "--climbers")) for backend, ranks, own in given] == [
+    assert [(backend, ranks, value(own, "--climbers")) for backend, ranks, own in runs] == [
         ("cpu", 1, "50"),
         ("threads", 1, "50"),
         ("cpu", 2, "100"),
@@ -173,8 +173,8 @@ def test_the_work_grows_with_the_ranks_and_is_recorded_as_such(weak, tmp_path):
 
 def test_what_is_left_open_grows_from_what_one_rank_does(weak):
     for instance, walks in (([], 64), (["--instance", "31-31:seed=1"], 1)):
-        _, given = weak("ppp", *instance, "--ranks", "3")
-        grown = [(ranks, int(value(own, "--walks"))) for _, ranks, own in given]
+        _, runs = weak("ppp", *instance, "--ranks", "3")
+        grown = [(ranks, int(value(own, "--walks"))) for _, ranks, own in runs]
         assert grown == [(1, walks), (1, walks), (3, 3 * walks)]
 
 

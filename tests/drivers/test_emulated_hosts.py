@@ -44,8 +44,8 @@ def case(tmp_path):
 
 def test_emulated_hosts_may_share_cores_and_keep_their_ranks_whatever_ranks_the_user_names(emulated):
     for machine in (machine_with(device("cpu"), cores=2), machine_with(device("cpu"), cores=2, ranks=[2])):
-        ((one,), lost) = emulated(FAR, machine)
-        assert (one.ranks, one.hosts, one.network, lost) == (4, 4, "cow", [])
+        ((host,), lost) = emulated(FAR, machine)
+        assert (host.ranks, host.hosts, host.network, lost) == (4, 4, "cow", [])
     assert emulated(FAR, machine_with(device("cpu"), ranks=[])) == ([], [])
 
 
@@ -73,9 +73,9 @@ def test_processes_on_emulated_hosts_name_their_machine_and_network(monkeypatch)
     alone = places.environment()
     assert not places.emulated_hosts(alone)
     monkeypatch.setenv(places.EMULATION, "grid5 5 the machine")
-    found = places.environment(host_count=5)
-    assert places.emulated_hosts(found) == {"emulated_network": "grid5", "emulated_hosts": 5}
-    assert (found["host"], found["host_count"], found["cores"]) == ("the machine", 1, alone["cores"])
+    environment = places.environment(host_count=5)
+    assert places.emulated_hosts(environment) == {"emulated_network": "grid5", "emulated_hosts": 5}
+    assert (environment["host"], environment["host_count"], environment["cores"]) == ("the machine", 1, alone["cores"])
 
 
 def test_runs_on_real_and_emulated_hosts_are_never_taken_for_each_other(case):

@@ -41,8 +41,8 @@ def fill(tmp_path):
             clock.now += seconds
             if fails:
                 return [sys.executable, "-c", "raise SystemExit(1)"]
-            told = {"options": case.asked, "sources": sources or sources_digest("ihc"), "device_name": "stub device"}
-            return run_of(case, details=told)
+            notes = {"options": case.asked, "sources": sources or sources_digest("ihc"), "device_name": "stub device"}
+            return run_of(case, details=notes)
 
         words = ["--budget", budget, "--only", "made-up", "--ranks", "--out", str(tmp_path / "out"), *arguments]
         at = "drivers.experiments.presets.gallery_records"

@@ -35,8 +35,8 @@ HERE = [processor(backend, 16) for backend in ("python", "cpu", "threads", "jobl
     ],
 )
 def test_what_stands_behind_the_option_are_mixtures_or_a_number_of_cores(asked, expected):
-    found = chosen_hybrid_configurations([read_hybrid_configuration(one) for one in asked], 16, oversubscribe=False)
-    assert " ".join(map(str, found)) == expected
+    chosen = chosen_hybrid_configurations([read_hybrid_configuration(one) for one in asked], 16, oversubscribe=False)
+    assert " ".join(map(str, chosen)) == expected
 
 
 @pytest.mark.parametrize("text", ["", "4x", "0x4", "-2", "4x4x4", "2.5", "4 x 4", "٤x٤"])

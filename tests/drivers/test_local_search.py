@@ -95,8 +95,8 @@ def test_the_paper_s_mapping_changes_nothing_but_the_speed(drive, tmp_path):
     assert [record["execution"] for record in records] == [WAYS, published, *changed]
     climbs = ("--algorithm", "hill", "--walks", "7", "--record", tmp_path / "climbs.jsonl")
     assert [drive(*SMALL, *climbs, *how)[0] for how in ([], mapped)] == [0, 0]
-    one, other = lines(tmp_path / "climbs.jsonl")
-    assert (one["hash"], one["parameters"]) == (other["hash"], other["parameters"])
+    first, other = lines(tmp_path / "climbs.jsonl")
+    assert (first["hash"], first["parameters"]) == (other["hash"], other["parameters"])
 
 
 def test_a_layout_of_histograms_is_recorded(drive, tmp_path):
@@ -302,8 +302,8 @@ def test_the_ways_of_climbs_change_nothing_but_the_speed(drive, tmp_path):
     ],
 )
 def test_tours_are_searched_by_iterated_3_opt_unless_local_search_is_meant(arguments, expected):
-    found = tsp.TSP.load(parse_options(tsp.TSP, "", arguments.split()), 1).options
-    assert {name: getattr(found, name) for name in expected} == expected
+    options = tsp.TSP.load(parse_options(tsp.TSP, "", arguments.split()), 1).options
+    assert {name: getattr(options, name) for name in expected} == expected
 
 
 @pytest.mark.parametrize(("algorithm", "program"), [("3opt", tsp), ("greedy", flowshop)])
@@ -326,8 +326,8 @@ def test_independent_walks_refuse_options_of_local_search(drive, algorithm, prog
     ],
 )
 def test_flow_shops_are_searched_greedily_unless_local_search_is_meant(arguments, expected):
-    found = flowshop.FLOWSHOP.load(parse_options(flowshop.FLOWSHOP, "", arguments.split()), 1).options
-    assert {name: getattr(found, name) for name in expected} == expected
+    options = flowshop.FLOWSHOP.load(parse_options(flowshop.FLOWSHOP, "", arguments.split()), 1).options
+    assert {name: getattr(options, name) for name in expected} == expected
 
 
 def test_a_search_with_defaults_ends_near_the_optimum(drive, shared_data):

@@ -157,8 +157,8 @@ def test_a_run_without_iterations_is_judged_by_its_first_repetition(seconds, sha
 
 def test_the_first_repetition_of_ranks_that_are_too_many_is_made_again_by_one(capsys):
     together, alone = search(1e-4, 2e-3), search(1e-4)
-    one = sharing(WHOLE, together, alone)
-    several = Repetitions(WHOLE, one.shared, {}, one)
+    shares = sharing(WHOLE, together, alone)
+    several = Repetitions(WHOLE, shares.shared, {}, shares)
     assert several.repeat() == 0
     assert len(together.iterations) == 1 + 5 and len(alone.iterations) == 5 + 1
     said = capsys.readouterr()

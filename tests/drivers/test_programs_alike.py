@@ -93,8 +93,8 @@ def test_a_result_without_a_solution_is_confirmed_by_another_search_or_not_at_al
     monkeypatch.setattr(driver_of(driver), "MOST_VERIFIED_CELLS", 100)
     unverified = said("--no-trace", "--record", tmp_path / "r.jsonl")
     assert unverified.endswith(", not confirmed: no verifier was run (--trace, --verify, --peers)")
-    (found,) = lines(tmp_path / "r.jsonl")
-    assert (found["verified"], found["details"]["verified_by"]) == (False, [])
+    (line,) = lines(tmp_path / "r.jsonl")
+    assert (line["verified"], line["details"]["verified_by"]) == (False, [])
     assert said("--no-trace", "--verify").endswith(f", confirmed by {verifier}")
     assert said().endswith(" of the result, confirmed by the scorer")
 
@@ -241,8 +241,8 @@ def test_a_wrong_subsequence_is_not_confirmed_and_the_line_says_who_disagrees(ve
     assert said(None, 4) == "the scorer finds no subsequence"
     assert said([*right[:3], (5, 3)]) == "the scorer finds pair 3 not behind the one before"
     assert said([(0, 0), *right[1:]]) == "the scorer finds different letters in pair 0"
-    made = "the scorer finds length 50 by the strings' making; plain Python finds length 50"
-    assert said(None, 40, "half:100:seed=2 --no-trace") == made
+    message = "the scorer finds length 50 by the strings' making; plain Python finds length 50"
+    assert said(None, 40, "half:100:seed=2 --no-trace") == message
 
 
 def test_a_wrong_shortest_tour_is_not_confirmed(verdict, package):
@@ -335,8 +335,8 @@ def test_a_bar_is_shown_and_changes_nothing(drive, driver, arguments, shown):
 
 def test_a_bar_is_shown_even_where_only_the_clock_ends_the_search(drive):
     pytest.importorskip("rich", reason="rich is not installed")
-    given = ["--instance", "taillard:9:seeds=1,2", "--backend", "cpu", "--seconds", "0.1", "--progress"]
-    code, _, error = drive(*given, driver=driver_of("qap"))
+    arguments = ["--instance", "taillard:9:seeds=1,2", "--backend", "cpu", "--seconds", "0.1", "--progress"]
+    code, _, error = drive(*arguments, driver=driver_of("qap"))
     assert code == 0 and "searching" in error
 
 
@@ -367,8 +367,8 @@ def beside(drive, package, tmp_path, monkeypatch):
     def run(driver, arguments, modules):
         for module, code in modules.items():
             package(module, code)
-        given = [*arguments.split(), *CPU, "--peers", "--repeats", "2", "--record", tmp_path / "r.jsonl"]
-        code, said, error = drive(*given, driver=driver_of(driver))
+        words = [*arguments.split(), *CPU, "--peers", "--repeats", "2", "--record", tmp_path / "r.jsonl"]
+        code, said, error = drive(*words, driver=driver_of(driver))
         return code, said.splitlines(), error, lines(tmp_path / "r.jsonl")[0]
 
     return run

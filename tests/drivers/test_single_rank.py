@@ -34,8 +34,8 @@ def repeated(arguments, size, verdicts, record, repeats=1):
     def act(ranks):
         timed, backend = TimedCommunicator(ranks), twin(CpuBackend(CpuBackend.devices()[0]))
         task = workload.load(parse_options(workload, "", words), size)
-        made = workload.search(backend, timed, task.problem, task.options)
-        run = PreparedRun(task.options, task.problem, task.source, made, timed)
+        search = workload.search(backend, timed, task.problem, task.options)
+        run = PreparedRun(task.options, task.problem, task.source, search, timed)
         sharing = ParallelBenefitCheck(
             workload, run, lambda: workload.search(backend, Solo(), task.problem, task.options)
         )
@@ -51,8 +51,8 @@ def repeated(arguments, size, verdicts, record, repeats=1):
             sharing.decide(None)
 
     assert on_ranks(size, act) == [0] * size
-    (found,) = load(str(record))
-    return found
+    (line,) = load(str(record))
+    return line
 
 
 @pytest.fixture(autouse=True)

@@ -34,8 +34,8 @@ def arguments(driver, *more):
 def hash_of(capsys):
     def run(driver, *more):
         assert run_driver(driver_of(driver).main, arguments(driver, *more)) == 0
-        (found,) = re.findall(r"hash ([0-9a-f]{16})", capsys.readouterr().out)
-        return found
+        (digest,) = re.findall(r"hash ([0-9a-f]{16})", capsys.readouterr().out)
+        return digest
 
     return run
 

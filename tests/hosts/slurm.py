@@ -68,8 +68,8 @@ class Slurm:
             CONFIGURATION.format(first=hosts.name(0), folder=self.folder, count=hosts.count, cores=cores).lstrip()
         )
         # No launch agent: Open MPI must find Slurm's way between nodes.
-        given = {name: value for name, value in hosts.environment().items() if "plm_ssh" not in name}
-        self.environment = given | {"SLURM_CONF": str(path)}
+        variables = {name: value for name, value in hosts.environment().items() if "plm_ssh" not in name}
+        self.environment = variables | {"SLURM_CONF": str(path)}
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": self.environment}
         self.daemons = [hosts.start(0, ["slurmctld", "-D"], **quiet)]
         for host in range(hosts.count):

@@ -35,8 +35,8 @@ def words_for(name):
 
 def hash_in(said):
     """The hash of the result and its trajectory, with the cost or length before it."""
-    (found,) = re.findall(r"hash ([0-9a-f]{16})", said)
-    return found
+    (digest,) = re.findall(r"hash ([0-9a-f]{16})", said)
+    return digest
 
 
 @pytest.fixture

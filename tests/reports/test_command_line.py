@@ -91,8 +91,8 @@ def test_a_full_standard_output_ends_with_one_line_and_one_that_is_closed_withou
 
     out = "--out", files / "out"
     with open("/dev/full", "w") as full:
-        told = f"error: standard output: No space left on device; the report is in {files / 'out' / 'compare-ihc.md'}\n"
-        assert reports("compare", full, *out) == (2, told)
+        line = f"error: standard output: No space left on device; the report is in {files / 'out' / 'compare-ihc.md'}\n"
+        assert reports("compare", full, *out) == (2, line)
         assert reports("csv", full) == (1, "error: standard output: No space left on device\n")
     reader, writer = os.pipe()
     os.close(reader)

@@ -116,8 +116,8 @@ def with_raw(record, values):
 
 def in_repetitions(**values):
     """A list of one repetition as raw JSON; None leaves out a key."""
-    one = {"compile_s": 0, "transfer_s": 0, "kernel_s": 0, "total_s": 0} | values
-    return json.dumps([{name: value for name, value in one.items() if value is not None}])
+    repetition = {"compile_s": 0, "transfer_s": 0, "kernel_s": 0, "total_s": 0} | values
+    return json.dumps([{name: value for name, value in repetition.items() if value is not None}])
 
 
 @pytest.mark.parametrize(

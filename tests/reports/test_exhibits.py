@@ -69,8 +69,8 @@ def test_the_papers_mapping_stands_in_a_column_of_its_own(make_run):
 def test_a_ratio_over_coarse_needs_the_same_work_and_device(make_ants, change):
     fine = make_ants("fine", **({"backend": "cuda"} | change))
     data = filled("menezes2019", "II", [make_ants(backend="cuda"), fine]).ours
-    (found,) = [datum for datum in data if datum.row.record.execution["strategy"] == "fine"]
-    assert "over_first" not in found.values and found.words[0].startswith("no run of the first column")
+    (ratio,) = [datum for datum in data if datum.row.record.execution["strategy"] == "fine"]
+    assert "over_first" not in ratio.values and ratio.words[0].startswith("no run of the first column")
 
 
 def test_processors_are_rows_and_cells_name_the_backend(make_record, is_golden):
@@ -84,9 +84,9 @@ def test_processors_are_rows_and_cells_name_the_backend(make_record, is_golden):
 
 
 def test_ranks_that_share_a_host_have_its_cores_once(make_record):
-    here, spread = {"cpu_model": "x", "cores": 4, "host_count": 1}, {"cpu_model": "x", "cores": 4, "host_count": 2}
-    found = [processors(make_record(backend="threads", ranks=2, environment=one)) for one in (here, spread)]
-    assert found == ["cores:4", "cores:8"]
+    alone, spread = {"cpu_model": "x", "cores": 4, "host_count": 1}, {"cpu_model": "x", "cores": 4, "host_count": 2}
+    counts = [processors(make_record(backend="threads", ranks=2, environment=one)) for one in (alone, spread)]
+    assert counts == ["cores:4", "cores:8"]
 
 
 def test_another_instance_does_not_stand_in_a_figure_of_one_instance(make_record):
@@ -106,8 +106,8 @@ def test_weierstrass_runs_go_by_their_dimension_and_their_bits(make_run):
         return make_run("weierstrass:50", workload="weierstrass", parameters=asked)
 
     row = cells(filled("luong2013", "5", [run("float32"), run("float64")]))["n = 50"]
-    found = [name for name in row if name.startswith("ours")]
-    assert found == ["ours, one core, 32 bit: cpu", "ours, one core, 64 bit: cpu"]
+    names = [name for name in row if name.startswith("ours")]
+    assert names == ["ours, one core, 32 bit: cpu", "ours, one core, 64 bit: cpu"]
 
 
 # --- which run belongs to which exhibit ---
@@ -127,8 +127,8 @@ def test_an_experiment_stands_in_its_own_table_with_what_it_is_measured_against(
         assert [datum.column for datum in filled("luong2013", number, runs).ours] == [*plain, *further], number
     # Ranks on several hosts are not those of one.
     grid = make_run(**ppp, ranks=4, environment={"cpu_model": "x", "cores": 2, "host_count": 2})
-    found = [datum.column for datum in filled("luong2013", "11", [runs[2], grid]).ours]
-    assert found == [
+    columns = [datum.column for datum in filled("luong2013", "11", [runs[2], grid]).ours]
+    assert columns == [
         "real ranks of one host, a core each: cpu, 4 ranks, machine A",
         "real ranks on several hosts: cpu, 4 ranks, machine B",
     ]
@@ -156,8 +156,8 @@ def test_runs_on_emulated_hosts_stand_in_their_own_columns_over_one_core_of_the_
 @pytest.mark.parametrize("change", [{"variant": "mmas"}, {"candidates": 20}, {"colonies": 2}])
 def test_what_the_paper_does_not_measure_stands_in_none_of_its_tables(make_ants, change):
     other = make_ants(parameters=change, backend="cuda")
-    found = gather_evidence(load("menezes2019"), [make_ants(backend="cuda"), other])
-    assert [row.record for row in runs_without_exhibit(load("menezes2019"), found.rows)] == [other]
+    evidence = gather_evidence(load("menezes2019"), [make_ants(backend="cuda"), other])
+    assert [row.record for row in runs_without_exhibit(load("menezes2019"), evidence.rows)] == [other]
 
 
 def test_an_instance_searched_on_the_host_belongs_to_every_bound(make_exact):
@@ -165,8 +165,8 @@ def test_an_instance_searched_on_the_host_belongs_to_every_bound(make_exact):
 
 
 def test_of_several_runs_the_best_tour_alone_stands_in_table_1(make_ants):
-    found = {1024: 6700, 2048: 6656}
-    runs = [make_ants("fine-deposit", ants, backend="cuda", best_cost=cost) for ants, cost in found.items()]
+    lengths = {1024: 6700, 2048: 6656}
+    runs = [make_ants("fine-deposit", ants, backend="cuda", best_cost=cost) for ants, cost in lengths.items()]
     (datum,) = filled("menezes2019", "I", runs).ours
     assert datum.words == ("6,656 (the optimum)", "2,048 ants, 20 iterations")
 

@@ -94,16 +94,16 @@ where = "a quiet host"
 
 def test_pages_that_are_what_the_records_say_pass_the_check(made_gallery, reports):
     there = contents(made_gallery)
-    code, printed, told = reports("gallery", "--folder", made_gallery, "--check")
+    code, printed, errors = reports("gallery", "--folder", made_gallery, "--check")
     assert (code, printed) == (0, "")
-    assert [line.partition(":")[0] for line in told.splitlines()] == ["note"] * 2
+    assert [line.partition(":")[0] for line in errors.splitlines()] == ["note"] * 2
     assert contents(made_gallery) == there
 
 
 def test_stale_runs_are_said_and_do_not_fail_the_check(gallery, reports, monkeypatch):
-    page, told = gallery / "oneil2011.md", "make gallery-records ONLY=oneil2011` renews them."
+    page, advice = gallery / "oneil2011.md", "make gallery-records ONLY=oneil2011` renews them."
     stale = "Stale: 3 of 3 runs (earlier or unrecorded kernels and search); "
-    assert page.read_text().split("\n\n")[1] == f"{stale}`{told}"
+    assert page.read_text().split("\n\n")[1] == f"{stale}`{advice}"
     assert f"{page}: {stale}" in reports("gallery", "--folder", gallery, "--check")[2]
     monkeypatch.setattr("reports.pages.provenance.is_stale", lambda record: False)
     assert reports("gallery", "--folder", gallery, "--check") == (0, "", "")
@@ -132,8 +132,8 @@ def test_the_check_says_which_lines_of_which_page_differ_and_which_picture_is_mi
     page = gallery / "oneil2011.md"
     page.write_text(page.read_text().replace("×100 ", "×200 "))
     (gallery / "overview.svg").unlink()
-    code, _, told = reports("gallery", "--folder", gallery, "--check")
-    differing = told.splitlines()
+    code, _, errors = reports("gallery", "--folder", gallery, "--check")
+    differing = errors.splitlines()
     assert code == 1
     assert any(line.startswith("---") and str(page) in line for line in differing)
     assert any(line.startswith("-|") and "×200 " in line for line in differing)
@@ -145,8 +145,8 @@ def test_the_check_says_which_lines_of_which_page_differ_and_which_picture_is_mi
 def test_damaged_records_are_one_error(gallery, reports):
     record = json.loads((gallery / "oneil2011.jsonl").read_text().splitlines()[0])
     (gallery / "oneil2011.jsonl").write_text(json.dumps(record | {"ranks": 0}) + "\n")
-    code, _, told = reports("gallery", "--folder", gallery, "--check")
-    assert (code, told.count("\n")) == (2, 1) and told.startswith("error: ")
+    code, _, errors = reports("gallery", "--folder", gallery, "--check")
+    assert (code, errors.count("\n")) == (2, 1) and errors.startswith("error: ")
 
 
 def test_a_report_without_records_is_named_with_its_command_and_the_others_are_made(gallery):

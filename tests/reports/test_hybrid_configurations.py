@@ -21,8 +21,8 @@ def mixed(make_record, section_of):
         return make_record(times, ranks=ranks, environment=environment, details=details, **where)
 
     def make(*runs, environment=MACHINE):
-        every = (1, 1, [WORK] * 6), *runs
-        return section_of([run(*one[:3], environment=environment, **dict(one[3:])) for one in every])
+        asked = (1, 1, [WORK] * 6), *runs
+        return section_of([run(*one[:3], environment=environment, **dict(one[3:])) for one in asked])
 
     return make
 
@@ -36,15 +36,15 @@ def test_a_row_for_each_mixture_and_how_the_fastest_stands_to_both_ends(mixed, r
 
 @pytest.mark.parametrize(("other", "said"), [([2.3, 3.4, 2.9, 2.2, 2.6, 3.3], True), ([3.0] * 6, False)])
 def test_times_that_chance_explains_are_not_significant(mixed, other, said):
-    (found,) = mixed((1, 16, [2.4, 2.6, 2.2, 2.8, 2.5, 2.3]), (16, 1, other)).mixed
-    assert any("the difference is not significant" in sentence for sentence in found.verdicts()) == said
+    (mixture,) = mixed((1, 16, [2.4, 2.6, 2.2, 2.8, 2.5, 2.3]), (16, 1, other)).mixed
+    assert any("the difference is not significant" in sentence for sentence in mixture.verdicts()) == said
 
 
 def test_a_run_whose_first_rank_did_all_of_the_work_is_no_fastest_mixture(mixed):
     alone = ("single_rank", {"one_rank_s": 1.0})
     section = mixed((4, 4, [1.0] * 6, alone), (16, 1, [4.0] * 6))
-    (found,) = section.mixed
-    assert found.verdicts()[0].startswith(
+    (mixture,) = section.mixed
+    assert mixture.verdicts()[0].startswith(
         "The fastest configuration of 16 cores is 16 ranks with one core each, flat MPI"
     )
     notes = [row[-1] for row in tables(section)["mixed 1"].rows]
@@ -63,8 +63,8 @@ def test_threads_of_ranks_count_where_speed_ups_and_cores_are_compared(mixed):
     section = mixed(*FOUR)
     assert not [caution for caution in section.cautions if "speed-up above" in caution.text]
     too_fast = mixed((4, 4, [1.0] * 6))
-    (one,) = [caution for caution in too_fast.cautions if "speed-up above" in caution.text]
-    assert list(one.figures.values()) == ["32.0x on 16"]
+    (too_many,) = [caution for caution in too_fast.cautions if "speed-up above" in caution.text]
+    assert list(too_many.figures.values()) == ["32.0x on 16"]
 
 
 def test_more_threads_than_cores_are_said_and_efficiency_is_that_of_the_cores(mixed):

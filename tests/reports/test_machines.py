@@ -26,9 +26,9 @@ def on(make_record):
 
 def test_records_of_several_commits_on_the_same_hardware_are_of_one_machine(on):
     records = [on(), on(commit="b", physical_cores=8, hardware_threads=16, packages={"numpy": "2"}), on(commit="b")]
-    ((letter, found),) = letter_machines(records).items()
+    ((letter, members),) = letter_machines(records).items()
     assert letter == "A"
-    words = machine(found)
+    words = machine(members)
     assert "16 hardware threads of 8 cores" in words
     assert "numpy 1 / 2" in words and "onekernel a / b" in words
 

@@ -9,8 +9,8 @@ SIZES = (1024, 2048, 4096, 8192)
 
 
 def table(published, number):
-    (found,) = published.chosen("table", number)
-    return found
+    (chosen,) = published.chosen("table", number)
+    return chosen
 
 
 def by_place(published):

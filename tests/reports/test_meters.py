@@ -93,16 +93,16 @@ def test_load_is_that_before_and_clocks_are_those_after(tmp_path, monkeypatch):
         write(tmp_path, {"proc/loadavg": "9.0 1.5 2.5 2/90 26705"} | processor(0, 3100, "powersave"))
 
     clocks = {"cpu_mhz_mean": 3100.0, "cpu_mhz_min": 3100.0}
-    found = measured(Meter("core", 0, root=tmp_path), run)["conditions"]
-    assert found == {"load_1min": 0.25, "cpu_governor": "powersave"} | clocks
+    conditions = measured(Meter("core", 0, root=tmp_path), run)["conditions"]
+    assert conditions == {"load_1min": 0.25, "cpu_governor": "powersave"} | clocks
 
 
 def test_clocks_of_several_processors_are_averaged_and_unlike_governors_are_all_named(tmp_path, monkeypatch):
     monkeypatch.setattr("os.sched_getaffinity", lambda process: {0, 1, 2, 7})
     write(tmp_path, processor(0, 3000) | processor(1, 2000, "powersave") | processor(2, 1000))
     clocks = {"cpu_mhz_mean": 2000.0, "cpu_mhz_min": 1000.0}
-    found = measured(Meter("cores", 0, root=tmp_path))["conditions"]
-    assert found == {"cpu_governor": "performance, powersave"} | clocks
+    conditions = measured(Meter("cores", 0, root=tmp_path))["conditions"]
+    assert conditions == {"cpu_governor": "performance, powersave"} | clocks
 
 
 def test_of_very_many_processors_some_from_everywhere_are_read(tmp_path, monkeypatch):

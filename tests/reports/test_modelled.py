@@ -31,8 +31,8 @@ def one_core(make_run):
 
 
 def cell(shown, line, column):
-    (found,) = [one for one in shown.modelled if (one.line, one.column) == (line, column)]
-    return found
+    (modelled,) = [one for one in shown.modelled if (one.line, one.column) == (line, column)]
+    return modelled
 
 
 def test_a_cluster_of_one_host_takes_an_eighth_of_the_work_and_three_exchanges(one_core):
@@ -47,9 +47,9 @@ def test_a_cluster_of_one_host_takes_an_eighth_of_the_work_and_three_exchanges(o
 
 
 def test_a_grid_pays_for_its_farthest_sites_in_every_iteration(one_core):
-    found = cell(filled("11", [one_core("73-73", (0.1,) * 3)]), "73-73", GRID)
+    modelled = cell(filled("11", [one_core("73-73", (0.1,) * 3)]), "73-73", GRID)
     # At least one message crosses the country in each of 10,000 iterations, and a core alone takes 1 s.
-    assert found.values["seconds"] > 10_000 * 10e-3 and found.values["speedup"] < 0.01
+    assert modelled.values["seconds"] > 10_000 * 10e-3 and modelled.values["speedup"] < 0.01
 
 
 def test_a_modelled_cell_names_its_core_network_ranks_and_error(one_core):
@@ -71,17 +71,17 @@ def test_each_mapping_of_one_core_is_modelled_from_its_longest_run_on_one_machin
         one_core("401-417", (1.0,) * 3, environment=quicker),
         one_core("401-417", (8.0,) * 3, execution=published),
     ]
-    found = [one for one in filled("10", runs).modelled if (one.line, one.column) == ("401-417", EIGHT)]
-    assert [one.words[0].partition(":")[0] for one in found] == ["one core as published", "one core, native mapping"]
-    assert [round(one.values["seconds"], 1) for one in found] == [10.1, 2.6]
+    cells = [one for one in filled("10", runs).modelled if (one.line, one.column) == ("401-417", EIGHT)]
+    assert [one.words[0].partition(":")[0] for one in cells] == ["one core as published", "one core, native mapping"]
+    assert [round(one.values["seconds"], 1) for one in cells] == [10.1, 2.6]
 
 
 def test_without_a_run_on_one_core_the_columns_say_so(make_run):
     gpu = make_run("401-417:seed=0", workload="ppp", parameters=FLIPS, backend="cuda")
     shown = filled("10", [gpu])
-    made = make_table(shown)
-    assert shown.modelled == () and f">ours, {EIGHT}" in made.table.headings
-    assert [note for _, note in made.notes if note.startswith("not modelled")] == [
+    table = make_table(shown)
+    assert shown.modelled == () and f">ours, {EIGHT}" in table.table.headings
+    assert [note for _, note in table.notes if note.startswith("not modelled")] == [
         "not modelled: no run of this work on one core"
     ]
     assert filled("4", [gpu]).not_modelled == ()

@@ -101,8 +101,8 @@ def test_a_course_has_the_median_and_the_quartiles_of_all_seeds(searches):
     at, low, middle, high = targets.cost_bands(family, "evaluations")
     assert (at[0], at[-1]) == (100, 400_000)
     assert (low[0], middle[0], high[0]) == (2000, 2000, 2000)
-    found = [run.best_cost for run in family.runs]
-    assert (low[-1], middle[-1], high[-1]) == tuple(np.quantile(found, [0.25, 0.5, 0.75]))
+    costs = [run.best_cost for run in family.runs]
+    assert (low[-1], middle[-1], high[-1]) == tuple(np.quantile(costs, [0.25, 0.5, 0.75]))
     # After 1,000 evaluations all runs have made the second step, and none the third.
     assert middle[np.searchsorted(at, 1000)] == 1500
 

@@ -89,8 +89,8 @@ def test_a_runs_time_is_the_median_of_its_repetitions_and_a_run_counts_once(sear
     def history(seconds):
         return [[0, 0, 0.1, 20], [1, 100, seconds, 5]]
 
-    found = tries([searched(history(1.0), history(2.0), history(9.0))], 5)
-    assert (found.amounts("seconds"), found.amounts("evaluations")) == ([2.0], [100])
+    attempts = tries([searched(history(1.0), history(2.0), history(9.0))], 5)
+    assert (attempts.amounts("seconds"), attempts.amounts("evaluations")) == ([2.0], [100])
 
 
 def test_costs_hold_until_the_next_improvement(three):

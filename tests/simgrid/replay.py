@@ -177,9 +177,9 @@ def up_and_down(rank, members, tag, between=lambda: None):
 def hosts_first(rank):
     rank.compute(rank.asked["compute_s"])
     hosts = rank.asked["hosts"]
-    here = [other for other in range(rank.size) if hosts[other] == hosts[rank.number]]
+    ranks = [other for other in range(rank.size) if hosts[other] == hosts[rank.number]]
     firsts = [hosts.index(host) for host in sorted(set(hosts))]
-    up_and_down(rank, here, "host", lambda: up_and_down(rank, firsts, "all"))
+    up_and_down(rank, ranks, "host", lambda: up_and_down(rank, firsts, "all"))
 
 
 def strips(rank):

@@ -84,16 +84,16 @@ def test_ranks_of_any_speeds_do_nine_tenths_of_what_they_could(monkeypatch, spee
 
 def test_a_rank_that_would_be_last_takes_nothing(monkeypatch):
     quick, slow = {"first": 64, "least": 64, "speed": 1e6}, {"first": 1, "speed": 3.0}
-    end, taken = Job(monkeypatch, 2).run(10_000, [(at(1e6), quick), (at(3), slow)])
-    assert {rank for _, _, rank in taken} == {0}
+    end, items = Job(monkeypatch, 2).run(10_000, [(at(1e6), quick), (at(3), slow)])
+    assert {rank for _, _, rank in items} == {0}
     assert end == pytest.approx(0.01)
 
 
 @pytest.mark.parametrize("wrong", [0.1, 10.0])
 def test_a_wrong_guess_of_a_speed_is_found_out(monkeypatch, wrong):
     ranks = [(at(1000), {"first": 5000, "speed": 1000 * wrong}), (at(100), {"first": 5000, "speed": 100.0})]
-    end, taken = Job(monkeypatch, 2).run(100_000, ranks)
-    assert each_once(taken, 100_000)
+    end, items = Job(monkeypatch, 2).run(100_000, ranks)
+    assert each_once(items, 100_000)
     assert end < 100_000 / 1100 * 1.3
 
 

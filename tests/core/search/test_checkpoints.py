@@ -173,8 +173,8 @@ def name(request):
 
 def kept_states(name, backend):
     kept = Kept()
-    found = run(CASES[name], backend, Solo(), kept.checkpointer())
-    return kept.states, found
+    outcome = run(CASES[name], backend, Solo(), kept.checkpointer())
+    return kept.states, outcome
 
 
 def some(states, most=4):
@@ -182,8 +182,8 @@ def some(states, most=4):
 
 
 def test_a_run_keeps_states_and_goes_on_from_each_as_if_nothing_had_been(name, cpu):
-    states, found = kept_states(name, cpu)
-    same(name, found, undisturbed(name, cpu))
+    states, outcome = kept_states(name, cpu)
+    same(name, outcome, undisturbed(name, cpu))
     # The root alone solves one, and the other's first launch.
     assert states or name in ("1-trees", "knapsack bounded")
     for state in some(states, 8):
@@ -249,8 +249,8 @@ def test_what_decides_a_walk_that_restarts_is_part_of_a_state(name, array, words
     state = dict(states[len(states) // 2])
     state[array] = state[array].copy()
     state[array][:, words] = 0
-    found = run(CASES[name], cpu, Solo(), Kept().checkpointer(state))
-    assert found.hash != undisturbed(name, cpu).hash
+    outcome = run(CASES[name], cpu, Solo(), Kept().checkpointer(state))
+    assert outcome.hash != undisturbed(name, cpu).hash
 
 
 def test_states_have_the_seconds_of_all_that_went_before(cpu):
@@ -258,8 +258,8 @@ def test_states_have_the_seconds_of_all_that_went_before(cpu):
     kind = CASES["ants"]
     run(kind, cpu, Solo(), kept.checkpointer())
     later = dict(kept.states[0], **{SECONDS: np.array(1000.0)})
-    found = run(kind, cpu, Solo(), kept.checkpointer(later))
-    assert found.history[-1][2] >= found.history[0][2]
+    outcome = run(kind, cpu, Solo(), kept.checkpointer(later))
+    assert outcome.history[-1][2] >= outcome.history[0][2]
     assert kept.states[-1][SECONDS] > 1000
 
 

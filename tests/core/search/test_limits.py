@@ -305,8 +305,8 @@ MORE_LAUNCHES = (LAUNCH, "climbers * n < 2^31")
 def test_every_limit_of_the_table_is_tried():
     text = (ROOT / "docs" / "design" / "limits.md").read_text()
     rows = [line.strip("|").split(" | ") for line in text.splitlines() if line.startswith("| ")][1:]
-    told = {(row[0].strip(), limit) for row in rows for limit in row[1].split("; ")}
-    assert told == {*LIMITS, MORE_LAUNCHES}
+    limits = {(row[0].strip(), limit) for row in rows for limit in row[1].split("; ")}
+    assert limits == {*LIMITS, MORE_LAUNCHES}
 
 
 @pytest.mark.parametrize(("row", "limit"), LIMITS)

@@ -99,15 +99,15 @@ def test_the_first_rank_s_callback_or_clock_ends_the_search_on_all_ranks(name, c
 @pytest.mark.parametrize("name", ["hill climbing", "1-trees", "the thesis' bound"])
 def test_a_target_ends_the_search(name, cpu):
     kind = KINDS[name]
-    found = kind.make_endless(cpu, Solo()).run(Target(10**7))
-    assert found.cost <= 10**7
+    outcome = kind.make_endless(cpu, Solo()).run(Target(10**7))
+    assert outcome.cost <= 10**7
 
 
 def test_a_length_equal_to_the_target_ends_hill_climbing(cpu):
     search = KINDS["hill climbing"].make_endless(cpu, Solo())
     shortest = search.run(Iterations(1000)).cost
-    found = search.run(Target(shortest) | Iterations(10**4))
-    assert found.cost == shortest and found.climbs < 10**4
+    outcome = search.run(Target(shortest) | Iterations(10**4))
+    assert outcome.cost == shortest and outcome.climbs < 10**4
 
 
 def test_a_callback_is_told_at_once_then_now_and_then_and_at_the_end(monkeypatch):

@@ -38,9 +38,9 @@ from tests.core.search.test_ihc import plain_climb
 
 def oracle(lanes):
     """Kernels and shapes depend on one lane or several."""
-    made = PythonBackend(PythonBackend.devices()[0])
-    made.capabilities = made.capabilities._replace(max_team_size=lanes, lanes_resident=lanes, compute_units=2)
-    return made
+    backend = PythonBackend(PythonBackend.devices()[0])
+    backend.capabilities = backend.capabilities._replace(max_team_size=lanes, lanes_resident=lanes, compute_units=2)
+    return backend
 
 
 ONE_LANE, FEW_LANES, MANY_LANES = oracle(1), oracle(4), oracle(32)
@@ -80,9 +80,9 @@ def warmed_up(search):
 def test_one_climber_through_five_cities(device, way):
     distances = distances_of(5).astype(np.uint16)
     search = warmed_up(HillClimbing(device, Solo(), distances, **way))
-    found = search.run(Iterations(1))
+    outcome = search.run(Iterations(1))
     tour = search.tour_of(0)
-    assert (found.climber, found.length) == (0, tour_length(distances, tour))
+    assert (outcome.climber, outcome.length) == (0, tour_length(distances, tour))
     assert plain_climb(distances, tour)[1] == 1
 
 
@@ -92,9 +92,9 @@ def test_one_climber_through_five_cities(device, way):
 def test_held_and_karp_from_one_city_on(device, n, tiling, directed):
     distances = distances_of(n, directed=directed)
     search = warmed_up(HeldKarp(device, Solo(), distances, tiling=tiling))
-    found = search.run()
-    assert found.length == shortest(distances) == tour_length(distances, found.tour)
-    assert found.transitions == search.work
+    outcome = search.run()
+    assert outcome.length == shortest(distances) == tour_length(distances, outcome.tour)
+    assert outcome.transitions == search.work
 
 
 @pytest.mark.parametrize(("n", "k"), [(1, 2), (2, 2), (3, 14), (4, 2), (4, 3), (5, 14)])
@@ -189,8 +189,8 @@ def test_one_walk_through_the_smallest_solutions(least, algorithm):
     make, neighbourhood = LEAST[least]
     problem = make()
     for name in problem.evaluations(neighbourhood):
-        given = problem, ALGORITHMS[algorithm], neighbourhood
-        search = warmed_up(local_search.LocalSearch(FEW_LANES, Solo(), *given, evaluation=name))
+        arguments = problem, ALGORITHMS[algorithm], neighbourhood
+        search = warmed_up(local_search.LocalSearch(FEW_LANES, Solo(), *arguments, evaluation=name))
         outcome = search.run(Iterations(2))
         tolerance = problem.tolerance() if least == "weierstrass" else 0
         assert abs(outcome.cost - problem.cost(outcome.solution)) <= tolerance

@@ -79,19 +79,19 @@ def timed_search(backend, machine, monkeypatch, algorithm, work_of, *, seconds, 
     timed.plan = launcher.plan = replace(timed.plan, sizes=(10**6,))
     monkeypatch.setattr(type(launcher), "side_by_side", 1)
     most = timed.plan.most_evaluations
-    made = 0.0
+    iterations = 0.0
 
     def walked(count, first, end):
-        nonlocal made
-        part = count * work_of(made + count / 2)
-        made += count * (end - first) / walks
+        nonlocal iterations
+        part = count * work_of(iterations + count / 2)
+        iterations += count * (end - first) / walks
         machine.work += part * most * (end - first)
         machine.launch(seconds * part * (end - first))
 
     def scanned(walk, part, parts):
-        nonlocal made
-        share = work_of(made) / parts
-        made += 1 / (parts * walks)
+        nonlocal iterations
+        share = work_of(iterations) / parts
+        iterations += 1 / (parts * walks)
         machine.work += share * most
         machine.launch(seconds * share)
 
@@ -104,13 +104,13 @@ def timed_search(backend, machine, monkeypatch, algorithm, work_of, *, seconds, 
     return timed
 
 
-def even(made):
+def even(iterations):
     return 1.0
 
 
-def ever_more(made):
+def ever_more(iterations):
     """Work of annealing as it cools, or of a first improvement on the way to a local optimum."""
-    return min(1.0, 0.01 + made / 500)
+    return min(1.0, 0.01 + iterations / 500)
 
 
 @pytest.mark.parametrize(
@@ -126,8 +126,8 @@ def ever_more(made):
 @paces_and_limits
 def test_local_search_ends_in_time(algorithm, work_of, walks, pace, limit_s, python, monkeypatch):
     machine = Machine(limit_s, monkeypatch)
-    one = timed_search(python, machine, monkeypatch, algorithm, work_of, seconds=pace, walks=walks)
-    execute(one, SynchronousRun(Solo(), Seconds(limit_s)))
+    search = timed_search(python, machine, monkeypatch, algorithm, work_of, seconds=pace, walks=walks)
+    execute(search, SynchronousRun(Solo(), Seconds(limit_s)))
     assert limit_s < machine.now <= limit_s + late_s(limit_s)
 
 
@@ -186,11 +186,11 @@ def test_a_large_item_of_an_enumeration_is_handed_on_before_the_time_is_over(bou
         launch(begin, end, counting)
 
     exact.method.launch = counted
-    found = exact.run(Seconds(1e-3))
-    assert not found.finished and launches[0] and len(launches) < 5
+    outcome = exact.run(Seconds(1e-3))
+    assert not outcome.finished and launches[0] and len(launches) < 5
 
 
 def test_an_iteration_is_the_least_that_a_search_makes(cpu, monkeypatch):
-    one = AntColony(cpu, Solo(), cities(20), Settings(ants=4))
-    assert len(one.run(Seconds(1e-9)).curve) == 1
-    assert one.run(Iterations(1)).hash == one.run(Seconds(1e-9)).hash
+    colony = AntColony(cpu, Solo(), cities(20), Settings(ants=4))
+    assert len(colony.run(Seconds(1e-9)).curve) == 1
+    assert colony.run(Iterations(1)).hash == colony.run(Seconds(1e-9)).hash

@@ -66,9 +66,9 @@ def subtrees(backend, ranks, count):
         backend, Rehearsal(ranks), tsp.load(f"uniform:{count}:seed=3").distances, bound="edges", count=True
     )
     search.warm_up()
-    found = search.run(ranks=ranks)
+    outcome = search.run(ranks=ranks)
     own = int(backend.download(search.method.shared.nodes).sum())
-    return [found.length, found.optimal_tours, found.digest, found.tour.tolist()], own, [0, 0]
+    return [outcome.length, outcome.optimal_tours, outcome.digest, outcome.tour.tolist()], own, [0, 0]
 
 
 KINDS = {"climbers": climbers, "walks": walking, "subtrees": subtrees}
@@ -81,10 +81,10 @@ def main() -> None:
     backend = SlowBackend(float(times[ranks.rank]))
     for work in works.split(","):
         kind, count = work.split("=")
-        outcome, own, told = KINDS[kind](backend, ranks, int(count))
-        every = ranks.gather((own, told))
+        outcome, own, notes = KINDS[kind](backend, ranks, int(count))
+        gathered = ranks.gather((own, notes))
         if ranks.rank == 0:
-            print(json.dumps([kind, int(count), outcome, [own for own, _ in every], every[0][1]]))
+            print(json.dumps([kind, int(count), outcome, [own for own, _ in gathered], gathered[0][1]]))
 
 
 if __name__ == "__main__":

@@ -54,9 +54,9 @@ def walked(problem, seed, noise, iterations):
 def test_a_walk_is_the_plain_walk(cpu, noise):
     problem = MaxSat(FORMULA)
     costs, bits = walked(problem, 3, noise, 60)
-    one = LocalSearch(cpu, Solo(), problem, FocusedSearch(noise), "flip1", seed=3)
-    outcome = one.run(Iterations(60))
-    assert one.backend.download(one.launcher.memory.walkers.solution).tolist() == bits
+    search = LocalSearch(cpu, Solo(), problem, FocusedSearch(noise), "flip1", seed=3)
+    outcome = search.run(Iterations(60))
+    assert search.backend.download(search.launcher.memory.walkers.solution).tolist() == bits
     assert (outcome.cost, outcome.found_at) == (min(costs), costs.index(min(costs)) + 1)
     assert outcome.evaluations == outcome.iterations == 60
 

@@ -125,9 +125,9 @@ def test_hosts_that_select_generate_or_tune_leave_the_history_as_it_is(cpu, monk
 
 
 def test_a_search_that_nobody_asks_keeps_no_history(cpu):
-    one = search(cpu, Solo(), KEPT)
-    assert one.run(Iterations(5)).history is None
-    assert not hasattr(one.launcher.memory.walkers.bundle, "places")
+    unasked = search(cpu, Solo(), KEPT)
+    assert unasked.run(Iterations(5)).history is None
+    assert not hasattr(unasked.launcher.memory.walkers.bundle, "places")
 
 
 # --- little memory ---
@@ -177,9 +177,9 @@ def test_several_walks_have_the_same_history_on_every_backend(backend):
 
 @pytest.mark.parametrize("stop", [NoImprovement(5), Target(0) | Iterations(50), Seconds(0.05)])
 def test_a_history_ends_with_what_the_search_found(cpu, stop):
-    one = searching(cpu, "ppp9-11", "flip2", "tabu")
+    search = searching(cpu, "ppp9-11", "flip2", "tabu")
     for _ in range(2):
-        outcome = one.run(stop)
+        outcome = search.run(stop)
         assert outcome.history[-1][3] == outcome.cost
         assert outcome.history[-1][0] == outcome.found_at
         assert outcome.history[0][:2] == [0, 0]

@@ -58,8 +58,8 @@ def test_the_paper_s_mapping_is_the_same_search_on_every_backend(backend, row, c
 def test_plain_python_evaluates_what_a_host_lists_or_copies(python, row, cpu):
     expected = result_of(make_search(cpu, row), Iterations(2))
     for mapping in ("native", "published"):
-        one = make_search(python, row, mapping=mapping, select="host", generate="host")
-        assert result_of(one, Iterations(2)) == expected
+        search = make_search(python, row, mapping=mapping, select="host", generate="host")
+        assert result_of(search, Iterations(2)) == expected
 
 
 @pytest.mark.parametrize(
@@ -67,21 +67,21 @@ def test_plain_python_evaluates_what_a_host_lists_or_copies(python, row, cpu):
 )
 def test_a_layout_of_histograms_is_the_same_search_on_every_backend(backend, layout, select, cpu):
     problem = ppp_problem.Ppp(perceptron.load("9-11"), layout)
-    one = LocalSearch(backend, Solo(), problem, TabuSearch(), "flip2", mapping="published", select=select, seed=3)
-    assert result_of(one, Iterations(3)) == result_of(make_search(cpu, ROWS[2]), Iterations(3))
+    search = LocalSearch(backend, Solo(), problem, TabuSearch(), "flip2", mapping="published", select=select, seed=3)
+    assert result_of(search, Iterations(3)) == result_of(make_search(cpu, ROWS[2]), Iterations(3))
 
 
 @pytest.mark.parametrize("row", cases([("qap", "exchange2", "hill", "device")], [("ppp", "flip2", "tabu", "device")]))
 def test_walks_one_after_another_find_what_they_find_side_by_side(cpu, row):
     """The paper's sequence of 100 hill climbs (section 6.7)."""
     side_by_side = result_of(make_search(cpu, row, level="algorithm", walks=5))
-    one = published(cpu, row, walks=5)
-    assert [result_of(one), result_of(one)] == [side_by_side] * 2
+    search = published(cpu, row, walks=5)
+    assert [result_of(search), result_of(search)] == [side_by_side] * 2
 
 
 def test_no_walk_begins_after_the_time_is_over(cpu):
-    one = published(cpu, ROWS[0], walks=1000)
-    outcome = one.run(Seconds(0.2) | Iterations(10**6))
+    search = published(cpu, ROWS[0], walks=1000)
+    outcome = search.run(Seconds(0.2) | Iterations(10**6))
     assert 0 < outcome.iterations < 10**8
 
 
@@ -91,9 +91,9 @@ def test_thread_control_tries_shapes_of_the_kernel_that_evaluates(python, row, c
         assert kernel.name == "write_fitness"
         return ShapeTuner(python.capabilities._replace(max_team_size=8), n, size, 2)
 
-    one = published(python, row, tune=tune)
-    assert result_of(one) == result_of(make_search(cpu, row))
-    assert one.launcher.shape.tuner.done
+    search = published(python, row, tune=tune)
+    assert result_of(search) == result_of(make_search(cpu, row))
+    assert search.launcher.shape.tuner.done
 
 
 # --- how it is laid on the device ---
@@ -104,8 +104,8 @@ def test_thread_control_tries_shapes_of_the_kernel_that_evaluates(python, row, c
 )
 def test_every_neighbour_has_a_lane_of_a_team_of_256(python, launches, select, reduced):
     problem = max_cut_problem.MaxCut("random:40:seed=1")
-    one = LocalSearch(python, Solo(), problem, HillClimbing(), "flip2", mapping="published", select=select)
-    one.run(Iterations(1))
+    search = LocalSearch(python, Solo(), problem, HillClimbing(), "flip2", mapping="published", select=select)
+    search.run(Iterations(1))
     # 40 * 39 / 2 neighbours are 4 teams; the fitnesses are 2 blocks of 512.
     assert launches[-3 - len(reduced) : -2] == [("write_fitness", 4, 256), *reduced]
 
@@ -118,9 +118,9 @@ EVALUATIONS = [("qap", "exchange2", "linear"), ("ppp", "flip2", "histogram"), ("
     [*EVALUATIONS, ("weierstrass", "crowns", "full"), ("cut", "assign", "part-weights")],
 )
 def test_neighbours_are_evaluated_as_the_paper_does(cpu, problem, name, evaluation):
-    one = LocalSearch(cpu, Solo(), PROBLEMS[problem](), TabuSearch(), name, mapping="published")
-    assert one.plan.evaluation_name == evaluation
-    assert (one.plan.execution["mapping"], one.plan.execution["evaluation"]) == ("published", evaluation)
+    search = LocalSearch(cpu, Solo(), PROBLEMS[problem](), TabuSearch(), name, mapping="published")
+    assert search.plan.evaluation_name == evaluation
+    assert (search.plan.execution["mapping"], search.plan.execution["evaluation"]) == ("published", evaluation)
 
 
 def test_cities_that_the_suite_places_in_the_plane_are_looked_up_in_a_table(cpu, monkeypatch):

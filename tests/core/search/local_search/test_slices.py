@@ -62,9 +62,9 @@ def expected(cpu):
     ("row", "seconds"), [(WALKS, SOME_WALKS), (WALKS, PARTS), (NEIGHBOURS, PARTS), (LEVELS, PARTS)]
 )
 def test_slices_make_the_moves_of_whole_iterations(row, seconds, cpu, expected, always):
-    one = table.search(cpu, Solo(), row)
-    one.iteration_s = seconds
-    assert result_of(one, Iterations(table.ITERATIONS) | Seconds(1e6)) == expected[named(row)]
+    search = table.search(cpu, Solo(), row)
+    search.iteration_s = seconds
+    assert result_of(search, Iterations(table.ITERATIONS) | Seconds(1e6)) == expected[named(row)]
 
 
 def test_slices_of_several_cores_keep_the_history(always):
@@ -120,9 +120,9 @@ def test_ranks_of_which_one_is_late_all_end(row, expected, always, monkeypatch):
         return slices
 
     def run(ranks):
-        one = table.search(twin(CpuBackend(CpuBackend.devices()[0])), ranks, row)
-        one.iteration_s = PARTS
-        return result_of(one, Iterations(table.ITERATIONS) | Seconds(1e6)), result_of(one)
+        search = table.search(twin(CpuBackend(CpuBackend.devices()[0])), ranks, row)
+        search.iteration_s = PARTS
+        return result_of(search, Iterations(table.ITERATIONS) | Seconds(1e6)), result_of(search)
 
     monkeypatch.setattr(searching, "slices_for", ahead_on_the_second)
     (cut, whole), (cut_too, whole_too) = on_ranks(2, run)

@@ -112,9 +112,9 @@ def test_how_many_draws_are_looked_at_side_by_side_does_not_matter(cpu, in_one_t
     outcomes = []
     for batch in (1, 5, 256):
         algorithm = local_search.SimulatedAnnealing(plateau=40, batch=batch)
-        one = local_search.LocalSearch(cpu, Solo(), Qap.load("taillard:9:seeds=1,2"), algorithm, "exchange2")
-        one.launcher.shape.in_one_team = in_one_team
-        outcomes.append(result_of(one, local_search.Iterations(5000) | local_search.NoImprovement(333)))
+        search = local_search.LocalSearch(cpu, Solo(), Qap.load("taillard:9:seeds=1,2"), algorithm, "exchange2")
+        search.launcher.shape.in_one_team = in_one_team
+        outcomes.append(result_of(search, local_search.Iterations(5000) | local_search.NoImprovement(333)))
     assert outcomes == outcomes[:1] * 3
 
 

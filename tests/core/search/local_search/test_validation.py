@@ -142,8 +142,8 @@ def test_a_stated_range_beyond_32_bits_is_refused_before_anything_is_compiled(py
 
 def test_costs_up_to_the_limit_are_searched_where_the_range_is_stated(python):
     heavy = [2**31 // 13] * 12
-    one = searched(with_range(Weighted(heavy), (0, sum(heavy))), python)
-    assert one.run(Iterations(40), initial=np.ones(12, np.int32)).cost == 0
+    search = searched(with_range(Weighted(heavy), (0, sum(heavy))), python)
+    assert search.run(Iterations(40), initial=np.ones(12, np.int32)).cost == 0
 
 
 def test_a_start_out_of_range_is_refused(python):

@@ -173,6 +173,6 @@ class Fixed(Colours):
 def test_a_value_may_say_that_there_is_no_neighbour(cpu, algorithm):
     local_search.check(Fixed(5, 3))
     start = np.zeros(5, np.int32)
-    one = LocalSearch(cpu, Solo(), Fixed(5, 3), algorithm, "assign", seed=3)
-    assert one.run(Iterations(30), initial=start).solution[0] == 0
-    assert one.run(Iterations(30), initial=start).cost < one.plan.problem.cost(start)
+    search = LocalSearch(cpu, Solo(), Fixed(5, 3), algorithm, "assign", seed=3)
+    assert search.run(Iterations(30), initial=start).solution[0] == 0
+    assert search.run(Iterations(30), initial=start).cost < search.plan.problem.cost(start)
