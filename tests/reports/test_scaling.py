@@ -39,7 +39,7 @@ def amdahl(serial, ranks):
 def test_times_by_amdahls_law_give_its_serial_part_back(strong_of, serial):
     (curve,) = strong_of({ranks: 8 * amdahl(serial, ranks) for ranks in (1, 2, 4, 8, 16)})
     assert curve.serial == pytest.approx(serial, abs=1e-12)
-    assert curve.apart == pytest.approx(0.0, abs=1e-12)
+    assert curve.largest_deviation == pytest.approx(0.0, abs=1e-12)
     assert [point.speedup.value for point in curve.points] == pytest.approx(
         [1 / amdahl(serial, ranks) for ranks in (1, 2, 4, 8, 16)]
     )
