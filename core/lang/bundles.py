@@ -46,16 +46,10 @@ class RowsOf(NamedTuple):
 
 
 class BundleForm:
-    """Class of a bundle and kinds of its fields at a launch; its text decides which executable is used.
+    """Class of a bundle and kinds of its fields at a launch.
 
-    Attributes
-    ----------
-    kinds : tuple of (str, kind)
-        By the fields' names.
-    text : str
-        Both as text, the key of executables.
-    nested : bool
-        True if a field is a bundle.
+    ``kinds`` are pairs of a field's name and its kind. ``text`` has both, and is the key of executables. ``nested`` is
+    true if a field is a bundle.
     """
 
     __slots__ = ("bundle", "kinds", "nested", "text")
@@ -77,7 +71,7 @@ class BundleForm:
 
 
 def kind_text(kind: Any) -> str:
-    """A field's kind as its source text reads; of a bundle, all its fields."""
+    """Return a field's kind as source text; of a bundle, all its fields."""
     if isinstance(kind, RowArray):
         return f"Row({described(kind.element)}, {kind.size!r})"
     if is_bundle(kind):
@@ -113,8 +107,8 @@ def bundle(cls: type) -> Any:
         value = vars(cls).get(name)
         if isinstance(value, Row):
             if type(kind) is not Array:
-                what = f"{cls.__qualname__}.{name}: {kind_text(kind)}"
-                raise UserError(f"{what} with a Row; expected Array[...] = Row(...)")
+                subject = f"{cls.__qualname__}.{name}: {kind_text(kind)}"
+                raise UserError(f"{subject} with a Row; expected Array[...] = Row(...)")
             kind = RowArray(kind.element, value.size)
             delattr(cls, name)
         elif name in vars(cls):
@@ -139,7 +133,6 @@ def bundle(cls: type) -> Any:
 
 
 def _kind(cls: type, name: str, annotation: Any, frame: Any) -> Any:
-    """Return the kind of a field by its annotation."""
     text = annotation if isinstance(annotation, str) else described(annotation)
     if isinstance(annotation, str):
         names = {**frame.f_globals, **frame.f_locals}
@@ -167,7 +160,6 @@ def _scalar_kind(kind: Any) -> str:
 
 
 def _init(self: Any, /, *values: Any, **named: Any) -> None:
-    """Take the fields in their order, or by name."""
     cls: type = type(self)
     fields = fields_of(cls)
     if len(values) > len(fields):
@@ -209,14 +201,7 @@ class Rows:
     """Rows of a bundle: one buffer per `Row` field, one value for each other field.
 
     Made by `backends.device.Device.rows`; kernels take it as ``Rows[Walk]``, read ``walks.count`` and take a row by
-    ``walks[w]``.
-
-    Attributes
-    ----------
-    bundle
-        The bundle, with buffers that hold all rows.
-    count
-        Rows.
+    ``walks[w]``. ``bundle`` has buffers that hold all ``count`` rows.
     """
 
     def __init__(self, bundle: Any, count: int) -> None:
@@ -236,10 +221,7 @@ class Rows:
 
 
 def placed(instance: Any, place: str) -> Any:
-    """Return the bundle with its plain arrays as tables in ``place``, a name of `core.lang.types.PLACES`; rows stay.
-
-    Kernels must not store to them then.
-    """
+    """Return the bundle with its plain arrays as read-only tables in ``place``, one of `core.lang.types.PLACES`."""
     kinds = {}
     for name, kind in form_of(instance).kinds:
         value = getattr(instance, name)
@@ -261,21 +243,21 @@ class TablePlacement:
 def form_of(instance: Any, declared: Any = None, owner: str = "") -> BundleForm:
     """Return the form of a bundle, limited to the fields of ``declared`` if given.
 
-    A parameter of any class is the ``owner`` of that class's `Generic` types, so that they never clash with others.
+    A parameter of any class is the ``owner`` of the class's `Generic` types, so that they never clash with others.
     """
-    own: TablePlacement | None = instance.__placed__
+    placement: TablePlacement | None = instance.__placed__
     cls: type = declared or type(instance)
-    form = own.forms.get((cls, owner)) if own else plain_form(cls, owner)
+    form = placement.forms.get((cls, owner)) if placement else plain_form(cls, owner)
     if form is None:
         kinds: list[tuple[str, Any]] = []
         for name, kind in fields_of(cls).items():
             if is_bundle(kind):
                 kinds.append((name, form_of(getattr(instance, name), kind, owner)))
             else:
-                kinds.append((name, _owned(own.kinds.get(name, kind) if own else kind, owner)))
+                kinds.append((name, _owned(placement.kinds.get(name, kind) if placement else kind, owner)))
         form = form_with(cls, tuple(kinds))
-        if own:
-            own.forms[cls, owner] = form
+        if placement:
+            placement.forms[cls, owner] = form
     return form
 
 
@@ -289,13 +271,12 @@ def plain_form(cls: type, owner: str = "") -> BundleForm | None:
 
 @lru_cache(maxsize=1024)
 def form_with(bundle: type, kinds: tuple[tuple[str, Any], ...]) -> BundleForm:
-    """Return the only `BundleForm` for bundles of a class with fields of these kinds."""
     return BundleForm(bundle, kinds)
 
 
 @lru_cache(maxsize=1024)
 def _owned(kind: Any, owner: str) -> Any:
-    """Return a field's kind with its `Generic`, if it has an owner, named after it."""
+    """Return a field's kind, its `Generic` renamed after the owner if there is one."""
     if owner and isinstance(kind, Generic):
         return Generic(f"{kind.name} of {owner}")
     if owner and isinstance(kind, Array) and isinstance(kind.element, Generic):
@@ -342,14 +323,14 @@ def _values(instance: Any, form: BundleForm) -> list[Any]:
 
 
 def row_sizes(instance: Any) -> dict[str, int]:
-    """Elements of a row, for every `Row` field of a bundle that is no bundle's within.
+    """Return the elements of a row for every `Row` field of a bundle, without its inner bundles.
 
-    Raises `UserError` if the bundle's number with the size is no number, or negative.
+    Raises `UserError` if the field with the size is no number, or negative.
     """
     cls: type = type(instance)
     sizes = {}
-    for name, said in sizes_of_rows(cls).items():
-        size = getattr(instance, said) if isinstance(said, str) else said
+    for name, declared in sizes_of_rows(cls).items():
+        size = getattr(instance, declared) if isinstance(declared, str) else declared
         if not hasattr(size, "__index__") or size < 0:
             raise UserError(f"{cls.__name__}.{name}: rows of {size!r} elements; expected 0 or more")
         sizes[name] = int(size)
@@ -358,7 +339,7 @@ def row_sizes(instance: Any) -> dict[str, int]:
 
 @lru_cache(maxsize=1024)
 def sizes_of_rows(cls: type) -> dict[str, int | str]:
-    """Return the size of every `Row` field: a number, or the name of the field that holds it."""
+    """Return the declared size of every `Row` field: a number, or the name of the field that holds it."""
     return {name: kind.size for name, kind in fields_of(cls).items() if isinstance(kind, RowArray)}
 
 
@@ -368,7 +349,7 @@ def has_rows(cls: type) -> bool:
 
 
 def rows_within(path: str, instance: Any) -> Iterator[tuple[str, Any, int]]:
-    """Every `Row` field of a bundle and of those in it: its path, its value, and how many elements a row has."""
+    """Yield the path, value and elements of a row of every `Row` field of a bundle and of its inner bundles."""
     for name, size in row_sizes(instance).items():
         yield f"{path}.{name}", getattr(instance, name), size
     for name, kind in fields_of(type(instance)).items():
@@ -377,17 +358,17 @@ def rows_within(path: str, instance: Any) -> Iterator[tuple[str, Any, int]]:
 
 
 def unchecked_bundle(cls: type, values: dict[str, Any]) -> Any:
-    """Return a bundle of these fields, without a look at them."""
+    """Return a bundle of these fields, unchecked."""
     instance: Any = object.__new__(cls)
     vars(instance).update(values)
     return instance
 
 
 def unbundled(kernel: Any, arguments: tuple[Any, ...]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """The parameters of a launch with the fields of its bundles, their arguments, and the bundles' forms, by name.
+    """Return a launch's parameters with the fields of its bundles, their arguments, and the bundles' forms, by name.
 
-    Raises `LaunchRefused` for too few arguments or too many, a bundle of another class, one where there must be rows of
-    it or the other way round, or rows of unlike counts.
+    Raises `LaunchRefused` for a wrong number of arguments, a bundle of another class, a bundle in place of rows or the
+    other way round, or rows of unequal counts.
     """
     kinds = dict(kernel.signature)
     del kinds["return"]
@@ -405,17 +386,17 @@ def unbundled(kernel: Any, arguments: tuple[Any, ...]) -> tuple[dict[str, Any], 
         declared = kind.bundle if isinstance(kind, RowsOf) else kind
         fits = isinstance(declared, Generic) or (is_bundle(declared) and isinstance(instance, declared))
         if not is_bundle(cls) or isinstance(kind, RowsOf) != is_rows or not fits:
-            wanted = f"Rows[{described(declared)}]" if isinstance(kind, RowsOf) else described(kind)
+            expected = f"Rows[{described(declared)}]" if isinstance(kind, RowsOf) else described(kind)
             name_of_type = f"Rows[{cls.__name__}]" if is_rows else cls.__name__
-            raise LaunchRefused(f"{kernel.name}: argument {name} is {wanted}, not {name_of_type}")
+            raise LaunchRefused(f"{kernel.name}: argument {name} is {expected}, not {name_of_type}")
         form = form_of(instance, owner=name) if isinstance(declared, Generic) else form_of(instance, declared)
         rows = value.count if is_rows else 1
         for path, buffer, size in rows_within(name, instance) if has_rows(cls) else ():
-            what = f"{kernel.name}: argument {path}"
+            subject = f"{kernel.name}: argument {path}"
             if rows * size >= 2**31:  # elements are numbered by 32 bits
-                raise LaunchRefused(f"{what}: {rows} rows of {size} elements: expected less than 2^31 in all")
+                raise LaunchRefused(f"{subject}: {rows} rows of {size} elements: expected less than 2^31 in all")
             if hasattr(buffer, "size") and buffer.size != max(1, rows * size):
-                raise LaunchRefused(f"{what} has {buffer.size} elements; expected {rows} rows of {size}")
+                raise LaunchRefused(f"{subject} has {buffer.size} elements; expected {rows} rows of {size}")
         forms[name + FORM_SUFFIX] = form
         values += _values(value, form)
     all_kinds = all_kinds_of(kernel, tuple(forms.items())) if forms else kinds

@@ -29,12 +29,12 @@ class Kernel(Source):
         self._revision = 0
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but what this process has found out about the kernel."""
+        """Return all but what this process has found out about the kernel."""
         return {**super().__getstate__(), "_programs": {}, "_says": None, "_free_names": None}
 
     @property
     def revision(self) -> int:
-        """Number of the kernel's present meaning: another one after a function or constant that it uses has changed."""
+        """Number of the kernel's present meaning; it changes with a function or constant that the kernel uses."""
         if self._free_names is None or not self._free_names.are_unchanged():
             names = FreeNames(self)
             self._revision += 1
@@ -45,7 +45,7 @@ class Kernel(Source):
     def specialise(
         self, constants: dict[str, Any], team_size: int, types: dict[str, Any] | None = None
     ) -> tree.Program:
-        """The typed `core.lang.tree.Program` for these constants, team size and types of `Generic` parameters."""
+        """Return the typed program for these constants, team size and types of `Generic` parameters."""
         from core.lang.front.translator import translate  # late: a rank that finds its machine code never needs it
 
         types = types or {}
@@ -67,7 +67,7 @@ class Kernel(Source):
 
     @property
     def constants(self) -> list[str]:
-        """Names of the parameters that are known at compile time."""
+        """Names of the ``Const`` parameters."""
         return [name for name, kind in self.signature.items() if isinstance(kind, Const)]
 
 
