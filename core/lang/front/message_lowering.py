@@ -1,6 +1,6 @@
 """Messages of kernels: ``assert`` and ``print`` become branches, stores and atomics.
 
-They are no effects: messages may be dropped, so functions called in expressions may have both.
+Messages may be dropped and do not count as effects, so functions called in expressions may have them.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Messages:
         return [failed] if isinstance(test, tree.Literal) else [tree.If(tree.Unary(boolean, "not", test), [failed], [])]
 
     def printed(self, node: ast.Call) -> list[Any]:
-        """``print("text", x)``: reserve a place among the prints; store the statement's number and the values."""
+        """Translate ``print("text", x)``: reserve a place among the prints; store the statement's number and values."""
         if self.source.lookup("print") is not None:
             self.refuse(node, "print is not Python's own here; import the other one by another name")
         assert isinstance(node.func, ast.Name)
@@ -108,18 +108,18 @@ class Messages:
         return self.numbers.typed(node)
 
     def numbered(self, statement: MessageStatement) -> Any:
-        """Return the number by which the host knows a statement of this program among all that it runs."""
+        """Return the number by which the host identifies a statement of this program among all that it runs."""
         numbers = self.context.program.statements
         number = numbers.setdefault(statement, len(numbers))
         self.context.hidden_argument(PROGRAM)
         return sum_of(tree.Local(i64, PROGRAM), literal(number))
 
     def integers(self) -> str:
-        """Return the array in which everything is said but floats."""
+        """Return the name of the array that stores all but floats."""
         return self.context.hidden_argument(INTEGERS)
 
     def is_heard(self, function: tree.TypedFunction) -> bool:
-        """True if machine code contains a message of a function."""
+        """Return True if machine code contains a message of a function."""
         return not function.parameters.keys().isdisjoint(self.context.program.hidden)
 
 

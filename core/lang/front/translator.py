@@ -37,7 +37,7 @@ class Translator:
     def function(
         self, source: Function, types: tuple[Any, ...], bound: dict[str, Any], node: Any, caller: FunctionContext
     ) -> tree.TypedFunction:
-        """Return the function for these argument types; constants are in ``types`` by their value."""
+        """Return the function for these argument types; ``types`` has constants by their value."""
         key = (source, types)
         if key not in self.done:
             if source in self.open:
@@ -89,7 +89,7 @@ class Translator:
 
 
 def enter_visitors(context: FunctionContext) -> None:
-    """Make the visitors of a function, which enter themselves in its context."""
+    """Make the visitors of a function, which enter themselves in the context."""
     numbers = Numbers(context)
     references = References(context, numbers)
     bundles = Bundles(context, references)
@@ -108,8 +108,6 @@ def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: 
 
     Parameters
     ----------
-    kernel
-        The decorated function.
     constants
         A value for every ``Const`` parameter, and for those among the fields of bundles (``shape.lanes``).
     team_size
@@ -117,7 +115,7 @@ def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: 
     types
         A scalar type for every `Generic` in the kernel's signature, by its name; a `core.lang.bundles.BundleForm` for
         every bundled parameter, by its name and `FORM_SUFFIX`; a `core.lang.device_messages.MessageSettings` by
-        `MESSAGES`, without which machine code says nothing.
+        `MESSAGES`, without which machine code has no messages.
     """
     kinds = dict(kernel.signature)
     if kinds.pop("return") is not None:
