@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Iterable
 from types import CodeType
 
-from core.lang.bundles import RowsOf, is_bundle, kind_text
+from core.lang.bundle_forms import RowsOf, is_bundle, kind_text
 from core.lang.source import Source, constant_text
 from core.lang.types import Generic
 

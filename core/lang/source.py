@@ -7,7 +7,7 @@ from inspect import CO_VARARGS, CO_VARKEYWORDS
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from core.lang import intrinsics
-from core.lang.bundles import RowArray, RowsOf, is_bundle, kind_text
+from core.lang.bundle_forms import RowArray, RowsOf, is_bundle, kind_text
 from core.lang.kernel_errors import KernelError
 from core.lang.types import SCALARS, Array, Const, Generic, Integer, Table, boolean
 

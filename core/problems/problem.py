@@ -15,7 +15,8 @@ from core.errors import UserError
 from core.kernels.local_search.hooks import Focus, Hooks
 from core.kernels.local_search.moves import INSERT, REVERSE, SEGMENT
 from core.lang import Function
-from core.lang.bundles import RowArray, fields_of, is_bundle, kind_text, row_sizes
+from core.lang.bundle_forms import RowArray, fields_of, is_bundle, kind_text
+from core.lang.bundles import row_sizes
 from core.lang.digest import source_digest
 from core.lang.types import BY_DTYPE, NUMBERS, PLACES, Array, Const, Generic, boolean, f32, f64, fits
 from core.problems.encodings import NEIGHBOURHOODS, Encoding, Neighbourhood, neighbourhood

@@ -11,7 +11,7 @@ from core.errors import UserError
 from core.kernels.local_search.hooks import D
 from core.kernels.local_search.walks import AnyMove, Move, S, Share
 from core.lang import Function, KernelError
-from core.lang.bundles import is_bundle
+from core.lang.bundle_forms import is_bundle
 from core.lang.types import BY_DTYPE, SCALARS, Array, Generic, described, i32, u32, widens
 
 SOLUTION, MOVE, DATA, WORKER = (

@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from core.lang import tree
-from core.lang.bundles import RowsOf, is_bundle
+from core.lang.bundle_forms import RowsOf, is_bundle
 from core.lang.front.bundle_types import ArrayRef, Bundle, projected, scalars_of
 from core.lang.front.context import FunctionContext
 from core.lang.front.references import References

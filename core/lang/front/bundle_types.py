@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from core.lang import tree
-from core.lang.bundles import BundleForm, RowArray, fields_of, is_bundle
+from core.lang.bundle_forms import BundleForm, RowArray, fields_of, is_bundle
 from core.lang.front.table_staging import array_type
 from core.lang.types import Array, Const, Generic, boolean, i32
 

@@ -13,7 +13,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from core.lang import tree
-from core.lang.bundles import is_bundle, is_bundled
+from core.lang.bundle_forms import is_bundle, is_bundled
 from core.lang.front.advice import EXPRESSION_ADVICE
 from core.lang.front.bundle_lowering import Bundles
 from core.lang.front.bundle_types import ArrayRef, Bundle

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from core.lang import tree
-from core.lang.bundles import is_bundle
+from core.lang.bundle_forms import is_bundle
 from core.lang.device_messages import MessageSettings, MessageStatement
 from core.lang.front.advice import EXPRESSION_ADVICE, STATEMENT_ADVICE
 from core.lang.front.bundle_types import Bundle

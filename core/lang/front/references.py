@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from core.lang import tree
-from core.lang.bundles import RowArray, fields_of, is_bundle
+from core.lang.bundle_forms import RowArray, fields_of, is_bundle
 from core.lang.front.bundle_types import ArrayRef, Bundle
 from core.lang.front.context import FunctionContext, called_name
 from core.lang.front.numbers import Numbers

@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from core.lang import tree
-from core.lang.bundles import FORM_SUFFIX, RowsOf, is_bundle, kinds_by_name
+from core.lang.bundle_forms import FORM_SUFFIX, RowsOf, is_bundle, kinds_by_name
 from core.lang.device_messages import MESSAGES, MessageSettings
 from core.lang.front.assignments import Assignments
 from core.lang.front.bundle_lowering import Bundles
@@ -113,9 +113,9 @@ def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: 
     team_size
         Lanes of a team; ``team_size()`` is this constant in the program.
     types
-        A scalar type for every `Generic` in the kernel's signature, by its name; a `core.lang.bundles.BundleForm` for
-        every bundled parameter, by its name and `FORM_SUFFIX`; a `core.lang.device_messages.MessageSettings` by
-        `MESSAGES`, without which machine code has no messages.
+        A scalar type for every `Generic` in the kernel's signature, by its name; a `BundleForm` for every bundled
+        parameter, by its name and `FORM_SUFFIX`; a `MessageSettings` by `MESSAGES`, without which machine code has no
+        messages.
     """
     kinds = dict(kernel.signature)
     if kinds.pop("return") is not None:
