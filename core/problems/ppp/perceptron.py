@@ -291,9 +291,9 @@ def cost(instance: PerceptronInstance, bits: np.ndarray) -> int:
     H and H' count the targets and the products equal to v. 0 means that the vector solves the instance. ``bits``, shape
     (n,), are 1 for V = +1 and 0 for -1; raises `ValueError` for another shape or other numbers.
     """
-    vector_products = products(instance, bits)
-    negative = int((np.abs(vector_products) - vector_products).sum(dtype=np.int64))
-    differences = np.abs(instance.target_histogram - histogram(vector_products, instance.n))
+    y = products(instance, bits)
+    negative = int((np.abs(y) - y).sum(dtype=np.int64))
+    differences = np.abs(instance.target_histogram - histogram(y, instance.n))
     return instance.negative_weight * negative + instance.histogram_weight * int(differences.sum(dtype=np.int64))
 
 
@@ -306,12 +306,10 @@ def costs(instance: PerceptronInstance, bits: np.ndarray) -> np.ndarray:
     all_costs = np.empty(len(bits), np.int64)
     for first in range(0, len(bits), VECTOR_BLOCK):
         signs = bits[first : first + VECTOR_BLOCK].astype(matrix.dtype) * 2 - 1
-        block_products = (signs @ matrix.T).astype(np.int64)
-        negative = (np.abs(block_products) - block_products).sum(axis=1)
-        places = block_products + n + values * np.arange(len(block_products))[:, None]
-        counts = np.bincount(places.reshape(-1), minlength=values * len(block_products)).reshape(
-            len(block_products), values
-        )
+        y = (signs @ matrix.T).astype(np.int64)
+        negative = (np.abs(y) - y).sum(axis=1)
+        places = y + n + values * np.arange(len(y))[:, None]
+        counts = np.bincount(places.reshape(-1), minlength=values * len(y)).reshape(len(y), values)
         differences = np.abs(instance.target_histogram - counts).sum(axis=1)
         all_costs[first : first + VECTOR_BLOCK] = (
             instance.negative_weight * negative + instance.histogram_weight * differences

@@ -180,8 +180,8 @@ def step_along_axis(neighbour: i32, surface: Surface, words: Array[u32]) -> i32:
     return steps if words[1] >= 0x80000000 else -steps
 
 
-def make_evaluations(sine: Function) -> dict[str, dict[str, Evaluation]]:
-    """Return the evaluations of each neighbourhood with one of the two sines."""
+def make_wave(sine: Function) -> Function:
+    """Return the cost of one coordinate, with one of the two sines."""
 
     @function
     def wave(at: i32, amplitudes: Array[R], words: Array[u32]) -> i32:
@@ -196,6 +196,36 @@ def make_evaluations(sine: Function) -> dict[str, dict[str, Evaluation]]:
                 total += amplitudes[32 * w + shift - FIRST_BIT] * sine(first, second, third, shift)
         cost = i32(total * COST_UNITS + (R(0.5) if total >= 0.0 else R(-0.5)))
         return -cost if at < 0 else cost
+
+    return wave
+
+
+def make_begin(wave: Function) -> Function:
+    """Return the function that fills the rows of a walk."""
+
+    @function
+    def begin_state(solution: Array[R], surface: Surface):
+        """Reset the moves, compute the cost from scratch, and number the walk by its start."""
+        words = local_array(6, u32)
+        barrier()
+        if lane() == 0:
+            surface.state[MOVES_MADE] = 0
+            surface.state[WALK_NUMBER] = 0
+            surface.state[PRESENT] = 0
+        barrier()
+        for c in range(lane(), surface.dimensions, team_size()):
+            at = i32(solution[c] * R(GRID))
+            atomic_add(surface.state, WALK_NUMBER, i32((u32(at) + u32(c)) * u32(0x9E3779B9) >> 8))
+            cost = wave(at, surface.amplitudes, words)
+            surface.costs[c] = cost
+            atomic_add(surface.state, PRESENT, cost)
+        barrier()
+
+    return begin_state
+
+
+def make_crown_evaluation(wave: Function, begin: Function) -> Evaluation:
+    """Return the evaluation of points that differ in all coordinates: each in full."""
 
     @function
     def partial(worker: i32, workers: i32, solution: Array[R], move: Move, surface: Surface) -> i32:
@@ -217,24 +247,6 @@ def make_evaluations(sine: Function) -> dict[str, dict[str, Evaluation]]:
         """Return the change of cost by point i: a full evaluation."""
         difference = partial(0, 1, solution, move, surface)
         return difference
-
-    @function
-    def begin_state(solution: Array[R], surface: Surface):
-        """Reset the moves, compute the cost from scratch, and number the walk by its start."""
-        words = local_array(6, u32)
-        barrier()
-        if lane() == 0:
-            surface.state[MOVES_MADE] = 0
-            surface.state[WALK_NUMBER] = 0
-            surface.state[PRESENT] = 0
-        barrier()
-        for c in range(lane(), surface.dimensions, team_size()):
-            at = i32(solution[c] * R(GRID))
-            atomic_add(surface.state, WALK_NUMBER, i32((u32(at) + u32(c)) * u32(0x9E3779B9) >> 8))
-            cost = wave(at, surface.amplitudes, words)
-            surface.costs[c] = cost
-            atomic_add(surface.state, PRESENT, cost)
-        barrier()
 
     @function
     def move_point(solution: Array[R], move: Move, surface: Surface):
@@ -259,6 +271,12 @@ def make_evaluations(sine: Function) -> dict[str, dict[str, Evaluation]]:
         barrier()
         if lane() == 0:
             surface.state[MOVES_MADE] += 1
+
+    return Evaluation(added, begin=begin, move=move_point, partial=partial, work=100_000)
+
+
+def make_axes_evaluations(wave: Function, begin: Function) -> dict[str, Evaluation]:
+    """Return the evaluations of points that differ in one coordinate: from kept contributions, and in full."""
 
     @function
     def moved_along_axis(axis: i32, solution: Array[R], move: Move, surface: Surface) -> i32:
@@ -300,9 +318,15 @@ def make_evaluations(sine: Function) -> dict[str, dict[str, Evaluation]]:
             surface.costs[axis] = cost
             surface.state[MOVES_MADE] += 1
 
-    full = Evaluation(added, begin=begin_state, move=move_point, partial=partial, work=100_000)
-    by_axis = Evaluation(added_by_axis, begin=begin_state, move=move_along_axis, work=1_000)
-    return {"crowns": {"full": full}, "axes": {"kept": by_axis, "full": by_axis._replace(delta=added_by_all_axes)}}
+    by_axis = Evaluation(added_by_axis, begin=begin, move=move_along_axis, work=1_000)
+    return {"kept": by_axis, "full": by_axis._replace(delta=added_by_all_axes)}
+
+
+def make_evaluations(sine: Function) -> dict[str, dict[str, Evaluation]]:
+    """Return the evaluations of each neighbourhood with one of the two sines."""
+    wave = make_wave(sine)
+    begin = make_begin(wave)
+    return {"crowns": {"full": make_crown_evaluation(wave, begin)}, "axes": make_axes_evaluations(wave, begin)}
 
 
 EVALUATIONS = {"float32": make_evaluations(sine_32), "float64": make_evaluations(sine_64)}
