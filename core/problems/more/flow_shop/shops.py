@@ -19,9 +19,9 @@ from core.problems.instances.specifications import Quantity, parse_specification
 
 MOST_JOBS = 10_000
 MOST_MACHINES = 64
-"""A lane keeps when each machine is free in its local memory."""
+"""Limit of a lane's local memory, which has the completion time on each machine."""
 LONGEST_TIME = 99
-"""Of an operation, in Taillard's instances."""
+"""Longest operation of Taillard's instances."""
 
 # Ten seeds for each number of jobs and of machines, in the order of ta001 to ta120.
 SEEDS = {
@@ -67,7 +67,7 @@ PUBLISHED = {
     for place, (size, seeds) in enumerate(SEEDS.items())
     for number, seed in enumerate(seeds.split(), 1)
 }
-"""By name: jobs, machines, seed, and the shortest makespan where it is known."""
+"""By name: jobs, machines, seed, and the shortest makespan if it is known."""
 
 _JOBS, _MACHINES = Quantity("jobs", 1, MOST_JOBS), Quantity("machines", 1, MOST_MACHINES)
 _SEED = Quantity("seed", 1, MODULUS - 1, "1")
@@ -78,7 +78,6 @@ class FlowShopInstance:
 
     Parameters
     ----------
-    name : str
     times : array_like, shape (jobs, machines), integers from 0
         Processing times of jobs on machines; kept as int32, C-contiguous.
     optimum : int, optional
@@ -96,31 +95,29 @@ class FlowShopInstance:
     ------
     InstanceError
         Wrong shape or size, or times that are no integers, negative, or beyond 31 bits in sum.
-
     """
 
     def __init__(
         self, name: str, times: np.ndarray, optimum: int | None = None, source: str = "given by the caller"
     ) -> None:
         self.name, self.optimum, self.source = name, optimum, source
-        given = np.asarray(times)
-        if given.ndim != 2 or not (1 <= given.shape[0] <= MOST_JOBS and 1 <= given.shape[1] <= MOST_MACHINES):
+        array = np.asarray(times)
+        if array.ndim != 2 or not (1 <= array.shape[0] <= MOST_JOBS and 1 <= array.shape[1] <= MOST_MACHINES):
             expected = f"1 to {MOST_JOBS} rows, a job each, of 1 to {MOST_MACHINES} machines"
-            raise InstanceError(name, None, f"times of shape {given.shape}", expected)
-        if not np.issubdtype(given.dtype, np.integer):
-            raise InstanceError(name, None, f"times of {given.dtype}", "integers")
-        total = int(given.sum(dtype=object))
-        if given.min() < 0 or total > LARGEST_COST:
-            found = f"times from {given.min()} on that sum up to {total}"
-            raise InstanceError(name, None, found, f"0 or more, and at most {LARGEST_COST}, as costs have 32 bits")
-        self.times = frozen(given, np.int32)
+            raise InstanceError(name, None, f"times of shape {array.shape}", expected)
+        if not np.issubdtype(array.dtype, np.integer):
+            raise InstanceError(name, None, f"times of {array.dtype}", "integers")
+        total = int(array.sum(dtype=object))
+        if array.min() < 0 or total > LARGEST_COST:
+            fault = f"times from {array.min()} on that sum up to {total}"
+            raise InstanceError(name, None, fault, f"0 or more, and at most {LARGEST_COST}, as costs have 32 bits")
+        self.times = frozen(array, np.int32)
         self.jobs, self.machines = self.times.shape
         content = hashlib.sha256(f"flow shop {self.jobs} {self.machines}\n".encode())
         content.update(self.times.astype("<i4").tobytes())
         self.sha256 = content.hexdigest()
 
     def __repr__(self) -> str:
-        """Return name and size."""
         return f"FlowShopInstance({self.name!r}, jobs={self.jobs}, machines={self.machines})"
 
     def makespans(self, orders: np.ndarray) -> np.ndarray:
@@ -134,17 +131,14 @@ class FlowShopInstance:
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """The work of the machine that has most of it, and all work: no makespan lies outside."""
+        """Bounds of the makespan: the work of the busiest machine, and all work."""
         return int(self.times.sum(axis=0, dtype=np.int64).max()), int(self.times.sum(dtype=np.int64))
 
 
 def load(spec: str) -> FlowShopInstance:
-    """Return Taillard's instance of a name, ta001 to ta120, or of a text taillard:JOBS:MACHINES[:seed=INTEGER].
+    """Return Taillard's instance ta001 to ta120, or that of taillard:JOBS:MACHINES[:seed=INTEGER].
 
-    Raises
-    ------
-    InstanceError
-        Unknown name, or a size or seed out of range.
+    Raises `InstanceError` for an unknown name, or a size or seed out of range.
     """
     return kept((load, spec), lambda: _generate(spec))
 
@@ -154,8 +148,8 @@ def _generate(spec: str) -> FlowShopInstance:
         jobs, machines, seed, optimum = PUBLISHED[spec]
         return FlowShopInstance(spec, times(jobs, machines, seed), optimum, f"Taillard's generator, seed {seed}")
     if spec.startswith("taillard:"):
-        name, (n, m, own) = parse_specification(spec, [_JOBS, _MACHINES], [_SEED])
-        return FlowShopInstance(name, times(n, m, own), source=f"Taillard's generator, seed {own}")
+        name, (n, m, given_seed) = parse_specification(spec, [_JOBS, _MACHINES], [_SEED])
+        return FlowShopInstance(name, times(n, m, given_seed), source=f"Taillard's generator, seed {given_seed}")
     raise InstanceError(spec, None, "no such instance", "ta001 to ta120, or taillard:JOBS:MACHINES:seed=INTEGER")
 
 
