@@ -89,11 +89,11 @@ def check_function(name: str, role: str, function: Any, parameters: dict[str, An
     expected = f"expected a @function {signature_text(parameters, result)}"
     if not isinstance(function, Function):
         require_function(name, role, function, expected)
-    found = {parameter: kind for parameter, kind in function.signature.items() if parameter != "return"}
+    actual = {parameter: kind for parameter, kind in function.signature.items() if parameter != "return"}
     returned = function.signature["return"]
-    takes_them = len(found) == len(parameters) and all(map(parameter_matches, found.values(), parameters.values()))
+    takes_them = len(actual) == len(parameters) and all(map(parameter_matches, actual.values(), parameters.values()))
     if not takes_them or not result_matches(returned, result):
-        declared = signature_text(found, returned)
+        declared = signature_text(actual, returned)
         raise KernelError(
             f"{function.path}:{function.first_line}: {function.name}: `{role}` of {name} is {declared}: {expected}"
         )

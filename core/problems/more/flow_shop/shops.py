@@ -148,8 +148,8 @@ def _generate(spec: str) -> FlowShopInstance:
         jobs, machines, seed, optimum = PUBLISHED[spec]
         return FlowShopInstance(spec, times(jobs, machines, seed), optimum, f"Taillard's generator, seed {seed}")
     if spec.startswith("taillard:"):
-        name, (n, m, given_seed) = parse_specification(spec, [_JOBS, _MACHINES], [_SEED])
-        return FlowShopInstance(name, times(n, m, given_seed), source=f"Taillard's generator, seed {given_seed}")
+        name, (jobs, machines, seed) = parse_specification(spec, [_JOBS, _MACHINES], [_SEED])
+        return FlowShopInstance(name, times(jobs, machines, seed), source=f"Taillard's generator, seed {seed}")
     raise InstanceError(spec, None, "no such instance", "ta001 to ta120, or taillard:JOBS:MACHINES:seed=INTEGER")
 
 
