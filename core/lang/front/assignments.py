@@ -52,6 +52,7 @@ class Assignments:
         return self.assign(target, typed)
 
     def augmented(self, node: ast.AugAssign) -> list[Any]:
+        """Translate ``x += y`` as ``x = x + y``."""
         load = copy.copy(node.target)
         load.ctx = ast.Load()
         both = ast.copy_location(ast.BinOp(load, node.op, node.value), node)
