@@ -45,12 +45,9 @@ def check_listed_moves(
         return
     row, column = wrong[0].tolist()
     value, place = int(listed[row, column]), "ijk"[column]
-    function = decode[column] if column < len(decode) else None
-    source = (
-        f"{function.path}:{function.first_line}: {function.name}"
-        if function
-        else f"no function of `decode` returns {place}"
-    )
+    source = f"no function of `decode` returns {place}"
+    if column < len(decode):
+        source = f"{decode[column].path}:{decode[column].first_line}: {decode[column].name}"
     raise UserError(
         f"neighbourhood {name}: move {first + row} has {place} = {value}: expected {limits[0, column]} to "
         f"{limits[1, column]} ({source})"

@@ -62,13 +62,8 @@ def check_functions(name: str, evaluation: Any, dtype: str, data: type) -> None:
         function = getattr(evaluation.focus if role in FOCUS else evaluation, role)
         if function is None and (role not in ("delta", *FOCUS) or role == "harm" or evaluation.value is not None):
             continue
-        check_function(
-            name,
-            role,
-            function,
-            {parameter: problem_type(kind, types) for parameter, kind in parameters.items()},
-            result,
-        )
+        bound = {parameter: problem_type(kind, types) for parameter, kind in parameters.items()}
+        check_function(name, role, function, bound, result)
 
 
 def check_neighbourhood(name: str, neighbourhood: Any, dtype: str) -> None:
@@ -93,10 +88,9 @@ def check_function(name: str, role: str, function: Any, parameters: dict[str, An
     returned = function.signature["return"]
     takes_them = len(actual) == len(parameters) and all(map(parameter_matches, actual.values(), parameters.values()))
     if not takes_them or not result_matches(returned, result):
-        declared = signature_text(actual, returned)
-        raise KernelError(
-            f"{function.path}:{function.first_line}: {function.name}: `{role}` of {name} is {declared}: {expected}"
-        )
+        has = signature_text(actual, returned)
+        place = f"{function.path}:{function.first_line}: {function.name}"
+        raise KernelError(f"{place}: `{role}` of {name} is {has}: {expected}")
 
 
 def require_function(name: str, role: str, value: Any, expected: str) -> NoReturn:
@@ -104,18 +98,15 @@ def require_function(name: str, role: str, value: Any, expected: str) -> NoRetur
     code = getattr(value, "__code__", None)
     if code is None:
         also = ", or `value`" if role == "delta" else ""
-        description = "missing" if value is None else repr(value)
-        raise UserError(f"{name}: its `{role}` is {description}: {expected}{also}")
-    description, advice = "a plain function", f"write @function above def {code.co_name}"
+        kind = "missing" if value is None else repr(value)
+        raise UserError(f"{name}: its `{role}` is {kind}: {expected}{also}")
+    kind, advice = "a plain function", f"write @function above def {code.co_name}"
     if isinstance(value, MethodType):
-        description, advice = (
-            "a method",
-            f"write it outside of the class, without self, and {role} = its name in the class",
-        )
+        kind, advice = "a method", f"write it outside of the class, without self, and {role} = its name in the class"
     elif code.co_name == "<lambda>":
-        description, advice = "a lambda", "write a def"
+        kind, advice = "a lambda", "write a def"
     place = f"{code.co_filename}:{code.co_firstlineno}: {code.co_name}"
-    raise UserError(f"{place}: `{role}` of {name} is {description}: {expected}; {advice}")
+    raise UserError(f"{place}: `{role}` of {name} is {kind}: {expected}; {advice}")
 
 
 def problem_type(kind: Any, types: dict[int, Any]) -> Any:

@@ -15,6 +15,9 @@ MOST_BITS = 128
 """Most bits of an integer constant without a type: a value has at most 64, intermediate results a few more."""
 
 
+CONSTANTS = "use literals, module constants or Const parameters"
+
+
 class Untyped(NamedTuple):
     """A number written in the source: its context gives it a type."""
 
@@ -129,14 +132,12 @@ class Numbers:
             or type(value.value) is bool
             or not isinstance(value.value, int)
         ):
-            self.refuse(
-                node, f"{subject} must be a constant integer; use literals, module constants or Const parameters"
-            )
+            self.refuse(node, f"{subject} must be a constant integer; {CONSTANTS}")
         return int(value.value)
 
     def known(self, node: Any, scalar: Any, subject: str) -> Any:
         """Return the value of a ``Const`` argument."""
         value = self.context.expression(node)
         if not isinstance(value, (tree.Literal, Untyped)):
-            self.refuse(node, f"{subject} must be a constant; use literals, module constants or Const parameters")
+            self.refuse(node, f"{subject} must be a constant; {CONSTANTS}")
         return self.fitted(value, scalar, node, subject).value

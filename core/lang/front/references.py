@@ -155,10 +155,9 @@ class References:
             elif isinstance(kind, Array):
                 value = self.array_field(argument, f"{path}.{name}" if path else "", statements)
                 expected = self.bind(bound, kind.element, value.type.holds)
-                if expected is not value.type.holds:
-                    self.refuse(
-                        argument, f"{subject} is Array[{expected.__name__}], not Array[{value.type.holds.__name__}]"
-                    )
+                holds = value.type.holds
+                if expected is not holds:
+                    self.refuse(argument, f"{subject} is Array[{expected.__name__}], not Array[{holds.__name__}]")
                 if isinstance(kind, RowArray) and value.type.space == "local":
                     self.refuse(argument, f"{subject} is a row, not a local array; declare the field as Array[...]")
             elif isinstance(kind, Const):

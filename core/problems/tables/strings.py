@@ -238,10 +238,8 @@ def _first_two(path: str, record: str | None) -> StringPair:
     records = read_fasta(content, path)
     if record is not None or len(records) < 2:
         raise InstanceError(path, None, "one record", "two: a second file, or a FASTA file with two records")
-    first, second = records[:2]
-    return StringPair(
-        f"{first.name}, {second.name}", first.letters, second.letters, source=f"the first two records of {path}"
-    )
+    a, b = records[:2]
+    return StringPair(f"{a.name}, {b.name}", a.letters, b.letters, source=f"the first two records of {path}")
 
 
 def load_string(spec: str, data: str | os.PathLike | None = None) -> tuple[str, bytes]:

@@ -77,23 +77,21 @@ class SatInstance:
         if weights is not None and len(weights) != len(clauses):
             raise InstanceError(name, None, f"{len(weights)} weights for {len(clauses)} clauses", "one for each")
         literals: list[int] = []
-        starts, clause_weights = [0], []
+        starts, costs = [0], []
         for place, clause in enumerate(clauses):
             once = dict.fromkeys(map(int, clause))
             self._check(clause, once)
             if not any(-literal in once for literal in once):
                 literals.extend(2 * abs(literal) - 2 + (literal < 0) for literal in once)
                 starts.append(len(literals))
-                clause_weights.append(1 if weights is None else int(weights[place]))
-        if not clause_weights:
+                costs.append(1 if weights is None else int(weights[place]))
+        if not costs:
             raise InstanceError(name, None, "no clause that can be violated", "at least one")
-        if min(clause_weights) < 1 or sum(clause_weights) > LARGEST_COST:
-            fault = f"weights from {min(clause_weights)} on that sum up to {sum(clause_weights)}"
+        if min(costs) < 1 or sum(costs) > LARGEST_COST:
+            fault = f"weights from {min(costs)} on that sum up to {sum(costs)}"
             raise InstanceError(name, None, fault, f"1 or more, and at most {LARGEST_COST}, as costs have 32 bits")
-        self.literals, self.starts, self.weights = (
-            frozen(values, np.int32) for values in (literals, starts, clause_weights)
-        )
-        content = hashlib.sha256(f"MAX-SAT {variables} {len(clause_weights)}\n".encode())
+        self.literals, self.starts, self.weights = (frozen(each, np.int32) for each in (literals, starts, costs))
+        content = hashlib.sha256(f"MAX-SAT {variables} {len(costs)}\n".encode())
         for array in (self.literals, self.starts, self.weights):
             content.update(array.astype("<i4").tobytes())
         self.sha256 = content.hexdigest()

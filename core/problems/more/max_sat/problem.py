@@ -36,13 +36,11 @@ class MaxSat(Problem):
     tested = True
 
     def __init__(self, instance: formulas.SatInstance | str, data: str | os.PathLike | None = None) -> None:
-        self.instance = formula = loaded_instance(
-            instance, formulas.SatInstance, lambda name: formulas.load(name, data)
-        )
-        arrays = (formula.literals, formula.starts, formula.weights, *formulas.clauses_by_variable(formula))
-        self.formula = [*arrays, len(formula.weights)]
-        super().__init__(formula.name, Bits(formula.variables), Formula(*self.formula))
-        self.sha256 = formula.sha256
+        self.instance = sat = loaded_instance(instance, formulas.SatInstance, lambda name: formulas.load(name, data))
+        arrays = (sat.literals, sat.starts, sat.weights, *formulas.clauses_by_variable(sat))
+        self.formula = [*arrays, len(sat.weights)]
+        super().__init__(sat.name, Bits(sat.variables), Formula(*self.formula))
+        self.sha256 = sat.sha256
 
     def cost(self, solution: np.ndarray) -> int:
         """Return the weight of the unsatisfied clauses."""
