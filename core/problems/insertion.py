@@ -38,5 +38,5 @@ def check_insertion(name: str, insertion: Insertion) -> None:
 
     Raises `UserError` if it is no ``@function``, `KernelError` for other parameters or a result.
     """
-    order, changes = {"order": Array(i32), "count": i32, "element": i32}, {"changes": Array(i32)}
-    check_function(name, "costs", insertion.costs, order | changes | {"data": type(insertion.data)}, None)
+    kinds = {"order": Array(i32), "count": i32, "element": i32, "changes": Array(i32), "data": type(insertion.data)}
+    check_function(name, "costs", insertion.costs, kinds, None)

@@ -13,8 +13,6 @@ from core.lang.types import boolean, f32, i32, joined, promoted, widens
 
 MOST_BITS = 128
 """Most bits of an integer constant without a type: a value has at most 64, intermediate results a few more."""
-
-
 CONSTANTS = "use literals, module constants or Const parameters"
 
 

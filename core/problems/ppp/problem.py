@@ -17,18 +17,7 @@ import numpy as np
 from core.arguments import loaded_instance
 from core.errors import UserError
 from core.kernels.local_search.walks import Move, Share
-from core.lang import (
-    Array,
-    Const,
-    Function,
-    boolean,
-    function,
-    i32,
-    min,
-    popcount,
-    team_size,
-    u32,
-)
+from core.lang import Array, Const, Function, boolean, function, i32, min, popcount, team_size, u32
 from core.problems.encodings import Bits
 from core.problems.ppp import perceptron
 from core.problems.ppp.histograms import (

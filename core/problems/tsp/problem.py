@@ -15,20 +15,7 @@ from core.errors import UserError
 from core.kernels.local_search.moves import EXCHANGE, NEVER, REVERSE, change, exchanged, source_of
 from core.kernels.local_search.walks import Move
 from core.kernels.two_opt.climbs import MOST_CITIES
-from core.lang import (
-    Array,
-    Function,
-    Generic,
-    Row,
-    barrier,
-    bundle,
-    f32,
-    function,
-    i32,
-    lane,
-    sqrt,
-    team_size,
-)
+from core.lang import Array, Function, Generic, Row, barrier, bundle, f32, function, i32, lane, sqrt, team_size
 from core.problems import tsp
 from core.problems.encodings import Permutation
 from core.problems.problem import Evaluation, Problem
