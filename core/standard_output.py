@@ -22,7 +22,7 @@ class LostOutputError(Exception):
         super().__init__(f"standard output: {error.strerror}")
         self.exit_code = BROKEN_PIPE_EXIT if isinstance(error, BrokenPipeError) else 1
 
-    def tell(self) -> int:
+    def report(self) -> int:
         """Print the error, unless the reader has closed the pipe; return the exit code."""
         if self.exit_code != BROKEN_PIPE_EXIT:
             print(f"error: {self}", file=sys.stderr)
@@ -84,4 +84,4 @@ def run_watched(main: Callable[[], int]) -> int:
         with watched():
             return main()
     except LostOutputError as lost:
-        return lost.tell()
+        return lost.report()

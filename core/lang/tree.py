@@ -237,8 +237,8 @@ class TypedFunction:
     The plain-Python run needs ``constants``, ``types`` (of generics), ``literals`` and ``widened`` to give values their
     types, ``calls`` for the functions called, ``unrolled`` for constants of ``unroll``, ``rising`` for ranges with a
     step that must be positive, and of a kernel ``bundles``, its bundled parameters, and ``counts``, the elements of
-    tables. ``truths`` are a kernel's truth values, passed as numbers. ``talks`` is true if the function or one that it
-    calls asserts or prints; that is no effect (``pure``).
+    tables. ``truths`` are a kernel's truth values, passed as numbers. ``has_messages`` is true if the function or one
+    that it calls asserts or prints; that is no effect (``pure``).
     """
 
     def __init__(self, name: str, source: Any) -> None:
@@ -258,7 +258,7 @@ class TypedFunction:
         self.body: list[Any] = []
         self.result: Any = None
         self.pure = True
-        self.talks = False
+        self.has_messages = False
         self.has_barrier = False
         self.callees: dict[Any, TypedFunction] = {}
         self.literals: dict[tuple[int, ...], Any] = {}

@@ -98,7 +98,7 @@ def _list(options: argparse.Namespace) -> None:
 
 def _list_paper(options: argparse.Namespace) -> None:
     instances = papers.instances_of(options.paper)
-    missing = [instance for instance in instances if not instance.at_hand(options.data)]
+    missing = [instance for instance in instances if not instance.is_available(options.data)]
     print(f"{'name':<12}{'collection':<12}at hand")
     for instance in instances:
         where = f"no: {instance.source}" if instance in missing else instance.file(options.data) or instance.source

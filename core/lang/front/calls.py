@@ -237,7 +237,7 @@ class Calls:
         only_local = all(array.name in self.out.arrays and array.type.space == "local" for array in touched)
         self.out.pure = self.out.pure and (holds.pure or (only_local and not holds.has_barrier))
         self.out.has_barrier = self.out.has_barrier or holds.has_barrier
-        self.out.talks = self.out.talks or holds.talks
+        self.out.has_messages = self.out.has_messages or holds.has_messages
         return inlined_call(holds, arguments) or tree.Call(holds.result, holds, arguments)
 
     def used_arguments(

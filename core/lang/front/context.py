@@ -23,14 +23,14 @@ MOST_LOCAL_BYTES = 1 << 18
 class ProgramContext:
     """State that the functions of one program share while they are translated.
 
-    ``said`` are the messages that machine code supports, ``assert`` and ``print``; ``hidden`` are the types of the
-    hidden parameters that store them, by name (`core.lang.device_messages`), and ``statements`` the number of every
+    ``message_kinds`` are those that machine code supports, ``assert`` and ``print``; ``hidden`` are the types of the
+    hidden parameters that store messages, by name (`core.lang.device_messages`), and ``statements`` the number of every
     message. ``levels`` counts the nesting at the node that is being translated.
     """
 
     def __init__(self, team_size: int, messages: MessageSettings | None) -> None:
         self.team_size = team_size
-        self.said = messages.kinds if messages else ()
+        self.message_kinds = messages.kinds if messages else ()
         self.hidden = messages.hidden() if messages else {}
         self.statements: dict[MessageStatement, int] = {}
         self.levels = 0

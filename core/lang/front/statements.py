@@ -82,6 +82,6 @@ class Statements:
         if isinstance(value, tree.Atomic) or (isinstance(value, tree.Call) and not value.function.pure):
             return [tree.Evaluate(value)]
         called = self.out.calls.get(self.context.key(node.value))
-        if called is None or not called.talks:
+        if called is None or not called.has_messages:
             self.refuse(node, f"{ast.unparse(node.value)} has no effect; assign it or remove it")
-        return [tree.Evaluate(value)] if self.messages.is_heard(called) else []
+        return [tree.Evaluate(value)] if self.messages.is_compiled(called) else []

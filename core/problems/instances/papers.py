@@ -56,7 +56,7 @@ class PaperInstance(NamedTuple):
         path = catalogue.COLLECTIONS[self.collection].reader.find(self.name, data)
         return None if path is None else os.fspath(path)
 
-    def at_hand(self, data: str | os.PathLike | None = None) -> bool:
+    def is_available(self, data: str | os.PathLike | None = None) -> bool:
         """Return True if it has a local file, which is not opened, or needs none; raises `InstanceError` as `file`."""
         return self.collection in GENERATED or self.file(data) is not None
 

@@ -11,7 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from core.problems.instances import folders
 from core.problems.instances.errors import InstanceError
 from core.problems.instances.files import describe_non_file, read_text
-from core.problems.instances.kept import file_key, kept
+from core.problems.instances.instance_cache import cached, file_key
 
 Instance = TypeVar("Instance")
 
@@ -90,7 +90,7 @@ class InstanceReader(Generic[Instance]):
             return self.read(path, **parameters)
         assert self.generate is not None
         generate = self.generate
-        return kept((self, spec, repr(parameters)), lambda: generate(spec, **parameters))
+        return cached((self, spec, repr(parameters)), lambda: generate(spec, **parameters))
 
     def locate(self, spec: str, data: str | os.PathLike | None = None) -> str | None:
         """Return the path of the file that a text names, or None if the instance is generated.
@@ -118,7 +118,7 @@ class InstanceReader(Generic[Instance]):
 
     def read(self, path: str | os.PathLike, **parameters: object) -> Instance:
         """Return the instance of a file, which may be packed with gzip."""
-        return kept(file_key(path, self, repr(parameters)), lambda: self._read(path, **parameters))
+        return cached(file_key(path, self, repr(parameters)), lambda: self._read(path, **parameters))
 
     def _read(self, path: str | os.PathLike, **parameters: object) -> Instance:
         form = self._format_of(os.fspath(path))

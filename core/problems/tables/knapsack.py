@@ -15,7 +15,7 @@ import numpy as np
 
 from core.arguments import frozen
 from core.problems.instances.errors import InstanceError, escape_unprintable, require_integer
-from core.problems.instances.kept import kept
+from core.problems.instances.instance_cache import cached
 from core.problems.instances.limits import LARGEST_SEED
 from core.problems.instances.readers import InstanceFormat, InstanceReader
 from core.problems.instances.tokens import LONGEST_NUMBER, lines_of, quoted
@@ -171,7 +171,7 @@ def generate(kind: str, items: int, capacity: int | None = None, seed: int = 0, 
         require_integer(name, described, capacity, 4, MOST_CAPACITY)
     elif largest != RANGE:
         name += f":range={largest}"
-    return kept((generate, name), lambda: _draw(name, kind, items, capacity, seed, largest))
+    return cached((generate, name), lambda: _draw(name, kind, items, capacity, seed, largest))
 
 
 def _draw(name: str, kind: str, items: int, capacity: int | None, seed: int, largest: int) -> Knapsack:

@@ -16,7 +16,7 @@ import numpy as np
 
 from core.problems.instances.errors import InstanceError, escape_unprintable
 from core.problems.instances.files import describe_non_file, first_file, read_bytes
-from core.problems.instances.kept import file_key, kept
+from core.problems.instances.instance_cache import cached, file_key
 from core.problems.instances.random_words import random_words
 from core.problems.instances.specifications import SEED, Quantity, parse_specification
 
@@ -225,9 +225,9 @@ def load(first: str, second: str | None = None, data: str | os.PathLike | None =
         (name, a), (other, b) = load_string(first, data), load_string(second, data)
         return StringPair(f"{name}, {other}", a, b, source=f"{first} and {second}")
     if SPECIFICATION.fullmatch(first) and _file(first, data) is None:
-        return kept((load, first), lambda: generate(first))
+        return cached((load, first), lambda: generate(first))
     path, record = _file_and_record(first, data)
-    return kept(file_key(path, load, record), lambda: _first_two(path, record))
+    return cached(file_key(path, load, record), lambda: _first_two(path, record))
 
 
 def _first_two(path: str, record: str | None) -> StringPair:

@@ -41,9 +41,9 @@ def test_every_instance_with_published_figures_is_among_the_papers_instances(pap
 def test_the_files_beside_the_checkout_are_the_pinned_ones(shared_data, paper):
     for one in papers.instances_of(paper):
         if one.collection in papers.GENERATED:
-            assert one.at_hand() and one.file(shared_data) is None
+            assert one.is_available() and one.file(shared_data) is None
             continue
-        assert not one.at_hand() and one.at_hand(shared_data)
+        assert not one.is_available() and one.is_available(shared_data)
         instance = catalogue.COLLECTIONS[one.collection].reader.read(one.file(shared_data))
         assert instance.sha256 == catalogue.COLLECTIONS[one.collection].digests()[one.name]
         assert instance.sha256 == tsp.load(one.name, shared_data).sha256 and instance.optimum is not None
@@ -52,7 +52,7 @@ def test_the_files_beside_the_checkout_are_the_pinned_ones(shared_data, paper):
 def test_whether_an_instance_is_at_hand_is_said_without_opening_its_file(tmp_path):
     (tmp_path / "eil7.vrp").write_text("no instance")
     eil7 = papers.instances_of("xavier2022")[0]
-    assert eil7.name == "eil7" and eil7.at_hand(tmp_path) and eil7.file(tmp_path) == str(tmp_path / "eil7.vrp")
+    assert eil7.name == "eil7" and eil7.is_available(tmp_path) and eil7.file(tmp_path) == str(tmp_path / "eil7.vrp")
     with pytest.raises(InstanceError):
         tsplib.load(eil7.file(tmp_path))
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from core.arguments import frozen
 from core.problems.instances.errors import InstanceError
-from core.problems.instances.kept import kept
+from core.problems.instances.instance_cache import cached
 from core.problems.instances.limits import LARGEST_COST
 from core.problems.instances.random_words import MODULUS, lehmer_words
 from core.problems.instances.specifications import Quantity, parse_specification
@@ -126,7 +126,7 @@ def load(spec: str) -> FlowShopInstance:
 
     Raises `InstanceError` for an unknown name, or a size or seed out of range.
     """
-    return kept((load, spec), lambda: _generate(spec))
+    return cached((load, spec), lambda: _generate(spec))
 
 
 def _generate(spec: str) -> FlowShopInstance:

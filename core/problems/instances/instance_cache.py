@@ -26,7 +26,7 @@ _instances: OrderedDict[Hashable, Any] = OrderedDict()
 _lock = threading.Lock()
 
 
-def kept(key: Hashable | None, make: Callable[[], Instance]) -> Instance:
+def cached(key: Hashable | None, make: Callable[[], Instance]) -> Instance:
     """Return the instance of a key, made if it is not in the cache.
 
     A new instance replaces the least recently used one. Without a key, and for more than `MOST_BYTES`, nothing is kept.
