@@ -27,11 +27,11 @@ MESSAGES = "what it says"
 INTEGERS, FLOATS, PROGRAM = "said integers", "said floats", "said by"
 """Hidden parameters: arrays of i64 and of floats, and an i64 with the program's number in its upper half."""
 FAILED, PRINTED, FIRST = 0, 1, 2
-"""In the array of integers: the first failure's number, how many prints there were, and where the first of them is."""
+"""Places in the array of integers: the first failure's number, the number of prints, and the first print."""
 MOST_PRINTS = 1000
 """Most prints stored for a launch, or for a replay of a sequence."""
 MOST_VALUES = 15
-"""Most values of one print, beside its number."""
+"""Most values of one print, besides its number."""
 INTEGERS_SIZE, FLOATS_SIZE = FIRST + MOST_PRINTS * (1 + MOST_VALUES), MOST_PRINTS * MOST_VALUES
 
 ASSERTS = opcode.opmap["LOAD_ASSERTION_ERROR"]

@@ -132,7 +132,7 @@ class Store(NamedTuple):
 
 
 class NewArray(NamedTuple):
-    """``name = shared_array(count, element)`` or ``local_array``; ``array.space`` tells which."""
+    """``name = shared_array(count, element)`` or ``local_array``, according to ``array.space``."""
 
     name: str
     array: ArrayType
