@@ -60,7 +60,7 @@ def generate(spec: str) -> QuadraticForm:
 
 
 def of_maximum(name: str, upper: np.ndarray, source: str) -> QuadraticForm:
-    """Return minus x' Q x for a symmetric Q with the given entries on and above the diagonal."""
+    """Return minus x' Q x for a symmetric Q with the entries of ``upper``, which is 0 below the diagonal."""
     return quadratic_forms.of_matrix(name, -(upper + np.triu(upper, 1).T), source)
 
 
