@@ -181,7 +181,7 @@ def step_along_axis(neighbour: i32, surface: Surface, words: Array[u32]) -> i32:
 
 
 def make_wave(sine: Function) -> Function:
-    """Return the cost of one coordinate, with one of the two sines."""
+    """Return the function for the cost of one coordinate, with one of the two sines."""
 
     @function
     def wave(at: i32, amplitudes: Array[R], words: Array[u32]) -> i32:
