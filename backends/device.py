@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from core.errors import LaunchRefused, UserError
-from core.lang.bundles import RowArray, Rows, fields_of, is_bundle, row_sizes
+from core.lang.bundle_forms import RowArray, fields_of, is_bundle
+from core.lang.bundles import Rows, row_sizes
 from core.lang.types import Array, Generic, boolean, described
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ def checks_enabled(usual: bool) -> bool:
 
 def output_types(kernel: Kernel, float64: bool = True) -> dict[str, Any]:
     """Return the generic type that makes a kernel's machine code assert and print."""
-    return {device_messages.MESSAGES: device_messages.MessageSettings(kernel.says, f64 if float64 else f32)}
+    return {device_messages.MESSAGES: device_messages.MessageSettings(kernel.message_kinds, f64 if float64 else f32)}
 
 
 class DeviceOutput:

@@ -159,7 +159,7 @@ class Backend(Device):
                 values.append(i32(value) if kind is boolean else value)
         may_print = False
         if (
-            self.checks and kernel.says and not self.is_reference
+            self.checks and kernel.message_kinds and not self.is_reference
         ):  # the reference interpreter asserts and prints in Python
             may_print = True
             types |= output_types(kernel, self.capabilities.float64)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from backends.device import Launch, PackedLaunch
-from core.lang.bundles import FORM_SUFFIX, BundleForm, Rows, RowsOf, sizes_of_rows, unbundled
+from core.lang.bundle_forms import FORM_SUFFIX, BundleForm, RowsOf
+from core.lang.bundles import Rows, sizes_of_rows, unbundled
 from core.lang.types import BY_DTYPE, Array, Const, boolean, fits
 
 if TYPE_CHECKING:

@@ -113,7 +113,7 @@ def show_kernel(named: str, dialect: str, team_size: int | None, constants: Sequ
     texts = parse_assignments(kernel, "constants", consts, constants)
     values = {name: parse_constant(kernel, name, consts[name], text) for name, text in texts}
     bound = {name: parse_type(text) for name, text in parse_assignments(kernel, "types", generics, types)}
-    if kernel.says and checks_enabled(kind.checks):
+    if kernel.message_kinds and checks_enabled(kind.checks):
         bound |= output_types(kernel)
     program = kernel.specialise(values, lanes, bound)
     return print_program(program, kind)

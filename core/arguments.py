@@ -1,4 +1,4 @@
-"""Arguments of public functions: a refusal names the argument, the value that was found and what was expected."""
+"""Checks of arguments of public functions; an error names the argument, the value found and the value expected."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def refuse(name: str, value: object, expected: str) -> NoReturn:
 
 
 def integer(name: str, value: object, least: int | None = None) -> int:
-    """Return an integer of Python or NumPy; a truth value is none."""
+    """Return an integer of Python or NumPy; a truth value is refused."""
     expected = "an integer" if least is None else f"an integer of at least {least}"
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         refuse(name, value, expected)
@@ -36,7 +36,7 @@ def integer(name: str, value: object, least: int | None = None) -> int:
 
 
 def number(name: str, value: object, least: float | None = None) -> float:
-    """Return a number of Python or NumPy, a finite one if it has a least value; a truth value and a NaN are none."""
+    """Return a number of Python or NumPy; a truth value, a NaN and, with a least value, an infinity are refused."""
     expected = "a number" if least is None else f"a number of at least {least:g}"
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
         refuse(name, value, expected)
@@ -64,28 +64,26 @@ def path(name: str, value: object) -> str:
 
 
 def function(name: str, value: Any) -> Any:
-    """Return a function or another object that can be called, or None."""
     if value is not None and not callable(value):
         refuse(name, value, "a function, or None")
     return value
 
 
 def sequence(name: str, value: Any, expected: str) -> list[Any]:
-    """Return the elements of a list, range or array, and so on; a text is one value and not several."""
+    """Return the elements of a list, range, array and so on; a text is refused, since it is one value."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         refuse(name, value, expected)
     return list(value)
 
 
 def frozen(values: Any, dtype: Any) -> np.ndarray:
-    """Copy an array into contiguous memory that cannot be written, as a digest of it is kept."""
     array = np.array(values, dtype, order="C")
     array.flags.writeable = False
     return array
 
 
 def loaded_instance(value: Any, kind: type[Kind], load: Callable[[str], Kind]) -> Kind:
-    """Return an instance, which a text or path names."""
+    """Return an instance; a text or path is loaded."""
     if isinstance(value, (str, os.PathLike)):
         return load(str(os.fspath(value)))
     if not isinstance(value, kind):
@@ -94,7 +92,7 @@ def loaded_instance(value: Any, kind: type[Kind], load: Callable[[str], Kind]) -
 
 
 def refuse_choice(name: str, value: object, choices: Sequence[str]) -> NoReturn:
-    """Refuse a value that is not among the choices; an old one with its new name."""
+    """Refuse a value that is not among the choices; for an old name give the new one."""
     new = renamed_value(name, value, choices)
     if new is not None:
         raise UserError(f"{name}={value!r}: renamed, expected {new!r}")
@@ -102,7 +100,6 @@ def refuse_choice(name: str, value: object, choices: Sequence[str]) -> NoReturn:
 
 
 def refuse_keyword(name: str, value: object, known: Iterable[str], owner: str) -> NoReturn:
-    """Refuse a keyword that is no option."""
     import difflib
 
     known = [*known]
@@ -110,8 +107,8 @@ def refuse_keyword(name: str, value: object, known: Iterable[str], owner: str) -
     if new is not None:
         raise UserError(f"{name}: renamed, expected {new}")
     near = difflib.get_close_matches(name, known, 1)
-    meant = f" (did you mean {near[0]}?)" if near else ""
-    raise UserError(f"{name}={reprlib.repr(value)}{meant}: found no such option of {owner}")
+    suggestion = f" (did you mean {near[0]}?)" if near else ""
+    raise UserError(f"{name}={reprlib.repr(value)}{suggestion}: found no such option of {owner}")
 
 
 def named_keywords(
@@ -119,10 +116,7 @@ def named_keywords(
 ) -> Callable[[Callable[Parameters, Found]], Callable[Parameters, Found]]:
     """Make a function refuse unknown keywords by a `UserError` that gives the nearest one.
 
-    Parameters
-    ----------
-    elsewhere
-        Keywords that belong to something else, with the form in which it takes them.
+    ``elsewhere`` has keywords that belong to something else, with the form in which it takes them.
     """
 
     def decorate(function: Callable[Parameters, Found]) -> Callable[Parameters, Found]:

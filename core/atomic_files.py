@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all: beside the old one, fsynced, and renamed in one step."""
+"""Files that are written whole or not at all: to a temporary file, fsynced, and renamed in one step."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 UNFINISHED = ".unfinished"
-"""Behind the name of a file that is being written; the next process overwrites what one left that died meanwhile."""
+"""Suffix of a file that is being written; the next process overwrites one left by a killed process."""
 
 
 @contextmanager

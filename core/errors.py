@@ -1,12 +1,11 @@
-"""The one class of errors that are the user's to mend: shown as its message alone, exit code 2, no traceback."""
+"""Errors for the user to correct: shown as their message alone, exit code 2, no traceback."""
 
 
 class UserError(Exception):
-    """A mistake in what the user asked for or handed in.
+    """A mistake in the user's input.
 
-    The message names the file, line, option or instance, what was found and what was expected. A program ends
-    with `exit_code` and prints the message alone. Exceptions that must derive from another class (a
-    `ValueError`, say) join in by carrying the same attribute.
+    The message names the file, line, option or instance, the value found and the value expected. A program ends with
+    `exit_code` and prints the message alone. Exceptions derived from other classes have the same attribute.
     """
 
     exit_code = 2

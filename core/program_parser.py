@@ -14,31 +14,27 @@ from core.renamed_options import explain_renaming
 COMMAND = "onekernel"
 """The command that starts any program, `drivers.console`."""
 COMPLETION_VARIABLE = "_ARGCOMPLETE"
-"""The variable by which a shell asks, through `argcomplete`, which words may follow."""
+"""Variable by which a shell requests completions, through `argcomplete`."""
 
 
 def invocation(module: str) -> str:
-    """Return the user's call of a program, for its help and its errors.
-
-    This is ``onekernel NAME`` if that command started this process's program, else ``python -m MODULE``.
-    """
+    """Return the user's call of a program, for its help and its errors: ``onekernel NAME`` or ``python -m MODULE``."""
     called = sys.argv[0] if sys.argv else ""
     return called if called.split(" ")[0] == COMMAND else f"python -m {module}"
 
 
 def refuse_unknown(called: str, name: str, known: Sequence[str]) -> NoReturn:
-    """Report an unknown program."""
     import difflib
 
     near = difflib.get_close_matches(name, known, 1)
-    meant = f" (did you mean {near[0]}?)" if near else ""
-    raise UserError(f"{called} {name}{meant}: expected one of {', '.join(known)}; `{called}` says what they do")
+    suggestion = f" (did you mean {near[0]}?)" if near else ""
+    raise UserError(f"{called} {name}{suggestion}: expected one of {', '.join(known)}; `{called}` says what they do")
 
 
 class CompletingParser(argparse.ArgumentParser):
-    """An `ArgumentParser` that, in place of parsing, tells a shell which words may follow where one asks.
+    """An `ArgumentParser` that completes words in a shell.
 
-    Options have their whole names, and a description or epilog of several lines is printed as it stands.
+    Options have their whole names, and a description or epilog of several lines is printed unchanged.
     """
 
     def __init__(self, **settings: Any) -> None:
@@ -58,11 +54,10 @@ class CompletingParser(argparse.ArgumentParser):
         return super().parse_known_intermixed_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
-        """End the program with exit code 2 and the message, as `argparse` does."""
         super().error(self.explained(message))
 
     def explained(self, message: str) -> str:
-        """Return an error message; an old name of an option or value is refused with the new one."""
+        """Return an error message; for an old name of an option or value, the error that gives the new one."""
         return explain_renaming(message, self._option_string_actions)
 
     def _complete(self) -> None:

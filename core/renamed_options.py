@@ -38,31 +38,31 @@ RENAMED_VALUES = {
 """Values by their old names, for each option, without dashes; `command` is the first word of `python -m reports`."""
 
 INVALID_CHOICE = re.compile(r"argument (?:.*/)?(?P<option>[\w-]+): invalid choice: '(?P<value>[^']*)'")
-"""An error of `argparse` for a value that an option does not take."""
+"""Error of `argparse` for a value that an option does not take."""
 UNKNOWN_WORDS = "unrecognized arguments: "
-"""An error of `argparse` for words that no option takes begins so."""
+"""Begin of the error of `argparse` for words that no option takes."""
 
 
 def renamed_option(flag: str, known: Container[str]) -> str | None:
-    """Return the new name of an option if it is among the known ones, else None."""
+    """Return the new name of an option if it is among the known ones."""
     new = RENAMED_OPTIONS.get(flag)
     return new if new is not None and flag not in known and new in known else None
 
 
 def renamed_keyword(name: str, known: Container[str]) -> str | None:
-    """Return the new name of an option as a keyword of Python if it is among the known ones, else None."""
+    """Return the new name of a keyword argument if it is among the known ones."""
     new = RENAMED_OPTIONS.get(f"--{name.replace('_', '-')}", "").removeprefix("--").replace("-", "_")
     return new if new and new in known else None
 
 
 def renamed_value(option: str, value: object, known: Container[str]) -> str | None:
-    """Return the new name of a value if it is among the known ones, else None; the option is named without dashes."""
+    """Return the new name of a value if it is among the known ones; ``option`` has no dashes."""
     new = RENAMED_VALUES.get(option, {}).get(value) if isinstance(value, str) else None
     return new if new is not None and value not in known and new in known else None
 
 
 def explain_renaming(message: str, known: Container[str]) -> str:
-    """Return an error of `argparse`, or the error that gives the new name if the message is about an old one."""
+    """Return an error of `argparse`; for an old name, the error that gives the new one."""
     if message.startswith(UNKNOWN_WORDS):
         for word in message.removeprefix(UNKNOWN_WORDS).split():
             flag = word.partition("=")[0]

@@ -15,17 +15,14 @@ BROKEN_PIPE_EXIT = 141
 class LostOutputError(Exception):
     """Standard output is closed or full. Not an `OSError`, which `argparse` would ignore when it prints the help.
 
-    Attributes
-    ----------
-    exit_code : int
-        `BROKEN_PIPE_EXIT` for a closed pipe, as with `| head`, which is no error; 1 for a full disk.
+    ``exit_code`` is `BROKEN_PIPE_EXIT` for a closed pipe, as with `| head`, which is no error; 1 for a full disk.
     """
 
     def __init__(self, error: OSError) -> None:
         super().__init__(f"standard output: {error.strerror}")
         self.exit_code = BROKEN_PIPE_EXIT if isinstance(error, BrokenPipeError) else 1
 
-    def tell(self) -> int:
+    def report(self) -> int:
         """Print the error, unless the reader has closed the pipe; return the exit code."""
         if self.exit_code != BROKEN_PIPE_EXIT:
             print(f"error: {self}", file=sys.stderr)
@@ -33,7 +30,7 @@ class LostOutputError(Exception):
 
 
 class WatchedStream:
-    """A stream that raises `LostOutputError` where it cannot write."""
+    """A stream that raises `LostOutputError` if it cannot write."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -63,7 +60,7 @@ class WatchedStream:
 
 @contextmanager
 def watched() -> Iterator[None]:
-    """Watch standard output; all that was written has arrived when this ends.
+    """Watch standard output; it is flushed at the end.
 
     Raises `LostOutputError` if some output was lost.
     """
@@ -82,9 +79,9 @@ def watched() -> Iterator[None]:
 
 
 def run_watched(main: Callable[[], int]) -> int:
-    """Call a program that prints, and return its exit code, or that of what became of its output."""
+    """Run a program that prints, and return its exit code, or the code of its lost output."""
     try:
         with watched():
             return main()
     except LostOutputError as lost:
-        return lost.tell()
+        return lost.report()

@@ -9,7 +9,7 @@ import onekernel as ok
 
 
 def main(picture: str = "curves.svg", iterations: str = "5000") -> None:
-    found = ok.minimize(
+    results = ok.minimize(
         ok.Qap("tai30a"),
         ok.TabuSearch(),
         backend="cpu",
@@ -17,9 +17,9 @@ def main(picture: str = "curves.svg", iterations: str = "5000") -> None:
         seeds=range(5),
         history=True,
     )
-    print(f"costs {found.costs}, confirmed: {found.confirmed}, hash {found.hash}")
-    print("best order:", *found.solution)
-    axes = found.plot()
+    print(f"costs {results.costs}, confirmed: {results.confirmed}, hash {results.hash}")
+    print("best order:", *results.solution)
+    axes = results.plot()
     axes[0].figure.savefig(picture)
 
 

@@ -16,9 +16,9 @@ class Strings:
 
 @function
 def cheapest(i: i32, j: i32, near: Near, choice: Array[u32], strings: Strings) -> i32:
-    kept = near.corner + (0 if strings.a[i - 1] == strings.b[j - 1] else 1)
-    best = min(kept, min(near.up, near.left) + 1)
-    choice[0] = u32(0) if best == kept else u32(1) if best == near.up + 1 else u32(2)  # the neighbour used
+    changed = near.corner + (0 if strings.a[i - 1] == strings.b[j - 1] else 1)
+    best = min(changed, min(near.up, near.left) + 1)
+    choice[0] = u32(0) if best == changed else u32(1) if best == near.up + 1 else u32(2)  # the neighbour used
     return best
 
 
@@ -40,5 +40,5 @@ class EditDistance(Grid):
 
 
 if __name__ == "__main__":
-    found = WaveEngine(create("threads"), default_communicator(), EditDistance(b"kitten", b"sitting")).run()
-    print(found.value, found.choice(6, 7))
+    table = WaveEngine(create("threads"), default_communicator(), EditDistance(b"kitten", b"sitting")).run()
+    print(table.value, table.choice(6, 7))

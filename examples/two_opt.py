@@ -53,18 +53,18 @@ def added(tour: Array[i32], i: i32, j: i32, n: i32, distances: Array[i32]) -> i3
 def climb(climbers: Rows[Climber], distances: Array[i32]):
     scratch = shared_array(team_size(), u64)
     for c in range(team_rank(), climbers.count, team_count()):
-        one, n = climbers[c], climbers[c].n
+        climber, n = climbers[c], climbers[c].n
         improves = True
         while improves:
             best = pack(0, u32(0))  # a cost and the index of its move: the smallest is the best
             for i in range(lane(), n - 2, team_size()):
                 for j in range(i + 2, n if i > 0 else n - 1):
-                    best = min(best, pack(added(one.tour, i, j, n, distances), u32(i * n + j)))
+                    best = min(best, pack(added(climber.tour, i, j, n, distances), u32(i * n + j)))
             best = team_min(best, scratch)
             improves = packed_cost(best) < 0
             i, j = i32(packed_index(best)) // n, i32(packed_index(best)) % n
             for p in range(lane(), (j - i) // 2 if improves else 0, team_size()):  # reverse positions i + 1 to j
-                one.tour[i + 1 + p], one.tour[j - p] = one.tour[j - p], one.tour[i + 1 + p]
+                climber.tour[i + 1 + p], climber.tour[j - p] = climber.tour[j - p], climber.tour[i + 1 + p]
             barrier()
 
 
@@ -72,13 +72,13 @@ def climbed(backend, distances, starts, lanes):
     """Climb from each of the tours. Return the shortest length of all, and the seconds of the second run."""
     count, n = starts.shape
     climbers = backend.rows(Climber(n=n), count)
-    given = backend.upload(np.asarray(distances, np.int32).reshape(-1))
+    device_distances = backend.upload(np.asarray(distances, np.int32).reshape(-1))
     seconds = 0.0
     for _ in range(2):  # the first run compiles
         backend.write(climbers.tour, starts.reshape(-1))
         backend.synchronize()
         begin = time.perf_counter()
-        backend.launch(climb, count, lanes, climbers, given)
+        backend.launch(climb, count, lanes, climbers, device_distances)
         backend.synchronize()
         seconds = time.perf_counter() - begin
     tours = backend.download(climbers.tour).reshape(count, n)
@@ -102,11 +102,11 @@ def main(argv):
     search = HillClimbing(backend, default_communicator(), distances, scan="full")
     search.run(Iterations(count), trace=False)
     begin = time.perf_counter()
-    found = search.run(Iterations(count), trace=False)
-    tuned = found.cost, time.perf_counter() - begin
-    for what, (length, seconds) in (("this kernel", plain), (type(search.scan).__name__, tuned)):
-        rate = found.evaluations / seconds
-        print(f"{what}: shortest of {count} climbs {length}, {seconds:.3f} s, {rate:.3g} moves/s")
+    result = search.run(Iterations(count), trace=False)
+    tuned = result.cost, time.perf_counter() - begin
+    for program, (length, seconds) in (("this kernel", plain), (type(search.scan).__name__, tuned)):
+        rate = result.evaluations / seconds
+        print(f"{program}: shortest of {count} climbs {length}, {seconds:.3f} s, {rate:.3g} moves/s")
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
 `kernel` and `function` make `Kernel` and `Function` objects, with `bundle` classes as parameters. `front` translates a
 kernel to a `tree.Program`, which a backend prints and compiles, or `reference_interpreter` runs.
 
-Import its words from here, functions written in it from `library`; backends also use `tree`, `types` and `bundles`.
-The translation to the typed tree is in `front`; code generation for devices belongs in `backends`.
+Import words from here, functions written in the language from `library`; backends also use `tree`, `types` and
+`bundles`. Code generation for devices belongs in `backends`.
 """
 
 from typing import TYPE_CHECKING

@@ -1,6 +1,6 @@
-"""``python -m core.lang show FILE:KERNEL --as DIALECT``: what a device gets of a kernel.
+"""``python -m core.lang show FILE:KERNEL --as DIALECT``: print a kernel as a device's compiler gets it.
 
-Core knows no device, so it knows the command by its module's name alone.
+Core knows no device, so it has only the name of the command's module.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ COMMANDS = {"show": "backends.show"}
 
 
 def main() -> int:
-    """Run the command that the first word names, and return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m core.lang", description=__doc__)
     parser.add_argument("command", choices=COMMANDS, help="show: print a kernel as a device's compiler gets it")
     command = parser.parse_args(sys.argv[1:2]).command

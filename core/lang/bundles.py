@@ -6,13 +6,24 @@ import copy
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from core.errors import LaunchRefused, UserError
-from core.lang.types import SCALARS, Array, Const, Generic, Table, boolean, described, i32
-
-FORM_SUFFIX = " is"
-"""Suffix of a parameter's name, under which its `BundleForm` is listed among the types of a launch."""
+from core.lang.bundle_forms import (
+    FORM_SUFFIX,
+    BundleForm,
+    RowArray,
+    RowsOf,
+    TablePlacement,
+    all_kinds_of,
+    fields_of,
+    form_of,
+    is_bundle,
+    is_bundled,
+    kind_text,
+    plain_form,
+)
+from core.lang.types import SCALARS, Array, Const, Generic, Table, boolean, described
 
 
 class Row:
@@ -29,64 +40,6 @@ class Row:
             raise ValueError(f"a Row of {size!r} elements; expected a number of 0 or more, or a field's name")
         self.size = size
         self.name = f"Row({size!r})"
-
-
-class RowArray(Array):
-    """Kind of a field ``Array[...] = Row(size)``; its element may be a `core.lang.types.Generic`."""
-
-    def __init__(self, element: Any, size: int | str) -> None:
-        super().__init__(element)
-        self.size = size
-
-
-class RowsOf(NamedTuple):
-    """The annotation ``Rows[Walk]``; ``bundle`` may be a `core.lang.types.Generic`, which the launch binds."""
-
-    bundle: Any
-
-
-class BundleForm:
-    """Class of a bundle and kinds of its fields at a launch; its text decides which executable is used.
-
-    Attributes
-    ----------
-    kinds : tuple of (str, kind)
-        By the fields' names.
-    text : str
-        Both as text, the key of executables.
-    nested : bool
-        True if a field is a bundle.
-    """
-
-    __slots__ = ("bundle", "kinds", "nested", "text")
-
-    def __init__(self, bundle: type, kinds: tuple[tuple[str, Any], ...]) -> None:
-        self.bundle, self.kinds = bundle, kinds
-        self.nested = any(isinstance(kind, BundleForm) for _, kind in kinds)
-        fields = ", ".join(f"{name}: {kind_text(kind)}" for name, kind in kinds)
-        self.text = f"{bundle.__module__}.{bundle.__qualname__}({fields})"
-
-    def __repr__(self) -> str:
-        return self.text
-
-    def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, BundleForm) and self.text == other.text)
-
-    def __hash__(self) -> int:
-        return hash(self.text)
-
-
-def kind_text(kind: Any) -> str:
-    """A field's kind as its source text reads; of a bundle, all its fields."""
-    if isinstance(kind, RowArray):
-        return f"Row({described(kind.element)}, {kind.size!r})"
-    if is_bundle(kind):
-        return _fields_text(kind, fields_of(kind))
-    return repr(kind) if isinstance(kind, BundleForm) else described(kind)
-
-
-def _fields_text(cls: type, kinds: dict[str, Any]) -> str:
-    return f"{cls.__qualname__}({', '.join(f'{name}: {kind_text(kind)}' for name, kind in kinds.items())})"
 
 
 def bundle(cls: type) -> Any:
@@ -113,8 +66,8 @@ def bundle(cls: type) -> Any:
         value = vars(cls).get(name)
         if isinstance(value, Row):
             if type(kind) is not Array:
-                what = f"{cls.__qualname__}.{name}: {kind_text(kind)}"
-                raise UserError(f"{what} with a Row; expected Array[...] = Row(...)")
+                subject = f"{cls.__qualname__}.{name}: {kind_text(kind)}"
+                raise UserError(f"{subject} with a Row; expected Array[...] = Row(...)")
             kind = RowArray(kind.element, value.size)
             delattr(cls, name)
         elif name in vars(cls):
@@ -139,7 +92,6 @@ def bundle(cls: type) -> Any:
 
 
 def _kind(cls: type, name: str, annotation: Any, frame: Any) -> Any:
-    """Return the kind of a field by its annotation."""
     text = annotation if isinstance(annotation, str) else described(annotation)
     if isinstance(annotation, str):
         names = {**frame.f_globals, **frame.f_locals}
@@ -167,7 +119,6 @@ def _scalar_kind(kind: Any) -> str:
 
 
 def _init(self: Any, /, *values: Any, **named: Any) -> None:
-    """Take the fields in their order, or by name."""
     cls: type = type(self)
     fields = fields_of(cls)
     if len(values) > len(fields):
@@ -196,27 +147,11 @@ def _text(self: Any) -> str:
     return f"{type(self).__qualname__}({', '.join(f'{n}={short(getattr(self, n))}' for n in fields_of(type(self)))})"
 
 
-def is_bundle(kind: Any) -> bool:
-    return isinstance(kind, type) and hasattr(kind, "__fields__")
-
-
-def fields_of(cls: type) -> dict[str, Any]:
-    fields: dict[str, Any] = cls.__fields__  # type: ignore[attr-defined]
-    return fields
-
-
 class Rows:
     """Rows of a bundle: one buffer per `Row` field, one value for each other field.
 
     Made by `backends.device.Device.rows`; kernels take it as ``Rows[Walk]``, read ``walks.count`` and take a row by
-    ``walks[w]``.
-
-    Attributes
-    ----------
-    bundle
-        The bundle, with buffers that hold all rows.
-    count
-        Rows.
+    ``walks[w]``. ``bundle`` has buffers that hold all ``count`` rows.
     """
 
     def __init__(self, bundle: Any, count: int) -> None:
@@ -236,10 +171,7 @@ class Rows:
 
 
 def placed(instance: Any, place: str) -> Any:
-    """Return the bundle with its plain arrays as tables in ``place``, a name of `core.lang.types.PLACES`; rows stay.
-
-    Kernels must not store to them then.
-    """
+    """Return the bundle with its plain arrays as read-only tables in ``place``, one of `core.lang.types.PLACES`."""
     kinds = {}
     for name, kind in form_of(instance).kinds:
         value = getattr(instance, name)
@@ -248,80 +180,6 @@ def placed(instance: Any, place: str) -> Any:
     copied = copy.copy(instance)
     copied.__placed__ = TablePlacement(kinds)
     return copied
-
-
-class TablePlacement:
-    """Table fields of a bundle, and its forms with them; copies of the bundle share one object."""
-
-    def __init__(self, kinds: dict[str, Any]) -> None:
-        self.kinds = kinds
-        self.forms: dict[tuple[type, str], BundleForm] = {}
-
-
-def form_of(instance: Any, declared: Any = None, owner: str = "") -> BundleForm:
-    """Return the form of a bundle, limited to the fields of ``declared`` if given.
-
-    A parameter of any class is the ``owner`` of that class's `Generic` types, so that they never clash with others.
-    """
-    own: TablePlacement | None = instance.__placed__
-    cls: type = declared or type(instance)
-    form = own.forms.get((cls, owner)) if own else plain_form(cls, owner)
-    if form is None:
-        kinds: list[tuple[str, Any]] = []
-        for name, kind in fields_of(cls).items():
-            if is_bundle(kind):
-                kinds.append((name, form_of(getattr(instance, name), kind, owner)))
-            else:
-                kinds.append((name, _owned(own.kinds.get(name, kind) if own else kind, owner)))
-        form = form_with(cls, tuple(kinds))
-        if own:
-            own.forms[cls, owner] = form
-    return form
-
-
-@lru_cache(maxsize=1024)
-def plain_form(cls: type, owner: str = "") -> BundleForm | None:
-    """Return the form of all bundles of a class without placed tables; None if the class has inner bundles."""
-    kinds = fields_of(cls).items()
-    inner = any(is_bundle(kind) for _, kind in kinds)
-    return None if inner else form_with(cls, tuple((name, _owned(kind, owner)) for name, kind in kinds))
-
-
-@lru_cache(maxsize=1024)
-def form_with(bundle: type, kinds: tuple[tuple[str, Any], ...]) -> BundleForm:
-    """Return the only `BundleForm` for bundles of a class with fields of these kinds."""
-    return BundleForm(bundle, kinds)
-
-
-@lru_cache(maxsize=1024)
-def _owned(kind: Any, owner: str) -> Any:
-    """Return a field's kind with its `Generic`, if it has an owner, named after it."""
-    if owner and isinstance(kind, Generic):
-        return Generic(f"{kind.name} of {owner}")
-    if owner and isinstance(kind, Array) and isinstance(kind.element, Generic):
-        kind = copy.copy(kind)
-        kind.element = _owned(kind.element, owner)
-    return kind
-
-
-def is_bundled(kind: Any) -> bool:
-    """Return True for the annotation of a bundle or its rows; for a `Generic` only the argument can tell."""
-    return isinstance(kind, RowsOf) or is_bundle(kind)
-
-
-@lru_cache(maxsize=1024)
-def kinds_by_name(name: str, is_rows: bool, form: BundleForm) -> dict[str, Any]:
-    """Return the parameters of a bundle: ``walk.cost``, and for rows ``walks.count`` and ``walks[].cost``."""
-    kinds: dict[str, Any] = {}
-    if is_rows:
-        kinds[f"{name}.count"] = i32
-        name += "[]"
-    for field, inner in form.kinds:
-        if isinstance(inner, BundleForm):
-            kinds |= kinds_by_name(f"{name}.{field}", False, inner)
-        else:
-            kinds[f"{name}.{field}"] = inner
-    return kinds
 
 
 def _values(instance: Any, form: BundleForm) -> list[Any]:
@@ -342,14 +200,14 @@ def _values(instance: Any, form: BundleForm) -> list[Any]:
 
 
 def row_sizes(instance: Any) -> dict[str, int]:
-    """Elements of a row, for every `Row` field of a bundle that is no bundle's within.
+    """Return the elements of a row for every `Row` field of a bundle, without its inner bundles.
 
-    Raises `UserError` if the bundle's number with the size is no number, or negative.
+    Raises `UserError` if the field with the size is no number, or negative.
     """
     cls: type = type(instance)
     sizes = {}
-    for name, said in sizes_of_rows(cls).items():
-        size = getattr(instance, said) if isinstance(said, str) else said
+    for name, declared in sizes_of_rows(cls).items():
+        size = getattr(instance, declared) if isinstance(declared, str) else declared
         if not hasattr(size, "__index__") or size < 0:
             raise UserError(f"{cls.__name__}.{name}: rows of {size!r} elements; expected 0 or more")
         sizes[name] = int(size)
@@ -358,7 +216,7 @@ def row_sizes(instance: Any) -> dict[str, int]:
 
 @lru_cache(maxsize=1024)
 def sizes_of_rows(cls: type) -> dict[str, int | str]:
-    """Return the size of every `Row` field: a number, or the name of the field that holds it."""
+    """Return the declared size of every `Row` field: a number, or the name of the field that holds it."""
     return {name: kind.size for name, kind in fields_of(cls).items() if isinstance(kind, RowArray)}
 
 
@@ -368,7 +226,7 @@ def has_rows(cls: type) -> bool:
 
 
 def rows_within(path: str, instance: Any) -> Iterator[tuple[str, Any, int]]:
-    """Every `Row` field of a bundle and of those in it: its path, its value, and how many elements a row has."""
+    """Yield the path, value and elements of a row of every `Row` field of a bundle and of its inner bundles."""
     for name, size in row_sizes(instance).items():
         yield f"{path}.{name}", getattr(instance, name), size
     for name, kind in fields_of(type(instance)).items():
@@ -377,17 +235,17 @@ def rows_within(path: str, instance: Any) -> Iterator[tuple[str, Any, int]]:
 
 
 def unchecked_bundle(cls: type, values: dict[str, Any]) -> Any:
-    """Return a bundle of these fields, without a look at them."""
+    """Return a bundle of these fields, unchecked."""
     instance: Any = object.__new__(cls)
     vars(instance).update(values)
     return instance
 
 
 def unbundled(kernel: Any, arguments: tuple[Any, ...]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """The parameters of a launch with the fields of its bundles, their arguments, and the bundles' forms, by name.
+    """Return a launch's parameters with the fields of its bundles, their arguments, and the bundles' forms, by name.
 
-    Raises `LaunchRefused` for too few arguments or too many, a bundle of another class, one where there must be rows of
-    it or the other way round, or rows of unlike counts.
+    Raises `LaunchRefused` for a wrong number of arguments, a bundle of another class, a bundle in place of rows or the
+    other way round, or rows of unequal counts.
     """
     kinds = dict(kernel.signature)
     del kinds["return"]
@@ -405,31 +263,18 @@ def unbundled(kernel: Any, arguments: tuple[Any, ...]) -> tuple[dict[str, Any], 
         declared = kind.bundle if isinstance(kind, RowsOf) else kind
         fits = isinstance(declared, Generic) or (is_bundle(declared) and isinstance(instance, declared))
         if not is_bundle(cls) or isinstance(kind, RowsOf) != is_rows or not fits:
-            wanted = f"Rows[{described(declared)}]" if isinstance(kind, RowsOf) else described(kind)
+            expected = f"Rows[{described(declared)}]" if isinstance(kind, RowsOf) else described(kind)
             name_of_type = f"Rows[{cls.__name__}]" if is_rows else cls.__name__
-            raise LaunchRefused(f"{kernel.name}: argument {name} is {wanted}, not {name_of_type}")
+            raise LaunchRefused(f"{kernel.name}: argument {name} is {expected}, not {name_of_type}")
         form = form_of(instance, owner=name) if isinstance(declared, Generic) else form_of(instance, declared)
         rows = value.count if is_rows else 1
         for path, buffer, size in rows_within(name, instance) if has_rows(cls) else ():
-            what = f"{kernel.name}: argument {path}"
+            subject = f"{kernel.name}: argument {path}"
             if rows * size >= 2**31:  # elements are numbered by 32 bits
-                raise LaunchRefused(f"{what}: {rows} rows of {size} elements: expected less than 2^31 in all")
+                raise LaunchRefused(f"{subject}: {rows} rows of {size} elements: expected less than 2^31 in all")
             if hasattr(buffer, "size") and buffer.size != max(1, rows * size):
-                raise LaunchRefused(f"{what} has {buffer.size} elements; expected {rows} rows of {size}")
+                raise LaunchRefused(f"{subject} has {buffer.size} elements; expected {rows} rows of {size}")
         forms[name + FORM_SUFFIX] = form
         values += _values(value, form)
     all_kinds = all_kinds_of(kernel, tuple(forms.items())) if forms else kinds
     return all_kinds, dict(zip(all_kinds, values, strict=True)), forms
-
-
-@lru_cache(maxsize=256)
-def all_kinds_of(kernel: Any, forms: tuple[tuple[str, BundleForm], ...]) -> dict[str, Any]:
-    """Return a kernel's parameters with the fields of its bundles of these forms."""
-    kinds: dict[str, Any] = {}
-    forms_by_name = dict(forms)
-    for name, kind in kernel.signature.items():
-        if name + FORM_SUFFIX in forms_by_name:
-            kinds |= kinds_by_name(name, isinstance(kind, RowsOf), forms_by_name[name + FORM_SUFFIX])
-        elif name != "return":
-            kinds[name] = kind
-    return kinds

@@ -24,28 +24,28 @@ class Kernel(Source):
     def __init__(self, python: Any) -> None:
         super().__init__(python)
         self._programs: dict[Any, Any] = {}
-        self._says: tuple[str, ...] | None = None
+        self._message_kinds: tuple[str, ...] | None = None
         self._free_names: FreeNames | None = None
         self._revision = 0
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but what this process has found out about the kernel."""
-        return {**super().__getstate__(), "_programs": {}, "_says": None, "_free_names": None}
+        """Return all but what this process has found out about the kernel."""
+        return {**super().__getstate__(), "_programs": {}, "_message_kinds": None, "_free_names": None}
 
     @property
     def revision(self) -> int:
-        """Number of the kernel's present meaning: another one after a function or constant that it uses has changed."""
+        """Number of the kernel's present meaning; it changes with a function or constant that the kernel uses."""
         if self._free_names is None or not self._free_names.are_unchanged():
             names = FreeNames(self)
             self._revision += 1
-            self._programs, self._says = {}, None
+            self._programs, self._message_kinds = {}, None
             self._free_names = names  # last: another thread that comes before must not take the old programs
         return self._revision
 
     def specialise(
         self, constants: dict[str, Any], team_size: int, types: dict[str, Any] | None = None
     ) -> tree.Program:
-        """The typed `core.lang.tree.Program` for these constants, team size and types of `Generic` parameters."""
+        """Return the typed program for these constants, team size and types of `Generic` parameters."""
         from core.lang.front.translator import translate  # late: a rank that finds its machine code never needs it
 
         types = types or {}
@@ -59,15 +59,15 @@ class Kernel(Source):
         return program
 
     @property
-    def says(self) -> tuple[str, ...]:
+    def message_kinds(self) -> tuple[str, ...]:
         """Return ``assert``, ``print`` or both, if the function or one that it may call contains them."""
-        if not self.revision or self._says is None:
-            self._says = message_kinds(self)
-        return self._says
+        if not self.revision or self._message_kinds is None:
+            self._message_kinds = message_kinds(self)
+        return self._message_kinds
 
     @property
     def constants(self) -> list[str]:
-        """Names of the parameters that are known at compile time."""
+        """Names of the ``Const`` parameters."""
         return [name for name, kind in self.signature.items() if isinstance(kind, Const)]
 
 

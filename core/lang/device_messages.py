@@ -27,11 +27,11 @@ MESSAGES = "what it says"
 INTEGERS, FLOATS, PROGRAM = "said integers", "said floats", "said by"
 """Hidden parameters: arrays of i64 and of floats, and an i64 with the program's number in its upper half."""
 FAILED, PRINTED, FIRST = 0, 1, 2
-"""In the array of integers: the first failure's number, how many prints there were, and where the first of them is."""
+"""Places in the array of integers: the first failure's number, the number of prints, and the first print."""
 MOST_PRINTS = 1000
 """Most prints stored for a launch, or for a replay of a sequence."""
 MOST_VALUES = 15
-"""Most values of one print, beside its number."""
+"""Most values of one print, besides its number."""
 INTEGERS_SIZE, FLOATS_SIZE = FIRST + MOST_PRINTS * (1 + MOST_VALUES), MOST_PRINTS * MOST_VALUES
 
 ASSERTS = opcode.opmap["LOAD_ASSERTION_ERROR"]
@@ -56,7 +56,7 @@ class MessageStatement(NamedTuple):
 
 
 def message_kinds(source: Source) -> tuple[str, ...]:
-    """Return ``assert``, ``print`` or both, if a function or one that it names has them; needs no source text.
+    """Return ``assert``, ``print`` or both, if a function or one that it calls has them; needs no source text.
 
     ``python -O`` removes assertions, here too: there is no instruction for them then.
     """
@@ -71,10 +71,10 @@ def message_kinds(source: Source) -> tuple[str, ...]:
         if ASSERTS in code.co_code[::2] or "AssertionError" in code.co_names:
             kinds.add("assert")
         for name in (*code.co_names, *code.co_freevars):
-            meant = current.lookup(name)
-            if isinstance(meant, Source):
-                pending += {meant} - seen
-            elif name == "print" and meant is None:
+            value = current.lookup(name)
+            if isinstance(value, Source):
+                pending += {value} - seen
+            elif name == "print" and value is None:
                 kinds.add("print")
     return tuple(sorted(kinds))
 
@@ -95,31 +95,25 @@ def print_line(*values: Any) -> None:
 def report_messages(integers: np.ndarray, floats: np.ndarray, programs: dict[int, Callable[[], tree.Program]]) -> None:
     """Print the messages of launches, and raise failed assertions.
 
-    Raises `KernelError`, which is an `AssertionError` too, if an assertion failed.
-
-    Parameters
-    ----------
-    integers, floats : 1-D
-        The hidden arrays.
-    programs
-        Programs by their numbers, from 1.
+    ``integers`` and ``floats`` are the hidden arrays, 1-D; ``programs`` makes programs by their numbers, from 1. Raises
+    `KernelError`, which is an `AssertionError` too, if an assertion failed.
     """
 
-    def said(number: int) -> tuple[tree.Program, MessageStatement]:
+    def message_of(number: int) -> tuple[tree.Program, MessageStatement]:
         program = programs[number >> 32]()
         return program, program.statements[number & 0xFFFFFFFF]
 
     count = int(integers[PRINTED])
     for k in range(min(count, MOST_PRINTS)):
         begin = FIRST + k * (1 + MOST_VALUES)
-        number, *kept = integers[begin : begin + 1 + MOST_VALUES].tolist()
-        print_line(
-            *printed_values(said(number)[1].parts, kept, floats[k * MOST_VALUES : (k + 1) * MOST_VALUES].tolist())
-        )
+        number, *values = integers[begin : begin + 1 + MOST_VALUES].tolist()
+        _, message = message_of(number)
+        real_values = floats[k * MOST_VALUES : (k + 1) * MOST_VALUES].tolist()
+        print_line(*printed_values(message.parts, values, real_values))
     if count > MOST_PRINTS:
         print_line(f"(prints left out: {count - MOST_PRINTS:,}; a launch keeps {MOST_PRINTS:,})")
     if integers[FAILED]:
-        program, message = said(int(integers[FAILED]))
+        program, message = message_of(int(integers[FAILED]))
         error = located_error(LOCATED_ERRORS[AssertionError], [(message.source, message.line)], message.parts[0])
         if message.source is not program.kernel.source:
             error.calls.append(f"in a launch of {program.kernel.name}")

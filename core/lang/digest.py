@@ -1,7 +1,7 @@
-"""A digest of what functions of the kernel language say: the same in every process, on every machine and Python.
+"""Digest of the meaning of kernel functions: the same in every process, on every machine and Python.
 
-`core.lang.source.Source.identity` names code by its place, which is enough while a job runs. What outlives a job (a
-record, a launch shape that was found) needs to know whether the code itself is the same.
+`core.lang.source.Source.identity` names code by its place, which is enough while a job runs. Records and stored launch
+shapes outlive a job, so they need to know if the code itself is the same.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Iterable
 from types import CodeType
 
-from core.lang.bundles import RowsOf, is_bundle, kind_text
+from core.lang.bundle_forms import RowsOf, is_bundle, kind_text
 from core.lang.source import Source, constant_text
 from core.lang.types import Generic
 
@@ -30,7 +30,7 @@ UNREAD_FIELDS = ("ctx", "kind", "type_comment")
 
 
 def source_digest(sources: Iterable[Source]) -> str:
-    """SHA-256 of functions, of all that they call, and of the constants that they read.
+    """SHA-256 of functions, of all functions that they call, and of the constants that they read.
 
     Wording and place in a file do not count (see `normal_form`); neither does the order of ``sources``.
     """
@@ -45,7 +45,7 @@ def _described(source: Source, numbers: dict[Source, int]) -> str:
     numbers[source] = len(numbers)
     code = source.python.__code__
     try:
-        said = _words(code)
+        form = _words(code)
     except OSError:
         source.refuse(None, "its source text cannot be found; define it in a file")
     kinds = (kind.bundle if isinstance(kind, RowsOf) else kind for kind in source.signature.values())
@@ -58,12 +58,11 @@ def _described(source: Source, numbers: dict[Source, int]) -> str:
             meanings.append(f"{name}: any type {value.name}")
         elif (value is not None or source.has(name)) and (text := constant_text(value)) is not None:
             meanings.append(f"{name} = {text}")
-    return f"{said} [{'; '.join(meanings)}]"
+    return f"{form} [{'; '.join(meanings)}]"
 
 
 @functools.cache
 def _words(code: CodeType) -> str:
-    """Return the normal form of a function."""
     import inspect
     import textwrap
 
@@ -73,9 +72,9 @@ def _words(code: CodeType) -> str:
 def normal_form(text: str) -> str:
     """Return the syntax tree of a function or a module as text, equal for texts that differ only in wording.
 
-    Comments, docstrings, blank lines, parentheses without effect and the names of a function's parameters and local
-    variables do not count; names of attributes, of keyword arguments and of everything outside functions do. The form
-    is the same for every version of Python: empty fields, which newer versions add, are left out.
+    Comments, docstrings, blank lines, parentheses without effect and names of local variables and parameters do not
+    count; names of attributes, of keyword arguments and of everything outside functions do. The form is the same for
+    every version of Python: empty fields, which newer versions add, are left out.
     """
     return _form(ast.parse(text), {})
 
@@ -98,7 +97,7 @@ def _form(node: object, numbers: dict[str, str]) -> str:
 
 
 def _is_docstring(node: object) -> bool:
-    """Return True for a string that is a statement: below a module, a function, a class, or the name it describes."""
+    """Return True for a string that is a statement: the docstring of a module, function, class or variable."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 

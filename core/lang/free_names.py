@@ -19,10 +19,7 @@ contents = attrgetter("cell_contents")
 class FreeNames:
     """Values of the free names of a function and of all functions that it may call.
 
-    Parameters
-    ----------
-    source
-        A kernel or function; all its variables of outer functions are assigned.
+    All variables of outer functions must be assigned.
     """
 
     def __init__(self, source: Source) -> None:
@@ -32,11 +29,12 @@ class FreeNames:
         while pending:
             python = pending.pop().python
             scope, names = scopes.setdefault(id(python.__globals__), (python.__globals__, set()))
-            own = [name for name in python.__code__.co_names if name in scope]  # the others are builtins and attributes
-            names.update(own)
+            # The other names are builtins and attributes.
+            defined = [name for name in python.__code__.co_names if name in scope]
+            names.update(defined)
             cells |= {id(cell): cell for cell in python.__closure__ or ()}
-            values = [*map(scope.get, own), *map(contents, python.__closure__ or ())]
-            called = {one for one in sources_among(values) if one not in seen}
+            values = [*map(scope.get, defined), *map(contents, python.__closure__ or ())]
+            called = {each for each in sources_among(values) if each not in seen}
             pending += called
             seen |= called
         # One name twice, since `itemgetter` of a single name returns no tuple.

@@ -1,7 +1,7 @@
-"""The words of the kernel language: what each means in plain Python, and how it is typed.
+"""The words of the kernel language: their meaning in plain Python, and their types.
 
-In a plain-Python run the words about teams and lanes read `current_lane`, which the runner sets before it resumes a
-lane.
+In a plain-Python run the words about teams and lanes read `current_lane`, which the interpreter sets before it resumes
+a lane.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def team_size() -> Any:
 
 
 def barrier() -> None:
-    """Wait until all lanes of the team are here; what they wrote before is visible to all afterwards."""
+    """Wait until all lanes of the team have arrived; their earlier writes are visible to all afterwards."""
 
 
 def shared_array(count: int, element: Any) -> Any:
@@ -62,7 +62,7 @@ def local_array(count: int, element: Any) -> Any:
 
 
 def view(array: Any, offset: Any) -> Any:
-    """Return an array from one of its elements on, as an argument of a function."""
+    """Return the part of an array from an element on, as an argument of a function."""
     if not 0 <= int(offset) <= array.data.size:
         raise IndexError(f"a view from element {int(offset)} of an array of {array.data.size} elements")
     return Memory(array.data[int(offset) :], array.element)
@@ -74,11 +74,11 @@ def unroll(*bounds: int) -> list[Any]:
 
 
 def set_bits(word: Any) -> Any:
-    """In ``for k in set_bits(word)``: the numbers (`i32`) of the bits that are set in an unsigned integer, rising."""
-    left = int(word)
-    while left:
-        yield i32((left & -left).bit_length() - 1)
-        left &= left - 1
+    """Yield the numbers (`i32`) of the set bits of an unsigned integer, rising, in ``for k in set_bits(word)``."""
+    bits = int(word)
+    while bits:
+        yield i32((bits & -bits).bit_length() - 1)
+        bits &= bits - 1
 
 
 def _update(array: Any, index: Any, new: Any) -> Any:
@@ -88,7 +88,7 @@ def _update(array: Any, index: Any, new: Any) -> Any:
 
 
 def atomic_add(array: Any, index: Any, value: Any) -> Any:
-    """Add to an element and return its old value, undivided by other lanes; wraps around."""
+    """Add to an element and return its old value, in one step; wraps around."""
     return _update(array, index, lambda old: type(old)(int(old) + int(value)))
 
 

@@ -1,6 +1,6 @@
-"""The kernel language's errors: the function with the mistake first, then its callers, up to the kernel.
+"""The kernel language's errors: the function with the error first, then its callers, up to the kernel.
 
-Callers in the suite's own templates are left out, unless the mistake is in one of them too.
+Callers in the suite's templates are left out, unless the error is in one of them too.
 """
 
 from __future__ import annotations
@@ -16,13 +16,10 @@ LIBRARY_FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__
 
 
 class KernelError(UserError):
-    """The kernel language refuses something: ``file:line: function: what, and what to write instead``.
+    """The kernel language refuses something: ``file:line: function: error, and what to write instead``.
 
-    Attributes
-    ----------
-    calls : list of str
-        Locations of the call, of its caller's call and so on up to the kernel, one line each. For an error outside
-        the project only callers outside of it.
+    ``calls`` are the locations of the call, of its caller's call and so on up to the kernel, one line each; for an
+    error outside the project only callers outside of it.
     """
 
     def __init__(self, message: str) -> None:

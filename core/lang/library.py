@@ -64,7 +64,7 @@ def team_max(value: T, scratch: Array[T]) -> T:
 
 @function
 def pack(cost: i32, index: u32) -> u64:
-    """Pack cost and index into one integer that is ordered by cost, then by index."""
+    """Return one integer ordered by cost, then by index."""
     return (u64(u32(cost) ^ 0x80000000) << 32) | u64(index)
 
 
@@ -91,12 +91,12 @@ def philox(words: Array[u32], key_low: u32, key_high: u32):
     for _ in range(10):
         first = mulhi(words[0], u32(0xD2511F53))
         second = mulhi(words[2], u32(0xCD9E8D57))
-        kept_first = words[0] * 0xD2511F53
-        kept_second = words[2] * 0xCD9E8D57
+        first_low = words[0] * 0xD2511F53
+        second_low = words[2] * 0xCD9E8D57
         words[0] = second ^ words[1] ^ low
-        words[1] = kept_second
+        words[1] = second_low
         words[2] = first ^ words[3] ^ high
-        words[3] = kept_first
+        words[3] = first_low
         low = low + 0x9E3779B9
         high = high + 0xBB67AE85
 

@@ -51,7 +51,7 @@ class _Typed(ast.NodeTransformer):
         return self.widened(key, visited) if is_value else visited
 
     def widened(self, key: tuple[int, ...], value: Any) -> Any:
-        """Return the value in the type that the language gives it where it is kept."""
+        """Return a stored value, cast to the type that the language gives it."""
         scalar = self.function.widened.get(key)
         if scalar is None or scalar.kind not in "iu":
             return value
@@ -110,7 +110,7 @@ coverage_hook: Callable[[Source, ast.FunctionDef], dict[str, Any]] | None = None
 
 
 def plain_function(function: tree.TypedFunction) -> Any:
-    """Return the function as plain Python; a generator if it, or what it calls, meets a barrier."""
+    """Return the function as plain Python; a generator if it, or a function that it calls, has a barrier."""
     if getattr(function, "python", None) is None:
         definition = copy.deepcopy(function.source.node)
         rewrite = _Typed(function)
@@ -149,7 +149,7 @@ def typed_range(*bounds: Any) -> Any:
 
 
 def rising_range(start: Any, stop: Any, step: Any) -> Any:
-    """`typed_range` with a step that is not a constant: it must be positive, so that devices know the direction."""
+    """`typed_range` with a variable step, which must be positive, so that devices know the direction."""
     if step <= 0:
         raise ValueError(f"range: a step that is not a constant must be positive, not {int(step)}")
     return typed_range(start, stop, step)
@@ -164,19 +164,19 @@ SOURCE = "source of this function"
 
 
 def located(error: Exception) -> KernelError:
-    """The error with file, line and function of the innermost kernel code that it passed through, and all callers."""
-    passed, trace = [], error.__traceback__
+    """Return the error with file, line and function of the innermost kernel code on its way, and all callers."""
+    places, trace = [], error.__traceback__
     while trace is not None:
         if SOURCE in trace.tb_frame.f_globals:
-            passed.append((trace.tb_frame.f_globals[SOURCE], trace.tb_lineno))
+            places.append((trace.tb_frame.f_globals[SOURCE], trace.tb_lineno))
         trace = trace.tb_next
     return located_error(
-        next(LOCATED_ERRORS[kind] for kind in LOCATED_ERRORS if isinstance(error, kind)), passed, str(error)
+        next(LOCATED_ERRORS[kind] for kind in LOCATED_ERRORS if isinstance(error, kind)), places, str(error)
     )
 
 
 class _Team:
-    """The shared arrays of one team: each lane's k-th ``shared_array`` is the same array."""
+    """Shared arrays of one team: each lane's k-th ``shared_array`` is the same array."""
 
     def __init__(self, size: int) -> None:
         self.arrays: list[Memory] = []
@@ -193,16 +193,8 @@ class _Team:
 def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool = False) -> None:
     """Run a launch to its end.
 
-    Parameters
-    ----------
-    program
-        The specialised kernel.
-    teams
-        Number of teams, run one after the other.
-    arguments
-        A NumPy array for each array parameter, a number for each scalar one; ``Const`` parameters left out.
-    reverse
-        Run the lanes from last to first between barriers.
+    ``arguments`` are a NumPy array for each array parameter and a number for each scalar one, without ``Const``
+    parameters. Teams run one after the other; ``reverse`` runs the lanes from last to first between barriers.
 
     Raises
     ------
@@ -241,7 +233,7 @@ def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool =
 
 
 def value(name: str, argument: Any, kernel: tree.TypedFunction) -> Any:
-    """Return an argument as kernels see it: numbers typed, arrays as `Memory`, of a table what it holds.
+    """Return an argument for a kernel: a typed number, or an array as `Memory`, of a table its elements.
 
     A number must fit, because a cast would cut it; a store to a table is a ``ValueError`` of NumPy's.
     """
@@ -257,7 +249,7 @@ def value(name: str, argument: Any, kernel: tree.TypedFunction) -> Any:
 
 
 def bundled(bundle: Bundle, values: dict[str, Any]) -> Any:
-    """Return a bundle, or rows of one, of the values of a kernel's parameters."""
+    """Return a bundle, or rows of one, made of the values of a kernel's parameters."""
 
     def given_value(member: Any) -> Any:
         if isinstance(member, tree.Literal):
@@ -289,7 +281,7 @@ class RowsOfMemory:
         return self.part(self.kind, self.members, int(row))
 
     def part(self, kind: tree.BundleType, members: dict[str, Any], row: int) -> Any:
-        """One row: of every `core.lang.bundles.Row` the part that is its own."""
+        """Return one row: of every `core.lang.bundles.Row` only the row's part."""
         parts = dict(members)
         for name, type_, size in kind.fields:
             if isinstance(type_, tree.BundleType):
@@ -301,7 +293,7 @@ class RowsOfMemory:
 
 
 def _under_way(steps: Any) -> Iterator[tuple[Source, int]]:
-    """The functions that a waiting lane is in, from the kernel to that of the barrier, and their lines."""
+    """Yield the functions of a waiting lane and their lines, from the kernel to the function with the barrier."""
     while steps is not None:
         yield steps.gi_frame.f_globals[SOURCE], steps.gi_frame.f_lineno
         steps = steps.gi_yieldfrom

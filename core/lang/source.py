@@ -1,4 +1,4 @@
-"""Functions as the user wrote them: source text, signature, and errors that point at a line."""
+"""Functions as the user wrote them: source text, signature, and errors with file and line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from inspect import CO_VARARGS, CO_VARKEYWORDS
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from core.lang import intrinsics
-from core.lang.bundles import RowArray, RowsOf, is_bundle, kind_text
+from core.lang.bundle_forms import RowArray, RowsOf, is_bundle, kind_text
 from core.lang.kernel_errors import KernelError
 from core.lang.types import SCALARS, Array, Const, Generic, Integer, Table, boolean
 
@@ -21,7 +21,7 @@ MOST_LEVELS = 100
 
 
 class Source:
-    """A Python function written in the kernel language; call it, and it runs as the plain Python that it is."""
+    """A Python function written in the kernel language; a call runs it as plain Python."""
 
     is_kernel = False
 
@@ -40,39 +40,38 @@ class Source:
         self._node: Any = None
 
     def __call__(self, *arguments: Any) -> Any:
-        """Run the function as the plain Python that it is."""
         return self.python(*arguments)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__.lower()} {self.__module__}.{self.name}>"
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Pickle by name what another process can import, as Python does with its own functions, else by value."""
+        """Pickle a function by name if another process can import it, else by value."""
         import sys
 
         current = getattr(sys.modules.get(self.__module__), self.name, None)
         return self.name if current is self and self.__module__ != "__main__" else super().__reduce_ex__(protocol)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return all but the tree, and with it the lines of a source that is no file, such as a notebook's cell."""
+        """Return all but the tree, and the lines of a source that is no file, such as a notebook's cell."""
         import linecache
         import os
 
-        kept = {**vars(self), "_node": None}
-        return kept if os.path.exists(self.path) else {**kept, "lines": linecache.getlines(self.path)}
+        state = {**vars(self), "_node": None}
+        return state if os.path.exists(self.path) else {**state, "lines": linecache.getlines(self.path)}
 
-    def __setstate__(self, kept: dict[str, Any]) -> None:
-        """Take over what pickle kept, and let Python find the lines of a source that is no file here."""
-        lines = kept.pop("lines", None)
-        vars(self).update(kept)
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a pickled function; register the lines of a source that is no file with Python."""
+        lines = state.pop("lines", None)
+        vars(self).update(state)
         if lines:
             import linecache
 
             linecache.cache[self.path] = (sum(map(len, lines)), None, lines, self.path)
 
-    def refuse(self, node: Any, what: str) -> NoReturn:
+    def refuse(self, node: Any, message: str) -> NoReturn:
         line = getattr(node, "lineno", self.first_line)
-        raise KernelError(f"{self.path}:{line}: {self.name}: {what}")
+        raise KernelError(f"{self.path}:{line}: {self.name}: {message}")
 
     @property
     def node(self) -> ast.FunctionDef:
@@ -92,10 +91,10 @@ class Source:
         code, cells = self.python.__code__, self.python.__closure__ or ()
         for free, cell in zip(code.co_freevars, cells, strict=True):
             value = cell.cell_contents
-            meant = value.identity if isinstance(value, Source) else constant_text(value)
-            if meant is None:
+            text = value.identity if isinstance(value, Source) else constant_text(value)
+            if text is None:
                 return None
-            parts.append(f"{free}={meant}")
+            parts.append(f"{free}={text}")
         return "; ".join(parts)
 
     def lookup(self, name: str) -> Any:
@@ -111,7 +110,7 @@ class Source:
         return name in self.python.__code__.co_freevars or name in self.python.__globals__
 
     def annotation(self, node: Any, owner: Any) -> Any:
-        """Evaluate a parameter's or the result's annotation."""
+        """Evaluate the annotation of a parameter or the result."""
         import ast
 
         if node is None:
@@ -152,9 +151,9 @@ class Source:
         return self._signature
 
     def _evaluated_signature(self) -> dict[str, Any] | None:
-        """The signature as Python has it, without a look at the source text; None where something is wrong with it.
+        """Return the signature as Python has it; None if something is wrong with it.
 
-        A process that finds its machine code in the cache parses nothing.
+        A process that finds its machine code in the cache thus parses no source text.
         """
         code, notes = self.python.__code__, self.python.__annotations__
         names = code.co_varnames[: code.co_argcount]
@@ -163,11 +162,11 @@ class Source:
             return None
         kinds = {name: notes[name] for name in (*names, "return") if name in notes}
         result = kinds.setdefault("return", None)
-        known = all(self._is_type(kinds[name]) for name in names) and (result is None or is_result(result))
-        return kinds if known else None
+        is_valid = all(self._is_type(kinds[name]) for name in names) and (result is None or is_result(result))
+        return kinds if is_valid else None
 
     def _read_signature(self) -> dict[str, Any]:
-        """Return the signature from the source text; refuses what is wrong with it, with its line."""
+        """Return the signature from the source text; refuse errors in it with their line."""
         import ast
 
         arguments = self.node.args
@@ -203,7 +202,7 @@ def constant_text(value: Any) -> str | None:
     if is_bundle(value):
         return kind_text(value)
     if isinstance(value, tuple):
-        inner = [constant_text(one) for one in value]
+        inner = [constant_text(element) for element in value]
         return None if None in inner else f"({', '.join(map(str, inner))})"
     return repr(value) if value is None or isinstance(value, (bool, int, float, str, Integer)) else None
 
@@ -212,12 +211,12 @@ class Function(Source):
     """A function that kernels call; it is compiled into them, once for each combination of argument types."""
 
 
-def located_error(kind: type[KernelError], passed: list[tuple[Source, int]], what: str) -> KernelError:
+def located_error(kind: type[KernelError], places: list[tuple[Source, int]], message: str) -> KernelError:
     """Return an error in the last of some functions, each of which calls the next one at its line."""
-    if not passed:
-        return kind(what)
-    *callers, (source, line) = passed
-    error = kind(f"{source.path}:{line}: {source.name}: {what}")
+    if not places:
+        return kind(message)
+    *callers, (source, line) = places
+    error = kind(f"{source.path}:{line}: {source.name}: {message}")
     for caller, place in reversed(callers):
         error.add_caller(caller.path, place, caller.name)
     return error
@@ -234,7 +233,6 @@ def called_at(source: Source, node: Any) -> Iterator[None]:
 
 
 def _check_decorated(function: Any) -> None:
-    """Refuse to decorate anything but a plain Python function."""
     if isinstance(function, Source):
         function.refuse(None, f"is a @{type(function).__name__.lower()} already; decorate it once")
     code, name = getattr(function, "__code__", None), getattr(function, "__name__", None)
@@ -248,15 +246,15 @@ def _check_depth(source: Source, node: ast.FunctionDef) -> None:
 
     pending: list[tuple[Any, int]] = [(node, -1)]
     while pending:
-        one, depth = pending.pop()
-        depth += isinstance(one, (ast.stmt, ast.expr))
+        inner, depth = pending.pop()
+        depth += isinstance(inner, (ast.stmt, ast.expr))
         if depth > MOST_LEVELS:
-            too_deep(source, one)
-        pending += [(child, depth) for child in ast.iter_child_nodes(one)]
+            too_deep(source, inner)
+        pending += [(child, depth) for child in ast.iter_child_nodes(inner)]
 
 
 def too_deep(source: Source, node: Any) -> NoReturn:
-    """Refuse what nests deeper than `MOST_LEVELS`."""
+    """Refuse code nested deeper than `MOST_LEVELS`."""
     source.refuse(
         node,
         f"statements, expressions and calls nested more than {MOST_LEVELS} levels deep; "
@@ -265,7 +263,7 @@ def too_deep(source: Source, node: Any) -> NoReturn:
 
 
 def _forget_older_text(path: str) -> None:
-    """Let Python read a file again that has changed since: a function of it is being defined, so it is loaded again."""
+    """Let Python read a changed file again; a function of it is being defined, so the file was loaded again."""
     import sys
 
     cached = sys.modules.get("linecache")
@@ -279,7 +277,7 @@ _parsed: dict[tuple[str, int], dict[tuple[int, str], ast.FunctionDef]] = {}
 def _functions(path: str) -> dict[tuple[int, str], ast.FunctionDef]:
     """Return every function of a file by first line (its first decorator's, if any) and name.
 
-    Every node has a unique ``number``, which its copies keep: the key of all facts found by the front end.
+    Every node has a unique ``number``, kept by copies: the key of all facts found by the front end.
     """
     import ast
     import linecache

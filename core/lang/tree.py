@@ -1,6 +1,6 @@
-"""The typed tree: what the front end makes of a kernel, and all that an emitter has to print.
+"""Typed tree of a kernel, made by the front end and printed by emitters.
 
-Every expression knows its type and no conversion is implicit: an emitter never decides what an operation means.
+Every expression has a type and no conversion is implicit: an emitter never decides what an operation means.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Cast(NamedTuple):
 
 
 class Intrinsic(NamedTuple):
-    """A word of the language without effects: ``lane``, ``min``, ``sqrt`` ..."""
+    """Word of the language without effects: ``lane``, ``min``, ``sqrt`` ..."""
 
     type: Any
     name: str
@@ -102,7 +102,7 @@ class Atomic(NamedTuple):
 
 
 class View(NamedTuple):
-    """``view(array, offset)``: an array from one of its elements on; only an argument of a `Call`."""
+    """``view(array, offset)``: the part of an array from an element on; only an argument of a `Call`."""
 
     array: str
     offset: Any
@@ -132,7 +132,7 @@ class Store(NamedTuple):
 
 
 class NewArray(NamedTuple):
-    """``name = shared_array(count, element)`` or ``local_array``; ``array.space`` tells which."""
+    """``name = shared_array(count, element)`` or ``local_array``, according to ``array.space``."""
 
     name: str
     array: ArrayType
@@ -140,13 +140,13 @@ class NewArray(NamedTuple):
 
 
 class Evaluate(NamedTuple):
-    """An expression that stands alone for its effect."""
+    """An expression evaluated for its effect."""
 
     value: Any
 
 
 class Barrier(NamedTuple):
-    """All lanes of the team meet."""
+    """Barrier of all lanes of the team."""
 
 
 class If(NamedTuple):
@@ -181,7 +181,7 @@ class Break(NamedTuple):
 
 
 class Continue(NamedTuple):
-    """Continue with the innermost loop's next step."""
+    """Continue with the next step of the innermost loop."""
 
 
 class Return(NamedTuple):
@@ -202,15 +202,15 @@ class ArrayType(NamedTuple):
 
     @property
     def element(self) -> Any:
-        """The type of its elements in memory, where a truth value is a byte of 0 or 1."""
+        """The type of the elements in memory, where a truth value is a byte of 0 or 1."""
         return u8 if self.holds is boolean else self.holds
 
 
 class Field(NamedTuple):
-    """A field of a `BundleType`.
+    """Field of a `BundleType`.
 
-    Its ``type`` is a scalar type, an `ArrayType`, a `BundleType`, or of a constant the `Literal` itself; ``size`` is
-    that of a row, or None.
+    ``type`` is a scalar type, an `ArrayType`, a `BundleType`, or the `Literal` of a constant. ``size`` is that of a
+    row.
     """
 
     name: str
@@ -230,16 +230,15 @@ class TypedFunction:
     """A function or kernel specialised for its argument types, constants and team size.
 
     ``parameters`` maps names to a scalar type or an `ArrayType`, without constants; a bundle is replaced by the fields
-        that the function uses (``walk.cost``), out of those ``offered``. ``locals`` maps scalars to
-    their types. ``local_bytes`` are those of its local arrays and of the functions that it calls, once for each call in
-    its text, because devices inline functions. ``copies`` names a team's copy of each shared
-    table, ``staged`` those that are read.
+    that the function uses (``walk.cost``), out of those ``offered``. ``locals`` maps scalars to their types.
+    ``local_bytes`` are those of its local arrays and, for each call in its text, of the called function, because
+    devices inline functions. ``copies`` names a team's copy of each shared table, ``staged`` those that are read.
 
-    The plain-Python run needs ``constants``, ``types`` (of generics), ``literals`` and ``widened`` to give values
-    their types, ``calls`` for the functions called, ``unrolled`` for constants of ``unroll``, ``rising``, ranges whose
-    step must turn out positive, and of a kernel ``bundles``, the parameters that its bundled ones are made of, and
-    ``counts``, the elements of tables. ``truths`` are a kernel's parameters that are truth values, passed as
-        numbers. ``talks`` is true if it asserts or prints, or calls a function that does; that is no effect (``pure``).
+    The plain-Python run needs ``constants``, ``types`` (of generics), ``literals`` and ``widened`` to give values their
+    types, ``calls`` for the functions called, ``unrolled`` for constants of ``unroll``, ``rising`` for ranges with a
+    step that must be positive, and of a kernel ``bundles``, its bundled parameters, and ``counts``, the elements of
+    tables. ``truths`` are a kernel's truth values, passed as numbers. ``has_messages`` is true if the function or one
+    that it calls asserts or prints; that is no effect (``pure``).
     """
 
     def __init__(self, name: str, source: Any) -> None:
@@ -259,7 +258,7 @@ class TypedFunction:
         self.body: list[Any] = []
         self.result: Any = None
         self.pure = True
-        self.talks = False
+        self.has_messages = False
         self.has_barrier = False
         self.callees: dict[Any, TypedFunction] = {}
         self.literals: dict[tuple[int, ...], Any] = {}
@@ -271,7 +270,7 @@ class TypedFunction:
 
 
 def written_arrays(function: TypedFunction, seen: dict[TypedFunction, set[str]] | None = None) -> set[str]:
-    """Return the function's arrays to which it, or a function that it calls, stores; ``seen`` holds those of others."""
+    """Return the arrays to which the function, or one that it calls, stores; ``seen`` has those of other functions."""
     seen = {} if seen is None else seen
     if function in seen:
         return seen[function]
@@ -294,7 +293,7 @@ def written_arrays(function: TypedFunction, seen: dict[TypedFunction, set[str]] 
 
 
 class Program(NamedTuple):
-    """A kernel with every function it calls, callees first, and what its machine code says, by number."""
+    """A kernel, all functions that it calls, callees first, and the messages of its machine code by number."""
 
     kernel: TypedFunction
     functions: list[TypedFunction]
@@ -303,11 +302,11 @@ class Program(NamedTuple):
 
 
 def shared_bytes(program: Program) -> int:
-    """Return the bytes of shared memory that a team of this program occupies, each array aligned to 16 bytes."""
+    """Return the bytes of shared memory that a team occupies, each array aligned to 16 bytes."""
     arrays = program.kernel.arrays.values()
     return sum(padded(a) for a in arrays if a.array.space == "shared")
 
 
 def padded(array: NewArray) -> int:
-    """Return the bytes of one array, rounded up to a multiple of 16."""
+    """Return the bytes of an array, rounded up to a multiple of 16."""
     return -(-array.count * array.array.element.bits // 8 // 16) * 16

@@ -1,7 +1,7 @@
-"""The scalar and array types of the kernel language, and what their arithmetic means.
+"""The scalar and array types of the kernel language, and their arithmetic.
 
-The integer classes are small ``int`` subclasses, so a kernel that runs as plain Python computes exactly what a
-device must compute: unsigned arithmetic wraps, signed overflow is an error, and the two never mix.
+The integer classes are subclasses of ``int``, so a kernel that runs as plain Python computes exactly what a device must
+compute: unsigned arithmetic wraps, signed overflow is an error, and the two never mix.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class Integer(int):
         return value - (1 << cls.bits) if value > cls.high else value
 
     @classmethod
-    def exact(cls, value: int, what: str = "arithmetic") -> Integer:
+    def exact(cls, value: int, operation: str = "arithmetic") -> Integer:
         """Return the result of an operation: wraps if unsigned, must fit if signed."""
         if cls.kind == "i" and not cls.low <= value <= cls.high:
-            raise OverflowError(f"signed overflow in {what}: {value} does not fit {cls.__name__}")
+            raise OverflowError(f"signed overflow in {operation}: {value} does not fit {cls.__name__}")
         return int.__new__(cls, cls.wrap(value))
 
     def __repr__(self) -> str:
@@ -166,22 +166,20 @@ def _float_value(value: Any, dtype: type) -> Any:
 
 
 class f32:  # noqa: N801
-    """Binary floating point of 32 bits; its values are ``numpy.float32``."""
+    """Binary floating point of 32 bits, rounded to nearest even; values are ``numpy.float32``."""
 
     kind, bits, dtype = "f", 32, np.dtype(np.float32)
 
     def __new__(cls, value: Any = 0.0) -> Any:
-        """Convert, rounding to nearest even."""
         return _float_value(value, np.float32)
 
 
 class f64:  # noqa: N801
-    """Binary floating point of 64 bits; its values are ``numpy.float64``."""
+    """Binary floating point of 64 bits, rounded to nearest even; values are ``numpy.float64``."""
 
     kind, bits, dtype = "f", 64, np.dtype(np.float64)
 
     def __new__(cls, value: Any = 0.0) -> Any:
-        """Convert, rounding to nearest even."""
         return _float_value(value, np.float64)
 
 
@@ -199,7 +197,7 @@ BY_DTYPE: dict[Any, Any] = {scalar.dtype: scalar for scalar in SCALARS}
 
 
 def promoted(scalar: Any) -> Any:
-    """Arithmetic happens in at least 32 bits, with the same signedness."""
+    """Return the type of arithmetic: at least 32 bits, with the same signedness."""
     if scalar.kind in "iu" and scalar.bits < 32:
         return i32 if scalar.kind == "i" else u32
     return scalar
@@ -293,15 +291,15 @@ PLACES = ("global", "readonly", "shared", "image")
 
 
 class Table(Array):
-    """An array that kernels only read, and where it lives; a plain ``Array`` is in global memory.
+    """Array that kernels only read, at a place of memory; a plain ``Array`` is in global memory.
 
     Parameters
     ----------
     element
         A scalar type.
     place
-        ``readonly`` (loads may take a path of their own through the device's caches), ``shared`` (each team copies it
-        into its shared memory first) or ``image`` (the texture memory of `luong2013`, section 5.2).
+        ``readonly`` (loads may take a separate path through the device's caches), ``shared`` (each team copies it into
+        its shared memory first) or ``image`` (the texture memory of `luong2013`, section 5.2).
     count
         Elements of the table; ``shared`` needs it.
 
@@ -322,7 +320,7 @@ class Table(Array):
 
 
 def described(kind: Any) -> str:
-    """An annotation as its source text reads."""
+    """Return an annotation as source text."""
     inner = getattr(kind, "element", getattr(kind, "scalar", None))
     name = getattr(inner or kind, "name", None) or getattr(inner or kind, "__name__", "")
     count = ""

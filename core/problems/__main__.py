@@ -1,4 +1,4 @@
-"""`python -m core.problems`: fetch the instances of a collection or a paper, list what is at hand, show one."""
+"""`python -m core.problems`: fetch instances of a collection or a paper, list local ones, show one."""
 
 import argparse
 import signal
@@ -61,7 +61,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 @contextmanager
 def _sigterm_raises() -> Iterator[None]:
-    """Let SIGTERM end this program by an exception, so that temporary files are removed."""
+    """End the program by an exception at SIGTERM, so that temporary files are removed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -98,11 +98,11 @@ def _list(options: argparse.Namespace) -> None:
 
 def _list_paper(options: argparse.Namespace) -> None:
     instances = papers.instances_of(options.paper)
-    missing = [one for one in instances if not one.at_hand(options.data)]
+    missing = [instance for instance in instances if not instance.is_available(options.data)]
     print(f"{'name':<12}{'collection':<12}at hand")
-    for one in instances:
-        where = f"no: {one.source}" if one in missing else one.file(options.data) or one.source
-        print(f"{one.name:<12}{one.collection:<12}{where}")
+    for instance in instances:
+        where = f"no: {instance.source}" if instance in missing else instance.file(options.data) or instance.source
+        print(f"{instance.name:<12}{instance.collection:<12}{where}")
     if missing:
         print(f"missing: {len(missing)} (`python -m core.problems fetch {options.paper}` gets what its sites send)")
 

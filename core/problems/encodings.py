@@ -37,23 +37,23 @@ class Encoding(NamedTuple):
         one.
         """
         try:
-            found = np.asarray(solution)
+            array = np.asarray(solution)
         except (TypeError, ValueError):
-            found = np.asarray(None)
-        if found.dtype.kind not in "biuf":
+            array = np.asarray(None)
+        if array.dtype.kind not in "biuf":
             raise UserError(f"a start solution that is {reprlib.repr(solution)}: expected {self.n} numbers")
-        if found.shape != (self.n,):
-            raise UserError(f"a start solution of shape {found.shape}: expected ({self.n},)")
+        if array.shape != (self.n,):
+            raise UserError(f"a start solution of shape {array.shape}: expected ({self.n},)")
         low, high = (-1, 1) if self.code == moves.REALS else (0, self.choices - 1)
-        for place in np.flatnonzero(~((found >= low) & (found <= high)))[:1].tolist():
-            raise UserError(f"a start solution with {found[place]} at {place}: expected {low} to {high}")
-        given, found = found, found.astype(self.dtype)
-        for place in np.flatnonzero((self.code != moves.REALS) & (given != found))[:1].tolist():
-            raise UserError(f"a start solution with {given[place]} at {place}: expected integers")
-        if self.code == moves.PERMUTATION and np.unique(found).size < self.n:
-            twice = int(np.bincount(found).argmax())
+        for place in np.flatnonzero(~((array >= low) & (array <= high)))[:1].tolist():
+            raise UserError(f"a start solution with {array[place]} at {place}: expected {low} to {high}")
+        original, array = array, array.astype(self.dtype)
+        for place in np.flatnonzero((self.code != moves.REALS) & (original != array))[:1].tolist():
+            raise UserError(f"a start solution with {original[place]} at {place}: expected integers")
+        if self.code == moves.PERMUTATION and np.unique(array).size < self.n:
+            twice = int(np.bincount(array).argmax())
             raise UserError(f"a start solution that has {twice} twice: expected a permutation of 0 to {high}")
-        return found
+        return array
 
 
 def Bits(n: int) -> Encoding:  # noqa: N802
@@ -63,10 +63,10 @@ def Bits(n: int) -> Encoding:  # noqa: N802
 
 def Values(n: int, choices: int) -> Encoding:  # noqa: N802
     """Encoding of a vector of ``n`` values from 0 to ``choices - 1``."""
-    found = _checked(Encoding("values", moves.VALUES, n, choices, "int32"))
-    if not 2 <= found.choices <= MOST_CHOICES:
-        raise UserError(f"a vector over {found.choices} values; expected 2 to {MOST_CHOICES}")
-    return found
+    encoding = _checked(Encoding("values", moves.VALUES, n, choices, "int32"))
+    if not 2 <= encoding.choices <= MOST_CHOICES:
+        raise UserError(f"a vector over {encoding.choices} values; expected 2 to {MOST_CHOICES}")
+    return encoding
 
 
 def Permutation(n: int) -> Encoding:  # noqa: N802
@@ -82,10 +82,9 @@ def Reals(n: int, dtype: str = "float32") -> Encoding:  # noqa: N802
 
 
 def _checked(encoding: Encoding) -> Encoding:
-    """Return the encoding with Python's integers in place of NumPy's."""
-    for number, what in ((encoding.n, "elements"), (encoding.choices, "values")):
+    for number, noun in ((encoding.n, "elements"), (encoding.choices, "values")):
         if not isinstance(number, (int, np.integer)):
-            raise UserError(f"a solution of {number!r} {what}; expected an integer")
+            raise UserError(f"a solution of {number!r} {noun}; expected an integer")
     if not 1 <= encoding.n <= 65_535:
         raise UserError(f"a solution of {encoding.n} elements; expected 1 to 65535")
     return encoding._replace(n=int(encoding.n), choices=int(encoding.choices))
@@ -127,9 +126,6 @@ class Neighbourhood(NamedTuple):
     ) -> Neighbourhood:
         """Make a user-defined neighbourhood, which a problem lists in its `Problem.neighbourhoods`.
 
-        Raises `UserError` if the name exists or is invalid, if there is no function or too many, and for an unknown
-        change.
-
         Parameters
         ----------
         name
@@ -139,22 +135,27 @@ class Neighbourhood(NamedTuple):
         decode
             Up to three functions that compute a neighbour's i, j and k from its index and the preceding ones:
             ``first(index: u32, n: i32) -> i32``, ``second(index: u32, i: i32, n: i32) -> i32`` and ``third(index: u32,
-            i: i32, j: i32, n: i32) -> i32``; n elements has a solution. With a named change all i, j and k are checked
+            i: i32, j: i32, n: i32) -> i32``; a solution has n elements. With a named change all i, j and k are checked
             before a search begins: i and j are places from 0 to n - 1, and k, and the j of a flip, may be -1 for none;
             the j of an assignment is a value.
         apply
             ``apply(solution: Array[i32], move: Move, n: i32)``, which makes the move. All lanes of a team call it
             between two barriers: share elements out by ``lane()`` and ``team_size()``, or let lane 0 do it all. Or the
             name of an existing change: ``flip``, ``exchange``, ``assign``, ``insert`` or ``reverse``.
+
+        Raises
+        ------
+        UserError
+            The name exists or is invalid, there is no function or too many, or the change is unknown.
         """
         text("name", name)
         if not callable(size):
             refuse("size", size, "a function from the encoding to the number of neighbours")
         decode = decode if isinstance(decode, tuple) else (decode,)
         if name in NEIGHBOURHOODS or not name.isidentifier():
-            taken = "is taken" if name in NEIGHBOURHOODS else "is no identifier"
-            raise UserError(f"custom neighbourhood {name!r}: the name {taken}: expected another")
-        if not 1 <= len(decode) <= 3 or not all(isinstance(one, Function) for one in decode):
+            reason = "is taken" if name in NEIGHBOURHOODS else "is no identifier"
+            raise UserError(f"custom neighbourhood {name!r}: the name {reason}: expected another")
+        if not 1 <= len(decode) <= 3 or not all(isinstance(function, Function) for function in decode):
             raise UserError(f"neighbourhood {name}: `decode` is {decode!r}: expected one @function to three")
         if isinstance(apply, Function):
             return cls(name, "", moves.CUSTOM, moves.OWN, False, size, decode, apply)
@@ -165,11 +166,10 @@ class Neighbourhood(NamedTuple):
     def __repr__(self) -> str:
         if self.own_size is None:
             return f"Neighbourhood({self.name!r})"
-        return f"Neighbourhood.custom({self.name!r}, functions={[one.name for one in self.functions]})"
+        return f"Neighbourhood.custom({self.name!r}, functions={[function.name for function in self.functions]})"
 
     @property
     def functions(self) -> list[Function]:
-        """User-defined functions of the neighbourhood."""
         return [*self.decode, *([self.apply] if self.apply is not None else [])]
 
     def size(self, encoding: Encoding, points: int = 0) -> int:
@@ -188,15 +188,15 @@ class Neighbourhood(NamedTuple):
         }[self.shape]
 
     def memory(self, encoding: Encoding, size: int, kind: int) -> int:
-        """Words that a tabu search needs to remember moves or attributes."""
+        """Return the number of words in which a tabu search remembers moves or attributes."""
         if kind == moves.MOVES:
             return size
         return encoding.n * (1 if self.change == moves.FLIP else encoding.choices)
 
     def listed(self, first: int, end: int, encoding: Encoding, solution: np.ndarray) -> np.ndarray:
-        """List neighbours ``first`` to ``end - 1`` as the host sees them: see `list_moves`.
+        """List neighbours ``first`` to ``end - 1``: see `list_moves`.
 
-        Raises `UserError` if a custom neighbourhood has a move among them that leads out of a solution.
+        Raises `UserError` if a move of a custom neighbourhood leads out of a solution.
         """
         if self.shape != moves.CUSTOM:
             return list_moves(self.shape, first, end, encoding.n, encoding.choices, solution)
@@ -236,23 +236,17 @@ NEIGHBOURHOODS = {
 
 
 def neighbourhood(name: str, encoding: Encoding) -> Neighbourhood:
-    """Return the neighbourhood of that name.
-
-    Raises `UserError` if there is none, or it belongs to another encoding.
-    """
-    fitting = [one.name for one in NEIGHBOURHOODS.values() if one.encoding == encoding.name]
+    """Return a neighbourhood by name; raises `UserError` if there is none, or it belongs to another encoding."""
+    fitting = [each.name for each in NEIGHBOURHOODS.values() if each.encoding == encoding.name]
     if name not in fitting:
         raise UserError(f"neighbourhood {name!r} for a {encoding.name} encoding: expected {', '.join(fitting)}")
     return NEIGHBOURHOODS[name]
 
 
 def list_moves(shape: int, first: int, end: int, n: int, choices: int, solution: np.ndarray) -> np.ndarray:
-    """List neighbours ``first`` to ``end - 1`` in NumPy, as the host sees them.
+    """List neighbours ``first`` to ``end - 1`` in NumPy.
 
-    Returns
-    -------
-    ndarray, shape (end - first, 3), int32
-        (i, j, k), -1 where not used.
+    Returns (i, j, k) of each, -1 if unused, as int32 of shape (end - first, 3).
     """
     index = np.arange(first, end, dtype=np.int64)
     listed = np.full((len(index), 3), -1, np.int64)
@@ -285,25 +279,17 @@ def list_moves(shape: int, first: int, end: int, n: int, choices: int, solution:
 
 
 def make_neighbours(change: int, listed: np.ndarray, solution: np.ndarray, out: np.ndarray) -> None:
-    """Make the neighbours of listed moves, in NumPy, for use by the host.
+    """Make the neighbours of listed moves in NumPy.
 
-    Parameters
-    ----------
-    change
-        Effect of a move: see `core.kernels.local_search.moves`; not `OWN`.
-    listed : ndarray, shape (count, 3)
-        As `list_moves` returns them.
-    solution : ndarray, shape (n,)
-        Solution before the moves.
-    out : ndarray, shape (count, n)
-        Output: the neighbours.
+    ``change`` is one of `core.kernels.local_search.moves` but not `OWN`; ``listed`` are moves of `list_moves`, shape
+    (count, 3), from ``solution``, shape (n,). ``out``, shape (count, n), takes the neighbours.
     """
     out[:] = solution
     rows, (i, j, k) = np.arange(len(listed)), listed.T
     if change == moves.FLIP:
         for place in (i, j, k):
-            given = place >= 0
-            out[rows[given], place[given]] = 1 - solution[place[given]]
+            used = place >= 0
+            out[rows[used], place[used]] = 1 - solution[place[used]]
     elif change == moves.ASSIGN:
         out[rows, i] = j
     elif change == moves.EXCHANGE:

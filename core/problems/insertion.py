@@ -20,12 +20,11 @@ class Insertion(NamedTuple):
         position p. The cost of a partial order is any; that of complete ones is the problem's up to a constant. All
         lanes of one team call it.
     data : bundle
-        The data of the function; its rows are memory of a walk, of which nothing is kept between calls.
+        Data of the function; its rows are memory of a walk that is not kept between calls.
     temperature : float
-        A suitable temperature of acceptance in units of the cost; 0: only orders that are not dearer are accepted.
+        Suitable temperature of acceptance in units of the cost; 0: only orders that are not worse are accepted.
     removed : int
-        A suitable number of elements to remove.
-
+        Suitable number of elements to remove.
     """
 
     costs: Function
@@ -35,22 +34,9 @@ class Insertion(NamedTuple):
 
 
 def check_insertion(name: str, insertion: Insertion) -> None:
-    """Refuse a function that the kernels of iterated greedy search could not call.
+    """Refuse a function that the kernels of iterated greedy search could not call; ``name`` is the problem's.
 
-    Parameters
-    ----------
-    name
-        Of the problem.
-    insertion
-        The problem's costs of insertions.
-
-    Raises
-    ------
-    UserError
-        The function is no ``@function``.
-    KernelError
-        It has other parameters or a result.
-
+    Raises `UserError` if it is no ``@function``, `KernelError` for other parameters or a result.
     """
-    wanted = {"order": Array(i32), "count": i32, "element": i32, "changes": Array(i32), "data": type(insertion.data)}
-    check_function(name, "costs", insertion.costs, wanted, None)
+    kinds = {"order": Array(i32), "count": i32, "element": i32, "changes": Array(i32), "data": type(insertion.data)}
+    check_function(name, "costs", insertion.costs, kinds, None)

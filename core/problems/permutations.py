@@ -1,21 +1,15 @@
-"""Check that a solution is a permutation: a tour of cities, locations of facilities.
+"""Checks of permutations: a tour of cities, locations of facilities.
 
-Light on purpose, as `core.problems.tsp.instance` is.
+Light on purpose, like `core.problems.tsp.instance`.
 """
 
 import numpy as np
 
 
 def check_permutation(values: np.ndarray, n: int, name: str = "permutation", element: str = "location") -> np.ndarray:
-    """Return a permutation as int64 after making sure that it holds each of 0 to `n - 1` once.
+    """Return a permutation of 0 to ``n - 1`` as int64, shape (n,).
 
-    Raises `ValueError` with the missing, repeated or invalid element.
-
-    Parameters
-    ----------
-    values : array_like, shape (n,)
-    name, element
-        Names of the permutation and of its elements in messages.
+    ``name`` and ``element`` describe it in messages. Raises `ValueError` with the missing, repeated or invalid element.
     """
     order = np.asarray(values)
     if order.shape != (n,):

@@ -8,7 +8,7 @@ from core.errors import UserError
 
 
 class ProblemError(UserError):
-    """A problem's functions leave their arrays or 32 bits, or do not say what its `cost` says."""
+    """A problem's functions leave their arrays or 32 bits, or contradict its `cost`."""
 
 
 class WrongData(ProblemError):
@@ -16,15 +16,15 @@ class WrongData(ProblemError):
 
 
 class WrongCost(ProblemError):
-    """`cost` gives no integer, changes its solution, contradicts itself, `costs` or `cost_range`."""
+    """`cost` returns no integer, changes its solution, or contradicts itself, `costs` or `cost_range`."""
 
 
 class WrongDelta(ProblemError):
-    """A function says that a move adds something else than `cost` says."""
+    """A function gives another change of the cost than `cost`."""
 
 
 class WrongState(ProblemError):
-    """After a move the solution, or what a walk keeps in its rows, is not what it should be."""
+    """After a move the solution, or a walk's row, has a wrong value."""
 
 
 class WrongSubscript(ProblemError):
@@ -32,15 +32,15 @@ class WrongSubscript(ProblemError):
 
 
 class WrongNumber(ProblemError):
-    """A number leaves its type, or something is divided by zero."""
+    """A number leaves its type, or a division is by zero."""
 
 
 class WrongWrite(ProblemError):
-    """A function writes where it should only read."""
+    """A function writes to an array that it should only read."""
 
 
 class WrongLanes(ProblemError):
-    """Lanes depend on the order in which they run, do not share their work out, or do not all meet at a barrier."""
+    """Results depend on the order of lanes, lanes do not share work, or not all reach a barrier."""
 
 
 class WrongChoice(ProblemError):

@@ -11,7 +11,7 @@ from core.errors import UserError
 from core.kernels.local_search.hooks import D
 from core.kernels.local_search.walks import AnyMove, Move, S, Share
 from core.lang import Function, KernelError
-from core.lang.bundles import is_bundle
+from core.lang.bundle_forms import is_bundle
 from core.lang.types import BY_DTYPE, SCALARS, Array, Generic, described, i32, u32, widens
 
 SOLUTION, MOVE, DATA, WORKER = (
@@ -40,119 +40,100 @@ FOCUS: dict[str, tuple[dict[str, Any], Any]] = {
     "repair": (SOLUTION | {"constraint": i32, "place": i32} | DATA, u32),
     "harm": (SOLUTION | MOVE | DATA, i32),
 }
-"""The same of `core.kernels.local_search.hooks.Focus`."""
+"""Parameters and result of each function of `core.kernels.local_search.hooks.Focus`."""
 INDEX, SIZE = {"index": u32}, {"n": i32}
 DECODING: tuple[dict[str, Any], ...] = (
     INDEX | SIZE,
     INDEX | {"i": i32} | SIZE,
     INDEX | {"i": i32, "j": i32} | SIZE,
 )
-"""Parameters of the functions that find a neighbour's i, j and k in a custom neighbourhood, all of which return i32."""
+"""Parameters of the functions that compute a neighbour's i, j and k in a custom neighbourhood; all return i32."""
 
 
 def check_functions(name: str, evaluation: Any, dtype: str, data: type) -> None:
     """Refuse an evaluation's functions that the kernels of a search could not call.
 
-    Parameters
-    ----------
-    evaluation
-        A `core.problems.problem.Evaluation`.
-    dtype
-        Of a solution's elements.
-    data
-        The bundle's class that the functions read.
-
-    Raises
-    ------
-    UserError
-        One is no ``@function``.
-    KernelError
-        One has other parameters or another result; the line says where it is, what it has and what was expected.
+    ``evaluation`` is a `core.problems.problem.Evaluation`, ``dtype`` that of a solution's elements, ``data`` the class
+    of the functions' bundle. Raises `UserError` for anything but a ``@function``, and `KernelError`, with its line, for
+    other parameters or another result.
     """
-    meant = {id(S): BY_DTYPE[np.dtype(dtype)], id(D): data}
+    types = {id(S): BY_DTYPE[np.dtype(dtype)], id(D): data}
     for role, (parameters, result) in (SIGNATURES | (FOCUS if evaluation.focus else {})).items():
-        given = getattr(evaluation.focus if role in FOCUS else evaluation, role)
-        if given is None and (role not in ("delta", *FOCUS) or role == "harm" or evaluation.value is not None):
+        function = getattr(evaluation.focus if role in FOCUS else evaluation, role)
+        if function is None and (role not in ("delta", *FOCUS) or role == "harm" or evaluation.value is not None):
             continue
-        check_function(name, role, given, {one: problem_type(kind, meant) for one, kind in parameters.items()}, result)
+        bound = {parameter: problem_type(kind, types) for parameter, kind in parameters.items()}
+        check_function(name, role, function, bound, result)
 
 
 def check_neighbourhood(name: str, neighbourhood: Any, dtype: str) -> None:
-    """Refuse a neighbourhood's own functions that the kernels of a search could not call.
+    """Refuse a custom neighbourhood's functions that the kernels of a search could not call.
 
-    Raises `KernelError` if one has other parameters or another result; the message has its line, what it has and what
-    was expected.
-
-    Parameters
-    ----------
-    neighbourhood
-        A `core.problems.encodings.Neighbourhood`.
-    dtype
-        Of a solution's elements.
+    ``dtype`` is that of a solution's elements. Raises as `check_functions`.
     """
-    what = f"{name}, neighbourhood {neighbourhood.name}"
-    for given, wanted in zip(neighbourhood.decode, DECODING, strict=False):
-        check_function(what, "decode", given, wanted, i32)
+    owner = f"{name}, neighbourhood {neighbourhood.name}"
+    for function, parameters in zip(neighbourhood.decode, DECODING, strict=False):
+        check_function(owner, "decode", function, parameters, i32)
     if neighbourhood.apply is not None:
-        wanted = {"solution": Array(BY_DTYPE[np.dtype(dtype)])} | MOVE | SIZE
-        check_function(what, "apply", neighbourhood.apply, wanted, None)
+        parameters = {"solution": Array(BY_DTYPE[np.dtype(dtype)])} | MOVE | SIZE
+        check_function(owner, "apply", neighbourhood.apply, parameters, None)
 
 
-def check_function(name: str, role: str, given: Any, wanted: dict[str, Any], result: Any) -> None:
-    """Refuse a function without these parameters and this result; ``name`` and ``role`` identify it in the message."""
-    expected = f"expected a @function {signature_text(wanted, result)}"
-    if not isinstance(given, Function):
-        require_function(name, role, given, expected)
-    own = {one: kind for one, kind in given.signature.items() if one != "return"}
-    returned = given.signature["return"]
-    takes_them = len(own) == len(wanted) and all(map(parameter_matches, own.values(), wanted.values()))
+def check_function(name: str, role: str, function: Any, parameters: dict[str, Any], result: Any) -> None:
+    """Refuse a function with other parameters or another result; ``name`` and ``role`` identify it in the message."""
+    expected = f"expected a @function {signature_text(parameters, result)}"
+    if not isinstance(function, Function):
+        require_function(name, role, function, expected)
+    actual = {parameter: kind for parameter, kind in function.signature.items() if parameter != "return"}
+    returned = function.signature["return"]
+    takes_them = len(actual) == len(parameters) and all(map(parameter_matches, actual.values(), parameters.values()))
     if not takes_them or not result_matches(returned, result):
-        has = signature_text(own, returned)
-        raise KernelError(f"{given.path}:{given.first_line}: {given.name}: `{role}` of {name} is {has}: {expected}")
+        has = signature_text(actual, returned)
+        place = f"{function.path}:{function.first_line}: {function.name}"
+        raise KernelError(f"{place}: `{role}` of {name} is {has}: {expected}")
 
 
-def require_function(name: str, role: str, given: Any, expected: str) -> NoReturn:
-    """Refuse something else where a ``@function`` is needed, with what to write."""
-    code = getattr(given, "__code__", None)
+def require_function(name: str, role: str, value: Any, expected: str) -> NoReturn:
+    """Refuse anything but a ``@function``, with advice."""
+    code = getattr(value, "__code__", None)
     if code is None:
         also = ", or `value`" if role == "delta" else ""
-        what = "missing" if given is None else repr(given)
-        raise UserError(f"{name}: its `{role}` is {what}: {expected}{also}")
-    what, advice = "a plain function", f"write @function above def {code.co_name}"
-    if isinstance(given, MethodType):
-        what, advice = "a method", f"write it outside of the class, without self, and {role} = its name in the class"
+        kind = "missing" if value is None else repr(value)
+        raise UserError(f"{name}: its `{role}` is {kind}: {expected}{also}")
+    kind, advice = "a plain function", f"write @function above def {code.co_name}"
+    if isinstance(value, MethodType):
+        kind, advice = "a method", f"write it outside of the class, without self, and {role} = its name in the class"
     elif code.co_name == "<lambda>":
-        what, advice = "a lambda", "write a def"
+        kind, advice = "a lambda", "write a def"
     place = f"{code.co_filename}:{code.co_firstlineno}: {code.co_name}"
-    raise UserError(f"{place}: `{role}` of {name} is {what}: {expected}; {advice}")
+    raise UserError(f"{place}: `{role}` of {name} is {kind}: {expected}; {advice}")
 
 
-def problem_type(kind: Any, meant: dict[int, Any]) -> Any:
+def problem_type(kind: Any, types: dict[int, Any]) -> Any:
     """Return a parameter's type, with the problem's types in place of generic ones."""
-    return Array(meant[id(kind.element)]) if isinstance(kind, Array) else meant.get(id(kind), kind)
+    return Array(types[id(kind.element)]) if isinstance(kind, Array) else types.get(id(kind), kind)
 
 
-def parameter_matches(declared: Any, given: Any) -> bool:
-    """Return True if a parameter accepts the given type."""
+def parameter_matches(declared: Any, argument: Any) -> bool:
+    """Return True if a parameter accepts the argument's type."""
     if isinstance(declared, Generic):
-        return not isinstance(given, Array)
-    if isinstance(given, Array):
+        return not isinstance(argument, Array)
+    if isinstance(argument, Array):
         element = declared.element if isinstance(declared, Array) else None
-        return isinstance(element, Generic) or element is given.element
-    if is_bundle(given):
-        passed = AnyMove if given is Move else given
+        return isinstance(element, Generic) or element is argument.element
+    if is_bundle(argument):
+        passed = AnyMove if argument is Move else argument
         return is_bundle(declared) and issubclass(passed, declared)
-    return declared in SCALARS and widens(given, declared)
+    return declared in SCALARS and widens(argument, declared)
 
 
-def result_matches(declared: Any, wanted: Any) -> bool:
-    """Return True if a function's result has the wanted type."""
-    if wanted is None or declared not in SCALARS:
-        return declared is wanted or isinstance(declared, Generic)
-    return widens(declared, wanted)
+def result_matches(declared: Any, expected: Any) -> bool:
+    if expected is None or declared not in SCALARS:
+        return declared is expected or isinstance(declared, Generic)
+    return widens(declared, expected)
 
 
 def signature_text(parameters: dict[str, Any], result: Any) -> str:
-    """A signature as its source text reads."""
+    """Return a signature as source text."""
     inside = ", ".join(f"{name}: {described(kind)}" for name, kind in parameters.items())
     return f"({inside})" + (f" -> {described(result)}" if result is not None else "")

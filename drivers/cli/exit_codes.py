@@ -76,7 +76,7 @@ def report_error(error: BaseException) -> int:
         interrupts.interrupt_raised.clear()
         return abort.INTERRUPTED
     if isinstance(error, LostOutputError):
-        return error.tell()
+        return error.report()
     code = getattr(error, "exit_code", None)
     if code in (FAILED, abort.USER_ERROR):
         abort.report_user_error(error)

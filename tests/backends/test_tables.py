@@ -8,7 +8,8 @@ import pytest
 from backends.device import LaunchRefused
 from backends.emit.opencl_c import OpenClC
 from core.lang import Array, Generic, bundle, function, kernel, lane, team_count, team_rank, team_size
-from core.lang.bundles import FORM_SUFFIX, form_of, placed
+from core.lang.bundle_forms import FORM_SUFFIX, form_of
+from core.lang.bundles import placed
 from core.lang.types import BY_NAME, f32, i32, u16
 
 E = Generic("E")

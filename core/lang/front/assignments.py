@@ -80,12 +80,12 @@ class Assignments:
         return self.refuse(target, f"assignment to {ast.unparse(target)}; assign to a local or an array element")
 
     def declare(self, node: Any, name: str, value: Any) -> Any:
-        """Return the value as stored in a local; the local has the type of its first assignment."""
+        """Return the value as stored in a local, with the type of the local's first assignment."""
         if name in self.out.parameters and isinstance(self.out.parameters[name], tree.ArrayType):
             self.refuse(node, f"assignment to the array {name}; assign to its elements")
         if name in self.out.arrays or name in self.context.bundles or name in self.context.constants or name in WORDS:
-            what = "a bundle" if name in self.context.bundles else "an array, a constant or a word"
-            self.refuse(node, f"assignment to {name}, which is {what}; choose another name")
+            described = "a bundle" if name in self.context.bundles else "an array, a constant or a word"
+            self.refuse(node, f"assignment to {name}, which is {described}; choose another name")
         if name in self.out.truths:
             return self.numbers.cast(self.numbers.fitted(value, boolean, node, name), i32)
         declared = self.out.parameters.get(name) or self.out.locals.get(name)
@@ -104,7 +104,7 @@ class Assignments:
         return value
 
     def assign_bundle(self, target: Any, node: Any) -> list[Any] | None:
-        """``one = walks[w]``, ``move = Move(i, j)``; None if the value is no bundle."""
+        """Translate ``walk = walks[w]`` or ``move = Move(i, j)``; None if the value is no bundle."""
         statements: list[Any] = []
         cls = self.references.made_of(node)
         if cls is not None and isinstance(target, ast.Name):
@@ -119,10 +119,10 @@ class Assignments:
         return statements + self.bundles.named(target, target.id, value)
 
     def assign_tuple(self, node: ast.Assign, target: ast.Tuple) -> list[Any]:
-        """``a, b = b, a``: all values first, then the stores from left to right."""
+        """Translate ``a, b = b, a``: all values first, then the stores from left to right."""
         if not isinstance(node.value, ast.Tuple) or len(node.value.elts) != len(target.elts):
             self.refuse(node, "unpacking; write as many values on the right as targets on the left")
-        kept: list[Any] = []
+        statements: list[Any] = []
         stores: list[Any] = []
         names = {element.id for element in target.elts if isinstance(element, ast.Name)}
         read = [node.value, *(element for element in target.elts if not isinstance(element, ast.Name))]
@@ -131,7 +131,7 @@ class Assignments:
             if bundled is not None:
                 if any(isinstance(n, ast.Name) and n.id in names for part in read for n in ast.walk(part)):
                     self.refuse(node, "a bundle that the same statement reads; write one assignment for each")
-                kept += bundled
+                statements += bundled
                 continue
             value = self.context.expression(element)
             if isinstance(value, Untyped) and isinstance(name, ast.Subscript):
@@ -145,6 +145,6 @@ class Assignments:
                 stores.append((name, value))
                 continue
             keep, value = self.context.hold(value)
-            kept.append(keep)
+            statements.append(keep)
             stores.append((name, value))
-        return kept + [s for one, value in stores for s in self.assign(one, value)]
+        return statements + [s for place, value in stores for s in self.assign(place, value)]

@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from core.lang import tree
-from core.lang.bundles import RowsOf, is_bundle
+from core.lang.bundle_forms import RowsOf, is_bundle
 from core.lang.front.bundle_types import ArrayRef, Bundle, projected, scalars_of
 from core.lang.front.context import FunctionContext
 from core.lang.front.references import References
@@ -15,26 +15,26 @@ from core.lang.types import Generic
 
 
 class Bundles:
-    """Names and passes on the bundles of one function."""
+    """Names and passes the bundles of one function."""
 
     def __init__(self, context: FunctionContext, references: References) -> None:
         self.context, self.source, self.out, self.refuse = context, context.source, context.out, context.refuse
         self.references = references
 
     def named(self, node: Any, name: str, value: Bundle) -> list[Any]:
-        """Give a bundle a name; returns the statements that store its numbers."""
+        """Name a bundle, and return the statements that store its numbers."""
         existing = self.out.locals.get(name) or self.out.parameters.get(name) or self.out.arrays.get(name)
         if existing is not None or name in self.context.constants or name in WORDS:
             self.refuse(node, f"{name} is a number, an array or a word; give the bundle another name")
         if name in self.source.signature:
             self.refuse(node, f"assignment to the parameter {name}, a bundle; give the new one another name")
-        statements, kept = self.keep(name, value)
+        statements, copied = self.keep(name, value)
         if name in self.context.bundles:
             # the new numbers may be made of the old ones: all values first, then the stores
             held = [self.context.hold(statement.value) for statement in statements]
-            stores = [one._replace(value=local) for one, (_, local) in zip(statements, held, strict=True)]
+            stores = [store._replace(value=local) for store, (_, local) in zip(statements, held, strict=True)]
             statements = [first for first, _ in held] + stores
-        if self.context.bundles.setdefault(name, kept) != kept:
+        if self.context.bundles.setdefault(name, copied) != copied:
             self.refuse(
                 node,
                 f"{name} is already a bundle of other arrays or another class; give this one another name",
@@ -44,7 +44,7 @@ class Bundles:
         return statements
 
     def keep(self, path: str, value: Bundle) -> tuple[list[Any], Bundle]:
-        """Copy into locals what may change later: numbers of bundles made here, and the numbers of rows."""
+        """Copy mutable values into locals: numbers of bundles made here, and the numbers of rows."""
         statements: list[Any] = []
         members = dict(value.members)
         constants = {field.name for field in value.type.fields if isinstance(field.type, tree.Literal)}
@@ -62,7 +62,7 @@ class Bundles:
         return statements, value._replace(members=members, row=row)
 
     def is_given(self, value: Any) -> bool:
-        """True if an expression is a field of a parameter, which nothing changes."""
+        """Return True if an expression is a field of a parameter, which never changes."""
         if not isinstance(value, tree.Local) or value.name.isidentifier():
             return False
         return value.name in self.out.offered or value.name in self.out.parameters
@@ -72,17 +72,19 @@ class Bundles:
         statements.append(tree.Assign(name, value))
         return tree.Local(value.type, name)
 
-    def passed_bundle(self, node: Any, kind: Any, bound: dict[str, Any], what: str) -> tuple[Bundle, tree.BundleType]:
+    def passed_bundle(
+        self, node: Any, kind: Any, bound: dict[str, Any], subject: str
+    ) -> tuple[Bundle, tree.BundleType]:
         """Return a bundle as an argument for a parameter of this annotation, and the parameter's type."""
         rows = isinstance(kind, RowsOf)
         declared = kind.bundle if rows else kind
         value = self.references.bundle(node)
-        wanted = f"Rows[{declared.__name__ if is_bundle(declared) else declared.name}]" if rows else ""
+        expected = f"Rows[{declared.__name__ if is_bundle(declared) else declared.name}]" if rows else ""
         if value is None:
-            self.refuse(node, f"{what} is {wanted or 'a ' + declared.__name__}, not {ast.unparse(node)}")
+            self.refuse(node, f"{subject} is {expected or 'a ' + declared.__name__}, not {ast.unparse(node)}")
         if value.type.rows != rows:
             advice = "pass all rows" if rows else f"take a row: {ast.unparse(node)}[k]"
-            self.refuse(node, f"{what} is {wanted or 'one ' + value.type.bundle.__name__}; {advice}")
+            self.refuse(node, f"{subject} is {expected or 'one ' + value.type.bundle.__name__}; {advice}")
         scalars = []
         if isinstance(declared, Generic):
             declared = self.references.bind(bound, declared, value.type.bundle)
@@ -90,11 +92,11 @@ class Bundles:
             scalars = scalars_of(declared, value.type)
         if not is_bundle(declared) or not issubclass(value.type.bundle, declared):
             name = getattr(declared, "__name__", declared)
-            self.refuse(node, f"{what} is a {name}, not a {value.type.bundle.__name__}")
+            self.refuse(node, f"{subject} is a {name}, not a {value.type.bundle.__name__}")
         for generic, scalar in scalars:
             if self.references.bind(bound, generic, scalar) is not scalar:
                 self.refuse(
-                    node, f"{what}: its {generic.name} is {scalar.__name__}, not {bound[generic.name].__name__}"
+                    node, f"{subject}: its {generic.name} is {scalar.__name__}, not {bound[generic.name].__name__}"
                 )
         return value, projected(self.type_of_team(value), declared, rows)
 
@@ -111,7 +113,7 @@ class Bundles:
         return value.type._replace(fields=tuple(fields))
 
     def operand(self, value: Bundle, path: str) -> Any:
-        """Return the field for a parameter of the called function; ``path`` is its name without the bundle's own."""
+        """Return the field for a parameter of the called function; ``path`` is its name without the bundle's."""
         if value.type.rows and path == ".count":
             return self.context.touched(value.count)
         first, _, rest = path.removeprefix("[]").removeprefix(".").partition(".")

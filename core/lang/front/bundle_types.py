@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from core.lang import tree
-from core.lang.bundles import BundleForm, RowArray, fields_of, is_bundle
+from core.lang.bundle_forms import BundleForm, RowArray, fields_of, is_bundle
 from core.lang.front.table_staging import array_type
 from core.lang.types import Array, Const, Generic, boolean, i32
 
 
 class ArrayRef(NamedTuple):
-    """An array from its element ``offset`` on, a typed expression; None: the whole array."""
+    """An array from its element ``offset`` on, a typed expression; None for the whole array."""
 
     name: str
     type: tree.ArrayType
@@ -25,12 +25,8 @@ class ArrayRef(NamedTuple):
 class Bundle(NamedTuple):
     """A bundle as an expression: typed expressions, `ArrayRef`s and `Bundle`s by the fields' names.
 
-    Attributes
-    ----------
-    row, count
-        Index of the row in `Rows`, and for rows their number: typed expressions, or None.
-    is_new
-        The function made it, so its name may be assigned again.
+    ``row`` is the index of a row in `Rows`, ``count`` the number of rows: typed expressions, or None. ``is_new`` if the
+    function made the bundle, so that its name may be assigned again.
     """
 
     type: tree.BundleType
@@ -43,20 +39,10 @@ class Bundle(NamedTuple):
 def bundle_type(
     path: str, form: BundleForm, types: dict[str, Any], constants: dict[str, Any], rows: bool = False
 ) -> tree.BundleType:
-    """Return the type of a kernel's bundle.
+    """Return the type of a kernel's bundle from its form at the launch.
 
-    Parameters
-    ----------
-    path
-        The bundle's name, with ``[]`` if it is rows.
-    form
-        The form at the launch.
-    types
-        The scalar type of every `Generic`, by its name.
-    constants
-        The value of every ``Const``, by its path.
-    rows
-        True for rows.
+    ``path`` is the bundle's name, with ``[]`` for rows. ``types`` has the scalar type of every `Generic` by its name,
+    ``constants`` the value of every ``Const`` by its path.
     """
     fields = []
     for name, kind in form.kinds:
@@ -75,7 +61,7 @@ def bundle_type(
 
 
 def projected(bundle: tree.BundleType, declared: type, rows: bool) -> tree.BundleType:
-    """Return the type of a function's parameter: of the fields that are given those that its class has."""
+    """Return the type of a function's parameter: the fields of its class, with the types of the passed bundle."""
     types = {field.name: field for field in bundle.fields}
     fields = []
     for name, kind in fields_of(declared).items():
@@ -114,7 +100,7 @@ def candidate_parameters(path: str, bundle: tree.BundleType) -> dict[str, Any]:
 
 
 def boolean_of_parameter(name: str) -> tree.Compare:
-    """Return a truth value that a kernel takes as a number: no device has truth values as arguments of launches."""
+    """Return a truth value passed as a number: launches of devices take no truth values."""
     return tree.Compare(boolean, "ne", tree.Local(i32, name), tree.Literal(i32, i32(0)))
 
 

@@ -1,7 +1,7 @@
 """Calls of functions, casts and words, with their arguments.
 
 A call of a function that is one expression becomes that expression, so that short functions cost nothing: numba takes
-some 30 ms to compile each function, whatever its length.
+some 30 ms to compile any function.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from core.lang import tree
-from core.lang.bundles import is_bundle, is_bundled
+from core.lang.bundle_forms import is_bundle, is_bundled
 from core.lang.front.advice import EXPRESSION_ADVICE
 from core.lang.front.bundle_lowering import Bundles
 from core.lang.front.bundle_types import ArrayRef, Bundle
@@ -53,7 +53,7 @@ def names_in(value: Any) -> Any:
 
 
 def substituted(value: Any, by_name: dict[str, Any]) -> Any:
-    """Return the expression with other expressions in the place of its locals."""
+    """Return the expression with its locals replaced."""
     if isinstance(value, tree.Local):
         return by_name[value.name]
     if isinstance(value, tree.Literal) or not isinstance(value, tuple):
@@ -99,14 +99,14 @@ class Calls:
         if any(isinstance(a, ast.Starred) for a in node.args):
             self.refuse(node, EXPRESSION_ADVICE[ast.Starred])
         name = node.func.id
-        meant = self.source.lookup(name)
+        value = self.source.lookup(name)
         if not self.context.is_free(name):
-            self.context.check_word(node.func, meant)
-        if isinstance(meant, Function):
-            return self.call_function(node, meant)
-        if is_bundle(meant):
+            self.context.check_word(node.func, value)
+        if isinstance(value, Function):
+            return self.call_function(node, value)
+        if is_bundle(value):
             self.refuse(node, f"the bundle {name}(...) instead of a number; assign it to a name, or pass it on")
-        self.context.check_word(node.func, meant)
+        self.context.check_word(node.func, value)
         if name in BY_NAME or self.context.bound_type(name):
             return self.call_cast(node, BY_NAME.get(name) or self.context.bound_type(name))
         if name == "team_size":
@@ -123,12 +123,12 @@ class Calls:
             self.refuse(node, "print inside an expression; it gives no value, write it as a separate statement")
         if name == "view":
             self.refuse(node, "view outside the arguments of a @function; subscript the array itself")
-        if meant is None and self.source.has(name):
+        if value is None and self.source.has(name):
             self.refuse(node, f"a call of {name}, which is None here; ask first: if {name} is not None")
         advice = ""
-        if isinstance(meant, FunctionType):
-            advice = f"; write @function above def {meant.__name__}"
-        elif callable(meant) or name in dir(builtins):
+        if isinstance(value, FunctionType):
+            advice = f"; write @function above def {value.__name__}"
+        elif callable(value) or name in dir(builtins):
             advice = "; write a loop, or a @function"
         return self.refuse(node, f"a call of {name}, which is neither a @function nor a word of the language{advice}")
 
@@ -140,15 +140,15 @@ class Calls:
         owner = self.source.lookup(node.value.id)
         if not isinstance(owner, ModuleType):
             return bare
-        meant = getattr(owner, node.attr, None)
-        if isinstance(meant, Function) or meant is WORDS.get(node.attr, self):
+        value = getattr(owner, node.attr, None)
+        if isinstance(value, Function) or value is WORDS.get(node.attr, self):
             return f"{bare}: from {owner.__name__} import {node.attr}"
         if node.attr in WORDS:
             return f"write {node.attr}(...), a word of the kernel language: from onekernel import {node.attr}"
         return f"kernels cannot call {owner.__name__}; write a loop, or a @function"
 
     def call_cast(self, node: ast.Call, scalar: Any) -> Any:
-        """``u32(x)``."""
+        """Translate ``u32(x)``."""
         self.context.count(node, 1)
         if scalar is boolean:
             self.refuse(node, "a cast to a truth value; write a comparison such as x != 0")
@@ -160,7 +160,6 @@ class Calls:
         return self.numbers.cast(value, scalar)
 
     def call_word(self, node: ast.Call, name: str) -> Any:
-        """Return an intrinsic without effects."""
         expected, rule, result, needs = PURE[name]
         self.context.count(node, expected)
         values = [self.context.expression(a) for a in node.args]
@@ -181,7 +180,7 @@ class Calls:
         return tree.Intrinsic(result or scalar, name, tuple(self.numbers.cast(v, scalar) for v in values))
 
     def call_atomic(self, node: ast.Call, name: str) -> Any:
-        """Return an atomic update of one element."""
+        """Translate an atomic update of one element."""
         self.context.count(node, 2 + ATOMICS[name])
         reference = self.references.array(node.args[0])
         array = reference.type
@@ -199,59 +198,60 @@ class Calls:
         return tree.Atomic(scalar, name, reference.name, index, values)
 
     def call_function(self, node: ast.Call, callee: Function) -> Any:
-        """A function of the user's: bind its types to the arguments and specialise it."""
+        """Bind the types of a called function to the arguments, and specialise it."""
         with called_at(self.source, node):
             kinds = {k: v for k, v in callee.signature.items() if k != "return"}
         self.context.count(node, len(kinds))
         bound: dict[str, Any] = {}
         types: list[Any] = []
         nodes = dict(zip(kinds, node.args, strict=True))
-        passed: dict[str, Any] = {}
+        by_name: dict[str, Any] = {}
         for name, kind in kinds.items():
-            what = f"argument {name} of {callee.name}"
+            subject = f"argument {name} of {callee.name}"
             if isinstance(kind, Const):
-                types.append(self.numbers.known(nodes[name], kind.scalar, what))
+                types.append(self.numbers.known(nodes[name], kind.scalar, subject))
             elif is_bundled(kind) or (isinstance(kind, Generic) and self.references.bundle(nodes[name]) is not None):
-                passed[name], wanted = self.bundles.passed_bundle(nodes[name], kind, bound, what)
-                types.append(wanted)
+                by_name[name], expected = self.bundles.passed_bundle(nodes[name], kind, bound, subject)
+                types.append(expected)
             elif isinstance(kind, Array):
-                array = passed[name] = self.passed_array(nodes[name])
-                wanted = self.references.bind(bound, kind.element, array.type.holds)
-                if array.type.holds is not wanted:
+                array = by_name[name] = self.passed_array(nodes[name])
+                expected = self.references.bind(bound, kind.element, array.type.holds)
+                if array.type.holds is not expected:
                     holds = array.type.holds.__name__
-                    self.refuse(nodes[name], f"{what} is Array[{wanted.__name__}], not Array[{holds}]")
+                    self.refuse(nodes[name], f"{subject} is Array[{expected.__name__}], not Array[{holds}]")
                 types.append(array.type)
             else:
                 value = self.context.expression(nodes[name])
                 if isinstance(kind, Generic) and kind.name not in bound:
                     value = self.numbers.settled(value, nodes[name])
-                wanted = self.references.bind(bound, kind, None if isinstance(value, Untyped) else promoted(value.type))
-                if is_bundle(wanted):
-                    self.refuse(nodes[name], f"{what} is a {wanted.__name__}, not a number")
-                types.append(wanted)
-                passed[name] = self.numbers.stored(value, wanted, nodes[name], what, nodes[name])
+                offered = None if isinstance(value, Untyped) else promoted(value.type)
+                expected = self.references.bind(bound, kind, offered)
+                if is_bundle(expected):
+                    self.refuse(nodes[name], f"{subject} is a {expected.__name__}, not a number")
+                types.append(expected)
+                by_name[name] = self.numbers.stored(value, expected, nodes[name], subject, nodes[name])
         holds = self.context.specialise(callee, tuple(types), bound, node, self.context)
         self.out.calls[self.context.key(node)] = holds
         self.context.occupy(node, holds.local_bytes)
-        arguments, touched = self.handed(holds, passed, nodes)
-        own = all(array.name in self.out.arrays and array.type.space == "local" for array in touched)
-        self.out.pure = self.out.pure and (holds.pure or (own and not holds.has_barrier))
+        arguments, touched = self.used_arguments(holds, by_name, nodes)
+        only_local = all(array.name in self.out.arrays and array.type.space == "local" for array in touched)
+        self.out.pure = self.out.pure and (holds.pure or (only_local and not holds.has_barrier))
         self.out.has_barrier = self.out.has_barrier or holds.has_barrier
-        self.out.talks = self.out.talks or holds.talks
+        self.out.has_messages = self.out.has_messages or holds.has_messages
         return inlined_call(holds, arguments) or tree.Call(holds.result, holds, arguments)
 
-    def handed(
-        self, callee: tree.TypedFunction, passed: dict[str, Any], nodes: dict[str, Any]
+    def used_arguments(
+        self, callee: tree.TypedFunction, by_name: dict[str, Any], nodes: dict[str, Any]
     ) -> tuple[Any, list[ArrayRef]]:
-        """Return the arguments for the parameters that a function turned out to use, and the arrays among them."""
+        """Return the arguments for the parameters that a function uses, and the arrays among them."""
         arguments: list[Any] = []
         touched: dict[str, ArrayRef] = {}
         for parameter in callee.parameters:
             if parameter in self.context.program.hidden:
                 arguments.append(self.context.hidden_argument(parameter))
                 continue
-            name = parameter if parameter in passed else re.split(r"[.\[]", parameter, maxsplit=1)[0]
-            value, node = passed[name], nodes[name]
+            name = parameter if parameter in by_name else re.split(r"[.\[]", parameter, maxsplit=1)[0]
+            value, node = by_name[name], nodes[name]
             if isinstance(value, Bundle):
                 value = self.bundles.operand(value, parameter.removeprefix(name))
             if isinstance(value, ArrayRef):
@@ -276,7 +276,7 @@ class Calls:
         return array
 
     def viewed(self, array: ArrayRef, node: Any) -> Any:
-        """An array as a call takes it: its name, or a view of it."""
+        """Return an array as a call takes it: its name, or a view of it."""
         if array.offset is None:
             return array.name
         if array.type.space == "local":

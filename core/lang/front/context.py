@@ -1,4 +1,4 @@
-"""Context of the function that is being translated: what every visitor of the front end reads and writes."""
+"""Context of the function that is being translated, read and written by every visitor of the front end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from core.lang import tree
-from core.lang.bundles import is_bundle
+from core.lang.bundle_forms import is_bundle
 from core.lang.device_messages import MessageSettings, MessageStatement
 from core.lang.front.advice import EXPRESSION_ADVICE, STATEMENT_ADVICE
 from core.lang.front.bundle_types import Bundle
@@ -23,50 +23,37 @@ MOST_LOCAL_BYTES = 1 << 18
 class ProgramContext:
     """State that the functions of one program share while they are translated.
 
-    Attributes
-    ----------
-    said : tuple of str
-        Messages that machine code supports, ``assert`` and ``print``, by the parameters `hidden`
-        (`core.lang.device_messages`).
-    hidden : dict
-        Types of these parameters, by name.
-    statements : dict
-        Number of every message of the program.
-    levels : int
-        Levels of nesting at the node that is being translated.
+    ``message_kinds`` are those that machine code supports, ``assert`` and ``print``; ``hidden`` are the types of the
+    hidden parameters that store messages, by name (`core.lang.device_messages`), and ``statements`` the number of every
+    message. ``levels`` counts the nesting at the node that is being translated.
     """
 
     def __init__(self, team_size: int, messages: MessageSettings | None) -> None:
         self.team_size = team_size
-        self.said = messages.kinds if messages else ()
+        self.message_kinds = messages.kinds if messages else ()
         self.hidden = messages.hidden() if messages else {}
         self.statements: dict[MessageStatement, int] = {}
         self.levels = 0
 
 
 class FunctionContext:
-    """State of the function that is being translated.
+    """State of the function that is being translated, with its result ``out``.
 
-    Visitors enter themselves in `expressions` and `statements`, by the class of the nodes that they translate.
+    Visitors enter themselves in `expressions` and `statements`, by the class of the nodes that they translate. The rest
+    describes a place in the function.
 
     Attributes
     ----------
-    specialise : function of a `Function`, argument types, bound types, the call and its `FunctionContext`
-        Returns the called function for these types.
-    out
-        Result of the translation.
+    specialise
+        Returns a called function for the argument types and bound types of a call.
     constants : dict
         Values of ``Const`` parameters and of the variables of `unroll`.
     bundles
         Values of names of bundles.
-    assigned : set of str
-        Names that the function stores to.
-    defined : set of str, or None
-        Locals that certainly have a value here; None in unreachable code.
-    steps : tuple of int
-        Values of the variables of `unroll` around this place.
-    copies : int
-        Number of copies of this place by `unroll`.
+    assigned, defined : set of str
+        Names that the function stores to; locals that certainly have a value here, None in unreachable code.
+    steps, copies
+        Values of the variables of `unroll` around this place, and the number of copies that they make of it.
     open_loops : list
         For every loop around this place, the locals defined at its exits; None for `unroll`.
     depth : int
@@ -103,27 +90,26 @@ class FunctionContext:
         self.statements: dict[type, Callable[[Any], list[Any]]] = {}
 
     def close(self) -> None:
-        """Forget the visitors, so that reference counts free them and the garbage collector has no cycles to find."""
+        """Drop the visitors: without cycles, reference counts free them."""
         self.expressions.clear()
         self.statements.clear()
 
-    def refuse(self, node: Any, what: str) -> NoReturn:
-        self.source.refuse(node, what)
+    def refuse(self, node: Any, message: str) -> NoReturn:
+        self.source.refuse(node, message)
 
     def descend(self, node: Any, levels: int) -> None:
-        """Count levels of nesting; the caller takes them back after ``node``."""
+        """Count levels of nesting; the caller subtracts them after ``node``."""
         self.program.levels += levels
         if self.program.levels > MOST_LEVELS:
             too_deep(self.source, node)
 
     def key(self, node: Any) -> tuple[int, ...]:
-        """Return what identifies an expression in one step of every `unroll` around it."""
+        """Return the identity of an expression in one step of every `unroll` around it."""
         if not hasattr(node, "number"):  # made by the front end: no node of the function's text
             node.number = -next(self.node_numbers)
         return (node.number, *self.steps)
 
     def occupy(self, node: Any, count: int) -> None:
-        """Count bytes of local arrays."""
         self.out.local_bytes += count
         if self.out.local_bytes > MOST_LOCAL_BYTES:
             self.refuse(
@@ -133,21 +119,21 @@ class FunctionContext:
             )
 
     def is_free(self, name: str) -> bool:
-        """True if a name is none of the function's own: its module or closure defines it."""
+        """Return True for a name that the function does not define: its module or closure does."""
         return not (name in self.assigned or name in self.source.signature or name in self.constants)
 
-    def check_word(self, node: ast.Name, meant: Any) -> None:
-        """Refuse a word of the language that means something else, or nothing, where the kernel stands."""
+    def check_word(self, node: ast.Name, value: Any) -> None:
+        """Refuse a word of the language that the kernel's module does not import, or defines otherwise."""
         name = node.id
         if not self.is_free(name):
             self.refuse(node, f"{name}, which is a variable here; choose another name for the variable")
-        if name in WORDS and meant is not WORDS[name] and not (meant is None and name in PYTHON_NAMES):
+        if name in WORDS and value is not WORDS[name] and not (value is None and name in PYTHON_NAMES):
             self.refuse(node, f"{name} is not the word of the kernel language here; import it from core.lang")
 
     def bound_type(self, name: str) -> Any:
         """Return the scalar type of a `Generic` in this function, or None."""
-        meant = self.source.lookup(name)
-        bound = self.out.types.get(meant.name) if isinstance(meant, Generic) else None
+        value = self.source.lookup(name)
+        bound = self.out.types.get(value.name) if isinstance(value, Generic) else None
         return None if is_bundle(bound) else bound
 
     def count(self, node: ast.Call, expected: int) -> None:
@@ -155,21 +141,21 @@ class FunctionContext:
             self.refuse(node, f"{ast.unparse(node.func)} takes {expected} arguments, not {len(node.args)}")
 
     def touched(self, value: Any) -> Any:
-        """Return the value; a field that the function is offered becomes a parameter of it."""
+        """Return the value; an offered field becomes a parameter of the function."""
         name = getattr(value, "name", None)
         if name in self.out.offered:
             self.out.parameters.setdefault(name, self.out.offered[name])
         return value
 
     def hold(self, value: Any) -> tuple[Any, Any]:
-        """Keep a value in a temporary: the assignment, and the local that reads it."""
+        """Return the assignment of a value to a temporary, and the local that reads it."""
         self.temporaries += 1
         name = f"held.{self.temporaries}"  # no identifier, so that it hides no name of the module
         self.out.locals[name] = value.type
         return tree.Assign(name, value), tree.Local(value.type, name)
 
     def hidden_argument(self, name: str) -> Any:
-        """Return a hidden parameter, which the function takes from now on and passes to its calls."""
+        """Return a hidden parameter, which the function then takes and passes to its calls."""
         kind = self.program.hidden[name]
         self.out.parameters.setdefault(name, kind)
         return name if isinstance(kind, tree.ArrayType) else tree.Local(kind, name)
@@ -191,7 +177,7 @@ class FunctionContext:
         return typed
 
     def branch(self, statements: list[Any], start: set[str] | None) -> tuple[list[Any], set[str] | None]:
-        """Translate one path, which begins with the locals ``start``; return what is defined at its end, too."""
+        """Translate one path, which begins with the locals ``start``; return also the locals defined at its end."""
         self.defined = None if start is None else set(start)
         return self.block(statements), self.defined
 
@@ -211,7 +197,7 @@ Specialiser = Callable[[Function, tuple[Any, ...], dict[str, Any], ast.AST, Func
 
 
 def called_name(node: Any) -> str:
-    """Return the bare name that a call calls; empty for anything else."""
+    """Return the bare name of the called function; empty for anything but a call."""
     return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
 
 

@@ -119,14 +119,14 @@ class Expressions:
         return tree.Binary(scalar, name, left, right)
 
     def shift_count(self, count: Any, scalar: Any) -> Any:
-        """Counts are taken modulo the width, on every device."""
+        """Return a count modulo the width, as on every device."""
         mask = tree.Literal(scalar, scalar(scalar.bits - 1))
         if isinstance(count, tree.Literal):
             return tree.Literal(scalar, scalar(int(count.value) & (scalar.bits - 1)))
         return tree.Binary(scalar, "and", self.numbers.cast(count, scalar), mask)
 
     def check_operator(self, node: Any, name: str, scalar: Any) -> None:
-        """Refuse what an operator does not mean for a type."""
+        """Refuse an operator without a meaning for a type."""
         if scalar.kind == "b":
             self.refuse(node, f"{name} of truth values; write and, or, not, or cast to i32")
         if name == "div" and scalar.kind != "f":
@@ -179,18 +179,18 @@ class Expressions:
         return whole
 
     def is_absent(self, node: ast.Compare) -> Any:
-        """``refresh is not None``, of a function that a template was given or not: known when compiling."""
+        """Fold ``refresh is not None`` for a function that may be absent from a template."""
         name, nothing = node.left, node.comparators[0]
         is_none = isinstance(nothing, ast.Constant) and nothing.value is None
         if not (isinstance(name, ast.Name) and is_none and len(node.ops) == 1 and self.context.is_free(name.id)):
             self.refuse(node, f"{ast.unparse(node)}; ask whether a @function of the closure or module is None")
-        meant = self.source.lookup(name.id)
-        if not (isinstance(meant, Source) or (meant is None and self.source.has(name.id))):
+        value = self.source.lookup(name.id)
+        if not (isinstance(value, Source) or (value is None and self.source.has(name.id))):
             self.refuse(node, f"{name.id} is None, or is not: only a @function that may be absent can be asked")
-        return tree.Literal(boolean, (meant is None) == isinstance(node.ops[0], ast.Is))
+        return tree.Literal(boolean, (value is None) == isinstance(node.ops[0], ast.Is))
 
     def logic(self, op: str, left: Any, right: Any) -> Any:
-        """Short-circuit, folding a constant left side."""
+        """Return a short-circuit ``and`` or ``or``; a constant left side is folded."""
         if isinstance(left, tree.Literal):
             return right if left.value == (op == "and") else left
         return tree.Logic(boolean, op, left, right)
@@ -230,11 +230,11 @@ class Expressions:
         return tree.Compare(boolean, "ne", tree.Cast(u32, load), tree.Literal(u32, u32(0)))
 
     def of_tuple(self, node: ast.Subscript, elements: tuple[Any, ...]) -> Any:
-        """``shapes[k]``: an element of a constant tuple, by a constant."""
-        what = f"a subscript of the tuple {ast.unparse(node.value)}"
-        index = self.numbers.constant(node.slice, what)
+        """Return an element of a constant tuple at a constant subscript: ``shapes[k]``."""
+        subject = f"a subscript of the tuple {ast.unparse(node.value)}"
+        index = self.numbers.constant(node.slice, subject)
         if not 0 <= index < len(elements):
-            self.refuse(node, f"{what}, which has {len(elements)} elements: {index}")
+            self.refuse(node, f"{subject}, which has {len(elements)} elements: {index}")
         return self.constant_of(elements[index], node)
 
     def constants_in(self, node: Any) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Loops: ``for`` over `range`, `unroll` and `set_bits`, ``while``, and the ways out of them."""
+"""Loops: ``for`` over `range`, `unroll` and `set_bits`, ``while``, and their exits."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Loops:
         return {1: [zero, *arguments, one], 2: [*arguments, one], 3: arguments}[len(arguments)]
 
     def ranged(self, node: ast.For, call: ast.Call, name: str) -> list[Any]:
-        """``for i in range(...)``."""
+        """Translate ``for i in range(...)``."""
         nodes = self.bounds(node, call)
         values = [self.context.expression(n) for n in nodes]
         typed = [v.type for v in values if not isinstance(v, Untyped)]
@@ -79,26 +79,26 @@ class Loops:
         return [tree.For(name, scalar, start, stop, step, down, self.loop_body(node, name))]
 
     def over_bits(self, node: ast.For, call: ast.Call, name: str) -> list[Any]:
-        """``for k in set_bits(word)``: the lowest bit is taken off the word before the body runs."""
+        """Translate ``for k in set_bits(word)``: the lowest bit is cleared before the body runs."""
         self.context.count(call, 1)
         word = self.numbers.typed(call.args[0])
         if word.type.kind != "u":
             self.refuse(node, f"set_bits of {word.type.__name__}; cast it to u32 or u64")
-        keep, left = self.context.hold(self.numbers.cast(word, promoted(word.type)))
-        scalar = left.type
+        keep, bits = self.context.hold(self.numbers.cast(word, promoted(word.type)))
+        scalar = bits.type
         zero, one = (tree.Literal(scalar, scalar(n)) for n in (0, 1))
-        lowest = tree.Binary(scalar, "and", left, tree.Binary(scalar, "sub", zero, left))
+        lowest = tree.Binary(scalar, "and", bits, tree.Binary(scalar, "sub", zero, bits))
         number = tree.Binary(i32, "sub", tree.Literal(i32, i32(scalar.bits - 1)), tree.Intrinsic(i32, "clz", (lowest,)))
         declared = self.out.parameters.get(name) or self.out.locals.get(name)
         if declared not in (None, i32) and not isinstance(declared, tree.ArrayType):
             self.refuse(node, f"{name} is {declared.__name__}, not i32; give the loop its own variable")
         first = tree.Assign(name, self.assignments.declare(node, name, number))
-        rest = tree.Assign(left.name, tree.Binary(scalar, "and", left, tree.Binary(scalar, "sub", left, one)))
+        rest = tree.Assign(bits.name, tree.Binary(scalar, "and", bits, tree.Binary(scalar, "sub", bits, one)))
         body = self.loop_body(node, name)
-        return [keep, tree.While(tree.Compare(boolean, "ne", left, zero), [first, rest, *body])]
+        return [keep, tree.While(tree.Compare(boolean, "ne", bits, zero), [first, rest, *body])]
 
     def loop_body(self, node: ast.For, name: str) -> list[Any]:
-        """Translate the body of a loop that may have no rounds; ``name`` has a value in it."""
+        """Translate the body of a loop that may have no rounds; ``name`` is defined in it."""
         before = self.context.defined
         self.context.open_loops.append([])
         body, _ = self.context.branch(node.body, None if before is None else before | {name})
@@ -107,11 +107,11 @@ class Loops:
         return body
 
     def unrolled(self, node: ast.For, call: ast.Call, name: str) -> list[Any]:
-        """``for k in unroll(...)``: the body once for each value of the constant ``k``."""
+        """Translate ``for k in unroll(...)``: the body once for each value of the constant ``k``."""
         nodes = self.bounds(node, call)
         bounds = [int(self.numbers.folded(n, i32.exact, self.numbers.constant(n, "a bound of unroll"))) for n in nodes]
         used = (self.out.locals, self.out.parameters, self.out.arrays, self.context.bundles, self.context.constants)
-        if any(name in some for some in used):
+        if any(name in names for names in used):
             self.refuse(node, f"the name {name} is in use; give the constant of unroll its own")
         if bounds[2] == 0:
             self.refuse(node, "unroll with step 0")
@@ -135,7 +135,7 @@ class Loops:
         return statements
 
     def while_loop(self, node: ast.While) -> list[Any]:
-        """Translate ``while``; what follows an endless one is reached by its ``break`` alone."""
+        """Translate ``while``; only its ``break`` leads out of an endless one."""
         if node.orelse:
             self.refuse(node, "else of a loop; set a flag before break")
         test = self.numbers.truth(node.test)
@@ -161,14 +161,14 @@ class Loops:
         return [tree.Continue()]
 
     def leave(self, node: Any, word: str) -> list[set[str] | None]:
-        """Return the innermost loop's list of what is defined where it is left."""
+        """Return the list of locals defined at the exits of the innermost loop."""
         loop = self.context.open_loops[-1]
         if loop is None:
             self.refuse(node, f"{word} inside unroll; write a condition, or use range")
         return loop
 
 
-def certainly_assigned(ways: list[set[str] | None]) -> set[str] | None:
-    """Return the locals that are certainly assigned where several paths meet."""
-    alive = [w for w in ways if w is not None]
+def certainly_assigned(paths: list[set[str] | None]) -> set[str] | None:
+    """Return the locals that are certainly assigned where several paths join."""
+    alive = [w for w in paths if w is not None]
     return set.intersection(*alive) if alive else None

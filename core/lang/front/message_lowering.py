@@ -1,6 +1,6 @@
 """Messages of kernels: ``assert`` and ``print`` become branches, stores and atomics.
 
-They are no effects: messages may be dropped, so functions called in expressions may have both.
+Messages may be dropped and do not count as effects, so functions called in expressions may have them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Messages:
         context.statements[ast.Assert] = self.assertion
 
     def assertion(self, node: ast.Assert) -> list[Any]:
-        self.out.talks = True
+        self.out.has_messages = True
         if isinstance(node.test, ast.Tuple):
             self.refuse(node, "assert of a tuple, which always holds; leave out the parentheses")
         if node.msg is not None and text_of(node.msg) is None:
@@ -53,7 +53,7 @@ class Messages:
             self.refuse(node.msg, f"the text {ast.unparse(node.msg)} of an assertion; {advice}")
         test = self.numbers.truth(node.test)
         holds = isinstance(test, tree.Literal) and test.value
-        if holds or "assert" not in self.context.program.said:
+        if holds or "assert" not in self.context.program.message_kinds:
             return []
         line = node.test.lineno  # the line that Python reports as failed
         number = self.numbered(MessageStatement(self.source, line, (assertion_text(node),)))
@@ -62,12 +62,12 @@ class Messages:
         return [failed] if isinstance(test, tree.Literal) else [tree.If(tree.Unary(boolean, "not", test), [failed], [])]
 
     def printed(self, node: ast.Call) -> list[Any]:
-        """``print("text", x)``: reserve a place among the prints; store the statement's number and the values."""
+        """Translate ``print("text", x)``: reserve a place among the prints; store the statement's number and values."""
         if self.source.lookup("print") is not None:
             self.refuse(node, "print is not Python's own here; import the other one by another name")
         assert isinstance(node.func, ast.Name)
         self.context.check_word(node.func, None)
-        self.out.talks = True
+        self.out.has_messages = True
         if node.keywords:
             self.refuse(node, f"print with {node.keywords[0].arg}=; a print is a line, its parts with a space between")
         parts: list[Any] = []
@@ -77,7 +77,7 @@ class Messages:
         shown = [part for part in parts if not isinstance(part, str)]
         if len(shown) > MOST_VALUES:
             self.refuse(node, f"print of {len(shown)} values; at most {MOST_VALUES}, write several")
-        if "print" not in self.context.program.said:
+        if "print" not in self.context.program.message_kinds:
             return []
         kinds = tuple(part if isinstance(part, str) else part.type for part in parts)
         number = self.numbered(MessageStatement(self.source, node.lineno, kinds))
@@ -108,18 +108,18 @@ class Messages:
         return self.numbers.typed(node)
 
     def numbered(self, statement: MessageStatement) -> Any:
-        """Return the number by which the host knows a statement of this program among all that it runs."""
+        """Return the number by which the host identifies a statement of this program among all that it runs."""
         numbers = self.context.program.statements
         number = numbers.setdefault(statement, len(numbers))
         self.context.hidden_argument(PROGRAM)
         return sum_of(tree.Local(i64, PROGRAM), literal(number))
 
     def integers(self) -> str:
-        """Return the array in which everything is said but floats."""
+        """Return the name of the array that stores all but floats."""
         return self.context.hidden_argument(INTEGERS)
 
-    def is_heard(self, function: tree.TypedFunction) -> bool:
-        """True if machine code contains a message of a function."""
+    def is_compiled(self, function: tree.TypedFunction) -> bool:
+        """Return True if machine code contains a message of a function."""
         return not function.parameters.keys().isdisjoint(self.context.program.hidden)
 
 

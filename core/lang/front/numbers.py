@@ -1,4 +1,4 @@
-"""Types of numbers: literals take theirs from where they stand, and values are widened where nothing is lost."""
+"""Types of numbers: a literal takes the type of its context, and values are widened if nothing is lost."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from core.lang.types import boolean, f32, i32, joined, promoted, widens
 
 MOST_BITS = 128
 """Most bits of an integer constant without a type: a value has at most 64, intermediate results a few more."""
+CONSTANTS = "use literals, module constants or Const parameters"
 
 
 class Untyped(NamedTuple):
-    """A number written in the source: it takes a type from where it stands."""
+    """A number written in the source: its context gives it a type."""
 
     type: None
     value: Any
@@ -30,7 +31,7 @@ class Numbers:
         self.context, self.source, self.out, self.refuse = context, context.source, context.out, context.refuse
 
     def adopt(self, value: Any, scalar: Any, node: Any) -> Any:
-        """Give an untyped number the type ``scalar``, and remember it for the plain-Python run."""
+        """Give an untyped number the type ``scalar``, and record it for the plain-Python run."""
         number = value.value
         if scalar.kind == "b":
             self.refuse(node, f"the number {number} instead of a truth value; write a comparison")
@@ -39,49 +40,48 @@ class Numbers:
         if scalar.kind != "f" and not scalar.low <= number <= scalar.high:
             self.refuse(node, f"{number} does not fit {scalar.__name__}; cast it to a type that holds it")
         typed = self.folded(node, scalar, number)
-        known = self.out.literals.setdefault(self.context.key(value.node), typed)
-        if type(known) is not type(typed):
+        recorded = self.out.literals.setdefault(self.context.key(value.node), typed)
+        if type(recorded) is not type(typed):
             self.refuse(node, f"the number {number} beside two types; cast one of them")
         return tree.Literal(scalar, typed)
 
     def untyped(self, number: Any, node: Any) -> Untyped:
-        """Return a number that takes its type from where it stands."""
         if isinstance(number, int) and number.bit_length() > MOST_BITS:
             self.refuse(node, f"a constant of {number.bit_length()} bits; at most {MOST_BITS}, and 64 where it is used")
         return Untyped(None, number, node)
 
     def settled(self, value: Any, node: Any) -> Any:
-        """Return a typed expression: an untyped number alone is i32, or f32."""
+        """Return a typed expression: an untyped number without context is i32, or f32."""
         if isinstance(value, Untyped):
             return self.adopt(value, f32 if isinstance(value.value, float) else i32, node)
         return value
 
-    def fitted(self, value: Any, scalar: Any, node: Any, what: str) -> Any:
-        """Return an expression of exactly type ``scalar``, widened if nothing is lost, or an error."""
+    def fitted(self, value: Any, scalar: Any, node: Any, subject: str) -> Any:
+        """Return an expression of exactly type ``scalar``, widened if nothing is lost; refuse any other."""
         if isinstance(value, Untyped):
             return self.adopt(value, scalar, node)
         if value.type is scalar:
             return value
         if not widens(value.type, scalar):
             advice = "a comparison such as x != 0" if scalar.kind == "b" else f"{scalar.__name__}(...)"
-            self.refuse(node, f"{what} is {scalar.__name__}, not {value.type.__name__}; write {advice}")
+            self.refuse(node, f"{subject} is {scalar.__name__}, not {value.type.__name__}; write {advice}")
         return self.cast(value, scalar)
 
     def cast(self, value: Any, scalar: Any) -> Any:
-        """Convert, at once if the value is known."""
+        """Convert a value; a constant is folded."""
         if isinstance(value, tree.Literal):
             return tree.Literal(scalar, scalar(value.value))
         return value if value.type is scalar else tree.Cast(scalar, value)
 
-    def stored(self, value: Any, scalar: Any, node: Any, what: str, place: Any) -> Any:
-        """`fitted`, for a value that is kept: the plain-Python run must widen the value at ``place`` too."""
-        fitted = self.fitted(value, scalar, node, what)
+    def stored(self, value: Any, scalar: Any, node: Any, subject: str, place: Any) -> Any:
+        """`fitted`, for a stored value: the plain-Python run must widen the value at ``place`` too."""
+        fitted = self.fitted(value, scalar, node, subject)
         if not isinstance(value, Untyped) and value.type is not scalar:
             self.out.widened[self.context.key(place)] = scalar
         return fitted
 
     def meet(self, left: Any, right: Any, node: Any) -> tuple[Any, Any, Any]:
-        """Both operands in their common type."""
+        """Return the common type of two operands, and both in it."""
         if isinstance(left, Untyped):
             scalar = promoted(right.type)
         elif isinstance(right, Untyped):
@@ -122,7 +122,7 @@ class Numbers:
             self.refuse(node, "a negative subscript; count from the front")
         return self.cast(value, promoted(value.type))
 
-    def constant(self, node: Any, what: str) -> int:
+    def constant(self, node: Any, subject: str) -> int:
         """Return the value of an expression that must be an integer known at compile time."""
         value = self.context.expression(node)
         if (
@@ -130,12 +130,12 @@ class Numbers:
             or type(value.value) is bool
             or not isinstance(value.value, int)
         ):
-            self.refuse(node, f"{what} must be a constant integer; use literals, module constants or Const parameters")
+            self.refuse(node, f"{subject} must be a constant integer; {CONSTANTS}")
         return int(value.value)
 
-    def known(self, node: Any, scalar: Any, what: str) -> Any:
+    def known(self, node: Any, scalar: Any, subject: str) -> Any:
         """Return the value of a ``Const`` argument."""
         value = self.context.expression(node)
         if not isinstance(value, (tree.Literal, Untyped)):
-            self.refuse(node, f"{what} must be a constant; use literals, module constants or Const parameters")
-        return self.fitted(value, scalar, node, what).value
+            self.refuse(node, f"{subject} must be a constant; {CONSTANTS}")
+        return self.fitted(value, scalar, node, subject).value

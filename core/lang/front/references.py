@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from core.lang import tree
-from core.lang.bundles import RowArray, fields_of, is_bundle
+from core.lang.bundle_forms import RowArray, fields_of, is_bundle
 from core.lang.front.bundle_types import ArrayRef, Bundle
 from core.lang.front.context import FunctionContext, called_name
 from core.lang.front.numbers import Numbers
@@ -42,7 +42,7 @@ class References:
         return None if cls is None else self.constructed(node, cls, "")[1]
 
     def member(self, outer: Bundle, node: ast.Attribute) -> Any:
-        """``one.field``: a typed expression, an `ArrayRef` or a `Bundle`."""
+        """Return ``walk.field``: a typed expression, an `ArrayRef` or a `Bundle`."""
         name, cls = node.attr, outer.type.bundle
         if outer.type.rows:
             if name != "count":
@@ -53,7 +53,7 @@ class References:
         return self.field(outer, name)
 
     def field(self, outer: Bundle, name: str) -> Any:
-        """Return a field, of a row the row's own part."""
+        """Return a field; of a row, the row's part."""
         value = outer.members[name]
         if isinstance(value, Bundle):
             return value if outer.row is None else value._replace(row=outer.row)
@@ -63,7 +63,7 @@ class References:
         return self.context.touched(value)
 
     def row(self, rows: Bundle, node: ast.Subscript) -> Bundle:
-        """``walks[w]``."""
+        """Return the row ``walks[w]``."""
         name = ast.unparse(node.value)
         if not rows.type.rows:
             self.refuse(node, f"a subscript of the bundle {name}; read a field of it, or take Rows[...] of it")
@@ -73,7 +73,7 @@ class References:
         return Bundle(rows.type._replace(rows=False), rows.members, row=index)
 
     def begin_of_row(self, outer: Bundle, size: int | str) -> Any:
-        """Return the element at which a row begins; None for the first one of a constant number."""
+        """Return the element at which a row begins; None for the constant row 0."""
         if isinstance(outer.row, tree.Literal) and outer.row.value == 0:
             return None
         elements = self.field(outer._replace(row=None), size) if isinstance(size, str) else tree.Literal(i32, i32(size))
@@ -85,8 +85,8 @@ class References:
         if outer is not None:
             value = self.member(outer, node)
             if not isinstance(value, ArrayRef):
-                what = "a bundle" if isinstance(value, Bundle) else "a number"
-                self.refuse(node, f"{ast.unparse(node)} is {what}, not an array")
+                described = "a bundle" if isinstance(value, Bundle) else "a number"
+                self.refuse(node, f"{ast.unparse(node)} is {described}, not an array")
             return self.of_team(value)
         if not isinstance(node, ast.Name):
             advice = "name the array itself"
@@ -102,7 +102,7 @@ class References:
         return self.of_team(ArrayRef(name, kind))
 
     def is_array(self, node: Any) -> bool:
-        """True if an expression names an array."""
+        """Return True if an expression names an array."""
         if isinstance(node, ast.Attribute) and (outer := self.bundle(node.value)) is not None:
             return isinstance(self.member(outer, node), ArrayRef)
         if not isinstance(node, ast.Name):
@@ -133,13 +133,13 @@ class References:
             )
 
     def made_of(self, node: Any) -> Any:
-        """Return the class of the bundle that a call makes, or None if it makes none."""
+        """Return the class of the bundle that a call makes, or None."""
         named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and self.context.is_free(node.func.id)
         cls = self.source.lookup(node.func.id) if named else None
         return cls if is_bundle(cls) else None
 
     def constructed(self, node: ast.Call, cls: Any, path: str) -> tuple[list[Any], Bundle]:
-        """``Move(i, j)``: the statements for its new arrays, and the bundle, which will be named ``path``."""
+        """Translate ``Move(i, j)``: the statements for its new arrays, and the bundle, which will be named ``path``."""
         kinds = fields_of(cls)
         if node.keywords or len(node.args) != len(kinds):
             self.refuse(node, f"{cls.__name__} takes its fields by position: {', '.join(kinds)}")
@@ -147,22 +147,23 @@ class References:
         members: dict[str, Any] = {}
         bound: dict[str, Any] = {}
         for (name, kind), argument in zip(kinds.items(), node.args, strict=True):
-            what = f"field {name} of {cls.__name__}"
+            subject = f"field {name} of {cls.__name__}"
             if is_bundle(kind):
                 value: Any = self.bundle(argument)
                 if value is None or value.type.rows or not issubclass(value.type.bundle, kind):
-                    self.refuse(argument, f"{what} is a {kind.__name__}, not {ast.unparse(argument)}")
+                    self.refuse(argument, f"{subject} is a {kind.__name__}, not {ast.unparse(argument)}")
             elif isinstance(kind, Array):
                 value = self.array_field(argument, f"{path}.{name}" if path else "", statements)
-                wanted = self.bind(bound, kind.element, value.type.holds)
-                if wanted is not value.type.holds:
-                    self.refuse(argument, f"{what} is Array[{wanted.__name__}], not Array[{value.type.holds.__name__}]")
+                expected = self.bind(bound, kind.element, value.type.holds)
+                holds = value.type.holds
+                if expected is not holds:
+                    self.refuse(argument, f"{subject} is Array[{expected.__name__}], not Array[{holds.__name__}]")
                 if isinstance(kind, RowArray) and value.type.space == "local":
-                    self.refuse(argument, f"{what} is a row, not a local array; declare the field as Array[...]")
+                    self.refuse(argument, f"{subject} is a row, not a local array; declare the field as Array[...]")
             elif isinstance(kind, Const):
-                value = tree.Literal(kind.scalar, self.numbers.known(argument, kind.scalar, what))
+                value = tree.Literal(kind.scalar, self.numbers.known(argument, kind.scalar, subject))
             else:
-                value = self.number_field(argument, kind, bound, what)
+                value = self.number_field(argument, kind, bound, subject)
             members[name] = value
         fields = tuple(
             tree.Field(name, value if isinstance(kinds[name], Const) else value.type) for name, value in members.items()
@@ -170,7 +171,7 @@ class References:
         return statements, Bundle(tree.BundleType(cls, fields), members, is_new=True)
 
     def array_field(self, node: Any, path: str, statements: list[Any]) -> ArrayRef:
-        """Return an array for a field of a new bundle, which may be a new array too."""
+        """Return an array for a field of a new bundle; it may be a new array too."""
         word = called_name(node)
         if word in ("shared_array", "local_array"):
             if not path:
@@ -181,15 +182,15 @@ class References:
         array: ArrayRef = self.array(node)
         return array
 
-    def number_field(self, node: Any, kind: Any, bound: dict[str, Any], what: str) -> Any:
+    def number_field(self, node: Any, kind: Any, bound: dict[str, Any], subject: str) -> Any:
         value = self.context.expression(node)
         if isinstance(kind, Generic) and kind.name not in bound:
             value = self.numbers.settled(value, node)
-        wanted = self.bind(bound, kind, None if value.type is None else promoted(value.type))
-        return self.numbers.stored(value, wanted, node, what, node)
+        expected = self.bind(bound, kind, None if value.type is None else promoted(value.type))
+        return self.numbers.stored(value, expected, node, subject, node)
 
     def new_array(self, call: ast.Call, name: str, word: str) -> list[Any]:
-        """``name = shared_array(count, element)``; the name may be that of a bundle's field."""
+        """Translate ``name = shared_array(count, element)``; the name may be that of a bundle's field."""
         self.context.count(call, 2)
         if name in self.out.arrays or name in self.out.parameters or name in self.context.bundles:
             self.refuse(call, "a new array needs a new name")

@@ -33,7 +33,7 @@ class Statements:
         }
 
     def conditional(self, node: ast.If) -> list[Any]:
-        """Translate ``if``; of a constant test only the branch that is taken."""
+        """Translate ``if``; of a constant test only the branch taken."""
         test = self.numbers.truth(node.test)
         if isinstance(test, tree.Literal):
             self.context.depth -= 1
@@ -47,16 +47,15 @@ class Statements:
         return [tree.If(test, yes, no)]
 
     def return_value(self, node: ast.Return) -> list[Any]:
-        """Translate ``return``."""
-        wanted = self.out.result
-        if node.value is None or wanted is None:
+        result = self.out.result
+        if node.value is None or result is None:
             if node.value is not None:
                 self.refuse(node, "a value returned, but the function declares none; annotate it with -> type")
-            if wanted is not None:
-                self.refuse(node, f"return without a value; return {wanted.__name__}")
+            if result is not None:
+                self.refuse(node, f"return without a value; return {result.__name__}")
             self.context.defined = None
             return [tree.Return(None)]
-        value = self.numbers.stored(self.assignments.right_side(node.value), wanted, node, "the result", node.value)
+        value = self.numbers.stored(self.assignments.right_side(node.value), result, node, "the result", node.value)
         self.context.defined = None
         return [tree.Return(value)]
 
@@ -64,7 +63,7 @@ class Statements:
         return []
 
     def evaluated(self, node: ast.Expr) -> list[Any]:
-        """Translate a call that stands alone, or leave out a docstring."""
+        """Translate a call used as a statement, or leave out a docstring."""
         if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             return []
         if not isinstance(node.value, ast.Call):
@@ -83,6 +82,6 @@ class Statements:
         if isinstance(value, tree.Atomic) or (isinstance(value, tree.Call) and not value.function.pure):
             return [tree.Evaluate(value)]
         called = self.out.calls.get(self.context.key(node.value))
-        if called is None or not called.talks:
+        if called is None or not called.has_messages:
             self.refuse(node, f"{ast.unparse(node.value)} has no effect; assign it or remove it")
-        return [tree.Evaluate(value)] if self.messages.is_heard(called) else []
+        return [tree.Evaluate(value)] if self.messages.is_compiled(called) else []

@@ -1,4 +1,4 @@
-"""Tables in the typed tree: arrays that kernels only read, at the place that their `core.lang.types.Table` names."""
+"""Tables in the typed tree: arrays that kernels only read, in the memory that their `core.lang.types.Table` names."""
 
 from __future__ import annotations
 
@@ -18,20 +18,10 @@ def array_type(kind: Any, element: Any) -> tree.ArrayType:
 def stage_tables(
     kernel: tree.TypedFunction, kinds: dict[str, Any], used: set[str], team_size: int
 ) -> dict[str, list[Any]]:
-    """Return the statements by which a team copies a shared table before the kernel's first one, by the copy's name.
+    """Return the statements by which a team copies shared tables before the kernel's first one, by the copy's name.
 
     The copies are entered in ``kernel.arrays`` and ``kernel.copies``; the plain-Python run reads the tables themselves.
-
-    Parameters
-    ----------
-    kernel
-        With its parameters settled.
-    kinds
-        The annotations of the parameters.
-    used
-        All names in the kernel's body.
-    team_size
-        Lanes of a team.
+    ``kinds`` are the annotations of the parameters, ``used`` all names in the kernel's body.
     """
     statements: dict[str, list[Any]] = {}
     for name, kind in kinds.items():
@@ -60,7 +50,7 @@ def drop_unread_copies(kernel: tree.TypedFunction, copying: dict[str, list[Any]]
 
 
 def fresh_name(name: str, used: set[str]) -> str:
-    """Return the name, made longer until nothing else has it."""
+    """Return the name, lengthened until it is unused."""
     while name in used:
         name += "x"
     return name

@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from core.lang import tree
-from core.lang.bundles import FORM_SUFFIX, RowsOf, is_bundle, kinds_by_name
+from core.lang.bundle_forms import FORM_SUFFIX, RowsOf, is_bundle, kinds_by_name
 from core.lang.device_messages import MESSAGES, MessageSettings
 from core.lang.front.assignments import Assignments
 from core.lang.front.bundle_lowering import Bundles
@@ -37,7 +37,7 @@ class Translator:
     def function(
         self, source: Function, types: tuple[Any, ...], bound: dict[str, Any], node: Any, caller: FunctionContext
     ) -> tree.TypedFunction:
-        """Return the function for these argument types; constants are in ``types`` by their value."""
+        """Return the function for these argument types; ``types`` has constants by their value."""
         key = (source, types)
         if key not in self.done:
             if source in self.open:
@@ -89,7 +89,7 @@ class Translator:
 
 
 def enter_visitors(context: FunctionContext) -> None:
-    """Make the visitors of a function, which enter themselves in its context."""
+    """Make the visitors of a function, which enter themselves in the context."""
     numbers = Numbers(context)
     references = References(context, numbers)
     bundles = Bundles(context, references)
@@ -108,16 +108,14 @@ def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: 
 
     Parameters
     ----------
-    kernel
-        The decorated function.
     constants
         A value for every ``Const`` parameter, and for those among the fields of bundles (``shape.lanes``).
     team_size
         Lanes of a team; ``team_size()`` is this constant in the program.
     types
-        A scalar type for every `Generic` in the kernel's signature, by its name; a `core.lang.bundles.BundleForm` for
-        every bundled parameter, by its name and `FORM_SUFFIX`; a `core.lang.device_messages.MessageSettings` by
-        `MESSAGES`, without which machine code says nothing.
+        A scalar type for every `Generic` in the kernel's signature, by its name; a `BundleForm` for every bundled
+        parameter, by its name and `FORM_SUFFIX`; a `MessageSettings` by `MESSAGES`, without which machine code has no
+        messages.
     """
     kinds = dict(kernel.signature)
     if kinds.pop("return") is not None:

@@ -4,5 +4,5 @@ An `InstanceReader` finds the file of a name along `folders`, reads its text by 
 `specifications` describes generated instances. Every error is an `InstanceError` with file and line.
 
 Others import `errors`, `files`, `sources`, `optima` and `matrix_text`; readers of all problems import the rest.
-Classes of problems and readers of one problem's own format do not belong here.
+Classes of problems and readers of one problem's format do not belong here.
 """

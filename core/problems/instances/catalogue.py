@@ -1,7 +1,7 @@
 """Collections of instances: publishers, addresses of files, and their readers.
 
-A download is trusted only by the digest of its parsed content (tsplib.tsv, qaplib.tsv), so a mirror is as good as the
-publisher. `papers` lists the instances of each paper.
+A download is accepted only by the digest of its parsed content (tsplib.tsv, qaplib.tsv), so any mirror will do.
+`papers` lists the instances of each paper.
 """
 
 import os
@@ -31,12 +31,12 @@ class Collection(NamedTuple):
         Addresses of the file of {name}, the publisher's first; .gz files are packed.
     suffix
         Suffix of the stored, unpacked file.
-    parse : function of a text and of `path` for messages
-        Returns an instance; its `sha256` is compared.
+    parse
+        Function of a text and of `path` for messages; returns an instance with a `sha256`.
     reader
         Finds and reads the local file of a name.
-    digests : function
-        Returns the digest of each name's content.
+    digests
+        Function; returns the digest of each name's content.
     """
 
     title: str
@@ -105,19 +105,15 @@ COLLECTIONS = {
 
 
 def site_variable(collection: str) -> str:
-    """Return the environment variable that names another site for a collection: $TSPLIB_URL, $VRP_URL and so on."""
+    """Return the environment variable that names another site for a collection: $TSPLIB_URL and so on."""
     return f"{collection.upper()}_URL"
 
 
 def addresses(collection: str, name: str, site: str | None = None) -> tuple[str, ...]:
     """Return the addresses of an instance's file.
 
-    Raises `InstanceError` if the site is no web address.
-
-    Parameters
-    ----------
-    site
-        Replaces everything before the file's name in all addresses; by default the collection's `site_variable`.
+    ``site`` replaces everything before the file's name; by default the collection's `site_variable`. Raises
+    `InstanceError` if it is no web address.
     """
     published = COLLECTIONS[collection].addresses
     option = "--url" if site else f"${site_variable(collection)}"
@@ -129,16 +125,14 @@ def addresses(collection: str, name: str, site: str | None = None) -> tuple[str,
 
 
 def _check_site(option: str, site: str) -> None:
-    """Refuse what is no address; `option` says where it was given."""
     try:
         parts = urlsplit(site)
         is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         is_address = False
-    if not is_address or not site.isprintable() or any(one.isspace() for one in site):
+    if not is_address or not site.isprintable() or any(letter.isspace() for letter in site):
         raise InstanceError(option, None, quoted(site), "an address such as https://host/folder")
 
 
 def cache_subfolder(collection: str) -> Path:
-    """Return the folder of the user's cache in which the files of a collection are kept."""
     return folders.cache_folder() / collection

@@ -11,22 +11,18 @@ from core.problems.instances.errors import FetchError, UnreachableError
 from core.problems.instances.files import LARGEST_TEXT, decode_text
 
 SILENT_S, LONGEST_S = 30, 120
-"""Seconds after which a server that sends nothing, or has not sent a whole file, is given up."""
+"""Longest wait in seconds for a server that sends nothing, and for a whole file."""
 LARGEST = LARGEST_TEXT
-"""Bytes of a file, packed or not."""
+"""Most bytes of a file, packed or not."""
 _PIECE = 2**16
 _GZIP = b"\x1f\x8b"
 
 
 def download_text(address: str) -> str:
-    """Download a file, and unpack it if it is packed: some servers unpack what their visitors load.
+    """Download a file, and unpack it unless the server has done so.
 
-    Raises
-    ------
-    UnreachableError
-        No connection, or no whole file within `LONGEST_S`.
-    FetchError
-        No such page, a broken file, or more than `LARGEST` bytes.
+    Raises `UnreachableError` for no connection, or no whole file within `LONGEST_S`; `FetchError` for a missing page, a
+    broken file, or more than `LARGEST` bytes.
     """
     content = _within_time(address)
     if content.startswith(_GZIP):
@@ -41,9 +37,9 @@ def download_text(address: str) -> str:
 
 
 def _within_time(address: str) -> bytes:
-    """Download a file into memory, and give up after `LONGEST_S`, however little a server sends at a time.
+    """Download a file into memory, and give up after `LONGEST_S`, however slowly the server sends.
 
-    A thread loads, since no timeout of a connection covers names, headers and content together. Nothing waits for it.
+    A thread loads, since no timeout of a connection covers names, headers and content together.
     """
     outcomes: queue.SimpleQueue[bytes | Exception] = queue.SimpleQueue()
     late = threading.Event()
@@ -67,7 +63,7 @@ def _within_time(address: str) -> bytes:
 
 
 def _read_response(address: str, late: threading.Event) -> bytes:
-    """Download a file into memory; an event ends it."""
+    """Download a file into memory; ``late`` stops it."""
     # here, because only a fetch needs it
     import requests
 

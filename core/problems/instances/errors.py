@@ -1,4 +1,4 @@
-"""The errors that loading or fetching an instance can end with, each worded as one line for the user."""
+"""Errors of loading or fetching an instance; each message is one line."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,16 +8,10 @@ from core.errors import UserError
 
 
 class InstanceError(UserError, ValueError):
-    """Bad input: what was found where, and what was expected instead.
+    """Invalid input: its place, the content found and the content expected.
 
-    Parameters
-    ----------
-    path
-        File, instance name or generator specification at fault.
-    line
-        Line of the file, counted from 1; None where no single line is at fault.
-    found, expected
-        Continue the sentence "found ..., expected ...".
+    ``path`` is the file, instance name or generator specification, ``line`` its line from 1 or None. ``found`` and
+    ``expected`` continue the sentence "found ..., expected ...".
     """
 
     def __init__(self, path: object, line: int | None, found: str, expected: str) -> None:
@@ -34,7 +28,7 @@ class InstanceError(UserError, ValueError):
 
 @contextmanager
 def errors_at(path: object) -> Iterator[None]:
-    """Name a file as the place of the errors that making its instance ends with."""
+    """Name a file as the place of the errors of making its instance."""
     try:
         yield
     except InstanceError as error:
@@ -42,25 +36,25 @@ def errors_at(path: object) -> Iterator[None]:
 
 
 def require_integer(place: object, found: str, value: object, smallest: int, largest: int) -> None:
-    """Make sure that a number is an integer of a range; those of NumPy count.
+    """Check that a number, of NumPy too, is an integer of a range.
 
-    Raises `InstanceError` for anything else, 10.0 included; `place` and `found` say what it is.
+    Raises `InstanceError` for anything else, 10.0 included; `place` and `found` describe it.
     """
     if not isinstance(value, Integral) or not smallest <= int(value) <= largest:
         raise InstanceError(place, None, found, f"an integer from {smallest} to {largest}")
 
 
 class FetchError(RuntimeError):
-    """A download failed or has other content than expected; the message is one line, for any reply of the server."""
+    """A download failed or has other content than expected; the message is one line."""
 
     def __init__(self, text: str) -> None:
         super().__init__(escape_unprintable(text))
 
 
 class UnreachableError(FetchError):
-    """No connection to the site, so that further downloads from it are pointless."""
+    """No connection to the site; further downloads from it are pointless."""
 
 
 def escape_unprintable(text: str) -> str:
-    """Return a text with escapes for what would break a line or disturb a terminal: names of files hold anything."""
+    """Return a text with escapes for line breaks and control characters, which names of files may have."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)

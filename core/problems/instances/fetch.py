@@ -1,8 +1,8 @@
-"""Downloads: from those who publish instances, and the source archive of tsplib95, which carries four of TSPLIB's.
+"""Downloads: from publishers of instances, and the source archive of tsplib95, which has four of TSPLIB's instances.
 
-Nothing here runs unless the user asks for it. What comes is trusted by a digest alone: an instance by that of its
-parsed content (tsplib.tsv, qaplib.tsv), which survives differences in white space between mirrors, and the archive by
-that of its bytes, before a line of it is run.
+Only the user's command runs them. A digest decides if content is accepted: of an instance that of its parsed content
+(tsplib.tsv, qaplib.tsv), which ignores differences in white space between mirrors, and of the archive that of its
+bytes, before any of it is run.
 """
 
 import errno
@@ -33,31 +33,17 @@ _LARGEST_MEMBER = 16 * 2**20
 def fetch_collection(
     collection: str, names: Iterable[str] = (), folder: str | os.PathLike | None = None, site: str | None = None
 ) -> Iterator[tuple[str, str]]:
-    """Download instances of a collection and yield (name, result) for each.
+    """Download instances of a collection and yield (name, result) for each; by default all of COLLECTIONS[collection].
 
-    Parameters
-    ----------
-    collection
-        A key of COLLECTIONS.
-    names
-        Names of its instances; by default all.
-    folder
-        Folder for the files; by default the cache. A correct file there is kept; without a folder, one in any
-        searched place.
-    site
-        Address before the file's name; by default the collection's addresses, one after the other.
+    A correct file in the folder is kept; without a folder, one in any searched place, and files go to the cache.
+    ``site`` is the address before the file's name; by default the collection's addresses, one after the other.
 
-    Raises
-    ------
-    InstanceError
-        The collection has no such name.
-    FetchError
-        Instances could not be downloaded: no connection, no such page, or another content than expected; raised
-        at the end.
+    Raises `InstanceError` if the collection has no such name. Raises `FetchError` at the end if instances could not be
+    downloaded: no connection, no such page, or other content than expected.
     """
     of_collection = COLLECTIONS[collection]
-    wanted = _chosen(of_collection.digests(), list(names), of_collection.title)
-    yield from _fetch_all([(name, collection) for name in wanted], folder, site)
+    chosen = _chosen(of_collection.digests(), list(names), of_collection.title)
+    yield from _fetch_all([(name, collection) for name in chosen], folder, site)
 
 
 def fetch_paper(
@@ -65,15 +51,15 @@ def fetch_paper(
 ) -> Iterator[tuple[str, str]]:
     """Download the instances of a paper, each from its collection; as `fetch_collection`.
 
-    Of an instance that needs no file it yields what it is made from.
+    For an instance that needs no file, the result is its origin.
     """
     collections = {instance.name: instance.collection for instance in papers.instances_of(paper)}
-    wanted = _chosen(collections, list(names), paper)
-    yield from _fetch_all([(name, collections[name]) for name in wanted], folder)
+    chosen = _chosen(collections, list(names), paper)
+    yield from _fetch_all([(name, collections[name]) for name in chosen], folder)
 
 
 def _chosen(known_names: Iterable[str], names: Sequence[str], where: str) -> list[str]:
-    """Return the names, or all where none is given, after making sure that they are known."""
+    """Return the checked names, or all if none is given."""
     everything = list(known_names)
     for name in names:
         if name not in everything:
@@ -82,14 +68,14 @@ def _chosen(known_names: Iterable[str], names: Sequence[str], where: str) -> lis
 
 
 def _fetch_all(
-    wanted: Sequence[tuple[str, str]], folder: str | os.PathLike | None, site: str | None = None
+    chosen: Sequence[tuple[str, str]], folder: str | os.PathLike | None, site: str | None = None
 ) -> Iterator[tuple[str, str]]:
     """Fetch (name, collection) pairs one by one, and continue after failures."""
-    for collection in dict.fromkeys(collection for _, collection in wanted if collection not in papers.GENERATED):
+    for collection in dict.fromkeys(collection for _, collection in chosen if collection not in papers.GENERATED):
         catalogue.addresses(collection, "", site)  # refuses a site that is no address before anything is loaded
     silent: set[str] = set()  # sites that did not answer, and are not asked again
     missing: list[Path] = []
-    for name, collection in wanted:
+    for name, collection in chosen:
         if collection in papers.GENERATED:
             yield name, papers.GENERATED[collection]
             continue
@@ -109,7 +95,7 @@ def _fetch_all(
     if missing:
         folders = " or ".join(dict.fromkeys(str(path.parent) for path in missing))
         raise FetchError(
-            f"{len(missing)} of {len(wanted)} instances could not be fetched; by hand: save what their addresses hold, "
+            f"{len(missing)} of {len(chosen)} instances could not be fetched; by hand: save what their addresses hold, "
             f"under its own name, in {folders}, or in a folder of $TSPLIB_DIR"
         )
 
@@ -118,14 +104,14 @@ def _is_pinned_content(path: Path, name: str, collection: str) -> bool:
     if not os.path.isfile(path):
         return False
     try:
-        found: str = COLLECTIONS[collection].reader.read(path).sha256
+        digest: str = COLLECTIONS[collection].reader.read(path).sha256
     except InstanceError:
         return False
-    return found == COLLECTIONS[collection].digests()[name]
+    return digest == COLLECTIONS[collection].digests()[name]
 
 
 def _download(addresses: Sequence[str], name: str, collection: str, silent: set[str]) -> str:
-    """Return the text of the first address that has the pinned content; a silent site is left out, or becomes one."""
+    """Return the first address's text with the pinned content; silent sites are left out, and added to ``silent``."""
     reasons = []
     for address in addresses:
         site = urlsplit(address).netloc
@@ -142,7 +128,7 @@ def _download(addresses: Sequence[str], name: str, collection: str, silent: set[
 
 
 def _checked(text: str, name: str, collection: str, origin: str) -> str:
-    """Return a text, ended by a line break, after making sure that it is the pinned instance."""
+    """Return a text that is the pinned instance, ended by a line break."""
     # some files end within their last line; if anything were missing there, the digest would be another
     text = text if text.endswith("\n") else text + "\n"
     try:
@@ -155,7 +141,6 @@ def _checked(text: str, name: str, collection: str, origin: str) -> str:
 
 
 def _write(text: str, path: Path) -> None:
-    """Put a file in its place at once, or not at all."""
     # ranks and users may download at once: each writes a separate draft, and the last one wins
     draft = path.with_name(f".{path.name}-{os.getpid()}.draft")
     try:
@@ -170,10 +155,10 @@ def _write(text: str, path: Path) -> None:
 
 
 def fetch_archive() -> Iterable[tuple[str, str]]:
-    """Download the source archive of tsplib95 by pip, and yield (name, what happened) for each of ARCHIVED.
+    """Download the source archive of tsplib95 by pip, and yield (name, result) for each of ARCHIVED.
 
-    Instances that are in the cache and right are kept; without a missing one, nothing is downloaded. Raises
-    `FetchError` without pip or an index, and for another archive than the pinned one.
+    Correct instances in the cache are kept; if none is missing, nothing is downloaded. Raises `FetchError` without pip
+    or an index, and for another archive than the pinned one.
     """
     folder = catalogue.cache_subfolder("archive")
     paths = {name: folder / f"{name}.tsp" for name in ARCHIVED}
@@ -192,18 +177,18 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 sys.argv[0] = "pip"
 runpy.run_module("pip", run_name="__main__")
 """
-"""pip, which writes no file of more bytes than its first argument."""
+"""pip with a limit, its first argument, for the bytes of a written file."""
 
 
 def _download_archive(folder: str) -> Path:
     # A file, because only there pip takes a hash. It compares before it runs the archive's own set-up.
-    wanted = Path(folder, "wanted.txt")
-    wanted.write_text(f"{ARCHIVE} --hash=sha256:{ARCHIVE_SHA256}\n")
+    requirements = Path(folder, "wanted.txt")
+    requirements.write_text(f"{ARCHIVE} --hash=sha256:{ARCHIVE_SHA256}\n")
     command = [sys.executable, "-c", _LIMITED_PIP, str(download.LARGEST), "download", "--quiet", "--no-deps"]
-    command += ["--no-binary", ARCHIVE.partition("=")[0], "--dest", folder, "--requirement", str(wanted)]
-    here = os.environ | {"TMPDIR": folder}  # files that a killed pip leaves are removed with the folder
+    command += ["--no-binary", ARCHIVE.partition("=")[0], "--dest", folder, "--requirement", str(requirements)]
+    environment = os.environ | {"TMPDIR": folder}  # files that a killed pip leaves are removed with the folder
     try:
-        subprocess.run(command, check=True, capture_output=True, text=True, timeout=_ARCHIVE_SECONDS, env=here)
+        subprocess.run(command, check=True, capture_output=True, text=True, timeout=_ARCHIVE_SECONDS, env=environment)
     except subprocess.TimeoutExpired as error:
         raise FetchError(f"pip took longer than {_ARCHIVE_SECONDS} s to download {ARCHIVE}") from error
     except subprocess.CalledProcessError as error:
@@ -221,7 +206,7 @@ def _download_archive(folder: str) -> Path:
 
 
 def extract(archive: str | os.PathLike, folder: Path, sha256: str = ARCHIVE_SHA256) -> None:
-    """Put the instances of a source archive into a folder.
+    """Extract the instances of a source archive to a folder.
 
     Raises `FetchError` for other bytes, for no archive, for links or names that lead out of it, and if one of ARCHIVED
     is missing or not the pinned one.
@@ -245,7 +230,7 @@ def extract(archive: str | os.PathLike, folder: Path, sha256: str = ARCHIVE_SHA2
 
 
 def _instances(archive: str | os.PathLike, members: tarfile.TarFile) -> Iterator[tuple[str, str]]:
-    """Yield name and text of each of ARCHIVED; a member is read, never unpacked by its own path."""
+    """Yield name and text of each of ARCHIVED; a member is read, never unpacked to its path."""
     size = 0
     for member in members:
         size += member.size

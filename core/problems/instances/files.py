@@ -1,4 +1,4 @@
-"""First steps of every reader of instances: find a file, check that it is one, and limit its size."""
+"""First steps of every reader of instances: find a file, check its kind, and limit its size."""
 
 import gzip
 import os
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from core.problems.instances.errors import InstanceError, escape_unprintable
 
 LARGEST_TEXT = 64 * 2**20
-"""Bytes of a text; TSPLIB's largest file has 2 MiB."""
+"""Most bytes of a text; TSPLIB's largest file has 2 MiB."""
 
 _PART = 16 * 2**20
 
@@ -34,15 +34,7 @@ def describe_non_file(places: Iterable[str]) -> str:
 
 
 def instance_name(path: str | os.PathLike, suffix: str) -> str:
-    """Return the name of a file's instance.
-
-    The name is printable, since reports and terminals show it.
-
-    Parameters
-    ----------
-    suffix
-        Regular expression of what is left out at the end of the file's name, where it is there, before .gz.
-    """
+    """Return the printable name of a file's instance, without .gz and a ``suffix`` given by a regular expression."""
     return escape_unprintable(re.sub(rf"({suffix})?(\.gz)?$", "", os.path.basename(path)))
 
 
@@ -50,14 +42,8 @@ def read_bytes(path: str | os.PathLike, expected: str, largest: int) -> bytes:
     """Return the content of a regular file, unpacked if its name ends in .gz.
 
     Raises `InstanceError` if the file does not exist or cannot be read, is a folder, pipe or device (not opened, since
-    that might wait forever), is a damaged archive, or has more bytes than allowed.
-
-    Parameters
-    ----------
-    expected
-        Expected kind of file, for messages: "a TSPLIB file".
-    largest
-        Bytes, unpacked.
+    that might wait forever), is a damaged archive, or has more than ``largest`` bytes when unpacked. ``expected`` is
+    the kind of file for messages: "a TSPLIB file".
     """
     opener = gzip.open if os.fspath(path).lower().endswith(".gz") else open
     try:
@@ -82,15 +68,12 @@ def read_bytes(path: str | os.PathLike, expected: str, largest: int) -> bytes:
 
 
 def read_text(path: str | os.PathLike, expected: str) -> str:
-    """Return the text of a file, unpacked where its name ends in .gz; see `read_bytes`.
-
-    Raises `InstanceError` as `read_bytes` does.
-    """
+    """Return the text of a file; see `read_bytes`."""
     return decode_text(read_bytes(path, expected, LARGEST_TEXT))
 
 
 def decode_text(content: bytes) -> str:
-    """Return the text of these bytes, whatever they are."""
+    """Return the text of bytes, as UTF-8 or else Latin-1."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Folders of instances on this machine: one that the user names, those of $TSPLIB_DIR, the cache."""
+"""Folders of instances on this machine: the user's, those of $TSPLIB_DIR, the cache."""
 
 import os
 from collections.abc import Sequence
@@ -16,14 +16,9 @@ def cache_folder() -> Path:
 
 
 def search_path(data: str | os.PathLike | None = None) -> list[Path]:
-    """Return the folders to search, best first; some may not exist.
+    """Return the folders to search, best first: ``data``, those of $TSPLIB_DIR (several, as in $PATH), the cache.
 
-    Raises `InstanceError` if `data` is not a folder.
-
-    Parameters
-    ----------
-    data
-        Folder to search before those of $TSPLIB_DIR (several, as in $PATH) and the cache.
+    Some may not exist. Raises `InstanceError` if ``data`` is not a folder.
     """
     if data is not None and not os.path.isdir(data):
         raise InstanceError(data, None, "no such folder", "a folder of instances")
@@ -32,7 +27,7 @@ def search_path(data: str | os.PathLike | None = None) -> list[Path]:
 
 
 def find(name: str, data: str | os.PathLike | None, subfolders: Sequence[str], suffixes: Sequence[str]) -> Path | None:
-    """Return the first file of an instance's name, or None: folder by folder, in each suffix by suffix.
+    """Return the first file of an instance, or None: folder by folder, suffix by suffix.
 
     Raises `InstanceError` if `data` is not a folder.
     """
@@ -44,6 +39,5 @@ def find(name: str, data: str | os.PathLike | None, subfolders: Sequence[str], s
 
 
 def describe_search_path(data: str | os.PathLike | None) -> str:
-    """Return the searched folders as text for messages."""
     environment = [f"$TSPLIB_DIR ({os.environ['TSPLIB_DIR']})"] if os.environ.get("TSPLIB_DIR") else []
     return " or ".join([*([] if data is None else [str(data)]), *environment, f"the cache ({cache_folder()})"])

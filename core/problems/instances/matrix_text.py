@@ -1,4 +1,4 @@
-"""A text with a row of a distance matrix a line, as J. Burkardt's p01_d.txt and whatever `--matrix` names."""
+"""Text with one row of a distance matrix per line, such as J. Burkardt's p01_d.txt and files of `--matrix`."""
 
 import os
 from typing import NoReturn
@@ -34,10 +34,7 @@ def parse(
 ) -> TspInstance:
     """Return the instance with the distances of a text.
 
-    Parameters
-    ----------
-    text
-        Numbers separated by white space or commas; empty lines and comments after # are ignored.
+    The text has numbers separated by white space or commas; empty lines and comments after # are ignored.
     """
     distances = check_matrix(path, *parse_rows(text, path), symmetric=True)
     with errors_at(path):
@@ -47,9 +44,9 @@ def parse(
 
 
 def parse_rows(text: str, path: str | os.PathLike) -> tuple[np.ndarray, list[int]]:
-    """Return the float64 matrix of a text, which is square, and the line of each of its rows.
+    """Return the square float64 matrix of a text, and the line of each row.
 
-    Raises `InstanceError` without numbers, for something else than numbers, or for rows that make no square.
+    Raises `InstanceError` without numbers, for anything else, or for rows that make no square.
     """
     matrix: list[list[float]] = []
     lines: list[int] = []
@@ -80,16 +77,9 @@ def _number(word: str, path: str | os.PathLike, line: int) -> float:
 def check_matrix(path: str | os.PathLike, values: np.ndarray, lines: list[int], *, symmetric: bool) -> np.ndarray:
     """Return a square matrix as int64, with the diagonal set to 0.
 
-    Raises `InstanceError` if a distance is no integer from 0 to 2**31 - 1, or the matrix is not symmetric.
-
-    Parameters
-    ----------
-    values : ndarray, shape (n, n), float64
-        Changed in place: its diagonal.
-    lines
-        The line of each row; empty if the file has no lines.
-    symmetric
-        True if the matrix must be symmetric.
+    ``values``, shape (n, n), float64, change in place: their diagonal. ``lines`` has the line of each row; empty if the
+    file has no lines. Raises `InstanceError` if a distance is no integer from 0 to 2**31 - 1, or if the matrix must be
+    ``symmetric`` and is not.
     """
 
     def refuse(row: int, found: str, expected: str) -> NoReturn:
@@ -113,6 +103,5 @@ def check_matrix(path: str | os.PathLike, values: np.ndarray, lines: list[int], 
 
 
 def _first(wrong: np.ndarray) -> tuple[int, int]:
-    """Row and column of the first True."""
     row, column = divmod(int(wrong.argmax()), len(wrong))
     return row, column

@@ -1,8 +1,7 @@
 """Published instances by the digest of their content: size, length of a shortest tour, collection.
 
-The table is tsplib.tsv beside this file. Optima: TSPLIB's own list of solutions; the World TSP pages
-(national); J. Burkardt's page (burkardt); proved by constraint programming for the tours over all nodes of small
-CVRPs (vrp).
+The table is tsplib.tsv in this folder. Optima: TSPLIB's list of solutions; the World TSP pages (national); J.
+Burkardt's page (burkardt); proved by constraint programming for the tours over all nodes of small CVRPs (vrp).
 """
 
 import functools
@@ -14,7 +13,7 @@ ARCHIVED = ("gr17", "pcb442", "att532", "gr666")
 
 
 class PublishedInstance(NamedTuple):
-    """A row of the table; `optimum` is None where no tour of the instance is proved shortest."""
+    """A row of the table; `optimum` is None if no tour of the instance is proved shortest."""
 
     name: str
     collection: str
@@ -25,7 +24,6 @@ class PublishedInstance(NamedTuple):
 
 @functools.cache
 def table() -> tuple[PublishedInstance, ...]:
-    """Return all rows, in the order of the file."""
     rows = []
     path = os.path.join(os.path.dirname(__file__), "tsplib.tsv")
     with open(path, encoding="ascii") as file:
@@ -38,10 +36,10 @@ def table() -> tuple[PublishedInstance, ...]:
 
 
 def optimum(sha256: str) -> int | None:
-    """Return the length of a shortest tour of the content with this digest, or None."""
+    """Return the length of a shortest tour for the content with this digest, or None."""
     return next((row.optimum for row in table() if row.sha256 == sha256), None)
 
 
 def collection(name: str) -> dict[str, PublishedInstance]:
-    """Return the instances of a collection by name; "tsplib" are TSPLIB's symmetric ones."""
+    """Return the instances of a collection by name; "tsplib" has TSPLIB's symmetric ones."""
     return {row.name: row for row in table() if row.collection == name}

@@ -1,8 +1,8 @@
 """Random words of the generators, equal on every machine and with every NumPy: all arithmetic is in integers.
 
-Sources: G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom number generators", 2014 (SplitMix64, a
-counter that is hashed); P. A. W. Lewis, A. S. Goodman, J. M. Miller, "A pseudo-random number generator for the
-System/360", 1969 (x <- 16807 * x mod (2**31 - 1)), which E. D. Taillard's instances use.
+Sources: G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom number generators", 2014 (SplitMix64, a hashed
+counter); P. A. W. Lewis, A. S. Goodman, J. M. Miller, "A pseudo-random number generator for the System/360", 1969
+(x <- 16807 * x mod (2**31 - 1)), used for E. D. Taillard's instances.
 """
 
 import numpy as np

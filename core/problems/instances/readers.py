@@ -1,4 +1,4 @@
-"""Base of all instance readers: load by path, name or generator specification, and keep what was loaded."""
+"""Base of all instance readers: load by path, name or generator specification, and keep the result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from core.problems.instances import folders
 from core.problems.instances.errors import InstanceError
 from core.problems.instances.files import describe_non_file, read_text
-from core.problems.instances.kept import file_key, kept
+from core.problems.instances.instance_cache import cached, file_key
 
 Instance = TypeVar("Instance")
 
@@ -19,14 +19,9 @@ Instance = TypeVar("Instance")
 class InstanceFormat(NamedTuple):
     """A text format of instances.
 
-    Attributes
-    ----------
-    contents
-        Expected kind of file, for messages: "a QAPLIB file".
-    suffixes
-        Suffixes of its files' names.
-    parse : function of a text, a keyword `path` for messages, and the keywords given to the reader
-        Returns an instance, or raises `InstanceError`.
+    ``contents`` describes a file in messages: "a QAPLIB file". ``suffixes`` are those of its files' names. ``parse``
+    takes a text, a keyword `path` for messages, and the keywords given to the reader; it returns an instance, or raises
+    `InstanceError`.
     """
 
     contents: str
@@ -47,12 +42,13 @@ class InstanceReader(Generic[Instance]):
         Places of named instances in each folder of the search path; without them, names are not looked up there.
     specification
         Matches the texts that `generate` takes, well-formed or not.
-    published : container of str
+    published
         Names that `generate` knows, for which no file is needed.
-    generate : function of a specification and the keywords given to the reader, optional
-        Returns an instance, or raises `InstanceError`.
-    missing : function of a text and a data folder, optional
-        Returns the error for a text that is no instance.
+    generate
+        Function of a specification and the keywords given to the reader; returns an instance, or raises
+        `InstanceError`.
+    missing
+        Function of a text and a data folder; returns the error for a text that is no instance.
     """
 
     def __init__(
@@ -72,12 +68,12 @@ class InstanceReader(Generic[Instance]):
         self.published = published
         self.generate = generate
         self.missing = missing or self._missing
-        self.suffixes = tuple(suffix for one in formats for suffix in one.suffixes)
+        self.suffixes = tuple(suffix for form in formats for suffix in form.suffixes)
 
     def load(self, spec: str, data: str | os.PathLike | None = None, **parameters: object) -> Instance:
         """Return an instance by path, name or generator specification.
 
-        Raises `InstanceError` if nothing has that name here, or for an invalid file.
+        Raises `InstanceError` if nothing has that name, or for an invalid file.
 
         Parameters
         ----------
@@ -87,14 +83,14 @@ class InstanceReader(Generic[Instance]):
         data
             Folder of instances, searched first.
         **parameters
-            Of the instance, for `parse` and `generate`.
+            Passed to `parse` and `generate`.
         """
         path = self.locate(spec, data)
         if path is not None:
             return self.read(path, **parameters)
         assert self.generate is not None
         generate = self.generate
-        return kept((self, spec, repr(parameters)), lambda: generate(spec, **parameters))
+        return cached((self, spec, repr(parameters)), lambda: generate(spec, **parameters))
 
     def locate(self, spec: str, data: str | os.PathLike | None = None) -> str | None:
         """Return the path of the file that a text names, or None if the instance is generated.
@@ -109,23 +105,20 @@ class InstanceReader(Generic[Instance]):
         if self.specification is not None and self.specification.fullmatch(spec):
             return None
         if self.subfolders and os.path.basename(spec) == spec:
-            found = folders.find(spec, data, self.subfolders, (*self.suffixes, ""))
-            if found is not None:
-                return os.fspath(found)
+            path = folders.find(spec, data, self.subfolders, (*self.suffixes, ""))
+            if path is not None:
+                return os.fspath(path)
         if spec in self.published:
             return None
         raise self.missing(spec, data)
 
     def find(self, name: str, data: str | os.PathLike | None = None) -> Path | None:
-        """Return the file of a named instance that is on this machine, or None.
-
-        Raises `InstanceError` if `data` is not a folder.
-        """
+        """Return the local file of a named instance, or None; raises `InstanceError` if `data` is not a folder."""
         return folders.find(name, data, self.subfolders, self.suffixes)
 
     def read(self, path: str | os.PathLike, **parameters: object) -> Instance:
         """Return the instance of a file, which may be packed with gzip."""
-        return kept(file_key(path, self, repr(parameters)), lambda: self._read(path, **parameters))
+        return cached(file_key(path, self, repr(parameters)), lambda: self._read(path, **parameters))
 
     def _read(self, path: str | os.PathLike, **parameters: object) -> Instance:
         form = self._format_of(os.fspath(path))
@@ -133,17 +126,17 @@ class InstanceReader(Generic[Instance]):
         return instance
 
     def _format_of(self, path: str) -> InstanceFormat:
-        return next((one for one in self.formats if path.endswith(one.suffixes)), self.formats[0])
+        return next((form for form in self.formats if path.endswith(form.suffixes)), self.formats[0])
 
     def path_error(self, spec: str) -> InstanceError | None:
-        """Return the error for a text that can only be a path: it has a folder or a suffix, or something is there."""
+        """Return the error for a text that can only be a path: it has a folder or a suffix, or exists."""
         if os.path.basename(spec) == spec and not spec.endswith(self.suffixes) and not os.path.exists(spec):
             return None
         return InstanceError(spec, None, describe_non_file([spec]), self._format_of(spec).contents)
 
     def _missing(self, spec: str, data: str | os.PathLike | None) -> InstanceError:
         if self.subfolders and os.path.basename(spec) == spec and not os.path.exists(spec):
-            found = f"no such instance in {folders.describe_search_path(data)}"
+            fault = f"no such instance in {folders.describe_search_path(data)}"
         else:
-            found = describe_non_file([spec, os.path.join(data or "", spec)])
-        return InstanceError(spec, None, found, self.expected)
+            fault = describe_non_file([spec, os.path.join(data or "", spec)])
+        return InstanceError(spec, None, fault, self.expected)

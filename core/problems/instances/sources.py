@@ -17,31 +17,22 @@ DEFAULT_GENERATED = "uniform:100:seed=1"
 
 
 def local_files(data: str | os.PathLike | None = None) -> dict[str, Path]:
-    """Return all files that `find` would return, by name.
-
-    Raises `InstanceError` if `data` is not a folder.
-    """
-    found: dict[str, Path] = {}
+    """Return all files that `find` would return, by name; raises `InstanceError` if `data` is not a folder."""
+    paths: dict[str, Path] = {}
     for folder in [root / subfolder for root in folders.search_path(data) for subfolder in SUBFOLDERS]:
         files = [folder / name for name in _names(folder)]
         for suffix in READER.suffixes:
             for path in files:
                 if path.name.endswith(suffix) and os.path.isfile(path):
-                    found.setdefault(path.name.removesuffix(suffix), path)
-    return found
+                    paths.setdefault(path.name.removesuffix(suffix), path)
+    return paths
 
 
 def default_instance(data: str | os.PathLike | None = None) -> tuple[str, str]:
-    """Return what to run where the user names nothing, and the reason, for the report.
+    """Return the default instance and the reason, one sentence for the report.
 
-    Raises `InstanceError` if `data` is not a folder.
-
-    Returns
-    -------
-    spec : str
-        kroA100 where it is at hand, else pcb442 where that is, else a generated instance.
-    reason : str
-        One sentence.
+    This is kroA100 if there is a local file, else pcb442 if there is, else a generated instance. Raises `InstanceError`
+    if `data` is not a folder.
     """
     path = find(DEFAULT, data)
     if path is not None:
@@ -55,7 +46,7 @@ def default_instance(data: str | os.PathLike | None = None) -> tuple[str, str]:
 
 
 def _names(folder: Path) -> list[str]:
-    """Return what is in a folder, in order; nothing where there is none, or one that may not be read."""
+    """Return the sorted names in a folder; none if it is missing or may not be read."""
     try:
         return sorted(os.listdir(folder))
     except OSError:
@@ -74,8 +65,8 @@ def _missing(name: str, data: str | os.PathLike | None) -> InstanceError:
     if name in published:
         either = ", or `fetch archive`," if name in optima.ARCHIVED else ""
         advice = f" (`python -m core.problems fetch {published[name]} {name}`{either} gets it)"
-    found = f"no such instance in {folders.describe_search_path(data)}{advice}"
-    return InstanceError(name, None, found, READER.expected)
+    fault = f"no such instance in {folders.describe_search_path(data)}{advice}"
+    return InstanceError(name, None, fault, READER.expected)
 
 
 READER = InstanceReader(

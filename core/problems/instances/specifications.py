@@ -1,4 +1,4 @@
-"""Texts that ask for a generated instance: `random:50:ratio=4.2:seed=1`, a family, its sizes, then its options."""
+"""Texts that specify a generated instance: `random:50:ratio=4.2:seed=1`, a family, its sizes, then its options."""
 
 from __future__ import annotations
 
@@ -13,16 +13,10 @@ from core.problems.instances.tokens import quoted
 
 
 class Quantity(NamedTuple):
-    """A number in a specification, not negative.
+    """A number from `least` to `most` in a specification, not negative.
 
-    Attributes
-    ----------
-    least, most
-        Its range.
-    usual
-        Default if a text omits it; sizes are never omitted.
-    decimals
-        Most digits after the point; 0 for an integer.
+    `usual` is the default of an option; sizes have none. `decimals` is the largest number of digits after the point; 0
+    for an integer.
     """
 
     name: str
@@ -32,7 +26,7 @@ class Quantity(NamedTuple):
     decimals: int = 0
 
     def read(self, spec: str, text: str) -> int | Fraction:
-        """Return the value of a text, or refuse it with an error that names the specification."""
+        """Return the value of a text; an error names the specification."""
         behind = rf"(\.[0-9]{{1,{self.decimals}}})?" if self.decimals else ""
         if not re.fullmatch(rf"[0-9]{{1,19}}{behind}", text) or not self.least <= Fraction(text) <= self.most:
             kind = "a decimal number" if self.decimals else "an integer"
@@ -41,13 +35,12 @@ class Quantity(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """Two ascending integers LOW..HIGH in a specification, each of at most 31 bits, either sign; fields as above."""
+    """Two ascending integers LOW..HIGH in a specification, each of at most 31 bits, either sign."""
 
     name: str
     usual: str
 
     def read(self, spec: str, text: str) -> tuple[int, int]:
-        """Return the value of a text, or refuse it with an error that names the specification."""
         ends = re.fullmatch(r"(-?[0-9]{1,10})\.\.(-?[0-9]{1,10})", text)
         if ends is None or not -LARGEST_COST <= int(ends[1]) <= int(ends[2]) <= LARGEST_COST:
             expected = f"LOW..HIGH, two ascending integers from {-LARGEST_COST} to {LARGEST_COST}"
@@ -63,29 +56,24 @@ def parse_specification(
 ) -> tuple[str, list[Any]]:
     """Read a specification FAMILY:SIZE...[:OPTION=VALUE]...
 
-    Raises `InstanceError` for a missing size, an unknown or repeated option, or a value out of range.
-
-    Returns
-    -------
-    name : str
-        The same with all options, so that equal names mean equal instances.
-    values : list of int, Fraction or tuple
-        Those of the sizes, then those of the options, in the order in which they are given here.
+    Return a name with all options, so that equal names mean equal instances, and the values of the sizes, then those of
+    the options, in the order of the arguments: int, Fraction or tuple. Raises `InstanceError` for a missing size, an
+    unknown or repeated option, or a value out of range.
     """
     family, *parts = spec.split(":")
-    form = ":".join([family, *(one.name.upper().replace(" ", "-") for one in sizes)])
-    form += "".join(f"[:{one.name}=VALUE]" for one in options)
+    form = ":".join([family, *(each.name.upper().replace(" ", "-") for each in sizes)])
+    form += "".join(f"[:{each.name}=VALUE]" for each in options)
     if len(parts) < len(sizes):
         raise InstanceError(spec, None, f"no {sizes[len(parts)].name}", form)
-    texts = {one.name: one.usual for one in options}
-    given: set[str] = set()
+    texts = {each.name: each.usual for each in options}
+    seen: set[str] = set()
     for part in parts[len(sizes) :]:
         name, _, value = part.partition("=")
-        if name not in texts or name in given:
-            raise InstanceError(spec, None, f"option {quoted(part)} ({'again' if name in given else 'unknown'})", form)
-        given.add(name)
+        if name not in texts or name in seen:
+            raise InstanceError(spec, None, f"option {quoted(part)} ({'again' if name in seen else 'unknown'})", form)
+        seen.add(name)
         texts[name] = value
-    numbers = [one.read(spec, text) for one, text in zip(sizes, parts, strict=False)]
-    values = [one.read(spec, texts[one.name]) for one in options]
+    numbers = [each.read(spec, text) for each, text in zip(sizes, parts, strict=False)]
+    values = [each.read(spec, texts[each.name]) for each in options]
     name = ":".join([family, *map(str, numbers), *(f"{option}={text}" for option, text in texts.items())])
     return name, [*numbers, *values]

@@ -1,7 +1,7 @@
 """TSPLIB instance files: read by tsplib95, and validated, because tsplib95 accepts broken ones.
 
-A file may lack its EOF, as pr1002 and usa13509 of TSPLIB do, only where every section that the header
-announces is complete and the last line ends in a line break.
+A file may lack its EOF, as pr1002 and usa13509 of TSPLIB do, only if all announced sections are complete and the last
+line ends in a line break.
 """
 
 import itertools
@@ -29,13 +29,7 @@ def parse(
     name: str | None = None,
     source: str = "text given by the caller",
 ) -> TspInstance:
-    """Return the instance of a TSPLIB text.
-
-    Parameters
-    ----------
-    name
-        Name of the instance; replaces the text's NAME.
-    """
+    """Return the instance of a TSPLIB text; ``name`` replaces the text's NAME."""
     layout = scan(text, path)
     _check_type(layout)
     n = layout.integer("DIMENSION", FEWEST_CITIES, MOST_CITIES)
@@ -72,10 +66,9 @@ def parse(
 
 
 def parse_file(text: str, path: str | os.PathLike) -> TspInstance:
-    """Return the instance of a file's text.
+    """Return the instance of a file's text, with the file's name, since linhp318.tsp calls itself lin318.
 
-    The instance takes the file's name, since linhp318.tsp calls itself lin318. Of a CVRP the travelling
-    salesman's part is kept: coordinates or distances of all nodes, the depot included.
+    Of a CVRP the travelling salesman's part is kept: coordinates or distances of all nodes, the depot included.
     """
     return parse(text, path=path, name=instance_name(path, r"\.(tsp|vrp|txt)"), source=f"file {os.fspath(path)}")
 
@@ -201,7 +194,7 @@ def _check_weight_count(layout: TsplibLayout, section: TsplibSection, n: int) ->
 
 
 def _read_by_tsplib95(layout: TsplibLayout, n: int, explicit: bool) -> Any:
-    """Return tsplib95's reading of what passed the checks, without free text that it trips over."""
+    """Return tsplib95's reading of the checked sections, without free text that it cannot read."""
     # here, because networkx comes along and takes long to import
     import tsplib95
 
@@ -209,8 +202,8 @@ def _read_by_tsplib95(layout: TsplibLayout, n: int, explicit: bool) -> Any:
     lines = [f"DIMENSION : {n}", f"EDGE_WEIGHT_TYPE : {kind}"]
     if explicit:
         lines.append(f"EDGE_WEIGHT_FORMAT : {layout.keys['EDGE_WEIGHT_FORMAT'][0]}")
-    wanted = ("FIXED_EDGES_SECTION", "NODE_COORD_SECTION", "DISPLAY_DATA_SECTION", "EDGE_WEIGHT_SECTION")
-    sections = [layout.sections[name] for name in wanted if name in layout.sections]
+    names = ("FIXED_EDGES_SECTION", "NODE_COORD_SECTION", "DISPLAY_DATA_SECTION", "EDGE_WEIGHT_SECTION")
+    sections = [layout.sections[name] for name in names if name in layout.sections]
     for section in sections:
         lines += [section.name, *section.rows]
     try:
@@ -221,7 +214,7 @@ def _read_by_tsplib95(layout: TsplibLayout, n: int, explicit: bool) -> Any:
 
 
 def _points(layout: TsplibLayout, name: str, points: dict, n: int) -> np.ndarray | None:
-    """Return coordinates by node number as an array of shape (n, axes), or None without any."""
+    """Return coordinates by node number as an array of shape (n, axes), or None."""
     if name not in layout.sections:
         return None
     coordinates = np.array([points[node] for node in range(1, n + 1)], dtype=np.float64)
@@ -235,7 +228,7 @@ def _points(layout: TsplibLayout, name: str, points: dict, n: int) -> np.ndarray
 
 
 def _check_extent(layout: TsplibLayout, coordinates: np.ndarray, edge_weight_type: str) -> None:
-    """Refuse cities too far apart, at the line of one that is."""
+    """Refuse cities too far apart, at the line of one of them."""
     objection = metric.describe_invalid_coordinates(coordinates, edge_weight_type)
     if objection:
         section = layout.sections["NODE_COORD_SECTION"]

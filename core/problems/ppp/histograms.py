@@ -1,9 +1,9 @@
 """The paper's evaluation of the permuted perceptron problem: a separate histogram for each neighbour.
 
 Y' = A V' follows from Y = A V in linear time (`luong2013`, section 6.2), and a neighbour's cost from the histogram of
-Y', which is private to the lane that evaluates it. Section 5.3 puts such a structure into local memory or, where it is
-too large, into global memory "using the coalescing transformation" (appendices B.1 and C.3): element g of neighbouring
-lanes then lies at neighbouring addresses. A layout says which; the costs are the same.
+Y', which is private to a lane. Section 5.3 puts such a structure into local memory or, if it is too large, into global
+memory "using the coalescing transformation" (appendices B.1 and C.3): element g of neighbouring lanes then lies at
+neighbouring addresses. The layout chooses; the costs are the same.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ LOCAL, COLUMNS, ROWS = LAYOUTS = ("local", "columns", "rows")
 
 @bundle
 class LocalCounts(Products):
-    """The products; ``bins`` are the groups of a histogram in a lane's local memory."""
+    """The products, with ``bins`` groups of a histogram in a lane's local memory."""
 
     bins: Const[i32]
 
 
 @bundle
 class GlobalCounts(Products):
-    """The products, and room for a histogram of each of ``lanes`` lanes, which evaluate side by side."""
+    """The products, with memory for a histogram of each of ``lanes`` simultaneous lanes."""
 
     counts: Array[i32] = Row("cells")
     cells: i32
@@ -90,12 +90,12 @@ DELTAS: dict[str, Function] = {LOCAL: added_by_local_counts, COLUMNS: added_by_c
 
 
 def evaluation_by_histograms(layout: str, rows: int, inputs: int) -> Evaluation:
-    """The evaluation with the histograms laid out so, for a matrix of this size."""
+    """Return the evaluation with histograms of a layout, for a matrix of this size."""
     return Evaluation(DELTAS[layout], begin=count_products, update=flip_products, work=rows + 2 * inputs)
 
 
 def histogram_data(layout: str, numbers: dict[str, object]) -> LocalCounts | GlobalCounts:
-    """Return the data of the evaluation, of the fields of `ProductGroups`; `room_for_lanes` adds memory for lanes."""
+    """Return the data of the evaluation, from the fields of `ProductGroups`; `room_for_lanes` adds memory for lanes."""
     groups = numbers["groups"]
     if layout == LOCAL:
         return LocalCounts(**numbers, bins=groups)
@@ -105,11 +105,7 @@ def histogram_data(layout: str, numbers: dict[str, object]) -> LocalCounts | Glo
 def room_for_lanes(data: GlobalCounts, lanes: int) -> GlobalCounts:
     """Return the data with a histogram for each of ``lanes`` lanes.
 
-    Raises
-    ------
-    UserError
-        They have more elements than 32 bits count.
-
+    Raises `UserError` if they have more elements than 32 bits count.
     """
     cells = lanes * data.groups
     if cells >= 2**31:
@@ -117,6 +113,6 @@ def room_for_lanes(data: GlobalCounts, lanes: int) -> GlobalCounts:
             f"histograms of {data.groups} groups for {lanes} neighbours side by side in global memory: expected less "
             f"than 2^31 elements in all; use layout {LOCAL}"
         )
-    found = copy.copy(data)
-    found.cells, found.lanes = cells, lanes
-    return found
+    enlarged = copy.copy(data)
+    enlarged.cells, enlarged.lanes = cells, lanes
+    return enlarged

@@ -1,6 +1,6 @@
 """Change of a perceptron's cost by one flip, from sums of the matrix's columns over the rows of equal product.
 
-Rows of one group go down or up by one group. The difference of both numbers is the sum of a column's signs over the
+Rows of one group move down or up by one group. The difference of both numbers is the sum of a column's signs over the
 group's rows, times the column's sign in the solution. So a neighbour costs one sum for each group, and all sums of a
 move one addition for each entry of the matrix, side by side over columns.
 """
@@ -55,7 +55,7 @@ def sum_columns(share: Share, changed: i32, move: Move, solution: Array[i32], pp
 
 @function
 def added_by_sums(solution: Array[i32], index: u32, move: Move, ppp: ProductGroups) -> i32:
-    """Return the change of cost by one flip: sweep the groups upwards and sum what they cost after it."""
+    """Return the change of cost by one flip: sweep the groups upwards and sum their costs after it."""
     cost = ppp.summary[COST_BEFORE + 1]
     low, high = ppp.summary[LOW], ppp.summary[HIGH]
     sign = 2 * solution[move.i] - 1

@@ -41,10 +41,9 @@ class PerceptronInstance:
 
     Parameters
     ----------
-    name : str
     matrix : array_like, shape (m, n), entries +1 and -1
         A; kept as int8, C-contiguous.
-    targets : array_like, shape (m,), integers from 0 to n, odd where n is, even where n is
+    targets : array_like, shape (m,), integers from 0 to n, odd if n is, even if n is
         S, in any order; kept as int32, sorted.
     secret : array_like, shape (n,), entries +1 and -1, optional
         A vector that has these products; kept as int8.
@@ -58,8 +57,8 @@ class PerceptronInstance:
     optimum : int or None
         0, the cost of the secret, if known.
     sha256 : str
-        Digest of the content (matrix, targets, weights): equal for instances of any name that have the same
-        costs. The secret is no part of it.
+        Digest of the content (matrix, targets, weights, but not the secret): equal for instances of any name that
+        have the same costs.
 
     Raises
     ------
@@ -78,7 +77,6 @@ class PerceptronInstance:
     sha256: str = field(init=False)
 
     def __post_init__(self) -> None:
-        """Check all parts and derive the rest."""
         matrix = np.asarray(self.matrix)
         if matrix.ndim != 2:
             self._refuse(f"a matrix of shape {matrix.shape}", "(m, n)")
@@ -92,7 +90,6 @@ class PerceptronInstance:
         object.__setattr__(self, "sha256", self._digest())
 
     def __repr__(self) -> str:
-        """Return name and size."""
         return f"PerceptronInstance({self.name!r}, m={self.m}, n={self.n})"
 
     @property
@@ -113,24 +110,24 @@ class PerceptronInstance:
     def _refuse(self, found: str, expected: str) -> NoReturn:
         raise InstanceError(self.name, None, found, expected)
 
-    def _signs(self, given: np.ndarray, what: str) -> np.ndarray:
-        wrong = (given != 1) & (given != -1)
+    def _signs(self, values: np.ndarray, noun: str) -> np.ndarray:
+        wrong = (values != 1) & (values != -1)
         if wrong.any():
-            self._refuse(f"{given[np.unravel_index(wrong.argmax(), given.shape)]} in the {what}", "+1 or -1")
-        return frozen(given, np.int8)
+            self._refuse(f"{values[np.unravel_index(wrong.argmax(), values.shape)]} in the {noun}", "+1 or -1")
+        return frozen(values, np.int8)
 
-    def _sorted_targets(self, given: np.ndarray) -> np.ndarray:
-        if given.shape != (self.m,) or not np.issubdtype(given.dtype, np.integer):
-            self._refuse(f"targets of shape {given.shape}, {given.dtype}", f"({self.m},), integers")
-        wrong = (given < 0) | (given > self.n) | (given % 2 != self.n % 2)
+    def _sorted_targets(self, values: np.ndarray) -> np.ndarray:
+        if values.shape != (self.m,) or not np.issubdtype(values.dtype, np.integer):
+            self._refuse(f"targets of shape {values.shape}, {values.dtype}", f"({self.m},), integers")
+        wrong = (values < 0) | (values > self.n) | (values % 2 != self.n % 2)
         if wrong.any():
-            self._refuse(f"target {given[wrong.argmax()]}", expected_target(self.n))
-        return frozen(np.sort(given), np.int32)
+            self._refuse(f"target {values[wrong.argmax()]}", expected_target(self.n))
+        return frozen(np.sort(values), np.int32)
 
-    def _checked_secret(self, given: np.ndarray) -> np.ndarray:
-        if given.shape != (self.n,):
-            self._refuse(f"a secret of shape {given.shape}", f"({self.n},)")
-        secret = self._signs(given, "secret")
+    def _checked_secret(self, values: np.ndarray) -> np.ndarray:
+        if values.shape != (self.n,):
+            self._refuse(f"a secret of shape {values.shape}", f"({self.n},)")
+        secret = self._signs(values, "secret")
         if not np.array_equal(np.sort(_products(self.matrix, secret)), self.targets):
             self._refuse("a secret with other products than the targets", "the same multiset")
         return secret
@@ -155,17 +152,11 @@ def largest_cost(m: int, n: int, negative_weight: int, histogram_weight: int) ->
 def check_size(
     name: str | os.PathLike, m: int, n: int, negative_weight: int, histogram_weight: int, line: int | None = None
 ) -> None:
-    """Check that a size and weights are in range, and that no cost passes 31 bits.
-
-    Raises
-    ------
-    InstanceError
-        A value is out of range, reported with `name` and `line`.
-    """
+    """Check that a size and weights are in range, and that no cost passes 31 bits; raises `InstanceError`."""
     if m < 1 or n < 1:
         raise InstanceError(name, line, f"{m} rows and {n} columns", "at least one of each")
-    for what, weight in (("negative_weight", negative_weight), ("histogram_weight", histogram_weight)):
-        require_integer(name, f"{what} {weight}", weight, 0, LARGEST_WEIGHT)
+    for noun, weight in (("negative_weight", negative_weight), ("histogram_weight", histogram_weight)):
+        require_integer(name, f"{noun} {weight}", weight, 0, LARGEST_WEIGHT)
     largest = largest_cost(m, n, negative_weight, histogram_weight)
     if largest > LARGEST_COST:
         raise InstanceError(
@@ -179,7 +170,7 @@ def check_size(
 
 
 def expected_target(n: int) -> str:
-    """Say which integers are non-negative products of two vectors of `n` signs."""
+    """Describe the integers that are non-negative products of two vectors of `n` signs."""
     return f"an {'odd' if n % 2 else 'even'} integer from 0 to {n}, as n is {n}"
 
 
@@ -192,22 +183,12 @@ def load(
 ) -> PerceptronInstance:
     """Return an instance by path or by its size m-n.
 
-    Parameters
-    ----------
-    spec : str
-        A file as `parse` reads it, which may be packed with gzip, here or in `data_folder`; or a size such as
-        "73-73", "73-73:seed=5" for `generate`.
-    data_folder : path, optional
-        Folder to search if `spec` alone names no file.
-    seed : int, 0 to 2**63 - 1
-        Seed of a generated instance, unless `spec` has one.
-    negative_weight, histogram_weight : int
-        w1 and w2 of the cost.
+    ``spec`` is a file as `parse` reads it, perhaps packed with gzip, here or in ``data_folder``; or a size such as
+    "73-73" or "73-73:seed=5" for `generate`, otherwise with ``seed``, 0 to 2**63 - 1. The weights are w1 and w2 of the
+    cost.
 
-    Raises
-    ------
-    InstanceError
-        No such file, a malformed name, a size, seed or weight out of range, or an invalid file.
+    Raises `InstanceError` if there is no such file, for a malformed name, a size, seed or weight out of range, or an
+    invalid file.
     """
     return READER.load(spec, data_folder, seed=seed, negative_weight=negative_weight, histogram_weight=histogram_weight)
 
@@ -217,20 +198,9 @@ def generate(
 ) -> PerceptronInstance:
     """Return a random instance with a known secret, so its optimum is 0.
 
-    Bits come from the raw words of NumPy's Philox4x64-10 with key `seed`, the lowest bit of each first; 1 means
-    +1. They fill the matrix row by row, then the secret. Rows with a negative product are negated.
-
-    Parameters
-    ----------
-    m, n : int, at least 1
-    seed : int, 0 to 2**63 - 1
-    negative_weight, histogram_weight : int
-        w1 and w2 of the cost.
-
-    Raises
-    ------
-    InstanceError
-        Size, seed or weights out of range.
+    Bits come from the raw words of NumPy's Philox4x64-10 with key ``seed``, the lowest bit of each first; 1 means +1.
+    They fill the matrix row by row, then the secret. Rows with a negative product are negated. Raises `InstanceError`
+    for a size, seed or weights out of range.
     """
     name = f"{m}-{n}:seed={seed}"
     check_size(name, m, n, negative_weight, histogram_weight)
@@ -264,20 +234,8 @@ def parse(
 ) -> PerceptronInstance:
     """Return the instance of a text: a line "m n", m lines of n entries 1, +1 or -1, then m targets.
 
-    Targets may be spread over lines; empty lines are ignored.
-
-    Parameters
-    ----------
-    text : str
-    path : path
-        Name of the text in error messages, and of the instance.
-    negative_weight, histogram_weight : int
-        w1 and w2 of the cost.
-
-    Raises
-    ------
-    InstanceError
-        Names path, line, the value found and the value expected.
+    Targets may be spread over lines; empty lines are ignored. ``path`` names the text in errors, and the instance.
+    Raises `InstanceError` with path, line, the value found and the value expected.
     """
     rows = rows_of(text)
     if not rows:
@@ -313,7 +271,7 @@ def _parse_row(path: str | os.PathLike, line: int, tokens: list[str], n: int) ->
 
 
 def _parse_targets(path: str | os.PathLike, rows: list[tuple[int, list[str]]], m: int, n: int) -> np.ndarray:
-    """Return the numbers of all rows but the first, which is the matrix's last and tells where a file ended."""
+    """Return the numbers of all rows but the first, the matrix's last, which shows the end of a truncated file."""
     targets: list[int] = []
     for line, tokens in rows[1:]:
         for token in tokens:
@@ -330,60 +288,47 @@ def _parse_targets(path: str | os.PathLike, rows: list[tuple[int, list[str]]], m
 def cost(instance: PerceptronInstance, bits: np.ndarray) -> int:
     """Return w1 * sum(|Y_i| - Y_i) + w2 * sum over v from -n to n of |H_v - H'_v|, where Y = AV.
 
-    H and H' count the targets and the products equal to v. 0 means that the vector solves the instance.
-
-    Parameters
-    ----------
-    instance : PerceptronInstance
-    bits : array_like, shape (n,), 0 or 1
-        1 means V = +1, 0 means -1.
-
-    Raises
-    ------
-    ValueError
-        Wrong shape, or other numbers.
+    H and H' count the targets and the products equal to v. 0 means that the vector solves the instance. ``bits``, shape
+    (n,), are 1 for V = +1 and 0 for -1; raises `ValueError` for another shape or other numbers.
     """
-    found = products(instance, bits)
-    negative = int((np.abs(found) - found).sum(dtype=np.int64))
-    differences = np.abs(instance.target_histogram - histogram(found, instance.n))
+    y = products(instance, bits)
+    negative = int((np.abs(y) - y).sum(dtype=np.int64))
+    differences = np.abs(instance.target_histogram - histogram(y, instance.n))
     return instance.negative_weight * negative + instance.histogram_weight * int(differences.sum(dtype=np.int64))
 
 
 def costs(instance: PerceptronInstance, bits: np.ndarray) -> np.ndarray:
-    """Return what `cost` says of many vectors: (number of vectors, n), 0 or 1 -> (number of vectors,) int64."""
+    """Return the `cost` of many vectors: (number of vectors, n), 0 or 1 -> (number of vectors,) int64."""
     n = instance.n
     # A matrix product of floats is fast, and sums of ones are exact in them.
     matrix = instance.matrix.astype(np.float32 if n < 2**24 else np.float64)
     values = 2 * n + 1
-    found = np.empty(len(bits), np.int64)
+    all_costs = np.empty(len(bits), np.int64)
     for first in range(0, len(bits), VECTOR_BLOCK):
         signs = bits[first : first + VECTOR_BLOCK].astype(matrix.dtype) * 2 - 1
-        each = (signs @ matrix.T).astype(np.int64)
-        negative = (np.abs(each) - each).sum(axis=1)
-        places = each + n + values * np.arange(len(each))[:, None]
-        counts = np.bincount(places.reshape(-1), minlength=values * len(each)).reshape(len(each), values)
+        y = (signs @ matrix.T).astype(np.int64)
+        negative = (np.abs(y) - y).sum(axis=1)
+        places = y + n + values * np.arange(len(y))[:, None]
+        counts = np.bincount(places.reshape(-1), minlength=values * len(y)).reshape(len(y), values)
         differences = np.abs(instance.target_histogram - counts).sum(axis=1)
-        found[first : first + VECTOR_BLOCK] = (
+        all_costs[first : first + VECTOR_BLOCK] = (
             instance.negative_weight * negative + instance.histogram_weight * differences
         )
-    return found
+    return all_costs
 
 
 def products(instance: PerceptronInstance, bits: np.ndarray) -> np.ndarray:
-    """Return Y = AV for the vector V of `bits`: (m,) int32.
+    """Return Y = AV for the vector V of ``bits``: (m,) int32.
 
-    Raises
-    ------
-    ValueError
-        Wrong shape, or other numbers than 0 and 1.
+    Raises `ValueError` for another shape, or other numbers than 0 and 1.
     """
-    given = np.asarray(bits)
-    if given.shape != (instance.n,):
-        raise ValueError(f"found bits of shape {given.shape}, expected ({instance.n},)")
-    wrong = (given != 0) & (given != 1)
+    vector = np.asarray(bits)
+    if vector.shape != (instance.n,):
+        raise ValueError(f"found bits of shape {vector.shape}, expected ({instance.n},)")
+    wrong = (vector != 0) & (vector != 1)
     if wrong.any():
-        raise ValueError(f"found bit {given[wrong.argmax()]}, expected 0 or 1")
-    return _products(instance.matrix, given.astype(np.int8) * 2 - 1)
+        raise ValueError(f"found bit {vector[wrong.argmax()]}, expected 0 or 1")
+    return _products(instance.matrix, vector.astype(np.int8) * 2 - 1)
 
 
 def histogram(values: np.ndarray, n: int) -> np.ndarray:
@@ -399,12 +344,11 @@ def _products(matrix: np.ndarray, signs: np.ndarray) -> np.ndarray:
 def _parse_file(
     text: str, path: str | os.PathLike, seed: int, negative_weight: int, histogram_weight: int
 ) -> PerceptronInstance:
-    """Return the instance of a text, which needs no seed."""
     return parse(text, path, negative_weight, histogram_weight)
 
 
 def _generate(spec: str, seed: int, negative_weight: int, histogram_weight: int) -> PerceptronInstance:
-    """Return the instance of a size m-n or m-n:seed=INTEGER; the seed of the text comes first."""
+    """Return the instance of a size m-n or m-n:seed=INTEGER; the text's seed takes precedence."""
     size = _SPEC.fullmatch(spec)
     assert size is not None
     chosen = seed if size[3] is None else int(size[3])
@@ -412,8 +356,8 @@ def _generate(spec: str, seed: int, negative_weight: int, histogram_weight: int)
 
 
 def _missing(spec: str, data: str | os.PathLike | None) -> InstanceError:
-    found = f"{describe_non_file([spec, os.path.join(data or '', spec)])} and no such size"
-    return InstanceError(spec, None, found, READER.expected)
+    fault = f"{describe_non_file([spec, os.path.join(data or '', spec)])} and no such size"
+    return InstanceError(spec, None, fault, READER.expected)
 
 
 READER = InstanceReader(

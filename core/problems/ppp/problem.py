@@ -2,9 +2,9 @@
 
 A flip changes a product by -2 or +2, so a neighbour's cost depends only on the numbers of rows of each product value
 that rise and fall. Rows of equal value share 32-bit words (`core.problems.ppp.row_groups`); for every column a word of
-"planes" holds the rows with products that fall when the column is flipped. The linear evaluation reads the same rows
-one by one. One flip has an evaluation of its own in `core.problems.ppp.one_flip`, the paper's (`luong2013`, section
-6.2) is in `core.problems.ppp.histograms`.
+"planes" has the rows with products that fall when the column is flipped. The linear evaluation reads the same rows one
+by one. The evaluation of one flip is in `core.problems.ppp.one_flip`, the paper's (`luong2013`, section 6.2) in
+`core.problems.ppp.histograms`.
 """
 
 from __future__ import annotations
@@ -17,18 +17,7 @@ import numpy as np
 from core.arguments import loaded_instance
 from core.errors import UserError
 from core.kernels.local_search.walks import Move, Share
-from core.lang import (
-    Array,
-    Const,
-    Function,
-    boolean,
-    function,
-    i32,
-    min,
-    popcount,
-    team_size,
-    u32,
-)
+from core.lang import Array, Const, Function, boolean, function, i32, min, popcount, team_size, u32
 from core.problems.encodings import Bits
 from core.problems.ppp import perceptron
 from core.problems.ppp.histograms import (
@@ -57,7 +46,7 @@ from core.problems.problem import Evaluation, Problem
 
 @function
 def rows_falling(least: Const[i32], reach: Const[i32], word: i32, move: Move, ppp: ProductGroups) -> i32:
-    """Rows of a word that at least ``least`` of ``reach`` flips lower."""
+    """Return the number of rows of a word that at least ``least`` of ``reach`` flips lower."""
     p = ppp.planes[word * ppp.inputs + move.i]
     if reach == 1:
         return popcount(p) if least == 1 else 0
@@ -74,8 +63,8 @@ def rows_falling(least: Const[i32], reach: Const[i32], word: i32, move: Move, pp
 def rows_falling_one_by_one(
     reach: Const[i32], word: i32, count: i32, solution: Array[i32], move: Move, ppp: ProductGroups
 ) -> i32:
-    """Rows of a word that at least 1, 2 or 3 flips lower: six bits each."""
-    one, two, three = 0, 0, 0
+    """Return the numbers of rows of a word that at least 1, 2 or 3 flips lower, in six bits each."""
+    by_one, by_two, by_three = 0, 0, 0
     for bit in range(count):
         row = ppp.slots[32 * word + bit]
         lowered = falls(row, move.i, solution, ppp)
@@ -83,20 +72,20 @@ def rows_falling_one_by_one(
             lowered += falls(row, move.j, solution, ppp)
         if reach == 3:
             lowered += falls(row, move.k, solution, ppp)
-        one += 1 if lowered >= 1 else 0
-        two += 1 if lowered >= 2 else 0
-        three += 1 if lowered >= 3 else 0
-    return one | (two << 6) | (three << 12)
+        by_one += 1 if lowered >= 1 else 0
+        by_two += 1 if lowered >= 2 else 0
+        by_three += 1 if lowered >= 3 else 0
+    return by_one | (by_two << 6) | (by_three << 12)
 
 
 @function
 def sweep_cost(
     reach: Const[i32], by_words: Const[boolean], solution: Array[i32], move: Move, ppp: ProductGroups
 ) -> i32:
-    """Sweep the groups upwards and sum what they cost after ``reach`` flips.
+    """Sweep the groups upwards and sum their costs after ``reach`` flips.
 
-    Rows of group g go to g - reach, g - reach + 2 ... g + reach; a0 ... a6 collect what arrives at g - reach,
-    g - reach + 1 ..., so that a0 is complete when group g is done.
+    Rows of group g move to g - reach, g - reach + 2 ... g + reach; a0 ... a6 count arrivals at g - reach, g - reach + 1
+    ..., so a0 is complete after group g.
     """
     cost = ppp.summary[COST_BEFORE + reach]
     group = ppp.summary[LOW] - reach
@@ -105,26 +94,26 @@ def sweep_cost(
     for w in range(words):
         word = ppp.info[w]
         count = word & (LAST_OF_GROUP - 1)
-        one, two, three = 0, 0, 0
+        by_one, by_two, by_three = 0, 0, 0
         if by_words:
-            one = rows_falling(1, reach, w, move, ppp)
-            two = rows_falling(2, reach, w, move, ppp)
-            three = rows_falling(3, reach, w, move, ppp)
+            by_one = rows_falling(1, reach, w, move, ppp)
+            by_two = rows_falling(2, reach, w, move, ppp)
+            by_three = rows_falling(3, reach, w, move, ppp)
         else:
             lowered = rows_falling_one_by_one(reach, w, count, solution, move, ppp)
-            one, two, three = lowered & 63, (lowered >> 6) & 63, lowered >> 12
+            by_one, by_two, by_three = lowered & 63, (lowered >> 6) & 63, lowered >> 12
         if reach == 1:
-            a0 += one
-            a2 += count - one
+            a0 += by_one
+            a2 += count - by_one
         if reach == 2:
-            a0 += two
-            a2 += one - two
-            a4 += count - one
+            a0 += by_two
+            a2 += by_one - by_two
+            a4 += count - by_one
         if reach == 3:
-            a0 += three
-            a2 += two - three
-            a4 += one - two
-            a6 += count - one
+            a0 += by_three
+            a2 += by_two - by_three
+            a4 += by_one - by_two
+            a6 += count - by_one
         if word >= LAST_OF_GROUP:
             cost += group_cost(a0, group, ppp)
             a0, a1, a2, a3, a4, a5, a6 = a1, a2, a3, a4, a5, a6, 0
@@ -140,7 +129,7 @@ def sweep_cost(
 def rows_arriving(
     reach: Const[i32], by_words: Const[boolean], group: i32, solution: Array[i32], move: Move, ppp: ProductGroups
 ) -> i32:
-    """Rows of a group after the flips: of each group that can reach it, those that go just so far."""
+    """Return the rows of a group after the flips: of each group that can reach it, those that move exactly to it."""
     rows = 0
     for lowered_by in range(reach + 1):
         source = group + 2 * lowered_by - reach
@@ -150,20 +139,20 @@ def rows_arriving(
             for w in range(words_of(all_of_them)):
                 count = min(32, all_of_them - 32 * w)
                 word = first + w
-                one, two, three = 0, 0, 0
+                by_one, by_two, by_three = 0, 0, 0
                 if by_words:
-                    one = rows_falling(1, reach, word, move, ppp)
-                    two = rows_falling(2, reach, word, move, ppp)
-                    three = rows_falling(3, reach, word, move, ppp)
+                    by_one = rows_falling(1, reach, word, move, ppp)
+                    by_two = rows_falling(2, reach, word, move, ppp)
+                    by_three = rows_falling(3, reach, word, move, ppp)
                 else:
                     lowered = rows_falling_one_by_one(reach, word, count, solution, move, ppp)
-                    one, two, three = lowered & 63, (lowered >> 6) & 63, lowered >> 12
+                    by_one, by_two, by_three = lowered & 63, (lowered >> 6) & 63, lowered >> 12
                 if lowered_by == 0:
-                    rows += count - one
+                    rows += count - by_one
                 elif lowered_by == 1:
-                    rows += one - two
+                    rows += by_one - by_two
                 else:
-                    rows += two - three if lowered_by == 2 else three
+                    rows += by_two - by_three if lowered_by == 2 else by_three
     return rows
 
 
@@ -177,7 +166,7 @@ def sweep_cost_part(
     move: Move,
     ppp: ProductGroups,
 ) -> i32:
-    """This worker's groups of the same sum."""
+    """Return a worker's part of the sum of `sweep_cost`: that of its groups."""
     cost = ppp.summary[COST_BEFORE + reach] if worker == 0 else 0
     for group in range(ppp.summary[LOW] - reach + worker, ppp.summary[HIGH] + reach + 1, workers):
         rows = rows_arriving(reach, by_words, group, solution, move, ppp)
@@ -199,7 +188,7 @@ def make_evaluation_functions(by_words: bool) -> tuple[Function, Function]:
 
     @function
     def added_in_parts(worker: i32, workers: i32, solution: Array[i32], move: Move, ppp: ProductGroups) -> i32:
-        """A worker's part of what the flips add."""
+        """Return a worker's part of the change of cost."""
         if move.k >= 0:
             return sweep_cost_part(3, by_words, worker, workers, solution, move, ppp)
         if move.j >= 0:
@@ -225,7 +214,7 @@ def added_by_words(solution: Array[i32], index: u32, move: Move, ppp: ProductGro
 
 @function
 def fill_planes(share: Share, changed: i32, move: Move, solution: Array[i32], ppp: ProductGroups):
-    """For every word of rows and every column: which rows fall.
+    """Store, for every word of rows and every column, the rows that fall.
 
     Lanes fill cells side by side; workers that are no lanes fill whole cache lines, which no other writes.
     """
@@ -252,7 +241,6 @@ class Ppp(Problem):
         Instance, or its name, path or specification: see `core.problems.ppp.perceptron.load`.
     layout
         Place of lanes' histograms in the evaluation by histograms: see `core.problems.ppp.histograms`.
-
     """
 
     published = "histogram"
@@ -284,19 +272,17 @@ class Ppp(Problem):
 
     @classmethod
     def load(cls, spec: str, data: str | os.PathLike | None = None, seed: int = 0, layout: str = LOCAL) -> Ppp:
-        """The problem of that name, path or specification: see `core.problems.ppp.perceptron.load`."""
         return cls(perceptron.load(spec, data, seed), layout)
 
     def cost(self, solution: np.ndarray) -> int:
-        """The weighted sum of negative products and of differences of histograms."""
+        """Return the weighted sum of negative products and of differences of histograms."""
         return perceptron.cost(self.instance, solution)
 
     def costs(self, solutions: np.ndarray) -> np.ndarray:
-        """See `Problem`."""
         return perceptron.costs(self.instance, solutions)
 
     def cost_range(self) -> tuple[int, int]:
-        """All products -n, and no product among the targets, would cost most."""
+        """Return 0 and the cost of products that are all -n, with no product among the targets."""
         return 0, perceptron.largest_cost(
             self.instance.m, self.instance.n, self.instance.negative_weight, self.instance.histogram_weight
         )
@@ -322,9 +308,8 @@ class Ppp(Problem):
         }
 
     def data_for(self, evaluation: str) -> Products:
-        """The signs and targets, with what a walk or a lane keeps for the evaluation."""
+        """Return the signs and targets, with the rows of a walk or the memory of a lane for the evaluation."""
         return histogram_data(self.layout, self.numbers) if evaluation == "histogram" else self.data
 
     def with_room(self, data: Any, lanes: int) -> Any:
-        """Room for a histogram of each lane, if they lie in global memory."""
         return room_for_lanes(data, lanes) if isinstance(data, GlobalCounts) else data

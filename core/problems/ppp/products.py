@@ -1,6 +1,6 @@
 """Data of all evaluations of the permuted perceptron problem: signs, targets, and products Y = A V.
 
-The products and their histogram are what a walk keeps beside its solution in any case (`luong2013`, section 6.2).
+A walk keeps the products and their histogram with its solution (`luong2013`, section 6.2).
 """
 
 from __future__ import annotations
@@ -16,15 +16,9 @@ MARGIN = 3
 class Products:
     """The matrix of signs and its target histogram, and the products of its rows with the present vector.
 
-    Attributes
-    ----------
-    matrix
-        Signs of ``rows`` rows of ``inputs`` columns, row by row.
-    targets
-        Rows that should have product 2 g - inputs, at g + `MARGIN`.
-    products, histogram
-        The product of every row; how many rows have product 2 g - inputs, for each of ``groups`` groups.
-
+    ``matrix`` has the signs of ``rows`` rows of ``inputs`` columns, row by row. ``targets`` has the wanted number of
+    rows with product 2 g - inputs at g + `MARGIN`. ``products`` has the product of every row, ``histogram`` the number
+    of rows with product 2 g - inputs, for each of ``groups`` groups.
     """
 
     matrix: Array[i8]
@@ -40,7 +34,7 @@ class Products:
 
 @function
 def group_cost(rows: i32, group: i32, ppp: Products) -> i32:
-    """Return the cost of ``rows`` rows of product 2 group - inputs: of their sign, and of their number."""
+    """Return the cost of ``rows`` rows of product 2 group - inputs, for their sign and for their number."""
     missing = max(ppp.inputs - 2 * group, 0)
     off = abs(ppp.targets[group + MARGIN] - rows)
     return 2 * ppp.negative_weight * missing * rows + ppp.histogram_weight * off
@@ -48,14 +42,14 @@ def group_cost(rows: i32, group: i32, ppp: Products) -> i32:
 
 @function
 def falls(row: i32, column: i32, solution: Array[i32], ppp: Products) -> i32:
-    """1 if flipping ``column`` lowers the product of ``row``, else 0."""
+    """Return 1 if flipping ``column`` lowers the product of ``row``, else 0."""
     positive = 1 if ppp.matrix[row * ppp.inputs + column] > 0 else 0
     return 1 if positive == solution[column] else 0
 
 
 @function
 def count_products(solution: Array[i32], ppp: Products):
-    """Y = A V and its histogram, from scratch; all lanes of a team call it."""
+    """Store Y = A V and its histogram, from scratch; all lanes of a team call it."""
     for group in range(lane(), ppp.inputs + 1, team_size()):
         ppp.histogram[group] = 0
     barrier()
@@ -69,7 +63,7 @@ def count_products(solution: Array[i32], ppp: Products):
 
 @function
 def product_after(row: i32, solution: Array[i32], move: Move, ppp: Products) -> i32:
-    """The product of a row after the flips."""
+    """Return the product of a row after the flips."""
     after = ppp.products[row] + 2 - 4 * falls(row, move.i, solution, ppp)
     if move.j >= 0:
         after += 2 - 4 * falls(row, move.j, solution, ppp)
@@ -80,7 +74,7 @@ def product_after(row: i32, solution: Array[i32], move: Move, ppp: Products) -> 
 
 @function
 def flip_products(solution: Array[i32], move: Move, ppp: Products):
-    """Y and its histogram as they are after the flips; all lanes of a team call it."""
+    """Update Y and its histogram for the flips; all lanes of a team call it."""
     for row in range(lane(), ppp.rows, team_size()):
         before = ppp.products[row]
         after = product_after(row, solution, move, ppp)

@@ -1,4 +1,4 @@
-"""Rows of the perceptron's matrix, grouped by their product: data of a walk that evaluations by groups read."""
+"""Rows of the perceptron's matrix, grouped by their product: data of a walk for evaluations by groups."""
 
 from __future__ import annotations
 
@@ -31,18 +31,13 @@ LAST_OF_GROUP = 64
 
 @bundle
 class ProductGroups(Products):
-    """The products, and the rows grouped by them, which are part of a walk.
+    """The products, and the rows of the matrix grouped by them, which belong to a walk.
 
-    Attributes
-    ----------
-    slots, cursor
-        The rows, those of each group in adjacent whole words of 32; the end of a group's rows.
-    info, summary
-        Number of rows in each word of slots, + `LAST_OF_GROUP` for a group's last one; the words LOW, HIGH ... above.
-    planes
-        For every word of slots and every column: the rows with a product that falls when the column is flipped.
-        One flip: for every group from LOW on and every column, the sum of its rows' signs.
-
+    ``slots`` has the rows, those of each group in adjacent whole words of 32, and ``cursor`` the end of a group's rows.
+    ``info`` has the number of rows in each word of slots, + `LAST_OF_GROUP` for a group's last one; ``summary`` has the
+    words LOW, HIGH ... above. ``planes`` has, for every word of slots and every column, the rows with a product that
+    falls when the column is flipped; for one flip, the sum of the rows' signs for every group from LOW on and every
+    column.
     """
 
     cursor: Array[i32] = Row("groups")
@@ -57,13 +52,13 @@ class ProductGroups(Products):
 
 @function
 def words_of(rows: i32) -> i32:
-    """Words that a group takes: one even if it is empty."""
+    """Return the number of words of a group: one even if it is empty."""
     return max(1, (rows + 31) // 32)
 
 
 @function
 def place_rows(ppp: ProductGroups):
-    """Give every row its place among those of its value; the order within a group does not matter."""
+    """Place every row among those of its product; the order within a group does not matter."""
     barrier()
     if lane() == 0:
         ppp.summary[LOW] = ppp.inputs
@@ -106,13 +101,13 @@ def place_rows(ppp: ProductGroups):
 
 @function
 def begin_groups(solution: Array[i32], ppp: ProductGroups):
-    """Products and groups from scratch."""
+    """Store products and groups from scratch."""
     count_products(solution, ppp)
     place_rows(ppp)
 
 
 @function
 def update_groups(solution: Array[i32], move: Move, ppp: ProductGroups):
-    """Products and groups as they are after the flips."""
+    """Update products and groups for the flips."""
     flip_products(solution, move, ppp)
     place_rows(ppp)

@@ -1,8 +1,8 @@
 """An instance of the quadratic assignment problem, QAPLIB's best published values and the plain NumPy scorer.
 
-Source: R. E. Burkard, S. E. Karisch, F. Rendl, "QAPLIB: a quadratic assignment problem library", 1997. The cost
-is z(p) = sum over i, j of a[i, j] * b[p[i], p[j]], with A the first matrix of a file. Some of QAPLIB's
-solution files hold the inverse of p, which is p with the matrices exchanged.
+Source: R. E. Burkard, S. E. Karisch, F. Rendl, "QAPLIB: a quadratic assignment problem library", 1997. The cost is
+z(p) = sum over i, j of a[i, j] * b[p[i], p[j]], with A the first matrix of a file. Some of QAPLIB's solution files hold
+the inverse of p, which is p with the matrices exchanged.
 """
 
 import functools
@@ -40,7 +40,7 @@ class QapInstance:
     distances : array_like, shape (n, n), integers
         The matrix B, which is permuted: b[k, l] from location k to l.
     best_known
-        Cost of the best permutation known. Without it, QAPLIB's for the same content, or None.
+        Cost of the best permutation known; by default QAPLIB's for the same content, or None.
     source
         Origin of the instance.
 
@@ -99,12 +99,8 @@ class QapInstance:
 def cost(instance: QapInstance, permutation: np.ndarray) -> int:
     """Return the sum over i, j of flows[i, j] * distances[permutation[i], permutation[j]].
 
-    Raises `ValueError` if it is not a permutation.
-
-    Parameters
-    ----------
-    permutation : array_like, shape (n,)
-        The location, from 0, of each facility.
+    ``permutation``, shape (n,), has the location, from 0, of each facility. Raises `ValueError` if it is no
+    permutation.
     """
     location = check_permutation(permutation, instance.n)
     between = instance.distances[np.ix_(location, location)]
@@ -114,12 +110,8 @@ def cost(instance: QapInstance, permutation: np.ndarray) -> int:
 def largest_difference(flows: np.ndarray, distances: np.ndarray) -> int:
     """Return a bound on costs, on differences of two costs, and on every partial sum of their terms.
 
-    No pairing of the entries of two matrices has a larger sum of products than both in sorted order (the
-    rearrangement inequality). Where entries are negative, two costs may lie on either side of 0.
-
-    Parameters
-    ----------
-    flows, distances : ndarray, shape (n, n), integers from -(2**31 - 1) to 2**31 - 1
+    No pairing of the entries of two matrices has a larger sum of products than both in sorted order (the rearrangement
+    inequality). With negative entries, two costs may have different signs. Entries are from -(2**31 - 1) to 2**31 - 1.
     """
     first, second = (np.sort(np.abs(matrix.astype(np.int64)), axis=None) for matrix in (flows, distances))
     products = first * second
@@ -140,7 +132,7 @@ def published() -> dict[str, QaplibEntry]:
     return rows
 
 
-def _checked_matrix(name: str, what: str, given: np.ndarray) -> np.ndarray:
-    check_square(name, what, given, 1, MOST_FACILITIES)
-    check_range(name, f"{what} of", given, -LARGEST_COST, LARGEST_COST)
-    return frozen(given, np.int32)
+def _checked_matrix(name: str, entries: str, matrix: np.ndarray) -> np.ndarray:
+    check_square(name, entries, matrix, 1, MOST_FACILITIES)
+    check_range(name, f"{entries} of", matrix, -LARGEST_COST, LARGEST_COST)
+    return frozen(matrix, np.int32)

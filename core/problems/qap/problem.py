@@ -24,7 +24,7 @@ PAIR_BLOCK = 1 << 16
 
 @bundle
 class Assignment:
-    """The flows between facilities and the distances between locations: square matrices of n x n."""
+    """Flows between facilities and distances between locations: square matrices of n x n."""
 
     flows: Array[i32]
     distances: Array[i32]
@@ -34,10 +34,10 @@ class Assignment:
 
 @bundle
 class Differences(Assignment):
-    """The matrices, and what a walk keeps: the difference of every exchange.
+    """The matrices, and the rows of a walk: the difference of every exchange in ``kept``.
 
     ``placed`` is the matrix of distances in the order of the facilities: placed[x, y] = b[p(x), p(y)]. ``turns`` are
-    four vectors of the last exchange, from which all differences without its facilities follow (Taillard's equation 2).
+    four vectors of the last exchange; all differences without its facilities follow from them (Taillard's equation 2).
     """
 
     placed: Array[i32] = Row("cells")
@@ -139,7 +139,7 @@ def added(solution: Array[i32], move: Move, qap: Assignment) -> i32:
 
 @function
 def added_in_parts(worker: i32, workers: i32, solution: Array[i32], move: Move, qap: Assignment) -> i32:
-    """Return a worker's part of the same sum; workers share the facilities that stay."""
+    """Return a worker's part of the sum of `added`; workers share the facilities that stay."""
     i, j, k = move.i, move.j, move.k
     added = 0
     if worker == 0:
@@ -158,7 +158,7 @@ def added_in_parts(worker: i32, workers: i32, solution: Array[i32], move: Move, 
 
 @function
 def added_placed(u: i32, v: i32, share: i32, shares: i32, solution: Array[i32], qap: Differences) -> i32:
-    """One of the shares of the difference of exchange (u, v), from scratch; they add up. 0 shares: a lane alone.
+    """Return a share of the difference of exchange (u, v), from scratch; shares add up. 0 shares: a lane alone.
 
     A lane alone reads rows of symmetric matrices, many lanes side by side read columns.
     """
@@ -191,7 +191,7 @@ def read_kept(solution: Array[i32], index: u32, move: Move, qap: Differences) ->
 
 @function
 def place_all(solution: Array[i32], qap: Differences):
-    """Return the distances in the order of the facilities."""
+    """Store the distances in the order of the facilities."""
     for x in range(qap.n):
         row = solution[x] * qap.n
         for y in range(lane(), qap.n, team_size()):
@@ -200,14 +200,13 @@ def place_all(solution: Array[i32], qap: Differences):
 
 @function
 def pair_at(u: i32, v: i32, n: i32) -> i32:
-    """Return the index of the pair of u and v, in either order."""
     low, high = min(u, v), max(u, v)
     return low * (n - 1) - low * (low + 1) // 2 - 1 + high
 
 
 @function
 def note_exchange(solution: Array[i32], move: Move, qap: Differences):
-    """Before i and j change places: the four vectors of Taillard's equation 2; pairs with i or j begin at 0 again."""
+    """Store the four vectors of Taillard's equation 2 before i and j change places; reset pairs with i or j to 0."""
     n, i, j = qap.n, move.i, move.j
     for x in range(lane(), n, team_size()):
         qap.turns[x] = qap.flows[i * n + x] - qap.flows[j * n + x]
@@ -222,7 +221,7 @@ def note_exchange(solution: Array[i32], move: Move, qap: Differences):
 
 @function
 def place_row(c: i32, solution: Array[i32], qap: Differences):
-    """Row and column c of the placed distances again."""
+    """Store row and column c of the placed distances again."""
     n, at = qap.n, solution[c]
     for x in range(lane(), n, team_size()):
         qap.placed[c * n + x] = qap.distances[at * n + solution[x]]
@@ -231,7 +230,7 @@ def place_row(c: i32, solution: Array[i32], qap: Differences):
 
 @function
 def exchange_placed(solution: Array[i32], move: Move, qap: Differences):
-    """Make the move, and bring the placed distances up to date."""
+    """Make the move, and update the placed distances."""
     change(EXCHANGE, solution, move)
     barrier()
     place_row(move.i, solution, qap)
@@ -244,17 +243,17 @@ def exchange_placed(solution: Array[i32], move: Move, qap: Differences):
 
 @function
 def compute_touched(share: Share, move: Move, solution: Array[i32], qap: Differences):
-    """Return the differences of exchanges with i or j, from scratch, by several workers each."""
+    """Add the differences of exchanges with i or j, from scratch, by several workers each."""
     n, i, j = qap.n, move.i, move.j
     shares = max(share.workers // (2 * n), 1)
     for t in range(share.worker, 2 * n * shares, share.workers):
         touched = t // shares
-        one = i if touched < n else j
+        facility = i if touched < n else j
         other = touched % n
-        index = u32(pair_at(one, other, n))
-        again = one == j and other == i
-        if one != other and not again and index >= share.first and index < share.end:
-            u, v = min(one, other), max(one, other)
+        index = u32(pair_at(facility, other, n))
+        again = facility == j and other == i
+        if facility != other and not again and index >= share.first and index < share.end:
+            u, v = min(facility, other), max(facility, other)
             count = 0 if share.workers == 1 else shares
             part = added_placed(u, v, t % shares, count, solution, qap)
             atomic_add(qap.kept, i32(index), part)
@@ -262,10 +261,9 @@ def compute_touched(share: Share, move: Move, solution: Array[i32], qap: Differe
 
 @function
 def keep_differences(share: Share, changed: i32, move: Move, solution: Array[i32], qap: Differences):
-    """Bring kept differences up to date after an exchange: Taillard's equation 2, O(1) for all that avoid both.
+    """Update kept differences after an exchange: Taillard's equation 2, O(1) for all pairs without i and j.
 
-    Lanes form rows of up to 32; a worker that is no lane has whole rows. Pairs that share i or j are computed from
-    scratch.
+    Lanes form rows of up to 32; a worker that is no lane has whole rows. Pairs with i or j are computed from scratch.
     """
     n, worker, workers = qap.n, share.worker, share.workers
     width = 1 if team_size() == 1 else min(workers, 32)
@@ -321,33 +319,32 @@ class Qap(Problem):
 
     @classmethod
     def load(cls, spec: str, data: str | os.PathLike | None = None) -> Qap:
-        """Return the problem of that name, path or specification: see `core.problems.qap.qaplib.load`."""
         return cls(qaplib.load(spec, data))
 
     def cost(self, solution: np.ndarray) -> int:
         return qaplib.cost(self.instance, solution)
 
     def costs(self, solutions: np.ndarray) -> np.ndarray:
-        """See `Problem`; as many solutions at a time as a core's cache has room for."""
+        """See `Problem`; a block of solutions fits a core's cache."""
         n = self.encoding.n
         flows, distances = self.instance.flows.reshape(-1), self.instance.distances.reshape(-1)
-        found = np.empty(len(solutions), np.int64)
-        some = max(1, PAIR_BLOCK // (n * n))
-        for first in range(0, len(solutions), some):
-            places = solutions[first : first + some].astype(np.int32)
+        costs = np.empty(len(solutions), np.int64)
+        block = max(1, PAIR_BLOCK // (n * n))
+        for first in range(0, len(solutions), block):
+            places = solutions[first : first + block].astype(np.int32)
             pairs = places[:, :, None] * np.int32(n) + places[:, None, :]
             between = distances[pairs.reshape(len(places), -1)]
-            found[first : first + some] = np.einsum("p,wp->w", flows, between, dtype=np.int64)
-        return found
+            costs[first : first + block] = np.einsum("p,wp->w", flows, between, dtype=np.int64)
+        return costs
 
     def cost_range(self) -> tuple[int, int]:
-        """Bounds on every cost: no pairing of flows and distances has a larger sum than both in sorted order."""
+        """Return bounds on every cost: no pairing of flows and distances has a larger sum than both in sorted order."""
         largest = self.instance.largest_difference
         is_signed = (self.instance.flows < 0).any() or (self.instance.distances < 0).any()
         return (-(largest // 2), largest // 2) if is_signed else (0, largest)
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
-        """``incremental`` (O(1) for most neighbours) or ``linear`` (O(n), the paper's)."""
+        """Return ``incremental`` (O(1) for most neighbours) and ``linear`` (O(n), the paper's)."""
         return {
             "incremental": Evaluation(
                 added,
@@ -363,16 +360,16 @@ class Qap(Problem):
         }
 
     def data_for(self, evaluation: str) -> Assignment:
-        """Return the matrices; with the differences that a walk keeps, if the evaluation reads them."""
-        given: Assignment = self.data
+        """Return the matrices; with memory for kept differences, if the evaluation reads them."""
+        matrices: Assignment = self.data
         if evaluation == "linear":
-            return given
+            return matrices
         n = self.encoding.n
         return Differences(
-            flows=given.flows,
-            distances=given.distances,
+            flows=matrices.flows,
+            distances=matrices.distances,
             n=n,
-            symmetric=given.symmetric,
+            symmetric=matrices.symmetric,
             cells=n * n,
             pairs=n * (n - 1) // 2,
             ends=4 * n,

@@ -1,4 +1,4 @@
-"""The quadratic assignment problem as the rest of the suite sees it: an instance by name, QAPLIB file or generator.
+"""Instances of the quadratic assignment problem by name, QAPLIB file or generator specification.
 
 Instances and costs of permutations are in `core.problems.qap.instance`, below the generators.
 """
@@ -14,25 +14,13 @@ from core.problems.instances.limits import LARGEST_COST
 from core.problems.instances.readers import InstanceFormat, InstanceReader
 from core.problems.instances.tokens import parse_integer, quoted, rows_of
 from core.problems.qap import taillard
-from core.problems.qap.instance import (
-    MOST_FACILITIES,
-    QapInstance,
-    cost,
-    largest_difference,
-    published,
-)
+from core.problems.qap.instance import MOST_FACILITIES, QapInstance, cost, largest_difference, published
 
 __all__ = ["QapInstance", "cost", "largest_difference", "load", "parse", "published", "read"]
 
 
 def parse(text: str, path: str | os.PathLike = "text", name: str | None = None) -> QapInstance:
-    """Return the instance of a QAPLIB text: n, then the n * n entries of A, then those of B, in free layout.
-
-    Parameters
-    ----------
-    name
-        Name of the instance; by default that of the path.
-    """
+    """Return the instance of a QAPLIB text: n, then the n * n entries of A, then those of B, in free layout."""
     numbers = np.array(_numbers(text, path), dtype=np.int64)
     n = int(numbers[0])
     flows, distances = numbers[1:].reshape(2, n, n)
@@ -41,7 +29,6 @@ def parse(text: str, path: str | os.PathLike = "text", name: str | None = None) 
 
 
 def _numbers(text: str, path: str | os.PathLike) -> list[int]:
-    """Return n and the 2 * n * n entries that must follow it."""
     numbers: list[int] = []
     total = 1
     last = 1
@@ -75,8 +62,8 @@ def _missing(spec: str, data: str | os.PathLike | None) -> InstanceError:
     advice = f" (did you mean {alike[0]}?)" if alike else ""
     if spec in names:
         advice = f" (`python -m core.problems fetch qaplib {spec}` gets it)"
-    found = f"no such instance in {folders.describe_search_path(data)}{advice}"
-    return READER.path_error(spec) or InstanceError(spec, None, found, READER.expected)
+    fault = f"no such instance in {folders.describe_search_path(data)}{advice}"
+    return READER.path_error(spec) or InstanceError(spec, None, fault, READER.expected)
 
 
 READER = InstanceReader(
@@ -88,5 +75,5 @@ READER = InstanceReader(
     generate=taillard.generate,
     missing=_missing,
 )
-"""Files such as nug30; "tai30a" and its like without a file, too; "taillard:40:seeds=1,2"."""
+"""Files such as nug30; "tai30a" and the like without a file, too; "taillard:40:seeds=1,2"."""
 load, read = READER.load, READER.read

@@ -1,7 +1,7 @@
 """Taillard's uniform quadratic assignment problems: tai10a to tai100a of QAPLIB, and any other size and seeds.
 
-Source: E. D. Taillard, "Robust taboo search for the quadratic assignment problem", 1991, with the seeds of
-QAPLIB's files, which come out number for number.
+Source: E. D. Taillard, "Robust taboo search for the quadratic assignment problem", 1991, with the seeds of QAPLIB's
+files, whose entries are reproduced.
 """
 
 import re
@@ -13,7 +13,7 @@ from core.problems.instances.random_words import MODULUS, lehmer_words
 from core.problems.qap.instance import MOST_FACILITIES, QapInstance
 
 SPECIFICATION = re.compile("taillard(:.*)?", re.DOTALL)
-"""Texts that ask for this generator, well-formed or not."""
+"""Specifications of this generator, well-formed or not."""
 
 # By name: size, then the seeds of flows (the file's first matrix) and distances.
 SEEDS = {
@@ -45,14 +45,9 @@ def matrix(n: int, seed: int) -> np.ndarray:
 
 
 def generate(spec: str) -> QapInstance:
-    """Return one of QAPLIB's instances by name, or any other by size and seeds.
+    """Return one of QAPLIB's instances by name, "tai30a", or any other as "taillard:N:seeds=FLOWS,DISTANCES".
 
     Raises `InstanceError` for an unknown name, or a size or seed out of range.
-
-    Parameters
-    ----------
-    spec
-        "tai30a" and its like, or "taillard:N:seeds=FLOWS,DISTANCES".
     """
     n, flows, distances = SEEDS[spec] if spec in SEEDS else _parameters(spec)
     source = f"Taillard's generator, seeds {flows} and {distances}"

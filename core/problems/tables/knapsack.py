@@ -15,7 +15,7 @@ import numpy as np
 
 from core.arguments import frozen
 from core.problems.instances.errors import InstanceError, escape_unprintable, require_integer
-from core.problems.instances.kept import kept
+from core.problems.instances.instance_cache import cached
 from core.problems.instances.limits import LARGEST_SEED
 from core.problems.instances.readers import InstanceFormat, InstanceReader
 from core.problems.instances.tokens import LONGEST_NUMBER, lines_of, quoted
@@ -24,9 +24,9 @@ MOST_CAPACITY = 2**30 - 1
 """The sum of two weights and a capacity stays within 32 bits."""
 MOST_ITEMS = 1_000_000
 LARGEST = 2**32 - 1
-"""Weights and values are kept in 32 bits."""
+"""Largest weight and value: both are kept in 32 bits."""
 RANGE = 1000
-"""Pisinger's R: the largest number that most of his classes draw."""
+"""Pisinger's R: the largest number drawn in most of his classes."""
 MOST_RANGE = 10_000_000
 PAPER = "paper"
 CLASSES = (
@@ -97,21 +97,14 @@ class Knapsack:
         return f"Knapsack({self.name!r}, n={self.n}, capacity={self.capacity})"
 
     def weight_and_value(self, chosen: np.ndarray) -> tuple[int, int]:
-        """Return the total weight and value of a selection.
-
-        Raises `ValueError` without exactly one truth value for each item.
-
-        Parameters
-        ----------
-        chosen : array_like, shape (n,), bool
-        """
-        taken = np.asarray(chosen)
-        if taken.shape != (self.n,) or taken.dtype != bool:
+        """Return the total weight and value of a selection, bool, shape (n,); raises `ValueError` for another array."""
+        selection = np.asarray(chosen)
+        if selection.shape != (self.n,) or selection.dtype != bool:
             raise ValueError(
-                f"found a selection of shape {taken.shape} and {taken.dtype}, expected ({self.n},) and bool"
+                f"found a selection of shape {selection.shape} and {selection.dtype}, expected ({self.n},) and bool"
             )
-        weight = self.weights[taken].sum(dtype=np.uint64)
-        return int(weight), int(self.values[taken].sum(dtype=np.uint64))
+        weight = self.weights[selection].sum(dtype=np.uint64)
+        return int(weight), int(self.values[selection].sum(dtype=np.uint64))
 
     def by_efficiency(self) -> np.ndarray:
         """Return the item numbers in order of value per weight, largest first; ties in order of number: (n,) int64."""
@@ -121,19 +114,19 @@ class Knapsack:
         return np.array(sorted(range(self.n), key=keys.__getitem__), np.int64)
 
     def useful_items(self) -> np.ndarray:
-        """Return the numbers of items that could be taken, by weight and, where weights are equal, by number: int64."""
+        """Return the numbers of items that fit and have a value, by weight, ties by number: int64."""
         order = np.argsort(self.weights, kind="stable")
         useful = (self.weights[order] <= self.capacity) & (self.values[order] > 0)
         return np.asarray(order[useful], np.int64)
 
     def upper_bound(self) -> int:
-        """Return Dantzig's bound, the value if items could be cut, rounded down: no selection is worth more."""
-        left, total = self.capacity, 0
+        """Return Dantzig's bound: the value if items could be cut, rounded down."""
+        free, total = self.capacity, 0
         for item in self.by_efficiency().tolist():
             weight, value = int(self.weights[item]), int(self.values[item])
-            if weight > left:
-                return total + left * value // weight
-            left -= weight
+            if weight > free:
+                return total + free * value // weight
+            free -= weight
             total += value
         return total
 
@@ -165,20 +158,20 @@ def generate(kind: str, items: int, capacity: int | None = None, seed: int = 0, 
         Pisinger's R, 1000 to 10,000,000; ``similar-weights`` and ``paper`` do not use it.
     """
     name = f"{kind}:{items}" + ("" if capacity is None else f":{capacity}") + f":seed={seed}"
-    for what, number, low, high in (
+    for noun, number, low, high in (
         ("number of items", items, 1, MOST_ITEMS),
         ("seed", seed, 0, LARGEST_SEED),
         ("range", largest, 1000, MOST_RANGE),
     ):
-        require_integer(name, f"{what} {number}", number, low, high)
+        require_integer(name, f"{noun} {number}", number, low, high)
     if kind not in CLASSES:
         raise InstanceError(name, None, f"class {quoted(kind)}", f"one of {', '.join(CLASSES)}")
     if kind == PAPER:
-        found = "no capacity" if capacity is None else f"capacity {capacity}"
-        require_integer(name, found, capacity, 4, MOST_CAPACITY)
+        described = "no capacity" if capacity is None else f"capacity {capacity}"
+        require_integer(name, described, capacity, 4, MOST_CAPACITY)
     elif largest != RANGE:
         name += f":range={largest}"
-    return kept((generate, name), lambda: _draw(name, kind, items, capacity, seed, largest))
+    return cached((generate, name), lambda: _draw(name, kind, items, capacity, seed, largest))
 
 
 def _draw(name: str, kind: str, items: int, capacity: int | None, seed: int, largest: int) -> Knapsack:
@@ -224,13 +217,8 @@ def parse(text: str, path: str | os.PathLike = "text") -> Knapsack:
 
     The common one has a line ``n capacity``, then n lines ``value weight``. Pisinger's has a name, lines ``n 50``, ``c
     995``, ``z 8373`` and ``time 0.00``, then n lines ``number,value,weight,x``, then ``-----``; of several such
-    instances in a file the first is read, and its z, if it is not 0, taken as the optimum. Raises `InstanceError` for
-    another format; the message names the line.
-
-    Parameters
-    ----------
-    path
-        Name of the text in error messages, and of the instance.
+    instances in a file the first is read, and its z, if it is not 0, is the optimum. ``path`` names the text in errors,
+    and the instance. Raises `InstanceError` with the line for another format.
     """
     lines = _Lines(text, path)
     name = escape_unprintable(os.path.basename(path))
@@ -244,7 +232,7 @@ load, read = READER.load, READER.read
 
 
 class _Lines:
-    """The lines of a text that are not empty, taken one by one."""
+    """Lines of a text that are not empty, taken one by one."""
 
     def __init__(self, text: str, path: str | os.PathLike) -> None:
         self.path = path
@@ -264,7 +252,7 @@ class _Lines:
         return self.rows[self.at - 1][1]
 
     def items(self, number: int) -> int:
-        """Return a number of items that the line taken last has, after making sure that there are some."""
+        """Return the number of items on the last line taken, which must be positive."""
         if number < 1:
             raise self.error(f"{number} items", f"1 to {MOST_ITEMS}")
         return number
@@ -281,7 +269,7 @@ class _Lines:
         return [int(word) for word in words]
 
     def key(self, name: str, limit: int) -> int:
-        """Return the number behind a key on the next line."""
+        """Return the number after a key on the next line."""
         row = self.next(f"{name} and a number")
         words = row.split()
         if len(words) != 2 or words[0] != name or not _INTEGER.fullmatch(words[1]) or int(words[1]) > limit:
@@ -308,9 +296,9 @@ def _read_pisinger(lines: _Lines) -> Knapsack:
     name = escape_unprintable(lines.next("a name"))
     n = lines.items(lines.key("n", MOST_ITEMS))
     capacity, optimum = lines.key("c", MOST_CAPACITY), lines.key("z", 2**63 - 1)
-    took = lines.next("time and seconds")
-    if took.split()[0] != "time":
-        raise lines.error(quoted(took), "time and seconds")
+    duration = lines.next("time and seconds")
+    if duration.split()[0] != "time":
+        raise lines.error(quoted(duration), "time and seconds")
     rows = [
         lines.integers(
             f"number,value,weight,x of item {k} of {n}",
@@ -325,18 +313,17 @@ def _read_pisinger(lines: _Lines) -> Knapsack:
 
 
 def write(path: str | os.PathLike, instance: Knapsack) -> None:
-    """Write an instance in the common format."""
     rows = "".join(f"{v} {w}\n" for v, w in zip(instance.values.tolist(), instance.weights.tolist(), strict=True))
     with open(path, "w", encoding="ascii") as file:
         file.write(f"{instance.n} {instance.capacity}\n{rows}")
 
 
-def _checked(name: str, what: str, given: np.ndarray) -> np.ndarray:
-    if given.ndim != 1 or not 1 <= len(given) <= MOST_ITEMS:
-        raise InstanceError(name, None, f"{what}s of shape {given.shape}", f"a row of 1 to {MOST_ITEMS}")
-    if not np.issubdtype(given.dtype, np.integer):
-        raise InstanceError(name, None, f"{what}s of {given.dtype}", "integers")
-    worst = int(given.min()) if given.min() < 0 else int(given.max())
+def _checked(name: str, noun: str, numbers: np.ndarray) -> np.ndarray:
+    if numbers.ndim != 1 or not 1 <= len(numbers) <= MOST_ITEMS:
+        raise InstanceError(name, None, f"{noun}s of shape {numbers.shape}", f"a row of 1 to {MOST_ITEMS}")
+    if not np.issubdtype(numbers.dtype, np.integer):
+        raise InstanceError(name, None, f"{noun}s of {numbers.dtype}", "integers")
+    worst = int(numbers.min()) if numbers.min() < 0 else int(numbers.max())
     if not 0 <= worst <= LARGEST:
-        raise InstanceError(name, None, f"{what} {worst}", f"an integer from 0 to {LARGEST}")
-    return frozen(given, np.uint32)
+        raise InstanceError(name, None, f"{noun} {worst}", f"an integer from 0 to {LARGEST}")
+    return frozen(numbers, np.uint32)

@@ -1,8 +1,8 @@
 """Pairs of byte strings: FASTA records, plain files, texts, seeded generators; and the plain scorer of their LCS.
 
-`random:N` draws both strings from one alphabet. `half:N` is how this suite reads the test data of `oconnell2014`,
+`random:N` draws both strings from one alphabet. `half:N` is this suite's reading of the test data of `oconnell2014`,
 section V.A.1 ("the length of the match sequence between the two sequences is restricted to 50%"): both strings hide one
-common subsequence of half their length, and all their other letters are foreign to the other string.
+common subsequence of half their length, and all their other letters are absent from the other string.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from core.problems.instances.errors import InstanceError, escape_unprintable
 from core.problems.instances.files import describe_non_file, first_file, read_bytes
-from core.problems.instances.kept import file_key, kept
+from core.problems.instances.instance_cache import cached, file_key
 from core.problems.instances.random_words import random_words
 from core.problems.instances.specifications import SEED, Quantity, parse_specification
 
@@ -27,13 +27,13 @@ FASTA_SUFFIXES = (".fasta", ".fas", ".fa", ".fna", ".ffn", ".faa", ".frn")
 
 _UPPER = b"ACGT" + bytes(code for code in b"ABCDEFGHIJKLMNOPQRSTUVWXYZ" if code not in b"ACGT")
 ALPHABET = _UPPER + bytes(code for code in range(256) if code not in _UPPER)
-"""All 256 letters in the order in which generators take them: A, C, G, T, the other capitals, then all others."""
+"""All 256 letters in the order of the generators: A, C, G, T, the other capitals, then all others."""
 _COMMON, _FIRST, _SECOND = b"ACGT", b"BDEF", b"HIJK"
 """Letters of `half:N`: of the hidden subsequence, and the others of either string."""
 
 _LENGTH = Quantity("length", 0, LONGEST)
 SPECIFICATION = re.compile(r"(random|half)(?::(.*))?")
-"""Texts that ask for generated strings, well-formed or not."""
+"""Specifications of generated strings, well-formed or not."""
 _SUFFIX = re.compile(rf"({'|'.join(map(re.escape, (*FASTA_SUFFIXES, '.txt')))})?(\.gz)?$", re.IGNORECASE)
 _SYMBOLS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz*-"
 _SPACE = b" \t\v\f"
@@ -86,14 +86,10 @@ class StringPair:
         self.sha256 = content.hexdigest()
 
     def objection(self, length: int, pairs: np.ndarray | None = None) -> str | None:
-        """Return the fault of a result, as the end of "the scorer finds ..."; None if nothing does.
+        """Return the fault of a result, as the end of "the scorer finds ..."; None if there is none.
 
-        Parameters
-        ----------
-        length
-            Of a longest common subsequence, as claimed.
-        pairs : ndarray, shape (length, 2), integers, optional
-            Matched positions in a and in b.
+        ``length`` is the claimed length of a longest common subsequence, ``pairs``, integers of shape (length, 2), the
+        matched positions in a and in b.
         """
         limit = self.most_in_common()
         if not 0 <= length <= limit:
@@ -127,8 +123,8 @@ ROWS_BETWEEN_CUTS = 32
 def lcs_length(a: bytes | np.ndarray, b: bytes | np.ndarray) -> int:
     """Return the length of a longest common subsequence in plain Python: a row of the table is one large integer.
 
-    H. Hyyro, "Bit-parallel LCS-length computation revisited", 2004, after M. Crochemore et al. 2001: bit j is 0 where
-    the row's value rises from column j to j + 1. Takes about len(a) * len(b) / 2 / 10**10 seconds.
+    H. Hyyro, "Bit-parallel LCS-length computation revisited", 2004, after M. Crochemore et al. 2001: bit j is 0 if the
+    row's value rises from column j to j + 1. Takes about len(a) * len(b) / 2 / 10**10 seconds.
     """
     first, second = bytes(a), bytes(b)
     where = dict.fromkeys(set(first), 0)
@@ -151,29 +147,20 @@ def lcs_length(a: bytes | np.ndarray, b: bytes | np.ndarray) -> int:
 def random_strings(
     length: int, other: int | None = None, letters: int = 4, seed: int = 1
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Two strings of independent letters, each of the first `letters` of `ALPHABET` as likely as any other.
+    """Return two strings of independent letters, each of the first `letters` of `ALPHABET` equally likely.
 
-    Parameters
-    ----------
-    other
-        Length of the second string; as long as the first if None.
-    seed
-        The k-th letter of both strings, one after the other, is the k-th word of `random_words`.
+    ``other`` is the length of the second string, by default that of the first. The k-th letter of both strings, one
+    after the other, is the k-th word of `random_words`.
     """
     other = length if other is None else other
     return _drawn(seed, 0, length, ALPHABET[:letters]), _drawn(seed, length, other, ALPHABET[:letters])
 
 
 def half_strings(length: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Return two strings with a longest common subsequence of `length // 2` letters.
+    """Return two strings of a length with a longest common subsequence of ``length // 2`` letters.
 
-    Both contain a subsequence of that length, of random letters A, C, G, T, at random places; the others of
-    the first are drawn from B, D, E, F, those of the second from H, I, J, K.
-
-    Parameters
-    ----------
-    length
-        Of either string.
+    Both contain a subsequence of that length, of random letters A, C, G, T, at random places; the others of the first
+    are drawn from B, D, E, F, those of the second from H, I, J, K.
     """
     half = length // 2
     hidden = _drawn(seed, 0, half, _COMMON)
@@ -199,13 +186,9 @@ def _drawn(seed: int, start: int, count: int, letters: bytes) -> np.ndarray:
 def generate(spec: str) -> StringPair:
     """Return the strings of a specification FAMILY:N[:OPTION=INTEGER]...
 
-    Raises `InstanceError` for an unknown family or option, or a value out of range.
-
-    Parameters
-    ----------
-    spec
-        random (other, letters, seed) or half (seed), as in "random:100000:letters=4:seed=1". The name lists all
-        options, so that equal names mean equal strings.
+    Families are random (other, letters, seed) and half (seed), as in "random:100000:letters=4:seed=1". The name lists
+    all options, so that equal names mean equal strings. Raises `InstanceError` for an unknown family or option, or a
+    value out of range.
     """
     if SPECIFICATION.fullmatch(spec) is None:
         raise InstanceError(spec, None, "no such generator", "random:N or half:N")
@@ -233,67 +216,56 @@ class FastaRecord(NamedTuple):
 
 
 def load(first: str, second: str | None = None, data: str | os.PathLike | None = None) -> StringPair:
-    """Return a pair of strings.
+    """Return a pair of strings from two files (see `load_string`).
 
-    Raises `InstanceError` if there is no such file or it is invalid, with file, line, the value found and the value
-    expected.
-
-    Parameters
-    ----------
-    first, second
-        Files (see `load_string`). Without the second: a generator's specification, or a FASTA file whose first two
-        records are the pair.
+    Without the second, ``first`` is a generator's specification, or a FASTA file with the pair as its first two
+    records. Raises `InstanceError` if there is no such file or it is invalid, with file and line.
     """
     if second is not None:
         (name, a), (other, b) = load_string(first, data), load_string(second, data)
         return StringPair(f"{name}, {other}", a, b, source=f"{first} and {second}")
     if SPECIFICATION.fullmatch(first) and _file(first, data) is None:
-        return kept((load, first), lambda: generate(first))
-    path, wanted = _file_and_record(first, data)
-    return kept(file_key(path, load, wanted), lambda: _first_two(path, wanted))
+        return cached((load, first), lambda: generate(first))
+    path, record = _file_and_record(first, data)
+    return cached(file_key(path, load, record), lambda: _first_two(path, record))
 
 
-def _first_two(path: str, wanted: str | None) -> StringPair:
-    """Return the first two records of a FASTA file, of which no single one is `wanted`."""
+def _first_two(path: str, record: str | None) -> StringPair:
+    """Return the first two records of a FASTA file; refuse a single `record`."""
     content = _content(path)
     if not _is_fasta(path, content):
         raise InstanceError(path, None, "one string", "two files, or a FASTA file with two records")
     records = read_fasta(content, path)
-    if wanted is not None or len(records) < 2:
+    if record is not None or len(records) < 2:
         raise InstanceError(path, None, "one record", "two: a second file, or a FASTA file with two records")
-    one, two = records[:2]
-    return StringPair(f"{one.name}, {two.name}", one.letters, two.letters, source=f"the first two records of {path}")
+    a, b = records[:2]
+    return StringPair(f"{a.name}, {b.name}", a.letters, b.letters, source=f"the first two records of {path}")
 
 
 def load_string(spec: str, data: str | os.PathLike | None = None) -> tuple[str, bytes]:
     """Return the name and the bytes of one string.
 
-    Raises `InstanceError` as `load` does.
-
-    Parameters
-    ----------
-    spec
-        A FASTA file (by its suffix, or because it begins with >) for its first record, FILE:RECORD for another one,
-        or any other file; its bytes are the string, without a line break at the end. Unpacked if the name ends in
-        .gz.
+    ``spec`` is a FASTA file (by its suffix, or because it begins with >) for its first record, FILE:RECORD for another
+    one, or any other file; its bytes are the string, without a line break at the end. It is unpacked if the name ends
+    in .gz. Raises `InstanceError` as `load`.
     """
-    path, wanted = _file_and_record(spec, data)
+    path, record = _file_and_record(spec, data)
     content = _content(path)
     name = escape_unprintable(_SUFFIX.sub("", os.path.basename(path)))
     if not _is_fasta(path, content):
-        if wanted is not None:
-            raise InstanceError(path, None, f"a text, and record {wanted!r} asked for", "a FASTA file")
+        if record is not None:
+            raise InstanceError(path, None, f"a text, and record {record!r} asked for", "a FASTA file")
         return name, re.sub(rb"\r?\n\Z", b"", content)
     records = read_fasta(content, path)
-    if wanted is None:
+    if record is None:
         return records[0].name or name, records[0].letters
-    found = [record for record in records if record.name == wanted]
-    if not found:
-        names = ", ".join(record.name for record in records[:5]) + (", ..." if len(records) > 5 else "")
-        raise InstanceError(path, None, f"no record {wanted!r}", f"one of {names}")
-    if len(found) > 1:
-        raise InstanceError(path, found[1].line, f"record {wanted!r} again", "one record of this name")
-    return wanted, found[0].letters
+    matches = [each for each in records if each.name == record]
+    if not matches:
+        names = ", ".join(each.name for each in records[:5]) + (", ..." if len(records) > 5 else "")
+        raise InstanceError(path, None, f"no record {record!r}", f"one of {names}")
+    if len(matches) > 1:
+        raise InstanceError(path, matches[1].line, f"record {record!r} again", "one record of this name")
+    return record, matches[0].letters
 
 
 def read_fasta(content: bytes, path: str | os.PathLike = "text") -> list[FastaRecord]:
@@ -323,12 +295,12 @@ def read_fasta(content: bytes, path: str | os.PathLike = "text") -> list[FastaRe
 
 
 def from_texts(a: str, b: str) -> StringPair:
-    """Return two texts of the command line as strings: their bytes as they were given, in UTF-8 for instance."""
+    """Return two texts of the command line as strings: their bytes, in UTF-8 for instance."""
     return StringPair("texts", os.fsencode(a), os.fsencode(b), source="the command line")
 
 
 def _letters(string: bytes | np.ndarray) -> np.ndarray:
-    """Return the bytes as an array that cannot be written; no copy, as strings are long."""
+    """Return the bytes as a read-only array; no copy, as strings are long."""
     if isinstance(string, bytes):
         return np.frombuffer(string, np.uint8)
     letters = np.ascontiguousarray(string, np.uint8).view()
@@ -351,7 +323,7 @@ def _places(name: str, data: str | os.PathLike | None) -> list[str]:
 
 
 def _file_and_record(spec: str, data: str | os.PathLike | None) -> tuple[str, str | None]:
-    """A file and the name after its colon; the longest file there is, since names may have colons of their own."""
+    """Return a file and the name after its colon; the longest existing file, since its name may have colons."""
     end = len(spec)
     while end > 0:
         path = _file(spec[:end], data)

@@ -1,4 +1,4 @@
-"""Checks of square matrices of distances that callers hand to a search, symmetric or not."""
+"""Checks of square matrices of distances that callers pass to a search, symmetric or not."""
 
 from collections.abc import Callable
 
@@ -9,15 +9,10 @@ from core.problems.tsp.distances import LARGEST_DISTANCE
 
 
 def square_matrix(distances: np.ndarray, check_cities: Callable[[int], None]) -> np.ndarray:
-    """Return the distances as an array, with at least one city.
+    """Return the distances as an array, shape (n, n), with at least one city.
 
-    Raises `UserError` for another shape, or what ``check_cities`` raises.
-
-    Parameters
-    ----------
-    distances : array_like, shape (n, n)
-    check_cities
-        Called with n. Raises `UserError` if the search does not take that number of cities.
+    Raises `UserError` for another shape. ``check_cities`` is called with n and raises it if the search does not take n
+    cities.
     """
     array = np.asarray(distances)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or not len(array):
@@ -29,19 +24,10 @@ def square_matrix(distances: np.ndarray, check_cities: Callable[[int], None]) ->
 def checked_distances(
     distances: np.ndarray, check_cities: Callable[[int], None], *, symmetric: bool = False
 ) -> np.ndarray:
-    """Return a copy of the distances, int64, with zeros on the diagonal.
+    """Return a copy of the distances, int64, shape (n, n), with zeros on the diagonal.
 
-    Parameters
-    ----------
-    distances, check_cities
-        See `square_matrix`.
-    symmetric
-        True to refuse distances that differ by direction.
-
-    Raises
-    ------
-    UserError
-        See `square_matrix`; fractions, asymmetric distances, or one outside 0 to `LARGEST_DISTANCE`.
+    Raises `UserError` as `square_matrix`, and for fractions, asymmetric distances if they must be ``symmetric``, or one
+    outside 0 to `LARGEST_DISTANCE`.
     """
     array = square_matrix(distances, check_cities)
     whole = array.astype(np.int64)

@@ -72,7 +72,7 @@ def _sum_of_squares(a: Axes, b: Axes) -> np.ndarray:
 
 
 def _radians(degrees_minutes: np.ndarray) -> np.ndarray:
-    """Return radians of DDD.MM coordinates (degrees, then minutes behind the point)."""
+    """Return radians of DDD.MM coordinates: degrees, then minutes after the point."""
     degrees = np.trunc(degrees_minutes)
     minutes = degrees_minutes - degrees
     return _GEO_PI * (degrees + 5.0 * minutes / 3.0) / 180.0
@@ -89,7 +89,7 @@ FORMULAS: dict[str, tuple[int, Callable[[Axes, Axes], np.ndarray]]] = {
     "MAN_3D": (3, _manhattan),
     "MAX_3D": (3, _maximum),
 }
-"""Axes and formula of each EDGE_WEIGHT_TYPE that is computed from coordinates."""
+"""Axes and formula of each EDGE_WEIGHT_TYPE computed from coordinates."""
 
 
 def _axes(coordinates: np.ndarray, edge_weight_type: str) -> Axes:
@@ -101,11 +101,7 @@ def _axes(coordinates: np.ndarray, edge_weight_type: str) -> Axes:
 def distance_bound(coordinates: np.ndarray, edge_weight_type: str) -> float:
     """Return an upper bound of all distances, from the box around the cities.
 
-    Parameters
-    ----------
-    coordinates : ndarray, shape (n, axes), float64
-    edge_weight_type
-        A key of FORMULAS.
+    ``coordinates`` are float64 of shape (n, axes), and ``edge_weight_type`` is a key of FORMULAS, here and below.
     """
     if edge_weight_type == "GEO":
         return np.pi * _GEO_RADIUS_KM + 1.0
@@ -116,14 +112,7 @@ def distance_bound(coordinates: np.ndarray, edge_weight_type: str) -> float:
 
 
 def describe_invalid_coordinates(coordinates: np.ndarray, edge_weight_type: str) -> tuple[str, str] | None:
-    """Return the fault of finite coordinates, as "found ..., expected ..."; None if nothing does.
-
-    Parameters
-    ----------
-    coordinates : ndarray, shape (n, axes), float64
-    edge_weight_type
-        A key of FORMULAS.
-    """
+    """Return the fault of finite coordinates, as "found ..., expected ..."; None if they are valid."""
     if edge_weight_type == "GEO":
         worst = float(np.abs(coordinates).max())
         if worst > LARGEST_DEGREES:
@@ -135,26 +124,17 @@ def describe_invalid_coordinates(coordinates: np.ndarray, edge_weight_type: str)
 
 
 def outlying_city(coordinates: np.ndarray, edge_weight_type: str) -> int:
-    """Return the city with the likely mistake: the one farthest from the middle of all, or from 0."""
+    """Return the city with the likely error: the one farthest from the middle of all, or from 0."""
     with np.errstate(over="ignore"):
         middle = 0.0 if edge_weight_type == "GEO" else np.median(coordinates, axis=0)
         return int(np.abs(coordinates - middle).max(axis=1).argmax())
 
 
 def matrix(coordinates: np.ndarray, edge_weight_type: str) -> np.ndarray:
-    """Return all distances of a set of cities.
+    """Return all distances of a set of cities, shape (n, n), C-contiguous; the diagonal is 0.
 
-    Parameters
-    ----------
-    coordinates : ndarray, shape (n, axes), float64
-        Units of the instance; latitude and longitude as DDD.MM for GEO.
-    edge_weight_type
-        A key of FORMULAS.
-
-    Returns
-    -------
-    ndarray, shape (n, n), C-contiguous, uint16 or uint32
-        uint16 where the largest distance is at most 65535. The diagonal is 0.
+    Coordinates are in units of the instance; latitude and longitude as DDD.MM for GEO. The dtype is uint16 if the
+    largest distance is at most 65535, else uint32.
     """
     n = len(coordinates)
     axes = _axes(coordinates, edge_weight_type)
@@ -172,14 +152,9 @@ def matrix(coordinates: np.ndarray, edge_weight_type: str) -> np.ndarray:
 
 
 def edge_lengths(coordinates: np.ndarray, edge_weight_type: str, tour: np.ndarray) -> np.ndarray:
-    """Return the distance from each city of a closed tour, or of several, to the next, without the matrix.
+    """Return the distance from each city of a closed tour to the next as int64, without the matrix.
 
-    Parameters
-    ----------
-    coordinates : ndarray, shape (n, axes), float64
-    edge_weight_type
-        A key of FORMULAS.
-    tour : ndarray, shape (n,) or (tours, n), integers from 0 to n - 1
+    ``tour`` has shape (n,), or (tours, n) for several, with integers from 0 to n - 1.
     """
     axes = _axes(coordinates, edge_weight_type)
     following = np.roll(tour, -1, axis=-1)
@@ -189,7 +164,7 @@ def edge_lengths(coordinates: np.ndarray, edge_weight_type: str, tour: np.ndarra
 
 
 def compact(distances: np.ndarray) -> np.ndarray:
-    """Return distances as C-contiguous uint16 where the largest allows it, else as uint32."""
+    """Return distances as C-contiguous uint16 if the largest allows it, else as uint32."""
     dtype = np.uint16 if distances.max() < 2**16 else np.uint32
     return np.ascontiguousarray(distances, dtype=dtype)
 
@@ -210,7 +185,7 @@ LAYOUTS: dict[str, Callable[[int], tuple[np.ndarray, np.ndarray]]] = {
 
 
 def weight_count(layout: str, n: int) -> int:
-    """Return how many weights a section of `n` cities holds in a layout of LAYOUTS."""
+    """Return the number of weights in a section of ``n`` cities, for a layout of LAYOUTS."""
     if layout == "FULL_MATRIX":
         return n * n
     return n * (n + 1) // 2 if "_DIAG_" in layout else n * (n - 1) // 2

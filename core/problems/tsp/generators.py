@@ -1,7 +1,7 @@
 """Seeded instances that need no file: `uniform:100:seed=1`, `clustered:200`, `grid:100`.
 
-All arithmetic is in integers, so an instance is equal number for number on every machine and with every
-NumPy. Uniform and clustered follow the 8th DIMACS challenge (Johnson and McGeoch), in a smaller square.
+All arithmetic is in integers, so an instance is equal number for number on every machine and with every NumPy. Uniform
+and clustered follow the 8th DIMACS challenge (Johnson and McGeoch), in a smaller square.
 """
 
 import re
@@ -28,8 +28,8 @@ def uniform(n: int, seed: int, side: int) -> np.ndarray:
 def clustered(n: int, seed: int, side: int, clusters: int, spread: int) -> np.ndarray:
     """Return points around uniform centres: (n, 2) int64.
 
-    A point belongs to a random centre; each of its two offsets is a sum of twelve uniform words, which is
-    near to normal, with standard deviation `spread`. Points may leave the square.
+    A point belongs to a random centre; each of its two offsets is a sum of twelve uniform words, which is near to
+    normal, with standard deviation `spread`. Points may leave the square.
     """
     centres = uniform(clusters, seed, side)
     words = random_words(seed, 2 * clusters, 25 * n).reshape(n, 25)
@@ -65,22 +65,17 @@ FAMILIES: dict[str, tuple[Callable[..., np.ndarray], tuple[Quantity, ...]]] = {
     ),
     "grid": (grid, (SEED, Quantity("step", 1, 10**6, "100"))),
 }
-"""By name: a function of the number of cities and the options, which returns the cities, and these options."""
+"""By name: a function that returns the cities, given their number and the options, and these options."""
 SPECIFICATION = re.compile(rf"({'|'.join(FAMILIES)})(:.*)?")
-"""Texts that ask for a generated instance, well-formed or not."""
+"""Specifications of generated instances, well-formed or not."""
 
 
 def generate(spec: str) -> TspInstance:
-    """Return the instance of a specification FAMILY:N[:OPTION=INTEGER]...
+    """Return the instance of a specification FAMILY:N[:OPTION=INTEGER]... with EUC_2D distances.
 
-    Raises `InstanceError` for an unknown family or option, or a value out of range.
-
-    Parameters
-    ----------
-    spec
-        uniform (seed, side), clustered (seed, side, clusters, spread) or grid (seed, step), as in
-        "clustered:500:seed=7:clusters=5". EUC_2D distances. The name lists all options, so that equal names mean
-        equal instances.
+    Families are uniform (seed, side), clustered (seed, side, clusters, spread) and grid (seed, step), as in
+    "clustered:500:seed=7:clusters=5". The name lists all options, so that equal names mean equal instances. Raises
+    `InstanceError` for an unknown family or option, or a value out of range.
     """
     if SPECIFICATION.fullmatch(spec) is None:
         raise InstanceError(spec, None, "no such generator", f"one of {', '.join(FAMILIES)}")

@@ -1,6 +1,6 @@
 """An instance of the travelling salesman problem and its plain NumPy scorer.
 
-Light on purpose: ranks unpickle an `TspInstance` that rank 0 loaded, and import nothing but NumPy for it.
+Light on purpose: ranks unpickle an `TspInstance` loaded by rank 0, and import nothing but NumPy for it.
 """
 
 import hashlib
@@ -17,13 +17,11 @@ from core.problems.tsp import distances as metric
 FEWEST_CITIES = 3
 MOST_CITIES = 100_000
 LARGEST_MATRIX = 4 * 2**30
-"""Bytes; beyond this, distances have to be computed from the coordinates."""
+"""Most bytes of distances; larger instances are computed from the coordinates."""
 
 
 class TspInstance:
-    """A symmetric travelling salesman problem with integer distances.
-
-    Either `coordinates` or `distances` is given.
+    """A symmetric travelling salesman problem with integer distances, given by `coordinates` or `distances`.
 
     Parameters
     ----------
@@ -35,8 +33,7 @@ class TspInstance:
     display : ndarray, shape (n, 2), float64, optional
         Positions of cities in plots, for an instance given by distances.
     fixed_edges : iterable of (int, int)
-        Edges, from 0, that TSPLIB demands of a tour (linhp318). They count in `sha256`; `tour_length`
-        ignores them.
+        Edges, from 0, that TSPLIB demands of a tour (linhp318). They count in `sha256`; `tour_length` ignores them.
     optimum
         Length of a shortest tour, if known.
     source
@@ -91,7 +88,7 @@ class TspInstance:
         return f"Instance({self.name!r}, n={self.n}, {self.edge_weight_type})"
 
     def __getstate__(self) -> dict:
-        """Leave out a matrix that the receiver can compute faster than read."""
+        """Leave out a matrix that the receiver computes faster than it reads it."""
         state = self.__dict__.copy()
         if self.coordinates is not None:
             state["_distances"] = None
@@ -99,7 +96,7 @@ class TspInstance:
 
     @property
     def distances(self) -> np.ndarray:
-        """All distances: (n, n), C-contiguous, uint16 where they fit, else uint32; computed once.
+        """All distances: (n, n), C-contiguous, uint16 if they fit, else uint32; computed once.
 
         Raises `InstanceError` if the matrix would exceed 4 GiB.
         """
@@ -129,21 +126,14 @@ class TspInstance:
         return self.coordinates[:, :2]
 
     def tour_length(self, tour: np.ndarray) -> int:
-        """Return the length of a closed tour; like the function, but needs no matrix.
-
-        Raises `ValueError` if it is not a permutation.
-
-        Parameters
-        ----------
-        tour : array_like, shape (n,), a permutation of 0 to n - 1
-        """
+        """`tour_length` of a tour, shape (n,), without the matrix; raises `ValueError` if it is no permutation."""
         if self.coordinates is None:
             return tour_length(self.distances, tour)
         order = check_tour(tour, self.n)
         return int(metric.edge_lengths(self.coordinates, self.edge_weight_type, order).sum())
 
     def tour_lengths(self, tours: np.ndarray) -> np.ndarray:
-        """Return the lengths of many closed tours, which are not checked: (tours, n) -> (tours,) int64."""
+        """Return the lengths of many closed tours, unchecked: (tours, n) -> (tours,) int64."""
         if self.coordinates is None:
             return self.distances[tours, np.roll(tours, -1, axis=1)].sum(axis=1, dtype=np.int64)
         return metric.edge_lengths(self.coordinates, self.edge_weight_type, tours).sum(axis=1)
@@ -160,14 +150,9 @@ class TspInstance:
 
 
 def tour_length(distances: np.ndarray, tour: np.ndarray) -> int:
-    """Return the length of a closed tour.
+    """Return the length of a closed tour, shape (n,), for distances of shape (n, n).
 
-    Raises `ValueError` if it is not a permutation.
-
-    Parameters
-    ----------
-    distances : ndarray, shape (n, n), integers
-    tour : array_like, shape (n,), a permutation of 0 to n - 1
+    Raises `ValueError` if the tour is not a permutation of 0 to n - 1.
     """
     order = check_tour(tour, len(distances))
     return int(distances[order, np.roll(order, -1)].astype(np.int64).sum())
@@ -178,10 +163,10 @@ def _checked_size(name: str, n: int) -> None:
         raise InstanceError(name, None, f"{n} cities", f"{FEWEST_CITIES} to {MOST_CITIES} cities")
 
 
-def _checked_coordinates(name: str, given: np.ndarray, edge_weight_type: str) -> np.ndarray:
+def _checked_coordinates(name: str, values: np.ndarray, edge_weight_type: str) -> np.ndarray:
     if edge_weight_type not in metric.FORMULAS:
         raise InstanceError(name, None, f"edge weight type {edge_weight_type}", f"one of {', '.join(metric.FORMULAS)}")
-    coordinates = frozen(given, np.float64)
+    coordinates = frozen(values, np.float64)
     axes = metric.FORMULAS[edge_weight_type][0]
     if coordinates.ndim != 2 or coordinates.shape[1] != axes:
         raise InstanceError(name, None, f"coordinates of shape {coordinates.shape}", f"(n, {axes})")
@@ -194,10 +179,10 @@ def _checked_coordinates(name: str, given: np.ndarray, edge_weight_type: str) ->
     return coordinates
 
 
-def _checked_distances(name: str, given: np.ndarray) -> np.ndarray:
-    check_square(name, "distances", given, FEWEST_CITIES, MOST_CITIES, "cities")
-    check_range(name, "distance", given, 0, metric.LARGEST_DISTANCE)
-    check_symmetric(name, "distance", "city", given)
-    distances = given.copy()
+def _checked_distances(name: str, matrix: np.ndarray) -> np.ndarray:
+    check_square(name, "distances", matrix, FEWEST_CITIES, MOST_CITIES, "cities")
+    check_range(name, "distance", matrix, 0, metric.LARGEST_DISTANCE)
+    check_symmetric(name, "distance", "city", matrix)
+    distances = matrix.copy()
     np.fill_diagonal(distances, 0)
-    return frozen(kept := metric.compact(distances), kept.dtype)
+    return frozen(compacted := metric.compact(distances), compacted.dtype)

@@ -15,20 +15,7 @@ from core.errors import UserError
 from core.kernels.local_search.moves import EXCHANGE, NEVER, REVERSE, change, exchanged, source_of
 from core.kernels.local_search.walks import Move
 from core.kernels.two_opt.climbs import MOST_CITIES
-from core.lang import (
-    Array,
-    Function,
-    Generic,
-    Row,
-    barrier,
-    bundle,
-    f32,
-    function,
-    i32,
-    lane,
-    sqrt,
-    team_size,
-)
+from core.lang import Array, Function, Generic, Row, barrier, bundle, f32, function, i32, lane, sqrt, team_size
 from core.problems import tsp
 from core.problems.encodings import Permutation
 from core.problems.problem import Evaluation, Problem
@@ -39,12 +26,12 @@ T = Generic("T")
 MOST_EDGES = 6
 """Most edges replaced by a move: their sum must fit 31 bits."""
 LARGEST_TABLE = 32 << 20
-"""Bytes of distances up to which the table is preferred."""
+"""Most bytes of distances for which the table is preferred."""
 
 
 @bundle
 class DistanceTable:
-    """The distances of all cities, a square matrix."""
+    """Square matrix of the distances of all cities."""
 
     distances: Array[T]
     cities: i32
@@ -52,7 +39,7 @@ class DistanceTable:
 
 @bundle
 class CityPlane:
-    """The coordinates of the cities, and what a walk keeps: coordinates and edges in the order of its tour.
+    """Coordinates of the cities, and rows of a walk: coordinates and edges in the order of its tour.
 
     Neighbouring lanes then read neighbouring words.
     """
@@ -67,7 +54,7 @@ class CityPlane:
 
 @function
 def rounded_distance(dx: i32, dy: i32) -> i32:
-    """Return the root of dx^2 + dy^2 < 2^31 to the nearest integer, as TSPLIB's EUC_2D has it.
+    """Return the root of dx^2 + dy^2 < 2^31 to the nearest integer, as TSPLIB's EUC_2D defines it.
 
     The root of 32 bits may lose the last unit; d is right when d (d - 1) < dx^2 + dy^2 <= d (d + 1).
     """
@@ -146,7 +133,7 @@ def swapped_tour(solution: Array[i32], move: Move, table: DistanceTable) -> i32:
 
 @function
 def reversed_city(solution: Array[i32], p: i32, move: Move) -> i32:
-    """City ``p`` of the tour in which positions i + 1 to j are reversed."""
+    """Return city ``p`` of the tour with positions i + 1 to j reversed."""
     source = p
     if p > move.i and p <= move.j:
         source = move.i + 1 + move.j - p
@@ -155,7 +142,7 @@ def reversed_city(solution: Array[i32], p: i32, move: Move) -> i32:
 
 @function
 def reversed_edges(worker: i32, workers: i32, solution: Array[i32], move: Move, table: DistanceTable) -> i32:
-    """Return a worker's part of the same after a reversal; one worker says that it gives the same tour."""
+    """Return a worker's part as `swapped_edges`, but after a reversal; `NEVER` if it gives the same tour."""
     i, j, cities = move.i, move.j, table.cities
     added = 0
     if j == i + 1 or (i == 0 and j == cities - 1):
@@ -186,7 +173,7 @@ def position_distance(p: i32, q: i32, plane: CityPlane) -> i32:
 
 @function
 def place_cities(solution: Array[i32], plane: CityPlane):
-    """Coordinates and edges in the order of the tour."""
+    """Store coordinates and edges in the order of the tour."""
     barrier()
     for p in range(lane(), plane.cities, team_size()):
         after = solution[p + 1 if p + 1 < plane.cities else 0]
@@ -198,14 +185,12 @@ def place_cities(solution: Array[i32], plane: CityPlane):
 
 @function
 def swap_cities(solution: Array[i32], move: Move, plane: CityPlane):
-    """Exchange, and place the cities again."""
     change(EXCHANGE, solution, move)
     place_cities(solution, plane)
 
 
 @function
 def reverse_cities(solution: Array[i32], move: Move, plane: CityPlane):
-    """Reverse positions i + 1 to j, and place the cities again."""
     change(REVERSE, solution, move)
     place_cities(solution, plane)
 
@@ -252,7 +237,6 @@ def plane_reversal(solution: Array[i32], move: Move, plane: CityPlane) -> i32:
 
 
 def evaluation(by_swap: Function, by_reversal: Function, neighbourhood: str, **more: object) -> Evaluation:
-    """Return the evaluation with the `delta` of the neighbourhood."""
     return Evaluation(by_reversal if neighbourhood == "2opt" else by_swap, **more)  # type: ignore[arg-type]
 
 
@@ -279,7 +263,6 @@ class TspTour(Problem):
 
     @classmethod
     def load(cls, spec: str, data: str | os.PathLike | None = None) -> TspTour:
-        """Return the problem of that name, path or specification: see `core.problems.instances.sources.load`."""
         return cls(tsp.load(spec, data))
 
     def cost(self, solution: np.ndarray) -> int:
@@ -289,7 +272,7 @@ class TspTour(Problem):
         return self.instance.tour_lengths(solutions)
 
     def cost_range(self) -> tuple[int, int]:
-        """No tour is longer than the longest distances of all cities; without a table, than n times the longest."""
+        """Return 0 and the sum of the longest distances of all cities; without a table, n times the longest of all."""
         instance = self.instance
         if instance.coordinates is None or self.prefers_table:
             return 0, int(instance.distances.max(axis=1).sum(dtype=np.int64))
@@ -303,7 +286,7 @@ class TspTour(Problem):
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
         """Return ``table`` of distances; ``coordinates``, for EUC_2D with integers; and ``full``.
 
-        The last one sums up the whole tour; at the solution level the lanes of a team share its edges.
+        ``full`` sums up the whole tour; at the solution level the lanes of a team share its edges.
         """
         tours, edges = (reversed_tour, reversed_edges) if neighbourhood == "2opt" else (swapped_tour, swapped_edges)
         table = {"table": evaluation(table_swap, table_reversal, neighbourhood)}
@@ -315,7 +298,7 @@ class TspTour(Problem):
         return (table | plane if self.prefers_table else plane | table) | full
 
     def data_for(self, evaluation: str) -> DistanceTable | CityPlane:
-        """Return the table, or the coordinates: whichever the evaluation reads."""
+        """Return the table or the coordinates, as the evaluation reads them."""
         if evaluation != "coordinates":
             if self.instance.n > MOST_CITIES:
                 raise UserError(
@@ -331,10 +314,10 @@ class TspTour(Problem):
 
 def plane_coordinates(instance: tsp.TspInstance) -> np.ndarray | None:
     """Return integer coordinates with squared distances of at most 31 bits, or None."""
-    given = instance.coordinates
-    if given is None or instance.edge_weight_type != "EUC_2D" or (given != np.rint(given)).any():
+    coordinates = instance.coordinates
+    if coordinates is None or instance.edge_weight_type != "EUC_2D" or (coordinates != np.rint(coordinates)).any():
         return None
-    shifted = given - given.min(axis=0)
+    shifted = coordinates - coordinates.min(axis=0)
     if (shifted.max(axis=0) ** 2).sum() >= 2**31:
         return None
     return shifted.astype(np.int32)

@@ -1,8 +1,11 @@
-"""Shortest tours of a few cities by plain NumPy: a heuristic's tour to start from, and two searches to check others by.
+"""Shortest tours of a few cities by plain NumPy: a heuristic's tour to start from, and two searches for checks.
 
 The searches share nothing with the kernels: all tours, and the dynamic programming of M. Held, R. Karp, "A dynamic
-programming approach to sequencing problems", Journal of SIAM 10 (1962). Both find the same tour of several shortest
-ones, the first in lexicographic order from city 0, and the same number of them.
+programming approach to sequencing problems", Journal of SIAM 10 (1962). Both find the first shortest tour in
+lexicographic order from city 0, and the number of shortest tours.
+
+All functions take distances of shape (n, n), integers from 0 to 2**31 - 1, and ignore their diagonal. They return tours
+as int64 of shape (n,), and raise `ValueError` for another matrix.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ class ShortestTours(NamedTuple):
     Attributes
     ----------
     length
-        Of a shortest tour.
+        Length of a shortest tour.
     tour : ndarray, shape (n,), int64
         The lexicographically first shortest tour from city 0; with symmetric distances and n > 2 its second city
         is smaller than its last.
@@ -39,20 +42,10 @@ class ShortestTours(NamedTuple):
 
 
 def greedy_edge_tour(distances: np.ndarray) -> np.ndarray:
-    """Join the shortest edges that still leave a tour possible.
+    """Join the shortest edges that still leave a tour possible; distances are symmetric.
 
     Edges come by ascending (length, i, j); one is taken if both its ends have fewer than two edges and lie in different
-    paths. The last path's ends are joined. Raises `ValueError` for another matrix.
-
-    Parameters
-    ----------
-    distances : ndarray, shape (n, n), integers from 0 to 2**31 - 1, symmetric
-        The diagonal is ignored, here and in the functions below.
-
-    Returns
-    -------
-    ndarray, shape (n,), int64
-        A tour from city 0, the second city smaller than the last.
+    paths. The last path's ends are joined. The tour begins at city 0, its second city is smaller than the last.
     """
     table = _checked_symmetric(distances)
     n = len(table)
@@ -80,20 +73,11 @@ def greedy_edge_tour(distances: np.ndarray) -> np.ndarray:
 
 
 def improve_by_2opt(distances: np.ndarray, tour: np.ndarray) -> np.ndarray:
-    """Replace two edges by two shorter ones, the pair that gains most first, until no pair gains anything.
+    """Replace two edges by two shorter ones, the best pair first, until no pair gains; distances are symmetric.
 
     The move (i, j), i < j, reverses the cities at positions i + 1 to j; of equal gains the smallest i wins, then the
-    smallest j. Raises `ValueError` for another matrix, or if the tour is not a permutation.
-
-    Parameters
-    ----------
-    distances : ndarray, shape (n, n), integers from 0 to 2**31 - 1, symmetric
-    tour : array_like, shape (n,), a permutation of 0 to n - 1
-
-    Returns
-    -------
-    ndarray, shape (n,), int64
-        The locally optimal tour from city 0, the second city smaller than the last.
+    smallest j. The tour then begins at city 0, its second city is smaller than the last. Raises `ValueError` if the
+    given tour is not a permutation of 0 to n - 1.
     """
     table = _checked_symmetric(distances)
     n = len(table)
@@ -112,15 +96,7 @@ def improve_by_2opt(distances: np.ndarray, tour: np.ndarray) -> np.ndarray:
 
 
 def enumerate_tours(distances: np.ndarray) -> ShortestTours:
-    """Measure every tour.
-
-    Raises `ValueError` for another matrix.
-
-    Parameters
-    ----------
-    distances : ndarray, shape (n, n), integers from 0 to 2**31 - 1, n <= 10
-        Symmetric or not.
-    """
+    """Measure every tour; n <= 10, distances symmetric or not."""
     table = _checked(distances, MOST_CITIES_ALL_TOURS)
     n = len(table)
     others = _permutations(n - 1) + 1
@@ -135,20 +111,13 @@ def enumerate_tours(distances: np.ndarray) -> ShortestTours:
 
 
 def held_karp(distances: np.ndarray) -> ShortestTours:
-    """Find the shortest tours by dynamic programming over subsets of cities.
+    """Find the shortest tours by dynamic programming over subsets of cities; n <= 20, distances symmetric or not.
 
     rest[S, j] is the length of a shortest path that starts at city j of S, visits all of S and ends at city 0: d(j, 0)
-    if S = {j}, otherwise the least d(j, k) + rest[S - {j}, k] of all k in S - {j}. All subsets of one size are done at
-    once. Raises `ValueError` for another matrix.
+    if S = {j}, otherwise the least d(j, k) + rest[S - {j}, k] of all k in S - {j}. All subsets of one size are computed
+    at once.
 
-    Parameters
-    ----------
-    distances : ndarray, shape (n, n), integers from 0 to 2**31 - 1, n <= 20
-        Symmetric or not.
-
-    Notes
-    -----
-    Time is of the order of n**2 * 2**n; memory is 2**(n - 1) * (n - 1) * 4 bytes, twice that where lengths may reach
+    Time is of the order of n**2 * 2**n; memory is 2**(n - 1) * (n - 1) * 4 bytes, twice that if lengths may reach
     2**30, and as much again for n = 20 while it counts.
     """
     table = _checked(distances, MOST_CITIES_HELD_KARP)
@@ -198,21 +167,21 @@ def _first_tour(rest: np.ndarray, table: np.ndarray) -> np.ndarray:
 
 def _permutations(items: int) -> np.ndarray:
     """Return all permutations of 0 to items - 1 in lexicographic order: (items!, items) int8."""
-    found = np.zeros((1, 0), np.int8)
+    orders = np.zeros((1, 0), np.int8)
     for size in range(1, items + 1):
-        first = np.repeat(np.arange(size, dtype=np.int8), len(found))[:, None]
-        others = np.tile(found, (size, 1))
-        found = np.hstack([first, others + (others >= first)])
-    return found
+        first = np.repeat(np.arange(size, dtype=np.int8), len(orders))[:, None]
+        others = np.tile(orders, (size, 1))
+        orders = np.hstack([first, others + (others >= first)])
+    return orders
 
 
 def _without_direction(directed: int, table: np.ndarray) -> int:
-    """Count a tour and its reverse once where they are equally long and not the same."""
+    """Count a tour and its different reverse of equal length once."""
     return directed // 2 if len(table) > 2 and np.array_equal(table, table.T) else directed
 
 
 def _along(neighbours: list[list[int]]) -> np.ndarray:
-    """Return the cities of a path in the order in which it visits them."""
+    """Return the cities of a path in the order of visits."""
     city = next(city for city, ends in enumerate(neighbours) if len(ends) < 2)
     order, before = [city], -1
     while len(order) < len(neighbours):
@@ -222,7 +191,7 @@ def _along(neighbours: list[list[int]]) -> np.ndarray:
 
 
 def _from_city_0(order: np.ndarray) -> np.ndarray:
-    """Rotate a tour to begin with city 0 and continue with the smaller of that city's neighbours."""
+    """Rotate a tour to begin with city 0 and continue with its smaller neighbour."""
     turned = np.roll(order, -int((order == 0).argmax()))
     if turned.size > 2 and turned[1] > turned[-1]:
         turned[1:] = turned[:0:-1].copy()
@@ -230,18 +199,18 @@ def _from_city_0(order: np.ndarray) -> np.ndarray:
 
 
 def _checked(distances: np.ndarray, most_cities: int | None = None) -> np.ndarray:
-    """Return distances as int64, the diagonal 0, after making sure that they are what the functions above expect."""
-    given = np.asarray(distances)
-    if given.ndim != 2 or given.shape[0] != given.shape[1] or given.size == 0:
-        raise ValueError(f"found distances of shape {given.shape}, expected a square matrix of at least one city")
-    if most_cities is not None and len(given) > most_cities:
-        raise ValueError(f"found {len(given)} cities, expected at most {most_cities}")
-    if not np.issubdtype(given.dtype, np.integer):
-        raise ValueError(f"found distances of {given.dtype}, expected integers")
-    apart = ~np.eye(len(given), dtype=bool)
-    if given.min(initial=0, where=apart) < 0 or given.max(initial=0, where=apart) > LARGEST_DISTANCE:
+    """Return checked distances as int64, the diagonal 0."""
+    matrix = np.asarray(distances)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
+        raise ValueError(f"found distances of shape {matrix.shape}, expected a square matrix of at least one city")
+    if most_cities is not None and len(matrix) > most_cities:
+        raise ValueError(f"found {len(matrix)} cities, expected at most {most_cities}")
+    if not np.issubdtype(matrix.dtype, np.integer):
+        raise ValueError(f"found distances of {matrix.dtype}, expected integers")
+    apart = ~np.eye(len(matrix), dtype=bool)
+    if matrix.min(initial=0, where=apart) < 0 or matrix.max(initial=0, where=apart) > LARGEST_DISTANCE:
         raise ValueError(f"found distances outside 0 to {LARGEST_DISTANCE}")
-    return np.where(apart, given, 0).astype(np.int64)
+    return np.where(apart, matrix, 0).astype(np.int64)
 
 
 def _checked_symmetric(distances: np.ndarray) -> np.ndarray:

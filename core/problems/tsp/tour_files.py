@@ -13,15 +13,9 @@ from core.problems.tsp.tsplib_layout import TsplibLayout, TsplibSection, scan
 
 
 def write(path: str | os.PathLike, tour: np.ndarray, *, name: str, comment: str = "") -> None:
-    """Write a tour file.
+    """Write a tour file; ``tour`` has shape (n,), ``comment`` is one line, such as the length and the tour's origin.
 
-    Raises `ValueError` if it is not a permutation, or for a name or comment of several lines.
-
-    Parameters
-    ----------
-    tour : array_like, shape (n,), a permutation of 0 to n - 1
-    comment
-        One line, such as the length and where the tour came from.
+    Raises `ValueError` if the tour is not a permutation of 0 to n - 1, or for a name or comment of several lines.
     """
     order = check_tour(tour, np.size(tour))
     if not name.isprintable() or not comment.isprintable():
@@ -33,19 +27,9 @@ def write(path: str | os.PathLike, tour: np.ndarray, *, name: str, comment: str 
 
 
 def read(path: str | os.PathLike, n: int | None = None) -> np.ndarray:
-    """Return the tour of a tour file.
+    """Return the tour of a tour file: int64, cities from 0, in the file's order; ``n`` is their number, if known.
 
     Raises `InstanceError` for another format, or if the tour is not a permutation of its cities.
-
-    Parameters
-    ----------
-    n
-        Number of cities that the tour must have.
-
-    Returns
-    -------
-    ndarray, shape (n,), int64
-        Cities from 0, in the file's order.
     """
     layout = scan(read_text(path, "a TSPLIB tour file"), path)
     value, line = layout.key("TYPE", "TOUR")
@@ -63,7 +47,7 @@ def read(path: str | os.PathLike, n: int | None = None) -> np.ndarray:
 
 
 def _cities(layout: TsplibLayout, section: TsplibSection, n: int | None) -> np.ndarray:
-    """Return the cities of a section, from 1, after making sure that they are a permutation."""
+    """Return the cities of a section, from 1, a checked permutation."""
     tokens = [(token, line) for row, line in zip(section.rows, section.lines, strict=True) for token in row.split()]
     size = next((k for k, (token, _) in enumerate(tokens) if token == "-1"), None)
     if size is None:

@@ -43,16 +43,10 @@ _KEYWORD = re.compile(r"([A-Za-z][A-Za-z0-9_]*)[ \t]*(?:$|(:)[ \t]*(.*))")
 
 
 class TsplibSection:
-    """The data lines of one section.
+    """Data lines of one section.
 
-    Attributes
-    ----------
-    line
-        Line of the section's keyword.
-    rows : list of str
-        Its lines, stripped, each made of numbers only; empty lines are left out.
-    lines : list of int
-        Line number of each row.
+    ``line`` is that of the section's keyword. ``rows`` are stripped and have numbers only, without empty lines;
+    ``lines`` has the line of each row.
     """
 
     def __init__(self, name: str, line: int) -> None:
@@ -63,24 +57,15 @@ class TsplibSection:
 
     @property
     def last_line(self) -> int:
-        """Line of the last row, or of the keyword where there is none."""
+        """Line of the last row, or of the keyword."""
         return self.lines[-1] if self.lines else self.line
 
 
 class TsplibLayout:
-    """A file taken apart into keys and sections.
+    """Keys and sections of a file.
 
-    Attributes
-    ----------
-    path
-        The file, for messages.
-    keys : dict of str to (str, int)
-        Value and line of each key; of repeated comments, the last.
-    sections : dict of str to Section
-    ended : bool
-        True if the keyword EOF was found.
-    last_line : int
-        Number of the last line that is not empty.
+    ``keys`` has value and line of each key; of repeated comments, the last. ``ended`` is true after the keyword EOF,
+    and ``last_line`` the number of the last line that is not empty.
     """
 
     def __init__(self, path: str) -> None:
@@ -94,13 +79,12 @@ class TsplibLayout:
         return InstanceError(self.path, line, found, expected)
 
     def key(self, name: str, choices: str) -> tuple[str, int]:
-        """Return value and line of a key that must be there; `choices` says what it could hold."""
+        """Return value and line of a required key; `choices` are its possible values."""
         if name not in self.keys:
             raise self.error(self.last_line, f"no {name} in the whole file", f"{name} : {choices}")
         return self.keys[name]
 
     def integer(self, name: str, smallest: int, largest: int) -> int:
-        """Return the value of a key that must hold an integer of the given range."""
         expected = f"an integer from {smallest} to {largest}"
         value, line = self.key(name, expected)
         if not re.fullmatch(r"[0-9]{1,18}", value) or not smallest <= int(value) <= largest:
@@ -109,13 +93,10 @@ class TsplibLayout:
 
 
 def scan(text: str, path: str | os.PathLike) -> TsplibLayout:
-    """Take the text of a TSPLIB file apart.
+    """Split the text of a TSPLIB file into keys and sections.
 
-    Raises
-    ------
-    InstanceError
-        Unknown or repeated keys, keys without a value, anything but finite decimal numbers in a
-        section, text after EOF, or a last line that was cut off (no EOF and no line break).
+    Raises `InstanceError` for unknown or repeated keys, keys without a value, anything but finite decimal numbers in a
+    section, text after EOF, or a last line that was cut off (no EOF and no line break).
     """
     layout = TsplibLayout(str(path))
     section: TsplibSection | None = None
@@ -147,7 +128,7 @@ def scan(text: str, path: str | os.PathLike) -> TsplibLayout:
 
 
 def _looks_like_keyword(word: str) -> bool:
-    """Return whether a word without a colon ends the section before it."""
+    """Return True if a word without a colon ends the section before it."""
     return word in KEYS or word.endswith("_SECTION")
 
 
@@ -175,7 +156,7 @@ def _add_key(layout: TsplibLayout, keyword: re.Match, number: int) -> None:
 
 
 def _check_numbers(layout: TsplibLayout, row: str, number: int) -> None:
-    """Refuse a data line that holds anything but finite decimal numbers."""
+    """Refuse anything but finite decimal numbers in a data line."""
     tokens = row.split()
     if _NUMBERS.fullmatch(row) and max(map(len, tokens)) <= LONGEST_NUMBER:
         return

@@ -2,7 +2,7 @@
 
 Every sine's argument is reduced exactly, in integers: a coordinate is a multiple X of 2^-24, and the part of 2^i x
 beyond whole turns is a window of bits of X / (2 pi). The sine itself is a polynomial, multiplied and added in one
-order. So no device's own sine enters, and all devices agree bit for bit.
+order. So no device's sine is used, and all devices agree bit for bit.
 """
 
 from __future__ import annotations
@@ -64,7 +64,10 @@ AXES = Neighbourhood("axes", "reals", moves.SINGLES, moves.OWN, attributes=False
 
 @function
 def sine_32(first: u32, second: u32, third: u32, shift: i32) -> f32:
-    """The sine of the turn in the bits of three words from ``shift`` on: odd polynomial, error 7e-9 before rounding."""
+    """Return the sine of the turn in the bits of three words from ``shift`` on.
+
+    An odd polynomial with an error of 7e-9 before rounding.
+    """
     turn = (first << shift) | ((second >> 1) >> (31 - shift))
     if (turn ^ (turn << 1)) >= 0x80000000:  # beyond a quarter turn: sin(half a turn - t) = sin(t)
         turn = 0x80000000 - turn
@@ -76,7 +79,7 @@ def sine_32(first: u32, second: u32, third: u32, shift: i32) -> f32:
 
 @function
 def sine_64(first: u32, second: u32, third: u32, shift: i32) -> f64:
-    """The same in 64 bits: error 2e-15 before rounding."""
+    """Return the same sine in 64 bits, with an error of 2e-15 before rounding."""
     high = u64((first << shift) | ((second >> 1) >> (31 - shift)))
     turn = (high << 32) | u64((second << shift) | ((third >> 1) >> (31 - shift)))
     if (turn ^ (turn << 1)) >= 0x8000000000000000:
@@ -90,7 +93,7 @@ def sine_64(first: u32, second: u32, third: u32, shift: i32) -> f64:
 
 @function
 def divide_by_turns(magnitude: u32, words: Array[u32]):
-    """Write magnitude / (2 pi) as 32 bits before the point and 160 behind it."""
+    """Store magnitude / (2 pi) as 32 bits before the point and 160 after it."""
     words[5] = magnitude * u32(0x36D8A566)
     carry = mulhi(magnitude, u32(0x36D8A566))
     low = magnitude * u32(0x7D4D3770)
@@ -127,7 +130,7 @@ class Surface:
 
 @function
 def random_four(block: u32, neighbour: i32, purpose: u32, surface: Surface, words: Array[u32]):
-    """Four words for a block of coordinates of one neighbour: Philox keyed by (seed; walk, move, neighbour, block)."""
+    """Store four words for four coordinates of a neighbour: Philox keyed by (seed; walk, move, neighbour, block)."""
     words[0] = block
     words[1] = u32(neighbour)
     words[2] = u32(surface.state[MOVES_MADE])
@@ -137,7 +140,7 @@ def random_four(block: u32, neighbour: i32, purpose: u32, surface: Surface, word
 
 @function
 def from_word(word: u32) -> f32:
-    """A float in [-1, 1), a multiple of 2^-23."""
+    """Return a float in [-1, 1), a multiple of 2^-23."""
     return f32(i32(word >> 8) - 8_388_608) * 1.1920928955078125e-07
 
 
@@ -148,15 +151,15 @@ def stride(neighbour: i32, surface: Surface, words: Array[u32]) -> f32:
     for k in range(surface.dimensions):
         if k % 4 == 0:
             random_four(u32(k // 4), neighbour, u32(DIRECTION), surface, words)
-        one = from_word(words[k % 4])
-        squares += one * one
-    found = stride_from_squares(squares, neighbour, surface, words)
-    return found
+        component = from_word(words[k % 4])
+        squares += component * component
+    factor = stride_from_squares(squares, neighbour, surface, words)
+    return factor
 
 
 @function
 def stride_from_squares(squares: f32, neighbour: i32, surface: Surface, words: Array[u32]) -> f32:
-    """The same, when the sum of the direction's squares is known."""
+    """Return the factor of `stride` for a known sum of the direction's squares."""
     random_four(u32(0), neighbour, u32(RADIUS), surface, words)
     radius = surface.crown * (f32(neighbour) + 0.5 * (from_word(words[0]) + 1.0))
     return radius / sqrt(max(squares, 1e-30)) * f32(GRID)
@@ -164,25 +167,25 @@ def stride_from_squares(squares: f32, neighbour: i32, surface: Surface, words: A
 
 @function
 def moved_coordinate(at: i32, word: u32, scale: f32) -> i32:
-    """A coordinate of the neighbour, in steps of the grid and inside the domain."""
+    """Return a coordinate of the neighbour, in steps of the grid and inside the domain."""
     return min(max(at + i32(from_word(word) * scale), -GRID), GRID)
 
 
 @function
 def step_along_axis(neighbour: i32, surface: Surface, words: Array[u32]) -> i32:
-    """Steps of the grid from the solution to a point of a crown along an axis, in a random direction."""
+    """Return the steps from the solution to a point of a crown along an axis, in a random direction."""
     random_four(u32(0), neighbour, u32(STEP), surface, words)
     radius = surface.crown * (f32(neighbour) + 0.5 * (from_word(words[0]) + 1.0))
     steps = i32(radius * f32(GRID))
     return steps if words[1] >= 0x80000000 else -steps
 
 
-def make_evaluations(sine: Function) -> dict[str, dict[str, Evaluation]]:
-    """The evaluations of each neighbourhood with one of the two sines."""
+def make_wave(sine: Function) -> Function:
+    """Return the function for the cost of one coordinate, with one of the two sines."""
 
     @function
     def wave(at: i32, amplitudes: Array[R], words: Array[u32]) -> i32:
-        """The cost of one coordinate: 100 terms."""
+        """Return the cost of one coordinate: 100 terms."""
         divide_by_turns(u32(-at if at < 0 else at), words)
         total = R(0.0)
         for w in range(4):
@@ -194,30 +197,15 @@ def make_evaluations(sine: Function) -> dict[str, dict[str, Evaluation]]:
         cost = i32(total * COST_UNITS + (R(0.5) if total >= 0.0 else R(-0.5)))
         return -cost if at < 0 else cost
 
-    @function
-    def partial(worker: i32, workers: i32, solution: Array[R], move: Move, surface: Surface) -> i32:
-        """This worker's part of what point i adds to the cost; the parts add up."""
-        draws = local_array(4, u32)
-        words = local_array(6, u32)
-        scale = stride(move.i, surface, draws)
-        cost = -surface.state[PRESENT] if worker == 0 else 0
-        for block in range(worker, (surface.dimensions + 3) // 4, workers):
-            random_four(u32(block), move.i, u32(DIRECTION), surface, draws)
-            for c in range(4 * block, min(4 * block + 4, surface.dimensions)):
-                at = i32(solution[c] * R(GRID))
-                one = wave(moved_coordinate(at, draws[c % 4], scale), surface.amplitudes, words)
-                cost += one
-        return cost
+    return wave
 
-    @function
-    def added(solution: Array[R], move: Move, surface: Surface) -> i32:
-        """Return the change of cost by point i: a full evaluation."""
-        difference = partial(0, 1, solution, move, surface)
-        return difference
+
+def make_begin(wave: Function) -> Function:
+    """Return the function that fills the rows of a walk."""
 
     @function
     def begin_state(solution: Array[R], surface: Surface):
-        """No move made; the cost from scratch; a number that tells walks apart by where they begin."""
+        """Reset the moves, compute the cost from scratch, and number the walk by its start."""
         words = local_array(6, u32)
         barrier()
         if lane() == 0:
@@ -233,15 +221,41 @@ def make_evaluations(sine: Function) -> dict[str, dict[str, Evaluation]]:
             atomic_add(surface.state, PRESENT, cost)
         barrier()
 
+    return begin_state
+
+
+def make_crown_evaluation(wave: Function, begin: Function) -> Evaluation:
+    """Return the evaluation of points that differ in all coordinates: each in full."""
+
+    @function
+    def partial(worker: i32, workers: i32, solution: Array[R], move: Move, surface: Surface) -> i32:
+        """Return a worker's part of the change of cost by point i; the parts add up."""
+        draws = local_array(4, u32)
+        words = local_array(6, u32)
+        scale = stride(move.i, surface, draws)
+        cost = -surface.state[PRESENT] if worker == 0 else 0
+        for block in range(worker, (surface.dimensions + 3) // 4, workers):
+            random_four(u32(block), move.i, u32(DIRECTION), surface, draws)
+            for c in range(4 * block, min(4 * block + 4, surface.dimensions)):
+                at = i32(solution[c] * R(GRID))
+                contribution = wave(moved_coordinate(at, draws[c % 4], scale), surface.amplitudes, words)
+                cost += contribution
+        return cost
+
+    @function
+    def added(solution: Array[R], move: Move, surface: Surface) -> i32:
+        """Return the change of cost by point i: a full evaluation."""
+        difference = partial(0, 1, solution, move, surface)
+        return difference
+
     @function
     def move_point(solution: Array[R], move: Move, surface: Surface):
-        """Go to point i."""
         draws = local_array(4, u32)
         words = local_array(6, u32)
         for c in range(lane(), surface.dimensions, team_size()):
             random_four(u32(c // 4), move.i, u32(DIRECTION), surface, draws)
-            one = from_word(draws[c % 4])
-            surface.squares[c] = one * one
+            component = from_word(draws[c % 4])
+            surface.squares[c] = component * component
         barrier()
         squares = f32(0.0)
         for c in range(surface.dimensions):  # in the order of `stride`
@@ -258,16 +272,22 @@ def make_evaluations(sine: Function) -> dict[str, dict[str, Evaluation]]:
         if lane() == 0:
             surface.state[MOVES_MADE] += 1
 
+    return Evaluation(added, begin=begin, move=move_point, partial=partial, work=100_000)
+
+
+def make_axes_evaluations(wave: Function, begin: Function) -> dict[str, Evaluation]:
+    """Return the evaluations of points that differ in one coordinate: from kept contributions, and in full."""
+
     @function
     def moved_along_axis(axis: i32, solution: Array[R], move: Move, surface: Surface) -> i32:
-        """The coordinate of point i on its axis, in steps of the grid and inside the domain."""
+        """Return the coordinate of point i on its axis, in steps of the grid and inside the domain."""
         draws = local_array(4, u32)
         steps = step_along_axis(move.i, surface, draws)
         return min(max(i32(solution[axis] * R(GRID)) + steps, -GRID), GRID)
 
     @function
     def added_by_axis(solution: Array[R], move: Move, surface: Surface) -> i32:
-        """Return the change of cost by point i, of which only one coordinate differs: one contribution."""
+        """Return the change of cost by point i, which differs in one coordinate: one contribution."""
         words = local_array(6, u32)
         axis = move.i % surface.dimensions
         after = moved_along_axis(axis, solution, move, surface)
@@ -276,19 +296,18 @@ def make_evaluations(sine: Function) -> dict[str, dict[str, Evaluation]]:
 
     @function
     def added_by_all_axes(solution: Array[R], move: Move, surface: Surface) -> i32:
-        """Return the same by a full evaluation."""
+        """Return the change of cost by a full evaluation."""
         words = local_array(6, u32)
         axis = move.i % surface.dimensions
         after = moved_along_axis(axis, solution, move, surface)
         cost = -surface.state[PRESENT]
         for c in range(surface.dimensions):
-            one = wave(after if c == axis else i32(solution[c] * R(GRID)), surface.amplitudes, words)
-            cost += one
+            contribution = wave(after if c == axis else i32(solution[c] * R(GRID)), surface.amplitudes, words)
+            cost += contribution
         return cost
 
     @function
     def move_along_axis(solution: Array[R], move: Move, surface: Surface):
-        """Go to point i."""
         words = local_array(6, u32)
         if lane() == 0:
             axis = move.i % surface.dimensions
@@ -299,9 +318,15 @@ def make_evaluations(sine: Function) -> dict[str, dict[str, Evaluation]]:
             surface.costs[axis] = cost
             surface.state[MOVES_MADE] += 1
 
-    full = Evaluation(added, begin=begin_state, move=move_point, partial=partial, work=100_000)
-    by_axis = Evaluation(added_by_axis, begin=begin_state, move=move_along_axis, work=1_000)
-    return {"crowns": {"full": full}, "axes": {"kept": by_axis, "full": by_axis._replace(delta=added_by_all_axes)}}
+    by_axis = Evaluation(added_by_axis, begin=begin, move=move_along_axis, work=1_000)
+    return {"kept": by_axis, "full": by_axis._replace(delta=added_by_all_axes)}
+
+
+def make_evaluations(sine: Function) -> dict[str, dict[str, Evaluation]]:
+    """Return the evaluations of each neighbourhood with one of the two sines."""
+    wave = make_wave(sine)
+    begin = make_begin(wave)
+    return {"crowns": {"full": make_crown_evaluation(wave, begin)}, "axes": make_axes_evaluations(wave, begin)}
 
 
 EVALUATIONS = {"float32": make_evaluations(sine_32), "float64": make_evaluations(sine_64)}
@@ -324,8 +349,7 @@ class Weierstrass(Problem):
     dtype
         ``float32`` or ``float64``: precision of the sum and of the sines.
     seed
-        Of the random points.
-
+        Seed of the random points.
     """
 
     neighbourhoods = ("crowns", AXES)
@@ -359,18 +383,18 @@ class Weierstrass(Problem):
         return cls(scorer.load(spec), **options)  # type: ignore[arg-type]
 
     def cost(self, solution: np.ndarray) -> int:
-        """The function's value in units of 2^-20, by NumPy in 64 bits."""
+        """Return the function's value in units of 2^-20, by NumPy in 64 bits."""
         return self.instance.cost(solution.astype(np.float64))
 
     def cost_range(self) -> tuple[int, int]:
-        """As many times what one coordinate can add, up or down, as there are coordinates."""
+        """Return bounds from the largest contribution of a coordinate, up or down."""
         most = int(self.encoding.n * scorer.LARGEST_TERM * COST_UNITS)
         return -most, most
 
     def tolerance(self) -> int:
-        """By how many units the search's cost may differ from `cost`, which rounds once instead of n times."""
+        """Return the largest difference between the search's cost and `cost`, which rounds once instead of n times."""
         return self.encoding.n * (1 if self.encoding.dtype == "float64" else 4)
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
-        """``full``; for points on the axes first ``kept``, from the contributions of coordinates that a walk keeps."""
+        """Return ``full``; for points on the axes first ``kept``, from the stored contributions of coordinates."""
         return EVALUATIONS[self.encoding.dtype][neighbourhood]

@@ -17,14 +17,14 @@ HOLDER_EXPONENT = 0.25
 TERMS = 100
 
 COST_UNIT = 2.0**-20
-"""The search compares values rounded to this unit, so that its costs are integers."""
+"""Unit to which the search rounds values, so that its costs are integers."""
 
 LARGEST_TERM = 2.995
 """No coordinate adds more than this to the value, up or down.
 
-Ten terms in a row are 2^(-i/4) g(2^i x), where g(t) is the sum over j from 0 to 9 of r^j sin(2^j t), r = 2^(-1/4),
-at most 2.93 for any t; over i = 1, 11, ..., 91 that sums up to less than 2.93 r / (1 - r^10) = 2.993. (With
-each sine taken as 1 the bound would be 5.29.)
+Ten terms in a row are 2^(-i/4) g(2^i x), where g(t) is the sum over j from 0 to 9 of r^j sin(2^j t), r = 2^(-1/4), at
+most 2.93 for any t; over i = 1, 11, ..., 91 that sums up to less than 2.93 r / (1 - r^10) = 2.993. (With each sine
+taken as 1 the bound would be 5.29.)
 """
 
 MOST_COORDINATES = 341
@@ -35,23 +35,9 @@ _SPEC = re.compile(r"(?:weierstrass:)?([0-9]{1,9})")
 
 @dataclass(frozen=True)
 class WeierstrassInstance:
-    """The function of a given number of coordinates, to be minimised over [-1, 1]^n.
+    """The function of ``n`` coordinates, 1 to `MOST_COORDINATES`, to be minimised over [-1, 1]^n.
 
-    Parameters
-    ----------
-    n : int, 1 to 400
-        Number of coordinates.
-
-    Attributes
-    ----------
-    name, source, sha256 : str
-    optimum : None
-        Not known.
-
-    Raises
-    ------
-    InstanceError
-        n out of range.
+    Its optimum is not known. Raises `InstanceError` for another n.
     """
 
     n: int
@@ -61,7 +47,6 @@ class WeierstrassInstance:
     optimum: int | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        """Check the size and derive name and digest."""
         name = f"weierstrass:{self.n}"
         _check_size(name, self.n)
         content = f"Weierstrass b={BASE} h={HOLDER_EXPONENT} terms={TERMS} n={self.n}\n"
@@ -69,13 +54,7 @@ class WeierstrassInstance:
         object.__setattr__(self, "sha256", hashlib.sha256(content.encode()).hexdigest())
 
     def cost(self, x: np.ndarray) -> int:
-        """Return `cost(x)` for a solution of this instance.
-
-        Raises
-        ------
-        ValueError
-            Not `n` coordinates, or one outside of [-1, 1].
-        """
+        """Return `cost(x)`; raises `ValueError` unless x has n coordinates in [-1, 1]."""
         if np.shape(x) != (self.n,):
             raise ValueError(f"found a point of shape {np.shape(x)}, expected ({self.n},)")
         return cost(x)
@@ -90,13 +69,7 @@ def _check_size(name: str, n: int) -> None:
 
 
 def load(spec: str) -> WeierstrassInstance:
-    """Return the instance of a specification "weierstrass:10", or "10" for short.
-
-    Raises
-    ------
-    InstanceError
-        Anything else, or a number that is not from 1 to 400.
-    """
+    """Return the instance of a specification "weierstrass:10", or "10"; raises `InstanceError` for any other."""
     matched = _SPEC.fullmatch(spec)
     if matched is None:
         raise InstanceError(spec, None, "no such function", f"weierstrass:N or N, N from 1 to {MOST_COORDINATES}")
@@ -106,21 +79,13 @@ def load(spec: str) -> WeierstrassInstance:
 def value(x: np.ndarray) -> float:
     """Return f(x), the sum over coordinates x_k and i from 1 to 100 of 2^(-i/4) sin(2^i x_k).
 
-    2^i x_k reaches 2^100 without loss of digits: it is exact, as only the exponent changes, and the C library called by
-    NumPy reduces large float64 arguments modulo pi / 2 by the number of digits of pi that their exponent needs (M. H.
-    Payne, R. N. Hanek, 1983). So the function is that of exactly these floats. Against arithmetic of 150 digits a test
-    allows 1e-15 for a sine (2^-53 is the rounding) and 5e-15 n for f. The sum is rounded once, by `math.fsum`: no order
-    of terms can change it.
+    ``x`` is float64 or float32 of shape (n,), each from -1 to 1 and taken as exact. 2^i x_k reaches 2^100 without loss
+    of digits: it is exact, as only the exponent changes, and the C library called by NumPy reduces large float64
+    arguments modulo pi / 2 by the number of digits of pi that their exponent needs (M. H. Payne, R. N. Hanek, 1983). So
+    the function is that of exactly these floats. Against arithmetic of 150 digits a test allows 1e-15 for a sine (2^-53
+    is the rounding) and 5e-15 n for f. The sum is rounded once, by `math.fsum`: no order of terms can change it.
 
-    Parameters
-    ----------
-    x : array_like, shape (n,), float64 or float32, each from -1 to 1
-        Taken as exact numbers.
-
-    Raises
-    ------
-    ValueError
-        Wrong shape or type, or a coordinate that is outside or NaN.
+    Raises `ValueError` for another shape or type, or a coordinate that is outside or NaN.
     """
     point = checked_point(x)
     exponents = np.arange(1, TERMS + 1)
@@ -129,35 +94,22 @@ def value(x: np.ndarray) -> float:
 
 
 def cost(x: np.ndarray) -> int:
-    """Return the integer nearest to f(x) in units of 2^-20, as `value` has it.
-
-    Parameters
-    ----------
-    x : array_like, shape (n,), float64 or float32, each from -1 to 1
-
-    Raises
-    ------
-    ValueError
-        Wrong shape or type, or a coordinate that is outside or NaN.
-    """
+    """Return the integer nearest to f(x) in units of 2^-20; arguments and errors as `value`."""
     return round(value(x) / COST_UNIT)
 
 
 def checked_point(x: np.ndarray) -> np.ndarray:
-    """Return a solution as float64 after making sure that it has 1 to 400 coordinates in [-1, 1].
+    """Return a solution of shape (n,) as float64, with n from 1 to `MOST_COORDINATES` and coordinates in [-1, 1].
 
-    Raises
-    ------
-    ValueError
-        Wrong shape or type, or a coordinate that is outside or NaN; says which.
+    Raises `ValueError` for another shape or type, or a coordinate that is outside or NaN, with its index.
     """
-    given = np.asarray(x)
-    if given.ndim != 1 or not 1 <= len(given) <= MOST_COORDINATES:
-        raise ValueError(f"found a point of shape {given.shape}, expected (n,), n from 1 to {MOST_COORDINATES}")
-    if given.dtype not in (np.float32, np.float64):
-        raise ValueError(f"found coordinates of {given.dtype}, expected float64 or float32")
-    inside = np.abs(given) <= 1
+    point = np.asarray(x)
+    if point.ndim != 1 or not 1 <= len(point) <= MOST_COORDINATES:
+        raise ValueError(f"found a point of shape {point.shape}, expected (n,), n from 1 to {MOST_COORDINATES}")
+    if point.dtype not in (np.float32, np.float64):
+        raise ValueError(f"found coordinates of {point.dtype}, expected float64 or float32")
+    inside = np.abs(point) <= 1
     if not inside.all():
         k = inside.argmin()
-        raise ValueError(f"found coordinate {k} at {given[k]}, expected -1 to 1")
-    return given.astype(np.float64)
+        raise ValueError(f"found coordinate {k} at {point[k]}, expected -1 to 1")
+    return point.astype(np.float64)

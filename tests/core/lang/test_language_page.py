@@ -379,7 +379,7 @@ def test_l73_who_asserts_and_prints(tmp_path, monkeypatch, capsys):
 
 def test_l73_what_is_not_heard_compiles_to_nothing(tmp_path):
     kernel = loaded(tmp_path, HEADER + TALKING).gains
-    assert kernel.says == ("assert", "print")
+    assert kernel.message_kinds == ("assert", "print")
     for printer in (CpuPython, CudaPython, OpenClC):
         silent = printer(kernel.specialise({}, 1)).source()
         heard = printer(kernel.specialise({}, 1, output_types(kernel))).source()

@@ -9,7 +9,7 @@ from core.lang.bundles import placed
 from tests.core.lang.test_refused import EFFECT, HEADER, refusal
 
 MADE = """\
-from core.lang.bundles import FORM_SUFFIX, form_of
+from core.lang.bundle_forms import FORM_SUFFIX, form_of
 D = Generic("D")
 SIZES = (3, 5, "text")
 NOT_SIZES = [3, 5]

@@ -176,7 +176,7 @@ def test_a_papers_instances_come_by_one_command(site, shared_data, paper):
         assert list(outcomes) == [one.name for one in papers.instances_of(paper)]
         for one in papers.instances_of(paper):
             assert outcomes[one.name] == (one.source if one not in wanted else f"{word} {one.file()}")
-            assert one.at_hand()
+            assert one.is_available()
     assert len(site.asked) == len(wanted)
 
 

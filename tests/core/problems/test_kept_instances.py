@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.problems import tsp
-from core.problems.instances import kept
+from core.problems.instances import instance_cache
 from core.problems.instances.errors import InstanceError
 from core.problems.more.flow_shop import shops
 from core.problems.more.linear_ordering import matrices
@@ -96,14 +96,14 @@ def test_parameters_make_other_instances(tmp_path):
 
 
 def test_few_and_small_instances_are_kept(monkeypatch):
-    monkeypatch.setattr(kept, "_instances", type(kept._instances)())
+    monkeypatch.setattr(instance_cache, "_instances", type(instance_cache._instances)())
     first = tsp.load("uniform:9:seed=3")
-    for seed in range(kept.MOST_INSTANCES - 1):
+    for seed in range(instance_cache.MOST_INSTANCES - 1):
         tsp.load(f"uniform:5:seed={seed}")
     assert tsp.load("uniform:9:seed=3") is first
     tsp.load("uniform:6")
-    assert tsp.load("uniform:9:seed=3") is first and len(kept._instances) == kept.MOST_INSTANCES
-    monkeypatch.setattr(kept, "MOST_BYTES", 8 * 2 * 100)
+    assert tsp.load("uniform:9:seed=3") is first and len(instance_cache._instances) == instance_cache.MOST_INSTANCES
+    monkeypatch.setattr(instance_cache, "MOST_BYTES", 8 * 2 * 100)
     large = tsp.load("uniform:100:seed=7")
-    assert len(kept._instances) == 1 and tsp.load("uniform:100:seed=7") is large
+    assert len(instance_cache._instances) == 1 and tsp.load("uniform:100:seed=7") is large
     assert tsp.load("uniform:101") is not tsp.load("uniform:101")

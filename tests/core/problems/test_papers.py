@@ -40,9 +40,9 @@ def test_every_instance_with_published_figures_is_among_the_papers_instances(pap
 def test_the_files_beside_the_checkout_are_the_pinned_ones(shared_data, paper):
     for entry in papers.instances_of(paper):
         if entry.collection in papers.GENERATED:
-            assert entry.at_hand() and entry.file(shared_data) is None
+            assert entry.is_available() and entry.file(shared_data) is None
             continue
-        assert not entry.at_hand() and entry.at_hand(shared_data)
+        assert not entry.is_available() and entry.is_available(shared_data)
         instance = catalogue.COLLECTIONS[entry.collection].reader.read(entry.file(shared_data))
         assert instance.sha256 == catalogue.COLLECTIONS[entry.collection].digests()[entry.name]
         assert instance.sha256 == tsp.load(entry.name, shared_data).sha256 and instance.optimum is not None
@@ -51,7 +51,7 @@ def test_the_files_beside_the_checkout_are_the_pinned_ones(shared_data, paper):
 def test_whether_an_instance_is_at_hand_is_said_without_opening_its_file(tmp_path):
     (tmp_path / "eil7.vrp").write_text("no instance")
     eil7 = papers.instances_of("xavier2022")[0]
-    assert eil7.name == "eil7" and eil7.at_hand(tmp_path) and eil7.file(tmp_path) == str(tmp_path / "eil7.vrp")
+    assert eil7.name == "eil7" and eil7.is_available(tmp_path) and eil7.file(tmp_path) == str(tmp_path / "eil7.vrp")
     with pytest.raises(InstanceError):
         tsplib.load(eil7.file(tmp_path))
 

@@ -25,7 +25,7 @@ class InsertionShop:
 
 @function
 def head_and_tail(order: Array[i32], count: i32, p: i32, shop: InsertionShop):
-    """The heads of p + 1 jobs and the tails of as many, from those of p; one lane calls this."""
+    """Store the heads of p + 1 jobs and the tails of as many, from those of p; one lane calls this."""
     machines = shop.machines
     job, head = order[p] * machines, p * machines
     other, tail = (order[count - 1 - p] + 1) * machines - 1, (count - p + 1) * machines - 1
@@ -39,7 +39,7 @@ def head_and_tail(order: Array[i32], count: i32, p: i32, shop: InsertionShop):
 
 @function
 def diagonal(order: Array[i32], count: i32, step: i32, shop: InsertionShop):
-    """Heads and tails on one diagonal: numbers of job and machine add up to ``step``. All lanes share the work."""
+    """Store heads and tails on one diagonal: numbers of job and machine add up to ``step``. All lanes share it."""
     machines = shop.machines
     for k in range(lane(), 2 * machines, team_size()):
         machine = k >> 1
@@ -62,7 +62,7 @@ def diagonal(order: Array[i32], count: i32, step: i32, shop: InsertionShop):
 
 @function
 def insertion_makespans(order: Array[i32], count: i32, element: i32, changes: Array[i32], shop: InsertionShop):
-    """Write how much longer the makespan of an order becomes by a job at each position."""
+    """Write the increase of an order's makespan by a job at each position."""
     machines = shop.machines
     for machine in range(lane(), machines, team_size()):
         shop.heads[machine] = 0

@@ -11,16 +11,8 @@ import numpy as np
 def neh(times: np.ndarray) -> np.ndarray:
     """Insert jobs by falling total time, each at the first position with the least makespan.
 
-    Parameters
-    ----------
-    times : ndarray, shape (jobs, machines)
-        Processing times.
-
-    Returns
-    -------
-    ndarray, shape (jobs,)
-        The order. Jobs of equal total time are inserted by their index.
-
+    ``times`` has shape (jobs, machines), the returned order (jobs,). Jobs of equal total time are inserted by their
+    index.
     """
     wide = times.astype(np.int64)
     jobs = np.argsort(-wide.sum(axis=1), kind="stable")
@@ -33,7 +25,7 @@ def neh(times: np.ndarray) -> np.ndarray:
 def insertion_makespans(placed: np.ndarray, inserted: np.ndarray) -> np.ndarray:
     """Return the makespan with a job at each position: (k, machines) and (machines,) -> (k + 1,).
 
-    The job is behind a head of the order, which ends at some time on each machine, and ahead of a tail.
+    The job follows a head of the order, which ends at some time on each machine, and precedes a tail.
     """
     count, machines = placed.shape
     heads = np.zeros((2, machines, count + 1), np.int64)

@@ -1,7 +1,7 @@
 """The permutation flow shop for local search: an order of jobs, the same on every machine, that ends soonest.
 
 Kept heads and tails: E. Taillard, "Some efficient heuristic methods for the flow shop sequencing problem", European
-Journal of Operational Research 47, 1990, here for whatever lies between the first and the last position that change.
+Journal of Operational Research 47, 1990, here for the jobs between the first and the last position that change.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,7 +31,7 @@ class Shop:
 
 @bundle
 class HeadsAndTails(Shop):
-    """The same, with heads and then tails of every machine for each walk.
+    """The shop, with heads and then tails of every machine for each walk.
 
     The head of p jobs is the completion time of the first p; the tail of p jobs is the time from the start of the last
     p.
@@ -57,7 +57,7 @@ def makespan(order: Array[i32], move: AnyMove, shop: Shop) -> i32:
 
 @function
 def makespan_by_heads_tails(order: Array[i32], move: AnyMove, shop: HeadsAndTails) -> i32:
-    """The same from the head ahead of the positions that change and the tail behind them."""
+    """Return the makespan from the head before the positions that change and the tail after them."""
     free = local_array(MOST_MACHINES, i32)
     first, last = min(move.i, move.j), max(max(move.i, move.j), move.k)
     for machine in range(shop.machines):
@@ -75,7 +75,7 @@ def makespan_by_heads_tails(order: Array[i32], move: AnyMove, shop: HeadsAndTail
 
 @function
 def update_heads_tails(order: Array[i32], move: AnyMove, shop: HeadsAndTails):
-    """Heads and tails after a move that is about to be made; tails are the heads of the reversed shop."""
+    """Store heads and tails after a move to be made; tails are the heads of the reversed shop."""
     for side in range(lane(), 2, team_size()):
         for machine in range(shop.machines):
             shop.ends[side * shop.cells // 2 + machine] = 0
@@ -90,19 +90,18 @@ def update_heads_tails(order: Array[i32], move: AnyMove, shop: HeadsAndTails):
 
 @function
 def begin_heads_tails(order: Array[i32], shop: HeadsAndTails):
-    """Heads and tails of an order as it is."""
+    """Store heads and tails of the present order."""
     update_heads_tails(order, AnyMove(-1, -1, -1, EXCHANGE), shop)
 
 
 class FlowShop(Problem):
-    """Order jobs so that the last machine has done the last of them as soon as possible.
+    """Order jobs so that the last machine completes the last job as soon as possible.
 
     Parameters
     ----------
     instance : core.problems.more.flow_shop.shops.FlowShopInstance or str
         The shop, or its name or generator, see `core.problems.more.flow_shop.shops.load`: ``ta001``,
         ``taillard:30:5:seed=7``.
-
     """
 
     neighbourhoods = ("insert", "exchange2", "exchange3", "reverse")
@@ -114,29 +113,26 @@ class FlowShop(Problem):
         self.optimum, self.sha256 = shop.optimum, shop.sha256
 
     def cost(self, solution: np.ndarray) -> int:
-        """The makespan: when all is done."""
+        """Return the makespan: the time at which all jobs are complete."""
         return int(self.costs(np.asarray(solution)[None])[0])
 
     def costs(self, solutions: np.ndarray) -> np.ndarray:
-        """See `Problem`."""
         return self.instance.makespans(solutions)
 
     def cost_range(self) -> tuple[int, int]:
-        """At best the machine that has most to do never waits, at worst one works at a time."""
+        """Return the work of the busiest machine and the work of all."""
         return self.instance.bounds
 
     def start_heuristics(self) -> Mapping[str, Callable[[], np.ndarray]]:
-        """``neh``: see `core.problems.more.flow_shop.neh`."""
         return {"neh": lambda: neh(self.instance.times)}
 
     def insertion(self) -> Insertion:
-        """Taillard's heads and tails."""
         shop = self.instance
         data = InsertionShop(shop.times, jobs=shop.jobs, machines=shop.machines, cells=(shop.jobs + 1) * shop.machines)
         return Insertion(insertion_makespans, data, temperature=0.06 * float(shop.times.mean()), removed=2)
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
-        """``heads-tails`` (from heads and tails that a walk keeps) or ``value`` (the whole schedule)."""
+        """Return ``heads-tails`` (from a walk's heads and tails) and ``value`` (the whole schedule)."""
         steps = self.instance.times.size
         faster = Evaluation(
             value=makespan_by_heads_tails, begin=begin_heads_tails, update=update_heads_tails, work=steps // 3 + 1
@@ -144,6 +140,6 @@ class FlowShop(Problem):
         return {"heads-tails": faster, "value": Evaluation(value=makespan, work=steps)}
 
     def data_for(self, evaluation: str) -> Shop:
-        """The times; with room for the heads and tails that a walk keeps, if the evaluation reads them."""
+        """Return the times; with memory for a walk's heads and tails, if the evaluation reads them."""
         n, m = self.instance.jobs, self.instance.machines
         return HeadsAndTails(self.data.times, n, m, cells=2 * (n + 1) * m) if evaluation == "heads-tails" else self.data

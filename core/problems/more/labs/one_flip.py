@@ -13,14 +13,14 @@ class Signs:
 
 @bundle
 class Correlations(Signs):
-    """The same, and what a walk keeps: the autocorrelation of every lag from 1 on."""
+    """The number of signs, and a walk's row: the autocorrelation of every lag from 1 on."""
 
     correlations: Array[i32] = Row("n")
 
 
 @function
 def added_by_one_flip(bits: Array[i32], move: Move, labs: Correlations) -> i32:
-    """Return the change of energy by one flip, in O(n): up to a lag there is a sign on both sides, then on one."""
+    """Return the change of energy by one flip, in O(n): small lags have signs on both sides, larger ones on one."""
     i = move.i
     sign = 2 * bits[i] - 1
     behind = labs.n - 1 - i

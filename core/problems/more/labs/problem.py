@@ -1,4 +1,4 @@
-"""Low autocorrelation binary sequences (LABS): n signs, no shift of which resembles the sequence itself.
+"""Low autocorrelation binary sequences (LABS): n signs that resemble none of their shifts.
 
 Optima: T. Packebusch, S. Mertens, "Low autocorrelation binary sequences", J. Phys. A 49, 2016. Kept autocorrelations:
 J. E. Gallardo, C. Cotta, A. J. Fernandez, "Finding low autocorrelation binary sequences with memetic algorithms", 2009.
@@ -24,7 +24,7 @@ OPTIMA = [
 
 @function
 def correlation(bits: Array[i32], lag: i32, move: Move, labs: Signs) -> i32:
-    """The autocorrelation of the neighbour to which a move leads: the sum of s[p] s[p + lag]."""
+    """Return the autocorrelation of the neighbour by a move: the sum of s[p] s[p + lag]."""
     total = 0
     for p in range(labs.n - lag):
         total += 1 if flipped(bits, p, move) == flipped(bits, p + lag, move) else -1
@@ -36,14 +36,14 @@ def added(bits: Array[i32], move: Move, labs: Signs) -> i32:
     """Return the change of energy by up to three flips, in O(n^2)."""
     total = 0
     for lag in range(1, labs.n):
-        now, after = correlation(bits, lag, Move(-1, -1, -1), labs), correlation(bits, lag, move, labs)
-        total += after * after - now * now
+        before, after = correlation(bits, lag, Move(-1, -1, -1), labs), correlation(bits, lag, move, labs)
+        total += after * after - before * before
     return total
 
 
 @function
 def twice(bits: Array[i32], p: i32, q: i32, move: Move, labs: Signs) -> i32:
-    """2 s[p] s[q], which is lost when only p flips; nothing where there is no q, or where it flips too."""
+    """Return 2 s[p] s[q], which is lost when only p flips; 0 if there is no q, or it flips too."""
     alone = p >= 0 and q >= 0 and q < labs.n and q != move.i and q != move.j and q != move.k
     return 0 if not alone else 2 if bits[p] == bits[q] else -2
 
@@ -69,14 +69,14 @@ def added_by_correlations(bits: Array[i32], move: Move, labs: Correlations) -> i
 
 @function
 def correlate(bits: Array[i32], labs: Correlations):
-    """All autocorrelations from scratch."""
+    """Store all autocorrelations from scratch."""
     for lag in range(1 + lane(), labs.n, team_size()):
         labs.correlations[lag] = correlation(bits, lag, Move(-1, -1, -1), labs)
 
 
 @function
 def follow(bits: Array[i32], move: Move, labs: Correlations):
-    """All autocorrelations after a move that is about to be made."""
+    """Update all autocorrelations for a move to be made."""
     for lag in range(1 + lane(), labs.n, team_size()):
         labs.correlations[lag] -= lost(bits, lag, move, labs)
 
@@ -93,7 +93,6 @@ class Labs(Problem):
     ------
     InstanceError
         No such number.
-
     """
 
     tested, tenures = True, {"flip1": (5, 5)}
@@ -107,21 +106,20 @@ class Labs(Problem):
         self.optimum = OPTIMA[n] if n < len(OPTIMA) else None
 
     def cost(self, solution: np.ndarray) -> int:
-        """The energy: the sum over all lags of the squared autocorrelation."""
+        """Return the energy: the sum over all lags of the squared autocorrelation."""
         return int(self.costs(np.asarray(solution)[None])[0])
 
     def costs(self, solutions: np.ndarray) -> np.ndarray:
-        """See `Problem`."""
         signs = 2 * solutions.astype(np.int64) - 1
-        found = [(signs[:, lag:] * signs[:, :-lag]).sum(axis=1) for lag in range(1, self.encoding.n)]
-        return np.square(np.array(found, np.int64).reshape(len(found), len(signs))).sum(axis=0)
+        sums = [(signs[:, lag:] * signs[:, :-lag]).sum(axis=1) for lag in range(1, self.encoding.n)]
+        return np.square(np.array(sums, np.int64).reshape(len(sums), len(signs))).sum(axis=0)
 
     def cost_range(self) -> tuple[int, int]:
-        """At best the odd autocorrelations are 1 or -1 and the others 0; at worst all signs are equal."""
+        """Return bounds: at best odd autocorrelations are 1 or -1 and the others 0; at worst all signs are equal."""
         return self.encoding.n // 2, sum(k * k for k in range(self.encoding.n))
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
-        """``autocorrelations`` (O(n), from those that a walk keeps) or ``delta`` (O(n^2))."""
+        """Return ``autocorrelations`` (O(n), from those of a walk) and ``delta`` (O(n^2))."""
         added_by = added_by_one_flip if neighbourhood == "flip1" else added_by_correlations
         faster = Evaluation(added_by, begin=correlate, update=follow, work=self.encoding.n)
         return {"autocorrelations": faster, "delta": Evaluation(added, work=self.encoding.n**2)}

@@ -10,16 +10,8 @@ import numpy as np
 def best_insertion(losses: np.ndarray) -> np.ndarray:
     """Insert elements by falling sum of their losses, each at the first best position.
 
-    Parameters
-    ----------
-    losses : ndarray, shape (n, n)
-        Loss if an element moves from before another one to behind it.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        The order. Elements of equal sums are inserted by their index.
-
+    ``losses``, shape (n, n), has the loss if an element moves from before another one to after it. Returns an order,
+    shape (n,); elements of equal sums are inserted by their index.
     """
     elements = np.argsort(-losses.sum(axis=1, dtype=np.int64), kind="stable")
     order = np.empty(len(elements), np.int64)

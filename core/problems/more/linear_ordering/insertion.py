@@ -9,7 +9,7 @@ from core.lang import Array, Row, barrier, bundle, function, i32, lane, max, min
 
 @bundle
 class InsertionLosses:
-    """Loss if an element moves from before another one to behind it, a square matrix; and memory of a team's lanes."""
+    """Loss if an element moves from before another one to after it, a square matrix; and memory of a team's lanes."""
 
     losses: Array[i32]
     sums: Array[i32] = Row("n")
@@ -19,9 +19,9 @@ class InsertionLosses:
 
 @function
 def insertion_losses(order: Array[i32], count: i32, element: i32, changes: Array[i32], data: InsertionLosses):
-    """Write what an element adds to the cost of an order at each position.
+    """Write the change of an order's cost by an element at each position.
 
-    The cost of a partial order is minus the sum over its pairs in their better sequence of the loss by the other one.
+    The cost of a partial order is minus the sum, over its pairs in their better sequence, of the loss by the other one.
     Each lane sums the losses of a contiguous part, and then adds those of the parts before.
     """
     row = element * data.n

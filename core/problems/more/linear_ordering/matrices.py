@@ -35,10 +35,8 @@ class OrderingInstance:
 
     Parameters
     ----------
-    name : str
     weights : array_like, shape (n, n), integers
-        Value of i before j; may be negative, and the diagonal does not count. Kept as int32,
-        C-contiguous.
+        Value of i before j; may be negative, and the diagonal does not count. Kept as int32, C-contiguous.
     source : str
         Origin of the instance.
 
@@ -52,38 +50,36 @@ class OrderingInstance:
     ------
     InstanceError
         Wrong shape or size, or weights that are no integers, or beyond 31 bits in sum.
-
     """
 
     def __init__(self, name: str, weights: np.ndarray, source: str = "given by the caller") -> None:
         self.name, self.source = name, source
-        given = np.asarray(weights)
-        check_square(name, "weights", given, 1, MOST_ELEMENTS)
-        worst = max(int(given.max()), -int(given.min()))
-        total = int(np.abs(given.astype(np.int64)).sum()) if worst <= LARGEST_COST else worst
+        matrix = np.asarray(weights)
+        check_square(name, "weights", matrix, 1, MOST_ELEMENTS)
+        worst = max(int(matrix.max()), -int(matrix.min()))
+        total = int(np.abs(matrix.astype(np.int64)).sum()) if worst <= LARGEST_COST else worst
         if total > LARGEST_COST:
-            found = f"absolute weights that sum up to {total} or more"
-            raise InstanceError(name, None, found, f"at most {LARGEST_COST}, as costs have 32 bits")
-        self.weights = frozen(given, np.int32)
-        self.n = len(given)
+            fault = f"absolute weights that sum up to {total} or more"
+            raise InstanceError(name, None, fault, f"at most {LARGEST_COST}, as costs have 32 bits")
+        self.weights = frozen(matrix, np.int32)
+        self.n = len(matrix)
         content = hashlib.sha256(f"linear ordering {self.n}\n".encode())
         content.update(self.weights.astype("<i4").tobytes())
         self.sha256 = content.hexdigest()
 
     def __repr__(self) -> str:
-        """Return name and size."""
         return f"OrderingInstance({self.name!r}, n={self.n})"
 
     def worths(self, orders: np.ndarray) -> np.ndarray:
-        """The sum above the diagonal: (number of orders, n) -> (number of orders,) int64."""
-        found = np.zeros(len(orders), np.int64)
+        """Return the sums above the diagonal: (number of orders, n) -> (number of orders,) int64."""
+        sums = np.zeros(len(orders), np.int64)
         for p in range(self.n - 1):
-            found += self.weights[orders[:, p, None], orders[:, p + 1 :]].sum(axis=1, dtype=np.int64)
-        return found
+            sums += self.weights[orders[:, p, None], orders[:, p + 1 :]].sum(axis=1, dtype=np.int64)
+        return sums
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """The sums over all pairs of the smaller and of the larger of both weights: no order is worth less or more."""
+        """Bounds of `worths`: the sums over all pairs of the smaller and of the larger of both weights."""
         wide = self.weights.astype(np.int64)
         smaller, larger = (np.triu(choose(wide, wide.T), 1).sum() for choose in (np.minimum, np.maximum))
         return int(smaller), int(larger)
@@ -92,13 +88,9 @@ class OrderingInstance:
 def generate(spec: str) -> OrderingInstance:
     """Return the matrix of a specification random:ELEMENTS[:largest=INTEGER][:seed=INTEGER].
 
-    All entries but the diagonal's are uniform from 0 to `largest` (100), as those of LOLIB's RandomAI are; row by row,
-    in integers, so that a text is the same matrix for ever.
-
-    Raises
-    ------
-    InstanceError
-        A specification that is malformed or out of range.
+    All entries but the diagonal's are uniform from 0 to ``largest`` (100), like those of LOLIB's RandomAI; row by row,
+    in integers, so that a specification always gives the same matrix. Raises `InstanceError` if it is malformed or out
+    of range.
     """
     name, (n, largest, seed) = parse_specification(spec, [_SIZE], _OPTIONS)
     half = np.uint64(32)
@@ -111,17 +103,8 @@ def generate(spec: str) -> OrderingInstance:
 def parse(text: str, path: str | os.PathLike = "text") -> OrderingInstance:
     """Return the instance of a text: a title or none, then n, then n * n entries row by row, in free layout.
 
-    Parameters
-    ----------
-    text : str
-        The first line is a title unless it has only integers.
-    path : path
-        Name of the text in error messages, and of the instance.
-
-    Raises
-    ------
-    InstanceError
-        Names path, line, the value found and the value expected.
+    The first line is a title unless it has only integers. ``path`` names the text in errors, and the instance. Raises
+    `InstanceError` with path, line, the value found and the value expected.
     """
     rows = rows_of(text)
     if rows and not all(map(_INTEGER.fullmatch, rows[0][1])):

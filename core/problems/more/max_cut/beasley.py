@@ -1,7 +1,7 @@
-"""Quadratic forms as texts: J. E. Beasley's files of the OR-Library, and a generator of forms like theirs.
+"""Quadratic forms as texts: J. E. Beasley's files of the OR-Library, and a generator of similar forms.
 
-Source: J. E. Beasley, "Heuristic algorithms for the unconstrained binary quadratic programming problem", 1998. There
-x' Q x is to be as large as possible, so the form here is minus that.
+Source: J. E. Beasley, "Heuristic algorithms for the unconstrained binary quadratic programming problem", 1998. He
+maximises x' Q x, so the form here is minus that.
 """
 
 from __future__ import annotations
@@ -32,19 +32,10 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,19}")
 def load(spec: str, data: str | os.PathLike | None = None) -> QuadraticForm:
     """Return a form by path, name or generator specification.
 
-    Parameters
-    ----------
-    spec : str
-        A file of the OR-Library, or a name such as "bqp50", looked up in `data`, in the folders of $TSPLIB_DIR, and in
-        the user's cache; of a file's problems the first, or that of the number behind a colon, "bqp50:3". Or what
-        `generate` makes without a file.
-    data : path, optional
-        Folder of instances, searched first, together with its subfolder orlib.
-
-    Raises
-    ------
-    InstanceError
-        Nothing of that name at hand, or a file that is not valid.
+    ``spec`` is a file of the OR-Library, or a name such as "bqp50", looked up in ``data``, in the folders of
+    $TSPLIB_DIR and in the user's cache, and in their subfolder orlib; of a file's problems the first, or that of a
+    number after a colon, "bqp50:3". Or it is a specification for `generate`. Raises `InstanceError` if nothing has that
+    name, or for an invalid file.
     """
     file, _, number = spec.rpartition(":")
     is_whole = os.path.isfile(spec) or spec.startswith("random:") or not re.fullmatch("[0-9]{1,9}", number)
@@ -54,13 +45,9 @@ def load(spec: str, data: str | os.PathLike | None = None) -> QuadraticForm:
 def generate(spec: str) -> QuadraticForm:
     """Return the random form of a specification random:BITS[:density=DECIMAL][:largest=INTEGER][:seed=INTEGER].
 
-    With probability `density` (0.1) an entry of Q on or above the diagonal is uniform from -`largest` (100) to
-    `largest`; one word each, row by row, in integers, so that a text is the same form for ever.
-
-    Raises
-    ------
-    InstanceError
-        A specification that is malformed or out of range.
+    With probability ``density`` (0.1) an entry of Q on or above the diagonal is uniform from -``largest`` (100) to
+    ``largest``; one word each, row by row, in integers, so that a specification always gives the same form. Raises
+    `InstanceError` if it is malformed or out of range.
     """
     name, (n, density, largest, seed) = parse_specification(spec, [_SIZE], _OPTIONS)
     half = np.uint64(32)
@@ -73,40 +60,30 @@ def generate(spec: str) -> QuadraticForm:
 
 
 def of_maximum(name: str, upper: np.ndarray, source: str) -> QuadraticForm:
-    """Return minus x' Q x for a symmetric Q with the given entries on and above the diagonal, else 0."""
+    """Return minus x' Q x for a symmetric Q with the entries of ``upper``, which is 0 below the diagonal."""
     return quadratic_forms.of_matrix(name, -(upper + np.triu(upper, 1).T), source)
 
 
 def parse(text: str, number: int = 1, path: str | os.PathLike = "text") -> QuadraticForm:
-    """Return one problem of a text: the number of problems, then for each "n m" and m times "i j q", bits from 1.
+    """Return a problem of a text: the number of problems, then for each "n m" and m times "i j q", bits from 1.
 
-    Parameters
-    ----------
-    text : str
-        In free layout. An entry is q[i, j] and q[j, i]. Text after the problem is ignored.
-    number : int
-        Which problem, from 1.
-    path : path
-        Name of the text in error messages, and of the instance.
-
-    Raises
-    ------
-    InstanceError
-        Names path, line, the value found and the value expected.
+    The layout is free. An entry is q[i, j] and q[j, i]. ``number`` is that of the problem, from 1; text after it is
+    ignored. ``path`` names the text in errors, and the instance. Raises `InstanceError` with path, line, the value
+    found and the value expected.
     """
     numbers = _numbers(text, path)
     problems = next(numbers)("number of problems", 1, MOST_PROBLEMS)
     if not 1 <= number <= problems:
         raise InstanceError(path, None, f"{problems} problems and no number {number}", f"1 to {problems}")
-    for one in range(1, number + 1):
+    for current in range(1, number + 1):
         n = next(numbers)("number of bits", 1, MOST_BITS)
         m = next(numbers)("number of entries", 0, n * n)
-        upper = np.zeros((n, n) if one == number else (1, 1), np.int64)
+        upper = np.zeros((n, n) if current == number else (1, 1), np.int64)
         for _ in range(m):
             i, j = sorted((next(numbers)("bit", 1, n), next(numbers)("bit", 1, n)))
             token = next(numbers)
             entry = token("entry", -LARGEST_COST, LARGEST_COST)
-            if one == number:
+            if current == number:
                 if upper[i - 1, j - 1]:
                     raise InstanceError(path, token.line, f"entry {i} {j} again", "it once")
                 upper[i - 1, j - 1] = entry
@@ -119,21 +96,20 @@ def parse(text: str, number: int = 1, path: str | os.PathLike = "text") -> Quadr
 
 
 class _Number:
-    """A token of a text, which is an integer of a range or refused."""
+    """A token of a text, which must be an integer of a range."""
 
     def __init__(self, path: str | os.PathLike, line: int, token: str) -> None:
         self.path, self.line, self.token = path, line, token
 
-    def __call__(self, what: str, least: int, most: int) -> int:
-        """The integer."""
+    def __call__(self, noun: str, least: int, most: int) -> int:
         if not _INTEGER.fullmatch(self.token) or not least <= int(self.token) <= most:
-            found = f"{what} {quoted(self.token)}" if self.token else f"the end instead of a {what}"
-            raise InstanceError(self.path, self.line, found, f"an integer from {least} to {most}")
+            fault = f"{noun} {quoted(self.token)}" if self.token else f"the end instead of a {noun}"
+            raise InstanceError(self.path, self.line, fault, f"an integer from {least} to {most}")
         return int(self.token)
 
 
 def _numbers(text: str, path: str | os.PathLike) -> Iterator[_Number]:
-    """All tokens of a text, and for ever one that is none behind them."""
+    """Yield all tokens of a text, then empty ones for ever."""
     last = 1
     for line, tokens in rows_of(text):
         for token in tokens:

@@ -18,14 +18,14 @@ class QuadraticCoefficients:
 
 @bundle
 class LocalFields(QuadraticCoefficients):
-    """The same, and what a walk keeps: of every bit what it costs to be 1 beside the others as they are."""
+    """The coefficients, and a walk's row: for every bit the cost of 1 in place of 0, with the others as they are."""
 
     fields: Array[i32] = Row("n")
 
 
 @function
 def flip_step(bits: Array[i32], p: i32) -> i32:
-    """By how much bit p grows when it flips; 0 where there is no bit p."""
+    """Return the increase of bit p by a flip; 0 if there is no bit p."""
     return 0 if p < 0 else 1 - 2 * bits[p]
 
 
@@ -73,14 +73,14 @@ def added_by_fields(bits: Array[i32], move: Move, form: LocalFields) -> i32:
 
 @function
 def sum_fields(bits: Array[i32], form: LocalFields):
-    """The fields of all bits."""
+    """Store the fields of all bits."""
     for p in range(lane(), form.n, team_size()):
         form.fields[p] = local_field(bits, p, form)
 
 
 @function
 def update_fields(bits: Array[i32], move: Move, form: LocalFields):
-    """The same after a move that is about to be made."""
+    """Update the fields for a move to be made."""
     for p in range(lane(), form.n, team_size()):
         form.fields[p] += (
             field_change(bits, p, move.i, form)
@@ -94,9 +94,9 @@ def update_fields(bits: Array[i32], move: Move, form: LocalFields):
 
 @bundle
 class SparseFields(LocalFields):
-    """The same, and the coefficients that are not 0, row after row: those of row p from starts[p] to starts[p + 1] - 1.
+    """The fields, and the coefficients that are not 0, row after row: row p from starts[p] to starts[p + 1] - 1.
 
-    The diagonal element is the first of each row, and is there if it is 0, too.
+    The diagonal element is the first of each row, even if it is 0.
     """
 
     columns: Array[i32]
@@ -106,7 +106,7 @@ class SparseFields(LocalFields):
 
 @function
 def sum_sparse_fields(bits: Array[i32], form: SparseFields):
-    """The fields of all bits, from the coefficients that are not 0."""
+    """Store the fields of all bits, from the coefficients that are not 0."""
     for p in range(lane(), form.n, team_size()):
         first = form.starts[p]
         total = form.entries[first]
@@ -126,7 +126,7 @@ def update_sparse_row(bits: Array[i32], q: i32, form: SparseFields):
 
 @function
 def update_sparse_fields(bits: Array[i32], move: Move, form: SparseFields):
-    """The fields after a move that is about to be made, one flip after the other."""
+    """Update the fields for a move to be made, one flip after the other."""
     update_sparse_row(bits, move.i, form)
     barrier()
     update_sparse_row(bits, move.j, form)
@@ -136,11 +136,11 @@ def update_sparse_fields(bits: Array[i32], move: Move, form: SparseFields):
 
 @function
 def changed_flips(bits: Array[i32], move: Move, form: SparseFields) -> i32:
-    """Return the number of bits whose flip costs another amount after a flip; -1 (all) after several flips."""
+    """Return the number of bits whose flips change their cost after a flip; -1 (all) after several flips."""
     return -1 if move.j >= 0 else form.starts[move.i + 1] - form.starts[move.i]
 
 
 @function
 def changed_flip(bits: Array[i32], place: i32, move: Move, form: SparseFields) -> u32:
-    """Return one of them."""
+    """Return one of these bits."""
     return u32(form.columns[form.starts[move.i] + place])

@@ -1,7 +1,7 @@
 """Weighted graphs to be cut into k parts (max-k-cut): the problem for vectors over an alphabet of k values.
 
-The encoding is Luong et al. 2013, section 4.4. The text format is that of G. Rinaldi's generator rudy, in which
-Helmberg and Rendl's Gset comes (2000).
+The encoding is Luong et al. 2013, section 4.4. The text format is that of G. Rinaldi's generator rudy, used for
+Helmberg and Rendl's Gset (2000).
 """
 
 import hashlib
@@ -41,7 +41,6 @@ class GraphInstance:
 
     Parameters
     ----------
-    name : str
     weights : array_like, shape (n, n), integers, symmetric, 0 on the diagonal
         0 for no edge; may be negative. Kept as int32, C-contiguous.
     k : int, 2 to 100,000
@@ -73,7 +72,6 @@ class GraphInstance:
     sha256: str = field(init=False)
 
     def __post_init__(self) -> None:
-        """Check all parts and derive the digest."""
         _check_parts(self.name, self.k)
         object.__setattr__(self, "weights", self._checked_weights(np.asarray(self.weights)))
         content = hashlib.sha256(f"max-k-cut {self.n} {self.k}\n".encode())
@@ -81,26 +79,24 @@ class GraphInstance:
         object.__setattr__(self, "sha256", content.hexdigest())
 
     def __repr__(self) -> str:
-        """Return name and size."""
         return f"GraphInstance({self.name!r}, n={self.n}, k={self.k})"
 
     @property
     def n(self) -> int:
-        """Number of vertices."""
         return len(self.weights)
 
     def _refuse(self, found: str, expected: str) -> NoReturn:
         raise InstanceError(self.name, None, found, expected)
 
-    def _checked_weights(self, given: np.ndarray) -> np.ndarray:
-        check_square(self.name, "weights", given, 1, MOST_VERTICES, "vertices")
-        check_range(self.name, "weight", given, -LARGEST_COST, LARGEST_COST)
-        if given.diagonal().any():
-            vertex = given.diagonal().astype(bool).argmax()
-            self._refuse(f"a loop of weight {given[vertex, vertex]} at vertex {vertex}", "0 on the diagonal")
-        check_symmetric(self.name, "weight", "vertex", given)
-        object.__setattr__(self, "cost_range", self._checked_sums(given))
-        return frozen(given, np.int32)
+    def _checked_weights(self, weights: np.ndarray) -> np.ndarray:
+        check_square(self.name, "weights", weights, 1, MOST_VERTICES, "vertices")
+        check_range(self.name, "weight", weights, -LARGEST_COST, LARGEST_COST)
+        if weights.diagonal().any():
+            vertex = weights.diagonal().astype(bool).argmax()
+            self._refuse(f"a loop of weight {weights[vertex, vertex]} at vertex {vertex}", "0 on the diagonal")
+        check_symmetric(self.name, "weight", "vertex", weights)
+        object.__setattr__(self, "cost_range", self._checked_sums(weights))
+        return frozen(weights, np.int32)
 
     def _checked_sums(self, weights: np.ndarray) -> tuple[int, int]:
         """Bound every cost, every difference of two costs and every partial sum of either."""
@@ -119,23 +115,13 @@ class GraphInstance:
 def load(spec: str, data_folder: str | os.PathLike | None = None, seed: int = 0, k: int = 2) -> GraphInstance:
     """Return an instance by path or generator specification.
 
-    Parameters
-    ----------
-    spec : str
-        A rudy file, which may be packed with gzip, here or in `data_folder`; or "maxcut:100:3" and its like,
-        see `generate`; "random:100" and its like are the same for `k` parts. Else a name such as "G1", looked up in
-        `data_folder`, in the folders of $TSPLIB_DIR, and in the user's cache, and in their subfolder gset.
-    data_folder : path, optional
-        Folder to search if `spec` alone names no file.
-    seed : int, 0 to 2**63 - 1
-        Seed of a generated graph, unless `spec` has one.
-    k : int, 2 to 100,000
-        Number of parts for the graph of a file; a specification "maxcut:N:K" has its own.
+    ``spec`` is a rudy file, perhaps packed with gzip, here or in ``data_folder``; a specification "maxcut:100:3" for
+    `generate`, or "random:100" for ``k`` parts; or a name such as "G1", looked up in ``data_folder``, in the folders of
+    $TSPLIB_DIR and in the user's cache, and in their subfolder gset. ``seed``, 0 to 2**63 - 1, is that of a generated
+    graph, unless ``spec`` has one; ``k``, 2 to 100,000, the number of parts for the graph of a file.
 
-    Raises
-    ------
-    InstanceError
-        No such file, a malformed specification or one out of range, or an invalid file.
+    Raises `InstanceError` if there is no such file, for a malformed specification or one out of range, or an invalid
+    file.
     """
     return READER.load(spec, data_folder, seed=seed, k=k)
 
@@ -144,20 +130,10 @@ def generate(spec: str, seed: int = 0) -> GraphInstance:
     """Return the graph of a specification maxcut:N:K[:seed=INTEGER][:density=DECIMAL][:weights=LOW..HIGH].
 
     Each pair i < j of vertices, row by row, has one word of `core.problems.instances.random_words.random_words`: its
-    upper half decides with probability `density` whether there is an edge, its lower half draws the weight. All in
-    integers, so that a specification always gives the same graph. The name lists all options.
-
-    Parameters
-    ----------
-    spec : str
-        Density from 0 to 1, by default 0.5; weights from LOW to HIGH, by default 1..10.
-    seed : int, 0 to 2**63 - 1
-        Seed unless `spec` has one.
-
-    Raises
-    ------
-    InstanceError
-        A malformed specification or one out of range.
+    upper half gives an edge with probability ``density``, by default 0.5, its lower half draws the weight, by default
+    1..10. All in integers, so that a specification always gives the same graph. The name lists all options. ``seed``, 0
+    to 2**63 - 1, is used unless ``spec`` has one. Raises `InstanceError` for a malformed specification or one out of
+    range.
     """
     name, (n, k, *drawn) = parse_specification(spec, _SIZES, (SEED._replace(usual=str(seed)), *_OPTIONS))
     return GraphInstance(name, _random_weights(n, *drawn), k, source="generated from its name")
@@ -180,18 +156,8 @@ def _random_weights(n: int, seed: int, density: Fraction, span: tuple[int, int])
 def parse(text: str, k: int = 2, path: str | os.PathLike = "text") -> GraphInstance:
     """Return the graph of a rudy text: a line "n m", then m lines "i j w", vertices from 1, by default w = 1.
 
-    Parameters
-    ----------
-    text : str
-    k : int, 2 to 100,000
-        Number of parts.
-    path : path
-        Name of the text in error messages, and of the instance.
-
-    Raises
-    ------
-    InstanceError
-        Names path, line, the value found and the value expected.
+    ``path`` names the text in errors, and the instance. Raises `InstanceError` with path, line, the value found and the
+    value expected.
     """
     # before a large matrix is filled
     _check_parts(str(path), k)
@@ -199,18 +165,18 @@ def parse(text: str, k: int = 2, path: str | os.PathLike = "text") -> GraphInsta
     if not rows:
         raise InstanceError(path, 1, "an empty file", "a line 'n m': numbers of vertices and edges")
     n, m = _parse_size(path, *rows[0])
-    seen: dict[tuple[int, int], int] = {}
+    line_of_edge: dict[tuple[int, int], int] = {}
     weights = np.zeros((n, n), dtype=np.int32)
     for line, tokens in rows[1:]:
-        if len(seen) == m:
+        if len(line_of_edge) == m:
             raise InstanceError(path, line, f"{quoted(' '.join(tokens))} after them", f"{m} edges")
         i, j, weight = _parse_edge(path, line, tokens, n)
-        first = seen.setdefault((min(i, j), max(i, j)), line)
+        first = line_of_edge.setdefault((min(i, j), max(i, j)), line)
         if first != line:
             raise InstanceError(path, line, f"edge {i} {j} again, as on line {first}", "it once")
         weights[i - 1, j - 1] = weights[j - 1, i - 1] = weight
-    if len(seen) < m:
-        raise InstanceError(path, rows[-1][0], f"the end after {len(seen)} edges", f"{m} edges")
+    if len(line_of_edge) < m:
+        raise InstanceError(path, rows[-1][0], f"the end after {len(line_of_edge)} edges", f"{m} edges")
     name = instance_name(path, r"\.(rud|rudy|txt|mc)")
     with errors_at(path):
         return GraphInstance(name, weights, k, source=f"file {os.fspath(path)}")
@@ -248,16 +214,7 @@ def _parse_edge(path: str | os.PathLike, line: int, tokens: list[str], n: int) -
 def cost(instance: GraphInstance, values: np.ndarray) -> int:
     """Return the sum of the weights of all edges inside parts; the least cost means the largest cut.
 
-    Parameters
-    ----------
-    instance : GraphInstance
-    values : array_like, shape (n,), integers from 0 to k - 1
-        The part of each vertex.
-
-    Raises
-    ------
-    ValueError
-        Wrong shape, no integers, or a value out of range.
+    ``values``, shape (n,), has the part of each vertex, from 0 to k - 1. Raises `ValueError` as `checked_values`.
     """
     parts = checked_values(values, instance.n, instance.k)
     twice = 0
@@ -268,31 +225,27 @@ def cost(instance: GraphInstance, values: np.ndarray) -> int:
 
 
 def checked_values(values: np.ndarray, n: int, k: int) -> np.ndarray:
-    """Return a solution as int64 after making sure that it has `n` values from 0 to `k` - 1.
+    """Return a solution as int64 with ``n`` values from 0 to ``k`` - 1.
 
-    Raises
-    ------
-    ValueError
-        Wrong shape, no integers, or a value out of range.
+    Raises `ValueError` for another shape, no integers, or a value out of range.
     """
-    given = np.asarray(values)
-    if given.shape != (n,):
-        raise ValueError(f"found values of shape {given.shape}, expected ({n},)")
-    if not np.issubdtype(given.dtype, np.integer):
-        raise ValueError(f"found values of {given.dtype}, expected integers")
-    outside = (given < 0) | (given >= k)
+    parts = np.asarray(values)
+    if parts.shape != (n,):
+        raise ValueError(f"found values of shape {parts.shape}, expected ({n},)")
+    if not np.issubdtype(parts.dtype, np.integer):
+        raise ValueError(f"found values of {parts.dtype}, expected integers")
+    outside = (parts < 0) | (parts >= k)
     if outside.any():
-        raise ValueError(f"found value {given[outside.argmax()]}, expected 0 to {k - 1}")
-    return given.astype(np.int64)
+        raise ValueError(f"found value {parts[outside.argmax()]}, expected 0 to {k - 1}")
+    return parts.astype(np.int64)
 
 
 def _parse_file(text: str, path: str | os.PathLike, seed: int, k: int) -> GraphInstance:
-    """Return the graph of a rudy text, which needs no seed."""
     return parse(text, k, path)
 
 
 def _generate(spec: str, seed: int, k: int) -> GraphInstance:
-    """Return the graph of a specification: maxcut:N:K as `generate` does, or random:N for `k` parts."""
+    """Return the graph of a specification: maxcut:N:K for `generate`, or random:N for `k` parts."""
     if spec.startswith("maxcut:"):
         return generate(spec, seed)
     _check_parts(spec, k)

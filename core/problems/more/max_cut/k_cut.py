@@ -1,6 +1,6 @@
 """Max-k-cut for local search: vectors over an alphabet of k values (`luong2013`, section 4.4).
 
-Cutting as much as possible is leaving as little as possible uncut: the cost is the weight of the edges inside parts.
+The largest cut leaves the least weight uncut: the cost is the weight of the edges inside parts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Graph:
 
 @bundle
 class Ties(Graph):
-    """The graph, and of every vertex the weight of its edges into every part, which a walk keeps."""
+    """The graph, and a walk's row: the weight of every vertex's edges into every part."""
 
     ties: Array[i32] = Row("vertex_parts")
     vertex_parts: i32
@@ -39,26 +39,26 @@ class Ties(Graph):
 def added(solution: Array[i32], move: Move, graph: Graph) -> i32:
     """Return the change of cost by a move of a vertex (the move's i) to another part (its j), in O(n)."""
     difference = 0
-    here = solution[move.i]
+    part = solution[move.i]
     for other in range(graph.vertices):
-        there = solution[other]
-        if there == move.j:
+        other_part = solution[other]
+        if other_part == move.j:
             difference += graph.weights[move.i * graph.vertices + other]
-        elif there == here:
+        elif other_part == part:
             difference -= graph.weights[move.i * graph.vertices + other]
     return difference
 
 
 @function
 def added_by_ties(solution: Array[i32], move: Move, graph: Ties) -> i32:
-    """The same in O(1), from the kept weight of a vertex's edges into every part."""
+    """Return the same change in O(1), from the kept weight of a vertex's edges into every part."""
     first = move.i * graph.parts
     return graph.ties[first + move.j] - graph.ties[first + solution[move.i]]
 
 
 @function
 def tie_all(solution: Array[i32], graph: Ties):
-    """The weight of every vertex's edges into every part."""
+    """Store the weight of every vertex's edges into every part."""
     for vertex in range(lane(), graph.vertices, team_size()):
         for part in range(graph.parts):
             graph.ties[vertex * graph.parts + part] = 0
@@ -69,7 +69,7 @@ def tie_all(solution: Array[i32], graph: Ties):
 
 @function
 def move_vertex(solution: Array[i32], move: Move, graph: Ties):
-    """Move a vertex, and follow in the kept weights of its neighbours."""
+    """Move a vertex, and update the kept weights of its neighbours."""
     before = solution[move.i]
     for other in range(lane(), graph.vertices, team_size()):
         weight = graph.weights[move.i * graph.vertices + other]
@@ -87,7 +87,6 @@ class MaxKCut(Problem):
     ----------
     instance : core.problems.more.max_cut.graphs.GraphInstance or str
         Instance, or its name, path or specification: see `core.problems.more.max_cut.graphs.load`.
-
     """
 
     neighbourhoods = ("assign",)
@@ -103,28 +102,26 @@ class MaxKCut(Problem):
 
     @classmethod
     def load(cls, spec: str, data: str | os.PathLike | None = None, seed: int = 0, k: int = 2) -> MaxKCut:
-        """The problem of that path or specification: see `core.problems.more.max_cut.graphs.load`."""
         return cls(graphs.load(spec, data, seed, k))
 
     def cost(self, solution: np.ndarray) -> int:
-        """The weight of the edges inside parts."""
         return graphs.cost(self.instance, solution)
 
     def cost_range(self) -> tuple[int, int]:
-        """At best all edges of negative weight lie inside parts, at worst all others."""
+        """Return bounds: at best all edges of negative weight lie inside parts, at worst all others."""
         return self.instance.cost_range
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
-        """``part-weights`` (O(1), from sums of weights that a walk keeps) or ``linear``."""
+        """Return ``part-weights`` (O(1), from a walk's sums of weights) and ``linear``."""
         return {
             "part-weights": Evaluation(added_by_ties, begin=tie_all, move=move_vertex, work=2),
             "linear": Evaluation(added, work=self.encoding.n),
         }
 
     def data_for(self, evaluation: str) -> Graph:
-        """The graph; with the ties that a walk keeps, if the evaluation reads them."""
-        given: Graph = self.data
+        """Return the graph; with memory for a walk's ties, if the evaluation reads them."""
+        graph: Graph = self.data
         if evaluation == "linear":
-            return given
+            return graph
         n, k = self.instance.n, self.instance.k
-        return Ties(weights=given.weights, vertices=n, parts=k, vertex_parts=n * k)
+        return Ties(weights=graph.weights, vertices=n, parts=k, vertex_parts=n * k)

@@ -23,7 +23,6 @@ class MaxCut(Qubo):
     ------
     InstanceError
         No such graph, too large sums of weights, or an instance for more than two parts.
-
     """
 
     tested = True

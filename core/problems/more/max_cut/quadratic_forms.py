@@ -1,4 +1,4 @@
-"""Quadratic forms over bits: what the unconstrained binary quadratic problem (QUBO) minimises, and max-cut as one.
+"""Quadratic forms over bits, minimised by the unconstrained binary quadratic problem (QUBO), and max-cut as a form.
 
 Max-cut as a form: E. Boros, P. L. Hammer, "The max-cut problem and quadratic 0-1 optimization", 1991.
 """
@@ -18,7 +18,7 @@ from core.problems.more.max_cut.graphs import GraphInstance
 MOST_BITS = 20_000
 """The largest graph of Gset; the coefficients take 1.5 GiB."""
 ROW_BLOCK = 1024
-"""Of the coefficients, multiplied at a time: in 64 bits all would take twice their memory."""
+"""Rows of coefficients multiplied at a time: in 64 bits all would take twice their memory."""
 
 
 SPARSE = 8
@@ -30,7 +30,6 @@ class QuadraticForm:
 
     Parameters
     ----------
-    name : str
     coefficients : array_like, shape (n, n), integers, symmetric
         c; kept as int32, C-contiguous.
     source : str
@@ -49,46 +48,40 @@ class QuadraticForm:
     ------
     InstanceError
         Wrong shape or size, coefficients that are no integers, not symmetric, or sum up beyond 31 bits.
-
     """
 
     def __init__(self, name: str, coefficients: np.ndarray, source: str = "given by the caller") -> None:
         self.name, self.source = name, source
-        given = np.asarray(coefficients)
-        if given.ndim != 2 or given.shape[0] != given.shape[1] or not 1 <= len(given) <= MOST_BITS:
-            found = f"coefficients of shape {given.shape}"
-            raise InstanceError(name, None, found, f"a square matrix of 1 to {MOST_BITS} rows")
-        if not np.issubdtype(given.dtype, np.integer):
-            raise InstanceError(name, None, f"coefficients of {given.dtype}", "integers")
-        if not np.array_equal(given, given.T):
+        matrix = np.asarray(coefficients)
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not 1 <= len(matrix) <= MOST_BITS:
+            fault = f"coefficients of shape {matrix.shape}"
+            raise InstanceError(name, None, fault, f"a square matrix of 1 to {MOST_BITS} rows")
+        if not np.issubdtype(matrix.dtype, np.integer):
+            raise InstanceError(name, None, f"coefficients of {matrix.dtype}", "integers")
+        if not np.array_equal(matrix, matrix.T):
             raise InstanceError(name, None, "coefficients that are not symmetric", "c[i, j] = c[j, i], see `of_matrix`")
-        self.n = len(given)
+        self.n = len(matrix)
         negative = positive = 0
-        for i, row in enumerate(given):
-            wide = row[i:].astype(object if given.dtype.itemsize > 4 else np.int64)
+        for i, row in enumerate(matrix):
+            wide = row[i:].astype(object if matrix.dtype.itemsize > 4 else np.int64)
             negative, positive = negative + int(wide[wide < 0].sum()), positive + int(wide[wide > 0].sum())
         if positive - negative > LARGEST_COST:
-            found = f"absolute coefficients that sum up to {positive - negative}"
-            raise InstanceError(name, None, found, f"at most {LARGEST_COST}, as costs have 32 bits")
+            fault = f"absolute coefficients that sum up to {positive - negative}"
+            raise InstanceError(name, None, fault, f"at most {LARGEST_COST}, as costs have 32 bits")
         self.cost_range = negative, positive
-        self.coefficients = frozen(given, np.int32)
+        self.coefficients = frozen(matrix, np.int32)
         content = hashlib.sha256(f"quadratic form {self.n}\n".encode())
         content.update(self.coefficients.astype("<i4", copy=False).data)
         self.sha256 = content.hexdigest()
 
     def __repr__(self) -> str:
-        """Return name and size."""
         return f"QuadraticForm({self.name!r}, n={self.n})"
 
     @cached_property
     def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The coefficients that are not 0, row after row, each with the diagonal element first, even if it is 0.
+        """Columns and entries that are not 0, row after row, and the begin of each row, then the last one's end; int32.
 
-        Returns
-        -------
-        columns, entries : ndarray, int32
-        starts : ndarray, shape (n + 1,), int32
-            Begin of each row among them, then the end of the last one.
+        The diagonal element is the first of each row, even if it is 0.
         """
         columns, entries = [], []
         for p, row in enumerate(self.coefficients):
@@ -101,11 +94,10 @@ class QuadraticForm:
 
     @cached_property
     def is_sparse(self) -> bool:
-        """True if most coefficients are 0."""
         return bool(SPARSE * np.count_nonzero(self.coefficients) <= self.n * self.n)
 
     def values(self, solutions: np.ndarray) -> np.ndarray:
-        """The values at many vectors of bits: (number of vectors, n) -> (number of vectors,) int64."""
+        """Return the values at many vectors of bits: (number of vectors, n) -> (number of vectors,) int64."""
         bits = solutions.astype(np.float64)  # its sums are exact up to 2^53
         twice = bits @ self.coefficients.diagonal()
         for first in range(0, self.n, ROW_BLOCK):
@@ -115,12 +107,12 @@ class QuadraticForm:
 
 
 def of_matrix(name: str, matrix: np.ndarray, source: str = "given by the caller") -> QuadraticForm:
-    """Return the form x' Q x of any square matrix of integers: what stands at [i, j] and at [j, i] is added up."""
-    given = np.asarray(matrix)
-    if given.ndim != 2 or given.shape[0] != given.shape[1]:
-        raise InstanceError(name, None, f"a matrix of shape {given.shape}", "a square one")
-    both = given + given.T
-    np.fill_diagonal(both, given.diagonal())
+    """Return the form x' Q x of any square matrix of integers; its elements [i, j] and [j, i] are added up."""
+    array = np.asarray(matrix)
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        raise InstanceError(name, None, f"a matrix of shape {array.shape}", "a square one")
+    both = array + array.T
+    np.fill_diagonal(both, array.diagonal())
     return QuadraticForm(name, both, source)
 
 
@@ -133,8 +125,8 @@ def of_graph(graph: GraphInstance) -> QuadraticForm:
     ends = graph.weights.sum(axis=1, dtype=np.int64)
     heaviest = max(int(np.abs(ends).max()), 2 * max(int(graph.weights.max()), -int(graph.weights.min())))
     if heaviest > LARGEST_COST:
-        found = f"weights up to {heaviest} of an edge's two ends or of a vertex's edges"
-        raise InstanceError(graph.name, None, found, f"at most {LARGEST_COST}, as costs have 32 bits")
+        fault = f"weights up to {heaviest} of an edge's two ends or of a vertex's edges"
+        raise InstanceError(graph.name, None, fault, f"at most {LARGEST_COST}, as costs have 32 bits")
     coefficients = 2 * graph.weights
     np.fill_diagonal(coefficients, -ends)
     return QuadraticForm(graph.name, coefficients, graph.source)

@@ -33,7 +33,6 @@ class Qubo(Problem):
         generator, see `core.problems.more.max_cut.beasley.load`: ``bqp50:3``, ``random:50:density=0.1``.
     data : path, optional
         Folder of instances, searched first.
-
     """
 
     tested, tenures = True, {"flip1": (10, 10)}
@@ -44,19 +43,17 @@ class Qubo(Problem):
         self.instance, self.sha256 = instance, instance.sha256
 
     def cost(self, solution: np.ndarray) -> int:
-        """The value of the form."""
         return int(self.instance.values(np.asarray(solution)[None])[0])
 
     def costs(self, solutions: np.ndarray) -> np.ndarray:
-        """See `Problem`."""
         return self.instance.values(solutions)
 
     def cost_range(self) -> tuple[int, int]:
-        """At best all negative coefficients count and no other, at worst the others."""
+        """Return bounds: at best all negative coefficients count and no other, at worst the others."""
         return self.instance.cost_range
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
-        """``local-fields`` (O(1), from those that a walk keeps) or ``linear`` (O(n)).
+        """Return ``local-fields`` (O(1), from those of a walk) and ``linear`` (O(n)).
 
         ``sparse-fields`` of sparse forms updates only the fields that a move changes.
         """
@@ -72,9 +69,9 @@ class Qubo(Problem):
         return {"sparse-fields": sparse, **usual} if self.instance.is_sparse else usual
 
     def data_for(self, evaluation: str) -> QuadraticCoefficients:
-        """The form; with room for the fields that a walk keeps, if the evaluation reads them."""
-        given, n = self.data.coefficients, self.encoding.n
+        """Return the form; with memory for a walk's fields, if the evaluation reads them."""
+        coefficients, n = self.data.coefficients, self.encoding.n
         if evaluation == "sparse-fields":
             columns, entries, starts = self.instance.rows
-            return SparseFields(coefficients=given, n=n, columns=columns, entries=entries, starts=starts)
-        return LocalFields(given, n) if evaluation == "local-fields" else self.data
+            return SparseFields(coefficients=coefficients, n=n, columns=columns, entries=entries, starts=starts)
+        return LocalFields(coefficients, n) if evaluation == "local-fields" else self.data

@@ -11,10 +11,10 @@ from core.lang import Array, Row, bundle, function, i32, lane, team_size
 
 @bundle
 class Formula:
-    """Clauses and their weights, and the clauses that each variable is in.
+    """Clauses and their weights, and the clauses of each variable.
 
     Clause c has the literals from starts[c] to starts[c + 1] - 1: 2 v is variable v, and 2 v + 1 its negation. Variable
-    v is in the clauses from firsts[v] to firsts[v + 1] - 1: 2 c, or 2 c + 1 where it is negated.
+    v is in the clauses from firsts[v] to firsts[v + 1] - 1: 2 c, or 2 c + 1 if it is negated.
     """
 
     literals: Array[i32]
@@ -27,14 +27,14 @@ class Formula:
 
 @bundle
 class TrueLiteralCounts(Formula):
-    """The same, and what a walk keeps: how many literals of every clause are true."""
+    """The formula, and a walk's row: the number of true literals of every clause."""
 
     true_literals: Array[i32] = Row("clauses")
 
 
 @function
 def literal_value(bit: i32, code: i32) -> i32:
-    """1 where a variable of this value makes the literal true, of which the code's last bit says if it is negated."""
+    """Return 1 if a variable's value makes the literal true; the code's last bit is 1 for a negated literal."""
     return bit ^ (code & 1)
 
 
@@ -45,8 +45,8 @@ def added(bits: Array[i32], move: Move, formula: Formula) -> i32:
     for place in range(formula.firsts[move.i], formula.firsts[move.i + 1]):
         clause = formula.clauses_of[place] >> 1
         before, after = 0, 0
-        for one in range(formula.starts[clause], formula.starts[clause + 1]):
-            literal = formula.literals[one]
+        for position in range(formula.starts[clause], formula.starts[clause + 1]):
+            literal = formula.literals[position]
             before += literal_value(bits[literal >> 1], literal)
             after += literal_value(flipped(bits, literal >> 1, move), literal)
         total += formula.weights[clause] * (i32(after == 0) - i32(before == 0))
@@ -55,7 +55,7 @@ def added(bits: Array[i32], move: Move, formula: Formula) -> i32:
 
 @function
 def added_by_counts(bits: Array[i32], move: Move, formula: TrueLiteralCounts) -> i32:
-    """The same from kept counts: a clause breaks with its only true literal, and is mended by its first."""
+    """Return the same change from kept counts: a clause breaks with its only true literal, and its first repairs it."""
     total = 0
     for place in range(formula.firsts[move.i], formula.firsts[move.i + 1]):
         code = formula.clauses_of[place]
@@ -67,7 +67,7 @@ def added_by_counts(bits: Array[i32], move: Move, formula: TrueLiteralCounts) ->
 
 @function
 def count_true_literals(bits: Array[i32], formula: TrueLiteralCounts):
-    """The true literals of all clauses."""
+    """Count the true literals of all clauses."""
     for clause in range(lane(), formula.clauses, team_size()):
         formula.true_literals[clause] = 0
         for place in range(formula.starts[clause], formula.starts[clause + 1]):
@@ -76,7 +76,7 @@ def count_true_literals(bits: Array[i32], formula: TrueLiteralCounts):
 
 @function
 def update_counts(bits: Array[i32], move: Move, formula: TrueLiteralCounts):
-    """The same after a flip that is about to be made, in the clauses of its variable, each of which has it once."""
+    """Update the counts for a flip to be made, in the clauses of its variable, each of which has it once."""
     for place in range(formula.firsts[move.i] + lane(), formula.firsts[move.i + 1], team_size()):
         code = formula.clauses_of[place]
         formula.true_literals[code >> 1] += 1 - 2 * literal_value(bits[move.i], code)

@@ -1,7 +1,7 @@
 """Clauses with weights, of which as many as possible are to be satisfied (MAX-SAT): files and a generator.
 
 The text format is that of the second DIMACS challenge (1993), ``p cnf``, with the weights of the MAX-SAT evaluations
-(2006 to 2021), ``p wcnf``. SATLIB's files (Hoos and Stutzle 2000) end with a line of their own, which is left out.
+(2006 to 2021), ``p wcnf``. SATLIB's files (Hoos and Stutzle 2000) end with an additional line, which is left out.
 """
 
 from __future__ import annotations
@@ -37,13 +37,12 @@ class SatInstance:
 
     Parameters
     ----------
-    name : str
     variables : int, 1 to 65,535
     clauses : sequence of sequences of int
         The literals of each clause: v for variable v, counted from 1, and -v for its negation. A repeated
         literal counts once, and a clause with both v and -v is dropped, since it is always satisfied.
     weights : sequence of int, optional
-        Of the clauses, from 1 on; by default all are 1.
+        Weights of the clauses, from 1 on; by default all are 1.
     source : str
         Origin of the instance.
 
@@ -61,7 +60,6 @@ class SatInstance:
     ------
     InstanceError
         A literal of no variable, a clause without literals, no clauses, or weights beyond 31 bits.
-
     """
 
     def __init__(
@@ -79,27 +77,26 @@ class SatInstance:
         if weights is not None and len(weights) != len(clauses):
             raise InstanceError(name, None, f"{len(weights)} weights for {len(clauses)} clauses", "one for each")
         literals: list[int] = []
-        starts, kept = [0], []
+        starts, costs = [0], []
         for place, clause in enumerate(clauses):
             once = dict.fromkeys(map(int, clause))
             self._check(clause, once)
             if not any(-literal in once for literal in once):
                 literals.extend(2 * abs(literal) - 2 + (literal < 0) for literal in once)
                 starts.append(len(literals))
-                kept.append(1 if weights is None else int(weights[place]))
-        if not kept:
+                costs.append(1 if weights is None else int(weights[place]))
+        if not costs:
             raise InstanceError(name, None, "no clause that can be violated", "at least one")
-        if min(kept) < 1 or sum(kept) > LARGEST_COST:
-            found = f"weights from {min(kept)} on that sum up to {sum(kept)}"
-            raise InstanceError(name, None, found, f"1 or more, and at most {LARGEST_COST}, as costs have 32 bits")
-        self.literals, self.starts, self.weights = (frozen(one, np.int32) for one in (literals, starts, kept))
-        content = hashlib.sha256(f"MAX-SAT {variables} {len(kept)}\n".encode())
+        if min(costs) < 1 or sum(costs) > LARGEST_COST:
+            fault = f"weights from {min(costs)} on that sum up to {sum(costs)}"
+            raise InstanceError(name, None, fault, f"1 or more, and at most {LARGEST_COST}, as costs have 32 bits")
+        self.literals, self.starts, self.weights = (frozen(each, np.int32) for each in (literals, starts, costs))
+        content = hashlib.sha256(f"MAX-SAT {variables} {len(costs)}\n".encode())
         for array in (self.literals, self.starts, self.weights):
             content.update(array.astype("<i4").tobytes())
         self.sha256 = content.hexdigest()
 
     def __repr__(self) -> str:
-        """Return name and size."""
         return f"SatInstance({self.name!r}, variables={self.variables}, clauses={len(self.weights)})"
 
     def _check(self, clause: Sequence[int], once: dict[int, None]) -> None:
@@ -112,14 +109,11 @@ class SatInstance:
 
 
 def clauses_by_variable(instance: SatInstance) -> tuple[np.ndarray, np.ndarray]:
-    """Return the clauses that each variable is in.
+    """Return the clauses of each variable.
 
-    Returns
-    -------
-    clauses : ndarray, int32
-        2 c for clause c, or 2 c + 1 if the variable is negated; those of all variables one after another.
-    firsts : ndarray, shape (variables + 1,), int32
-        Begin of those of each variable, then the end of the last ones.
+    ``clauses``, int32, has 2 c for clause c, or 2 c + 1 if the variable is negated, of all variables one after another;
+    ``firsts``, int32 of shape (variables + 1,), has the begin of each variable's clauses, then the end of the last
+    ones.
     """
     by_variable = np.argsort(instance.literals >> 1, kind="stable")
     owners = np.repeat(np.arange(len(instance.weights), dtype=np.int32), np.diff(instance.starts))
@@ -131,13 +125,9 @@ def clauses_by_variable(instance: SatInstance) -> tuple[np.ndarray, np.ndarray]:
 def generate(spec: str) -> SatInstance:
     """Return the random formula of a specification random:VARIABLES[:ratio=DECIMAL][:length=INTEGER][:seed=INTEGER].
 
-    Each clause has `length` (3) different variables, each negated or not with probability 1/2; there are `ratio` (4.2)
-    times as many clauses as variables, rounded down. All in integers, so that a text is the same formula for ever.
-
-    Raises
-    ------
-    InstanceError
-        A specification that is malformed or out of range.
+    Each clause has ``length`` (3) different variables, each negated or not with probability 1/2; there are ``ratio``
+    (4.2) times as many clauses as variables, rounded down. All in integers, so that a specification always gives the
+    same formula. Raises `InstanceError` if it is malformed or out of range.
     """
     name, (n, ratio, k, seed) = parse_specification(spec, [_SIZE], _OPTIONS)
     m = int(ratio * n)
@@ -157,21 +147,12 @@ def generate(spec: str) -> SatInstance:
 
 
 def parse(text: str, path: str | os.PathLike = "text") -> SatInstance:
-    """Return the instance of a DIMACS text: "p cnf VARIABLES CLAUSES", then literals, a 0 behind those of each clause.
+    """Return the instance of a DIMACS text: "p cnf VARIABLES CLAUSES", then each clause's literals and a 0.
 
-    Of "p wcnf VARIABLES CLAUSES [TOP]" each clause begins with its weight; a clause that must be satisfied has the
-    weight TOP there, and has it here. Lines that begin with c are comments; a line that begins with % ends the text.
-
-    Parameters
-    ----------
-    text : str
-    path : path
-        Name of the text in error messages, and of the instance.
-
-    Raises
-    ------
-    InstanceError
-        Names path, line, the value found and the value expected.
+    In "p wcnf VARIABLES CLAUSES [TOP]" each clause begins with its weight; a clause that must be satisfied has the
+    weight TOP there, and in the instance. Lines that begin with c are comments; a line that begins with % ends the
+    text. ``path`` names the text in errors, and the instance. Raises `InstanceError` with path, line, the value found
+    and the value expected.
     """
     rows = _rows(text)
     line, header = next(rows, (1, ""))
@@ -211,7 +192,7 @@ def parse(text: str, path: str | os.PathLike = "text") -> SatInstance:
 
 
 def _rows(text: str) -> Iterator[tuple[int, str]]:
-    """Lines with their numbers, without comments and empty ones, up to the one that begins with %."""
+    """Yield the numbered lines without comments and empty ones, up to the first that begins with %."""
     for line, row in enumerate(lines_of(text), 1):
         row = row.strip()
         if row.startswith("%"):

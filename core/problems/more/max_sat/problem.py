@@ -21,7 +21,7 @@ from core.problems.problem import Evaluation, Problem
 
 
 class MaxSat(Problem):
-    """Find values of variables so that the clauses that they do not satisfy weigh least.
+    """Find values of variables so that the unsatisfied clauses have the least weight.
 
     Parameters
     ----------
@@ -30,38 +30,35 @@ class MaxSat(Problem):
         ``random:50:ratio=4.2:seed=1``.
     data : path, optional
         Folder of instances, searched first.
-
     """
 
     neighbourhoods = ("flip1",)
     tested = True
 
     def __init__(self, instance: formulas.SatInstance | str, data: str | os.PathLike | None = None) -> None:
-        self.instance = given = loaded_instance(instance, formulas.SatInstance, lambda name: formulas.load(name, data))
-        arrays = (given.literals, given.starts, given.weights, *formulas.clauses_by_variable(given))
-        self.formula = [*arrays, len(given.weights)]
-        super().__init__(given.name, Bits(given.variables), Formula(*self.formula))
-        self.sha256 = given.sha256
+        self.instance = sat = loaded_instance(instance, formulas.SatInstance, lambda name: formulas.load(name, data))
+        arrays = (sat.literals, sat.starts, sat.weights, *formulas.clauses_by_variable(sat))
+        self.formula = [*arrays, len(sat.weights)]
+        super().__init__(sat.name, Bits(sat.variables), Formula(*self.formula))
+        self.sha256 = sat.sha256
 
     def cost(self, solution: np.ndarray) -> int:
-        """The weight of the clauses that are not satisfied."""
+        """Return the weight of the unsatisfied clauses."""
         return int(self.costs(np.asarray(solution)[None])[0])
 
     def costs(self, solutions: np.ndarray) -> np.ndarray:
-        """See `Problem`."""
         literals, starts = self.instance.literals, self.instance.starts
         are_true = (solutions[:, literals >> 1] ^ (literals & 1)) == 1
         satisfied = np.logical_or.reduceat(are_true, starts[:-1], axis=1)
         return (~satisfied).astype(np.int64) @ self.instance.weights
 
     def cost_range(self) -> tuple[int, int]:
-        """At best all clauses are satisfied, and at worst none."""
         return 0, int(self.instance.weights.sum(dtype=np.int64))
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
-        """``literal-counts`` (of true literals, which a walk keeps) or ``delta`` (which counts them anew).
+        """Return ``literal-counts`` (of true literals, kept by a walk) and ``delta`` (which counts them anew).
 
-        ``unsatisfied-clauses`` keeps the set of these too, for focused search (WalkSAT).
+        ``unsatisfied-clauses`` also keeps the set of these clauses, for focused search (WalkSAT).
         """
         each = len(self.instance.literals) // self.encoding.n + 1
         faster = Evaluation(added_by_counts, begin=count_true_literals, update=update_counts, work=each)
@@ -69,7 +66,7 @@ class MaxSat(Problem):
         return {"literal-counts": faster, "delta": Evaluation(added, work=8 * each), "unsatisfied-clauses": focused}
 
     def data_for(self, evaluation: str) -> Formula:
-        """The formula; with the counts that a walk keeps, if the evaluation reads them."""
+        """Return the formula; with memory for a walk's counts, if the evaluation reads them."""
         if evaluation == "unsatisfied-clauses":
             words, groups = set_sizes(len(self.instance.weights))
             return UnsatisfiedClauses(*self.formula, words=words, groups=groups)

@@ -12,7 +12,7 @@ from core.problems.more.max_sat.clauses import TrueLiteralCounts, count_true_lit
 
 @bundle
 class UnsatisfiedClauses(TrueLiteralCounts):
-    """The same, and the set of the clauses that are not satisfied."""
+    """The formula with counts, and the set of the unsatisfied clauses."""
 
     bits: Array[u32] = Row("words")
     tallies: Array[i32] = Row("groups")
@@ -22,7 +22,7 @@ class UnsatisfiedClauses(TrueLiteralCounts):
 
 @function
 def find_unsatisfied(bits: Array[i32], formula: UnsatisfiedClauses):
-    """The true literals of all clauses, and the clauses without one."""
+    """Count the true literals of all clauses, and store the clauses without one."""
     count_true_literals(bits, formula)
     empty_set(formula.bits, formula.tallies, formula.clauses)
     barrier()
@@ -33,7 +33,7 @@ def find_unsatisfied(bits: Array[i32], formula: UnsatisfiedClauses):
 
 @function
 def update_unsatisfied(bits: Array[i32], move: Move, formula: UnsatisfiedClauses):
-    """The same after a flip that is about to be made."""
+    """Update counts and clauses for a flip to be made."""
     for place in range(formula.firsts[move.i] + lane(), formula.firsts[move.i + 1], team_size()):
         code = formula.clauses_of[place]
         before, is_true = formula.true_literals[code >> 1], literal_value(bits[move.i], code)
@@ -44,25 +44,23 @@ def update_unsatisfied(bits: Array[i32], move: Move, formula: UnsatisfiedClauses
 
 @function
 def unsatisfied(bits: Array[i32], formula: UnsatisfiedClauses) -> i32:
-    """Return the number of unsatisfied clauses."""
     return set_size(formula.tallies, formula.clauses)
 
 
 @function
 def unsatisfied_at(bits: Array[i32], rank: i32, formula: UnsatisfiedClauses) -> i32:
-    """Return one of them."""
+    """Return an unsatisfied clause by its rank."""
     return member_at(formula.bits, formula.tallies, rank)
 
 
 @function
 def literals_of(bits: Array[i32], clause: i32, formula: UnsatisfiedClauses) -> i32:
-    """Return the number of literals of a clause, each of which a flip makes true."""
+    """Return the number of literals of a clause; a flip makes each of them true."""
     return formula.starts[clause + 1] - formula.starts[clause]
 
 
 @function
 def variable_of(bits: Array[i32], clause: i32, place: i32, formula: UnsatisfiedClauses) -> u32:
-    """Return the variable of a literal."""
     return u32(formula.literals[formula.starts[clause] + place] >> 1)
 
 

@@ -1,6 +1,6 @@
-"""Instances that a process keeps, so that the same file or specification is not read again.
+"""Cache of a process's instances: the same file or specification is not read again.
 
-Instances are immutable, so that every caller may have the same object.
+Instances are immutable, so all callers share an object.
 """
 
 from __future__ import annotations
@@ -18,27 +18,26 @@ Instance = TypeVar("Instance")
 
 MOST_INSTANCES = 16
 MOST_BYTES = 256 * 2**20
-"""Size of their arrays, of all instances together."""
+"""Most bytes of the arrays of all instances together."""
 SETTLED_NANOSECONDS = 2 * 10**9
-"""Age from which a file's time stamp tells versions apart: file systems count in steps of up to two seconds."""
+"""Age from which a file's time stamp distinguishes versions: file systems count in steps of up to two seconds."""
 
 _instances: OrderedDict[Hashable, Any] = OrderedDict()
 _lock = threading.Lock()
 
 
-def kept(key: Hashable | None, make: Callable[[], Instance]) -> Instance:
+def cached(key: Hashable | None, make: Callable[[], Instance]) -> Instance:
     """Return the instance of a key, made if it is not in the cache.
 
-    A new instance replaces the least recently used one. Without a key, and for an instance larger than
-    `MOST_BYTES`, nothing is kept.
+    A new instance replaces the least recently used one. Without a key, and for more than `MOST_BYTES`, nothing is kept.
     """
     if key is None:
         return make()
     with _lock:
         if key in _instances:
             _instances.move_to_end(key)
-            found: Instance = _instances[key]
-            return found
+            known: Instance = _instances[key]
+            return known
     instance = make()
     size = _array_bytes(instance)
     if size <= MOST_BYTES:
@@ -51,12 +50,9 @@ def kept(key: Hashable | None, make: Callable[[], Instance]) -> Instance:
 
 
 def file_key(path: str | os.PathLike, *more: Hashable) -> Hashable | None:
-    """Return the key of a file's present version, or None if there is no file or it was written just now.
+    """Return the key of a file's present version and of what else the instance depends on.
 
-    Parameters
-    ----------
-    *more
-        Whatever else the instance depends on.
+    None if there is no file, or it was written just now.
     """
     try:
         stamp = os.stat(path)
@@ -68,5 +64,4 @@ def file_key(path: str | os.PathLike, *more: Hashable) -> Hashable | None:
 
 
 def _array_bytes(instance: object) -> int:
-    """Return the bytes of an instance's arrays, including those computed later."""
     return sum(value.nbytes for value in vars(instance).values() if isinstance(value, np.ndarray))
