@@ -27,25 +27,18 @@ MOST_ITEMS = 1 << 60
 class ItemSearch(ExactMethod):
     """Base of the searches over numbered items.
 
+    An item begins with ``depth`` cities, city 0 included, or is a whole tour (``permutations``). The first slice has
+    ``first_slice`` items, a later one ``least_slice`` to ``most_slice``, which take about ``slice_seconds`` at most.
+    The first is small: it ends soon, and its incumbent is good.
+
     Attributes
     ----------
-    items
-        Number of items.
-    depth
-        Cities in an item, city 0 included.
-    permutations
-        Items are whole tours.
     bounded
         True if a bound prunes branches.
-    first_slice, least_slice, most_slice
-        Items in the first slice, and the least and the most in a later one. The first is small: it ends soon, and its
-        incumbent is good.
-    slice_seconds
-        Approximate longest duration of a slice, for work sharing and progress.
     speed : float
         Items per second of this rank in the last search; 0: not known.
     chosen_depth
-        Cities in an item, unless a state has other ones.
+        Cities in an item, unless a checkpoint has other ones.
     left_items
         The items that no rank has taken.
     """
@@ -72,7 +65,7 @@ class ItemSearch(ExactMethod):
 
     @property
     def work(self) -> int | None:
-        """Number of nodes of a search without a bound; None with a bound, since the nodes left are not known before."""
+        """Number of nodes; None with a bound, since the nodes left are not known before."""
         if self.bounded:
             return None
         return self.items if self.permutations else sum(count_items(self.n, k) for k in range(self.depth, self.n - 2))
@@ -86,10 +79,6 @@ class ItemSearch(ExactMethod):
         """Agree with the other ranks on the items and the size of slices; all ranks call this before every search."""
 
     def number(self, depth: int) -> None:
-        """Set the number of cities of an item.
-
-        Raises `UserError` if there are more than can be counted.
-        """
         self.depth = depth
         self.items = factorial(self.n - 1) if self.permutations else count_items(self.n, depth)
         check_items(self.n, depth, self.items)
@@ -99,35 +88,29 @@ class ItemSearch(ExactMethod):
         raise NotImplementedError
 
     def pending(self) -> int:
-        """Return the number of parts of items that this rank's launches left."""
+        """Return the number of records: parts of items that this rank's launches left."""
         return 0
 
     def take_up(self, ranks: Any, records: np.ndarray) -> None:
-        """Take this rank's share of the parts of items that an earlier process left, a row each."""
+        """Take this rank's share of the records of an earlier process."""
 
     def faulty_records(self, records: np.ndarray) -> str | None:
-        """Return the fault of parts of items, or None."""
+        """Return the fault of records, or None."""
         return f"found {len(records)} parts of items, which mapping native has, expected none" if len(records) else None
 
     def records_left(self, ranks: Any) -> np.ndarray:
-        """Return the unexplored parts of items of all ranks, a row each."""
+        """Return the records of all ranks, a row each."""
         return np.zeros((0, ROW), np.uint8)
 
     def explore_rest(
-        self, ranks: Any, batches: Batches, told: Callable[[], bool], counting: bool, is_over: bool
+        self, ranks: Any, batches: Batches, finish_launch: Callable[[], bool], counting: bool, is_over: bool
     ) -> None:
-        """Explore the parts of items that launches left, together with the other ranks.
+        """Explore the records of all ranks together.
 
-        Parameters
-        ----------
-        told
-            Function that ends each launch. If it returns True, all ranks stop.
-        is_over
-            True if it returned True.
+        ``finish_launch`` ends each launch; if it returns True, as ``is_over`` says it did before, all ranks stop.
         """
 
     def prepare(self, ranks: Any, limit: int, shortest: int, left: Checkpoint | None) -> None:
-        """See `ExactMethod`."""
         self.agree(ranks)
         self.reset(limit)
         self.set_limit(shortest)
@@ -139,7 +122,7 @@ class ItemSearch(ExactMethod):
         self.undone = self.wanted_items + self.pending()
 
     def explore(self, run: AsynchronousRun, counting: bool, report: NodeCallback | None) -> None:
-        """See `ExactMethod`: explore all items in slices; each idle rank takes the next one."""
+        """Explore all items in slices; each idle rank takes the next one."""
         ranks = run.ranks
         least = ranks.least(self.limit_here())
         slices = Batches(
@@ -161,8 +144,8 @@ class ItemSearch(ExactMethod):
 
         taken, is_over = [], False
         for begin, end in slices:
-            for one, behind in self.left_items.part(begin, end).pairs:
-                self.launch(one, behind, counting)
+            for start, stop in self.left_items.part(begin, end).pairs:
+                self.launch(start, stop, counting)
             taken.append((begin, end))
             is_over = told()
             while self.is_kept and self.pending() and not is_over and slices.taken() < slices.every_item:
@@ -181,7 +164,7 @@ class ItemSearch(ExactMethod):
             self.nodes[self.n] = self.wanted_items - self.left_items.count
 
     def left(self, ranks: Any) -> Checkpoint:
-        """See `ExactMethod`: the items that no rank has taken, and the rest of the others."""
+        """Return the items that no rank has taken, and the records."""
         return {
             "permutations": np.array(self.permutations),
             "depth": np.array(self.depth),
@@ -190,12 +173,10 @@ class ItemSearch(ExactMethod):
         }
 
     def layout(self, state: Checkpoint) -> Iterator[CheckpointArray]:
-        """See `ExactMethod`."""
-
         def same_enumeration(permutations: np.ndarray) -> str | None:
-            words = {True: "permutations", False: "a worklist"}
-            here, there = words[self.permutations], words[bool(permutations)]
-            return None if here == there else f"found a search by {there}, expected one by {here}"
+            names = {True: "permutations", False: "a worklist"}
+            own, found = names[self.permutations], names[bool(permutations)]
+            return None if own == found else f"found a search by {found}, expected one by {own}"
 
         yield CheckpointArray("permutations", np.bool_, (), rule=same_enumeration)
         yield CheckpointArray("depth", np.int64, (), [(1, self.n - 4)])
@@ -210,7 +191,6 @@ def count_items(n: int, depth: int) -> int:
 
 
 def check_items(n: int, depth: int, items: int) -> None:
-    """Refuse more items than can be counted."""
     if items > MOST_ITEMS:
         most = max(cities for cities in range(1, depth) if count_items(n, cities) <= MOST_ITEMS)
         raise UserError(

@@ -17,7 +17,7 @@ from core.search.protocol import Digested, alias
 from core.search.run import AsynchronousRun
 
 NOTHING = np.iinfo(np.int32).max
-"""Length of a tour that no lane has met."""
+"""Initial length of each lane's best tour."""
 NodeCallback = Callable[[int, int, "int | None"], bool]
 """Called with the nodes explored so far, the incumbent's length and perhaps a lower bound; returns True to end."""
 
@@ -41,8 +41,7 @@ class Solution(Digested):
     digest
         64-bit digest of length and count, equal for equal proofs.
     history
-        Rows [number of the incumbent, nodes, seconds, length], the start's first; see `core.search.progress`.
-        None: not asked for.
+        Rows [number of the incumbent, nodes, seconds, length], the start's first (`core.search.progress`), if recorded.
     proved
         True if no tour is shorter; False if the search ended before the proof.
     finished
@@ -64,40 +63,34 @@ class Solution(Digested):
 
     @property
     def evaluations(self) -> int:
-        """Nodes of all depths; their number depends on when the incumbent improved."""
+        """Nodes of all depths; their number depends on the times at which the incumbent improved."""
         return int(self.nodes.sum())
 
 
 class ExactMethod:
-    """A method of search, on one device of each rank.
+    """A method of search, on one device of each rank, for ``n`` cities.
 
     Attributes
     ----------
-    backend
-        As `ExactSearch` takes it.
-    n
-        Cities.
     shared
         Data that all lanes share.
-    best : Rows of BestTour, one per lane
+    best
         Each lane's best tour, if it met one.
     nodes : ndarray, int64
         Nodes of each depth in the last search, over all ranks.
-    root_bound
-        Lower bound at the root.
-    depths : int
+    depths
         Number of counters of nodes.
-    is_kept : bool
+    is_kept
         True if launches end soon, because of a checkpoint or a time limit.
-    undone : int
+    undone
         Unexplored work that this rank knows of, in the unit of the search.
-    directions : int
+    directions
         Number of times that a search visits each tour: once, or once in each direction.
-    written_limit : int
+    written_limit
         Limit that was written to this rank's lanes last.
-    has_tours : bool
-        True if lanes may have written tours down since the lengths in `best` were reset. A GPU may have a million of
-        them: they are neither reset nor copied where no lane has met a shorter tour.
+    has_tours
+        True if lanes may have written tours since the lengths in `best` were reset. A GPU may have a million of them:
+        they are neither reset nor copied unless a lane has met a shorter tour.
     """
 
     is_kept = False
@@ -125,12 +118,8 @@ class ExactMethod:
     def prepare(self, ranks: Any, limit: int, shortest: int, left: Checkpoint | None) -> None:
         """Prepare the search for tours shorter than ``limit``, together with all ranks.
 
-        Parameters
-        ----------
-        shortest
-            The length of the shortest tour that is known; ``limit`` where none is, or where all are counted.
-        left
-            State that an earlier process had left, as `layout` declares it; None: nothing is explored.
+        ``shortest`` is the length of the shortest tour that is known, or ``limit`` if none is or all are counted.
+        ``left`` is a checkpoint's unexplored rest, as `layout` declares it; without one, nothing is explored.
         """
         raise NotImplementedError
 
@@ -146,7 +135,6 @@ class ExactMethod:
         raise NotImplementedError
 
     def layout(self, state: Checkpoint) -> Iterable[CheckpointArray]:
-        """Declare what `left` returns."""
         raise NotImplementedError
 
     def reset(self, limit: int) -> None:
