@@ -24,21 +24,9 @@ BATCH = 256
 
 
 class KnapsackCore:
-    """An expanding core on one instance.
+    """An expanding core on one instance, on one rank.
 
     The value is that of dynamic programming; the selection is one optimal selection, and may be another one.
-
-    Parameters
-    ----------
-    backend
-        A `backends.launch.Backend`.
-    communicator
-        A `cluster.Communicator` of one rank.
-
-    Raises
-    ------
-    UserError
-        More than one rank.
     """
 
     def __init__(self, backend: Any, communicator: Any, instance: Knapsack) -> None:
@@ -55,8 +43,8 @@ class KnapsackCore:
         order = np.lexsort((-((rest << np.uint64(32)) // weights).view(np.int64), ~whole))
         self.items = useful[order]
         self.weights, self.values = weights[order].astype(np.int64), values[order].astype(np.int64)
-        reach = np.cumsum(self.weights)
-        self.at = int(np.searchsorted(reach, instance.capacity, side="right"))
+        total_weights = np.cumsum(self.weights)
+        self.at = int(np.searchsorted(total_weights, instance.capacity, side="right"))
         self.weight, self.value = int(self.weights[: self.at].sum()), int(self.values[: self.at].sum())
         count = len(self.items)
         self.is_trivial = self.at == count
@@ -86,7 +74,7 @@ class KnapsackCore:
         self.backend.write(self.states.nodes, np.zeros(2 * self.room, np.int32))
 
     def _grow(self) -> None:
-        """Double the list that is too short, and keep its content."""
+        """Double a list that is too short, and keep its content."""
         old, room, changes = self.states, self.room, self.changes
         place = self.backend.download(old.place)
         count, side = int(place[kernels.COUNT]), int(place[kernels.SIDE])
@@ -99,11 +87,11 @@ class KnapsackCore:
         self.backend.write(self.states.place, place)
         self.backend.write(self.states.numbers, self.backend.download(old.numbers))
         for name in ("weights", "values", "nodes"):
-            kept = self.backend.download(getattr(old, name))[side * room : (side + 1) * room]
-            self.backend.write(getattr(self.states, name), np.pad(kept, (0, 2 * more_room - room)))
+            content = self.backend.download(getattr(old, name))[side * room : (side + 1) * room]
+            self.backend.write(getattr(self.states, name), np.pad(content, (0, 2 * more_room - room)))
         for name in ("parents", "changed"):
-            kept = self.backend.download(getattr(old, name))
-            self.backend.write(getattr(self.states, name), np.pad(kept, (0, more_changes - changes)))
+            content = self.backend.download(getattr(old, name))
+            self.backend.write(getattr(self.states, name), np.pad(content, (0, more_changes - changes)))
 
     def _expand(self, budget: int) -> None:
         self.backend.launch(kernels.expand, 1, 1, self.table, self.states, budget)

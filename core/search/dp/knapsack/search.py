@@ -39,10 +39,8 @@ class Selection(Digested):
     ----------
     value
         The largest value that fits.
-    weight
-        Weight of the selection; None if it was not traced.
-    chosen : ndarray, shape (n,), bool, or None
-        One selection of that value, by item number; None if it was not traced.
+    weight, chosen
+        Weight and items (n,), bool, of one selection of that value; None if it was not traced.
     optimal
         True if the value is proved to be the largest.
     cells
@@ -83,10 +81,10 @@ def make_selection(
     streamed_bytes: int = 0,
 ) -> Selection:
     weight = None if chosen is None else instance.weight_and_value(chosen)[0]
-    found = hashlib.blake2b(str(value).encode(), digest_size=8)
+    hashed = hashlib.blake2b(str(value).encode(), digest_size=8)
     if chosen is not None:
-        found.update(np.packbits(chosen).tobytes())
-    digest = int.from_bytes(found.digest(), "big")
+        hashed.update(np.packbits(chosen).tobytes())
+    digest = int.from_bytes(hashed.digest(), "big")
     return Selection(value, weight, chosen, optimal, cells, nodes, streamed_bytes, digest)
 
 
@@ -95,15 +93,11 @@ class KnapsackSearch(TableSearch[Selection]):
 
     Two ranks have a table each, of the lighter half of the items and of the heavier one, and meet at the end
     (`core.search.dp.knapsack.halves`). More than two share the capacities of one table: after every pass, two items, a
-    rank gets the cells to its left that the next one reads, in shared memory or by messages. The trace goes
-    from the rank of the largest capacities to that of the smallest in two integers.
+    rank gets the cells to its left that the next one reads, in shared memory or by messages. The trace passes from the
+    rank of the largest capacities to that of the smallest in two integers.
 
     Parameters
     ----------
-    backend
-        A `backends.launch.Backend`.
-    communicator
-        A `cluster.Communicator` of the ranks that share the work; see `run`.
     tiling
         ``auto``: passes of two items; ``none``: the paper's engine, a launch for every item, on one rank;
         ``published``: the paper's own mapping, a launch for every diagonal, with all cells copied to the host.
@@ -163,13 +157,13 @@ class KnapsackSearch(TableSearch[Selection]):
             own = halves[rank]
             self.table = KnapsackTable(backend, own, cut, padded, room=room, folder=folder)
             self.half = KnapsackHalf(self.table, halves, rank, self.capacity)
-            self.work = sum(one.work for one in halves)
+            self.work = sum(half.work for half in halves)
             return
         self.table = self.table_of(0, len(self.items), self.capacity)
         self.work = self.table.part.work
 
     def table_of(self, first: int, end: int, capacity: int, above: np.ndarray | None = None) -> KnapsackTable:
-        """Return the table of items ``first`` to ``end`` - 1 below the row ``above``; ranks share its capacities."""
+        """Return the table of items ``first`` to ``end`` - 1 below the row ``above``, shared by all ranks."""
         instance, cut, size = self.instance, self.cut, self.communicator.size
         before = weight_of(instance, self.items[:first])
         highest = min(capacity, before + weight_of(instance, self.items[first:end]))
@@ -190,10 +184,10 @@ class KnapsackSearch(TableSearch[Selection]):
         if self.engine is not None:
             from core.search.dp.knapsack.waves import problem_of, smallest
 
-            few = self.engine_of(problem_of(self.tiling, smallest(self.instance), np.arange(2)))
+            engine = self.engine_of(problem_of(self.tiling, smallest(self.instance), np.arange(2)))
             with self.backend.warming_up():
                 for tracing in (False, True):
-                    few.run(tracing)
+                    engine.run(tracing)
             return
         table = self.table
         table.make_rows(self.backend.collectives(self.communicator))
@@ -208,10 +202,10 @@ class KnapsackSearch(TableSearch[Selection]):
     def compute(self, run: TableRun) -> Selection:
         trace, progress, ranks, checkpointer = run
         if self.engine is not None:
-            found = self.engine.run(trace, progress)
-            chosen = self.engine.problem.chosen(found)
+            result = self.engine.run(trace, progress)
+            chosen = self.engine.problem.chosen(result)
             return make_selection(
-                self.instance, found.value, chosen, cells=self.cells, streamed_bytes=found.streamed_bytes
+                self.instance, result.value, chosen, cells=self.cells, streamed_bytes=result.streamed_bytes
             )
         if checkpointer is not None:
             from core.search.dp.engine.checkpoints import run_in_bands
@@ -220,8 +214,8 @@ class KnapsackSearch(TableSearch[Selection]):
             value, chosen, streamed = run_in_bands(CheckpointedKnapsack(self, run), run)
             return make_selection(self.instance, value, chosen, cells=self.cells, streamed_bytes=streamed)
         table, together = self.table, self.backend.collectives(ranks)
-        own, all_items = max(1, len(table.items.numbers)), len(self.items)
-        table.compute(together, trace, progress and (lambda done: progress(done * all_items // own, all_items)))
+        own_items, all_items = max(1, len(table.items.numbers)), len(self.items)
+        table.compute(together, trace, progress and (lambda done: progress(done * all_items // own_items, all_items)))
         taken: np.ndarray | None = None
         if self.half is not None:
             value, taken = self.half.meet(ranks, together, trace)
@@ -232,9 +226,9 @@ class KnapsackSearch(TableSearch[Selection]):
         streamed = int(ranks.sum(table.streamed_bytes if trace else 0))
         chosen = None
         if taken is not None:
-            whole = np.zeros(self.instance.n, np.uint8)
-            whole[table.items.numbers] = taken
-            chosen = ranks.sum(whole) > 0
+            is_chosen = np.zeros(self.instance.n, np.uint8)
+            is_chosen[table.items.numbers] = taken
+            chosen = ranks.sum(is_chosen) > 0
         return make_selection(self.instance, value, chosen, cells=self.cells, streamed_bytes=streamed)
 
     def value_of(self, table: KnapsackTable, ranks: Any) -> int:
@@ -242,7 +236,6 @@ class KnapsackSearch(TableSearch[Selection]):
         return int(ranks.sum(int(self.backend.read(table.last_row, table.highest, 1)[0]) if owns else 0))
 
     def traced(self, table: KnapsackTable, ranks: Any) -> tuple[np.ndarray, int]:
-        """Return the chosen items of this rank, and the remaining capacity."""
         table.select_none()
         last = np.array([2 * table.passes - 1, table.highest], np.int32)
         reached = trace_over_ranks(ranks, last, table.follow_all)
@@ -254,7 +247,7 @@ def weight_of(instance: Knapsack, items: np.ndarray) -> int:
 
 
 def bounds_of_parts(cells: int, block: int, ranks: int, least: int) -> list[int]:
-    """Return bounds of the ranks' parts of a row, in whole blocks; the last ranks have none if there are few cells."""
+    """Return bounds of the ranks' parts of a row, in whole blocks; the last parts of a short row are empty."""
     blocks = cells // block
     sharing = max(1, min(ranks, cells // least))
     return [block * (blocks * min(rank, sharing) // sharing) for rank in range(ranks + 1)]
