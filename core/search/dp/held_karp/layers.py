@@ -32,12 +32,12 @@ class HeldKarpLauncher:
 
     def __init__(self, backend: Any, elements: int, dtype: np.dtype, cap: int) -> None:
         self.backend, self.dtype, self.cap = backend, dtype, cap
-        limits = backend.capabilities
-        self.is_wide = wide = limits.lanes_resident > 1
-        self.team_size = min(TEAM_SIZE, limits.max_team_size) if wide else 1
+        capabilities = backend.capabilities
+        self.is_wide = wide = capabilities.lanes_resident > 1
+        self.team_size = min(TEAM_SIZE, capabilities.max_team_size) if wide else 1
         self.run = 1 if wide else RUN_OF_A_CORE
-        self.most_teams = limits.compute_units * (
-            max(1, limits.lanes_resident // self.team_size) if wide else TEAMS_OF_A_CORE
+        self.most_teams = capabilities.compute_units * (
+            max(1, capabilities.lanes_resident // self.team_size) if wide else TEAMS_OF_A_CORE
         )
         self.most = max(ELEMENTS, elements)
         numbers = np.uint32 if self.most == ELEMENTS else np.uint64
@@ -47,15 +47,15 @@ class HeldKarpLauncher:
         self.unread = Paths(Layer(backend.allocate(1, dtype), 0, 0), backend.allocate(1, np.uint32))
 
     def extend(self, before: Paths, after: Layer, rows: SubsetRows, begin: int, end: int) -> None:
-        """Queue the sets ``begin`` to ``end`` - 1 of some rows, computed from those of the layer before."""
+        """Queue the sets ``begin`` to ``end`` - 1 of some rows, from rows of the layer before."""
         share = SubsetShare(begin, end, self.run, *rows.numbering)
         self._launch(extend, end - begin, before, after, self._sets(rows.elements), rows.size, share)
 
     def meet(self, plan: HeldKarpPlan, gathering: MeetingSets, out: Paths, home: Paths, begin: int, end: int) -> None:
         """Queue the meeting of the sets B ``begin`` to ``end`` - 1 with their complements.
 
-        ``out`` has the rows of the complements; nothing is read but the steps if the plan has them among those of
-        ``home``. ``home`` has the rows of the last layer, in the other direction if there are two.
+        ``out`` has the rows of the complements; only steps are read if they are among those of ``home``, which has the
+        rows of the last layer, in the other direction if there are two.
         """
         rows, middles, _ = gathering
         if not plan.is_apart:
@@ -103,7 +103,7 @@ WHOLE = (0, 1, 1)
 
 
 class LayerBuffer:
-    """Array of ``room`` cells with the rows ``every`` of several sizes, one after the other.
+    """Array of ``room`` cells with the rows of several ``layers``, one after the other.
 
     Rows of at least ``least`` cells are partitioned over ranks, by `SubsetRows.bounds`.
     """
@@ -112,7 +112,7 @@ class LayerBuffer:
         self,
         launches: HeldKarpLauncher,
         together: Any,
-        every: Sequence[SubsetRows],
+        layers: Sequence[SubsetRows],
         room: int,
         least: float,
         at_elements: bool,
@@ -120,8 +120,8 @@ class LayerBuffer:
         self.together, self.at_elements, self.least = together, at_elements, least
         self.ranks: int = 1 if together.is_silent else together.size
         self.rank: int = 0 if together.is_silent else together.rank
-        small = [rows.cells for rows in every if rows.cells < least]
-        large = [rows for rows in every if rows.cells >= least]
+        small = [rows.cells for rows in layers if rows.cells < least]
+        large = [rows for rows in layers if rows.cells >= least]
         self.own: Any = launches.backend.allocate(max(small), launches.dtype) if small else None
         self.common: Any = None
         if large:
@@ -142,10 +142,10 @@ class LayerBuffer:
         return Layer(self.common, start, rows.first), begin, end, lambda: self.together.gather(self.common, parts)
 
 
-def memory_boundaries(every: Sequence[SubsetRows], room: int, ranks: int, at_elements: bool) -> list[int]:
-    """Return the starts of the ranks' memory in an array of ``room`` cells: at the shares of the most rows."""
-    most = max(every, key=lambda rows: rows.cells)
-    return [*share_boundaries(most, most.bounds(ranks, at_elements))[:-1], room]
+def memory_boundaries(layers: Sequence[SubsetRows], room: int, ranks: int, at_elements: bool) -> list[int]:
+    """Return the starts of the ranks' memory in ``room`` cells: at the shares of the largest layer."""
+    largest = max(layers, key=lambda rows: rows.cells)
+    return [*share_boundaries(largest, largest.bounds(ranks, at_elements))[:-1], room]
 
 
 def share_boundaries(rows: SubsetRows, bounds: Sequence[int]) -> list[int]:
@@ -159,8 +159,8 @@ class HeldKarpLayers:
     ----------
     paths : list of Paths
         Paths of the latest layer, by direction.
-    steps : list of (Sequence, int)
-        Recorded launches of a run, and the number of its steps that are done then: layers, and the meeting of halves.
+    steps
+        Recorded launches of a run, each with the number of finished steps after it: layers, and the meeting of halves.
     why_not_shared : str
         Reason why layers are not partitioned over ranks; empty if they are.
     """
@@ -213,7 +213,7 @@ class HeldKarpLayers:
 
     @contextmanager
     def _step(self, done: int) -> Iterator[None]:
-        """Record the launches of the block, which end the step number ``done`` of a run."""
+        """Record the launches of the block, after which ``done`` steps of a run are finished."""
         with self.launches.backend.record() as sequence:
             yield
         self.steps.append((sequence, done))
@@ -226,7 +226,7 @@ class HeldKarpLayers:
     def extend(self, direction: int, rows: SubsetRows, part: Part = WHOLE) -> Paths:
         """Compute a part of this rank's share of rows from the latest layer.
 
-        Return the place of the rows when all ranks have computed the last part.
+        Return the place of the rows; after the last part, all ranks have computed them.
         """
         before = self.paths[direction]
         layer, begin, end, follow = self.turns[direction][rows.size % 2].place(rows)

@@ -27,7 +27,7 @@ class RotationLayers:
     """The layers of some rotations of a tour, on one device; made once, run for many tours.
 
     With ``tiling`` ``none`` every layer is a launch; with ``auto``, if that is faster, one launch has a team for every
-    rotation. ``room`` bytes keep the choices of one rotation; layers run in parts that fit. None: choices are not kept.
+    rotation. Choices of one rotation are kept in ``room`` bytes, if given; layers run in parts that fit.
     """
 
     def __init__(
@@ -44,10 +44,10 @@ class RotationLayers:
         states, limits = net.states, backend.capabilities
         # One team is one compute unit, but no launch between layers; and on cores a team is a plain loop anyway.
         per_lane = STATES_PER_LANE_OF_MANY if rotations >= limits.compute_units else STATES_PER_LANE
-        small = limits.lanes_resident == 1 or states <= per_lane * min(LANES_ALONE, limits.max_team_size)
-        self.in_teams = tiling == "auto" and small and 8 * states <= limits.shared_bytes
-        most = LANES_ALONE if self.in_teams and rotations <= limits.compute_units else LANES_OF_MANY
-        self.team_size = min(-(-states // 32) * 32, most, limits.max_team_size)
+        fits = limits.lanes_resident == 1 or states <= per_lane * min(LANES_ALONE, limits.max_team_size)
+        self.in_teams = tiling == "auto" and fits and 8 * states <= limits.shared_bytes
+        most_lanes = LANES_ALONE if self.in_teams and rotations <= limits.compute_units else LANES_OF_MANY
+        self.team_size = min(-(-states // 32) * 32, most_lanes, limits.max_team_size)
         items = rotations if self.in_teams else -(-rotations * states // self.team_size)
         self.teams = min(items, limits.compute_units * max(1, limits.lanes_resident // self.team_size))
         self.part = max(1, min(self.n - 1, min(LARGEST_INDEX if room is None else room, LARGEST_INDEX) // states))
@@ -62,7 +62,7 @@ class RotationLayers:
     def run(self, turns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Compute all layers from these positions in the tour, (rotations,), i32.
 
-        Return the length to each of the k states of the last layer that have all cities, from the lowest last position,
+        Return the lengths to the k states of the last layer that have all cities, from the lowest last position,
         (rotations, k), i32, and the choices of layers 2 to n, (n - 1, states), u8; no rows if they are not kept.
         """
         n, states, k, rotations = self.n, self.net.states, self.net.k, self.rotations
@@ -70,14 +70,14 @@ class RotationLayers:
         lengths[1, :, k - 1] = 0  # layer 1: position 0 alone
         self.backend.write(rotations.lengths, lengths)
         self.backend.write(rotations.turns, np.ascontiguousarray(turns, np.int32))
-        kept = np.empty((n - 1 if self.keep else 0, states), np.uint8)
+        choices = np.empty((n - 1 if self.keep else 0, states), np.uint8)
         for begin in range(2, n + 1, self.part):
             end = min(begin + self.part, n + 1)
             self._launch(begin, end)
             if self.keep:
                 part = self.backend.download(self.choices)[: (end - begin) * states]
-                kept[begin - 2 : end - 2] = part.reshape(-1, states)
-        return self.backend.download(rotations.lengths).reshape(lengths.shape)[n & 1, :, :k], kept
+                choices[begin - 2 : end - 2] = part.reshape(-1, states)
+        return self.backend.download(rotations.lengths).reshape(lengths.shape)[n & 1, :, :k], choices
 
     def _layers(self, begin: int, end: int) -> tuple[Any, ...]:
         net = self.net
@@ -89,10 +89,10 @@ class RotationLayers:
             backend.launch(kernels.layers_in_teams, self.teams, self.team_size, *self._layers(begin, end))
             return
         if self.sequence is None:
-            given = self.step, self.problem, self.rotations, self.choices, net.states, net.k, self.keep
+            arguments = self.step, self.problem, self.rotations, self.choices, net.states, net.k, self.keep
             with backend.record() as self.sequence:
                 for ahead in range(BLOCK):
-                    backend.launch(kernels.layer_over_teams, self.teams, self.team_size, ahead, *given)
+                    backend.launch(kernels.layer_over_teams, self.teams, self.team_size, ahead, *arguments)
                 backend.launch(kernels.advance, 1, 1, self.step, BLOCK)
         step = np.zeros(3, np.int32)
         step[[kernels.NEXT, kernels.BEGIN, kernels.END]] = begin, begin, end
@@ -153,7 +153,7 @@ class RestrictedSettings:
 class TourNeighbourhood:
     """The neighbourhood of one tour after another, on one device, with this rank's number of rotations.
 
-    A rotation has `transitions`. A device with too little memory for them is a `UserError`.
+    Raises `UserError` if the device has too little memory for the rotations.
     """
 
     def __init__(self, backend: Any, distances: np.ndarray, settings: RestrictedSettings, rotations: int) -> None:
@@ -185,7 +185,7 @@ class TourNeighbourhood:
         self.backend.write(self.problem.band, band_of(self.distances, tour, self.k))
 
     def shortest(self, turns: np.ndarray) -> tuple[int, int]:
-        """Return the least length of the tours in the neighbourhoods from these positions, and its position's index."""
+        """Return the least length in the neighbourhoods from these positions, and its position's index."""
         if self.measuring is None:
             return self.trace(int(turns[0])), 0
         lengths = self._closed(turns, self.measuring.run(turns)[0]).min(axis=1)
@@ -210,8 +210,8 @@ class TourNeighbourhood:
         return int(lengths.min())
 
     def _closed(self, turns: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """Return the lengths of closed tours, (rotations, k), int64, from path lengths of the last layer's states."""
+        """Return the lengths of closed tours, (rotations, k), int64, from those of the last layer."""
         ends = self.n - self.k + np.arange(self.k)  # those below 0 are not reached
         home = self.tour[turns][:, None]
-        back = self.distances[self.tour[(turns[:, None] + ends) % self.n], home].astype(np.int64)
-        return np.where(last < FAR, last + back if self.n > 1 else last, FAR)
+        return_lengths = self.distances[self.tour[(turns[:, None] + ends) % self.n], home].astype(np.int64)
+        return np.where(last < FAR, last + return_lengths if self.n > 1 else last, FAR)
