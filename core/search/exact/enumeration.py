@@ -165,9 +165,9 @@ class Enumeration(ItemSearch):
         if bounded:
             self.root_bound = int(self.reduced.shortest + distances[0][1:].min())
 
-    def choose_depth(self, wanted: int) -> None:
+    def choose_depth(self, least_items: int) -> None:
         """Choose the number of cities of an item, so that there are enough items for all ranks."""
-        self.chosen_depth = self.given_depth or fitting_depth(self.n, wanted)
+        self.chosen_depth = self.given_depth or fitting_depth(self.n, least_items)
         self.number(self.chosen_depth)
 
     def number(self, depth: int) -> None:
@@ -266,8 +266,8 @@ class Enumeration(ItemSearch):
 
     def records_left(self, ranks: Any) -> np.ndarray:
         on_device = self.backend.read(self.lists[1], 0, self.records * ROW) if self.records else self.waiting[:0]
-        own = np.concatenate([self.waiting.reshape(-1), on_device.reshape(-1)])
-        joined: np.ndarray = ranks.join(own).reshape(-1, ROW)
+        records = np.concatenate([self.waiting.reshape(-1), on_device.reshape(-1)])
+        joined: np.ndarray = ranks.join(records).reshape(-1, ROW)
         return joined
 
     def fetch(self) -> None:
@@ -314,9 +314,9 @@ class Enumeration(ItemSearch):
             backend.put(records, first * ROW, items)
 
 
-def fitting_depth(n: int, wanted: int) -> int:
-    """Return the least number of cities, at most n - 4, that makes at least ``wanted`` items."""
-    return next((depth for depth in range(1, n - 4) if count_items(n, depth) >= wanted), n - 4)
+def fitting_depth(n: int, least_items: int) -> int:
+    """Return the least number of cities, at most n - 4, that makes at least ``least_items`` items."""
+    return next((depth for depth in range(1, n - 4) if count_items(n, depth) >= least_items), n - 4)
 
 
 def reduced_by_shortest(distances: np.ndarray) -> ReducedDistances:

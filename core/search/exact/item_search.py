@@ -110,14 +110,14 @@ class ItemSearch(ExactMethod):
         ``finish_launch`` ends each launch; if it returns True, as ``is_over`` says it did before, all ranks stop.
         """
 
-    def prepare(self, ranks: Any, limit: int, shortest: int, left: Checkpoint | None) -> None:
+    def prepare(self, ranks: Any, limit: int, shortest: int, rest: Checkpoint | None) -> None:
         self.agree(ranks)
         self.reset(limit)
         self.set_limit(shortest)
-        self.number(self.chosen_depth if left is None else int(left["depth"]))
-        self.left_items = Intervals([(0, self.items)] if left is None else left["items"])
-        if left is not None:
-            self.take_up(ranks, left["records"])
+        self.number(self.chosen_depth if rest is None else int(rest["depth"]))
+        self.left_items = Intervals([(0, self.items)] if rest is None else rest["items"])
+        if rest is not None:
+            self.take_up(ranks, rest["records"])
         self.wanted_items = self.left_items.count
         self.undone = self.wanted_items + self.pending()
 
@@ -142,11 +142,11 @@ class ItemSearch(ExactMethod):
                 slices.seconds = run.longest_launch_s(self.slice_seconds)
             return self.report(report, shortest)
 
-        taken, is_over = [], False
+        own_items, is_over = [], False
         for begin, end in slices:
             for start, stop in self.left_items.part(begin, end).pairs:
                 self.launch(start, stop, counting)
-            taken.append((begin, end))
+            own_items.append((begin, end))
             is_over = told()
             while self.is_kept and self.pending() and not is_over and slices.taken() < slices.every_item:
                 self.launch(0, 0, counting)
@@ -157,7 +157,7 @@ class ItemSearch(ExactMethod):
         slices.close()
         least.close()
         self.speed = slices.speed
-        self.left_items = self.left_items.less_taken(ranks, taken) if run.is_watched else Intervals([])
+        self.left_items = self.left_items.less_taken(ranks, own_items) if run.is_watched else Intervals([])
         self.undone = self.left_items.count + self.pending()
         self.nodes = ranks.sum(self.backend.download(self.shared.nodes)[: self.n + 1].astype(np.int64))
         if self.permutations:

@@ -124,22 +124,22 @@ class OneTreeSearch(ExactMethod):
         self.backend.write(self.shared.root_bound, np.zeros(1, np.int32))
         super().reset(limit)
 
-    def prepare(self, ranks: Any, limit: int, shortest: int, left: Checkpoint | None) -> None:
+    def prepare(self, ranks: Any, limit: int, shortest: int, rest: Checkpoint | None) -> None:
         """Start from the root or a checkpoint; ``limit`` decides the unit of the multipliers in both."""
         self.agree(ranks)
         self.reset(limit)
         self.set_limit(shortest)
         self.most_bound = (limit + 1) * self.problem.scale
-        self.items = root_node() if left is None else OpenNodes(*(left[name] for name in OpenNodes._fields))
+        self.items = root_node() if rest is None else OpenNodes(*(rest[name] for name in OpenNodes._fields))
         self.undone = len(self.items.depths)
 
     def explore(self, run: AsynchronousRun, counting: bool, report: NodeCallback | None) -> None:
         """Branch until there are items for all lanes of all ranks, then explore them."""
         ranks = run.ranks
-        wanted = max(self.wanted, ITEMS_TO_STOP) if run.is_watched else self.wanted
+        least_items = max(self.wanted, ITEMS_TO_STOP) if run.is_watched else self.wanted
         is_over = False
         if ranks.rank == 0:
-            while not is_over and 0 < len(self.items.depths) < wanted and self.items.depths[0] < DEPTHS - 1:
+            while not is_over and 0 < len(self.items.depths) < least_items and self.items.depths[0] < DEPTHS - 1:
                 self.items = self._branched(self.items, counting)
                 is_over = self.report(report, self.limit_here())
         if ranks.size > 1:
@@ -196,10 +196,10 @@ class OneTreeSearch(ExactMethod):
         first = self.lanes if ranks.size > 1 or run.is_watched else count
         longest_s = run.longest_launch_s(PROGRESS_INTERVAL_S) if run.is_watched else inf
         batches = Batches(ranks, count, first, least=self.lanes, seconds=longest_s)
-        taken = []
+        own_items = []
         for begin, end in batches:
             self._launch(items.some(slice(begin, end)), self.stacks, deep=True, counting=counting)
-            taken.append((begin, end))
+            own_items.append((begin, end))
             if self.report(report, self.exchange(least, counting)):
                 break
             batches.seconds = run.longest_launch_s(PROGRESS_INTERVAL_S)
@@ -207,8 +207,8 @@ class OneTreeSearch(ExactMethod):
         least.close()
         if not run.is_watched:
             return items.some(slice(0, 0))
-        left = Intervals([(0, count)]).less_taken(ranks, taken)
-        return items.some(np.array([place for pair in left.pairs for place in range(*pair)], np.int64))
+        remaining = Intervals([(0, count)]).less_taken(ranks, own_items)
+        return items.some(np.array([place for pair in remaining.pairs for place in range(*pair)], np.int64))
 
     def _launch(self, items: OpenNodes, children: Rows, *, deep: bool, counting: bool) -> None:
         backend = self.backend

@@ -100,8 +100,8 @@ class ProofState(NamedTuple):
             history=state.get("history"),
         )
 
-    def state(self, left: Checkpoint, history: np.ndarray | None) -> Checkpoint:
-        """Return the same as arrays, with the unexplored rest ``left``."""
+    def state(self, rest: Checkpoint, history: np.ndarray | None) -> Checkpoint:
+        """Return the same as arrays, with the method's unexplored ``rest``."""
         root_bound = UNKNOWN if self.root_bound is None else self.root_bound
         return {
             "bound": np.array(self.bound),
@@ -109,7 +109,7 @@ class ProofState(NamedTuple):
             "tour": self.tour,
             "nodes": self.nodes,
             "first nodes": self.first_nodes,
-            **{LEFT + name: array for name, array in left.items()},
+            **{LEFT + name: array for name, array in rest.items()},
             **({} if history is None else {"history": history}),
         }
 

@@ -115,11 +115,11 @@ class ExactMethod:
         """Compile all kernels of a search; ``count`` includes those that count all shortest tours."""
         raise NotImplementedError
 
-    def prepare(self, ranks: Any, limit: int, shortest: int, left: Checkpoint | None) -> None:
+    def prepare(self, ranks: Any, limit: int, shortest: int, rest: Checkpoint | None) -> None:
         """Prepare the search for tours shorter than ``limit``, together with all ranks.
 
         ``shortest`` is the length of the shortest tour that is known, or ``limit`` if none is or all are counted.
-        ``left`` is a checkpoint's unexplored rest, as `layout` declares it; without one, nothing is explored.
+        ``rest`` is a checkpoint's unexplored rest, as `layout` declares it; without one, nothing is explored.
         """
         raise NotImplementedError
 
@@ -157,17 +157,17 @@ class ExactMethod:
         counting
             True to exchange nothing: the length is known.
         """
-        here = self.limit_here()
-        shortest = here if counting else int(least.lower(here))
-        if shortest < here:
+        limit = self.limit_here()
+        shortest = limit if counting else int(least.lower(limit))
+        if shortest < limit:
             self.set_limit(shortest)
         return shortest
 
-    def report(self, report: NodeCallback | None, shortest: int) -> bool:
+    def report(self, callback: NodeCallback | None, shortest: int) -> bool:
         """Report what this rank has explored. Return True if the search ends."""
-        if report is None:
+        if callback is None:
             return False
-        return report(int(self.backend.download(self.shared.nodes).sum()), shortest, self.root_bound)
+        return callback(int(self.backend.download(self.shared.nodes).sum()), shortest, self.root_bound)
 
     def best_tour(self, ranks: Any, limit: int) -> tuple[int, np.ndarray | None]:
         """Length and cities of the shortest tour that was met below ``limit``; (limit, None) if none was."""

@@ -16,12 +16,12 @@ from core.search.dp.engine.recurrences import MOST_CELLS, Grid, WaveResult, uplo
 class TileShape:
     """Places of tiles in a table of ``rows`` and ``columns``, and of the choices of a cell."""
 
-    def __init__(self, rows: int, columns: int, lanes: int, bands: int, wide: int) -> None:
-        self.lanes, self.bands, self.wide = lanes, bands, wide
+    def __init__(self, rows: int, columns: int, lanes: int, bands: int, width: int) -> None:
+        self.lanes, self.bands, self.wide = lanes, bands, width
         self.tall = lanes * bands
-        self.across, self.down = -(-columns // wide), -(-rows // self.tall)
+        self.across, self.down = -(-columns // width), -(-rows // self.tall)
         self.waves = self.across + self.down - 1
-        end = max(self.down * self.tall, self.across * wide)
+        end = max(self.down * self.tall, self.across * width)
         if end >= MOST_CELLS:
             raise UserError(f"--tiling tiles: {end} rows or columns in whole tiles: expected less than {MOST_CELLS}")
 

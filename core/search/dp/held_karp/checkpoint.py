@@ -144,14 +144,14 @@ class CheckpointedHeldKarp:
 
     def state(self) -> Checkpoint | None:
         best = self.ranks.minloc(int(self.backend.download(self.launches.best)[0]), 0)[0]
-        left = (self.left if self.undone is None else self.undone).array()
+        unmet = (self.left if self.undone is None else self.undone).array()
         if self.undone is not None and not self.layers.is_alone:
-            left = Intervals(self.ranks.join(left.reshape(-1)).reshape(-1, 2)).array()
+            unmet = Intervals(self.ranks.join(unmet.reshape(-1)).reshape(-1, 2)).array()
         if self.ranks.rank:
             return None
         state = {
             AT: np.array([self.size, *self.places[self.met]], np.int64),
-            LEFT: left,
+            LEFT: unmet,
             BEST: np.array([best], np.uint64),
         }
         cells = self.plan.layer(self.size).cells

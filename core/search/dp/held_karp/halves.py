@@ -165,12 +165,12 @@ class HeldKarpHalves:
 
     def warm_up(self) -> None:
         plan, launches = self.plan, self.launches
-        one, other = (Layer(self.backend.allocate(1, launches.dtype), 0, 0) for _ in range(2))
+        first_layer, second_layer = (Layer(self.backend.allocate(1, launches.dtype), 0, 0) for _ in range(2))
         out, home = self.firsts[0], self.firsts[-1]
         for rows in [plan.layer(2), plan.halves]:
-            launches.extend(Paths(one, out.steps), other, rows, 0, 0)
+            launches.extend(Paths(first_layer, out.steps), second_layer, rows, 0, 0)
         for meeting in plan.meetings()[:2]:
-            launches.meet(plan, meeting, Paths(other, out.steps), Paths(one, home.steps), 0, 0)
+            launches.meet(plan, meeting, Paths(second_layer, out.steps), Paths(first_layer, home.steps), 0, 0)
 
     def find(self, run: TableRun) -> HeldKarpAnswer:
         self.settle(run.ranks)

@@ -120,12 +120,12 @@ class LayerBuffer:
         self.together, self.at_elements, self.least = together, at_elements, least
         self.ranks: int = 1 if together.is_silent else together.size
         self.rank: int = 0 if together.is_silent else together.rank
-        small = [rows.cells for rows in layers if rows.cells < least]
-        large = [rows for rows in layers if rows.cells >= least]
-        self.own: Any = launches.backend.allocate(max(small), launches.dtype) if small else None
+        own_cells = [rows.cells for rows in layers if rows.cells < least]
+        shared_rows = [rows for rows in layers if rows.cells >= least]
+        self.own: Any = launches.backend.allocate(max(own_cells), launches.dtype) if own_cells else None
         self.common: Any = None
-        if large:
-            self.cuts = memory_boundaries(large, room, self.ranks, at_elements)
+        if shared_rows:
+            self.cuts = memory_boundaries(shared_rows, room, self.ranks, at_elements)
             self.common = together.common(room, launches.dtype, self.cuts)
 
     def place(self, rows: SubsetRows) -> tuple[Layer, int, int, Callable[[], None]]:
@@ -174,8 +174,8 @@ class HeldKarpLayers:
         at_elements: bool = False,
     ) -> None:
         self.plan, self.launches, self.together, self.firsts = plan, launches, together, firsts
-        small = SMALL if launches.is_wide else SMALL_OF_A_CORE
-        is_small = all(plan.layer(size).cells < small for size in range(2, plan.size + 1))
+        limit = SMALL if launches.is_wide else SMALL_OF_A_CORE
+        is_small = all(plan.layer(size).cells < limit for size in range(2, plan.size + 1))
         least, self.why_not_shared = least_shared(launches, together), ""
         if is_small and not together.is_silent:
             least, self.why_not_shared = inf, "so small a problem every rank solves by itself"
@@ -195,7 +195,7 @@ class HeldKarpLayers:
         ]
         self.paths = [*firsts]
         self.steps: list[tuple[Any, int]] = []
-        for _, group in groupby(range(2, plan.size + 1), lambda size: size if plan.layer(size).cells >= small else 0):
+        for _, group in groupby(range(2, plan.size + 1), lambda size: size if plan.layer(size).cells >= limit else 0):
             sizes = [*group]
             with self._step(sizes[-1]):
                 for size in sizes:

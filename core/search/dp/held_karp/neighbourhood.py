@@ -141,11 +141,11 @@ class RestrictedSettings:
             raise UserError(f"k = {self.k}: at least {LEAST_K}, since with 1 no city may move")
         if self.k > MOST_K:
             raise UserError(f"k = {self.k}: at most {MOST_K} with layers of {states_of(MOST_K):,} states")
-        kept = (n - 1) * states_of(self.k)
+        needed = (n - 1) * states_of(self.k)
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        if kept > memory // 2:
+        if needed > memory // 2:
             raise UserError(
-                f"{name} has {n} cities: k = {self.k} keeps {kept:,} bytes of choices, and half of this machine's "
+                f"{name} has {n} cities: k = {self.k} keeps {needed:,} bytes of choices, and half of this machine's "
                 f"memory is {memory // 2:,} bytes: a smaller k takes less"
             )
 

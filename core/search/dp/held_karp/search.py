@@ -210,10 +210,10 @@ class HeldKarp(TableSearch[ShortestTour]):
 def check_cities(n: int) -> None:
     if n > MOST_CITIES:
         needed = bytes_needed(min(n, 2 * MOST_CITIES), 2, False)
-        more = "more than " if n > 2 * MOST_CITIES else ""
+        prefix = "more than " if n > 2 * MOST_CITIES else ""
         raise UserError(
             f"{n} cities: Held and Karp's dynamic programming takes at most {MOST_CITIES}; the layers of {n} would "
-            f"need {more}{needed} bytes (with --k K a tour that is optimal over a neighbourhood)"
+            f"need {prefix}{needed} bytes (with --k K a tour that is optimal over a neighbourhood)"
         )
 
 

@@ -79,23 +79,23 @@ class KnapsackBranchAndBound:
         def packed(expected: str, weight: int | None, value: int) -> Callable[[np.ndarray], str | None]:
             def rule(chosen: np.ndarray) -> str | None:
                 is_taken = chosen[:count] > 0
-                total = int(weights[is_taken].sum()), int(values[is_taken].sum())
-                fits = total[1] == value and (total[0] == weight if weight is not None else total[0] <= capacity)
-                return None if fits else f"found items of weight {total[0]} and value {total[1]}, expected {expected}"
+                found = int(weights[is_taken].sum()), int(values[is_taken].sum())
+                fits = found[1] == value and (found[0] == weight if weight is not None else found[0] <= capacity)
+                return None if fits else f"found items of weight {found[0]} and value {found[1]}, expected {expected}"
 
             return rule
 
         yield CheckpointArray("place", np.int32, (3,), [(0, count), (0, capacity), (0, 0)])
-        _, left, _ = (int(number) for number in state["place"])
-        most = int(values.sum())
-        yield CheckpointArray("numbers", np.uint64, (3,), [(0, most), (0, most), (1, self.most_nodes or ANY)])
+        _, remaining, _ = (int(number) for number in state["place"])
+        total = int(values.sum())
+        yield CheckpointArray("numbers", np.uint64, (3,), [(0, total), (0, total), (1, self.most_nodes or ANY)])
         value, best, _ = (int(number) for number in state["numbers"])
-        weight = capacity - left
-        room = (max(1, count),)
+        weight = capacity - remaining
+        shape = (max(1, count),)
         expected = f"weight {weight} and value {value}"
-        yield CheckpointArray("taken", np.uint8, room, [(0, 1)], packed(expected, weight, value))
+        yield CheckpointArray("taken", np.uint8, shape, [(0, 1)], packed(expected, weight, value))
         expected = f"weight at most {capacity} and value {best}"
-        yield CheckpointArray("best", np.uint8, room, [(0, 1)], packed(expected, None, best))
+        yield CheckpointArray("best", np.uint8, shape, [(0, 1)], packed(expected, None, best))
 
     def _explore(self, budget: int) -> None:
         self.backend.launch(kernels.explore, 1, 1, self.table, self.search, budget)

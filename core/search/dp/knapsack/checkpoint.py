@@ -105,9 +105,9 @@ class CheckpointedKnapsack:
         def same_capacity(taken: np.ndarray) -> str | None:
             if taken[:undecided].any():
                 return f"found item {int(taken.argmax())} taken, expected the first {undecided} to be undecided"
-            weight, worth = (int(column[taken > 0].sum()) for column in (weights, values))
-            if undecided < items and (weight != capacity - left or worth > value):
-                found, expected = f"weight {weight} and value {worth}", f"{capacity - left} and at most {value}"
+            weight, total = (int(column[taken > 0].sum()) for column in (weights, values))
+            if undecided < items and (weight != capacity - left or total > value):
+                found, expected = f"weight {weight} and value {total}", f"{capacity - left} and at most {value}"
                 return f"found items of {found}, expected {expected}"
             return None
 

@@ -39,8 +39,8 @@ class KnapsackCore:
         useful = np.flatnonzero((weights > 0) & (weights <= instance.capacity) & (values > 0))
         weights, values = weights[useful], values[useful]
         # Unequal fractions of 32-bit numbers differ by more than 2**-64: two divisions of 32 bits order them.
-        whole, rest = np.divmod(values << np.uint64(32), weights)
-        order = np.lexsort((-((rest << np.uint64(32)) // weights).view(np.int64), ~whole))
+        quotients, remainders = np.divmod(values << np.uint64(32), weights)
+        order = np.lexsort((-((remainders << np.uint64(32)) // weights).view(np.int64), ~quotients))
         self.items = useful[order]
         self.weights, self.values = weights[order].astype(np.int64), values[order].astype(np.int64)
         total_weights = np.cumsum(self.weights)

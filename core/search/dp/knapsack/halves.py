@@ -29,9 +29,9 @@ FEW = 1024
 """Most splits that one team traces; of more, the whole device drops some, item by item."""
 
 
-def split_items(instance: Any, numbers: np.ndarray, dtype: Any, capacity: int, wide: bool) -> ItemHalves:
+def split_items(instance: Any, numbers: np.ndarray, dtype: Any, capacity: int, is_wide: bool) -> ItemHalves:
     """Cut items, in order of weight, so that both halves take equal time; see `KnapsackTableItems.of`."""
-    launch = CELLS_OF_A_LAUNCH[wide]
+    launch = CELLS_OF_A_LAUNCH[is_wide]
     low, high = 0, len(numbers)
     while low < high:
         middle = (low + high) // 2
@@ -47,8 +47,8 @@ def split_at(instance: Any, numbers: np.ndarray, dtype: Any, capacity: int, k: i
     halves = [KnapsackTableItems.of(instance, part, dtype) for part in (numbers[:k], numbers[k:])]
     weights = [int(half.weights.sum()) for half in halves]
     first, second = (
-        KnapsackPart(half, max(0, capacity - other), min(capacity, own))
-        for half, own, other in zip(halves, weights, weights[::-1], strict=True)
+        KnapsackPart(half, max(0, capacity - other_weight), min(capacity, weight))
+        for half, weight, other_weight in zip(halves, weights, weights[::-1], strict=True)
     )
     return first, second
 

@@ -82,9 +82,9 @@ class WavePart(NamedTuple):
 
 def wave_part(rank: int, size: int, strips: int) -> WavePart | None:
     """Return the part of a rank among at least two; None if it has no strip."""
-    ahead = size - size // 2
-    from_end = rank >= ahead
-    begin, sharing = (ahead, size - ahead) if from_end else (0, ahead)
+    forward = size - size // 2
+    from_end = rank >= forward
+    begin, sharing = (forward, size - forward) if from_end else (0, forward)
     sharing = min(sharing, strips)
     k = rank - begin
     if k >= sharing:
@@ -107,17 +107,17 @@ class BidirectionalLcs:
     ) -> None:
         self.backend, self.ranks = backend, ranks
         words, batches = -(-b.size // COLUMNS), -(-a.size // ROWS)
-        ahead, behind = ranks.size - ranks.size // 2, ranks.size // 2
+        forward, backward = ranks.size - ranks.size // 2, ranks.size // 2
         if shape is None:
             # Strips that both halves of the ranks can share evenly, up to a limit.
-            strips = min(lcm(ahead, behind), LAUNCHES_PER_STRIP * ahead)
+            strips = min(lcm(forward, backward), LAUNCHES_PER_STRIP * forward)
             shape = shape_for(backend.capabilities, words, batches, strips=strips)
         width = shape.lanes * shape.words
         shapes = ranks.bcast(ranks.gather((width, shape.delay * shape.steps)))
         self.alike = len(set(shapes)) == 1
         # Strips of unlike devices do not fit each other: there the line is a row.
         width, slope = shapes[0] if self.alike else (1, 0)
-        self.stair = Stair.sharing(-(-words // width), width, batches, slope, ahead, behind)
+        self.stair = Stair.sharing(-(-words // width), width, batches, slope, forward, backward)
         self.places = StairPieces(self.stair)
         self.part = wave_part(ranks.rank, ranks.size, self.stair.strips)
         layout = LcsTableLayout(shape, batches) if self.part is None else self.own_layout(self.part, shape)
@@ -168,9 +168,9 @@ class BidirectionalLcs:
         if part.from_end:
             first, end, row = places.words.size - end, places.words.size - first, reverse_bits(row)
         of_words[places.words[first:end]] = row[: end - first]
-        own = stair.from_end() if part.from_end else stair
+        line = stair.from_end() if part.from_end else stair
         last = min(part.end, stair.strips - 1)
-        low, high = (int(own.ends[strip]) for strip in (last, part.first))
+        low, high = (int(line.ends[strip]) for strip in (last, part.first))
         if low == high:
             return
         rises, top = table.rises(last - part.first)[low:high], int(stair.ends[0])

@@ -96,13 +96,13 @@ class CheckpointedLcs:
         limits = [(0, rows), (0, columns), (0, 1), (0, min(rows, columns)), (0, 1)]
         yield CheckpointArray(TRACE, np.int64, (5,), limits)
         row, column, _, left, is_known = (int(number) for number in state[TRACE])
-        most_pairs = min(row, column)
+        most = min(row, column)
 
         def fault(pairs: np.ndarray) -> str | None:
             if not is_known and (row, column, left, len(pairs)) != (rows, columns, 0, 0):
                 return f"found {len(pairs)} pairs and a trace in row {row}, expected none before the length is known"
-            if left > most_pairs:
-                return f"found {left} pairs left in {row} rows and {column} columns, expected at most {most_pairs}"
+            if left > most:
+                return f"found {left} pairs left in {row} rows and {column} columns, expected at most {most}"
             return ascending_fault(pairs[:, 0]) or ascending_fault(pairs[:, 1])
 
         yield CheckpointArray(PAIRS, np.int64, (None, 2), [(row, rows - 1), (column, columns - 1)], fault)
@@ -137,13 +137,13 @@ class CheckpointedLcs:
         """Trace the rows after the last kept one; return the number of rows."""
         self.table = None  # the trace needs its memory
         place, above = self.rows.last
-        end, column, grows, left = (int(number) for number in self.trace)
+        end, column, grows, pairs_left = (int(number) for number in self.trace)
         part = self.search.part(place, end, column, above)
-        entry = np.array([end - place, column, grows, min(left, end - place, column)], np.int32)
+        entry = np.array([end - place, column, grows, min(pairs_left, end - place, column)], np.int32)
         pairs, reached, _ = part.traced(self.ranks, None, entry.copy())
         self.search.streamed_bytes += part.streamed_bytes
-        left = self.trace[LEFT] - (entry[LEFT] - reached[LEFT])
-        self.trace = np.array([place + reached[ROW], reached[COLUMN], reached[GROWS], left], np.int64)
+        pairs_left = self.trace[LEFT] - (entry[LEFT] - reached[LEFT])
+        self.trace = np.array([place + reached[ROW], reached[COLUMN], reached[GROWS], pairs_left], np.int64)
         self.rows = self.rows.before(int(self.trace[ROW])).narrowed(-(-int(self.trace[COLUMN]) // COLUMNS))
         self.pairs = np.concatenate([pairs + (place, 0), self.pairs])
         return end - place

@@ -332,11 +332,11 @@ class LcsTable:
         if id(buffer) not in self.sequences:
             shape = self.layout.shape
             staged = shape.words == 1 and shape.lanes > 1 and self.different <= STAGED_LETTERS
-            kept = kernels.KeptRows(buffer, per_chunk, self.stretch)
+            rows = kernels.KeptRows(buffer, per_chunk, self.stretch)
             with self.backend.record() as sequence:
                 self.backend.launch(
                     kernels.advance, shape.strips, shape.lanes,
-                    self.bits, self.carries, kept, self.pipeline, self.different, staged, self.keep,
+                    self.bits, self.carries, rows, self.pipeline, self.different, staged, self.keep,
                 )  # fmt: skip
             self.sequences[id(buffer)] = sequence
         return self.sequences[id(buffer)]
