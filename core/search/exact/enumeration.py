@@ -18,10 +18,9 @@ MOST_IMBALANCE = 1.5
 
 
 class PendingWork(NamedTuple):
-    """Records of a rank: parts of items that its launches left.
+    """Pending work of a rank, which can store at most ``room`` records (parts of items).
 
-    It can hold ``room`` records. ``speed`` has the same unit on all ranks; 0 if unknown. ``is_over`` is 1 if the rank
-    has stopped exploring.
+    ``speed`` has the same unit on all ranks; 0 if unknown. ``is_over`` is 1 if the rank has stopped exploring.
     """
 
     records: int
@@ -100,23 +99,11 @@ FEWEST_RECORDS = 1 << 12
 
 
 class Enumeration(ItemSearch):
-    """Search of numbered items by a worklist (`core.kernels.exact.enumeration`), or of whole tours by number.
+    """Search of numbered items by a worklist (`core.kernels.exact.enumeration`), or of whole ``permutations``.
 
-    Parameters
-    ----------
-    distances : ndarray, shape (n, n)
-        Symmetric integers; 5 to 30 cities.
-    bounded
-        Leave out what the bound proves useless.
-    permutations
-        Decode whole tours by number instead of items.
-    depth
-        Cities in an item, 1 to n - 4; None: as many as fill the device.
-
-    Raises
-    ------
-    UserError
-        More items than can be counted.
+    ``distances`` are symmetric integers, (n, n), of 5 to 30 cities. If ``bounded``, what the bound proves useless is
+    left out. An item has ``depth`` cities, 1 to n - 4, by default as many as fill the device. Raises `UserError` if
+    there are more items than can be counted.
     """
 
     def __init__(
@@ -166,7 +153,6 @@ class Enumeration(ItemSearch):
             self.root_bound = int(self.reduced.shortest + distances[0][1:].min())
 
     def choose_depth(self, least_items: int) -> None:
-        """Choose the number of cities of an item, so that there are enough items for all ranks."""
         self.chosen_depth = self.given_depth or fitting_depth(self.n, least_items)
         self.number(self.chosen_depth)
 
@@ -191,7 +177,6 @@ class Enumeration(ItemSearch):
         self.waiting = self.waiting[:0]
 
     def launch(self, begin: int, end: int, counting: bool) -> None:
-        """Explore the records that the last launch left, then the items."""
         backend = self.backend
         if self.permutations:
             shape = self.teams, self.team_size
@@ -227,7 +212,6 @@ class Enumeration(ItemSearch):
     def explore_rest(
         self, ranks: Any, batches: Batches, finish_launch: Callable[[], bool], counting: bool, is_over: bool
     ) -> None:
-        """Launch the remaining records until no rank has any."""
         totals = np.zeros((ranks.size, len(PendingWork._fields)), np.int64)
         while True:
             if not is_over:
@@ -271,7 +255,6 @@ class Enumeration(ItemSearch):
         return joined
 
     def fetch(self) -> None:
-        """Copy records from the host to the device while it has space for more."""
         count = min(len(self.waiting), self.room - self.records)
         if count:
             self.waiting, fetched = self.waiting[:-count], self.waiting[-count:]

@@ -27,20 +27,11 @@ MOST_ITEMS = 1 << 60
 class ItemSearch(ExactMethod):
     """Base of the searches over numbered items.
 
-    An item begins with ``depth`` cities, city 0 included, or is a whole tour (``permutations``). The first slice has
-    ``first_slice`` items, a later one ``least_slice`` to ``most_slice``, which take about ``slice_seconds`` at most.
-    The first is small: it ends soon, and its incumbent is good.
-
-    Attributes
-    ----------
-    bounded
-        True if a bound prunes branches.
-    speed : float
-        Items per second of this rank in the last search; 0: not known.
-    chosen_depth
-        Cities in an item, unless a checkpoint has other ones.
-    left_items
-        The items that no rank has taken.
+    An item begins with ``depth`` cities, city 0 included, or is a whole tour (``permutations``); ``chosen_depth`` is
+    used without a checkpoint. The first slice has ``first_slice`` items, a later one ``least_slice`` to ``most_slice``,
+    which take about ``slice_seconds`` at most. The first is small: it ends soon, and its incumbent is good. ``bounded``
+    is True if a bound prunes branches. ``speed`` is in items per second of this rank in the last search, or 0. No rank
+    has taken the ``left_items``.
     """
 
     items: int
@@ -57,7 +48,6 @@ class ItemSearch(ExactMethod):
     directions = 2
 
     def make_room(self, lanes: int) -> None:
-        """Allocate the shared data, and a best tour for each lane."""
         allocate = self.backend.allocate
         self.shared = TourSearch(allocate(1, np.int32), allocate(ROW, np.uint64), allocate(1, np.uint64))
         self.best = self.backend.rows(BestTour(), lanes)
@@ -76,7 +66,7 @@ class ItemSearch(ExactMethod):
             self.launch(0, 0, counting)
 
     def agree(self, ranks: Any) -> None:
-        """Agree with the other ranks on the items and the size of slices; all ranks call this before every search."""
+        """Agree on the items and the size of slices; all ranks call this before every search."""
 
     def number(self, depth: int) -> None:
         self.depth = depth
@@ -84,7 +74,6 @@ class ItemSearch(ExactMethod):
         check_items(self.n, depth, self.items)
 
     def launch(self, begin: int, end: int, counting: bool) -> None:
-        """Queue the launch that explores the items ``begin`` to ``end`` - 1."""
         raise NotImplementedError
 
     def pending(self) -> int:
@@ -95,20 +84,15 @@ class ItemSearch(ExactMethod):
         """Take this rank's share of the records of an earlier process."""
 
     def faulty_records(self, records: np.ndarray) -> str | None:
-        """Return the fault of records, or None."""
         return f"found {len(records)} parts of items, which mapping native has, expected none" if len(records) else None
 
     def records_left(self, ranks: Any) -> np.ndarray:
-        """Return the records of all ranks, a row each."""
         return np.zeros((0, ROW), np.uint8)
 
     def explore_rest(
         self, ranks: Any, batches: Batches, finish_launch: Callable[[], bool], counting: bool, is_over: bool
     ) -> None:
-        """Explore the records of all ranks together.
-
-        ``finish_launch`` ends each launch; if it returns True, as ``is_over`` says it did before, all ranks stop.
-        """
+        """Explore the records of all ranks until none is left, or ``finish_launch`` returns True."""
 
     def prepare(self, ranks: Any, limit: int, shortest: int, rest: Checkpoint | None) -> None:
         self.agree(ranks)
@@ -164,7 +148,6 @@ class ItemSearch(ExactMethod):
             self.nodes[self.n] = self.wanted_items - self.left_items.count
 
     def left(self, ranks: Any) -> Checkpoint:
-        """Return the items that no rank has taken, and the records."""
         return {
             "permutations": np.array(self.permutations),
             "depth": np.array(self.depth),

@@ -47,21 +47,16 @@ class OpenNodes(NamedTuple):
     depths: np.ndarray
 
     def some(self, chosen: Any) -> OpenNodes:
-        """Return the nodes of a mask, a slice or a list of places."""
         return OpenNodes(*(field[chosen] for field in self))
 
 
 def root_node() -> OpenNodes:
-    """Return the root node: no edge is included or excluded."""
     words = np.zeros((1, ROW), np.uint32)
     return OpenNodes(np.zeros((1, ROW), np.int32), words, words, np.zeros(1, np.int32))
 
 
 class OneTreeSearch(ExactMethod):
-    """Branch and bound with 1-trees (`core.kernels.exact.branch_and_bound`).
-
-    ``distances`` are symmetric integers, (n, n), of 5 to 30 cities.
-    """
+    """Branch and bound with 1-trees (`core.kernels.exact.branch_and_bound`) on 5 to 30 cities."""
 
     shared: TreeSearch
     depths = DEPTHS
@@ -106,7 +101,6 @@ class OneTreeSearch(ExactMethod):
             self.agreed = ranks
 
     def warm_up(self, count: bool) -> None:
-        """Launch all kernels without items."""
         self.reset(MOST_LENGTH)
         no_nodes = root_node().some(slice(0, 0))
         for counting in (False, True) if count else (False,):

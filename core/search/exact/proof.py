@@ -23,23 +23,11 @@ MOST_NODES = 1 << 56
 class ProofState(NamedTuple):
     """Results of all ranks so far, and the unexplored rest.
 
-    Attributes
-    ----------
-    bound
-        Bound of the search; a checkpoint of another bound has another kind of rest.
-    length, tour
-        The shortest tour so far: (n,), int64.
-    is_counted, counting
-        True if the tours of the least length are to be counted, and while they are.
-    counted
-        Number of such tours so far, with each direction that the search visits.
-    nodes, first_nodes
-        Nodes of each depth explored in this search and, while tours are counted, in the earlier one for a shortest
-        tour.
-    left
-        Unexplored rest of the method; None if nothing is explored.
-    history : (rows, 4), optional
-        `Solution.history` so far.
+    A checkpoint of another ``bound`` has another kind of rest. ``tour``, (n,), int64, is the shortest one so far. Tours
+    of its length are to be counted if ``is_counted``, and are being counted while ``counting``; ``counted`` is the
+    number so far, with each direction that the search visits. ``nodes`` of each depth were explored in this search, and
+    ``first_nodes``, while tours are counted, in the earlier one for a shortest tour. ``left`` is the method's rest, or
+    None if nothing is explored; ``history``, (rows, 4), is `Solution.history` so far.
     """
 
     bound: str
@@ -191,7 +179,6 @@ class Proof:
         self._prepare(ranks)
 
     def _after(self, ranks: Any) -> ProofState:
-        """Return the state after the method has explored more; all ranks call this."""
         method, before = self.method, self.before
         root_bound = method.root_bound if before.root_bound is None else before.root_bound
         after = before._replace(nodes=summed(before.nodes, method.nodes), root_bound=root_bound)
@@ -217,12 +204,10 @@ class Proof:
 
 
 def state_of_left(state: Checkpoint) -> Checkpoint:
-    """Return the unexplored rest of a method from a checkpoint."""
     return {name.removeprefix(LEFT): array for name, array in state.items() if name.startswith(LEFT)}
 
 
 def summed(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return the sum of two arrays, the shorter padded with zeros."""
     total = np.zeros(max(len(first), len(second)), np.int64)
     total[: len(first)] += first
     total[: len(second)] += second

@@ -38,25 +38,9 @@ class PublishedSearch(ItemSearch):
     """The search of `core.kernels.exact.published_search`; whole tours by `core.kernels.exact.enumeration.permute`.
 
     On a wide device a launch has a lane for each of its items. A device with a lane on each core has no such launches:
-    a lane there goes from item to item.
-
-    Parameters
-    ----------
-    distances : ndarray, shape (n, n)
-        Symmetric integers; 5 to 30 cities.
-    bounded
-        Leave out what the bound shows to be longer than the incumbent.
-    permutations
-        Items are whole tours.
-    depth
-        Cities in an item, 1 to n - 4; None: `DEPTH`, or as many as there can be.
-    unrolled
-        Visit the last three, two and one cities by separate functions.
-
-    Raises
-    ------
-    UserError
-        More items than can be counted.
+    a lane there goes from item to item. An item has ``depth`` cities, 1 to n - 4, by default `DEPTH`, or as many as
+    there can be. With ``unrolled`` the last three, two and one cities have separate functions. See `Enumeration` for
+    the others.
     """
 
     def __init__(

@@ -40,11 +40,10 @@ MOST_PERMUTED = 20
 class ExactSearch:
     """Exact search on one instance and one device per rank, ready to be repeated.
 
+    Raises `UserError` for invalid distances or settings, too many cities, or the published mapping of 1-trees.
+
     Parameters
     ----------
-    backend, communicator
-        A `backends.launch.Backend`, and a `cluster.Communicator` or a rehearsal of one; every rank constructs and calls
-        the same.
     distances : ndarray, shape (n, n)
         Symmetric integers from 0 to 2**31 - 1; 1 to 30 cities. The diagonal is not read.
     bound
@@ -64,12 +63,6 @@ class ExactSearch:
     start
         Tour from which the search begins: ``greedy``, by greedy edges and 2-opt, or ``order``, the cities in the order
         of their numbers, for a search without a heuristic.
-
-    Raises
-    ------
-    UserError
-        Too many cities, asymmetric, negative or too large distances, an unknown bound, an invalid depth, or the
-        published mapping of 1-trees.
     """
 
     def __init__(

@@ -24,12 +24,10 @@ NodeCallback = Callable[[int, int, "int | None"], bool]
 
 @dataclass(frozen=True)
 class Solution(Digested):
-    """A shortest tour.
+    """A shortest tour: (n,), int64, from city 0, in the direction in which the second city is smaller than the last.
 
     Attributes
     ----------
-    tour : ndarray, shape (n,), int64
-        From city 0, in the direction in which the second city is smaller than the last.
     optimal_tours
         Number of tours of this length, both directions of a tour as one; None if they were not counted.
     nodes : ndarray, int64
@@ -42,10 +40,8 @@ class Solution(Digested):
         64-bit digest of length and count, equal for equal proofs.
     history
         Rows [number of the incumbent, nodes, seconds, length], the start's first (`core.search.progress`), if recorded.
-    proved
-        True if no tour is shorter; False if the search ended before the proof.
-    finished
-        True if the proof, and the count if requested, are complete.
+    proved, finished
+        True if no tour is shorter; True if the proof, and the count if requested, are complete.
     """
 
     length: int
@@ -70,27 +66,13 @@ class Solution(Digested):
 class ExactMethod:
     """A method of search, on one device of each rank, for ``n`` cities.
 
-    Attributes
-    ----------
-    shared
-        Data that all lanes share.
-    best
-        Each lane's best tour, if it met one.
-    nodes : ndarray, int64
-        Nodes of each depth in the last search, over all ranks.
-    depths
-        Number of counters of nodes.
-    is_kept
-        True if launches end soon, because of a checkpoint or a time limit.
-    undone
-        Unexplored work that this rank knows of, in the unit of the search.
-    directions
-        Number of times that a search visits each tour: once, or once in each direction.
-    written_limit
-        Limit that was written to this rank's lanes last.
-    has_tours
-        True if lanes may have written tours since the lengths in `best` were reset. A GPU may have a million of them:
-        they are neither reset nor copied unless a lane has met a shorter tour.
+    Lanes share the data in ``shared``, and have a ``best`` tour each, if they met one. ``nodes`` counts those of each
+    depth in the last search, over all ranks, by ``depths`` counters. Launches end soon if ``is_kept``, because of a
+    checkpoint or a time limit. ``undone`` is the unexplored work that this rank knows of, in the unit of the search. A
+    search visits each tour in one or both ``directions``. ``written_limit`` was written to this rank's lanes last.
+
+    ``has_tours`` is True if lanes may have written tours since the lengths in ``best`` were reset. A GPU may have a
+    million of them: they are neither reset nor copied unless a lane has met a shorter tour.
     """
 
     is_kept = False
@@ -108,7 +90,6 @@ class ExactMethod:
 
     @property
     def work(self) -> int | None:
-        """Number of nodes of a search; None if it is not known before."""
         return None
 
     def warm_up(self, count: bool) -> None:
@@ -138,7 +119,6 @@ class ExactMethod:
         raise NotImplementedError
 
     def reset(self, limit: int) -> None:
-        """Set the counters to 0 and look for tours shorter than ``limit``."""
         write, shared = self.backend.write, self.shared
         self.set_limit(limit)
         write(shared.nodes, np.zeros(self.depths, np.uint64))
@@ -148,14 +128,9 @@ class ExactMethod:
             self.has_tours = False
 
     def exchange(self, least: Any, counting: bool) -> int:
-        """Wait for the launch and exchange incumbents with the other ranks; return the length that a tour must beat.
+        """Wait for the launch and return the length that a tour must beat.
 
-        Parameters
-        ----------
-        least
-            The least length of all ranks.
-        counting
-            True to exchange nothing: the length is known.
+        Unless the length is known (``counting``), exchange incumbents by ``least``, the least length of all ranks.
         """
         limit = self.limit_here()
         shortest = limit if counting else int(least.lower(limit))
@@ -164,13 +139,12 @@ class ExactMethod:
         return shortest
 
     def report(self, callback: NodeCallback | None, shortest: int) -> bool:
-        """Report what this rank has explored. Return True if the search ends."""
         if callback is None:
             return False
         return callback(int(self.backend.download(self.shared.nodes).sum()), shortest, self.root_bound)
 
     def best_tour(self, ranks: Any, limit: int) -> tuple[int, np.ndarray | None]:
-        """Length and cities of the shortest tour that was met below ``limit``; (limit, None) if none was."""
+        """Return length and cities of the shortest tour that was met below ``limit``; (limit, None) if none was."""
         self.limit_here()
         length, tour = best_of_lanes(self.backend, self.best, self.n) if self.has_tours else (limit, None)
         length, holder = ranks.minloc(min(length, limit), ranks.rank)
@@ -189,13 +163,11 @@ class ExactMethod:
         return limit
 
     def set_limit(self, limit: int) -> None:
-        """Write the length that a tour must beat on this rank."""
         self.written_limit = limit
         self.backend.write(self.shared.limit, np.array([limit], np.int32))
 
 
 def digest_of(length: int, optimal_tours: int | None) -> int:
-    """Return the 64-bit digest of a proof."""
     proved = f"{length} {optimal_tours or 0}".encode()
     return int.from_bytes(hashlib.blake2b(proved, digest_size=8).digest(), "big")
 
@@ -209,7 +181,6 @@ def canonical_tour(tour: np.ndarray) -> np.ndarray:
 
 
 def best_of_lanes(backend: Any, best: Rows, n: int) -> tuple[int, np.ndarray]:
-    """Return length and cities of the best tour of all lanes."""
     lengths = backend.download(best.length)
     lane = int(lengths.argmin())
     return int(lengths[lane]), backend.read(best.tour, lane * ROW, n).astype(np.int64)

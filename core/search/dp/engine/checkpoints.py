@@ -54,7 +54,7 @@ class RowCheckpoints:
         return (self.places[-1], self.rows[-1]) if self.places else (0, None)
 
     def with_row(self, place: int, row: np.ndarray) -> RowCheckpoints:
-        """Add a row, and drop rows with the closest neighbours, which adds the least work, while they are too many."""
+        """Add a row; of too many, drop those with the closest neighbours, which adds the least work."""
         places, rows = [*self.places, place], [*self.rows, row]
         while len(rows) > 1 and (len(rows) > MOST_ROWS or len(rows) * row.nbytes > MOST_BYTES):
             borders = np.array([0, *places])

@@ -23,10 +23,7 @@ LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_by
 
 
 def host_memory(backend: Any, elements: int, dtype: Any, what: str, folder: str | None) -> np.ndarray:
-    """Reserve flat memory before anything is computed, in a file of ``folder`` if given.
-
-    ``what`` names the elements in the `UserError` if they do not fit.
-    """
+    """Reserve memory in advance, in a file of ``folder`` if given; ``what`` names the elements in the `UserError`."""
     dtype = np.dtype(dtype)
     size = elements * dtype.itemsize
     if size == 0:
@@ -147,10 +144,7 @@ class DecisionRows:
             yield first, min(self.rows_per_chunk, self.count - first), buffer
 
     def row(self, row: int) -> np.ndarray:
-        """Return one row on the host; rows of a chunk on the device are copied together.
-
-        Do not mix with `chunks_backwards`, which reuses the buffers.
-        """
+        """Return one row on the host; do not mix with `chunks_backwards`, which reuses the buffers."""
         chunk, within = divmod(row, self.rows_per_chunk)
         if chunk < self.leaving:
             self._arrived(chunk)

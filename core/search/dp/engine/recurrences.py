@@ -139,7 +139,6 @@ class Diagonals(Waves):
         return self.sides()[0]
 
     def begin(self, wave: int) -> int:
-        """Count cells of earlier diagonals, which grow, stay as long as the shorter side, and shrink."""
         short, long = sorted(self.sides())
         remaining = short + long - 1 - wave
         if wave > long:
@@ -203,7 +202,7 @@ def upload_problem_data(backend: Any, problem: Waves) -> Any:
 
 
 class HostCells:
-    """All cells of a run on the host, wave after wave without a gap; in a file if a folder is given."""
+    """All cells of a run on the host, wave after wave; in a file if a folder is given."""
 
     def __init__(self, backend: Any, problem: Waves, folder: str | None) -> None:
         self.problem = problem
@@ -219,17 +218,10 @@ class HostCells:
 
 
 class WaveResult(NamedTuple):
-    """The result of a run of a `core.search.dp.engine.waves.WaveEngine`.
+    """Values of the last wave (of tiles the last cell alone), and the choices and cells that were kept.
 
-    Attributes
-    ----------
-    last : ndarray
-        Values of the last wave; of tiles the last cell alone.
-    choice
-        ``choice(wave, index)``, of a `Grid` ``choice(i, j)``: the choice of a cell, if kept. Call it from the last wave
-        to the first.
-    cells
-        All cells, with the published mapping.
+    ``choice(wave, index)``, of a `Grid` ``choice(i, j)``, returns the choice of a cell; call it from the last wave to
+    the first. ``cells`` are kept with the published mapping.
     """
 
     last: np.ndarray

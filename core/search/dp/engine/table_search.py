@@ -9,8 +9,8 @@ A new table derives from `TableSearch` and defines `compute`, which receives a `
             result = self.engine.run(run.trace, run.progress)
             return Split(result.value, ...)
 
-Tables of the engine keep no checkpoints (`without_checkpoints`); only with the published mapping do they take memory of
-the host (`make_room`).
+Tables of the engine keep no checkpoints (`without_checkpoints`), and only with the published mapping host memory
+(`make_room`).
 """
 
 from __future__ import annotations
@@ -36,10 +36,7 @@ Found = TypeVar("Found", bound=Any)
 
 
 class TableRun(NamedTuple):
-    """Settings of one run.
-
-    ``progress(done, all)`` reports parts of the table; without it the device never waits. ``ranks`` compute together.
-    """
+    """Settings of one run. ``progress(done, all)`` reports parts of the table; without it the device never waits."""
 
     trace: bool
     progress: CountCallback | None
@@ -50,18 +47,9 @@ class TableRun(NamedTuple):
 class TableSearch(Generic[Found]):
     """A search by a table; the answer is known at its end.
 
-    Attributes
-    ----------
-    work
-        Cells of a run, over all ranks.
-    subject
-        Name of the table in messages.
-    are_parts_even
-        True if the parts that progress counts are about equal work.
-    without_checkpoints
-        Settings that keep no checkpoints, and those to use instead.
-    engine
-        Of a table that the generic engine computes.
+    ``work`` counts the cells of a run, over all ranks, and ``subject`` names the table in messages. ``are_parts_even``
+    is True if the parts that progress counts are about equal work. ``without_checkpoints`` names settings that keep no
+    checkpoints, and those to use instead. ``engine`` computes a table by the generic engine.
     """
 
     work_unit = "cells"
@@ -122,10 +110,7 @@ class TableSearch(Generic[Found]):
 
 
 def refuse_checkpoints(checkpointer: Checkpointer | None, what: str, instead: str) -> None:
-    """Raise `UserError` if a run without checkpoints is to keep one in a file.
-
-    Checkpoints in memory, for lost ranks, are allowed: the remaining ranks begin again.
-    """
+    """Refuse to keep checkpoints in a file; those in memory, for lost ranks, are allowed: the others begin again."""
     if checkpointer is not None and checkpointer.write is not None:
         raise UserError(f"--checkpoint with {what}: it has no checkpoints: expected {instead}, or no --checkpoint")
 

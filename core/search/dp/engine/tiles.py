@@ -14,7 +14,7 @@ from core.search.dp.engine.recurrences import MOST_CELLS, Grid, WaveResult, uplo
 
 
 class TileShape:
-    """Places of tiles in a table of ``rows`` and ``columns``, and of the choices of a cell."""
+    """Tiles of a table, and places of the choices of a cell."""
 
     def __init__(self, rows: int, columns: int, lanes: int, bands: int, width: int) -> None:
         self.lanes, self.bands, self.wide = lanes, bands, width
@@ -37,7 +37,6 @@ class TileShape:
             bands, columns = (bands // 2, columns) if bands > 1 else (1, columns // 2)
 
     def first(self, wave: int) -> int:
-        """Return the uppermost tile row of a diagonal of tiles."""
         return max(0, wave - self.across + 1)
 
     def count(self, wave: int) -> int:

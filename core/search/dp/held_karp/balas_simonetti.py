@@ -38,22 +38,12 @@ NO_LENGTH = (1 << 64) - 1
 
 @dataclass(frozen=True)
 class NeighbourhoodTour:
-    """A tour that is shortest in its neighbourhood.
+    """A tour that is shortest in its neighbourhood: (n,), uint16, from city 0, in the direction in which it was found.
 
-    Attributes
-    ----------
-    tour : ndarray, shape (n,), uint16
-        From city 0, in the direction in which it was found.
-    start_length
-        Length of the start tour; `length` is at most that.
-    layers, states
-        Of the network: cities, and states of a layer.
-    cells
-        Transitions between states, over all passes and rotations.
-    passes
-        Neighbourhoods searched one after the other.
-    finished
-        False if the callback ended the search; True if the stop criteria or the last pass in vain did.
+    ``length`` is at most ``start_length``, that of the start tour. The network has ``layers``, the cities, of
+    ``states``. ``cells`` counts transitions between states, over all passes and rotations, and ``passes`` the
+    neighbourhoods searched one after the other. ``finished`` is False if the callback ended the search; True if the
+    stop criteria or the last pass in vain did.
     """
 
     length: int
@@ -75,6 +65,8 @@ class NeighbourhoodTour:
 class BalasSimonettiSearch:
     """The best tour in the neighbourhood of a start tour, ready to be repeated; ranks share the rotations.
 
+    Raises `UserError` for a k that is too small or needs too much memory, an invalid input, or too long tours.
+
     Parameters
     ----------
     distances : ndarray, shape (n, n), integers
@@ -84,11 +76,6 @@ class BalasSimonettiSearch:
         Start tour. None: greedy edge matching and 2-opt, or, if distances are asymmetric, nearest neighbours.
     name
         Of the instance, for messages.
-
-    Raises
-    ------
-    UserError
-        A k that is too small or needs too much memory, invalid distances or start tour, too long tours.
     """
 
     work_unit = "transitions"
@@ -117,7 +104,7 @@ class BalasSimonettiSearch:
 
     @property
     def work(self) -> int:
-        """Transitions between states in one pass, over all ranks, without tracing a second time."""
+        """Transitions between states in one pass, over all ranks, without those of tracing."""
         return self.settings.rotations * self.near.transitions
 
     def warm_up(self) -> None:

@@ -106,7 +106,6 @@ class CheckpointedHeldKarp:
         return part[1] - part[0]
 
     def meet(self, budget: int) -> int:
-        """Let some remaining sets of this rank meet; return the number of pieces."""
         meeting = self.meetings[self.met]
         share = self.left.part(*equal_part(self.left.count, self.layers.rank, self.layers.ranks))
         begin, end, count = part = self.next_part(self.left.count * meeting.rows.size, budget)
@@ -121,7 +120,6 @@ class CheckpointedHeldKarp:
         return end - begin
 
     def every_set(self) -> Intervals:
-        """Return all sets of the current meeting; none after the last one."""
         return Intervals([(meeting.rows.first, meeting.rows.end) for meeting in self.meetings[self.met : self.met + 1]])
 
     # --- the checkpoint ---
@@ -185,7 +183,6 @@ class CheckpointedHeldKarp:
         return f"found slice {place[0]} and gathering {place[1]} of layer {size}, expected ones that there are"
 
     def position(self, at: np.ndarray) -> tuple[int, int]:
-        """Return the size of the last layer, and the number of finished meetings."""
         size, part, number = (int(number) for number in at)
         return size, self.places.index((part, number))
 

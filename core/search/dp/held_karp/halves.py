@@ -36,10 +36,7 @@ class NoTour(RuntimeError):  # noqa: N818
 
 
 class HeldKarpTrace:
-    """Shortest paths through both halves of a tour, found by every rank from distances alone.
-
-    Of equally short paths, that with the smallest city before the last wins, then the smallest before that, ...
-    """
+    """Shortest paths through both halves; of equal ones, the smallest city before the last wins, and so on."""
 
     def __init__(self, launches: HeldKarpLauncher, distances: np.ndarray, first: int) -> None:
         self.launches = launches
@@ -114,10 +111,7 @@ class HeldKarpTrace:
 
 
 class HeldKarpHalves:
-    """Layers of up to half of the cities, and the meeting of both halves.
-
-    Layers may take ``room`` bytes of the device. Lengths have the type ``dtype``; longer ones count as ``cap``.
-    """
+    """Layers of up to half of the cities, in ``room`` bytes, and their meeting; lengths above ``cap`` count as that."""
 
     def __init__(self, backend: Any, distances: np.ndarray, dtype: np.dtype, cap: int, room: int) -> None:
         self.backend, self.room = backend, room

@@ -103,10 +103,7 @@ WHOLE = (0, 1, 1)
 
 
 class LayerBuffer:
-    """Array of ``room`` cells with the rows of several ``layers``, one after the other.
-
-    Rows of at least ``least`` cells are partitioned over ranks, by `SubsetRows.bounds`.
-    """
+    """Array of ``room`` cells for rows of several ``layers``; rows of ``least`` cells and more are shared by ranks."""
 
     def __init__(
         self,
@@ -155,14 +152,9 @@ def share_boundaries(rows: SubsetRows, bounds: Sequence[int]) -> list[int]:
 class HeldKarpLayers:
     """All layers, the part of this rank in them, and recorded launches of a whole run.
 
-    Attributes
-    ----------
-    paths : list of Paths
-        Paths of the latest layer, by direction.
-    steps
-        Recorded launches of a run, each with the number of finished steps after it: layers, and the meeting of halves.
-    why_not_shared : str
-        Reason why layers are not partitioned over ranks; empty if they are.
+    ``paths`` are those of the latest layer, by direction. ``steps`` are recorded launches, each with the number of
+    finished steps after it: layers, and the meeting of halves. ``why_not_shared`` is the reason why ranks do not share
+    layers, or empty.
     """
 
     def __init__(
@@ -213,7 +205,6 @@ class HeldKarpLayers:
 
     @contextmanager
     def _step(self, done: int) -> Iterator[None]:
-        """Record the launches of the block, after which ``done`` steps of a run are finished."""
         with self.launches.backend.record() as sequence:
             yield
         self.steps.append((sequence, done))
@@ -224,10 +215,7 @@ class HeldKarpLayers:
         self.paths = after if is_last(part) else self.paths
 
     def extend(self, direction: int, rows: SubsetRows, part: Part = WHOLE) -> Paths:
-        """Compute a part of this rank's share of rows from the latest layer.
-
-        Return the place of the rows; after the last part, all ranks have computed them.
-        """
+        """Compute a part of this rank's share of rows; return their place, which is complete after the last part."""
         before = self.paths[direction]
         layer, begin, end, follow = self.turns[direction][rows.size % 2].place(rows)
         *bounds, count = part

@@ -115,8 +115,7 @@ class RestrictedSettings:
         the tour is a shortest one. Tracing keeps (n - 1) (k + 1) 2^(k - 2) bytes on the host: of 4,461 cities 2.6 MB
         with k = 8, 12.6 MB with 10, 59 MB with 12.
     improve
-        True to continue from the best tour until two passes, with starts halfway between each other's, find no
-        shorter one.
+        Continue from the best tour until two passes, with starts halfway between each other's, find no shorter one.
     rotations
         Number of evenly spaced cities at which the same tour starts: neighbourhoods solved at once. Of equal lengths
         the first is taken.
@@ -151,10 +150,7 @@ class RestrictedSettings:
 
 
 class TourNeighbourhood:
-    """The neighbourhood of one tour after another, on one device, with this rank's number of rotations.
-
-    Raises `UserError` if the device has too little memory for the rotations.
-    """
+    """The neighbourhood of one tour after another on one device; refuses more rotations than its memory holds."""
 
     def __init__(self, backend: Any, distances: np.ndarray, settings: RestrictedSettings, rotations: int) -> None:
         self.backend, self.distances, self.n = backend, distances, len(distances)

@@ -32,7 +32,6 @@ def subset_of_rank(rank: int, size: int) -> list[int]:
 
 
 def rank_of(elements: list[int]) -> int:
-    """Return the rank of ascending elements among the sets of their size."""
     return sum(comb(element, u) for u, element in enumerate(elements, 1))
 
 
@@ -116,16 +115,9 @@ class MeetingSets(NamedTuple):
 class HeldKarpPlan:
     """Plan of the rows for a number of elements: cities but city 0, at least 3.
 
-    Attributes
-    ----------
-    size : int
-        Size of the sets of the last stored layer.
-    half, last : int
-        Size of the sets A, and number of the last one.
-    halves : SubsetRows
-        All sets A with rows computed for the meeting; empty if their layer is stored.
-    is_apart : bool
-        True if the rows of the sets A are not among those of the sets that meet them.
+    The last stored layer has sets of ``size`` elements, the sets A ``half``; ``last`` is the number of the last set A.
+    ``halves`` are all sets A with rows computed for the meeting, empty if their layer is stored. ``is_apart`` is True
+    if the rows of the sets A are not among those of the sets that meet them.
     """
 
     def __init__(self, elements: int, directed: bool) -> None:
@@ -153,7 +145,7 @@ class HeldKarpPlan:
         return max(cells, default=0)
 
     def slices(self) -> list[SubsetRows]:
-        """Return the rows of `halves` in parts that fit the memory where they are computed."""
+        """Return `halves` in parts that fit the memory where they are computed."""
         rows = self.halves
         most_sets = max(1, self.room(0, self.half % 2) // self.half)
         return [rows._replace(first=k, end=min(k + most_sets, rows.end)) for k in range(0, rows.end, most_sets)]
@@ -195,7 +187,6 @@ class HeldKarpPlan:
 
 
 def bytes_needed(n: int, itemsize: int, directed: bool) -> int:
-    """Return the bytes of the two largest stored layers of n cities, in one or both directions."""
     plan = HeldKarpPlan(n - 1, directed)
     return itemsize * sum(plan.room(direction, parity) for direction in range(plan.directions) for parity in (0, 1))
 

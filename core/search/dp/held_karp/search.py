@@ -38,21 +38,12 @@ TILINGS = ("auto", "none", "published")
 
 @dataclass(frozen=True)
 class ShortestTour(Digested):
-    """A shortest tour.
+    """A shortest tour, (n,), int64, from city 0; None if it was not traced.
 
-    Attributes
-    ----------
-    tour : ndarray, shape (n,), int64, or None
-        From city 0; of symmetric distances in the direction in which the second city is smaller than the last. None if
-        it was not traced.
-    transitions
-        Steps from a shorter path to a longer one, and of paths to tours, over all ranks; those of tracing not counted.
-    start_length
-        Length of the heuristic's tour, which decides the bits of a length.
-    digest
-        64-bit digest of the length.
-    streamed_bytes
-        Cells that left the device for the host, by the paper's mapping.
+    If distances are symmetric, its second city is smaller than the last. ``transitions`` counts steps from a shorter
+    path to a longer one, and of paths to tours, over all ranks, without those of tracing. ``start_length`` is the
+    length of the heuristic's tour, which decides the bits of a length. ``digest`` has 64 bits, of the length.
+    ``streamed_bytes`` are cells that left the device for the host, by the paper's mapping.
     """
 
     length: int
@@ -69,7 +60,10 @@ class ShortestTour(Digested):
 class HeldKarp(TableSearch[ShortestTour]):
     """Dynamic programming over subsets on one instance and one device per rank, ready to be repeated.
 
-    Its progress counts layers, and the meeting of both halves.
+    Its progress counts layers, and the meeting of both halves; its ``work`` transitions, over all ranks, without those
+    of tracing.
+
+    Raises `UserError` for an invalid matrix, too long distances, or too many cities for the device, with the bytes.
 
     Parameters
     ----------
@@ -83,16 +77,6 @@ class HeldKarp(TableSearch[ShortestTour]):
         of a host's.
     folder
         Cells are written to a file there; by default to the host's memory.
-
-    Attributes
-    ----------
-    work : int
-        Transitions of a run, over all ranks; those of tracing not counted.
-
-    Raises
-    ------
-    UserError
-        An invalid matrix, too many cities for the device (the message names the bytes), or too long distances.
     """
 
     subject = "Held and Karp's table"
@@ -155,10 +139,7 @@ class HeldKarp(TableSearch[ShortestTour]):
 
     @property
     def most_cities(self) -> int:
-        """Most cities with layers that fit the ranks' devices, for these lengths and directions.
-
-        With several devices this assumes that all kernels reach the memory of all.
-        """
+        """Most cities that fit the ranks' devices, if kernels reach all of their memory."""
         sizes = range(FEWEST_CITIES, MOST_CITIES + 1)
         room = self.room * self.devices
         fitting = [n for n in sizes if bytes_needed(n, self.dtype.itemsize, self.directed) <= room]

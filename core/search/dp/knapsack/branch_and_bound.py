@@ -61,7 +61,6 @@ class KnapsackBranchAndBound:
             self._explore(0)
 
     def _put(self, state: Checkpoint | None) -> None:
-        """Set the search to a checkpoint, or without one to its first node."""
         if state is None:
             place, no_items = (
                 np.array([0, self.instance.capacity, 0], np.int32),

@@ -115,7 +115,7 @@ class CheckpointedKnapsack:
         yield from RowCheckpoints.layout(state, undecided, left + 1, self.dtype)
 
     def result(self, run: SynchronousRun) -> tuple[int, np.ndarray | None, int]:
-        """Return the largest value, the selected items of the instance if requested, and the streamed bytes."""
+        """Return the largest value, the instance's selected items if traced, and the streamed bytes."""
         if not self.trace:
             return self.value, None, 0
         chosen = np.zeros(self.search.instance.n, bool)

@@ -24,10 +24,7 @@ BATCH = 256
 
 
 class KnapsackCore:
-    """An expanding core on one instance, on one rank.
-
-    The value is that of dynamic programming; the selection is one optimal selection, and may be another one.
-    """
+    """An expanding core on one instance and one rank; finds the largest value and any one optimal selection."""
 
     def __init__(self, backend: Any, communicator: Any, instance: Knapsack) -> None:
         if communicator.size > 1:

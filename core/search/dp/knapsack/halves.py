@@ -54,7 +54,7 @@ def split_at(instance: Any, numbers: np.ndarray, dtype: Any, capacity: int, k: i
 
 
 class KnapsackHalf:
-    """The work of one of two ranks when its table is computed; rank 0 has the lighter items."""
+    """One of two ranks with a table each; rank 0 has the lighter items."""
 
     def __init__(self, table: KnapsackTable, halves: ItemHalves, rank: int, capacity: int) -> None:
         self.table, self.rank, self.capacity = table, rank, capacity
@@ -117,7 +117,6 @@ class KnapsackHalf:
         return int(backend.download(best).max())
 
     def mark(self, value: int) -> int:
-        """Mark the splits that reach a value and return their number."""
         backend, table = self.table.backend, self.table
         if self.splits is None:
             items = 2 * table.passes

@@ -33,24 +33,11 @@ TILINGS = ("auto", "none")
 
 @dataclass(frozen=True)
 class Selection(Digested):
-    """Result of a search.
+    """Result of a search: the largest value that fits and, if traced, a selection of that value, (n,), bool.
 
-    Attributes
-    ----------
-    value
-        The largest value that fits.
-    weight, chosen
-        Weight and items (n,), bool, of one selection of that value; None if it was not traced.
-    optimal
-        True if the value is proved to be the largest.
-    cells
-        Cells of the whole table, n * (capacity + 1), also those that are not computed; 0 without a table.
-    nodes
-        Nodes of a branch and bound; 0 with a table.
-    streamed_bytes
-        Decisions that left the device for the host.
-    digest
-        64-bit digest of the value and the selection.
+    ``optimal`` is True if the value is proved to be the largest. ``cells`` counts the whole table, n * (capacity + 1),
+    also cells that are not computed, or 0 without a table; ``nodes`` those of a branch and bound. ``streamed_bytes``
+    are decisions that left the device for the host. ``digest`` has 64 bits, of the value and the selection.
     """
 
     value: int
@@ -94,7 +81,10 @@ class KnapsackSearch(TableSearch[Selection]):
     Two ranks have a table each, of the lighter half of the items and of the heavier one, and meet at the end
     (`core.search.dp.knapsack.halves`). More than two share the capacities of one table: after every pass, two items, a
     rank gets the cells to its left that the next one reads, in shared memory or by messages. The trace passes from the
-    rank of the largest capacities to that of the smallest in two integers.
+    rank of the largest capacities to that of the smallest in two integers. ``work`` counts the cells that a run
+    computes, over all ranks: those of the table that matter.
+
+    Raises `UserError` for an unknown tiling, ``none`` over several ranks, or two rows that do not fit the device.
 
     Parameters
     ----------
@@ -105,16 +95,6 @@ class KnapsackSearch(TableSearch[Selection]):
         See `core.search.dp.engine.decisions.DecisionRows`.
     team_size
         Lanes of a team; None: chosen for the device.
-
-    Attributes
-    ----------
-    work : int
-        Cells that a run computes, over all ranks: those of the table that matter.
-
-    Raises
-    ------
-    UserError
-        An unknown tiling; ``none`` over several ranks; two rows of values do not fit the device.
     """
 
     subject = "the knapsack problem's table"

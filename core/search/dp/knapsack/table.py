@@ -49,10 +49,7 @@ class RowBlocking(NamedTuple):
 
 
 class KnapsackTableItems(NamedTuple):
-    """The items of a table: numbers, weights and values, two to a pass.
-
-    Spare items in front fill up the first pass; they have neither number nor weight nor value.
-    """
+    """Numbers, weights and values of items, two to a pass; spare items in front, of value 0, fill up the first pass."""
 
     numbers: np.ndarray
     weights: np.ndarray
@@ -192,10 +189,7 @@ class KnapsackTable:
                 progress(max(2 * first - self.items.spare, 0))
 
     def values(self, ranks: Any, passes: int) -> np.ndarray | None:
-        """Return the row after ``passes`` passes, (highest + 1,), on the first rank; all ranks call this.
-
-        Its cells from ``low[passes]`` on are those of the table; those before are not used.
-        """
+        """Return the row after some passes, (highest + 1,), on rank 0; cells before ``low[passes]`` are not valid."""
         left, right = int(self.own.left), int(self.own.right)
         parts = ranks.gather(self.backend.read(self.row[passes % 2], left, right - left))
         if parts is None:
@@ -211,7 +205,6 @@ class KnapsackTable:
         self.rows = None
 
     def make_rows(self, together: Any) -> None:
-        """Allocate two rows of values, unless they exist for the same ranks."""
         if self.row and (self.bounds is None or self.together is together):
             return
         self.together = together

@@ -15,7 +15,7 @@ from core.search.dp.knapsack.table import value_type
 
 
 def smallest(instance: Knapsack) -> Knapsack:
-    """Return an instance of two items with values of the same type, to compile programs with."""
+    """Return two items with values of the same type, to compile programs with."""
     value = 1 if value_type(instance) is u32 else 2**32 - 1
     return Knapsack("two items", np.ones(2, int), np.full(2, value), 2)
 

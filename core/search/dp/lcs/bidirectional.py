@@ -94,7 +94,7 @@ def wave_part(rank: int, size: int, strips: int) -> WavePart | None:
 
 
 class BidirectionalLcs:
-    """Search for the length alone by at least two ranks, ready to be repeated."""
+    """Search for the length alone by at least two ranks."""
 
     def __init__(
         self,
@@ -151,7 +151,6 @@ class BidirectionalLcs:
         return LcsTable(self.backend, alphabet, block, layout)
 
     def run(self, progress: CountCallback | None = None) -> int:
-        """Compute the length; ``progress(done, all)`` counts this rank's launches."""
         pieces = np.zeros((2, self.places.count), np.uint64)
         if self.table is not None and self.part is not None:
             self.table.compute(progress, self.neighbours)

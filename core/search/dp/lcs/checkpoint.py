@@ -33,16 +33,10 @@ TRACE, PAIRS = "trace", "pairs"
 class CheckpointedLcs:
     """A run with checkpoints (`core.search.run.Steps`): stretches of rows, then traces from the last row.
 
-    Attributes
-    ----------
-    rows : RowCheckpoints
-        Rows of the table, by words of columns, before the last one that is traced.
-    trace : (4,), i64
-        Position of the trace (see `core.kernels.dp.lcs`), at first the last cell, and the number of pairs left.
-    pairs : (count, 2), i64
-        Pairs that the trace has found, ascending.
-    is_known : bool
-        True if the length is known, so that the trace has begun.
+    ``rows`` are rows of the table, by words of columns, before the last one that is traced. ``trace``, (4,), i64, is
+    the position of the trace (see `core.kernels.dp.lcs`), at first the last cell, with the number of pairs left, and
+    ``pairs``, (count, 2), i64, are those found, ascending. ``is_known`` is True if the length is known, so that the
+    trace has begun.
     """
 
     def __init__(self, search: Any, table_run: TableRun) -> None:
@@ -164,7 +158,7 @@ class CheckpointedLcs:
         return layout._replace(shape=layout.shape._replace(steps=self.steps(layout.shape, layout.batches)))
 
     def steps(self, shape: LcsLaunchShape, batches: int) -> int:
-        """Steps of a launch: of a core fewer than in a table that is computed at once."""
+        """Return the steps of a launch: fewer on a core than for a table that is computed at once."""
         if self.search.shape is not None or self.search.backend.capabilities.lanes_resident > 1:
             return shape.steps
         return max(1, batches // LAUNCHES)

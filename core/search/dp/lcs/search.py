@@ -49,18 +49,11 @@ UNKNOWN = -1
 
 @dataclass(frozen=True)
 class CommonSubsequence:
-    """Result of a run.
+    """Length of a longest common subsequence and, if traced, the positions of its letters: (length, 2), i64.
 
-    Attributes
-    ----------
-    pairs : None or (length, 2), i64
-        The positions of the letters in both strings, ascending.
-    method
-        Name of the method of the trace.
-    cells
-        Cells of the table, len(a) * len(b); a trace in linear space computes some of them again.
-    streamed_bytes
-        Bits that left the device during the run.
+    ``pairs`` are positions in both strings, ascending. ``method`` is that of the trace. ``cells`` counts the table,
+    len(a) * len(b); a trace in linear space computes some again. ``streamed_bytes`` are bits that left the device
+    during the run.
     """
 
     length: int
@@ -84,7 +77,8 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
     """The search over one pair of strings.
 
     For a subsequence the ranks share the columns, and pass carries from left to right. For the length alone they come
-    from both ends of the strings (`core.search.dp.lcs.bidirectional`).
+    from both ends of the strings (`core.search.dp.lcs.bidirectional`). ``work`` counts the cells of the table once,
+    also those that a trace computes again.
 
     The trace goes left if that keeps the length, else up, else it takes the matched pair: one subsequence on all
     backends, over any number of ranks and in any memory.
@@ -102,16 +96,9 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
     folder
         Folder for bits that do not fit (see `core.search.dp.engine.decisions`). Without one, a table with bits that fit
         neither the device memory nor half of the host's memory is traced block by block (`core.search.dp.lcs.blocks`).
-    shape
-        Launch shape instead of the chosen one.
     packed, data_memory
         With ``published``: four letters in a word in place of one, and the memory of the strings: ``readonly``,
         ``global`` or ``image`` (see `core.lang.types.Table`).
-
-    Attributes
-    ----------
-    work : int
-        Cells of the table; cells that a trace computes again, block by block, are not counted.
     """
 
     subject = "a longest common subsequence"
@@ -297,7 +284,6 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         return all_pairs, reached, is_kept
 
     def bits_kept(self, progress: CountCallback | None, ranks: Any) -> tuple[LcsTable, LcsTable, Follow]:
-        """Return the whole table with all of its bits, and its tracer."""
         table = self.whole_table(EVERY_ROW)
         table.compute(progress, self.neighbours(ranks, table.layout))
         return table, table, table.trace

@@ -155,10 +155,7 @@ def message_batches(layout: LcsTableLayout, ranks: Any) -> int:
 
 
 class CarryRanks(NamedTuple):
-    """Neighbours that send the carries into a table's first column and receive those of its last one.
-
-    A message has the carries of ``message`` batches.
-    """
+    """Neighbours that send carries into a table's first column or receive the last one's, ``message`` batches each."""
 
     together: Any
     left: int | None
@@ -176,19 +173,13 @@ class Alphabet:
         self.numbers[self.letters] = np.arange(self.letters.size)
 
     def rows(self, a: np.ndarray, batches: int, from_end: bool = False) -> np.ndarray:
-        """Return the numbers of the letters of all rows of ``batches``, two to a word: (16 * batches,), u32.
-
-        ``from_end`` begins with the last row, after padding.
-        """
+        """Return the letters of rows as numbers, two to a word: (16 * batches,), u32; reversed if ``from_end``."""
         padded = np.full(batches * ROWS, self.letters.size, np.uint16)
         padded[: a.size] = self.numbers[a]
         return np.ascontiguousarray(padded[::-1] if from_end else padded).view(np.uint32)
 
     def masks(self, b: np.ndarray, words: int, from_end: bool = False) -> np.ndarray:
-        """Return the positions of every letter in ``words`` words of columns: (words, letters), u64.
-
-        ``from_end`` begins with the last column, after padding.
-        """
+        """Return the positions of every letter: (words, letters), u64; reversed if ``from_end``."""
         masks = np.zeros((words, self.size), np.uint64)
         for k, letter in enumerate(self.letters):
             bits = np.zeros(words * COLUMNS, np.uint8)
@@ -264,10 +255,7 @@ class LcsTable:
         return self.kept.streamed_bytes if self.kept is not None else 0
 
     def compute(self, progress: CountCallback | None = None, neighbours: CarryRanks | None = None) -> None:
-        """Compute all rows, or those before the end of each strip; ``progress(done, all)`` counts launches.
-
-        Without ``neighbours``, the earlier carries enter again, at first none.
-        """
+        """Compute rows up to the end of each strip; without ``neighbours`` the earlier carries, if any, enter again."""
         self.backend.write(self.bits.row, self.first)
         self.backend.write(self.carries.clock, np.zeros(self.layout.shape.strips, np.uint32))
         done = 0
