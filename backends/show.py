@@ -82,21 +82,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def show_kernel(named: str, dialect: str, team_size: int | None, constants: Sequence[str], types: Sequence[str]) -> str:
-    """Return the text of a kernel.
+    """Return the text of a kernel, named ``FILE:KERNEL``, for one of `DIALECTS` and by default its number of lanes.
 
-    Raises `UserError` if there is no such kernel, it is not in the language, or constants or types are missing, unknown
-    or do not fit.
-
-    Parameters
-    ----------
-    named
-        ``FILE:KERNEL``.
-    dialect
-        One of `DIALECTS`.
-    team_size
-        Lanes of a team; None for the dialect's own number.
-    constants, types
-        A ``name=value`` for each ``Const`` parameter, a ``name=type`` for each generic type.
+    There is a ``name=value`` for each ``Const`` parameter, and a ``name=type`` for each generic type. Raises
+    `UserError` for those that are missing, unknown or do not fit, and for no such kernel of the language.
     """
     kind = DIALECTS[dialect]
     kernel = find_kernel(named)
@@ -129,7 +118,6 @@ def print_program(program: tree.Program, dialect: Dialect) -> str:
 
 
 def find_kernel(named: str) -> Kernel:
-    """Return the kernel that ``FILE:KERNEL`` names."""
     place, colon, name = named.rpartition(":")
     if not colon:
         place, name = named, ""
@@ -211,7 +199,6 @@ def parse_assignments(kernel: Kernel, option: str, wanted: Any, texts: Sequence[
 
 
 def parse_constant(kernel: Kernel, name: str, scalar: Any, text: str) -> Any:
-    """Return the value of a ``Const`` parameter."""
     if scalar is boolean:
         value = {"true": True, "false": False, "1": True, "0": False}.get(text.lower())
         if value is None:

@@ -40,19 +40,11 @@ class Segment(NamedTuple):
 
 
 def create_segment(size: int, *, outlives_owner: bool = False) -> tuple[mmap.mmap, Segment]:
-    """Reserve shared memory of zeros; it is freed with the last reference to the mapping.
+    """Reserve shared memory of ``size`` zero bytes, at least 1; it is freed with the last reference to the mapping.
 
-    Parameters
-    ----------
-    size
-        In bytes, at least 1.
-    outlives_owner
-        Keep the pages as long as any process maps them; for processes that are not workers of the owner.
-
-    Raises
-    ------
-    OSError
-        Not enough memory. Without a reservation the first write beyond it would end the process by SIGBUS.
+    With ``outlives_owner``, for processes that are not workers of the owner, pages exist as long as any process maps
+    them. Raises `OSError` for too little memory: without a reservation the first write beyond it would end the process
+    by SIGBUS.
     """
     free = free_bytes()
     if free is not None and size > free:

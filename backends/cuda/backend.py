@@ -45,7 +45,6 @@ class CudaBackend(CudaDevice):
         return create_collectives(self, ranks, links)
 
     def compile(self, program: tree.Program) -> Any:
-        """Return the compiled and loaded kernel."""
         from backends.emit.numba_python import CudaPython
 
         dispatcher = emitted_kernel(program, CudaPython(program).source())

@@ -17,14 +17,9 @@ ORDER = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 
 
 class LlvmOperations:
-    """Makes operations for one target.
+    """Makes operations for one target by numba's decorators, types and literals for it.
 
-    Parameters
-    ----------
-    intrinsic, literal_intrinsic
-        numba's decorators for the target; the second types an integer argument by its value.
-    types
-        numba's module of types for the target.
+    ``literal_intrinsic`` types an integer argument by its value.
     """
 
     atomic_ordering = "seq_cst"
@@ -97,7 +92,6 @@ class LlvmOperations:
     # --- memory ---
 
     def element_pointer(self, builder: Any, pointer: Any, index: Any, index_type: Any) -> Any:
-        """Return the address of an element."""
         wide = index
         if index.type.width < 64:
             wide = (builder.sext if index_type.signed else builder.zext)(index, ir.IntType(64))

@@ -45,13 +45,7 @@ class OpenClExecutable(NamedTuple):
 
 
 class OpenClBackend(Backend):
-    """Runs kernels through one in-order queue with profiling; independent copies go through another queue.
-
-    Parameters
-    ----------
-    device
-        One of `devices`; its index counts the devices of all platforms.
-    """
+    """Runs kernels through one in-order queue with profiling; independent copies go through another queue."""
 
     name = "opencl"
     packs = True
@@ -232,7 +226,6 @@ class OpenClBackend(Backend):
         return float(last.profile.end - first.profile.start) * 1e-9
 
     def compile(self, program: tree.Program) -> Any:
-        """Return a kernel object with its program and its team size."""
         from backends.emit.opencl_c import IntelC, OpenClC
 
         printer = IntelC if self.is_intel else OpenClC
@@ -331,7 +324,6 @@ class PackedArguments:
 
 
 def argument_bytes(argument: Any) -> bytes:
-    """Return the bytes of a handle or a typed number."""
     if isinstance(argument, Buffer):
         return struct.pack("P", argument.handle.int_ptr)
     return np.asarray(argument, argument.dtype).tobytes()

@@ -31,18 +31,9 @@ ANSWER_S, MOST_AT_ONCE = 5, 32
 
 
 class Host(NamedTuple):
-    """One line of a host file.
+    """One line of a host file: a name, optionally with the user (``me@host``), and its number, from 1.
 
-    Attributes
-    ----------
-    name
-        Host name, optionally with the user: ``me@host``.
-    slots
-        Number of ranks; None for its number of cores.
-    most
-        Maximum of ranks if oversubscribed; None for no limit.
-    line
-        Line number in the file, from 1.
+    ``slots`` is the number of ranks, by default that of its cores, and ``most`` their maximum if oversubscribed.
     """
 
     name: str
@@ -60,10 +51,7 @@ class HostFileError(UserError):
 
 
 def read_host_file(path: str | os.PathLike[str]) -> list[Host]:
-    """Read a host file.
-
-    Raises `HostFileError` if it cannot be read, names no host or one twice, or has a line of another form.
-    """
+    """Read a host file; refuses one without hosts, with a host twice, or with a line of another form."""
     try:
         with open(path, encoding="utf-8") as file:
             lines = file.read().splitlines()

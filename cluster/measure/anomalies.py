@@ -21,12 +21,8 @@ LOW_CLOCK = 0.8
 def find_anomalies(measured: ClusterMeasurement, conditions: Sequence[Mapping[str, object]] = ()) -> list[str]:
     """List all anomalies, a sentence each.
 
-    Parameters
-    ----------
-    measured
-        Measurements of `check`.
-    conditions
-        Readings of `reports.records.meters` for each rank while it computed: clocks in MHz, reasons of GPU throttling.
+    ``conditions`` are readings of `reports.records.meters` for each rank while it computed: clocks in MHz, reasons of
+    GPU throttling.
     """
     return [
         *slow_ranks(measured.ranks),
@@ -41,10 +37,10 @@ def slow_ranks(ranks: Sequence[RankSpeed]) -> Iterator[str]:
     """Yield ranks slower than others with the same kind of device, even while the others of their host wait."""
     for backend in dict.fromkeys(rank.backend for rank in ranks):
         alike = [rank for rank in ranks if rank.backend == backend]
-        usual = median(rank.rate_alone for rank in alike)
-        slow = [rank for rank in alike if rank.rate_alone < SLOW * usual]
+        typical = median(rank.rate_alone for rank in alike)
+        slow = [rank for rank in alike if rank.rate_alone < SLOW * typical]
         if slow:
-            least = min(rank.rate_alone for rank in slow) / usual
+            least = min(rank.rate_alone for rank in slow) / typical
             where = join_names(dict.fromkeys(rank.host for rank in slow))
             yield (
                 f"{format_ranks([rank.rank for rank in slow])} ({where}): slow, from "
@@ -80,12 +76,12 @@ def throttled(ranks: Sequence[RankSpeed], conditions: Sequence[Mapping[str, obje
         if isinstance(clock, float):
             clocks.setdefault(rank.device, []).append((rank.rank, clock))
     for device, measured in clocks.items():
-        usual = median(clock for _, clock in measured)
-        low = [(rank, clock) for rank, clock in measured if clock < LOW_CLOCK * usual]
+        typical = median(clock for _, clock in measured)
+        low = [(rank, clock) for rank, clock in measured if clock < LOW_CLOCK * typical]
         if low:
             least = min(clock for _, clock in low)
             ranks_at_low = format_ranks([rank for rank, _ in low])
-            yield f"{ranks_at_low}: {device} runs at {least:.0f} MHz, elsewhere at {usual:.0f}"
+            yield f"{ranks_at_low}: {device} runs at {least:.0f} MHz, elsewhere at {typical:.0f}"
 
 
 def unequal_versions(ranks: Sequence[RankSpeed]) -> Iterator[str]:
@@ -93,12 +89,12 @@ def unequal_versions(ranks: Sequence[RankSpeed]) -> Iterator[str]:
     for name in dict.fromkeys(name for rank in ranks for name in rank.versions):
         counts = Counter(rank.versions.get(name, "none") for rank in ranks)
         if len(counts) > 1:
-            usual = counts.most_common(1)[0][0]
-            others = [rank for rank in ranks if rank.versions.get(name, "none") != usual]
+            reference = counts.most_common(1)[0][0]
+            others = [rank for rank in ranks if rank.versions.get(name, "none") != reference]
             theirs = join_names(dict.fromkeys(rank.versions.get(name, "none") for rank in others))
             where = join_names(dict.fromkeys(rank.host for rank in others))
             unlike = format_ranks([rank.rank for rank in others])
-            yield f"{name}: found {theirs} on {unlike} ({where}), elsewhere {usual}"
+            yield f"{name}: found {theirs} on {unlike} ({where}), elsewhere {reference}"
 
 
 def clocks_apart(ranks: Sequence[RankSpeed]) -> Iterator[str]:

@@ -18,14 +18,8 @@ MOST_NAMED = 4
 def require_equal_arguments(ranks: Communicator, facts: Mapping[str, str]) -> None:
     """Compare what must be equal on all ranks; every rank calls it, before any other call of the communicator.
 
-    Raises `UserError` on every rank if a fact differs between two; it names both values and their ranks.
-
-    Parameters
-    ----------
-    ranks
-        The communicator; a process alone agrees with itself.
-    facts
-        Names and values, the most important first; the first difference is reported.
+    ``facts`` have names and values, the most important first. Raises `UserError` on every rank for the first that
+    differs between two; it names both values and their ranks.
     """
     if ranks.size == 1:
         return
@@ -37,18 +31,9 @@ def require_equal_arguments(ranks: Communicator, facts: Mapping[str, str]) -> No
 
 
 def require_equal_content(ranks: Communicator, name: str, place: str, content: Callable[[], str]) -> None:
-    """Compare the ranks' content at their places; a place shared by several ranks is read once.
+    """Compare the ranks' content at places such as folders; errors are those of `require_equal_arguments`.
 
-    Raises `UserError` as `require_equal_arguments` does.
-
-    Parameters
-    ----------
-    ranks, name
-        As for `require_equal_arguments`.
-    place
-        Place that this rank reads on its host, such as a folder's path.
-    content
-        Function that reads and returns content that must be equal on all ranks. Not called if all ranks have one place.
+    ``content`` reads what must be equal. It is called once for each place, and not at all if all ranks have one.
     """
     if ranks.size == 1:
         return
@@ -76,7 +61,6 @@ def first_difference(everyone: Sequence[Mapping[str, str]]) -> str:
 
 
 def format_ranks(ranks: Sequence[int]) -> str:
-    """Return ranks as text, some by their numbers."""
     names = ", ".join(map(str, ranks[:MOST_NAMED]))
     more = f" and {len(ranks) - MOST_NAMED} more" if len(ranks) > MOST_NAMED else ""
     return f"rank{'s' if len(ranks) > 1 else ''} {names}{more}"

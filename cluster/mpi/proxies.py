@@ -29,22 +29,10 @@ def _passed_on(name: str, sent: Callable[..., Iterable[Any]] = lambda *_: ()) ->
 
 
 class TimedCommunicator(SharedWordFactory):
-    """A communicator that forwards every call and adds up their time, including waiting.
+    """A communicator that forwards every call and adds up their ``seconds`` since `reset`, including waiting.
 
-    Parameters
-    ----------
-    ranks
-        The communicator that does the work.
-
-    Attributes
-    ----------
-    seconds : float
-        Wall-clock time inside calls since `reset`.
-    calls : int
-        Number of calls.
-    sent_bytes : int
-        Bytes of arrays and numbers of fixed size that this rank sent since `reset`, without forwarding inside MPI.
-        Pickled objects are not counted: Python integers in `sum`, and objects in `bcast` and `gather`.
+    ``sent_bytes`` counts arrays and numbers of fixed size that this rank sent, without forwarding inside MPI. Pickled
+    objects are not counted: Python integers in `sum`, and objects in `bcast` and `gather`.
     """
 
     def __init__(self, ranks: Communicator) -> None:
@@ -63,7 +51,6 @@ class TimedCommunicator(SharedWordFactory):
         self.sent_bytes = 0
 
     def timed(self, call: Callable[..., Any], sent: Iterable[Any], *arguments: Any) -> Any:
-        """Call, and add up the time and the bytes sent by this rank."""
         if self.size > 1:
             self.sent_bytes += sum(getattr(item, "nbytes", 0) for item in sent)
         began = time.perf_counter()
@@ -90,11 +77,11 @@ class TimedCommunicator(SharedWordFactory):
         return self.wrapped.host()
 
     def departed(self) -> int | None:
-        """See `Communicator`; not timed, since searches do not communicate by it."""
+        """Return a rank that has ended; not timed, since searches do not communicate by it."""
         return self.wrapped.departed()
 
     def word(self) -> Word:
-        """See `Communicator`; its calls are timed too, except local ones."""
+        """Make a word with timed calls, except local ones."""
         word = self.wrapped.word()
         return word if isinstance(word, LocalWord) else TimedWord(word, self)
 
@@ -117,13 +104,7 @@ class TimedWord:
 
 
 class Rehearsal(Solo):
-    """A rank with its place in the job but without communication, so that it can compile and warm up alone.
-
-    Parameters
-    ----------
-    ranks
-        Communicator of the displayed rank and size.
-    """
+    """A rank with its place in the job but without communication, so that it can compile and warm up alone."""
 
     is_silent = True
 

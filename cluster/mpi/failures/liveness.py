@@ -131,16 +131,9 @@ def start_mpi() -> Any:
 
 
 class Liveness:
-    """State of this rank that other ranks read by MPI's one-sided Get.
+    """State of this rank that the other ranks of ``world`` read by MPI's one-sided Get.
 
     At the end of the process it waits until all ranks have ended. If another rank waits for this one, it ends the job.
-
-    Parameters
-    ----------
-    mpi
-        The module that `start_mpi` returns.
-    world
-        mpi4py's communicator of the ranks that look at each other; with one rank nothing is shared.
     """
 
     def __init__(self, mpi: Any, world: Any) -> None:
@@ -200,7 +193,6 @@ class Liveness:
         idle_waiting.set_timer_slack(idle_waiting.timer_slack(launcher.local_size()))
 
     def _look(self, rank: int) -> memoryview:
-        """Return another rank's words."""
         words = bytearray(24)
         self._window.Get([words, 3, self._mpi.INT64_T], rank)
         self._window.Flush(rank)

@@ -32,13 +32,7 @@ class RankLost(Exception):  # noqa: N818
 
 
 class FaultTolerantMpi(Mpi):
-    """The communicator of a rank of a job that survives the loss of others; calls raise `RankLost`.
-
-    Attributes
-    ----------
-    lost : list of int
-        Lost ranks, by their numbers when the job began.
-    """
+    """The communicator of a rank of a job that survives the loss of others; calls raise `RankLost`."""
 
     survives = True
 
@@ -49,7 +43,7 @@ class FaultTolerantMpi(Mpi):
         self._guard(self.world)
 
     def _make_liveness(self, mpi: Any) -> liveness.Liveness:
-        """Make it for this rank alone: the memory of a lost rank cannot be read."""
+        """Share it with no other rank: the memory of a lost rank cannot be read."""
         return liveness.Liveness(mpi, mpi.COMM_SELF)
 
     def _guard(self, world: Any) -> None:
@@ -58,7 +52,6 @@ class FaultTolerantMpi(Mpi):
         self._posted = WordMessages(self)
 
     def departed(self) -> int | None:
-        """See `cluster.Communicator`; includes killed ranks."""
         failed = self.world.Get_failed()
         numbers = self._mpi.Group.Translate_ranks(failed, range(failed.size), self.world.group)
         return int(numbers[0]) if numbers else None
@@ -67,7 +60,7 @@ class FaultTolerantMpi(Mpi):
         self.world.guarded(super().transfer)(messages)
 
     def assemble(self) -> None:
-        """See `cluster.Communicator`; a sleeping rank also detects the loss of another."""
+        """Wait in sleep, in which the loss of another rank is detected too."""
         self.world.guarded(super().assemble)()
 
     def word(self) -> Word:
@@ -106,15 +99,7 @@ class FaultTolerantMpi(Mpi):
 
 
 class GuardedCommunicator:
-    """MPI communicator with calls that raise `RankLost` on a lost rank, after notifying all others.
-
-    Parameters
-    ----------
-    whole
-        The communicator.
-    mpi
-        The module of mpi4py.
-    """
+    """mpi4py's communicator, with calls that raise `RankLost` on a lost rank, after notifying all others."""
 
     def __init__(self, whole: Any, mpi: Any) -> None:
         self.whole = whole
@@ -156,13 +141,7 @@ class GuardedCommunicator:
 
 
 class WordMessages:
-    """Words that ranks share by messages: each rank has a copy, and sends its changes to all others.
-
-    Parameters
-    ----------
-    ranks
-        Communicator of the ranks that share them.
-    """
+    """Words that ranks share by messages: each rank has a copy, and sends its changes to all others."""
 
     def __init__(self, ranks: FaultTolerantMpi) -> None:
         self.ranks = ranks
@@ -213,7 +192,6 @@ class ReplicatedWord:
         return self._done(LOWER, value) if value < before else before
 
     def reset(self, value: int) -> None:
-        """See `cluster.mpi.shared_words.Word`."""
         self.posted.ranks.barrier()
         self._up_to_date()
         self.epoch += 1
@@ -238,14 +216,9 @@ class ReplicatedWord:
 
 
 def rerun_on_survivors(ranks: Any, run: Callable[[], Done]) -> Done:
-    """Run a function on all ranks, and again on the remaining ranks whenever one is lost.
+    """Run a function on all ranks, and again, from its checkpoint, on the remaining ones whenever one is lost.
 
-    Parameters
-    ----------
-    ranks
-        The communicator; unless it is a `FaultTolerantMpi`, a lost rank ends all others.
-    run
-        Function to run; a repeated call resumes from its checkpoint.
+    Unless the communicator is a `FaultTolerantMpi`, a lost rank ends all others.
     """
     if not isinstance(ranks, FaultTolerantMpi):
         return run()
