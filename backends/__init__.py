@@ -120,8 +120,8 @@ def named_device(backend: str, devices: list[DeviceInfo], device: str) -> Device
     if device.isdigit():
         chosen = [d for d in devices if d.index == device]
     else:
-        whole = [d for d in devices if d.name.lower() == device.lower()]
-        chosen = whole or [d for d in devices if device and device.lower() in d.name.lower()]
+        exact = [d for d in devices if d.name.lower() == device.lower()]
+        chosen = exact or [d for d in devices if device and device.lower() in d.name.lower()]
     if len(chosen) == 1:
         return chosen[0]
     listed = "; ".join(f"{d.index}: {d.name}" for d in chosen or devices)

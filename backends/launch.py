@@ -192,11 +192,11 @@ class Backend(Device):
                 )
             try:
                 executable = self.compile(program)
-                most = self.most_lanes(executable)
+                limit = self.most_lanes(executable)
             finally:
                 self.timings.compile_s += time.perf_counter() - began
-            if team_size > most:
-                raise TeamTooLarge(f"{self.name}: {kernel.name} runs teams of 1 to {most} lanes here, not {team_size}")
+            if team_size > limit:
+                raise TeamTooLarge(f"{self.name}: {kernel.name} runs teams of 1 to {limit} lanes here, not {team_size}")
             self.executables.keep(kernel, key, executable)
             if isinstance(executable, str) and kernel.identity is not None:
                 self.compiled_here[name] = executable

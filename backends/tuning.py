@@ -92,8 +92,8 @@ def candidate_shapes(max_team_size: int, solution_size: int, neighbourhood_size:
     seen = set()
     bits = solution_size.bit_length()
     lanes = min(1 << bits - 1, 1 << bits, key=lambda power: abs(power - solution_size))
-    most = max(lanes, neighbourhood_size)
-    while lanes <= most:
+    most_lanes = max(lanes, neighbourhood_size)
+    while lanes <= most_lanes:
         for team_size in range(WARP, min(LARGEST_TEAM, max_team_size) + 1, WARP) or (max_team_size,):
             shape = LaunchShape(-(-lanes // team_size), team_size)
             if shape not in seen:

@@ -42,7 +42,7 @@ def main() -> int:
 def listed(called: str) -> str:
     """Return a list of all programs, one a line."""
     width = max(map(len, PROGRAMS))
-    lines = "\n".join(f"{name.ljust(width)}  {one.title}" for name, one in PROGRAMS.items())
+    lines = "\n".join(f"{name.ljust(width)}  {program.title}" for name, program in PROGRAMS.items())
     return f"usage: {called} PROGRAM [options]\n\n{lines}\n\n`{called} PROGRAM --help` describes a program."
 
 

@@ -59,17 +59,17 @@ def _machine() -> str:
 @functools.cache
 def _versions() -> str:
     """Return the compilers' versions and numba's settings, without importing numba."""
-    said = [f"python {sys.version_info[:2]}"]
+    texts = [f"python {sys.version_info[:2]}"]
     for package in ("numba", "llvmlite"):
         spec = importlib.util.find_spec(package)
         folder = os.path.dirname(spec.origin) if spec and spec.origin else ""
         with open(os.path.join(folder, "_version.py")) as file:
-            said.append(file.read())
-    said += [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith("NUMBA_")]
+            texts.append(file.read())
+    texts += [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith("NUMBA_")]
     if os.path.exists(".numba_config.yaml"):  # numba reads it in the folder in which a program starts
         with open(".numba_config.yaml") as file:
-            said.append(file.read())
-    return "\n".join(said)
+            texts.append(file.read())
+    return "\n".join(texts)
 
 
 def compile_object(source: str, path: str) -> str:

@@ -60,8 +60,8 @@ def create_segment(size: int, *, outlives_owner: bool = False) -> tuple[mmap.mma
     except (OSError, ValueError, OverflowError):
         _give_back(descriptor, name, os.getpid(), 0)
         raise
-    left = size if outlives_owner else 0
-    given_back = weakref.finalize(memory, _give_back, descriptor, name, os.getpid(), left)
+    remaining = size if outlives_owner else 0
+    given_back = weakref.finalize(memory, _give_back, descriptor, name, os.getpid(), remaining)
     # At the end of the process others may still read the memory; only a name would remain.
     given_back.atexit = bool(name)
     return memory, Segment(next(_numbers), path, size)
@@ -123,8 +123,8 @@ def free_bytes() -> int | None:
     with contextlib.suppress(OSError), open("/proc/meminfo") as file:
         free += [int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable:")]
     limits = (f"{CGROUP}/memory.max", f"{CGROUP}/memory.current")
-    with contextlib.suppress(OSError, ValueError), open(limits[0]) as most, open(limits[1]) as used:
-        free.append(int(most.read()) - int(used.read()))
+    with contextlib.suppress(OSError, ValueError), open(limits[0]) as limit, open(limits[1]) as used:
+        free.append(int(limit.read()) - int(used.read()))
     return min(free, default=None)
 
 
@@ -137,12 +137,12 @@ def _new_file() -> tuple[int, str, str]:
     return descriptor, name, name
 
 
-def _give_back(descriptor: int, name: str, owner: int, left: int) -> None:
-    """Cut a segment to ``left`` bytes and close it; the rest is free at once, even where it is still mapped."""
+def _give_back(descriptor: int, name: str, owner: int, remaining: int) -> None:
+    """Cut a segment to ``remaining`` bytes and close it; the rest is free at once, even where it is still mapped."""
     if os.getpid() != owner:
         # A forked process has a copy of this object, and the pages still belong to its parent.
         return
-    os.ftruncate(descriptor, left)
+    os.ftruncate(descriptor, remaining)
     os.close(descriptor)
     if name:
         with contextlib.suppress(FileNotFoundError):

@@ -52,13 +52,13 @@ def often_copied(program: tree.Program) -> set[tree.TypedFunction]:
     for function in reversed(program.functions):  # callers before callees
         for called in _called(function.body):
             copies[called] += copies[function]
-    found = set()
+    chosen = set()
     for function in program.functions:
         statements = list(_statements(function.body))
-        has_loop = any(isinstance(one, LOOPS) for one in statements)
+        has_loop = any(isinstance(statement, LOOPS) for statement in statements)
         if has_loop and len(statements) > SHORT and (copies[function] - 1) * len(statements) > MOST_COPIED:
-            found.add(function)
-    return found
+            chosen.add(function)
+    return chosen
 
 
 class _Caller:

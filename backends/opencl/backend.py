@@ -108,8 +108,8 @@ class OpenClBackend(Backend):
         size = max(1, int(np.prod(shape, dtype=object)) * np.dtype(dtype).itemsize)
         # Most drivers allocate memory at its first use, and the process would then end without a message.
         if self.taken.bytes + size > self.device.memory_bytes:
-            whole = f"{self.device.memory_bytes}, {self.taken.bytes} of them in use"
-            raise OutOfMemory(f"{size} bytes do not fit {self.device.name}, which has {whole}")
+            available = f"{self.device.memory_bytes}, {self.taken.bytes} of them in use"
+            raise OutOfMemory(f"{size} bytes do not fit {self.device.name}, which has {available}")
         with self.memory_for(f"{size} bytes", self.cl.LogicError, self.cl.RuntimeError):
             handle = self.cl.Buffer(self.context, self.memory_flags, size)
         buffer = Buffer(handle, shape, dtype)
@@ -141,17 +141,17 @@ class OpenClBackend(Backend):
         cl, device = self.cl, self.device.name
         if not self.handle.image_support:
             raise LaunchRefused(f"{what} is an image, and {device} has none; use readonly")
-        most = self.handle.image_max_buffer_size
-        if buffer.size > most:
-            raise LaunchRefused(f"{what} is an image of {buffer.size} elements; {device} has at most {most}")
+        most_elements = self.handle.image_max_buffer_size
+        if buffer.size > most_elements:
+            raise LaunchRefused(f"{what} is an image of {buffer.size} elements; {device} has at most {most_elements}")
         name = IMAGE_CHANNELS.get(buffer.dtype.str[1:])
         if name is None:
             raise LaunchRefused(f"{what} is an image of {buffer.dtype}; images hold i8 to i32, u8 to u32 and f32")
-        wanted = cl.ImageFormat(cl.channel_order.R, getattr(cl.channel_type, name))
+        image_format = cl.ImageFormat(cl.channel_order.R, getattr(cl.channel_type, name))
         kind = cl.mem_object_type.IMAGE1D_BUFFER
-        if wanted not in cl.get_supported_image_formats(self.context, cl.mem_flags.READ_ONLY, kind):
+        if image_format not in cl.get_supported_image_formats(self.context, cl.mem_flags.READ_ONLY, kind):
             raise LaunchRefused(f"{what} is an image of {buffer.dtype}, which {device} lacks; use readonly")
-        return wanted.channel_data_type
+        return image_format.channel_data_type
 
     def fill(self, buffer: Buffer, host: np.ndarray) -> None:
         with self.memory_for(f"{host.nbytes} bytes"):
@@ -259,10 +259,10 @@ class OpenClBackend(Backend):
             try:
                 return program.build(OPTIONS, cache_dir=False)
             except (cl.MemoryError, cl.LogicError, cl.RuntimeError) as error:
-                said = [line for text in (str(error), *words()) for line in text.splitlines() if line.strip()]
-        first = next((line for line in said if line.startswith("error:") or ": error:" in line), said[0])
+                messages = [line for text in (str(error), *words()) for line in text.splitlines() if line.strip()]
+        first = next((line for line in messages if line.startswith("error:") or ": error:" in line), messages[0])
         raise Unavailable(
-            "\n".join([f"{self.device.driver} does not compile {name} on {self.device.name}: {first}", *said])
+            "\n".join([f"{self.device.driver} does not compile {name} on {self.device.name}: {first}", *messages])
         )
 
     def pack(self, launch: Launch, places: list[int]) -> PackedArguments:
@@ -281,9 +281,9 @@ class OpenClBackend(Backend):
         prepared = []
         for launch in launches:
             program, kernel, team_size = launch.executable
-            own = self.cl.Kernel(program, kernel.function_name)
-            PackedArguments(self, launch, []).set(own)
-            prepared.append((own, launch.teams, team_size))
+            own_kernel = self.cl.Kernel(program, kernel.function_name)
+            PackedArguments(self, launch, []).set(own_kernel)
+            prepared.append((own_kernel, launch.teams, team_size))
         return prepared
 
     def replay(self, prepared: Any, times: int) -> None:
@@ -351,7 +351,7 @@ def captured_stderr() -> Iterator[Callable[[], list[str]]]:
     Drivers' compilers write there past Python: "27 warnings generated." is NVIDIA's.
     """
     try:
-        kept = os.dup(2)
+        original = os.dup(2)
     except OSError:  # there is no standard error
         yield list
         return
@@ -365,5 +365,5 @@ def captured_stderr() -> Iterator[Callable[[], list[str]]]:
         try:
             yield words
         finally:
-            os.dup2(kept, 2)
-            os.close(kept)
+            os.dup2(original, 2)
+            os.close(original)

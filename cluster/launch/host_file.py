@@ -87,10 +87,10 @@ def _host(path: str | os.PathLike[str], number: int, words: Sequence[str]) -> Ho
         if not (re.fullmatch("[0-9]{1,9}", value) and 1 <= int(value) <= MOST_SLOTS):
             raise HostFileError(path, number, reprlib.repr(word), f"{key}=N, a whole number from 1 to {MOST_SLOTS}")
         counts[WORDS[key]] = int(value)
-    slots, most = counts.get("slots"), counts.get("most")
-    if slots is not None and most is not None and most < slots:
-        raise HostFileError(path, number, f"max_slots={most}", f"{slots} or more, as there are slots")
-    return Host(name, slots, most, number)
+    slots, most_slots = counts.get("slots"), counts.get("most")
+    if slots is not None and most_slots is not None and most_slots < slots:
+        raise HostFileError(path, number, f"max_slots={most_slots}", f"{slots} or more, as there are slots")
+    return Host(name, slots, most_slots, number)
 
 
 def require_names(path: str | os.PathLike[str], hosts: Iterable[Host]) -> None:
@@ -113,10 +113,10 @@ def require_reachable(path: str | os.PathLike[str], hosts: Sequence[Host]) -> No
 def ssh_problem(host: Host) -> str:
     """Return the reason why `ssh` cannot start ranks on a host; empty if it can."""
     options = ["-o", "BatchMode=yes", "-o", f"ConnectTimeout={ANSWER_S}"]
-    there = f"test -x {shlex.quote(sys.executable)}"
+    remote_test = f"test -x {shlex.quote(sys.executable)}"
     try:
         done = subprocess.run(
-            ["ssh", *options, host.name, there],
+            ["ssh", *options, host.name, remote_test],
             capture_output=True,
             text=True,
             timeout=3 * ANSWER_S,

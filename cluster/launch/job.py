@@ -81,7 +81,7 @@ def parser() -> argparse.ArgumentParser:
 def has_agent(mpi_options: Sequence[str]) -> bool:
     """Return True if another agent than `ssh` starts ranks on other hosts; it may use other names of hosts."""
     agent = "plm_ssh_agent"
-    return any(agent in one for one in (*mpi_options, *os.environ))
+    return any(agent in word for word in (*mpi_options, *os.environ))
 
 
 # --- running ---

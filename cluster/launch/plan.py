@@ -103,12 +103,12 @@ def plan_layout(asked: LaunchRequest, resources: LaunchResources, cores_each: in
             f"-n {ranks}: found room for {per_host * hosts}, expected --per-host {ceil(ranks / hosts)} or more"
         )
     require_max_slots(asked, ranks, per_host)
-    wanted = ranks * (cores_each or 1)
-    is_crowded = slots is not None and wanted > slots
+    needed = ranks * (cores_each or 1)
+    is_crowded = slots is not None and needed > slots
     if is_crowded:
-        more = f" of {cores_each} cores each" if cores_each else ""
+        cores = f" of {cores_each} cores each" if cores_each else ""
         what = "slots" if asked.hosts or resources.allocation else "cores"
-        notes.append(f"oversubscribed: {ranks} ranks{more} on {slots} {what}, which they share unbound")
+        notes.append(f"oversubscribed: {ranks} ranks{cores} on {slots} {what}, which they share unbound")
     elif cores_each:
         notes.append(f"each rank is bound to {cores_each} core{'s' if cores_each > 1 else ''} (--cores)")
     return RankLayout(ranks, per_host, None if is_crowded else cores_each, is_crowded, notes)
@@ -143,9 +143,9 @@ def require_max_slots(asked: LaunchRequest, ranks: int, per_host: int | None) ->
                 f"{asked.path}:{host.line}: found max_slots={host.most} of {host.name}, expected at least {per_host} "
                 "for the ranks on each host"
             )
-    most = [host.most for host in hosts]
-    room = sum(one for one in most if one is not None)
-    if hosts and None not in most and ranks > room:
+    limits = [host.most for host in hosts]
+    room = sum(limit for limit in limits if limit is not None)
+    if hosts and None not in limits and ranks > room:
         raise UserError(f"-n {ranks}: found max_slots of {room} in {asked.path}, expected at most {room} ranks")
 
 

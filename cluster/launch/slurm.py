@@ -145,10 +145,10 @@ def batch_script(name: str, asked: Mapping[str, object], words: Sequence[str], s
     command = shlex.join(words)
     folder = shlex.quote(os.getcwd())
     for text in (command, folder):
-        if any("\ud800" <= one <= "\udfff" for one in text):
+        if any("\ud800" <= character <= "\udfff" for character in text):
             raise UserError(f"{text!r}: found bytes that are no UTF-8 text, expected names that a script can hold")
     ended = "its time was over and its state is kept" if state else "its time was over"
-    said = shlex.quote(f"{name}: {ended}; the job is queued again")
+    message = shlex.quote(f"{name}: {ended}; the job is queued again")
     return f"""#!/bin/bash
 {lines}
 #SBATCH --requeue
@@ -172,7 +172,7 @@ done
 
 # A cancelled job gets the same signal, but is no longer running.
 if [ "$code" -eq {CHECKPOINTED} ] && [ "$(squeue --noheader --jobs="$SLURM_JOB_ID" --format=%T)" = RUNNING ]; then
-    echo {said}
+    echo {message}
     scontrol requeue "$SLURM_JOB_ID"
 fi
 exit "$code"

@@ -52,15 +52,15 @@ def slow_ranks(ranks: Sequence[RankSpeed]) -> Iterator[str]:
 def crowded_hosts(ranks: Sequence[RankSpeed]) -> Iterator[str]:
     """Yield hosts with too few cores for their ranks, or with ranks that slow each other down."""
     for host, ranks_of_host in group_by_host(ranks).items():
-        wanted, cores = sum(rank.cores for rank in ranks_of_host), min(rank.host_cores for rank in ranks_of_host)
+        needed, cores = sum(rank.cores for rank in ranks_of_host), min(rank.host_cores for rank in ranks_of_host)
         faster = median(rank.rate_alone / rank.rate for rank in ranks_of_host)
         alone = f"a rank alone is {faster:.2g} times as fast"
-        if wanted > cores:
-            more = f"; {alone}" if faster > 1 else ""
-            yield f"{host} is oversubscribed: {len(ranks_of_host)} ranks want {wanted} cores of {cores}{more}"
+        if needed > cores:
+            reason = f"; {alone}" if faster > 1 else ""
+            yield f"{host} is oversubscribed: {len(ranks_of_host)} ranks want {needed} cores of {cores}{reason}"
         elif len(ranks_of_host) > 1 and faster > CROWDED:
             yield (
-                f"ranks of {host} slow each other down: {alone}, though {len(ranks_of_host)} ranks want {wanted} of "
+                f"ranks of {host} slow each other down: {alone}, though {len(ranks_of_host)} ranks want {needed} of "
                 f"{cores} cores (bound to the same core, or other programs run there?)"
             )
 

@@ -37,8 +37,8 @@ def choose_pairs(hosts: Sequence[str]) -> list[tuple[int, int]]:
     return choose_evenly(within, MOST_WITHIN) + choose_evenly(between, MOST_BETWEEN)
 
 
-def choose_evenly(pairs: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
-    count = min(most, len(pairs))
+def choose_evenly(pairs: Sequence[tuple[int, int]], most_pairs: int) -> list[tuple[int, int]]:
+    count = min(most_pairs, len(pairs))
     return [pairs[number * len(pairs) // count] for number in range(count)]
 
 

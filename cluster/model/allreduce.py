@@ -103,22 +103,22 @@ def rounds(network: Interconnect, places: RankLocations, ranks: int, size: int) 
 
 
 def recursive_doubling(ranks: int, size: float) -> Iterator[MessageRound]:
-    chosen, before, back = fold_to_power(ranks, size)
+    chosen, before, after = fold_to_power(ranks, size)
     yield from before
     for distance in powers(len(chosen)):
         yield MessageRound(chosen, chosen[np.arange(len(chosen)) ^ distance], size)
-    yield from back
+    yield from after
 
 
 def recursive_halving(ranks: int, size: float) -> Iterator[MessageRound]:
     """Yield rounds of recursive halving, which leave each rank a part of the result, and of doubling."""
-    chosen, before, back = fold_to_power(ranks, size)
+    chosen, before, after = fold_to_power(ranks, size)
     yield from before
     number = np.arange(len(chosen))
     steps = [(distance, size * distance / len(chosen)) for distance in powers(len(chosen))]
     for distance, part in [*steps[::-1], *steps]:
         yield MessageRound(chosen, chosen[number ^ distance], part)
-    yield from back
+    yield from after
 
 
 def fold_to_power(ranks: int, size: float) -> tuple[np.ndarray, list[MessageRound], list[MessageRound]]:

@@ -256,6 +256,6 @@ def longest_latency_s(network: Interconnect, ranks: int) -> float:
 def scaling_curve(work: Work, speed: Speed, network: Interconnect, ranks: Iterable[int]) -> list[ScalingPoint]:
     """Return time, speed-up and efficiency by ranks, without numbers of ranks that cannot share the work."""
     alone = iteration(work, speed, network, 1).total_s
-    most = MAX_RANKS.get(work.way)
-    times = [(count, iteration(work, speed, network, count)) for count in ranks if most is None or count <= most]
+    limit = MAX_RANKS.get(work.way)
+    times = [(count, iteration(work, speed, network, count)) for count in ranks if limit is None or count <= limit]
     return [ScalingPoint(count, parts, alone / parts.total_s) for count, parts in times]

@@ -42,20 +42,20 @@ def require_equal_content(ranks: Communicator, name: str, place: str, content: C
     if not any(first):
         return
     read = ranks.gather(content() if first[ranks.rank] == ranks.rank else "")
-    difference = ranks.bcast(first_difference([{name: read[one]} for one in first]) if read is not None else "")
+    difference = ranks.bcast(first_difference([{name: read[reader]} for reader in first]) if read is not None else "")
     if difference:
         raise UserError(difference)
 
 
-def first_difference(everyone: Sequence[Mapping[str, str]]) -> str:
+def first_difference(all_facts: Sequence[Mapping[str, str]]) -> str:
     """Return a message about the first fact that differs between ranks; empty if all are equal."""
-    for name in dict.fromkeys(name for facts in everyone for name in facts):
+    for name in dict.fromkeys(name for facts in all_facts for name in facts):
         places: dict[str, list[int]] = {}
-        for rank, facts in enumerate(everyone):
+        for rank, facts in enumerate(all_facts):
             places.setdefault(facts.get(name, "not given"), []).append(rank)
         if len(places) > 1:
-            (first, ranks), (second, there) = list(places.items())[:2]
-            answers = f"{first} on {format_ranks(ranks)} and {second} on {format_ranks(there)}"
+            (first, ranks), (second, others) = list(places.items())[:2]
+            answers = f"{first} on {format_ranks(ranks)} and {second} on {format_ranks(others)}"
             return f"{name}: found {answers}, expected the same"
     return ""
 

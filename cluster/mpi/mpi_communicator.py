@@ -92,9 +92,9 @@ class Mpi(SharedWordFactory):
         check_pair(value, index)
         self._liveness.together()
         value = int(value)
-        mine = PAIR.pack(value >> 64, value & WORD, index)
+        packed = PAIR.pack(value >> 64, value & WORD, index)
         least = bytearray(PAIR.size)
-        self.world.Allreduce([mine, 1, self._pair], [least, 1, self._pair], self._least)
+        self.world.Allreduce([packed, 1, self._pair], [least, 1, self._pair], self._least)
         high, low, where = PAIR.unpack(least)
         return (high << 64) + low, where
 
@@ -107,9 +107,9 @@ class Mpi(SharedWordFactory):
         self._liveness.together()
         if isinstance(summand, int):
             return sum(self.world.allgather(summand))
-        mine = np.array(summand, order="C")
-        total: Any = np.empty_like(mine)
-        self.world.Allreduce(mine, total, self._mpi.SUM)
+        summands = np.array(summand, order="C")
+        total: Any = np.empty_like(summands)
+        self.world.Allreduce(summands, total, self._mpi.SUM)
         return total if isinstance(summand, np.ndarray) else total[()]
 
     def bcast(self, item: T) -> T:
@@ -130,14 +130,14 @@ class Mpi(SharedWordFactory):
     def join(self, items: np.ndarray) -> np.ndarray:
         self._liveness.together()
         lengths = self.world.allgather(items.size)
-        whole: Any = np.empty(sum(lengths), items.dtype)
+        joined: Any = np.empty(sum(lengths), items.dtype)
         element = self._mpi.BYTE.Create_contiguous(items.dtype.itemsize).Commit()
-        mine = np.ascontiguousarray(items).view(np.uint8)
+        own_bytes = np.ascontiguousarray(items).view(np.uint8)
         try:
-            self.world.Allgatherv([mine, items.size, element], [whole.view(np.uint8), lengths, element])
+            self.world.Allgatherv([own_bytes, items.size, element], [joined.view(np.uint8), lengths, element])
         finally:
             element.Free()
-        return np.asarray(whole)
+        return np.asarray(joined)
 
     def reduce(self, items: np.ndarray, operation: str) -> None:
         check_summand(items)

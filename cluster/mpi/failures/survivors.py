@@ -85,11 +85,11 @@ class FaultTolerantMpi(Mpi):
     def shrink(self) -> list[int]:
         """Continue with the remaining ranks, which all call this; returns the lost ones by their initial numbers."""
         world = self.world.whole
-        left = world.Shrink()
-        left.Set_errhandler(self._mpi.ERRORS_RETURN)
-        survivors = set(self._mpi.Group.Translate_ranks(left.group, range(left.size), self._whole))
+        shrunk = world.Shrink()
+        shrunk.Set_errhandler(self._mpi.ERRORS_RETURN)
+        survivors = set(self._mpi.Group.Translate_ranks(shrunk.group, range(shrunk.size), self._whole))
         before, self.lost = self.lost, [rank for rank in range(self._whole.size) if rank not in survivors]
-        self._guard(left)
+        self._guard(shrunk)
         return [rank for rank in self.lost if rank not in before]
 
     def find_places(self) -> None:
@@ -101,8 +101,8 @@ class FaultTolerantMpi(Mpi):
 class GuardedCommunicator:
     """mpi4py's communicator, with calls that raise `RankLost` on a lost rank, after notifying all others."""
 
-    def __init__(self, whole: Any, mpi: Any) -> None:
-        self.whole = whole
+    def __init__(self, world: Any, mpi: Any) -> None:
+        self.whole = world
         self._mpi = mpi
         self._signs = {mpi.ERR_PROC_FAILED, mpi.ERR_PROC_FAILED_PENDING, mpi.ERR_REVOKED}
 
@@ -155,7 +155,7 @@ class WordMessages:
 
     def send(self, *news: int) -> None:
         """Send to all others; the messages are short, so the call does not wait."""
-        self.sent = [one for one in self.sent if not one[0].Test()]
+        self.sent = [message for message in self.sent if not message[0].Test()]
         words = np.array(news, np.int64)
         for other in range(self.ranks.size):
             if other != self.ranks.rank:
