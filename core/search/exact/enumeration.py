@@ -241,11 +241,9 @@ class Enumeration(ItemSearch):
             return super().faulty_records(records)
         cities = records[:, LEVEL].astype(np.int64)
         is_used = np.arange(ROW) < cities[:, None]
-        visited = np.bitwise_or.reduce(
-            np.where(is_used & (records < self.n), 1 << (records & 31).astype(np.int64), 0), 1
-        )
+        seen = np.bitwise_or.reduce(np.where(is_used & (records < self.n), 1 << (records & 31).astype(np.int64), 0), 1)
         fits = (cities >= 1) & (cities <= self.n - 4) & (records[:, PLACE] < self.n) & (records[:, 0] == 0)
-        wrong = np.flatnonzero(~fits | (np.bitwise_count(visited) != cities))
+        wrong = np.flatnonzero(~fits | (np.bitwise_count(seen) != cities))
         return f"found row {wrong[0]} that is no part of an item, expected different cities" if wrong.size else None
 
     def records_left(self, ranks: Any) -> np.ndarray:

@@ -103,13 +103,11 @@ class ExactSearch:
             )
         if depth is not None and not 1 <= depth <= max(1, n - 4):
             raise UserError(f"items of {depth} cities: expected 1 to {max(1, n - 4)} of {n}")
-        most_length = one_tree.MOST_LENGTH if bound in (None, "one-tree") else MOST_LENGTH
+        limit = one_tree.MOST_LENGTH if bound in (None, "one-tree") else MOST_LENGTH
         self.start = greedy_tour(self.distances) if start == "greedy" else np.arange(n)
         self.start_length = tour_length(self.distances, self.start)
-        if self.start_length >= most_length:
-            raise UserError(
-                f"tours of length {self.start_length} and more: expected below {most_length}, or a coarser unit"
-            )
+        if self.start_length >= limit:
+            raise UserError(f"tours of length {self.start_length} and more: expected below {limit}, or a coarser unit")
         is_on_host = n < FEWEST_CITIES or ((bound is None or is_published) and n <= ON_THE_HOST)
         self.bound = "none" if is_on_host else bound or "one-tree"
         self.on_host = is_on_host

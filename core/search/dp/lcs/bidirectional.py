@@ -196,13 +196,13 @@ class StairPieces:
         self.rises = left_of + np.arange(left_of.size)
         self.count = self.words.size + self.rises.size
 
-    def largest_sum(self, gains: np.ndarray, losses: np.ndarray) -> int:
+    def largest_sum(self, more: np.ndarray, fewer: np.ndarray) -> int:
         """Return the largest sum of both tables at any point of the line.
 
-        The sum grows by 1 at the bits of ``gains``, and shrinks at those of ``losses``; both (count,), u64: a bit for
+        The sum grows by 1 at the bits of ``more``, and shrinks at those of ``fewer``; both (count,), u64: a bit for
         each column or row of a piece.
         """
-        up, down = (np.bitwise_count(bits).astype(np.int64) for bits in (gains, losses))
+        up, down = (np.bitwise_count(bits).astype(np.int64) for bits in (more, fewer))
         after = np.cumsum(up - down)
         # At the right end the other table is empty, and so is the first one at the left end.
         end = int(up[self.words].sum() - down[self.rises].sum())
@@ -212,9 +212,7 @@ class StairPieces:
         near = np.flatnonzero(before + up > best)
         if near.size == 0:
             return best
-        steps = [
-            np.unpackbits(bits[near].view(np.uint8), bitorder="little").astype(np.int8) for bits in (gains, losses)
-        ]
+        steps = [np.unpackbits(bits[near].view(np.uint8), bitorder="little").astype(np.int8) for bits in (more, fewer)]
         within = np.cumsum((steps[0] - steps[1]).reshape(near.size, COLUMNS), axis=1, dtype=np.int64)
         return max(best, int((before[near, None] + within).max()))
 
