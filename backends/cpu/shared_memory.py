@@ -73,11 +73,11 @@ def open_segment(segment: Segment) -> mmap.mmap:
     if key not in _opened:
         for old in [old for old, memory in _opened.items() if memory.size() == 0]:
             del _opened[old]
-        _opened[key] = _mapped(segment)
+        _opened[key] = _map(segment)
     return _opened[key]
 
 
-def _mapped(segment: Segment) -> mmap.mmap:
+def _map(segment: Segment) -> mmap.mmap:
     descriptor = os.open(segment.path, os.O_RDWR)
     try:
         return mmap.mmap(descriptor, segment.size)
@@ -114,7 +114,7 @@ class SharedBuffer(Buffer):
     @classmethod
     def opened(cls, segment: Segment, shape: tuple[int, ...], dtype: Any) -> SharedBuffer:
         """Open another process's buffer; it is mapped as long as a reference to it exists."""
-        return cls(_mapped(segment), segment, shape, dtype)
+        return cls(_map(segment), segment, shape, dtype)
 
 
 def free_bytes() -> int | None:

@@ -240,18 +240,18 @@ class OpenClBackend(Backend):
     def program(self, source: str, name: str) -> Any:
         """Build from the cached binary of an earlier run, or from source."""
         if self.is_pocl:  # it has a separate cache, shared by all processes, into which it would unpack ours
-            return self.built(name, self.cl.Program(self.context, source))
+            return self.build(name, self.cl.Program(self.context, source))
         device = (self.device._replace(memory_bytes=0), self.handle.version, cpu_tag())
         key = f"{source} {OPTIONS} {self.handle.platform.version} {device}"
         path = os.path.join(cache_folder("opencl"), f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:24]}.bin")
         binary = read_sealed(path)
         if binary is not None:
-            return self.built(name, self.cl.Program(self.context, [self.handle], [binary]))
-        built = self.built(name, self.cl.Program(self.context, source))
+            return self.build(name, self.cl.Program(self.context, [self.handle], [binary]))
+        built = self.build(name, self.cl.Program(self.context, source))
         write_sealed(path, built.get_info(self.cl.program_info.BINARIES)[0])
         return built
 
-    def built(self, name: str, program: Any) -> Any:
+    def build(self, name: str, program: Any) -> Any:
         """Compile and link without output on the terminal; errors have the compiler's messages."""
         cl = self.cl
         with warnings.catch_warnings(), captured_stderr() as words:

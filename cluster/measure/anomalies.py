@@ -25,15 +25,15 @@ def find_anomalies(measured: ClusterMeasurement, conditions: Sequence[Mapping[st
     GPU throttling.
     """
     return [
-        *slow_ranks(measured.ranks),
-        *crowded_hosts(measured.ranks),
-        *throttled(measured.ranks, conditions),
-        *unequal_versions(measured.ranks),
-        *clocks_apart(measured.ranks),
+        *find_slow_ranks(measured.ranks),
+        *find_crowded_hosts(measured.ranks),
+        *find_throttled(measured.ranks, conditions),
+        *find_unequal_versions(measured.ranks),
+        *find_clock_offsets(measured.ranks),
     ]
 
 
-def slow_ranks(ranks: Sequence[RankSpeed]) -> Iterator[str]:
+def find_slow_ranks(ranks: Sequence[RankSpeed]) -> Iterator[str]:
     """Yield ranks slower than others with the same kind of device, even while the others of their host wait."""
     for backend in dict.fromkeys(rank.backend for rank in ranks):
         alike = [rank for rank in ranks if rank.backend == backend]
@@ -49,7 +49,7 @@ def slow_ranks(ranks: Sequence[RankSpeed]) -> Iterator[str]:
             )
 
 
-def crowded_hosts(ranks: Sequence[RankSpeed]) -> Iterator[str]:
+def find_crowded_hosts(ranks: Sequence[RankSpeed]) -> Iterator[str]:
     """Yield hosts with too few cores for their ranks, or with ranks that slow each other down."""
     for host, ranks_of_host in group_by_host(ranks).items():
         needed, cores = sum(rank.cores for rank in ranks_of_host), min(rank.host_cores for rank in ranks_of_host)
@@ -65,7 +65,7 @@ def crowded_hosts(ranks: Sequence[RankSpeed]) -> Iterator[str]:
             )
 
 
-def throttled(ranks: Sequence[RankSpeed], conditions: Sequence[Mapping[str, object]]) -> Iterator[str]:
+def find_throttled(ranks: Sequence[RankSpeed], conditions: Sequence[Mapping[str, object]]) -> Iterator[str]:
     """Yield throttled GPUs with the reasons, and processors with a lower clock than the others."""
     clocks: dict[str, list[tuple[int, float]]] = {}
     for rank, condition in zip(ranks, conditions, strict=False):
@@ -84,7 +84,7 @@ def throttled(ranks: Sequence[RankSpeed], conditions: Sequence[Mapping[str, obje
             yield f"{ranks_at_low}: {device} runs at {least:.0f} MHz, elsewhere at {typical:.0f}"
 
 
-def unequal_versions(ranks: Sequence[RankSpeed]) -> Iterator[str]:
+def find_unequal_versions(ranks: Sequence[RankSpeed]) -> Iterator[str]:
     """Yield software with different versions on different ranks."""
     for name in dict.fromkeys(name for rank in ranks for name in rank.versions):
         counts = Counter(rank.versions.get(name, "none") for rank in ranks)
@@ -97,7 +97,7 @@ def unequal_versions(ranks: Sequence[RankSpeed]) -> Iterator[str]:
             yield f"{name}: found {theirs} on {unlike} ({where}), elsewhere {reference}"
 
 
-def clocks_apart(ranks: Sequence[RankSpeed]) -> Iterator[str]:
+def find_clock_offsets(ranks: Sequence[RankSpeed]) -> Iterator[str]:
     """Yield hosts with another clock than the first: dates of records and files may be in the future."""
     for host, ranks_of_host in group_by_host(ranks).items():
         offset = ranks_of_host[0].clock_offset_s

@@ -185,21 +185,21 @@ def read_measurement(path: str | os.PathLike[str]) -> ClusterMeasurement:
     if not isinstance(content, dict) or "version" not in content:
         raise MeasuredFileError(path, "", "no version", WRITTEN_BY)
     if type(content["version"]) is not int or content["version"] != VERSION:
-        raise MeasuredFileError(path, "version", shown(content["version"]), f"{VERSION}; run `check` again")
+        raise MeasuredFileError(path, "version", shorten(content["version"]), f"{VERSION}; run `check` again")
     try:
         measured = msgspec.convert(content, ClusterMeasurement)
     except msgspec.ValidationError as error:
-        raise MeasuredFileError(path, *explained(str(error), content)) from None
+        raise MeasuredFileError(path, *explain_error(str(error), content)) from None
     if [rank.rank for rank in measured.ranks] != list(range(max(1, len(measured.ranks)))):
-        raise MeasuredFileError(path, "ranks", shown([rank.rank for rank in measured.ranks]), "ranks 0, 1, 2, ...")
+        raise MeasuredFileError(path, "ranks", shorten([rank.rank for rank in measured.ranks]), "ranks 0, 1, 2, ...")
     for number, link in enumerate(measured.links):
         if max(link.source, link.target) >= len(measured.ranks):
-            pair = shown([link.source, link.target])
+            pair = shorten([link.source, link.target])
             raise MeasuredFileError(path, f"links[{number}]", pair, f"ranks below {len(measured.ranks)}")
     return measured
 
 
-def explained(message: str, content: Any) -> tuple[str, str, str]:
+def explain_error(message: str, content: Any) -> tuple[str, str, str]:
     """Return place, value found and value expected from an error of msgspec: ``Expected ... - at `$.links[0]` ``."""
     problem, _, place = message.partition(" - at `$")
     place = place.strip(".`")
@@ -209,10 +209,10 @@ def explained(message: str, content: Any) -> tuple[str, str, str]:
         return place, field[1], "only what `check` writes"
     for key in re.findall(r"\w+", place):
         content = content[int(key) if key.isdecimal() else key]
-    return place, shown(content), problem.removeprefix("Expected ").partition(", got")[0]
+    return place, shorten(content), problem.removeprefix("Expected ").partition(", got")[0]
 
 
-def shown(value: Any) -> str:
+def shorten(value: Any) -> str:
     """Return the beginning of a value, as JSON."""
     text = msgspec.json.encode(value).decode()
     return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 3] + "..."

@@ -18,13 +18,13 @@ WORD = np.zeros(1, np.int64)
 """Array of the size of a shared word's operand."""
 
 
-def _passed_on(name: str, sent: Callable[..., Iterable[Any]] = lambda *_: ()) -> Any:
+def _forward(name: str, sent: Callable[..., Iterable[Any]] = lambda *_: ()) -> Any:
     """Make a method that forwards a call, times it, and counts the sent items."""
 
     def call(self: Any, *arguments: Any) -> Any:
         return self.timed(getattr(self.wrapped, name), sent(self, *arguments), *arguments)
 
-    call.__name__, call.__doc__ = name, "See the class that this one stands for."
+    call.__name__, call.__doc__ = name, "See `Communicator`."
     return call
 
 
@@ -59,19 +59,19 @@ class TimedCommunicator(SharedWordFactory):
         self.calls += 1
         return result
 
-    minloc = _passed_on("minloc", lambda self, value, index: [PAIR])
-    sum = _passed_on("sum", lambda self, summand: [summand])
-    bcast = _passed_on("bcast", lambda self, item: [item] if self.rank == 0 else [])
-    gather = _passed_on("gather", lambda self, item: [item] if self.rank > 0 else [])
-    join = _passed_on("join", lambda self, items: [items])
-    reduce = _passed_on("reduce", lambda self, items, operation: [items])
-    transfer = _passed_on(
+    minloc = _forward("minloc", lambda self, value, index: [PAIR])
+    sum = _forward("sum", lambda self, summand: [summand])
+    bcast = _forward("bcast", lambda self, item: [item] if self.rank == 0 else [])
+    gather = _forward("gather", lambda self, item: [item] if self.rank > 0 else [])
+    join = _forward("join", lambda self, items: [items])
+    reduce = _forward("reduce", lambda self, items, operation: [items])
+    transfer = _forward(
         "transfer", lambda self, messages: [items for items, source, _ in messages if source == self.rank]
     )
-    send = _passed_on("send", lambda self, items, to: [items])
-    receive = _passed_on("receive")
-    barrier = _passed_on("barrier")
-    assemble = _passed_on("assemble")
+    send = _forward("send", lambda self, items, to: [items])
+    receive = _forward("receive")
+    barrier = _forward("barrier")
+    assemble = _forward("assemble")
 
     def host(self) -> str:
         return self.wrapped.host()
@@ -97,10 +97,10 @@ class TimedWord:
         self.timed, self.rank = clock.timed, clock.rank
 
     # The word is in the memory of rank 0.
-    add = _passed_on("add", lambda self, summand: [WORD] if self.rank else [])
-    lower = _passed_on("lower", lambda self, value: [WORD] if self.rank else [])
-    reset = _passed_on("reset")
-    close = _passed_on("close")
+    add = _forward("add", lambda self, summand: [WORD] if self.rank else [])
+    lower = _forward("lower", lambda self, value: [WORD] if self.rank else [])
+    reset = _forward("reset")
+    close = _forward("close")
 
 
 class Rehearsal(Solo):

@@ -163,7 +163,7 @@ class Liveness:
     def departed(self) -> int | None:
         me, size = self._world.Get_rank(), self._world.Get_size()
         others = (rank for rank in range(size) if rank != me)
-        return next((rank for rank in others if self._look(rank)[CALLS] == ENDED), None)
+        return next((rank for rank in others if self._read_words(rank)[CALLS] == ENDED), None)
 
     def leave(self) -> None:
         """Wait until every rank has ended; end the job if one waits for a call that this rank will not make."""
@@ -176,7 +176,7 @@ class Liveness:
         pause = FIRST_PAUSE_S
         while others:
             for rank, (since, exchanges) in list(others.items()):
-                seen = self._look(rank)
+                seen = self._read_words(rank)
                 if seen[CALLS] == ENDED:
                     del others[rank]
                 elif seen[PARTNER] != me + 1 or seen[EXCHANGES] != exchanges:
@@ -192,7 +192,7 @@ class Liveness:
         # MPI finalises after this, when Python has ended.
         idle_waiting.set_timer_slack(idle_waiting.timer_slack(launcher.local_size()))
 
-    def _look(self, rank: int) -> memoryview:
+    def _read_words(self, rank: int) -> memoryview:
         words = bytearray(24)
         self._window.Get([words, 3, self._mpi.INT64_T], rank)
         self._window.Flush(rank)

@@ -77,7 +77,7 @@ class FaultTolerantMpi(Mpi):
             try:
                 return bool(world.Agree(int(is_done)))
             except self._mpi.Exception as error:
-                if not self.world.tells_of_loss(error):
+                if not self.world.is_loss(error):
                     raise
                 # A rank was lost and not all ranks knew; now they do, and can agree.
                 world.Ack_failed()
@@ -117,7 +117,7 @@ class GuardedCommunicator:
             try:
                 result = call(*arguments, **named)
             except Exception as error:
-                if self._is_whole() and not self.tells_of_loss(error):
+                if self._is_whole() and not self.is_loss(error):
                     raise
                 self.whole.Revoke()
                 raise RankLost from error
@@ -136,7 +136,7 @@ class GuardedCommunicator:
         """
         return not self.whole.Is_revoked() and self.whole.Get_failed().size == 0
 
-    def tells_of_loss(self, error: Exception) -> bool:
+    def is_loss(self, error: Exception) -> bool:
         return isinstance(error, self._mpi.Exception) and error.Get_error_class() in self._signs
 
 
@@ -168,7 +168,7 @@ class WordMessages:
             world.Recv(news, tag=WORD_TAG)
             word = self.words.get(int(news[WORD]))
             if word is not None and word.epoch == news[EPOCH]:
-                word.take_over(int(news[KIND]), int(news[VALUE]))
+                word.apply(int(news[KIND]), int(news[VALUE]))
 
 
 class ReplicatedWord:
@@ -185,15 +185,15 @@ class ReplicatedWord:
         self.value = 0
 
     def add(self, summand: int) -> int:
-        return self._done(ADD, summand) if summand else self._up_to_date()
+        return self._share(ADD, summand) if summand else self._update()
 
     def lower(self, value: int) -> int:
-        before = self._up_to_date()
-        return self._done(LOWER, value) if value < before else before
+        before = self._update()
+        return self._share(LOWER, value) if value < before else before
 
     def reset(self, value: int) -> None:
         self.posted.ranks.barrier()
-        self._up_to_date()
+        self._update()
         self.epoch += 1
         self.value = int(value)
         self.posted.ranks.barrier()
@@ -201,16 +201,16 @@ class ReplicatedWord:
     def close(self) -> None:
         del self.posted.words[self.number]
 
-    def take_over(self, kind: int, operand: int) -> None:
+    def apply(self, kind: int, operand: int) -> None:
         self.value = self.value + operand if kind == ADD else min(self.value, operand)
 
-    def _up_to_date(self) -> int:
+    def _update(self) -> int:
         self.posted.receive()
         return self.value
 
-    def _done(self, kind: int, operand: int) -> int:
-        before = self._up_to_date()
-        self.take_over(kind, int(operand))
+    def _share(self, kind: int, operand: int) -> int:
+        before = self._update()
+        self.apply(kind, int(operand))
         self.posted.send(self.epoch, self.number, kind, int(operand))
         return before
 
