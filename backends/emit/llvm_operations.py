@@ -17,7 +17,7 @@ ORDER = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 
 
 class LlvmOperations:
-    """Makes operations for one target by numba's decorators, types and literals for it.
+    """Makes operations for one target, with numba's decorators and types for it.
 
     ``literal_intrinsic`` types an integer argument by its value.
     """

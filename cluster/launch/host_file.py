@@ -31,7 +31,7 @@ ANSWER_S, MOST_AT_ONCE = 5, 32
 
 
 class Host(NamedTuple):
-    """One line of a host file: a name, optionally with the user (``me@host``), and its number, from 1.
+    """One ``line`` of a host file, from 1: a name, optionally with the user (``me@host``).
 
     ``slots`` is the number of ranks, by default that of its cores, and ``most`` their maximum if oversubscribed.
     """

@@ -40,7 +40,7 @@ def host_memory(backend: Any, elements: int, dtype: Any, what: str, folder: str 
             raise UserError(refusal) from error
     try:
         with tempfile.TemporaryFile(dir=folder) as file:  # the map keeps its content
-            os.posix_fallocate(file.fileno(), 0, size)  # a full disk shows here, not as a fault in the middle
+            os.posix_fallocate(file.fileno(), 0, size)  # fails on a full disk, before any computation
             return np.memmap(file, dtype, "r+", shape=(elements,))
     except OSError as error:
         state = os.statvfs(folder) if os.path.isdir(folder) else None

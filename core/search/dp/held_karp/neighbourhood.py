@@ -157,7 +157,7 @@ class TourNeighbourhood:
         self.k = max(LEAST_K, min(settings.k, self.n - 1))
         self.net = net = network(self.k)
         self.transitions = (self.n - 1) * net.transitions
-        half = backend.device.memory_bytes // 2 or 1 << 30  # simulated devices do not say
+        half = backend.device.memory_bytes // 2 or 1 << 30  # simulated devices report no memory
         needed = 8 * rotations * net.states
         if needed > min(half, 2**33 - 1):
             raise UserError(f"{rotations} rotations with k = {self.k} need {needed:,} bytes of device memory")
