@@ -4,7 +4,7 @@ A search is constructed once and run any number of times::
 
     search = Kind(backend, communicator, problem, ...settings by name...)
     search.warm_up()
-    found = search.run(stop, history=..., callback=..., ranks=...)
+    result = search.run(stop, history=..., callback=..., ranks=...)
 
 Every rank constructs and runs it with the same arguments. The loop of a run is in `core.search.run`.
 """
@@ -26,18 +26,16 @@ class Progress(NamedTuple):
 
     Attributes
     ----------
-    done
-        Steps made so far; the ``run`` of a search says what its steps are.
-    total
-        Steps of the whole run; None: unknown.
+    done, total
+        Steps made so far, and steps of the whole run; the ``run`` of a search says what its steps are.
     cost
-        Cost of the best solution so far; None: unknown before the end.
+        Cost of the best solution so far.
     seconds
         Seconds since the run began.
     evaluations
-        Units of work so far, as `SearchResult.evaluations` counts them; None: unknown before the end.
+        Units of work so far, as `SearchResult.evaluations` counts them.
     bound
-        A cost below which there is no solution; None: unknown.
+        A cost below which there is no solution.
     """
 
     done: int
@@ -116,7 +114,7 @@ class Search(Protocol):
         stop
             Stop criteria; None: the search ends by itself.
         history
-            True if `SearchResult.history` is wanted.
+            True to record `SearchResult.history`.
         callback
             See `Callback`.
         ranks
@@ -136,7 +134,7 @@ class Search(Protocol):
 
 
 def alias(field: str) -> Any:
-    """Return a property of a result: a name of `SearchResult` for the field that the search calls otherwise."""
+    """Return a property of a result: a name of `SearchResult` for a field with another name."""
     return property(attrgetter(field))
 
 

@@ -106,7 +106,7 @@ def test_the_warm_up_makes_an_iteration_of_the_walks_that_run_side_by_side_and_t
     one.warm_up()
     assert clock.launched[0] == (0, 1, 1)
     assert one.iteration_s == longest_s(one.plan, one.iteration_s) == 3.0
-    assert one.launcher.awake == one.launcher.memory.here == 5
+    assert one.launcher.awake == one.launcher.memory.count == 5
 
 
 @pytest.mark.parametrize("row", [WALKS, NEIGHBOURS], ids=named)
