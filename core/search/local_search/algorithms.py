@@ -92,7 +92,7 @@ class Algorithm(NamedTuple):
         return not self.draws and self.rule != FOCUSED
 
     @property
-    def values(self) -> dict[str, object]:
+    def parameters(self) -> dict[str, object]:
         """Parameters that decide the trajectory, for the record."""
         values: dict[str, object] = {"algorithm": self.name}
         if self.rule == TABU:
