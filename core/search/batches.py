@@ -1,7 +1,7 @@
 """Batches of numbered items: those of a rank's equal share, and those that ranks take from one counter by speed.
 
-Guided self-scheduling (Polychronopoulos and Kuck 1987) where every processor takes its part of what is left, so that
-batches shrink towards the end; the parts are weighted by measured speed, as in weighted factoring (Hummel, Schmidt, Uma
+Guided self-scheduling (Polychronopoulos and Kuck 1987): every processor takes its part of the remaining items, so
+batches shrink towards the end. The parts are weighted by measured speed, as in weighted factoring (Hummel, Schmidt, Uma
 and Wein 1996).
 """
 
@@ -33,7 +33,7 @@ class TimedBatches:
 
     @property
     def has_more(self) -> bool:
-        """True if items are left."""
+        """True if items remain."""
         raise NotImplementedError
 
     def next_s(self) -> float:
@@ -158,7 +158,7 @@ class Batches(TimedBatches):
         return min(self.counter.taken(), self.items) * self.every_item // max(1, self.items)
 
     def close(self) -> None:
-        """Give the shared words back; every rank calls it, after its last batch."""
+        """Release the shared words; every rank calls it, after its last batch."""
         self.speeds.close()
         self.counter.close()
 

@@ -241,7 +241,7 @@ class Checkpointer:
             self.resume_from(earlier)
 
     def resume_from(self, state: Checkpoint) -> None:
-        """Resume from a checkpoint. Raises `UserError` if it has no seconds; other arrays are checked by `taken`."""
+        """Resume from a checkpoint. Raises `UserError` if it has no seconds; other arrays are checked by `take`."""
         seconds = {name: array for name, array in state.items() if name == SECONDS}
         self.before_s = float(check_layout(seconds, seconds_layout, self.source)[SECONDS])
         self.earlier = {name: array for name, array in state.items() if name != SECONDS}
@@ -253,7 +253,7 @@ class Checkpointer:
         earlier, self.earlier = self.earlier, None
         return None if earlier is None else {**earlier, SECONDS: np.array(self.before_s)}
 
-    def taken(self, layout: CheckpointLayout) -> Checkpoint | None:
+    def take(self, layout: CheckpointLayout) -> Checkpoint | None:
         """Return the checkpoint from which the run resumes, on the first call; None afterwards and for a new run.
 
         Raises `UserError` if it does not have the layout; all ranks have the same checkpoint and raise the same error.
@@ -307,8 +307,8 @@ def seconds_layout(state: Checkpoint) -> Iterator[CheckpointArray]:
 
 
 def take_checkpoint(checkpointer: Checkpointer | None, layout: CheckpointLayout) -> Checkpoint | None:
-    """Return the checkpoint from which a run resumes, or None for a new run; see `Checkpointer.taken`."""
-    return checkpointer.taken(layout) if checkpointer is not None else None
+    """Return the checkpoint from which a run resumes, or None for a new run; see `Checkpointer.take`."""
+    return checkpointer.take(layout) if checkpointer is not None else None
 
 
 def seconds_before(checkpointer: Checkpointer | None) -> float:

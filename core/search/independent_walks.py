@@ -43,10 +43,8 @@ class IndependentWalks:
 
     Parameters
     ----------
-    backend
-        A `backends.launch.Backend`.
-    communicator
-        A `cluster.Communicator`, or a rehearsal of one; every rank constructs and calls the same.
+    backend, communicator
+        See `core.search.protocol.Search`.
     walk : bundle
         Has the rows ``control``, ``totals``, ``number``, ``best`` and `solution_row`.
     n
@@ -166,7 +164,7 @@ class IndependentWalks:
             run.begin_samples(self.best_here()[0] if self.own_count else None)
 
     def step(self, run: SynchronousRun) -> Step:
-        """Perturb every walk as often as the budget says."""
+        """Perturb every walk by the number of iterations of the budget."""
         has_target = run.stop.target != Stop().target
         count = run.budget().steps
         if has_target:

@@ -62,11 +62,11 @@ class SearchResult(Protocol):
 
     @property
     def cost(self) -> int:
-        """Cost of the best solution: a length, or the value where the largest one is wanted."""
+        """Cost of the best solution: a length, or the value if the largest one is best."""
 
     @property
     def solution(self) -> np.ndarray | None:
-        """The best solution; None: not wanted."""
+        """The best solution; None: not requested."""
 
     @property
     def evaluations(self) -> int:
@@ -78,7 +78,7 @@ class SearchResult(Protocol):
 
     @property
     def history(self) -> list[list[Any]] | None:
-        """Rows [iteration, evaluations, seconds, best cost] where the best cost improved; None: not wanted."""
+        """Rows [iteration, evaluations, seconds, best cost] of improvements of the best cost; None: not requested."""
 
     @property
     def finished(self) -> bool:
@@ -88,8 +88,9 @@ class SearchResult(Protocol):
 class Search(Protocol):
     """A search on one device of each rank, ready to be repeated.
 
-    It is constructed from a backend, a communicator, the problem (or an instance's data) and settings by name. The
-    communicator determines the rank's part of the work; a rehearsal of one (`cluster.mpi.proxies.Rehearsal`) lets every
+    It is constructed from a backend (`backends.launch.Backend`), a communicator (`cluster.Communicator`), the problem
+    (or an instance's data) and settings by name; every rank constructs and calls the same. The rank and the size of the
+    communicator determine the rank's part of the work; a rehearsal of one (`cluster.mpi.proxies.Rehearsal`) lets every
     rank warm up alone.
     """
 

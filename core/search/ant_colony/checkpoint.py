@@ -95,7 +95,7 @@ def restore_colony(colony: Colony, row: dict[str, np.ndarray], curve: np.ndarray
     write, memory = colony.backend.write, colony.memory
     place = np.argsort(colony.instance.order)
     write(memory.state, row["numbers"])
-    # Every rank has the tour, and says that it has it if its ants made it.
+    # Every rank has the tour; `BestTours.is_here` is True on the rank of the ant that made it.
     write(memory.best, place[row["best"]].astype(np.uint16))
     write(memory.digest, row["digest"] * np.uint64(has_digest))
     colony.make_places(len(curve))

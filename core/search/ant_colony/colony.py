@@ -168,7 +168,7 @@ class Colony:
         allocate = backend.allocate
         self.ants = backend.rows(self.ant(n=n, first=first), count)
         self.judged = self.ants if count else backend.rows(self.ant(n=n, first=settings.ants), 1)
-        """`ants` or, where there is none, one row behind all ants: a kernel may not read from no rows."""
+        """`ants`, or one row behind all ants if there is none: a kernel may not read from no rows."""
         self.laid = pheromone.DepositedTour(allocate(n, np.uint32), allocate(1, np.uint32))
         self.memory: Any = ants_kernels.ColonyState(
             number=number,
@@ -294,7 +294,7 @@ class Colony:
         self.together.reduce(self.memory.least, "least")
 
     def judge(self, leader: Rows | None = None) -> None:
-        """Keep the best tour, and in a Max-Min Ant System give all ranks the one that deposits.
+        """Keep the best tour, and in a Max-Min Ant System send all ranks the one that deposits.
 
         ``leader`` is another colony's tour, which ``memory.least`` names: it is adopted if it is the best.
         """

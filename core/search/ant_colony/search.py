@@ -36,11 +36,8 @@ class AntColony:
 
     Parameters
     ----------
-    backend
-        A `backends.launch.Backend`.
-    communicator
-        A `cluster.Communicator`; its rank and size decide this rank's part; every rank makes the same calls. `run` may
-        get another of the same size.
+    backend, communicator
+        See `core.search.protocol.Search`.
     distances : ndarray, shape (n, n), uint16 or uint32
         Symmetric.
     strategy

@@ -106,7 +106,7 @@ class ClimbLauncher:
 FEWEST_CITIES = 5
 STARTS = ("oneil2011", "philox")
 PERIOD = 2**31
-"""Climbers that the paper's generator tells apart."""
+"""Number of different climbers of the paper's generator."""
 MOST_CLIMBERS = 1 << 62
 """The counter of all ranks has 63 bits."""
 PARTS = 20
@@ -118,10 +118,8 @@ class HillClimbing:
 
     Parameters
     ----------
-    backend
-        A `backends.launch.Backend`.
-    communicator
-        A `cluster.Communicator`, or a rehearsal of one; every rank constructs and calls the same.
+    backend, communicator
+        See `core.search.protocol.Search`.
     distances : ndarray, shape (n, n), uint16 or uint32
         Symmetric.
     start
@@ -235,7 +233,7 @@ class HillClimbing:
     # --- the search, as the run loop calls it ---
 
     def begin(self, run: AsynchronousRun, checkpoint: Checkpoint | None) -> None:
-        """Start with all climbers, or with those that a checkpoint has left."""
+        """Start with all climbers, or with the remaining ones of a checkpoint."""
         ranks, climbers = run.ranks, run.stop.iterations
         self.launcher.reset()
         if self.met is not ranks:

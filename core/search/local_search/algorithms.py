@@ -22,7 +22,7 @@ from core.lang.digest import source_digest
 
 MOST_SHAKES = 255
 INSERTING = FOCUSED + 1
-"""The rule of iterated greedy search, which is none of the engine's (`core.kernels.local_search.hooks`)."""
+"""Rule of iterated greedy search, which has other kernels (`core.kernels.local_search.hooks` has the others)."""
 
 
 class Algorithm(NamedTuple):
@@ -232,7 +232,7 @@ def SimulatedAnnealing(  # noqa: N802
 ) -> Algorithm:
     """Draw neighbours at random and take the first that Metropolis' rule accepts; an iteration is a draw.
 
-    Draws are looked at in batches, side by side; those behind an accepted one are drawn again from there, so the
+    Draws are evaluated in batches, side by side; those behind an accepted one are drawn again from there, so the
     trajectory is that of one draw after the other. A walk begins again, at the first temperature, after ``restart``
     draws without a better best solution; 0: never.
     """

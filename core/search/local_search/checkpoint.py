@@ -58,7 +58,7 @@ def layout(plan: Plan, memory: WalkMemory, stop: Stop, before_s: float, state: C
     encoding, algorithm = plan.problem.encoding, plan.algorithm
     count = plan.settings.walks if plan.settings.by_walks else 1
     yield CheckpointArray(DONE, np.int64, (), [(1, stop.iterations)])
-    # An iteration of simulated annealing or of a rule looks at up to `batch` draws, and a walk counts each of them.
+    # An iteration of simulated annealing or of a rule evaluates up to `batch` draws, and a walk counts each of them.
     done = int(state[DONE])
     most = done * algorithm.batch if plan.draws else done
     costs, anything = (plan.costs.least, plan.costs.most), (-ANY, ANY)
@@ -151,7 +151,7 @@ def resume_walks(launcher: WalkLauncher, state: Checkpoint, recorder: HistoryRec
     rows = {name: state[name][first:end].copy() for name in FIELDS}
     memory.write(memory.walkers.solution, rows["solution"])
     launcher.begin()
-    # The next iteration finds what `begin` has made, not what an earlier one has left.
+    # The next iteration finds the state of `begin`, not that of an earlier iteration.
     rows["control"][:, walks.CHANGED] = walks.EVERYTHING
     for name in FIELDS:
         memory.write(getattr(memory.walkers, name), rows[name])

@@ -30,7 +30,7 @@ WALKS: dict[tuple[bool, bool], type] = {
 }
 """The bundle of a walk, by whether it has a history and whether it keeps differences."""
 PART_BITS, WIDE_PART_BITS = 6, 3
-"""Neighbours of a part, as a power of 2: for one lane, and for a device with lanes, each of which looks at parts."""
+"""Neighbours of a part, as a power of 2: for one lane, and for a device with lanes that scan parts."""
 
 
 class WalkMemory:

@@ -280,7 +280,7 @@ def as_list(neighbourhoods: Neighbourhoods) -> list[str | Neighbourhood]:
 
 
 def possible_costs(problem: Problem) -> CostRange:
-    """Return the costs that a walk may have; refuse costs that 32 bits do not hold."""
+    """Return the costs that a walk may have. Raises `UserError` for costs that do not fit 32 bits."""
     stated = problem.cost_range()
     least, most = stated or (-LARGEST_UNSTATED, LARGEST_UNSTATED)
     if max(abs(least), abs(most), most - least) >= moves.NEVER:

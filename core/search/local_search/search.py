@@ -66,11 +66,8 @@ class LocalSearch:
 
     Parameters
     ----------
-    backend
-        A `backends.launch.Backend`.
-    communicator
-        A `cluster.Communicator`; its rank and size decide this rank's part; every rank makes the same calls. `run` may
-        get another of the same size.
+    backend, communicator
+        See `core.search.protocol.Search`.
     neighbourhoods
         One, or up to three that a descent tries in this order: names, or the problem's own.
     tune
@@ -284,7 +281,7 @@ class LocalSearch:
         self.evaluated = self.walks.evaluations() if run.stop.seconds != inf else 0
 
     def step(self, run: SynchronousRun) -> Step:
-        """Iterate, and let walks that are worse adopt the best solution of all."""
+        """Iterate; then walks that are worse may adopt the best solution of all."""
         count = self.batch(run)
         (self.recorder or self).iterate(count)
         control = self.launcher.memory.control()
@@ -366,7 +363,7 @@ class LocalSearch:
     def unevenness(self, run: SynchronousRun, count: int) -> float:
         """Return the factor by which the next batch may take longer than this one of ``count`` iterations.
 
-        Walks find an improving neighbour late, draw long before one is accepted, or come to a larger neighbourhood.
+        Walks find an improving neighbour late, draw long before one is accepted, or reach a larger neighbourhood.
         """
         if run.stop.seconds == inf:
             return SAFETY_FACTOR

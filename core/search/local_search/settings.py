@@ -120,7 +120,7 @@ class SearchSettings:
 
 
 def check_mapping(settings: SearchSettings, algorithm: Algorithm) -> None:
-    """Refuse the paper's mapping for what the paper does not lay on a device."""
+    """Refuse the paper's mapping for algorithms and settings that the paper does not have."""
     if settings.mapping not in MAPPINGS:
         raise UserError(f"mapping {settings.mapping!r}: expected {', '.join(MAPPINGS)}")
     if not settings.is_published:
@@ -154,7 +154,7 @@ def check_level(settings: SearchSettings) -> None:
 
 
 def check_host(settings: SearchSettings, algorithm: Algorithm, tuned: bool) -> None:
-    """Refuse a loop on the host where there is nothing to select, or no single walk."""
+    """Refuse a loop on the host for algorithms that draw, or at another level than ``iteration``."""
     generate, select = settings.generate, settings.select
     for option, value in (("generate", generate), ("select", select)):
         if value not in ("device", "host"):

@@ -63,7 +63,7 @@ class Slices:
         return min(SLICE_S, longest_launch_s(self.limit_s, time.perf_counter() - self.began))
 
     def iterate(self, count: int) -> None:
-        """Let every walk make ``count`` iterations, or fewer if the time is over before."""
+        """Make ``count`` iterations of every walk, or fewer if the time is over before."""
         for _ in range(count):
             if not self.is_cut:
                 (self.by_parts if self.in_parts else self.by_walks)()

@@ -36,9 +36,9 @@ class AcceptedError(Exception):
 class Taking(Checkpointer):
     """A checkpointer that ends the run when its state has been checked."""
 
-    def taken(self, layout):
+    def take(self, layout):
         """See `Checkpointer`."""
-        super().taken(layout)
+        super().take(layout)
         raise AcceptedError
 
 

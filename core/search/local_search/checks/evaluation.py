@@ -26,7 +26,7 @@ from core.search.local_search.checks.move_sequences import (
 from core.search.local_search.checks.touched import TouchedCheck
 
 ENOUGH_FOR_A_CAUSE, READS_FOR_A_CAUSE = 24, 200_000
-"""Moves that are asked for to find out why one is wrong, and elements that plain Python may read meanwhile."""
+"""Moves that are evaluated to find the cause of a wrong one, and elements that plain Python may read for them."""
 
 
 class EvaluationCheck:
@@ -355,21 +355,16 @@ FACTORS = (2, 3, 4)
 
 
 def likely_cause(changes: np.ndarray, added: np.ndarray, cost: int, others: dict[str, np.ndarray]) -> str:
-    """Name a common mistake that explains every difference.
+    """Name a common error that explains every difference; return an empty text if there is none.
 
     Parameters
     ----------
-    said, added : ndarray, shape (count,), int64
+    changes, added : ndarray, shape (count,), int64
         Changes of some moves by `delta` and by `cost`.
     cost
         Cost of the solution before the moves.
     others : dict of str to ndarray, shape (count,)
         Changes of cost by other moves, with their descriptions.
-
-    Returns
-    -------
-    Description of the cause; empty if unknown.
-
     """
     if len(changes) < FEWEST or len(np.unique(added)) < 2:
         return ""

@@ -113,7 +113,7 @@ class InterpreterExecutor(CheckExecutor):
         return array.copy()
 
     def at_leisure(self, reads: int | None = None) -> InterpreterExecutor:
-        """Return the same walk with other reads left, and no clock."""
+        """Return the same walk with another number of reads, and no clock."""
         other = copy.copy(self)
         other.reads, other.end = None if reads is None else [reads], math.inf
         return other

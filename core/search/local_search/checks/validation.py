@@ -35,7 +35,7 @@ LANES = 3
 MOVES_CHECKED, MOVES_CHECKED_LATER, FEW = 256, 16, 6
 """Moves to try at a start solution and after each move; largest number of them in plain Python."""
 OWN_MOVES_CHECKED, OWN_MOVES_CHECKED_LATER = 16, 2
-"""The same where plain Python makes every neighbour, since only the problem's own `move` knows it."""
+"""The same if plain Python makes every neighbour, since only the problem's own `move` can."""
 MOVES_MADE = 24
 """Moves that are made one after the other."""
 FULL_CHECKS_AFTER = (0, 3, MOVES_MADE)
