@@ -164,7 +164,7 @@ class IndependentWalks:
             run.begin_samples(self.best_here()[0] if self.own_count else None)
 
     def step(self, run: SynchronousRun) -> Step:
-        """Perturb every walk by the number of iterations of the budget."""
+        """Perturb every walk once in each iteration of the budget."""
         has_target = run.stop.target != Stop().target
         count = run.budget().steps
         if has_target:

@@ -135,7 +135,7 @@ class MoveSequence:
         """Return the first point, or that to which the last one's move leads."""
         solution, many, indices = self.start, self.first, np.array(self.window)
         if self.points:
-            solution, many = self.led_on(), self.later
+            solution, many = self.next_solution(), self.later
             indices = np.sort(self.random.choice(indices, min(len(indices), max(1, many // 2)), replace=False))
         elif self.mover is not None:
             self.mover.build(solution)
@@ -148,8 +148,8 @@ class MoveSequence:
             self.rescore(point, point.picked(None))
         return point
 
-    def stand(self, solution: np.ndarray, indices: np.ndarray, where: str = "") -> SequencePoint:
-        """Make a point beside the walk, for neighbours of these indices; none of its moves leads on."""
+    def point_at(self, solution: np.ndarray, indices: np.ndarray, where: str = "") -> SequencePoint:
+        """Return a point beside the walk, for neighbours of these indices."""
         listed = np.sort(indices)
         moves = self.listed(listed, solution)[np.searchsorted(listed, indices)]
         mover = self.make_mover() if self.make_mover is not None else None
@@ -159,7 +159,7 @@ class MoveSequence:
         point.cost = self.scorer.cost(solution)
         return point
 
-    def led_on(self) -> np.ndarray:
+    def next_solution(self) -> np.ndarray:
         """Return the solution to which the last point's move leads."""
         last = self.points[-1]
         assert last.next_move is not None

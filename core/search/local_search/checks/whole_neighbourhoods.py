@@ -44,7 +44,7 @@ def score_neighbours(
     sequence: MoveSequence, solution: np.ndarray, where: str, most: int, random: np.random.Generator, end: float
 ) -> SequencePoint:
     """Rescore the neighbours of a solution, in a random order, until the processor's clock shows ``end``."""
-    point = sequence.stand(solution, random.permutation(sample_indices(sequence.size, most, random)), where)
+    point = sequence.point_at(solution, random.permutation(sample_indices(sequence.size, most, random)), where)
     step = OWN_SAMPLE if point.mover is not None else max(1, min(ROWS, CHUNK // sequence.problem.encoding.n))
     for first in range(0, len(point.indices), step):
         if time.process_time() > end:
@@ -60,7 +60,7 @@ def descend(sequence: MoveSequence, random: np.random.Generator, end: float) -> 
     for _ in range(steps):
         if time.process_time() > end:
             break
-        point = sequence.stand(solution, sample_indices(sequence.size, sample, random))
+        point = sequence.point_at(solution, sample_indices(sequence.size, sample, random))
         added = sequence.added(point, point.moves)
         best = int(np.argmin(added))
         if added[best] >= 0:
