@@ -125,9 +125,9 @@ def ascending_fault(numbers: np.ndarray) -> str | None:
 
 
 def joined_rows(parts: Sequence[Checkpoint] | None, names: Iterable[str]) -> Checkpoint | None:
-    """Join arrays with a row for each walk in the order of ranks, or return None for None, as `gather` returns.
+    """Join arrays with a row for each walk, in the order of ranks, on the first rank; a rank without walks has none.
 
-    A rank without walks has no arrays.
+    ``parts`` are the arrays of all ranks, or None on other ranks, as `gather` returns them.
     """
     if parts is None:
         return None

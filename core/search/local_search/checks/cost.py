@@ -119,7 +119,7 @@ def repeatable_cost(scorer: CheckedScorer, solution: np.ndarray) -> int:
 
 
 def refuse_a_change(scorer: CheckedScorer, method: str, before: np.ndarray, after: np.ndarray) -> None:
-    """Refuse a scorer that has written to its solution."""
+    """Raise `WrongCost` if a scorer has written to its solution."""
     changed = np.flatnonzero(before != after)
     if len(changed):
         p = int(changed[0])
