@@ -99,7 +99,10 @@ class HistoryRecorder:
             self.settle()
 
     def go_on(self, control: np.ndarray, counts: np.ndarray) -> int:
-        """Free the walks that wait for the host or, if none does, all. Return the number of remaining iterations."""
+        """Free the resting walks with iterations due or, if there are none, all.
+
+        Return the number of remaining iterations.
+        """
         write, walkers = self.memory.backend.write, self.memory.walkers
         resting = control[:, walks.STOP] == walks.RESTING
         due = np.where(resting | (control[:, walks.STOP] == walks.RUNNING), counts[:, DUE], 0)
