@@ -13,19 +13,14 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from core.errors import UserError
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
 Checkpoint = dict[str, np.ndarray]
 """Arrays by name; a number is an array of shape ()."""
-HISTORY = "history"
-"""Name of the rows of a history, which `history_array` declares."""
 ANY = 2**63
 """Numbers of 64 bits with a sign are below this."""
 ANY_WORD = 2**64 - 1
@@ -121,22 +116,7 @@ def ascending_fault(numbers: np.ndarray) -> str | None:
     return f"found {after} after {before}, expected ascending numbers"
 
 
-# --- states and arrays that several searches have ---
-
-
-def joined_rows(parts: Sequence[Checkpoint] | None, names: Iterable[str]) -> Checkpoint | None:
-    """Join arrays with a row for each walk, in the order of ranks, on the first rank; a rank without walks has none.
-
-    ``parts`` are the arrays of all ranks, or None on other ranks, as `gather` returns them.
-    """
-    if parts is None:
-        return None
-    return {name: np.concatenate([part[name] for part in parts if part]) for name in names}
-
-
-def with_history(state: Checkpoint, history: ArrayLike | None) -> Checkpoint:
-    """Return a checkpoint with the rows [steps, evaluations, seconds, cost] of a history, if there is one."""
-    return state if history is None else {**state, HISTORY: np.array(history, np.float64).reshape(-1, 4)}
+# --- arrays of several searches ---
 
 
 def interval_array(

@@ -14,14 +14,11 @@ import numpy as np
 from core.errors import UserError
 from core.search.checkpoint import (
     ANY_WORD,
-    HISTORY,
     Checkpoint,
     CheckpointArray,
     Checkpointer,
     history_array,
-    joined_rows,
     permutation_fault,
-    with_history,
 )
 from core.search.local_search.outcome import Outcome, mix_digests
 from core.search.partition import equal_part
@@ -156,7 +153,7 @@ class IndependentWalks:
                     rows = checkpoint[name][self.first : self.end].astype(dtype)
                     self.backend.write(getattr(self.rows, name), rows.reshape(-1))
                 self.resume()
-            run.begin_samples(None, checkpoint.get(HISTORY), (run.done * self.walks, run.done))
+            run.begin_samples(None, checkpoint.get("history"), (run.done * self.walks, run.done))
         else:
             if self.own_count:
                 self.start()
@@ -192,11 +189,13 @@ class IndependentWalks:
             self.keep_best()
             for name, width, _ in self.kept_rows():
                 rows[name] = self.backend.download(getattr(self.rows, name)).reshape(self.own_count, width)
-        state = joined_rows(run.ranks.gather(rows), [name for name, _, _ in self.kept_rows()])
+        parts = run.ranks.gather(rows)
         history = run.history_rows(numbered=False)
-        if state is None:
+        if parts is None:
             return None
-        return with_history({"iterations": np.array(run.done, np.int64), **state}, history)
+        state = {name: np.concatenate([part[name] for part in parts if part]) for name, _, _ in self.kept_rows()}
+        more = {} if history is None else {"history": history}
+        return {"iterations": np.array(run.done, np.int64), **state, **more}
 
     def layout(self, run: SynchronousRun, state: Checkpoint) -> Iterator[CheckpointArray]:
         yield CheckpointArray("iterations", np.int64, (), [(0, run.stop.iterations)])
@@ -209,7 +208,7 @@ class IndependentWalks:
         yield CheckpointArray("totals", np.uint64, (self.walks, TOTALS), [(0, ANY_WORD)])
         if run.has_history:
             best = int(state["control"][:, BEST_COST].min())
-            yield history_array(HISTORY, done, done * self.walks, run.before_s, best)
+            yield history_array("history", done, done * self.walks, run.before_s, best)
 
     def result(self, run: SynchronousRun) -> Outcome:
         """Return the best solution of all walks, of the smallest number."""
@@ -231,17 +230,9 @@ class IndependentWalks:
         ranks.reduce(words, "sum")
         rounds, digest, found_at, evaluations = (int(word) for word in words[n:])
         run.end(run.done, cost, evaluations)
+        solution, history = words[:n].astype(np.int64), run.history(numbered=False)
         return Outcome(
-            cost,
-            walk,
-            found_at,
-            rounds,
-            evaluations,
-            digest,
-            words[:n].astype(np.int64),
-            history=run.history(numbered=False),
-            finished=run.is_finished,
-            by_time=run.by_time,
+            cost, walk, found_at, rounds, evaluations, digest, solution, history, run.is_finished, run.by_time
         )
 
     # --- launches ---

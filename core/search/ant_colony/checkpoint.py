@@ -15,16 +15,10 @@ from core.kernels.ant_colony.ants import STATES
 from core.search.ant_colony.colony import Colony
 from core.search.ant_colony.group import ColonyGroup
 from core.search.ant_colony.settings import MOST_SETTING, Settings
-from core.search.checkpoint import (
-    HISTORY,
-    Checkpoint,
-    CheckpointArray,
-    history_array,
-    permutation_fault,
-    with_history,
-)
+from core.search.checkpoint import Checkpoint, CheckpointArray, history_array, permutation_fault
 
 MOST_LENGTH = 2**31 - 1
+HISTORY = "history"
 OF_COLONIES = ("pheromone", "best", "numbers", "digest")
 """Arrays of a state with a row for each colony."""
 
@@ -38,10 +32,9 @@ def make_checkpoint(group: ColonyGroup, curve: np.ndarray, history: list[list[An
     if group.is_shared:
         # Of a colony that ranks share each has all pheromone, a part of the digest, and perhaps the best tour.
         (colony,) = group.colonies
-        best, is_here = colony.best_tours.tour(), colony.best_tours.is_here()
         rows = {
             "numbers": group.backend.download(colony.memory.state),
-            "best": ranks.sum(group.instance.order[best] * is_here),
+            "best": ranks.sum(group.instance.order[colony.best_tours.tour()] * colony.best_tours.is_here()),
             "digest": ranks.sum(group.backend.download(colony.memory.digest)),
         }
         parts = [[{**rows, "pheromone": read_pheromone(colony)}]] if ranks.rank == 0 else None
@@ -50,7 +43,8 @@ def make_checkpoint(group: ColonyGroup, curve: np.ndarray, history: list[list[An
     if parts is None:
         return None
     state = {name: np.stack([row[name] for rows in parts for row in rows]) for name in OF_COLONIES}
-    return with_history({**state, "curve": curve, "winner": np.array(group.winner, np.int64)}, history)
+    more = {} if history is None else {HISTORY: np.array(history).reshape(-1, 4)}
+    return {**state, "curve": curve, "winner": np.array(group.winner, np.int64), **more}
 
 
 def layout(

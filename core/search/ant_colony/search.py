@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from core.errors import UserError
-from core.search.ant_colony.checkpoint import layout, make_checkpoint, resume_colonies
+from core.search.ant_colony.checkpoint import HISTORY, layout, make_checkpoint, resume_colonies
 from core.search.ant_colony.colony import Colony
 from core.search.ant_colony.group import ColonyGroup
 from core.search.ant_colony.instance import ColonyInstance
 from core.search.ant_colony.outcome import ColonyHistory, ColonyOutcome
 from core.search.ant_colony.published import PublishedColony
 from core.search.ant_colony.settings import STRATEGIES, Settings
-from core.search.checkpoint import HISTORY, Checkpoint, CheckpointArray, Checkpointer
+from core.search.checkpoint import Checkpoint, CheckpointArray, Checkpointer
 from core.search.partition import equal_part
 from core.search.protocol import Callback
 from core.search.run import Step, SynchronousRun, execute

@@ -9,16 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.kernels.two_opt import climbs as two_opt_climbs
-from core.search.checkpoint import (
-    ANY,
-    ANY_WORD,
-    HISTORY,
-    Checkpoint,
-    CheckpointArray,
-    history_array,
-    interval_array,
-    with_history,
-)
+from core.search.checkpoint import ANY, ANY_WORD, Checkpoint, CheckpointArray, history_array, interval_array
 from core.search.partition import Intervals
 from core.search.protocol import Digested, alias
 
@@ -110,7 +101,7 @@ class HillClimbState(NamedTuple):
     def of(cls, state: Checkpoint) -> HillClimbState:
         climbs, length, climber, steps, fewest, most, evaluations, digest = map(int, state["found"])
         outcome = HillClimbOutcome(length, climber, steps, StepRange(fewest, most), evaluations, digest, climbs)
-        return cls(Intervals(state["left"]), outcome, state.get(HISTORY))
+        return cls(Intervals(state["left"]), outcome, state.get("history"))
 
     def layout(self, state: Checkpoint, before_s: float, history: bool) -> Iterator[CheckpointArray]:
         """Declare the checkpoint of a run that begins with this state."""
@@ -129,13 +120,13 @@ class HillClimbState(NamedTuple):
 
         yield interval_array("left", 0, climbers, climbed)
         if history:
-            yield history_array(HISTORY, climbs, evaluations, before_s, length if climbs else None)
+            yield history_array("history", climbs, evaluations, before_s, length if climbs else None)
 
     def checkpoint(self) -> Checkpoint:
         best = self.outcome
         words = [best.climbs, best.length, best.climber, best.steps, *best.steps_of_a_climb, best.evaluations]
-        arrays = {"left": self.remaining.array(), "found": np.array([*words, best.digest], np.uint64)}
-        return with_history(arrays, self.history)
+        rows = {} if self.history is None else {"history": self.history}
+        return {"left": self.remaining.array(), "found": np.array([*words, best.digest], np.uint64), **rows}
 
 
 def nothing_climbed(climbers: int) -> HillClimbState:

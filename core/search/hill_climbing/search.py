@@ -301,8 +301,7 @@ class HillClimbing:
         """Return the outcome of the climbers of all ranks; all ranks call this."""
         best, totals = run.ranks.minloc(*self.shortest), run.ranks.sum(self.launcher.totals())
         steps = self.launcher.steps.of_all(run.ranks)
-        climbs = self.before.remaining.count - self.remaining.count
-        return self.before.outcome.with_more(best, totals, steps, climbs)
+        return self.before.outcome.with_more(best, totals, steps, self.before.remaining.count - self.remaining.count)
 
 
 def check_cities(n: int, name: str) -> None:

@@ -17,7 +17,7 @@ from core.search.independent_walks import EVALUATIONS, IndependentWalks, check_r
 from core.search.initial import start_solutions
 from core.search.insertion.check import check_insertions, checked_insertion
 from core.search.local_search.algorithms import Algorithm, IteratedGreedy
-from core.search.local_search.checks.first_rank import check_on_first_rank
+from core.search.local_search.checks.validation import check_on_first_rank
 from core.search.local_search.outcome import Outcome, confirm
 from core.search.protocol import Callback
 from core.search.stop import MOST, Stop

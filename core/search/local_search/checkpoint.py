@@ -20,7 +20,6 @@ from core.search.checkpoint import (
     CheckpointArray,
     ascending_fault,
     history_fault,
-    joined_rows,
     permutation_fault,
 )
 from core.search.local_search.history import FRONT, KNOTS, WALKS, HistoryRecorder, join_histories
@@ -45,9 +44,9 @@ def make_checkpoint(launcher: WalkLauncher, done: int, recorder: HistoryRecorder
     rows = {**{name: launcher.memory.field(name) for name in FIELDS}, **remembered_rows(launcher.memory)}
     own = {**(recorder.state() if recorder is not None else {}), **rows}
     parts = launcher.ranks.gather(own) if launcher.plan.settings.by_walks else [own]
-    state = joined_rows(parts, rows)
-    if launcher.ranks.rank or state is None or parts is None:
+    if launcher.ranks.rank or parts is None:
         return None
+    state = {name: np.concatenate([part[name] for part in parts]) for name in rows}
     if recorder is not None:
         state |= join_histories(parts)
     return {**state, DONE: np.array(done, np.int64)}

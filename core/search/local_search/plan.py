@@ -59,9 +59,8 @@ def choose_memory(problem: Problem, algorithm: Algorithm, neighbourhood: Neighbo
         return TabuMemory(kind)
     tenure, span = algorithm.tenure, algorithm.tenure_span
     if tenure is None:
-        suitable, addition = declared_tenure(problem, neighbourhood) or default_tenure(
-            kind, neighbourhood.change, encoding.n, size
-        )
+        declared = declared_tenure(problem, neighbourhood)
+        suitable, addition = declared or default_tenure(kind, neighbourhood.change, encoding.n, size)
         tenure = min(suitable, max(0, size - 2))
         span = min(addition if span is None else span, max(0, size - 2 - tenure))
     memory = TabuMemory(kind, neighbourhood.memory(encoding, size, kind), tenure, span or 0)
@@ -211,13 +210,11 @@ class Plan:
 
         Not if each neighbour's tabu status is not one word of the memory, by its index.
         """
-        neighbourhood, rule = self.neighbourhoods[0], self.algorithm.rule
-        by_index = self.tabu.kind == moves.MOVES or (
-            neighbourhood.shape == moves.SINGLES and neighbourhood.change == moves.FLIP
-        )
+        first, rule = self.neighbourhoods[0], self.algorithm.rule
+        by_index = self.tabu.kind == moves.MOVES or (first.shape == moves.SINGLES and first.change == moves.FLIP)
         fits = rule == hooks.BEST or (rule == hooks.TABU and by_index)
         native = self.settings.level != "solution" and not self.settings.is_host_driven
-        return fits and native and neighbourhood.name in self.evaluation.touched_for
+        return fits and native and first.name in self.evaluation.touched_for
 
     @property
     def most_evaluations(self) -> int:
@@ -309,17 +306,16 @@ def find_neighbourhoods(problem: Problem, algorithm: Algorithm, names: list[str]
         raise UserError(f"{len(names)} neighbourhoods: expected 1 to {MOST_LEVELS}")
     offered = problem.neighbourhood_names()
     chosen = tuple(problem.neighbourhood(name) for name in names)
-    for neighbourhood in chosen:
-        if neighbourhood.name not in offered:
-            raise UserError(f"neighbourhood {neighbourhood.name!r}: {problem.name} knows {', '.join(offered)}")
-        check_neighbourhood(problem.name, neighbourhood, problem.encoding.dtype)
+    first = chosen[0]
+    for each in chosen:
+        if each.name not in offered:
+            raise UserError(f"neighbourhood {each.name!r}: {problem.name} knows {', '.join(offered)}")
+        check_neighbourhood(problem.name, each, problem.encoding.dtype)
         # Without `apply`, the functions of one evaluation make the moves.
-        made_by_problem = neighbourhood.change == moves.OWN and neighbourhood.apply is None
-        if (neighbourhood.change, neighbourhood.apply) != (chosen[0].change, chosen[0].apply) or (
-            made_by_problem and neighbourhood != chosen[0]
-        ):
+        made_by_problem = each.change == moves.OWN and each.apply is None
+        if (each.change, each.apply) != (first.change, first.apply) or (made_by_problem and each != first):
             raise UserError(f"neighbourhoods {', '.join(names)} in one search: their moves differ in kind")
-    if len({neighbourhood.decode for neighbourhood in chosen if neighbourhood.decode}) > 1:
+    if len({each.decode for each in chosen if each.decode}) > 1:
         raise UserError(f"neighbourhoods {', '.join(names)} in one search: expected at most one custom neighbourhood")
     if len(names) > 1 and algorithm.rule not in (hooks.BEST, hooks.FIRST):
         raise UserError(f"{len(names)} neighbourhoods for {algorithm.name}, which uses one")
@@ -328,12 +324,11 @@ def find_neighbourhoods(problem: Problem, algorithm: Algorithm, names: list[str]
 
 def sizes_of(problem: Problem, neighbourhoods: Sequence[Neighbourhood]) -> tuple[int, ...]:
     """Return the number of neighbours in each neighbourhood."""
-    sizes = tuple(neighbourhood.size(problem.encoding, problem.points) for neighbourhood in neighbourhoods)
-    for neighbourhood, size in zip(neighbourhoods, sizes, strict=True):
+    sizes = tuple(each.size(problem.encoding, problem.points) for each in neighbourhoods)
+    for each, size in zip(neighbourhoods, sizes, strict=True):
         if not isinstance(size, (int, np.integer)) or not 1 <= size <= MOST_NEIGHBOURS:
             raise UserError(
-                f"{neighbourhood.name} on {problem.encoding.n} elements has {size} neighbours: expected 1 to "
-                f"{MOST_NEIGHBOURS}"
+                f"{each.name} on {problem.encoding.n} elements has {size} neighbours: expected 1 to {MOST_NEIGHBOURS}"
             )
     return sizes
 

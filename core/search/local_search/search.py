@@ -26,9 +26,8 @@ from core.search.local_search.checkpoint import (
     make_checkpoint,
     resume_walks,
 )
-from core.search.local_search.checks.first_rank import check_on_first_rank
 from core.search.local_search.checks.rules import check_custom_moves, check_rule
-from core.search.local_search.checks.validation import check_first_moves
+from core.search.local_search.checks.validation import check_first_moves, check_on_first_rank
 from core.search.local_search.history import HistoryRecorder
 from core.search.local_search.host_loop import HostLoop
 from core.search.local_search.launcher import Tune, WalkLauncher

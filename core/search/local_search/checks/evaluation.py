@@ -226,9 +226,7 @@ class EvaluationCheck:
     def refuse_state(self, fault: str) -> NoReturn:
         """Raise the error for wrong rows or a wrong solution."""
         others = {role: getattr(self.hooks, role) for role in ("move", "begin") if role != self.mover}
-        also = ", ".join(
-            f"{role} {function.path}:{function.first_line}" for role, function in others.items() if function is not None
-        )
+        also = ", ".join(f"{role} {hook.path}:{hook.first_line}" for role, hook in others.items() if hook is not None)
         missing = "" if self.hooks.update or self.hooks.move else "; nothing follows a move: is update missing?"
         raise WrongState(f"{fault}{missing} ({self.source(self.mover, also)})")
 
@@ -260,11 +258,10 @@ class EvaluationCheck:
         difference = self.difference_of_rows(fresh, True)
         if not difference:
             return
-        indices = np.arange(self.sequence.size)
-        if self.sequence.size > self.executor.most_asked:
-            indices = np.random.default_rng(self.sequence.seed).integers(
-                self.sequence.size, size=self.executor.most_asked
-            )
+        size, most = self.sequence.size, self.executor.most_asked
+        indices = np.arange(size)
+        if size > most:
+            indices = np.random.default_rng(self.sequence.seed).integers(size, size=most)
         moves = self.sequence.listed(indices, point.solution)
         changes, fresh_changes = self.executor.ask(moves), fresh.ask(moves)
         wrong = np.flatnonzero(np.abs(changes - fresh_changes) > self.sequence.scorer.tolerance)

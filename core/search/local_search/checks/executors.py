@@ -27,17 +27,9 @@ TEAMS = 3
 
 
 @lru_cache(maxsize=64)
-def scan_kernel(hooks: Hooks, neighbourhood: Neighbourhood) -> Kernel:
+def scan_kernel(hooks: Hooks, kind: Neighbourhood) -> Kernel:
     """Return the scan of a tabu search, which takes the neighbour that adds least as long as its memory is blank."""
-    rules = Rules(
-        (neighbourhood.shape,),
-        neighbourhood.change,
-        MOVES,
-        TABU,
-        HALT,
-        decode=neighbourhood.decode,
-        apply=neighbourhood.apply,
-    )
+    rules = Rules((kind.shape,), kind.change, MOVES, TABU, HALT, decode=kind.decode, apply=kind.apply)
     return search_kernels(hooks, rules).scan
 
 
@@ -160,11 +152,9 @@ class CheckExecutor:
 
     def ask_parts(self, moves: np.ndarray) -> np.ndarray:
         """Return the same by `partial`, summed up."""
-        results = self.array(np.zeros(len(moves) * self.lanes, np.int32))
-        self.launch(
-            self.kernels.ask_parts, self.teams, len(moves), self.array(moves.reshape(-1)), results, writes=False
-        )
-        return self.host(results).reshape(-1, self.lanes).sum(axis=1, dtype=np.int64)
+        parts = self.array(np.zeros(len(moves) * self.lanes, np.int32))
+        self.launch(self.kernels.ask_parts, self.teams, len(moves), self.array(moves.reshape(-1)), parts, writes=False)
+        return self.host(parts).reshape(-1, self.lanes).sum(axis=1, dtype=np.int64)
 
     def refresh(self, first: int, end: int, changed: int, move: tuple[int, int, int]) -> None:
         """Prepare the evaluation of these neighbours by `refresh`, if the problem has it."""

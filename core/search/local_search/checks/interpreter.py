@@ -138,11 +138,8 @@ class InterpreterExecutor(CheckExecutor):
 
     def refuse(self, error: Exception) -> NoReturn:
         """Raise the problem's error for one of the interpreter, with its place in the problem's functions."""
-        functions = [
-            *self.evaluation.functions,
-            *self.neighbourhood.decode,
-            *([self.neighbourhood.apply] if self.neighbourhood.apply else []),
-        ]
+        functions = [*self.evaluation.functions, *self.neighbourhood.decode]
+        functions += [self.neighbourhood.apply] if self.neighbourhood.apply else []
         main = self.hooks.delta or self.hooks.value
         assert main is not None
         where = f"{self.problem.name}, {self.name}, evaluation {self.evaluation_name}, {self.place}"

@@ -210,12 +210,8 @@ class MoveSequence:
 
     def added(self, point: SequencePoint, moves: np.ndarray) -> np.ndarray:
         """Return the changes of cost by moves from a point: (count,) int64."""
-        others = self.neighbours(point, moves)
-        costs = (
-            self.scorer.costs(others)
-            if len(others) > 1
-            else np.array([self.scorer.cost(solution) for solution in others])
-        )
+        solutions, scorer = self.neighbours(point, moves), self.scorer
+        costs = scorer.costs(solutions) if len(moves) > 1 else np.array([scorer.cost(each) for each in solutions])
         return costs - point.cost
 
 
