@@ -150,7 +150,7 @@ class IndependentWalks:
             if self.own_count:
                 self.number()
                 for name, _, dtype in self.kept_rows():
-                    rows = checkpoint[name][self.first : self.end].astype(dtype)
+                    rows: np.ndarray = checkpoint[name][self.first : self.end].astype(dtype)
                     self.backend.write(getattr(self.rows, name), rows.reshape(-1))
                 self.resume()
             run.begin_samples(None, checkpoint.get("history"), (run.done * self.walks, run.done))
