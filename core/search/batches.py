@@ -1,7 +1,7 @@
 """Batches of numbered items: those of a rank's equal share, and those that ranks take from one counter by speed.
 
-Guided self-scheduling (Polychronopoulos and Kuck 1987) where every processor takes its part of what is left, so that
-batches shrink towards the end; the parts are weighted by measured speed, as in weighted factoring (Hummel, Schmidt, Uma
+Guided self-scheduling (Polychronopoulos and Kuck 1987): every processor takes its part of the remaining items, so
+batches shrink towards the end. The parts are weighted by measured speed, as in weighted factoring (Hummel, Schmidt, Uma
 and Wein 1996).
 """
 
@@ -19,21 +19,13 @@ GROWTH = 8
 SHARE_GROWTH = 2
 """The same in an equal share, with batches that end soon only for a callback or a time limit."""
 UNITS = 1000
-"""Ranks tell their speeds in thousandths of an item per second."""
+"""Ranks report speeds in thousandths of an item per second."""
 MOST_SPEED = 1 << 46
 """In these units; the sum over ranks has 63 bits."""
 
 
 class TimedBatches:
-    """Batches that time themselves.
-
-    Parameters
-    ----------
-    least
-        Least number of items of a batch, except the last.
-    seconds
-        Longest duration of a batch; the caller may change it after each.
-    """
+    """Batches of at least ``least`` items, except the last, and about ``seconds``, which may be changed after each."""
 
     def __init__(self, least: int, seconds: float) -> None:
         self.least, self.seconds = max(1, least), seconds
@@ -41,7 +33,7 @@ class TimedBatches:
 
     @property
     def has_more(self) -> bool:
-        """True if items are left."""
+        """True if items remain."""
         raise NotImplementedError
 
     def next_s(self) -> float:
@@ -59,18 +51,9 @@ class TimedBatches:
 
 
 class EqualShare(TimedBatches):
-    """Batches of this rank's equal share of items 0 to ``items`` - 1, for ranks with devices of one kind.
+    """This rank's equal share of items 0 to ``items`` - 1, in batches, for ranks with devices of one kind.
 
-    Parameters
-    ----------
-    ranks
-        A `cluster.Communicator`.
-    items
-        Number of items of all ranks.
-    least
-        Least number of items of a batch, except the last.
-    seconds
-        Longest duration of a batch; infinite: one batch has all items.
+    With infinite ``seconds`` one batch has all items.
     """
 
     def __init__(self, ranks: Any, items: int, *, least: int = 1, seconds: float = inf) -> None:
@@ -80,7 +63,7 @@ class EqualShare(TimedBatches):
         self.next = self.begin
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
-        """Take batch after batch: the first item of each and the first behind it."""
+        """Yield the first item of each batch, and the first item behind it."""
         wanted = self.least if self.seconds < inf else self.end - self.begin
         while self.next < self.end:
             begin, self.next = self.next, min(self.next + wanted, self.end)
@@ -92,11 +75,10 @@ class EqualShare(TimedBatches):
 
     @property
     def has_more(self) -> bool:
-        """True if items are left for this rank."""
         return self.next < self.end
 
     def taken(self) -> int:
-        """Items that all ranks have taken so far, if they are as far as this one."""
+        """Return the number of items taken by all ranks, estimated from this rank."""
         return (self.next - self.begin) * self.size
 
     def close(self) -> None:
@@ -111,10 +93,6 @@ class Batches(TimedBatches):
 
     Parameters
     ----------
-    ranks
-        A `cluster.Communicator`.
-    items
-        Number of items, at least 1.
     first
         Items of a rank's first batch, unless a known speed requires fewer.
     least, most
@@ -122,12 +100,8 @@ class Batches(TimedBatches):
     seconds
         Approximate longest duration of a batch.
     speed
-        Items per second of this rank, from an earlier run or an estimate; 0 if unknown.
-
-    Attributes
-    ----------
-    speed
-        Items per second of this rank, as measured so far.
+        Items per second of this rank, from an earlier run or an estimate; 0: unknown. The attribute has the measured
+        speed.
     """
 
     def __init__(
@@ -152,7 +126,7 @@ class Batches(TimedBatches):
         self.speed = speed
         self.done, self.spent = 0, 0.0
         self.told = 0
-        """The speed of this rank that the sum holds, in `UNITS`; 0: none."""
+        """Speed of this rank in the sum of all speeds, in `UNITS`; 0: none."""
         self.counter = ranks.counter()
         self.speeds = ranks.counter().word if ranks.survives else ranks.word()
         self.speeds.reset(0)
@@ -161,7 +135,6 @@ class Batches(TimedBatches):
         self.began = time.perf_counter()
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
-        """Take batch after batch: the first item of each and the first behind it; until there are no more."""
         while (count := self._wanted()) > 0:
             begin = self.counter.take(count)
             if begin >= self.items:
@@ -185,34 +158,34 @@ class Batches(TimedBatches):
         return min(self.counter.taken(), self.items) * self.every_item // max(1, self.items)
 
     def close(self) -> None:
-        """Give the shared words back; every rank calls it, after its last batch."""
+        """Release the shared words; every rank calls it, after its last batch."""
         self.speeds.close()
         self.counter.close()
 
     def _tell(self) -> None:
         """Update this rank's part of the sum of all speeds."""
         if self.speed > 0:
-            told = min(max(1, int(self.speed * UNITS)), MOST_SPEED)
-            self.speeds.add(told - self.told)
-            self.told = told
+            speed = min(max(1, int(self.speed * UNITS)), MOST_SPEED)
+            self.speeds.add(speed - self.told)
+            self.told = speed
 
     def _wanted(self) -> int:
         """Return the number of items to take; 0 if there are none or others are faster."""
         if not self.told:
             return min(self.last, self.most)
-        left = self.items - self.counter.taken()
-        if left <= 0:
+        remaining = self.items - self.counter.taken()
+        if remaining <= 0:
             return 0
-        own, every = self.told / UNITS, max(self.speeds.add(0), self.told) / UNITS
+        own, total = self.told / UNITS, max(self.speeds.add(0), self.told) / UNITS
         # The rest may be in work already: all ranks then end as with equal parts from the beginning.
-        remaining_s = max(left / every, self.items / every - (time.perf_counter() - self.began))
-        least = min(self.least, left)
+        remaining_s = max(remaining / total, self.items / total - (time.perf_counter() - self.began))
+        least = min(self.least, remaining)
         if least / own > remaining_s and self._leaves():
             return 0
         # Of equal ranks each takes half of its part or more; one that does nearly all alone takes nearly all at once.
-        fair = remaining_s * own / (2 - own / every)
+        fair = remaining_s * own / (2 - own / total)
         growth = 1 if self.is_first else GROWTH
-        return max(least, int(min(left, fair, self.most, growth * self.last, self.seconds * self.speed)))
+        return max(least, int(min(remaining, fair, self.most, growth * self.last, self.seconds * self.speed)))
 
     def _leaves(self) -> bool:
         """Return True, and take no more items, if the speed is less than half of the average.

@@ -1,12 +1,11 @@
 """Checkpoints of searches: data from which another process resumes, and their schedule.
 
 A checkpoint depends on no backend and no number of ranks: it has the state of each walk, item or row, and a search
-recomputes the rest. A `core.search.run.Run` asks its `Checkpointer` between launches whether a checkpoint is due; all
-ranks then synchronise, and the first one assembles and keeps it. A search gets a checkpoint only in exchange for its
-layout.
+recomputes the rest. If a `Checkpointer` reports between launches that a checkpoint is due, all ranks synchronise, and
+the first one assembles and stores it. A search gets a checkpoint only in exchange for its layout.
 
-A layout is a generator: it declares one array after another, and may read an array of the state after it has declared
-it. By then the array is checked, so that the size of one may follow from the content of another.
+A layout is a generator of declarations. It may read an array of the checkpoint after declaring it: by then the array is
+checked, so the size of one array may follow from the content of another.
 """
 
 from __future__ import annotations
@@ -29,16 +28,16 @@ ANY_WORD = 2**64 - 1
 
 
 class CheckpointArray(NamedTuple):
-    """The declaration of one array.
+    """Declaration of one array.
 
     Attributes
     ----------
     dtype
         Of NumPy; ``np.str_`` for a text.
-    shape : tuple of int or None
-        None: any number of rows or columns.
-    ranges : sequence of (least, most)
-        One for all elements, or one for each of the last axis' columns; none: every content is valid.
+    shape
+        None stands for any number of rows or columns.
+    ranges
+        Least and largest value, of all elements or of each column of the last axis; empty: every content is valid.
     rule
         Returns the fault of an array that has dtype, shape and ranges ("found ..., expected ..."), or None.
     """
@@ -49,22 +48,22 @@ class CheckpointArray(NamedTuple):
     ranges: Sequence[tuple[float, float]] = ()
     rule: Callable[[np.ndarray], str | None] | None = None
 
-    def fault(self, found: np.ndarray | None) -> str | None:
+    def fault(self, array: np.ndarray | None) -> str | None:
         """Return the first fault of an array, or None."""
-        if found is None:
+        if array is None:
             return f"found none, expected {self.kind}"
-        fits = found.dtype.kind == "U" if self.dtype is np.str_ else found.dtype == np.dtype(self.dtype)
-        lengths = zip(found.shape, self.shape, strict=False)
-        if not fits or found.ndim != len(self.shape) or any(wanted not in (None, size) for size, wanted in lengths):
-            return f"found {found.dtype} of shape {shape_text(found.shape)}, expected {self.kind}"
+        fits = array.dtype.kind == "U" if self.dtype is np.str_ else array.dtype == np.dtype(self.dtype)
+        lengths = zip(array.shape, self.shape, strict=False)
+        if not fits or array.ndim != len(self.shape) or any(wanted not in (None, size) for size, wanted in lengths):
+            return f"found {array.dtype} of shape {shape_text(array.shape)}, expected {self.kind}"
         for column, (least, most) in enumerate(self.ranges):
-            numbers = found.reshape(-1) if len(self.ranges) == 1 else found[..., column].reshape(-1)
+            numbers = array.reshape(-1) if len(self.ranges) == 1 else array[..., column].reshape(-1)
             # Reductions first: a layer of Held and Karp's table takes gigabytes.
             if numbers.size and not (numbers.min() >= least and numbers.max() <= most):
                 wrong = numbers[~((numbers >= least) & (numbers <= most))]
                 where = "" if len(self.ranges) == 1 else f" in column {column}"
                 return f"found {wrong[0].item()}{where}, expected {least} to {most}"
-        return self.rule(found) if self.rule is not None else None
+        return self.rule(array) if self.rule is not None else None
 
     @property
     def kind(self) -> str:
@@ -72,7 +71,7 @@ class CheckpointArray(NamedTuple):
 
 
 CheckpointLayout = Callable[[Checkpoint], Iterable[CheckpointArray]]
-"""From a state to the declarations of its arrays."""
+"""From a checkpoint to the declarations of its arrays."""
 
 
 def shape_text(shape: Sequence[int | None]) -> str:
@@ -80,26 +79,20 @@ def shape_text(shape: Sequence[int | None]) -> str:
 
 
 def check_layout(state: Checkpoint, layout: CheckpointLayout, source: str) -> Checkpoint:
-    """Return the state if every array is as declared and no other array is there.
+    """Return the checkpoint if it has the arrays of a layout and no others.
 
-    Parameters
-    ----------
-    state
-        Without its seconds, which belong to the checkpointer.
-    layout
-        Of the search that resumes from it.
-    source
-        The file, for the message.
+    Raises `UserError` with the name of its file, ``source``. Its seconds belong to the checkpointer and are not in
+    ``state``.
     """
     declared = set()
-    for array in layout(state):
-        declared.add(array.name)
-        fault = array.fault(state.get(array.name))
+    for declaration in layout(state):
+        declared.add(declaration.name)
+        fault = declaration.fault(state.get(declaration.name))
         if fault is not None:
-            raise UserError(f"{source}: array {array.name!r}: {fault}")
-    for name, found in state.items():
+            raise UserError(f"{source}: array {declaration.name!r}: {fault}")
+    for name, array in state.items():
         if name not in declared:
-            kind = f"{found.dtype} of shape {shape_text(found.shape)}"
+            kind = f"{array.dtype} of shape {shape_text(array.shape)}"
             raise UserError(f"{source}: array {name!r}: found {kind}, expected no such array")
     return state
 
@@ -123,6 +116,9 @@ def ascending_fault(numbers: np.ndarray) -> str | None:
     return f"found {after} after {before}, expected ascending numbers"
 
 
+# --- arrays of several searches ---
+
+
 def interval_array(
     name: str, first: int, end: int, rule: Callable[[np.ndarray], str | None] | None = None
 ) -> CheckpointArray:
@@ -137,7 +133,10 @@ def interval_array(
 
 
 def history_array(name: str, steps: int, evaluations: int, seconds: float, cost: int | None) -> CheckpointArray:
-    """Declare the rows of a history that has come this far, and to this cost; None: to none."""
+    """Declare the rows of a history up to these numbers of steps, evaluations and seconds, with this last cost.
+
+    ``cost`` is None for a history without rows.
+    """
 
     def to_the_best(rows: np.ndarray) -> str | None:
         return history_fault(rows[:, 3], cost)
@@ -162,12 +161,11 @@ HOLD_EVERY_S, HOLD_RATIO = 1.0, 20.0
 TERMINATED = 143
 """The exit code of a process that SIGTERM has ended, as shells count: 128 + 15."""
 SECONDS = "seconds"
-MOST_SECONDS = 1e10
-"""Three centuries."""
+MOST_SECONDS = 1e10  # three centuries
 
 
 class Terminated(SystemExit):
-    """The run was asked to end, and does, with exit code `TERMINATED`: its state is kept."""
+    """End of a run by a signal, with exit code `TERMINATED`; its checkpoint is stored."""
 
     def __init__(self) -> None:
         super().__init__(TERMINATED)
@@ -182,19 +180,15 @@ class Checkpointer:
         Stores a checkpoint permanently in place of the previous one; called on the first rank. May raise OSError or
         UserError. None to store none.
     earlier
-        Checkpoint from which the run resumes, the same on all ranks; None for a new run.
+        Checkpoint from which the run resumes, the same on all ranks; None for a new run. Raises `UserError` if it has
+        no run time.
     every_s
         Seconds between checkpoints.
     hold
         Called with every checkpoint on every rank, so that other ranks can resume after a loss. None if ranks hold no
         checkpoints.
     source
-        The file of ``earlier``, for messages.
-
-    Raises
-    ------
-    UserError
-        ``earlier`` has no run time.
+        File of ``earlier``, for messages.
 
     Attributes
     ----------
@@ -221,43 +215,40 @@ class Checkpointer:
         self.source = source
         self.earlier: Checkpoint | None = None
         self.before_s, self.goes_on = 0.0, False
-        self.kept = self.held = self.began = time.perf_counter()
+        self.written_at = self.held_at = self.began = time.perf_counter()
         self.hold_every_s = HOLD_EVERY_S
         if earlier is not None:
             self.resume_from(earlier)
 
     def resume_from(self, state: Checkpoint) -> None:
-        """Let the run resume from a state, of which nothing is checked yet but its seconds.
-
-        Raises `UserError` if it has no seconds.
-        """
-        seconds = {name: one for name, one in state.items() if name == SECONDS}
+        """Resume from a checkpoint. Raises `UserError` if it has no seconds; other arrays are checked by `take`."""
+        seconds = {name: array for name, array in state.items() if name == SECONDS}
         self.before_s = float(check_layout(seconds, seconds_layout, self.source)[SECONDS])
-        self.earlier = {name: one for name, one in state.items() if name != SECONDS}
+        self.earlier = {name: array for name, array in state.items() if name != SECONDS}
         self.goes_on = True
         self.began = time.perf_counter() - self.before_s
 
     def passed_on(self) -> Checkpoint | None:
-        """Return the state from which the run would resume, for another checkpointer of the same run."""
+        """Return the checkpoint from which the run would resume, for another checkpointer of the same run."""
         earlier, self.earlier = self.earlier, None
         return None if earlier is None else {**earlier, SECONDS: np.array(self.before_s)}
 
-    def taken(self, layout: CheckpointLayout) -> Checkpoint | None:
-        """Return the state from which a run resumes, once: what follows in the same run begins.
+    def take(self, layout: CheckpointLayout) -> Checkpoint | None:
+        """Return the checkpoint from which the run resumes, on the first call; None afterwards and for a new run.
 
-        Raises `UserError` if it does not have the layout; all ranks have the same state and raise the same error.
+        Raises `UserError` if it does not have the layout; all ranks have the same checkpoint and raise the same error.
         """
         earlier, self.earlier = self.earlier, None
         return None if earlier is None else check_layout(earlier, layout, self.source)
 
     def is_due(self) -> bool:
-        """True if this rank needs a checkpoint: if one rank does, all synchronise and call `keep`."""
-        is_old = self.hold is not None and time.perf_counter() - self.held >= self.hold_every_s
+        """Return True if this rank needs a checkpoint: if one rank does, all synchronise and call `keep`."""
+        is_old = self.hold is not None and time.perf_counter() - self.held_at >= self.hold_every_s
         return self.asked or is_old or self.is_due_for_good()
 
     def is_due_for_good(self) -> bool:
         """Return True if a file is requested and its checkpoint is too old."""
-        return self.write is not None and time.perf_counter() - self.kept >= self.every_s
+        return self.write is not None and time.perf_counter() - self.written_at >= self.every_s
 
     def keep(self, ranks: Any, state: Checkpoint | None) -> None:
         """Store the first rank's checkpoint; all ranks call this together.
@@ -273,8 +264,8 @@ class Checkpointer:
             state = ranks.bcast(state)
             assert state is not None
             self.hold(state)
-            self.held = time.perf_counter()
-            self.hold_every_s = max(HOLD_EVERY_S, HOLD_RATIO * (self.held - began))
+            self.held_at = time.perf_counter()
+            self.hold_every_s = max(HOLD_EVERY_S, HOLD_RATIO * (self.held_at - began))
         asked, due = ranks.sum(np.array([self.asked, self.is_due_for_good()], np.int64))
         refused: Exception | None = None
         if asked or due:
@@ -283,7 +274,7 @@ class Checkpointer:
                     self.write(state)
                 except (OSError, UserError) as error:
                     refused = error
-            self.kept = time.perf_counter()
+            self.written_at = time.perf_counter()
         if asked:
             raise refused or Terminated()
         if refused is not None:
@@ -291,13 +282,13 @@ class Checkpointer:
 
 
 def seconds_layout(state: Checkpoint) -> Iterator[CheckpointArray]:
-    """Declare the seconds that a run had taken, which every state has."""
+    """Declare the run time, which every checkpoint has."""
     yield CheckpointArray(SECONDS, np.float64, (), [(0, MOST_SECONDS)])
 
 
 def take_checkpoint(checkpointer: Checkpointer | None, layout: CheckpointLayout) -> Checkpoint | None:
-    """Return the state from which a run resumes, or None where it begins; see `Checkpointer.taken`."""
-    return checkpointer.taken(layout) if checkpointer is not None else None
+    """Return the checkpoint from which a run resumes, or None for a new run; see `Checkpointer.take`."""
+    return checkpointer.take(layout) if checkpointer is not None else None
 
 
 def seconds_before(checkpointer: Checkpointer | None) -> float:

@@ -1,13 +1,12 @@
 """Base of searches with independent walks, each made by one team.
 
-A walk depends on nothing but the seed and its number. So walks are shared out over teams and ranks, and the best
-solution wins. Iterated 3-opt and iterated greedy search are such searches.
+A walk depends only on the seed and its number. So walks are distributed over teams and ranks, and the best solution
+wins. Iterated 3-opt and iterated greedy search are such searches.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,7 +32,7 @@ CONTROL = 5
 DIGEST, EVALUATIONS = range(2)
 TOTALS = 2
 TARGET_BATCH = 1000
-"""Iterations between two looks at the target."""
+"""Iterations between two checks of the target."""
 
 
 class IndependentWalks:
@@ -41,22 +40,23 @@ class IndependentWalks:
 
     Parameters
     ----------
-    backend
-        A `backends.launch.Backend`.
-    communicator
-        A `cluster.Communicator`, or a rehearsal of one; every rank constructs and calls the same.
-    one : bundle
-        A walk: it has the rows ``control``, ``totals``, ``number``, ``best`` and `solution_row`.
-    n : int
+    backend, communicator
+        See `core.search.protocol.Search`.
+    walk : bundle
+        Has the rows ``control``, ``totals``, ``number``, ``best`` and `solution_row`.
+    n
         Number of elements of a solution, a permutation.
-    walks, seed, team_size
-        Number of walks over all ranks, seed of all random numbers, and lanes of a team (None: chosen for the device).
+    walks
+        Number of walks over all ranks.
+    seed
+        Seed of all random numbers.
+    team_size
+        Lanes of a team; None: chosen for the device. The walks are the same.
 
     Raises
     ------
     UserError
         A setting is out of range.
-
     """
 
     title = ""
@@ -69,7 +69,7 @@ class IndependentWalks:
     evaluation_definition = ""
 
     def __init__(
-        self, backend: Any, communicator: Any, one: Any, n: int, *, walks: int, seed: int, team_size: int | None
+        self, backend: Any, communicator: Any, walk: Any, n: int, *, walks: int, seed: int, team_size: int | None
     ) -> None:
         check_range("walks", walks, 1)
         check_range("seed", seed, 0)
@@ -78,10 +78,10 @@ class IndependentWalks:
         self.first, self.end = equal_part(walks, communicator.rank, communicator.size)
         lanes = 1 if backend.capabilities.max_team_size == 1 else min(32, backend.capabilities.max_team_size)
         self.team_size = team_size or lanes
-        self.rows: Any = backend.rows(one, self.here) if self.here else None
+        self.rows: Any = backend.rows(walk, self.own_count) if self.own_count else None
 
     @property
-    def here(self) -> int:
+    def own_count(self) -> int:
         """Number of this rank's walks."""
         return self.end - self.first
 
@@ -96,17 +96,17 @@ class IndependentWalks:
         raise NotImplementedError
 
     def resume(self) -> None:
-        """Let every walk continue from the solution of a checkpoint."""
+        """Prepare every walk to continue from the solution of a checkpoint."""
 
     def keep_best(self) -> None:
-        """Let the row ``best`` of every walk be its best solution."""
+        """Copy the best solution of every walk to its row ``best``."""
 
-    def in_words(self, found: np.ndarray) -> np.ndarray:
-        """Return the elements of a solution as the problem numbers them."""
-        return found
+    def numbered_by_problem(self, solution: np.ndarray) -> np.ndarray:
+        """Return a solution with the problem's numbers of its elements."""
+        return solution
 
     def evaluations(self, control: np.ndarray, totals: np.ndarray) -> int:
-        """Return the units of work that this rank's walks have done."""
+        """Return the units of work of this rank's walks."""
         return int(control[:, ROUNDS].sum())
 
     # --- runs ---
@@ -114,7 +114,7 @@ class IndependentWalks:
     def warm_up(self) -> None:
         """Compile everything; the time counts as compilation."""
         with self.backend.warming_up():
-            if self.here:
+            if self.own_count:
                 self.start()
                 self.improve(1, Stop())
                 self.keep_best()
@@ -131,14 +131,8 @@ class IndependentWalks:
     ) -> Outcome:
         """Search from the start solutions, or from a checkpoint; an iteration is one perturbation of every walk.
 
-        Parameters
-        ----------
-        stop
-            Iterations of a walk, the time, or a target, which is looked at every `TARGET_BATCH` iterations; patience is
-            refused.
-        history, callback, ranks, checkpointer
-            See `core.search.protocol.Search.run`.
-
+        ``stop`` has iterations of a walk, the time, or a target, which is checked every `TARGET_BATCH` iterations;
+        patience is refused. For other arguments see `core.search.protocol.Search.run`.
         """
         stop = checked_stop(stop, self.title, "iterations", "seconds", "target", callback=callback)
         self.communicator = ranks or self.communicator
@@ -150,65 +144,60 @@ class IndependentWalks:
     # --- the search, as the run loop calls it ---
 
     def begin(self, run: SynchronousRun, checkpoint: Checkpoint | None) -> None:
-        """See `core.search.run.Steps`: descend from the start solutions, or take those of a checkpoint."""
-        earlier = None
+        """Descend from the start solutions, or take those of a checkpoint."""
         if checkpoint is not None:
             run.done = int(checkpoint["iterations"])
-            earlier = checkpoint.get("history")
-            if self.here:
-                here = slice(self.first, self.end)
+            if self.own_count:
                 self.number()
                 for name, _, dtype in self.kept_rows():
-                    self.backend.write(getattr(self.rows, name), checkpoint[name][here].astype(dtype).reshape(-1))
+                    rows: np.ndarray = checkpoint[name][self.first : self.end].astype(dtype)
+                    self.backend.write(getattr(self.rows, name), rows.reshape(-1))
                 self.resume()
-        elif self.here:
-            self.start()
-            self.improve(0, run.stop)
-        run.begin_samples(
-            self.best_here()[0] if self.here and checkpoint is None else None,
-            earlier,
-            (run.done * self.walks, run.done),
-        )
+            run.begin_samples(None, checkpoint.get("history"), (run.done * self.walks, run.done))
+        else:
+            if self.own_count:
+                self.start()
+                self.improve(0, run.stop)
+            run.begin_samples(self.best_here()[0] if self.own_count else None)
 
     def step(self, run: SynchronousRun) -> Step:
-        """See `core.search.run.Steps`: perturb every walk ``count`` times."""
+        """Perturb every walk once in each iteration of the budget."""
         has_target = run.stop.target != Stop().target
         count = run.budget().steps
         if has_target:
             count = min(TARGET_BATCH - run.done % TARGET_BATCH, count)
-        if self.here == 0:
+        if self.own_count == 0:
             return Step(count)
         self.improve(count, run.stop)
         cost = self.best_here()[0]
         done = run.done + count
         if run.samples is not None:
-            run.samples.see(cost, done * self.here, done)
+            run.samples.see(cost, done * self.own_count, done)
         if run.is_report_due:
             run.report(done, cost, done * self.walks)
         return Step(count, is_ended=has_target and cost <= run.stop.target)
 
     def kept_rows(self) -> list[tuple[str, int, type]]:
-        """Return name, number of elements and type of the rows that a checkpoint has."""
+        """Return name, number of elements and type of the rows in a checkpoint."""
         solutions = [(name, self.n, np.int32) for name in (self.solution_row, "best")]
         return [*solutions, ("control", CONTROL, np.int32), ("totals", TOTALS, np.uint64)]
 
     def checkpoint(self, run: SynchronousRun) -> Checkpoint | None:
-        """See `core.search.run.Steps`: solutions, costs and digests of all walks."""
-        found = {}
-        if self.here:
+        """Return solutions, costs and digests of all walks."""
+        rows = {}
+        if self.own_count:
             self.keep_best()
             for name, width, _ in self.kept_rows():
-                found[name] = self.backend.download(getattr(self.rows, name)).reshape(self.here, width)
-        every = run.ranks.gather(found)
+                rows[name] = self.backend.download(getattr(self.rows, name)).reshape(self.own_count, width)
+        parts = run.ranks.gather(rows)
         history = run.history_rows(numbered=False)
-        if every is None:
+        if parts is None:
             return None
-        state = {name: np.concatenate([one[name] for one in every if one]) for name, _, _ in self.kept_rows()}
+        state = {name: np.concatenate([part[name] for part in parts if part]) for name, _, _ in self.kept_rows()}
         more = {} if history is None else {"history": history}
         return {"iterations": np.array(run.done, np.int64), **state, **more}
 
     def layout(self, run: SynchronousRun, state: Checkpoint) -> Iterator[CheckpointArray]:
-        """See `core.search.run.Steps`."""
         yield CheckpointArray("iterations", np.int64, (), [(0, run.stop.iterations)])
         done = int(state["iterations"])
         for name in (self.solution_row, "best"):
@@ -222,12 +211,11 @@ class IndependentWalks:
             yield history_array("history", done, done * self.walks, run.before_s, best)
 
     def result(self, run: SynchronousRun) -> Outcome:
-        """See `core.search.run.Steps`: the best solution of all walks, of the smallest number."""
+        """Return the best solution of all walks, of the smallest number."""
         ranks, n = run.ranks, self.n
-        mine = self.best_here() if self.here else (MOST, self.walks)
-        cost, walk = ranks.minloc(*mine)
+        cost, walk = ranks.minloc(*(self.best_here() if self.own_count else (MOST, self.walks)))
         words = np.zeros(n + 4, np.uint64)
-        if self.here:
+        if self.own_count:
             self.keep_best()
             control = self.control()
             totals = self.backend.download(self.rows.totals).reshape(-1, TOTALS)
@@ -237,13 +225,15 @@ class IndependentWalks:
             words[n + 1] = mix_digests(totals[:, DIGEST], numbers)
             if self.first <= walk < self.end:
                 words[n + 2] = control[walk - self.first, BEST_AT]
-                words[:n] = self.in_words(self.backend.read(self.rows.best, (walk - self.first) * n, n))
+                best = self.backend.read(self.rows.best, (walk - self.first) * n, n)
+                words[:n] = self.numbered_by_problem(best)
         ranks.reduce(words, "sum")
         rounds, digest, found_at, evaluations = (int(word) for word in words[n:])
         run.end(run.done, cost, evaluations)
-        found = Outcome(cost, walk, found_at, rounds, evaluations, digest, words[:n].astype(np.int64))
-        is_finished = run.done == run.stop.iterations or not run.is_interrupted
-        return replace(found, history=run.history(numbered=False), finished=is_finished, by_time=run.by_time)
+        solution, history = words[:n].astype(np.int64), run.history(numbered=False)
+        return Outcome(
+            cost, walk, found_at, rounds, evaluations, digest, solution, history, run.is_finished, run.by_time
+        )
 
     # --- launches ---
 
@@ -252,16 +242,16 @@ class IndependentWalks:
         self.backend.write(self.rows.number, np.arange(self.first, self.end, dtype=np.uint64))
 
     def write_control(self, costs: Any, flag: int) -> None:
-        """Let the walks begin at solutions of these costs."""
-        control = np.zeros((self.here, CONTROL), np.int32)
+        """Write the control words of walks that begin at solutions of these costs."""
+        control = np.zeros((self.own_count, CONTROL), np.int32)
         control[:, COST] = control[:, BEST_COST] = costs
         control[:, FLAG] = flag
         self.backend.write(self.rows.control, control.reshape(-1))
-        self.backend.write(self.rows.totals, np.zeros(self.here * TOTALS, np.uint64))
+        self.backend.write(self.rows.totals, np.zeros(self.own_count * TOTALS, np.uint64))
 
     def launch(self, kernel: Any, *arguments: Any) -> None:
         """Launch a kernel on all walks of this rank, each by one team."""
-        teams = min(self.here, 64 * self.backend.capabilities.compute_units)
+        teams = min(self.own_count, 64 * self.backend.capabilities.compute_units)
         self.backend.launch(kernel, teams, self.team_size, self.rows, *arguments)
 
     def control(self) -> np.ndarray:
@@ -276,6 +266,5 @@ class IndependentWalks:
 
 
 def check_range(name: str, value: float, least: int, most: int = MOST) -> None:
-    """Refuse a setting out of range."""
     if not least <= value <= most:
         raise UserError(f"{name} {value}: expected {least} to {most}")

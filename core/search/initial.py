@@ -17,19 +17,8 @@ if TYPE_CHECKING:
 def start_solutions(problem: Problem, walks: int, initial: ArrayLike | str | None) -> np.ndarray | None:
     """Return the start solutions of all walks, shape (walks, n); None if there are none.
 
-    Parameters
-    ----------
-    problem
-    walks
-        Number of walks.
-    initial
-        One solution, one for each walk, or the name of a start heuristic of the problem.
-
-    Raises
-    ------
-    UserError
-        They have another shape, are no solutions, or there is no such heuristic.
-
+    ``initial`` is one solution, one for each walk, or the name of a start heuristic of the problem. Raises `UserError`
+    for another shape, invalid solutions, or an unknown heuristic.
     """
     if initial is None:
         return None

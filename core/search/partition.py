@@ -1,4 +1,4 @@
-"""Partition of work: contiguous shares of 0 .. total - 1, one per rank, in exact integers; items left, as intervals."""
+"""Partition of work: contiguous shares of 0 .. total - 1, one per rank, in exact integers; other items as intervals."""
 
 from __future__ import annotations
 
@@ -11,31 +11,18 @@ import numpy as np
 
 
 def have_equal_devices(backend: Any, ranks: Any) -> bool:
-    """Return True if all ranks have devices of one kind with equal settings, and so equal shares; all ranks call this.
-
-    Parameters
-    ----------
-    backend
-        This rank's `backends.launch.Backend`.
-    """
+    """Return True if all ranks have equal devices and settings, and so equal shares; all ranks call this."""
     if ranks.size == 1 or ranks.is_silent:
         return True
-    every = ranks.gather((backend.name, backend.device.name, backend.capabilities))
-    return bool(ranks.bcast(every is not None and len(set(every)) == 1))
+    devices = ranks.gather((backend.name, backend.device.name, backend.capabilities))
+    return bool(ranks.bcast(devices is not None and len(set(devices)) == 1))
 
 
 def equal_part(total: int, rank: int, size: int) -> tuple[int, int]:
-    """Cut the work into equal shares, which differ by at most one item; the first rank has a largest one.
+    """Return the first item of a rank's equal share, and the first item behind it.
 
-    The rank's items are begin to end - 1; the next rank's begin at `end`. Raises `ValueError` if the total is negative,
+    Shares differ by at most one item; the first rank has a largest one. Raises `ValueError` if the total is negative,
     or there is no such rank.
-
-    Parameters
-    ----------
-    total
-        Number of items.
-    rank, size
-        Rank of the share, and number of ranks.
     """
     _check(total, rank, size)
     return -(-total * rank // size), -(-total * (rank + 1) // size)
@@ -44,16 +31,9 @@ def equal_part(total: int, rank: int, size: int) -> tuple[int, int]:
 def parts_by_speed(total: int, speeds: Sequence[float]) -> list[int]:
     """Partition the work in proportion to the ranks' measured speeds, for the earliest end of the last rank.
 
-    Every part is its exact quota rounded down; the rest goes item by item to the rank that would finish first. So a
-    very slow rank gets none. Returns the number of items of each rank, equal if the speeds are. Raises `ValueError` if
-    the total is negative, or a speed is negative, infinite, NaN or all are 0.
-
-    Parameters
-    ----------
-    total
-        Number of equal items.
-    speeds
-        Speed of each rank, in any common unit.
+    Return the number of items of each rank, equal if the speeds are. Every part is its exact quota rounded down; the
+    rest goes item by item to the rank that would finish first, so a very slow rank gets none. Speeds have any common
+    unit. Raises `ValueError` if the total is negative, or a speed is negative, infinite, NaN or all are 0.
     """
     if total < 0:
         raise ValueError(f"the total must not be negative, found {total}")
@@ -82,17 +62,9 @@ def _check(total: int, rank: int, size: int) -> None:
 
 
 class Intervals:
-    """Ordered items as a sequence of intervals.
+    """Ordered items as a sequence of intervals (begin, end); empty ones are dropped, and adjacent ones joined.
 
-    Parameters
-    ----------
-    pairs
-        Begin and end of each interval; empty ones are dropped, and adjacent ones joined.
-
-    Attributes
-    ----------
-    count : int
-        Number of items.
+    ``count`` is the number of items.
     """
 
     def __init__(self, pairs: Iterable[tuple[int, int]]) -> None:
@@ -104,26 +76,26 @@ class Intervals:
         self.count = sum(end - begin for begin, end in self.pairs)
 
     def part(self, first: int, end: int) -> Intervals:
-        """From the item with this place to the one before that place, counted from 0."""
-        found, place = [], 0
+        """Return the items at positions ``first`` to ``end`` - 1."""
+        pairs, place = [], 0
         for begin, behind in self.pairs:
             shift = begin - place
-            found.append((max(begin, first + shift), min(behind, end + shift)))
+            pairs.append((max(begin, first + shift), min(behind, end + shift)))
             place += behind - begin
-        return Intervals(found)
+        return Intervals(pairs)
 
     def less(self, places: Intervals) -> Intervals:
-        """Return all but those with these places, counted from 0."""
-        found, first = [], 0
+        """Return the items that are not at these positions."""
+        pairs, first = [], 0
         for begin, end in [*places.pairs, (self.count, self.count)]:
-            found += self.part(first, begin).pairs
+            pairs += self.part(first, begin).pairs
             first = end
-        return Intervals(found)
+        return Intervals(pairs)
 
     def less_taken(self, ranks: Any, taken: Iterable[tuple[int, int]]) -> Intervals:
         """Return the rest after every rank has taken the items at some positions; all ranks call this."""
-        every = ranks.join(Intervals(taken).array().reshape(-1))
-        return self.less(Intervals(every.reshape(-1, 2)))
+        positions = ranks.join(Intervals(taken).array().reshape(-1))
+        return self.less(Intervals(positions.reshape(-1, 2)))
 
     def array(self) -> np.ndarray:
         """Return the pairs as an array of shape (intervals, 2), int64."""

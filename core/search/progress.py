@@ -22,7 +22,7 @@ class ProgressMonitor:
     Parameters
     ----------
     stop
-        Stop criteria, of which the time counts here.
+        Stop criteria; only the time limit is used here.
     callback
         Called with each report; None: nothing is reported.
     total
@@ -53,7 +53,6 @@ class ProgressMonitor:
         return time.perf_counter() - self.began
 
     def is_due(self) -> bool:
-        """Return True if it is time for a report."""
         return self.callback is not None and self.seconds - self._reported_s >= PROGRESS_INTERVAL_S
 
     def report(self, done: int, cost: int | None, evaluations: int | None = None, bound: int | None = None) -> None:
@@ -86,12 +85,9 @@ class ProgressMonitor:
     # --- tables ---
 
     def counts(self, work: int | None) -> CountCallback | None:
-        """Return a function that reports how many parts of a table are done; None without a callback.
+        """Return a function that reports the finished parts of a table; None without a callback.
 
-        Parameters
-        ----------
-        work
-            Units of work of all parts together; None: parts are of unequal work.
+        ``work`` is the units of work of all parts together; None: parts are of unequal work.
         """
         if self.callback is None:
             return None
@@ -146,34 +142,27 @@ class ProgressSamples:
         self.done = done
         seconds = time.perf_counter() - began
         self.samples = [ProgressSample(seconds, 0, 0)]
-        self.found: list[tuple[float, int]] = [] if cost is None else [(seconds, cost)]
+        self.improvements: list[tuple[float, int]] = [] if cost is None else [(seconds, cost)]
 
     def see(self, cost: int, evaluations: int, steps: int = 0) -> None:
-        """Add a sample of what this rank has done, and the cost if it is an improvement."""
+        """Add a sample of this rank's progress, and the cost if it is an improvement."""
         seconds = time.perf_counter() - self.began
         self.samples.append(ProgressSample(seconds, evaluations, steps))
-        if not self.found or cost < self.found[-1][1]:
-            self.found.append((seconds, cost))
+        if not self.improvements or cost < self.improvements[-1][1]:
+            self.improvements.append((seconds, cost))
 
     def history(self, communicator: Any, *, numbered: bool) -> list[list[Any]]:
-        """Rows [steps, evaluations, seconds, cost] of all ranks, on every rank.
+        """Return rows [steps, evaluations, seconds, cost] on every rank; all ranks call this.
 
-        Steps and evaluations are those of all ranks; those of ranks without a sample at that time are
-        interpolated linearly by time between their samples.
-
-        Parameters
-        ----------
-        communicator
-            All ranks call this together.
-        numbered
-            Rows begin with their own number, from 0, in place of steps.
+        Steps and evaluations are those of all ranks, interpolated linearly by time between the samples of each. If
+        ``numbered``, rows begin with their own number, from 0, in place of steps.
         """
-        every = communicator.gather((self.found, self.samples))
+        parts = communicator.gather((self.improvements, self.samples)) or []
         rows: list[list[Any]] = [[int(a), int(b), seconds, int(cost)] for a, b, seconds, cost in self.earlier.tolist()]
-        for seconds, cost in sorted(one for found, _ in every or [] for one in found):
+        for seconds, cost in sorted(row for improvements, _ in parts for row in improvements):
             if not rows or cost < rows[-1][3]:
                 evaluations, steps = (
-                    before + round(sum(interpolate_sample(seconds, samples, k) for _, samples in every or []))
+                    before + round(sum(interpolate_sample(seconds, samples, k) for _, samples in parts))
                     for k, before in zip((1, 2), self.done, strict=True)
                 )
                 rows.append([len(rows) if numbered else steps, evaluations, seconds, cost])
@@ -181,7 +170,7 @@ class ProgressSamples:
         return shared
 
     def rows(self, communicator: Any, *, numbered: bool) -> np.ndarray:
-        """Return the history as an array of four columns, as a checkpoint has it."""
+        """Return the history as an array of four columns, for a checkpoint."""
         return np.array(self.history(communicator, numbered=numbered), np.float64).reshape(-1, 4)
 
 
@@ -192,9 +181,6 @@ def interpolate_sample(seconds: float, samples: list[ProgressSample], column: in
 
 
 def refuse_history(history: bool, search: str) -> None:
-    """Refuse the history of a search that knows its answer at its end alone.
-
-    Raises `UserError` if a history is asked for.
-    """
+    """Raise `UserError` if a history is requested of a search that knows its answer only at its end."""
     if history:
         raise UserError(f"{search} has no history: nothing is known of its answer before the end")

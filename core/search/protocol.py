@@ -4,7 +4,7 @@ A search is constructed once and run any number of times::
 
     search = Kind(backend, communicator, problem, ...settings by name...)
     search.warm_up()
-    found = search.run(stop, history=..., callback=..., ranks=...)
+    result = search.run(stop, history=..., callback=..., ranks=...)
 
 Every rank constructs and runs it with the same arguments. The loop of a run is in `core.search.run`.
 """
@@ -26,18 +26,16 @@ class Progress(NamedTuple):
 
     Attributes
     ----------
-    done
-        Steps made so far; the ``run`` of a search says what its steps are.
-    total
-        Steps of the whole run; None: unknown.
+    done, total
+        Steps made so far, and steps of the whole run; the ``run`` of a search says what its steps are.
     cost
-        Cost of the best solution so far; None: unknown before the end.
+        Cost of the best solution so far.
     seconds
         Seconds since the run began.
     evaluations
-        Units of work so far, as `SearchResult.evaluations` counts them; None: unknown before the end.
+        Units of work so far, as `SearchResult.evaluations` counts them.
     bound
-        A cost below which there is no solution; None: unknown.
+        A cost below which there is no solution.
     """
 
     done: int
@@ -64,11 +62,11 @@ class SearchResult(Protocol):
 
     @property
     def cost(self) -> int:
-        """Cost of the best solution: a length, or the value where the largest one is wanted."""
+        """Cost of the best solution: a length, or the value if the largest one is best."""
 
     @property
     def solution(self) -> np.ndarray | None:
-        """The best solution; None: not wanted."""
+        """The best solution; None: not requested."""
 
     @property
     def evaluations(self) -> int:
@@ -80,7 +78,7 @@ class SearchResult(Protocol):
 
     @property
     def history(self) -> list[list[Any]] | None:
-        """Rows [iteration, evaluations, seconds, best cost] where the best cost improved; None: not wanted."""
+        """Rows [iteration, evaluations, seconds, best cost] of improvements of the best cost; None: not requested."""
 
     @property
     def finished(self) -> bool:
@@ -90,8 +88,9 @@ class SearchResult(Protocol):
 class Search(Protocol):
     """A search on one device of each rank, ready to be repeated.
 
-    It is constructed from a backend, a communicator, the problem (or an instance's data) and settings by name. The
-    communicator determines the rank's part of the work; a rehearsal of one (`cluster.mpi.proxies.Rehearsal`) lets every
+    It is constructed from a backend (`backends.launch.Backend`), a communicator (`cluster.Communicator`), the problem
+    (or an instance's data) and settings by name; every rank constructs and calls the same. The rank and the size of the
+    communicator determine the rank's part of the work; a rehearsal of one (`cluster.mpi.proxies.Rehearsal`) lets every
     rank warm up alone.
     """
 
@@ -116,7 +115,7 @@ class Search(Protocol):
         stop
             Stop criteria; None: the search ends by itself.
         history
-            True if `SearchResult.history` is wanted.
+            True to record `SearchResult.history`.
         callback
             See `Callback`.
         ranks
@@ -136,7 +135,7 @@ class Search(Protocol):
 
 
 def alias(field: str) -> Any:
-    """Return a property of a result: a name of `SearchResult` for the field that the search calls otherwise."""
+    """Return a property of a result: a name of `SearchResult` for a field with another name."""
     return property(attrgetter(field))
 
 

@@ -1,4 +1,4 @@
-"""The run loop of all searches: stop criteria, progress, history, checkpoints, and agreement between ranks.
+"""The run loop of all searches: stop criteria, progress, history, checkpoints, and synchronisation of ranks.
 
 A search shows its algorithm: it begins, makes steps, and has a result. A `Run` owns everything else, and `execute` is
 the loop over both::
@@ -11,21 +11,18 @@ the loop over both::
             run.keep(search.checkpoint(run))
     return search.result(run)
 
-Ranks synchronise in one of two ways.
+In a `SynchronousRun` all ranks make the same steps, and a batch of them ends with a reduction. Batches grow and shrink
+with the time of the slowest rank and with the remaining time (`SynchronousRun.budget`). Ants, local search and tables
+run like this.
 
-`SynchronousRun`
-    All ranks make the same steps, and a batch of them ends with a reduction. `SynchronousRun.budget` says how many
-    steps the next batch has: batches grow and shrink with the time of the slowest rank and with the time that is left.
-    Ants, local search and tables run like this.
-`AsynchronousRun`
-    Every rank works at its own pace. Between launches it calls `AsynchronousRun.report`; where that returns True, the
-    step ends and all ranks synchronise: a word that they share tells them. Where nothing can end or watch a run, it is
-    never True, and `AsynchronousRun.launch_s` is infinite, so that all work is launched at once. Hill climbing and
-    exact search run like this.
+In an `AsynchronousRun` every rank works at its own pace. Between launches it calls `AsynchronousRun.report`; if that
+returns True, the step ends and all ranks synchronise: a shared word notifies them. If nothing can end or watch a run,
+`report` never returns True, and `AsynchronousRun.launch_s` is infinite, so that all work is launched at once. Hill
+climbing and exact search run like this.
 
 The steps of a table are bands of rows, as many as the budget says, and nothing is undone after the last one
-(`core.search.dp.engine.checkpoints.run_in_bands`). A table ends only at its end, where its answer is known: it refuses
-stop criteria (`Stop.only`) and history (`refuse_history`).
+(`core.search.dp.engine.checkpoints.run_in_bands`). The answer of a table is known only at its end: it refuses stop
+criteria (`Stop.only`) and history (`refuse_history`).
 """
 
 from __future__ import annotations
@@ -81,12 +78,8 @@ class Step(NamedTuple):
 class Budget(NamedTuple):
     """Limits of the next batch of a synchronous run.
 
-    Attributes
-    ----------
-    steps
-        Iterations, at least 1.
-    seconds
-        Largest estimated seconds of a launch; infinite without a time limit.
+    ``steps`` is a number of iterations, at least 1. ``seconds`` is the largest estimate of a launch; infinite without a
+    time limit.
     """
 
     steps: int
@@ -135,15 +128,13 @@ class Run:
     ranks
         The communicator of all ranks that search together; all of them make the run with equal arguments.
     stop
-        Stop criteria. The run looks at time and iterations, the search at target and patience.
-    callback
-        See `core.search.protocol.Callback`.
+        Stop criteria. The run checks time and iterations, the search target and patience.
     total
         Steps of the whole run, for the callback; None: unknown.
-    checkpointer
-        See `core.search.protocol.Search.run`.
     history
-        True if samples of progress are wanted, for searches without a history of their own.
+        True to collect progress samples, for searches that record no history themselves.
+    callback, checkpointer
+        See `core.search.protocol.Search.run`.
 
     Attributes
     ----------
@@ -152,7 +143,7 @@ class Run:
     samples : ProgressSamples or None
         See `begin_samples`.
     undone : int
-        Work that all ranks have left, as of the last synchronisation.
+        Remaining work of all ranks at the last synchronisation.
     is_ended : bool
         True if a stop criterion or the callback has ended the run.
     is_interrupted : bool
@@ -178,13 +169,12 @@ class Run:
         self.restart()
 
     def restart(self) -> None:
-        """Let the search do further work in the same run, such as another walk or another phase."""
+        """Prepare further work in the same run, such as another walk or another phase."""
         self.undone = 1
         self.is_ended = self.is_interrupted = self.is_checkpoint_due = False
 
     @property
     def is_over(self) -> bool:
-        """True if no further step is made."""
         return self.is_ended or self.undone == 0
 
     @property
@@ -193,19 +183,19 @@ class Run:
         return bool(self.ranks.rank == 0)
 
     def keep(self, state: Checkpoint | None) -> None:
-        """Keep the state that the first rank gives; all ranks call this together."""
+        """Store the first rank's checkpoint; all ranks call this together."""
         assert self.checkpointer is not None
         self.is_checkpoint_due = False
         self.checkpointer.keep(self.ranks, state)
 
     def has_checkpoint_due(self) -> bool:
-        """Return True if a checkpoint is due on this rank."""
+        """Return True if this rank needs a checkpoint."""
         return self.checkpointer is not None and self.checkpointer.is_due()
 
     def begin_samples(
         self, cost: int | None = None, earlier: np.ndarray | None = None, done: tuple[int, int] = (0, 0)
     ) -> None:
-        """Begin the history, if one is wanted; see `core.search.progress.ProgressSamples`."""
+        """Begin the history, if one is requested; see `core.search.progress.ProgressSamples`."""
         if self.has_history:
             self.samples = ProgressSamples(self.monitor.began, cost, earlier, done)
 
@@ -219,7 +209,6 @@ class Run:
 
     @property
     def is_report_due(self) -> bool:
-        """True if it is time to report progress to the callback."""
         return self.monitor.is_due()
 
     def end(self, done: int, cost: int, evaluations: int | None = None, bound: int | None = None) -> None:
@@ -237,13 +226,6 @@ class SynchronousRun(Run):
     Its iterations are bounded by ``stop.iterations``. The first rank's clock counts for all, and the slowest rank's
     time for a batch; so all ranks choose the same batches and end after the same step.
 
-    Parameters
-    ----------
-    ranks, stop, callback, total, checkpointer, history
-        See `Run`.
-    sizes
-        Sizes of batches.
-
     Attributes
     ----------
     done : int
@@ -256,12 +238,11 @@ class SynchronousRun(Run):
         True if the time limit ended the run: another run with the same seed ends elsewhere.
     """
 
-    def __init__(self, *given: Any, sizes: BatchSizes | None = None, **options: Any) -> None:
+    def __init__(self, *arguments: Any, sizes: BatchSizes | None = None, **options: Any) -> None:
         self.sizes = sizes or BatchSizes()
-        super().__init__(*given, **options)
+        super().__init__(*arguments, **options)
 
     def restart(self) -> None:
-        """See `Run`: from step 0, with the first batch size."""
         super().restart()
         self.done, self.by_time = 0, False
         self.step_s = 0.0
@@ -271,20 +252,24 @@ class SynchronousRun(Run):
 
     @property
     def is_over(self) -> bool:
-        """See `Run`: or if all steps are made."""
         return super().is_over or self.done >= self.stop.iterations
 
+    @property
+    def is_finished(self) -> bool:
+        """False if the callback ended the run before its last iteration."""
+        return self.done == self.stop.iterations or not self.is_interrupted
+
     def budget(self) -> Budget:
-        """Return what the next batch may take, and start its clock."""
+        """Return the limits of the next batch, and start its clock."""
         self.began_s, self.batch_began = self.monitor.seconds, time.perf_counter()
         return Budget(min(self.sizes.next, self.stop.iterations - self.done), self.longest_s)
 
     def report(self, done: int, cost: int | None, evaluations: int | None = None, bound: int | None = None) -> None:
-        """Report progress to the callback; to be called where `is_report_due`."""
+        """Report progress to the callback; called if `is_report_due`."""
         self.monitor.report(done, cost, evaluations, bound)
 
     def synchronise(self, step: Step) -> None:
-        """See `Run`: one reduction of flags, clocks and the words of the search."""
+        """Reduce flags, clocks and the words of the search, all at once."""
         seconds = time.perf_counter() - self.batch_began
         rank, size = self.ranks.rank, self.ranks.size
         sent = np.zeros(6 + 2 * size + len(step.words), np.int64)
@@ -316,21 +301,12 @@ class AsynchronousRun(Run):
     """A run in which ranks synchronise only if one of them has a reason, which a shared word reports to the others.
 
     The first rank's callback ends the run, and so does any rank's clock or target. If a rank's checkpoint is due, all
-    ranks synchronise, store it and continue.
-
-    Parameters
-    ----------
-    ranks, stop, callback, total, checkpointer, history
-        See `Run`.
-
-    Attributes
-    ----------
-    is_watched : bool
-        True if something can end a step early or is reported. Otherwise ranks never synchronise before the end.
+    ranks synchronise, store it and continue. ``is_watched`` is True if something can end a step early or is reported;
+    otherwise ranks never synchronise before the end.
     """
 
-    def __init__(self, *given: Any, **options: Any) -> None:
-        super().__init__(*given, **options)
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
         early = self.stop.seconds != inf or self.stop.target != Stop().target or self.checkpointer is not None
         self.is_watched = bool(self.ranks.bcast(early or self.monitor.callback is not None))
         self.is_called = self.ends_run = False
@@ -340,17 +316,17 @@ class AsynchronousRun(Run):
 
     @property
     def launch_s(self) -> float:
-        """Most seconds at which the next launch may be estimated; infinite where nothing waits for its end."""
+        """Longest estimate of the next launch in seconds; infinite if nothing waits for its end."""
         if not self.is_watched and self.samples is None:
             return inf
         return self.longest_launch_s(PROGRESS_INTERVAL_S)
 
     def longest_launch_s(self, most: float) -> float:
-        """Return the most seconds at which the next launch may be estimated, up to ``most``."""
+        """Return the longest estimate of the next launch in seconds, up to ``most``."""
         return self.monitor.longest_launch_s(most)
 
     def sample(self, cost: int, evaluations: int, steps: int = 0) -> None:
-        """Record a sample of this rank's progress in this process, if a history is wanted."""
+        """Record a sample of this rank's progress in this process, if a history is requested."""
         if self.samples is not None:
             self.samples.see(cost, evaluations, steps)
 
@@ -365,12 +341,8 @@ class AsynchronousRun(Run):
     ) -> bool:
         """Report progress between two launches. Return True if the step must end, since all ranks synchronise.
 
-        Parameters
-        ----------
-        done, cost, evaluations, bound
-            See `core.search.protocol.Progress`.
-        next_s
-            Least seconds of the next launch.
+        ``next_s`` is the least duration of the next launch in seconds. For the others see
+        `core.search.protocol.Progress`.
         """
         if self.word is None:
             return False
@@ -384,7 +356,7 @@ class AsynchronousRun(Run):
         return self.is_called
 
     def synchronise(self, step: Step) -> None:
-        """See `Run`: nothing is exchanged where nothing can have ended a step early."""
+        """Exchange reasons to end, unless nothing can have ended a step early."""
         if self.word is None:
             self.undone = step.undone
             return
@@ -399,7 +371,7 @@ class AsynchronousRun(Run):
             self.is_called = False
 
     def end(self, done: int, cost: int, evaluations: int | None = None, bound: int | None = None) -> None:
-        """See `Run`: and give the shared word back."""
+        """Report the end, and close the shared word."""
         if self.word is not None:
             super().end(done, cost, evaluations, bound)
             self.word.close()

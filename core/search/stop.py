@@ -1,8 +1,8 @@
 """Stop criteria, combined with ``|``: the first that holds ends the search.
 
 Launches under a time limit have sizes: a search reads the clock between launches, so its last launches are short. A
-launch may take several times as long as the one before it suggests, because walks become slower as they improve, and
-other programs use the machine. So a launch is given only a part of the time that is left.
+launch may take several times its estimate, because walks become slower as they improve, and other programs use the
+machine. So a launch is estimated at a part of the remaining time.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from core.errors import UserError
 
 MOST = 2**31 - 1
 CRITERIA = {"iterations": "iterations", "seconds": "seconds", "target": "a target", "patience": "patience"}
-"""The criteria, and what each is called where a search does not know it."""
+"""The criteria, and the name of each in errors."""
 
 
 class Stop(NamedTuple):
     """The criteria of one search; `Iterations`, `Seconds`, `Target` and `NoImprovement` make them.
 
-    All but the time end a search after the same iteration on every backend. A search says in its ``run`` what an
-    iteration is there, and refuses criteria that it cannot honour (`only`).
+    All but the time end a search after the same iteration on every backend. The ``run`` of a search defines its
+    iterations, and refuses other criteria than its own (`only`).
 
     Attributes
     ----------
     iterations
-        Iterations of a walk at most (for simulated annealing, draws), of a colony, or climbs of hill climbing from
-        random tours.
+        Largest number of iterations of a walk (for simulated annealing, draws) or of a colony, or of climbs of hill
+        climbing from random tours.
     seconds
-        Wall-clock time, looked at between launches.
+        Wall-clock time, read between launches.
     target
-        A cost at which the search is content.
+        Cost of a sufficient solution.
     patience
         Iterations without a better best solution.
     """
@@ -67,7 +67,7 @@ class Stop(NamedTuple):
         return tuple(name for name, usual in self._field_defaults.items() if getattr(self, name) != usual)
 
     def only(self, search: str, *honoured: str) -> Stop:
-        """These criteria, if they are among those that a search honours."""
+        """Return these criteria. Raises `UserError` for one that a search does not honour."""
         for name in self.given:
             if name not in honoured:
                 known = " or ".join(CRITERIA[one] for one in honoured) or "none, since it ends by itself"
@@ -75,7 +75,7 @@ class Stop(NamedTuple):
         return self
 
     def check(self, most: int = MOST) -> None:
-        """Refuse what would never end, or more iterations than these."""
+        """Raise `UserError` for criteria out of range, or more than ``most`` iterations."""
         for name in ("iterations", "patience"):
             if not 1 <= getattr(self, name) <= most:
                 raise UserError(f"stop after {getattr(self, name)} {name}: expected 1 to {most}")
@@ -93,18 +93,8 @@ def check_stop_type(stop: object) -> None:
 def checked_stop(stop: Stop | None, search: str, *honoured: str, callback: object, most: int = MOST) -> Stop:
     """Return the criteria of a search that does not end by itself.
 
-    Raises `UserError` for a criterion out of range, one that the search does not honour, or none that would end it.
-
-    Parameters
-    ----------
-    stop
-        Criteria of the caller.
-    search, honoured
-        Name of the search, and the criteria that it honours.
-    callback
-        See `core.search.protocol.Callback`; it may end the search too.
-    most
-        Largest number of iterations.
+    ``callback`` may end the search too. Raises `UserError` for a criterion out of range, one that is not ``honoured``,
+    or none that would end it.
     """
     stop = Stop() if stop is None else stop
     check_stop_type(stop)
@@ -148,16 +138,9 @@ def allowance_s(limit_s: float) -> float:
 
 
 def longest_launch_s(limit_s: float, spent_s: float, uneven: float = SAFETY_FACTOR) -> float:
-    """Return the most seconds that the next launch may be estimated at; infinite without a time limit.
+    """Return the longest estimate of the next launch in seconds; infinite without a time limit.
 
-    Parameters
-    ----------
-    limit_s
-        Time limit of the run; `math.inf`: none.
-    spent_s
-        Seconds of the run so far.
-    uneven
-        Factor by which a launch may exceed its estimate.
+    ``uneven`` is the factor by which a launch may exceed its estimate.
     """
     return inf if limit_s == inf else max(0.0, limit_s + allowance_s(limit_s) - spent_s) / uneven
 
@@ -168,16 +151,9 @@ def is_time_for(limit_s: float, spent_s: float, seconds: float) -> bool:
 
 
 class BatchSizes:
-    """Number of steps from one synchronisation to the next: a batch takes about the same time, and less at the end.
+    """Number of steps of each batch between synchronisations: batches last about ``seconds``, and less at the end.
 
-    Parameters
-    ----------
-    first
-        Steps of the first batch.
-    growth
-        A batch has at most this multiple of the steps of the one before.
-    seconds
-        Duration of a batch.
+    A batch has at most ``growth`` times the steps of the one before; ``first`` is the first one's.
     """
 
     def __init__(self, first: int = 1, growth: int = 4, seconds: float = 0.2) -> None:

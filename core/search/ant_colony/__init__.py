@@ -1,7 +1,7 @@
 """Ant colony optimisation for the TSP (`menezes2019`): three strategies, any backend, any number of ranks.
 
-Other packages import this package and `settings`.
-Kernels of ants and pheromone belong to `core.kernels`; the 2-opt of ants comes from `core.search.hill_climbing`.
+Other packages import this package and `settings`. Kernels of ants and pheromone belong to `core.kernels`; the 2-opt of
+ants comes from `core.search.hill_climbing`.
 """
 
 from core.search.ant_colony.outcome import ColonyOutcome

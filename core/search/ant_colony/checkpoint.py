@@ -1,7 +1,7 @@
 """Checkpoint of ant colonies, from which any ranks, backend and mapping can resume.
 
-Pheromone and tours are in the instance's own numbers, since each mapping numbers the cities in its own way. Weights are
-no part of a state: they follow from the pheromone.
+Pheromone and tours are in the instance's own numbers, since each mapping has another order of cities. Weights follow
+from the pheromone, so they are not stored.
 """
 
 from __future__ import annotations
@@ -26,14 +26,7 @@ OF_COLONIES = ("pheromone", "best", "numbers", "digest")
 def make_checkpoint(group: ColonyGroup, curve: np.ndarray, history: list[list[Any]] | None) -> Checkpoint | None:
     """Return the state of all colonies of all ranks, on the first rank; all ranks call this.
 
-    Parameters
-    ----------
-    group
-    curve : ndarray, shape (iterations,)
-        See `ColonyGroup.curve`.
-    history : list of list, optional
-        `ColonyOutcome.history` up to here.
-
+    ``curve`` is that of `ColonyGroup.curve`, ``history`` that of `ColonyOutcome` up to here.
     """
     ranks = group.ranks
     if group.is_shared:
@@ -41,17 +34,17 @@ def make_checkpoint(group: ColonyGroup, curve: np.ndarray, history: list[list[An
         (colony,) = group.colonies
         rows = {
             "numbers": group.backend.download(colony.memory.state),
-            "best": ranks.sum(group.ground.order[colony.found.tour()] * colony.found.is_here()),
+            "best": ranks.sum(group.instance.order[colony.best_tours.tour()] * colony.best_tours.is_here()),
             "digest": ranks.sum(group.backend.download(colony.memory.digest)),
         }
-        every = [[{**rows, "pheromone": read_pheromone(colony)}]] if ranks.rank == 0 else None
+        parts = [[{**rows, "pheromone": read_pheromone(colony)}]] if ranks.rank == 0 else None
     else:
-        every = ranks.gather([colony_rows(colony) for colony in group.colonies])
-    if every is None:
+        parts = ranks.gather([colony_rows(colony) for colony in group.colonies])
+    if parts is None:
         return None
-    found = {name: np.stack([row[name] for rows in every for row in rows]) for name in OF_COLONIES}
+    state = {name: np.stack([row[name] for rows in parts for row in rows]) for name in OF_COLONIES}
     more = {} if history is None else {HISTORY: np.array(history).reshape(-1, 4)}
-    return {**found, "curve": curve, "winner": np.array(group.winner, np.int64), **more}
+    return {**state, "curve": curve, "winner": np.array(group.winner, np.int64), **more}
 
 
 def layout(
@@ -59,17 +52,8 @@ def layout(
 ) -> Iterator[CheckpointArray]:
     """Declare the state of all colonies.
 
-    Parameters
-    ----------
-    settings, n
-        Settings, and number of cities.
-    most
-        Iterations of the whole run.
-    history_s
-        Seconds up to the state, of a run with a history; None: it has none.
-    state
-        Read as far as it is declared.
-
+    ``most`` is the number of iterations of the whole run. ``history_s`` is the run time at the checkpoint in seconds;
+    None for a run without a history.
     """
     number, ants, exchange = settings.colonies, settings.ants, settings.exchange
     lengths = (0, MOST_LENGTH)
@@ -79,21 +63,21 @@ def layout(
 
     yield CheckpointArray("curve", np.uint32, (None,), [lengths], some_iterations)
     done = len(state["curve"])
-    found = [(0, done - 1), (0, ants - 1)]
-    yield CheckpointArray("numbers", np.uint32, (number, STATES), [(done, done), lengths, *found])
+    origin = [(0, done - 1), (0, ants - 1)]
+    yield CheckpointArray("numbers", np.uint32, (number, STATES), [(done, done), lengths, *origin])
     yield CheckpointArray("best", np.int64, (number, n), [(0, n - 1)], permutation_fault)
     yield CheckpointArray("pheromone", np.uint32, (number, n * (n - 1) // 2), [(1, MOST_SETTING)])
     yield CheckpointArray("digest", np.uint64, (number, 1))
     has_winner = 0 < exchange <= done
-    winner = [lengths, (0, number - 1), *found] if has_winner else ()
+    winner = [lengths, (0, number - 1), *origin] if has_winner else ()
     yield CheckpointArray("winner", np.int64, (4 if has_winner else 0,), winner)
     if history_s is not None:
         yield history_array(HISTORY, done - 1, done * number * ants * n * n, history_s, int(state["curve"].min()))
 
 
 def resume_colonies(group: ColonyGroup, state: Checkpoint) -> int:
-    """Set the colonies of this rank, which have begun, to a state. Return the number of iterations made."""
-    group.winner = tuple(int(one) for one in state["winner"])
+    """Set the colonies of this rank, which have begun, to a checkpoint. Return the number of iterations made."""
+    group.winner = tuple(int(number) for number in state["winner"])
     for colony in group.colonies:
         row = {name: state[name][colony.number] for name in OF_COLONIES}
         restore_colony(colony, row, state["curve"], not group.is_shared or group.ranks.rank == 0)
@@ -101,11 +85,11 @@ def resume_colonies(group: ColonyGroup, state: Checkpoint) -> int:
 
 
 def restore_colony(colony: Colony, row: dict[str, np.ndarray], curve: np.ndarray, has_digest: bool) -> None:
-    """Write a colony's part of a state to its memory, and weigh anew; one rank has the digest."""
+    """Write a colony's part of a checkpoint to its memory, and weigh again; one rank has the digest."""
     write, memory = colony.backend.write, colony.memory
-    place = np.argsort(colony.ground.order)
+    place = np.argsort(colony.instance.order)
     write(memory.state, row["numbers"])
-    # Every rank has the tour, and says that it has it if its ants made it.
+    # Every rank has the tour; `BestTours.is_here` is True on the rank of the ant that made it.
     write(memory.best, place[row["best"]].astype(np.uint16))
     write(memory.digest, row["digest"] * np.uint64(has_digest))
     colony.make_places(len(curve))
@@ -118,30 +102,30 @@ def colony_rows(colony: Colony) -> dict[str, np.ndarray]:
     """Return the checkpoint rows of a colony with all ants on this rank."""
     return {
         "pheromone": read_pheromone(colony),
-        "best": colony.ground.order[colony.found.tour()],
+        "best": colony.instance.order[colony.best_tours.tour()],
         "numbers": colony.backend.download(colony.memory.state),
         "digest": colony.backend.download(colony.memory.digest),
     }
 
 
 def read_pheromone(colony: Colony) -> np.ndarray:
-    """The pheromone of every edge, of a city of the instance to all smaller ones after another: (n (n - 1) / 2,)."""
+    """Return the pheromone of every edge, city by city to all smaller ones: (n (n - 1) / 2,)."""
     trails = colony.backend.download(colony.trails.pheromone)
-    return np.concatenate([trails[here] for here, _ in edge_places(colony)])
+    return np.concatenate([trails[places] for places, _ in edge_places(colony)])
 
 
 def write_pheromone(colony: Colony, pheromone: np.ndarray) -> None:
-    """Write the pheromone of every edge, as `read_pheromone` has it."""
+    """Write the pheromone of every edge, in the order of `read_pheromone`."""
     trails = colony.backend.download(colony.trails.pheromone)
     begin = 0
-    for here, there in edge_places(colony):
-        trails[here] = trails[there] = pheromone[begin : begin + len(here)]
-        begin += len(here)
+    for places, back in edge_places(colony):
+        trails[places] = trails[back] = pheromone[begin : begin + len(places)]
+        begin += len(places)
     colony.backend.write(colony.trails.pheromone, trails)
 
 
 def edge_places(colony: Colony) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Of each city of the instance where a colony has the edges to all smaller ones, and those from them to it."""
-    place = np.argsort(colony.ground.order)
+    """Yield, for each city of the instance, the places of its edges to all smaller ones, and of those back."""
+    place = np.argsort(colony.instance.order)
     for city in range(1, len(place)):
         yield colony.edges(place[city], place[:city]), colony.edges(place[:city], place[city])

@@ -1,7 +1,8 @@
 """A colony, or one rank's part of it: its memory, the shape of its launches, and an iteration kernel by kernel.
 
-Ants that several ranks share out meet three times in an iteration, on their devices: for the shortest tour, for the
-deposits, and for the weights of which every rank computes some rows. The calls are silent where all ants are here.
+Ranks that share the ants of a colony synchronise three times in an iteration, on their devices: for the shortest tour,
+for the deposits, and for the weights, of which every rank computes some rows. With all ants on one rank these calls do
+nothing.
 """
 
 from __future__ import annotations
@@ -30,19 +31,9 @@ WALK_LANES = 32
 
 
 class WeightRows:
-    """The rows, one for each city, that this rank computes.
+    """The rows of weights, one for each city, that this rank computes.
 
-    Parameters
-    ----------
-    backend
-    n
-        Number of cities.
-
-    Attributes
-    ----------
-    is_shared : bool
-        True if other ranks compute some rows.
-
+    ``is_shared`` is True if other ranks compute some rows.
     """
 
     def __init__(self, backend: Any, n: int) -> None:
@@ -51,25 +42,25 @@ class WeightRows:
         self.together: Any = None
 
     def share(self, together: Any, is_shared: bool) -> None:
-        """Share the rows out over these ranks, or compute all of them here."""
+        """Share the rows between these ranks, or compute all of them here."""
         self.together, self.is_shared = together, is_shared
         self.bounds = together.equal_parts(self.n) if is_shared else [0, self.n]
 
     @property
     def own(self) -> tuple[int, int]:
-        """The first row of this rank, and the first one behind its rows."""
+        """First row of this rank, and the first one behind its rows."""
         rank = self.together.rank if self.is_shared else 0
         return self.bounds[rank], self.bounds[rank + 1]
 
     def allocate(self, width: int) -> Any:
-        """Allocate rows of this width: in memory that ranks have in common, if they share the rows."""
+        """Allocate rows of this width: in the common memory of ranks, if they share the rows."""
         bounds = [width * row for row in self.bounds]
         if self.is_shared:
             return self.together.common(bounds[-1], np.uint32, bounds)
         return self.backend.allocate(max(1, bounds[-1]), np.uint32)
 
     def gather(self, weights: Any, width: int) -> None:
-        """Queue what makes all rows visible to this rank's ants."""
+        """Queue the launches that make all rows visible to this rank's ants."""
         if self.is_shared:
             self.together.gather(weights, [width * row for row in self.bounds])
 
@@ -77,13 +68,7 @@ class WeightRows:
 class BestTours:
     """Reads the best tours of a colony; each method waits for the device.
 
-    Parameters
-    ----------
-    backend
-    memory : core.kernels.ant_colony.ants.ColonyState
-    first, count
-        The ants of this rank.
-
+    ``memory`` is a `core.kernels.ant_colony.ants.ColonyState`; ``first`` and ``count`` are the ants of this rank.
     """
 
     def __init__(self, backend: Any, memory: Any, first: int, count: int) -> None:
@@ -115,7 +100,7 @@ UNKNOWN = np.iinfo(np.uint32).max
 
 
 class SingleRank:
-    """The communicator of a colony with all ants on one rank, without synchronisation."""
+    """Communicator of a colony with all ants on one rank, without synchronisation."""
 
     rank = 0
     size = 1
@@ -124,22 +109,8 @@ class SingleRank:
 class Colony:
     """Ants ``first`` to ``first + count - 1`` of a colony, and its pheromone.
 
-    A rank may have no ants of a colony that ranks share: its launches make no tour, and update the pheromone.
-
-    Parameters
-    ----------
-    ground
-        The instance on the device.
-    settings
-        Checked.
-    shape
-        Of the launches.
-    number
-        Of the colony, from 0.
-    count, first
-        The ants of this rank.
-    seed
-        Random seed; with the colony's number it decides every draw.
+    A rank may have no ants of a colony that ranks share: its launches make no tour, and update the pheromone. The
+    ``seed`` and the colony's number decide every draw.
 
     Attributes
     ----------
@@ -155,7 +126,6 @@ class Colony:
         Kernel that puts the first pheromone on all edges.
     shared_by_ranks : bool
         True if several ranks can have a part of its ants each.
-
     """
 
     ant: Any = Ant
@@ -166,7 +136,7 @@ class Colony:
 
     @property
     def phases(self) -> tuple[str, ...]:
-        """The methods that make an iteration, in their order."""
+        """Methods that make an iteration, in their order."""
         return "construct", "climb", "measure", "judge", "deposit", "evaporate", "weigh"
 
     @staticmethod
@@ -176,7 +146,7 @@ class Colony:
 
     def __init__(
         self,
-        ground: ColonyInstance,
+        instance: ColonyInstance,
         settings: Settings,
         shape: ColonyLaunchShape,
         *,
@@ -185,20 +155,20 @@ class Colony:
         first: int,
         seed: int,
     ) -> None:
-        self.ground = ground
-        self.backend = backend = ground.backend
+        self.instance = instance
+        self.backend = backend = instance.backend
         self.settings = settings
         self.shape: Any = shape
         self.number = number
         self.limited = settings.variant == "mmas"
-        n, numbers = ground.n, ground.numbers
+        n, numbers = instance.n, instance.numbers
         self.update = pheromone.Update(
             numbers.rho, numbers.quota, numbers.lower_bound, numbers.floor_ratio, settings.stagnation, numbers.smoothing
         )
         allocate = backend.allocate
         self.ants = backend.rows(self.ant(n=n, first=first), count)
         self.judged = self.ants if count else backend.rows(self.ant(n=n, first=settings.ants), 1)
-        """`ants` or, where there is none, one row behind all ants: a kernel may not read from no rows."""
+        """`ants`, or one row behind all ants if there is none: a kernel may not read from no rows."""
         self.laid = pheromone.DepositedTour(allocate(n, np.uint32), allocate(1, np.uint32))
         self.memory: Any = ants_kernels.ColonyState(
             number=number,
@@ -218,7 +188,7 @@ class Colony:
         self.climbing_lanes = min(BATCH * NEAR, backend.capabilities.max_team_size) if self.wide else 1
         self.walking_lanes = min(WALK_LANES, backend.capabilities.max_team_size) if self.wide else 1
         self.walks: Any = None
-        if ground.cities is not None and count:
+        if instance.cities is not None and count:
             walk = TourWalk(n=n, words=ceil(n / 32), logged=2)
             self.walks = backend.rows(walk, min(count, shape.walks))
         self.lanes = min(UPDATE_LANES, backend.capabilities.max_team_size) if self.wide else 1
@@ -226,15 +196,15 @@ class Colony:
         """Recorded launches of `iterate`."""
         self.together = backend.collectives(SingleRank)
         self.rows = WeightRows(backend, n)
-        self.found = BestTours(backend, self.memory, first, count)
+        self.best_tours = BestTours(backend, self.memory, first, count)
         self.make_trails()
         self.make_room()
 
     def make_trails(self) -> None:
-        """Memory for the pheromone."""
-        places = self.ground.n * self.ground.n // 2
+        """Allocate the pheromone."""
+        places = self.instance.n * self.instance.n // 2
         room = self.backend.allocate(places, np.uint32), self.backend.allocate(places, np.uint32)
-        self.trails: Any = pheromone.Trails(*room, self.ground.n)
+        self.trails: Any = pheromone.Trails(*room, self.instance.n)
 
     def edges(self, a: Any, b: Any) -> Any:
         """Return the indices of the edges between cities, see `core.kernels.ant_colony.pheromone.edge`."""
@@ -242,23 +212,18 @@ class Colony:
         return (later * later >> 1) + np.minimum(a, b)
 
     def make_room(self) -> None:
-        """Memory for the weights by which ants choose."""
+        """Allocate the weights by which ants choose."""
         stride, listed = self.shape.stride, self.settings.candidates > 0
         self.choice: Any = None  # the previous content first
         weights, near_weights = self.rows.allocate(stride), self.rows.allocate(COLUMNS if listed else 0)
-        self.choice = ChoiceWeights(weights, stride, self.ground.near_cities, near_weights)
+        self.choice = ChoiceWeights(weights, stride, self.instance.near_cities, near_weights)
 
     def join(self, together: Any) -> None:
         """Synchronise with other ranks from now on; all ranks with ants of this colony call this.
 
         Ranks of narrow devices also share the rows of the weights, in common memory. Wide devices compute all rows
-            themselves, which takes less time than receiving rows of others.
-
-        Parameters
-        ----------
-        together
-            Collectives of this device with those of the other ranks (`Backend.collectives`).
-
+        themselves, which takes less time than receiving rows of others. ``together`` are the collectives of this device
+        with those of the other ranks (`Backend.collectives`).
         """
         if together is self.together:
             return
@@ -286,7 +251,7 @@ class Colony:
             self.iteration = None
 
     def begin(self, iterations: int) -> None:
-        """Start anew: equal trails, no best tour, room for the lengths of ``iterations`` iterations."""
+        """Begin with equal trails and no best tour, and memory for the lengths of ``iterations`` iterations."""
         backend, memory = self.backend, self.memory
         self.make_places(iterations)
         backend.write(memory.state, np.array([0, UNKNOWN, 0, 0], np.uint32))
@@ -295,87 +260,83 @@ class Colony:
         backend.write(memory.ticket, np.zeros(1, np.uint32))
         for buffer, nothing in zip(self.climbed, (NOTHING, 0), strict=True):
             backend.write(buffer, np.full(buffer.size, nothing, np.uint64))
-        backend.launch(self.begin_trails, self.row_teams, self.lanes, self.trails, self.ground.numbers.start)
+        backend.launch(self.begin_trails, self.row_teams, self.lanes, self.trails, self.instance.numbers.start)
         self.weigh()
 
     # --- an iteration, kernel by kernel ---
 
     def construct(self) -> None:
-        """Let the ants of this rank make their tours (algorithms 4 and 5)."""
-        given = self.ants, self.choice, self.memory, self.shape.layout
-        self.backend.launch(ants_kernels.construct, self.teams, self.shape.team_size, *given)
+        """Construct the tours of this rank's ants (algorithms 4 and 5)."""
+        arguments = self.ants, self.choice, self.memory, self.shape.layout
+        self.backend.launch(ants_kernels.construct, self.teams, self.shape.team_size, *arguments)
 
     def climb(self) -> None:
-        """Improve every tour by local search, if the settings say so."""
-        ground, ants = self.ground, self.ants
-        if ground.scan is not None:
-            ground.scan.launch(CountedClimbs(ground.n, ants.tour, ants.count, self.memory.ticket, 0, *self.climbed))
-        elif ground.joined is not None:
+        """Improve every tour by the local search of the settings."""
+        instance, ants = self.instance, self.ants
+        if instance.scan is not None:
+            instance.scan.launch(CountedClimbs(instance.n, ants.tour, ants.count, self.memory.ticket, 0, *self.climbed))
+        elif instance.joined is not None:
             self.backend.launch(
                 climb_queue,
                 max(1, min(ants.count, 16 * self.backend.capabilities.compute_units)),
                 self.climbing_lanes,
-                Climbs(ground.n, ants.tour, ants.count, self.memory.ticket),
-                *(ground.distances, ground.joined),
+                Climbs(instance.n, ants.tour, ants.count, self.memory.ticket),
+                *(instance.distances, instance.joined),
             )
         elif self.walks is not None:
-            given = ants.tour, ants.count, self.walks, ground.cities
-            self.backend.launch(improve_given_tours, self.walks.count, self.walking_lanes, *given)
+            arguments = ants.tour, ants.count, self.walks, instance.cities
+            self.backend.launch(improve_given_tours, self.walks.count, self.walking_lanes, *arguments)
 
     def measure(self) -> None:
-        """Measure the tours; the digest comes of it, and the least (length, ant) of all ranks."""
+        """Measure the tours, update the digest, and reduce the least (length, ant) of all ranks."""
         teams = max(1, min(self.ants.count, 32 * self.backend.capabilities.compute_units))
-        self.backend.launch(ants_kernels.measure, teams, self.lanes, self.ground.distances, self.ants, self.memory)
+        self.backend.launch(ants_kernels.measure, teams, self.lanes, self.instance.distances, self.ants, self.memory)
         self.together.reduce(self.memory.least, "least")
 
     def judge(self, leader: Rows | None = None) -> None:
-        """Keep the best tour, and in a Max-Min Ant System give all ranks the one that deposits.
+        """Keep the best tour, and in a Max-Min Ant System send all ranks the one that deposits.
 
-        Parameters
-        ----------
-        leader
-            Another colony's tour, which ``memory.least`` names: it is adopted if it is the best. None: this colony's.
-
+        ``leader`` is another colony's tour, which ``memory.least`` names: it is adopted if it is the best.
         """
         ants = self.judged if leader is None else leader
-        given = ants, leader is not None, self.limited, self.settings.best_every, self.memory, self.laid
-        self.backend.launch(pheromone.end_construction, 1, self.lanes, *given)
+        arguments = ants, leader is not None, self.limited, self.settings.best_every, self.memory, self.laid
+        self.backend.launch(pheromone.end_construction, 1, self.lanes, *arguments)
         if self.limited and leader is None:
             self.together.reduce(self.laid.cities, "sum")
 
     def deposit(self) -> None:
-        """Let the ants deposit (algorithm 7): those of all ranks, or in a Max-Min Ant System the one that may."""
+        """Deposit pheromone (algorithm 7): of all ants of all ranks, or of one tour in a Max-Min Ant System."""
         shape = self.shape
         teams = 4 * shape.update_teams if shape.update_teams > 1 else 1
         if self.limited:
-            teams = min(teams, ceil(self.ground.n / shape.update_lanes))
+            teams = min(teams, ceil(self.instance.n / shape.update_lanes))
             self.backend.launch(
                 pheromone.deposit_one_tour, teams, shape.update_lanes, self.laid, self.update, self.trails
             )
         else:
-            given = self.ants, self.update, self.trails
-            self.backend.launch(pheromone.deposit, max(1, min(teams, self.ants.count)), shape.update_lanes, *given)
+            arguments = self.ants, self.update, self.trails
+            self.backend.launch(pheromone.deposit, max(1, min(teams, self.ants.count)), shape.update_lanes, *arguments)
             self.together.reduce(self.trails.deposits, "sum")
 
     def evaporate(self) -> None:
-        """Let pheromone evaporate, and add the deposits (algorithm 6)."""
+        """Evaporate pheromone, and add the deposits (algorithm 6)."""
         shape = self.shape
         teams = min(shape.update_teams, ceil(self.trails.pheromone.size / pheromone.BLOCK))
-        given = self.trails, self.update, self.limited, self.memory
-        self.backend.launch(pheromone.evaporate, teams, shape.update_lanes, *given)
+        arguments = self.trails, self.update, self.limited, self.memory
+        self.backend.launch(pheromone.evaporate, teams, shape.update_lanes, *arguments)
 
     def weigh(self) -> None:
         """Compute the weights of equation 1 for the next tours."""
-        ground, choice, listed = self.ground, self.choice, self.settings.candidates > 0
+        instance, choice, listed = self.instance, self.choice, self.settings.candidates > 0
         begin, end = self.rows.own
-        given = begin, end, self.trails, ground.heuristic, ground.numbers.alpha, choice, listed
-        self.backend.launch(pheromone.weigh, max(1, min(end - begin, self.row_teams)), self.lanes, *given)
+        arguments = begin, end, self.trails, instance.heuristic, instance.numbers.alpha, choice, listed
+        self.backend.launch(pheromone.weigh, max(1, min(end - begin, self.row_teams)), self.lanes, *arguments)
         self.rows.gather(choice.weights, choice.stride)
         if listed:
             self.rows.gather(choice.near_weights, COLUMNS)
 
     def iterate(self) -> None:
-        """Queue a whole iteration."""
+        """Queue all phases of an iteration."""
         for phase in self.phases:
             getattr(self, phase)()
 

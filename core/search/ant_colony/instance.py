@@ -1,4 +1,4 @@
-"""The instance on a rank's device, as all of its colonies read it."""
+"""The instance on a rank's device, shared by all colonies of the rank."""
 
 from __future__ import annotations
 
@@ -20,17 +20,8 @@ from core.search.tours.search import LISTS, NEAREST
 class ColonyInstance:
     """The instance on the device, shared by all colonies of a rank, with renumbered cities.
 
-    Parameters
-    ----------
-    numbered
-        Function from a nearest-neighbour tour to the new order of cities (`Colony.numbered`).
-
-    Attributes
-    ----------
-    order : ndarray, shape (n,), int64
-        The original number of each city.
-    numbers : FixedPoint
-
+    ``numbered`` makes the new order of cities from a nearest-neighbour tour (`Colony.numbered`). ``order``, shape (n,),
+    int64, has the original number of each city.
     """
 
     def __init__(
@@ -52,12 +43,12 @@ class ColonyInstance:
         self.cities: Any = self._city_lists(ordered) if climbs == "3opt" else None
 
     def _lists(self, distances: np.ndarray, wanted: int, width: int) -> Any:
-        """Neighbour lists on the device."""
+        """Return neighbour lists on the device."""
         lists = nearest_cities(distances, wanted, width) if wanted else np.zeros(1, np.uint16)
         return self.backend.upload(lists.reshape(-1))
 
     def _city_lists(self, distances: np.ndarray) -> CityLists:
-        """The instance for moves of three edges, with the lists of `core.search.tours`."""
+        """Return the instance for moves of three edges, with the lists of `core.search.tours`."""
         n, upload = self.n, self.backend.upload
         count, nearest = min(LISTS, n - 1), min(NEAREST, n - 1)
         nearest_ones = nearest_cities(distances, nearest, nearest).astype(np.int64)

@@ -31,8 +31,7 @@ class ColonyLaunchShape(NamedTuple):
     update_teams, update_lanes : int
         Teams and lanes of the kernels that change the pheromone.
     walks : int
-        Teams that improve tours by moves of three edges, at most.
-
+        Largest number of teams that improve tours by moves of three edges.
     """
 
     team_size: int
@@ -53,7 +52,7 @@ class ColonyLaunchShape(NamedTuple):
 
 
 def layout_of(ants: int, near_columns: int, lanes: int, depth: int, rows: int) -> WheelLayout:
-    """The `WheelLayout` for ``lanes``, with ``depth`` rounded up to whole blocks of ``rows``."""
+    """Return the `WheelLayout` for ``lanes``, with ``depth`` rounded up to whole blocks of ``rows``."""
     columns, pieces, depth = max(1, COLUMNS // lanes), max(1, lanes // COLUMNS), rows * ceil(depth / rows)
     return WheelLayout(ants, near_columns, lanes, columns, pieces, depth, ceil(depth / 32), rows)
 
@@ -61,20 +60,11 @@ def layout_of(ants: int, near_columns: int, lanes: int, depth: int, rows: int) -
 def shape_for(
     strategy: str, capabilities: Any, n: int, settings: Settings, team: tuple[int, int] | None = None
 ) -> ColonyLaunchShape:
-    """Shape of the launches of a strategy on a device.
+    """Return the launch shape of a strategy on a device.
 
-    Parameters
-    ----------
-    settings
-        Settings with the largest number of ants of a rank.
-    team
-        Lanes and ants of a team; None: chosen for the device.
-
-    Raises
-    ------
-    UserError
-        A team with lanes that cannot be divided among its ants; a table of weights with indices above 31 bits.
-
+    ``settings`` have the largest number of ants of a rank, ``team`` the lanes and ants of a team; None: chosen for the
+    device. Raises `UserError` for lanes that cannot be divided among the ants of a team, or a table of weights with
+    indices above 31 bits.
     """
     wide = capabilities.lanes_resident > 1
     if team is None:
@@ -110,7 +100,7 @@ def shape_for(
 
 
 def chosen_team(strategy: str, capabilities: Any, n: int, settings: Settings) -> tuple[int, int]:
-    """Lanes and ants of a team on a device that runs many lanes at a time: measured on one H200."""
+    """Return lanes and ants of a team on a device that runs many lanes at a time, as measured on one H200."""
     many = settings.ants > 24 * capabilities.compute_units
     if strategy == "coarse":
         return COARSE_TEAM, COARSE_TEAM
@@ -126,15 +116,7 @@ def bytes_needed(
 ) -> int:
     """Return the memory of a device for a rank's colonies.
 
-    Parameters
-    ----------
-    n
-        Cities.
-    colonies, ants
-        Colonies of the rank, and ants of each on it.
-    wide_distances
-        True if distances have 32 bits, not 16.
-
+    ``colonies`` and ``ants`` are those of the rank. ``wide_distances`` is True if distances have 32 bits, not 16.
     """
     listed = COLUMNS * n if settings.candidates else 0
     walks = min(ants, shape.walks) * (4 * 4 * n + n // 8)
@@ -143,7 +125,7 @@ def bytes_needed(
 
 
 def bytes_of_instance(n: int, settings: Settings, wide_distances: bool) -> int:
-    """Memory of a device for what all colonies share."""
+    """Return the memory of a device for the data that colonies share."""
     distance = 4 if wide_distances else 2
     by_search = {"2opt": 3 * distance * n * n, "2opt-near": 2 * NEAR * n, "3opt": 8 * LISTS * n}
     lists = by_search.get(settings.local_search, 0)

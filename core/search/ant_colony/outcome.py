@@ -1,6 +1,6 @@
 """Outcome of ant colony optimisation, and its history.
 
-Lengths come from the curve of all iterations, seconds from where the host reads the clock.
+Lengths come from the curve of all iterations, seconds from the host's clock.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class ColonyOutcome(Digested):
     evaluations : int
         Cities considered by ants: n for each of n choices, visited or not, as equation 1 counts.
     digest : int
-        64-bit digest of every (colony, iteration, ant, length): a sum, so of no order.
+        64-bit digest of every (colony, iteration, ant, length): a sum, in any order.
     curve : ndarray, shape (iterations,), uint32
         Length of each iteration's best tour.
     history : list of list, optional
@@ -38,7 +38,6 @@ class ColonyOutcome(Digested):
         True if the stop criteria ended the search; False if its callback did.
     by_time : bool
         True if the time limit ended the search: another run with the same seed ends elsewhere, with another hash.
-
     """
 
     length: int
@@ -59,17 +58,8 @@ class ColonyOutcome(Digested):
 class ColonyHistory:
     """Times of the iterations of this rank's colonies.
 
-    Parameters
-    ----------
-    colonies
-        Those of this rank.
-    earlier : list of list
-        Rows of the history up to the checkpoint from which the run resumes.
-    done
-        Iterations up to there; 0 for a new run.
-    seconds
-        Seconds of the run up to there.
-
+    ``earlier`` has the rows of the history up to the checkpoint from which the run resumes, ``done`` its iterations,
+    and ``seconds`` its run time; 0 for a new run.
     """
 
     def __init__(self, colonies: Sequence[Colony], earlier: list[list[Any]], done: int, seconds: float) -> None:
@@ -78,26 +68,20 @@ class ColonyHistory:
         self.samples = {colony.number: sorted(known.items()) for colony in colonies}
 
     def add(self, colony: Colony, iterations: int, seconds: float) -> None:
-        """Record that a colony has made ``iterations`` iterations at this time of the run."""
+        """Record the time of the run at which a colony has made its first ``iterations``."""
         self.samples[colony.number].append((iterations, seconds))
 
     def rows(self, ranks: Any, curve: np.ndarray, evaluations: int) -> list[list[Any]]:
         """Return the rows of `ColonyOutcome.history`, on every rank; all ranks call this.
 
-        Parameters
-        ----------
-        ranks
-        curve : ndarray, shape (iterations,)
-            Least length of each iteration.
-        evaluations
-            Those of one iteration of all colonies.
-
+        ``curve``, shape (iterations,), has the least length of each iteration; ``evaluations`` are those of one
+        iteration of all colonies.
         """
         curve = curve.astype(np.int64)
         before = np.concatenate([[UNKNOWN], np.minimum.accumulate(curve)[:-1]])
         better = np.flatnonzero(curve < before)
         seconds = [np.interp(better + 1, *np.transpose(samples)) for samples in self.samples.values()]
-        every = ranks.gather(np.max([np.zeros(len(better)), *seconds], axis=0))
-        latest = ranks.bcast(None if every is None else np.maximum.reduce(every))
+        parts = ranks.gather(np.max([np.zeros(len(better)), *seconds], axis=0))
+        latest = ranks.bcast(None if parts is None else np.maximum.reduce(parts))
         rows = zip(better.tolist(), latest.tolist(), curve[better].tolist(), strict=True)
-        return [[iteration, evaluations * (iteration + 1), now, length] for iteration, now, length in rows]
+        return [[iteration, evaluations * (iteration + 1), time, length] for iteration, time, length in rows]

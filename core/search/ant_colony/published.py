@@ -31,7 +31,6 @@ class PublishedShape(NamedTuple):
         lanes take several.
     edge_lanes : int
         Lanes of a team; each evaporates the pheromone of one edge.
-
     """
 
     strategy: str
@@ -43,13 +42,10 @@ class PublishedShape(NamedTuple):
 def published_shape(
     strategy: str, capabilities: Any, n: int, settings: Settings, team: tuple[int, int] | None = None
 ) -> PublishedShape:
-    """Shape of the launches of a strategy on a device; one that runs a lane at a time gets teams of one.
+    """Return the launch shape of a strategy on a device; one that runs a lane at a time gets teams of one.
 
-    Raises
-    ------
-    UserError
-        Settings that are not the paper's Ant System, or a ``team``: the paper's strategies say which.
-
+    Raises `UserError` for other settings than those of the paper's Ant System, or a ``team``, since the paper's
+    strategies define it.
     """
     for name, plain in PLAIN.items():
         if getattr(settings, name) != plain:
@@ -67,7 +63,7 @@ def published_shape(
 def published_bytes(
     n: int, settings: Settings, shape: PublishedShape, colonies: int, ants: int, wide_distances: bool
 ) -> int:
-    """Memory of a device for a rank's colonies; as `core.search.ant_colony.launch_shape.bytes_needed`."""
+    """Return the memory of a device for a rank's colonies, as `launch_shape.bytes_needed` does."""
     own = 4 * n * n + 12 * n + (7 * n + 4) * ants + 6 * n
     return bytes_of_instance(n, settings, wide_distances) + colonies * own
 
@@ -82,13 +78,13 @@ class PublishedColony(Colony):
     shape_for = staticmethod(published_shape)
     bytes_needed = staticmethod(published_bytes)
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
         if self.shape.strategy != "coarse":
             self.shape = self.shape._replace(team_size=self.lanes_of_an_ant())
 
     def lanes_of_an_ant(self) -> int:
-        """As many as the shape says, or as a team of this device can have."""
+        """Return the lanes of the shape, or those that a team of this device can have."""
         lanes = self.backend.largest_team(
             kernels.construct_fine, self.shape.team_size, self.ants, self.trails, self.scales, self.memory
         )
@@ -98,50 +94,52 @@ class PublishedColony(Colony):
 
     @staticmethod
     def numbered(tour: np.ndarray) -> np.ndarray:
-        """Number cities as the suite's wheel has them: all of column 0, all of column 1, up to column 31."""
+        """Number cities as the suite's wheel does: all of column 0, all of column 1, up to column 31."""
         return tour[np.argsort(np.arange(len(tour)) % COLUMNS, kind="stable")]
 
     @property
     def phases(self) -> tuple[str, ...]:
-        """One launch updates all pheromone, or two by all lanes do; the paper lets it evaporate first."""
+        """Launches of an iteration: pheromone evaporates first, as in the paper.
+
+        One launch updates all pheromone, or two by all lanes do.
+        """
         update = ("evaporate", "deposit") if self.shape.strategy == "fine-deposit" else ("pheromone_update",)
         return ("construct", "measure", "judge", *update, "weigh")
 
     def make_trails(self) -> None:
-        """Memory for the pheromone."""
-        n = self.ground.n
+        n = self.instance.n
         self.trails = PheromoneMatrix(self.backend.allocate(n * n, np.uint32), n)
 
     def edges(self, a: Any, b: Any) -> Any:
-        """Return the places of pheromone from cities to others; the two directions of an edge have separate places."""
-        return a * self.ground.n + b
+        """Return the places of pheromone from cities to others; both directions of an edge have one."""
+        return a * self.instance.n + b
 
     def make_room(self) -> None:
-        """Memory for the numbers by which ants weigh."""
-        n, allocate, ground = self.ground.n, self.backend.allocate, self.ground
+        """Allocate the numbers by which ants weigh cities."""
+        n, allocate, instance = self.instance.n, self.backend.allocate, self.instance
         numbers = allocate(n, np.uint32), allocate(n, np.float32), allocate(n, np.uint32)
-        self.scales = Scales(ground.heuristic, *numbers, ground.numbers.alpha)
+        self.scales = Scales(instance.heuristic, *numbers, instance.numbers.alpha)
 
     def construct(self) -> None:
-        """Let the ants make their tours (algorithms 4 and 5)."""
+        """Construct the tours of the ants (algorithms 4 and 5)."""
         kernel = kernels.construct_coarse if self.shape.strategy == "coarse" else kernels.construct_fine
-        given = self.ants, self.trails, self.scales, self.memory
-        self.backend.launch(kernel, self.teams, self.shape.team_size, *given)
+        arguments = self.ants, self.trails, self.scales, self.memory
+        self.backend.launch(kernel, self.teams, self.shape.team_size, *arguments)
 
     def pheromone_update(self) -> None:
-        """Let one lane update all pheromone (algorithm 3)."""
+        """Update all pheromone by one lane (algorithm 3)."""
         self.backend.launch(kernels.update_by_one_lane, 1, 1, self.ants, self.update, self.trails)
 
     def evaporate(self) -> None:
-        """Let pheromone evaporate, a lane an edge (algorithm 6)."""
+        """Evaporate pheromone, a lane an edge (algorithm 6)."""
         lanes = self.shape.edge_lanes
-        teams = self.at_once(ceil(self.ground.n**2 / lanes))
+        teams = self.at_once(ceil(self.instance.n**2 / lanes))
         self.backend.launch(kernels.evaporate_edges, teams, lanes, self.trails, self.update)
 
     def deposit(self) -> None:
-        """Let the ants deposit, a team an ant (algorithm 7)."""
-        given = self.ants, self.update, self.trails
-        self.backend.launch(kernels.deposit_edges, self.teams, self.shape.team_size, *given)
+        """Deposit pheromone, a team an ant (algorithm 7)."""
+        arguments = self.ants, self.update, self.trails
+        self.backend.launch(kernels.deposit_edges, self.teams, self.shape.team_size, *arguments)
 
     def weigh(self) -> None:
         """Prepare the numbers by which ants weigh the cities themselves."""

@@ -1,7 +1,7 @@
-"""Ant colony optimisation on one device per rank: colonies shared out over ranks, or one colony's ants (`menezes2019`).
+"""Ant colony optimisation on one device per rank: ranks share colonies, or one colony's ants (`menezes2019`).
 
-An iteration of a colony is recorded once and replayed, whether all its ants are on one rank or several ranks share them
-out: what these do together are launches too. Tours stay where they were made; what travels are the deposits.
+An iteration of a colony is recorded once and replayed, also if several ranks share its ants: their collectives are
+launches too. Tours stay where they were made; ranks exchange deposits.
 """
 
 from __future__ import annotations
@@ -36,23 +36,16 @@ class AntColony:
 
     Parameters
     ----------
-    backend
-        A `backends.launch.Backend`.
-    communicator
-        A `cluster.Communicator`; its rank and size decide this rank's part; every rank makes the same calls. `run`
-        may get another of the same size.
+    backend, communicator
+        See `core.search.protocol.Search`.
     distances : ndarray, shape (n, n), uint16 or uint32
         Symmetric.
-    settings
-        Settings that decide the work.
     strategy
         ``coarse``: an ant per lane, pheromone updated by one lane; ``fine``: an ant per group of lanes;
         ``fine-deposit``: and pheromone updated by all lanes. The tours are the same.
     mapping
         ``native``, or ``published``: the strategy as the paper describes it (`core.kernels.ant_colony.published_ants`),
         for plain Ant System alone. The tours are the same.
-    seed
-        Of all draws.
     team
         Lanes and ants of a team; None: chosen for the device.
 
@@ -61,7 +54,6 @@ class AntColony:
     UserError
         Invalid settings or settings without a published mapping, tours longer than 31 bits, or more memory than the
         device has: the message has the number of bytes.
-
     """
 
     def __init__(
@@ -109,13 +101,13 @@ class AntColony:
         if 0 < memory < self.bytes_needed:
             raise UserError(f"{room}; {backend.device.name} has {memory}")
         try:
-            ground = ColonyInstance(backend, distances, settings, kind.numbered)
+            instance = ColonyInstance(backend, distances, settings, kind.numbered)
             self.colonies = [
-                kind(ground, settings, self.shape, number=number, count=count, first=first, seed=seed)
+                kind(instance, settings, self.shape, number=number, count=count, first=first, seed=seed)
                 for number in ([0] if shared else range(begin, end))
             ]
             self.shape = self.colonies[0].shape if self.colonies else self.shape
-            self.group = ColonyGroup(ground, communicator, self.colonies, shared)
+            self.group = ColonyGroup(instance, communicator, self.colonies, shared)
         except MemoryError as error:
             raise UserError(f"{room}: {error}") from error
         self.team_size, self.ants_per_team = self.shape.team_size, self.shape.ants_per_team
@@ -149,8 +141,8 @@ class AntColony:
             target the host checks after every iteration, so that the search ends with the first one that reaches it, on
             every backend.
         history
-            True to record improvements of the best length in `ColonyOutcome.history`. Seconds between two checks of
-            the host are interpolated linearly by iteration.
+            True to record improvements of the best length in `ColonyOutcome.history`. Seconds between two checks of the
+            host are interpolated linearly by iteration.
         callback
             See `core.search.protocol.Callback`. Its steps are iterations, its cost the best length of this rank's
             colonies.
@@ -158,8 +150,7 @@ class AntColony:
             The communicator of all ranks, passed by all of them; by default that of the last run, at first the
             constructor's.
         checkpointer
-            See `core.search.protocol.Search.run`. A checkpoint has the state of every colony after an
-            iteration.
+            See `core.search.protocol.Search.run`. A checkpoint has the state of every colony after an iteration.
 
         Raises
         ------
@@ -167,7 +158,6 @@ class AntColony:
             An invalid criterion, no criterion that ends the search, or a checkpoint of other colonies.
         OutOfMemory
             The common memory of the ranks does not fit.
-
         """
         stop = checked_stop(stop, "ant colony optimisation", "iterations", "seconds", "target", callback=callback)
         self.communicator = ranks or self.communicator
@@ -179,28 +169,28 @@ class AntColony:
     # --- the search, as the run loop calls it ---
 
     def begin(self, run: SynchronousRun, checkpoint: Checkpoint | None) -> None:
-        """See `core.search.run.Steps`: the first pheromone, or that of a checkpoint."""
+        """Put the first pheromone on all trails, or that of a checkpoint."""
         self.group.join(run.ranks)
         self.group.begin(min(run.stop.iterations, FIRST_PLACES))
-        earlier = []
+        rows = []
         if checkpoint is not None:
             run.done = resume_colonies(self.group, checkpoint)
-            earlier = checkpoint.get(HISTORY, np.zeros((0, 4))).tolist()
+            rows = checkpoint.get(HISTORY, np.zeros((0, 4))).tolist()
         seconds = run.monitor.seconds
-        self.history = ColonyHistory(self.colonies, earlier, run.done, seconds) if run.has_history else None
+        self.history = ColonyHistory(self.colonies, rows, run.done, seconds) if run.has_history else None
 
     def step(self, run: SynchronousRun) -> Step:
-        """Let ants construct tours, pheromone evaporate, and ants deposit; then colonies exchange their best tour."""
+        """Construct tours, let pheromone evaporate, and deposit; then exchange the best tour between colonies."""
         group, exchange, target = self.group, self.settings.exchange or run.stop.iterations, run.stop.target
         has_target, most = target != Stop().target, run.budget().steps
         iterations = 1 if has_target else min(most, exchange - run.done % exchange)
         done = run.done + iterations
 
-        def made(colony: Colony, iterations: int) -> None:
+        def record(colony: Colony, iterations: int) -> None:
             if self.history is not None:
                 self.history.add(colony, iterations, run.monitor.seconds)
 
-        group.iterate(run.done, iterations, made)
+        group.iterate(run.done, iterations, record)
         if self.settings.exchange and done % exchange == 0:
             group.exchange()
         is_due = run.is_report_due
@@ -210,17 +200,15 @@ class AntColony:
         return Step(iterations, is_ended=has_target and best is not None and best <= target)
 
     def checkpoint(self, run: SynchronousRun) -> Checkpoint | None:
-        """See `core.search.run.Steps`: pheromone, best tours and lengths of all colonies."""
+        """Return pheromone, best tours and lengths of all colonies."""
         curve = self.group.curve(run.done)
         return make_checkpoint(self.group, curve, self._history(run, curve))
 
     def layout(self, run: SynchronousRun, state: Checkpoint) -> Iterator[CheckpointArray]:
-        """See `core.search.run.Steps`."""
         history_s = run.before_s if run.has_history else None
         return layout(self.settings, self.n, run.stop.iterations, history_s, state)
 
     def result(self, run: SynchronousRun) -> ColonyOutcome:
-        """See `core.search.run.Steps`."""
         group, evaluations = self.group, self.evaluations * run.done
         group.find_best()
         length, number, iteration, ant = group.winner
@@ -236,7 +224,7 @@ class AntColony:
             curve,
             history=self._history(run, curve),
             tour=group.best_tour(),
-            finished=run.done == run.stop.iterations or not run.is_interrupted,
+            finished=run.is_finished,
             by_time=run.by_time,
         )
 

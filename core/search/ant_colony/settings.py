@@ -53,8 +53,8 @@ class Settings(NamedTuple):
         Nearest cities to choose from before all others, up to 32; 0 for all cities at once.
     local_search : str
         Of every ant's tour. ``2opt``: by best improvement to a 2-opt optimum, as in iterative hill climbing;
-        ``2opt-near``: by neighbour lists, many times faster; ``3opt``: by neighbour lists too, with sequential moves
-        of three edges (`core.kernels.tours.three_opt`); ``none``.
+        ``2opt-near``: by neighbour lists, many times faster; ``3opt``: by neighbour lists too, with sequential moves of
+        three edges (`core.kernels.tours.three_opt`); ``none``.
     best_every : int
         ``mmas``: period of iterations in which the best tour so far deposits, else the iteration's best; 0: never.
     stagnation : int
@@ -66,7 +66,6 @@ class Settings(NamedTuple):
         distributed.
     exchange : int
         Iterations after which all colonies adopt the best tour; 0: never.
-
     """
 
     ants: int = 1024
@@ -83,7 +82,7 @@ class Settings(NamedTuple):
     exchange: int = 0
 
     def check(self, n: int) -> None:
-        """Raise `UserError` in one line if these settings make no sense, or not for ``n`` cities."""
+        """Raise `UserError` for settings that are invalid, or do not fit ``n`` cities."""
         least = FEWEST_FOR_2OPT if self.local_search != "none" else FEWEST_CITIES
         wrong = [
             (least <= n <= MOST_CITIES, f"ants take {least} to {MOST_CITIES} cities here, not {n}"),
@@ -116,7 +115,7 @@ class Settings(NamedTuple):
 
 
 class FixedPoint(NamedTuple):
-    """The integers that kernels compute with.
+    """Integers for kernels.
 
     Attributes
     ----------
@@ -128,7 +127,6 @@ class FixedPoint(NamedTuple):
         A tour of length L deposits quota // max(L, lower_bound) units (equation 3).
     start : int
         Pheromone of every edge at the beginning.
-
     """
 
     rho: int
@@ -141,16 +139,9 @@ class FixedPoint(NamedTuple):
 
 
 def fixed_point(settings: Settings, distances: np.ndarray, nearest_neighbour_length: int) -> FixedPoint:
-    """The numbers for settings and an instance.
+    """Return the numbers for checked settings and an instance, distances of shape (n, n).
 
-    Parameters
-    ----------
-    settings
-        Checked.
-    distances : ndarray, shape (n, n)
-    nearest_neighbour_length
-        Length of a nearest-neighbour tour: the start of the pheromone is what the ants would deposit on such tours.
-
+    The first pheromone is that of ants with nearest-neighbour tours.
     """
     n = len(distances)
     limited = settings.variant == "mmas"
@@ -161,8 +152,8 @@ def fixed_point(settings: Settings, distances: np.ndarray, nearest_neighbour_len
     lower_bound = max(1, edges, 2 * nearest_neighbour_length // (ceil(log2(n)) + 1))
     depositing = 1 if limited else settings.ants
     quota = lower_bound * max(rho, 2**22) // (2 * depositing)
-    one = quota // max(nearest_neighbour_length, lower_bound)
-    start = (one << 32) // rho if limited else settings.ants * one
+    deposit = quota // max(nearest_neighbour_length, lower_bound)
+    start = (deposit << 32) // rho if limited else settings.ants * deposit
     root = BEST_TOUR_LIKELY ** (1 / n)
     ratio = (1 - root) / (max((settings.candidates or n) / 2 - 1, 1) * root)
     return FixedPoint(
@@ -177,19 +168,19 @@ def fixed_point(settings: Settings, distances: np.ndarray, nearest_neighbour_len
 
 
 def part_of_32_bits(part: float) -> int:
-    """A part of one as a number of 2^32 parts, at least 1."""
+    """Return a part of 1 in units of 2^-32, at least 1."""
     return max(1, min(MOST_SETTING, round(part * 2**32)))
 
 
 def nearest_distances(distances: np.ndarray) -> np.ndarray:
-    """The distance of every city to its nearest other; shape (n,)."""
+    """Return the distance of every city to its nearest other; shape (n,)."""
     others = distances.copy()
     np.fill_diagonal(others, np.iinfo(distances.dtype).max)
     return others.min(axis=1)
 
 
 def heuristic(distances: np.ndarray, beta: float) -> np.ndarray:
-    """Equation 1's eta^beta as a part of the largest in its row, 0 on the diagonal: shape (n, n), float32."""
+    """Return equation 1's eta^beta as a part of the largest in its row, 0 on the diagonal: shape (n, n), float32."""
     lengths = np.maximum(distances.astype(np.float64), LEAST_DISTANCE)
     nearest = np.maximum(nearest_distances(distances).astype(np.float64), LEAST_DISTANCE)
     np.fill_diagonal(lengths, nearest)
@@ -200,7 +191,10 @@ def heuristic(distances: np.ndarray, beta: float) -> np.ndarray:
 
 
 def nearest_cities(distances: np.ndarray, wanted: int, width: int) -> np.ndarray:
-    """Of every city the ``wanted`` nearest others, ties by number: (n, width), uint16, filled up with the city."""
+    """Return the ``wanted`` nearest other cities of each city, ties by number: (n, width), uint16.
+
+    The city itself fills a list that is too short.
+    """
     n = len(distances)
     keys = distances.astype(np.int64) * n + np.arange(n)
     np.fill_diagonal(keys, np.iinfo(np.int64).max)

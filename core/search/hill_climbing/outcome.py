@@ -41,20 +41,20 @@ class HillClimbOutcome(Digested):
     length, climber
         The shortest tour, and the smallest number of a climber that reached it.
     steps
-        Steps of all climbs, the last one of each, which finds no move, included.
+        Steps of all climbs, including the last of each, which finds no move.
     steps_of_a_climb
         The fewest and the most steps of a climb.
     evaluations
         Moves evaluated, as the scan counts them.
     digest
-        64-bit digest of the trajectories: a sum over climbs, so of no order.
+        64-bit digest of the trajectories: a sum over climbs, in any order.
     climbs
         Number of climbs.
     tour : ndarray, shape (n,), int64, or None
         The shortest tour, from city 0; None unless requested.
     history
-        Rows [climbs, evaluations, seconds, shortest length], as the host saw them between launches; see
-        `core.search.progress`. None unless requested.
+        Rows [climbs, evaluations, seconds, shortest length] between launches; see `core.search.progress`. None unless
+        requested.
     finished
         See `core.search.protocol.SearchResult`.
     """
@@ -88,29 +88,24 @@ class HillClimbOutcome(Digested):
 
 
 class HillClimbState(NamedTuple):
-    """Outcome of the climbs of all ranks, and the climbers that remain: the checkpoint of hill climbing.
+    """Remaining climbers, and the outcome of all others: the checkpoint of hill climbing.
 
-    Attributes
-    ----------
-    found
-        Without tour and history.
-    history
-        Its rows, four columns.
+    The outcome has no tour, and its history is separate: rows of four columns.
     """
 
-    left: Intervals
-    found: HillClimbOutcome
+    remaining: Intervals
+    outcome: HillClimbOutcome
     history: np.ndarray | None = None
 
     @classmethod
     def of(cls, state: Checkpoint) -> HillClimbState:
         climbs, length, climber, steps, fewest, most, evaluations, digest = map(int, state["found"])
-        found = HillClimbOutcome(length, climber, steps, StepRange(fewest, most), evaluations, digest, climbs)
-        return cls(Intervals(state["left"]), found, state.get("history"))
+        outcome = HillClimbOutcome(length, climber, steps, StepRange(fewest, most), evaluations, digest, climbs)
+        return cls(Intervals(state["left"]), outcome, state.get("history"))
 
     def layout(self, state: Checkpoint, before_s: float, history: bool) -> Iterator[CheckpointArray]:
-        """Declare the state of a run that begins with this."""
-        climbers = self.left.count
+        """Declare the checkpoint of a run that begins with this state."""
+        climbers = self.remaining.count
         yield CheckpointArray(
             "found", np.uint64, (8,),
             [(0, climbers), (0, ANY_WORD), (0, climbers - 1), (0, ANY),
@@ -119,20 +114,19 @@ class HillClimbState(NamedTuple):
         climbs, length, *_, evaluations, _digest = (int(word) for word in state["found"])
 
         def climbed(pairs: np.ndarray) -> str | None:
-            left = int((pairs[:, 1] - pairs[:, 0]).sum())
+            count = int((pairs[:, 1] - pairs[:, 0]).sum())
             wanted = climbers - climbs
-            return None if left == wanted else f"found {left} climbers after {climbs} climbs, expected {wanted}"
+            return None if count == wanted else f"found {count} climbers after {climbs} climbs, expected {wanted}"
 
         yield interval_array("left", 0, climbers, climbed)
         if history:
             yield history_array("history", climbs, evaluations, before_s, length if climbs else None)
 
-    def state(self) -> Checkpoint:
-        """Return the same as arrays."""
+    def checkpoint(self) -> Checkpoint:
+        best = self.outcome
+        words = [best.climbs, best.length, best.climber, best.steps, *best.steps_of_a_climb, best.evaluations]
         rows = {} if self.history is None else {"history": self.history}
-        found = self.found
-        words = [found.climbs, found.length, found.climber, found.steps, *found.steps_of_a_climb, found.evaluations]
-        return {"left": self.left.array(), "found": np.array([*words, found.digest], np.uint64), **rows}
+        return {"left": self.remaining.array(), "found": np.array([*words, best.digest], np.uint64), **rows}
 
 
 def nothing_climbed(climbers: int) -> HillClimbState:

@@ -71,7 +71,7 @@ class Scan:
         raise NotImplementedError
 
     def launch(self, climbs: CountedClimbs) -> None:
-        """Queue climbs, or none; their ticket is 0, and their best and totals are what earlier launches left."""
+        """Queue climbs, or none. Their ticket is 0; their best and totals continue those of earlier launches."""
         teams = max(1, min(self.teams(), climbs.count))
         self.backend.launch(self.kernel, teams, self.team_size, climbs, *self.arguments(teams))
 
@@ -106,7 +106,7 @@ class ColumnsScan(Scan):
         self.ordered: Any = None
 
     def teams(self) -> int:
-        """One copy of the distances per compute unit."""
+        """Return the number of compute units, each with one copy of the distances."""
         return int(self.backend.capabilities.compute_units)
 
     def arguments(self, teams: int) -> list[Any]:
@@ -146,7 +146,7 @@ class WindowScan(Scan):
         return distances.dtype == np.uint16 and n >= 8 and 2 * n * n + 8 * 9 * n + 4096 <= room
 
     def team_sizes(self) -> list[int]:
-        """Multiples of the lanes of one climber."""
+        """Return multiples of the lanes of one climber."""
         most = self.backend.capabilities.max_team_size
         return [self.lanes * groups for groups in (1, 2, 8) if self.lanes * groups <= most]
 
@@ -176,7 +176,7 @@ class TilesScan(Scan):
 
     @classmethod
     def shape(cls, n: int) -> tuple[int, int]:
-        """Diagonals per lane and rows of a tile."""
+        """Return diagonals per lane, and rows of a tile."""
         return next(((q, rows) for cities, q, rows in cls.SHAPES if n <= cities), cls.SHAPES[-1][1:])
 
     @classmethod
@@ -188,7 +188,7 @@ class TilesScan(Scan):
         return distances.dtype == np.uint16 and n >= cls.fewest_cities and needed <= backend.capabilities.shared_bytes
 
     def team_sizes(self) -> list[int]:
-        """Return the size that goes with the number of diagonals per lane."""
+        """Return the size that fits the number of diagonals per lane."""
         return [self.team_size]
 
     def arguments(self, teams: int) -> list[Any]:
@@ -198,17 +198,9 @@ class TilesScan(Scan):
 class LanesScan(Scan):
     """The paper's mapping (`oneil2011`, section 2): a climber for every lane, one team for each compute unit.
 
-    Parameters
-    ----------
-    assign
-        ``static``: every lane has its climbers beforehand, equally many (+-1) each, as in the paper's program for
-        CPUs; ``worklist``: a lane that is done takes the next climber, as in its program for GPUs; ``auto``: as the
-        paper does on such a device.
-
-    Raises
-    ------
-    UserError
-        The distances do not fit the memory that a team shares.
+    ``assign`` is ``static``: every lane has its climbers beforehand, equally many (+-1) each, as in the paper's program
+    for CPUs; or ``worklist``: a lane that is done takes the next climber, as in its program for GPUs; ``auto``: as the
+    paper does on such a device. Raises `UserError` if the distances do not fit the memory that a team shares.
     """
 
     kernel = climb_lanes
@@ -228,7 +220,7 @@ class LanesScan(Scan):
             self.team_size = backend.largest_team(self.kernel, BLOCK, self.no_climbs(), *self.arguments(1))
 
     def no_climbs(self) -> CountedClimbs:
-        """Arguments of a launch without climbs."""
+        """Return the arguments of a launch without climbs."""
         tours, ticket = np.zeros(self.n, np.uint16), np.zeros(1, np.uint32)
         extremes, totals = np.zeros(EXTREMES, np.uint64), np.zeros(TOTALS, np.uint64)
         climbs: CountedClimbs = self.backend.load(CountedClimbs(self.n, tours, 0, ticket, 0, extremes, totals))
@@ -242,23 +234,22 @@ class LanesScan(Scan):
         return self.climbers_per_lane * self.teams() * self.team_size
 
     def team_sizes(self) -> list[int]:
-        """Those of all scans, and the paper's."""
+        """Return those of all scans, and the paper's."""
         return sorted({*super().team_sizes(), self.team_size})
 
     def teams(self) -> int:
-        """One for each compute unit."""
         return int(self.backend.capabilities.compute_units)
 
     def arguments(self, teams: int) -> list[Any]:
         return [self.distances, self.assign == "worklist"]
 
 
-def check_table(n: int, room: int) -> None:
-    """Raise `UserError` unless the distances of ``n`` cities, four bytes each as in the paper, fit ``room`` bytes."""
-    if 4 * n * n > room:
+def check_table(n: int, shared_bytes: int) -> None:
+    """Raise `UserError` unless the distances of ``n`` cities, four bytes each as in the paper, fit this memory."""
+    if 4 * n * n > shared_bytes:
         raise UserError(
             f"the published mapping keeps all distances in the memory that a team shares: found {n} cities, expected "
-            f"at most {isqrt(room // 4)} on this device, or --mapping native"
+            f"at most {isqrt(shared_bytes // 4)} on this device, or --mapping native"
         )
 
 
@@ -268,12 +259,10 @@ def is_wide(backend: Any) -> bool:
 
 
 def neighbour_lists(distances: np.ndarray) -> np.ndarray:
-    """For each city all others by ascending distance.
+    """Return all other cities of each city by ascending distance.
 
-    Returns
-    -------
-    ndarray, shape (n, n), uint32, or uint64 where distances need more than 16 bits
-        distance << 16 | city; a row ends in a sentinel beyond every distance.
+    The words distance << 16 | city, shape (n, n), are uint32, or uint64 if distances need more than 16 bits. A row ends
+    in a sentinel beyond every distance.
     """
     n = len(distances)
     wide = np.uint32 if distances.dtype == np.uint16 else np.uint64
@@ -286,7 +275,7 @@ def neighbour_lists(distances: np.ndarray) -> np.ndarray:
 
 
 def paired_columns(distances: np.ndarray) -> np.ndarray:
-    """Two distances in one word: d(r, m) | d(r, m + M) << 16 with M = ceil(n / 2)."""
+    """Return two distances in one word: d(r, m) | d(r, m + M) << 16 with M = ceil(n / 2)."""
     n = len(distances)
     half = (n + 1) // 2
     pairs = distances[:, :half].astype(np.uint32)
@@ -295,16 +284,9 @@ def paired_columns(distances: np.ndarray) -> np.ndarray:
 
 
 def scan_for(name: str, backend: Any, distances: np.ndarray, published: str | None = None) -> Scan:
-    """Build a scan by name; ``auto`` takes the fastest that fits the device.
+    """Build a scan by its name in `SCANS`; ``auto`` takes the fastest that fits the device.
 
-    Parameters
-    ----------
-    name
-        One of `SCANS`.
-    backend, distances
-        See `core.search.hill_climbing.search.HillClimbing`.
-    published
-        One of `ASSIGNMENTS` for the paper's mapping with its full scan; None for the native mapping.
+    ``published`` is one of `ASSIGNMENTS` for the paper's mapping with its full scan; None for the native mapping.
     """
     if name not in SCANS:
         raise UserError(f"scan {name!r}; choose one of {', '.join(SCANS)}")

@@ -1,7 +1,7 @@
 """Iterative hill climbing with random restart for the TSP (`oneil2011`): many independent 2-opt climbs, the best wins.
 
-A climb depends on nothing but its number, so devices take climbers by ticket, ranks by share or in batches, and the
-result is the same: best (length, climber) by one reduction, and a digest of every climb's (climber, length, steps).
+A climb depends only on its number. Devices take climbers by ticket, ranks by share or in batches, and the result is the
+same: best (length, climber) by one reduction, and a digest of every climb's (climber, length, steps).
 """
 
 from __future__ import annotations
@@ -30,23 +30,9 @@ BATCH = 1 << 17
 
 
 class ClimbLauncher:
-    """Launches climbs, as many at a time as the device's memory has room for.
+    """Launches climbs, as many at a time as fit the device's memory.
 
-    Parameters
-    ----------
-    backend
-        A `backends.launch.Backend`.
-    scan
-        Scan for the best 2-opt move.
-    n
-        Number of cities.
-    start, seed
-        See `core.search.hill_climbing.search.HillClimbing`.
-
-    Attributes
-    ----------
-    notes : list of str
-        Messages about batches that did not fit the device's memory.
+    ``notes`` has messages about batches that did not fit. For ``start`` and ``seed`` see `HillClimbing`.
     """
 
     def __init__(self, backend: Any, scan: Scan, n: int, *, start: str, seed: int) -> None:
@@ -120,7 +106,7 @@ class ClimbLauncher:
 FEWEST_CITIES = 5
 STARTS = ("oneil2011", "philox")
 PERIOD = 2**31
-"""Climbers that the paper's generator tells apart."""
+"""Number of different climbers of the paper's generator."""
 MOST_CLIMBERS = 1 << 62
 """The counter of all ranks has 63 bits."""
 PARTS = 20
@@ -132,10 +118,8 @@ class HillClimbing:
 
     Parameters
     ----------
-    backend
-        A `backends.launch.Backend`.
-    communicator
-        A `cluster.Communicator`, or a rehearsal of one; every rank constructs and calls the same.
+    backend, communicator
+        See `core.search.protocol.Search`.
     distances : ndarray, shape (n, n), uint16 or uint32
         Symmetric.
     start
@@ -204,7 +188,6 @@ class HillClimbing:
                 self.speed = self.scan.climbers_at_a_time() / backend.timings.kernel_s
 
     def tour_of(self, climber: int) -> np.ndarray:
-        """Climb again as one climber. Return its local optimum from city 0: shape (n,), int64."""
         return self.launcher.tour_of(climber)
 
     def run(
@@ -225,21 +208,18 @@ class HillClimbing:
         Parameters
         ----------
         stop
-            Its ``iterations`` are climbs, over all ranks; of its criteria all but ``patience`` are honoured, time and
-            target between launches.
+            Its ``iterations`` are climbs, over all ranks; ``patience`` is refused. Time and target are checked between
+            launches.
         history
             True to record improvements of the shortest length in `HillClimbOutcome.history`.
         callback
-            See `core.search.protocol.Callback`. Its steps are climbs: of this rank's share or, if ranks take
-            batches, of all divided by their number. With a callback, a history, a time or a target the work is
-            launched in smaller parts.
-        ranks
-            The communicator of the climbing ranks; None for that of the constructor.
-        checkpointer
-            See `core.search.protocol.Search.run`. A checkpoint has the finished climbers and their
-            outcome.
+            See `core.search.protocol.Callback`. Its steps are climbs: of this rank's share or, if ranks take batches,
+            of all divided by their number. With a callback, a history, a time or a target the work is launched in
+            smaller parts.
+        ranks, checkpointer
+            See `core.search.protocol.Search.run`. A checkpoint has the finished climbers and their outcome.
         trace
-            True to return the shortest tour too, which takes one more climb; see `tour_of`.
+            True to return the shortest tour too, which takes one more climb; see `ClimbLauncher.tour_of`.
         """
         stop = checked_stop(stop, "hill climbing", "iterations", "seconds", "target", callback=callback,
                             most=MOST_CLIMBERS)  # fmt: skip
@@ -247,59 +227,59 @@ class HillClimbing:
         if self.start == "oneil2011" and climbers > PERIOD:
             raise UserError(f"the generator oneil2011 has {PERIOD} start tours, not {climbers}; use --start philox")
         run = AsynchronousRun(ranks or self.communicator, stop, callback, checkpointer=checkpointer, history=history)
-        found = execute(self, run)
-        return replace(found, tour=self.tour_of(found.climber)) if trace else found
+        outcome = execute(self, run)
+        return replace(outcome, tour=self.tour_of(outcome.climber)) if trace else outcome
 
     # --- the search, as the run loop calls it ---
 
     def begin(self, run: AsynchronousRun, checkpoint: Checkpoint | None) -> None:
-        """See `core.search.run.Steps`: no climber has climbed, or those that a checkpoint does not have left."""
+        """Start with all climbers, or with the remaining ones of a checkpoint."""
         ranks, climbers = run.ranks, run.stop.iterations
         self.launcher.reset()
         if self.met is not ranks:
             self.met, self.are_alike = ranks, have_equal_devices(self.backend, ranks)
         self.before = HillClimbState.of(checkpoint) if checkpoint is not None else nothing_climbed(climbers)
-        found, self.left, self.made = self.before.found, self.before.left, 0
-        self.shortest = found.length, found.climber
-        run.begin_samples(None, self.before.history, (found.evaluations, found.climbs))
+        outcome, self.remaining, self.climbed = self.before.outcome, self.before.remaining, 0
+        self.shortest = outcome.length, outcome.climber
+        run.begin_samples(None, self.before.history, (outcome.evaluations, outcome.climbs))
         if run.stop.limit is not None:
             begin, end = equal_part(climbers, ranks.rank, ranks.size) if self.are_alike else (0, climbers // ranks.size)
             run.monitor.total = end - begin
 
     def step(self, run: AsynchronousRun) -> Step:
-        """See `core.search.run.Steps`: climb from random tours to local optima, and keep the best of all."""
-        batches, taken, before = self._batches(run), [], self.made
+        """Climb from random tours to local optima, and keep the best of all."""
+        batches, intervals, before = self._batches(run), [], self.climbed
         for begin, end in batches:
-            for first, behind in self.left.part(begin, end).pairs:
+            for first, behind in self.remaining.part(begin, end).pairs:
                 self.shortest = min(self.shortest, self.launcher.climb(first, behind))
-            self.made += end - begin
-            taken.append((begin, end))
+            self.climbed += end - begin
+            intervals.append((begin, end))
             if self._report(run, before + batches.taken() // run.ranks.size, batches.next_s()):
                 break
             batches.seconds = run.launch_s
         batches.close()
         if isinstance(batches, Batches):
             self.speed, self.is_measured = batches.speed, self.is_measured or batches.done > 0
-        self.left = self.left.less_taken(run.ranks, taken) if run.is_watched else Intervals([])
-        return Step(undone=self.left.count)
+        self.remaining = self.remaining.less_taken(run.ranks, intervals) if run.is_watched else Intervals([])
+        return Step(undone=self.remaining.count)
 
     def checkpoint(self, run: AsynchronousRun) -> Checkpoint:
-        return HillClimbState(self.left, self._found(run), run.history_rows(numbered=False)).state()
+        return HillClimbState(self.remaining, self._outcome(run), run.history_rows(numbered=False)).checkpoint()
 
     def layout(self, run: AsynchronousRun, state: Checkpoint) -> Iterator[CheckpointArray]:
         return nothing_climbed(run.stop.iterations).layout(state, run.before_s, run.has_history)
 
     def result(self, run: AsynchronousRun) -> HillClimbOutcome:
-        """See `core.search.run.Steps`: the outcome without its tour."""
-        found, total = self._found(run), run.monitor.total
-        is_complete = found.climbs == run.stop.iterations
-        run.end(total if is_complete and total is not None else self._reported(run, self.made), found.length)
+        """Return the outcome without its tour."""
+        outcome, total = self._outcome(run), run.monitor.total
+        is_complete = outcome.climbs == run.stop.iterations
+        run.end(total if is_complete and total is not None else self._reported(run, self.climbed), outcome.length)
         is_finished = is_complete or not run.is_interrupted
-        return replace(found, history=run.history(numbered=False), finished=is_finished)
+        return replace(outcome, history=run.history(numbered=False), finished=is_finished)
 
     def _batches(self, run: AsynchronousRun) -> EqualShare | Batches:
-        """Return this rank's batches of the climbers that are left: of an equal share, or by speed."""
-        ranks, climbers, seconds = run.ranks, self.left.count, run.launch_s
+        """Return this rank's batches of the remaining climbers: of an equal share, or by speed."""
+        ranks, climbers, seconds = run.ranks, self.remaining.count, run.launch_s
         least = self.launcher.fewest_climbers()
         if self.are_alike:
             return EqualShare(ranks, climbers, least=least, seconds=seconds)
@@ -307,21 +287,21 @@ class HillClimbing:
         first = first if seconds == inf else least
         return Batches(ranks, climbers, first, least=least, seconds=seconds, speed=self.speed)
 
-    def _report(self, run: AsynchronousRun, made: int, next_s: float) -> bool:
+    def _report(self, run: AsynchronousRun, climbs: int, next_s: float) -> bool:
         """Report the climbs of this rank. Return True if the ranks synchronise."""
         if run.samples is not None:
-            run.sample(self.shortest[0], int(self.launcher.totals()[two_opt_climbs.EVALUATIONS]), self.made)
-        return run.report(self._reported(run, made), self.shortest[0], next_s=next_s)
+            run.sample(self.shortest[0], int(self.launcher.totals()[two_opt_climbs.EVALUATIONS]), self.climbed)
+        return run.report(self._reported(run, climbs), self.shortest[0], next_s=next_s)
 
-    def _reported(self, run: AsynchronousRun, made: int) -> int:
+    def _reported(self, run: AsynchronousRun, climbs: int) -> int:
         """Return the climbs of this rank for the callback: with its part of those before the checkpoint."""
-        return self.before.found.climbs // run.ranks.size + made
+        return self.before.outcome.climbs // run.ranks.size + climbs
 
-    def _found(self, run: AsynchronousRun) -> HillClimbOutcome:
-        """Return what the climbers of all ranks have found; all ranks call this."""
+    def _outcome(self, run: AsynchronousRun) -> HillClimbOutcome:
+        """Return the outcome of the climbers of all ranks; all ranks call this."""
         best, totals = run.ranks.minloc(*self.shortest), run.ranks.sum(self.launcher.totals())
         steps = self.launcher.steps.of_all(run.ranks)
-        return self.before.found.with_more(best, totals, steps, self.before.left.count - self.left.count)
+        return self.before.outcome.with_more(best, totals, steps, self.before.remaining.count - self.remaining.count)
 
 
 def check_cities(n: int, name: str) -> None:

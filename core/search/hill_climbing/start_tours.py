@@ -1,4 +1,4 @@
-"""Tours to start from, by heuristics in NumPy."""
+"""Start tours by heuristics in NumPy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def greedy_tour(distances: np.ndarray) -> np.ndarray:
 
 
 def nearest_neighbour_tour(distances: np.ndarray, first: int = 0) -> np.ndarray:
-    """From ``first`` always to the nearest city not yet visited, the smallest of several; shape (n,), int64.
+    """Return the tour from ``first`` always to the nearest unvisited city, ties by number: shape (n,), int64.
 
     Distances need not be symmetric.
     """

@@ -1,4 +1,4 @@
-"""Comparison of a problem's costs of insertions with its scorer: in plain Python, and on devices."""
+"""Comparison of a problem's costs of insertions with its scorer, in plain Python and on devices."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.lang.bundles import RowArray, fields_of, row_sizes
 from core.lang.types import Array
 from core.problems.insertion import Insertion, check_insertion
 from core.problems.problem import Problem, checked_data
-from core.problems.problem_errors import PROBLEM_ERRORS, ProblemError, WrongDelta, WrongLanes
+from core.problems.problem_errors import WrongDelta, WrongLanes
 from core.search.local_search.checks.interpreter import (
     INTERPRETER_ERRORS,
     ReadLimitReached,
@@ -40,43 +40,26 @@ Changes = Callable[[np.ndarray, int], np.ndarray]
 def checked_insertion(problem: Problem) -> Insertion:
     """Return the problem's costs of insertions, with checked data.
 
-    Raises
-    ------
-    UserError
-        It has none, is no problem of orders, or offers something else.
-    KernelError
-        The function has other parameters.
-
+    Raises `UserError` if it has none, is no problem of orders, or offers something else, and `KernelError` if the
+    function has other parameters.
     """
-    found = problem.insertion() if problem.encoding.name == "permutation" else None
-    if found is None:
+    insertion = problem.insertion() if problem.encoding.name == "permutation" else None
+    if insertion is None:
         raise UserError(
             f"{problem.name}: iterated greedy search needs the costs of insertions of a permutation: expected a "
             f"method `insertion` of {type(problem).__name__}"
         )
-    if not isinstance(found, Insertion):
-        raise UserError(f"{problem.name}: `insertion` returns {found!r}: expected an Insertion")
-    given = found._replace(data=checked_data(problem.name, found.data, found.costs))
-    check_insertion(problem.name, given)
-    return given
+    if not isinstance(insertion, Insertion):
+        raise UserError(f"{problem.name}: `insertion` returns {insertion!r}: expected an Insertion")
+    insertion = insertion._replace(data=checked_data(problem.name, insertion.data, insertion.costs))
+    check_insertion(problem.name, insertion)
+    return insertion
 
 
 def check_insertions(problem: Problem, backends: Sequence[Any] = (), seed: int = 0) -> int:
     """Remove elements of a random order, insert them again, and compare the costs of all orders with `Problem.costs`.
 
-    Parameters
-    ----------
-    problem
-        A problem with costs of insertions.
-    backends
-        Devices to try besides plain Python.
-    seed
-        Of the order, the elements and the positions.
-
-    Returns
-    -------
-    int
-        Number of orders that were compared.
+    Return the number of compared orders. ``backends`` are devices to try besides plain Python.
 
     Raises
     ------
@@ -86,36 +69,35 @@ def check_insertions(problem: Problem, backends: Sequence[Any] = (), seed: int =
         It is right with one lane, and wrong with several.
     ProblemError
         Plain Python found a wrong subscript, number or write.
-
     """
-    insertion, compared, left = checked_insertion(problem), 0, [READS]
-    for where, lanes, changes in executors(problem, insertion, backends, left):
+    insertion, compared, reads = checked_insertion(problem), 0, [READS]
+    for where, lanes, evaluate in executors(problem, insertion, backends, reads):
         random = np.random.default_rng(seed)
         orders, claimed = [], []
         with contextlib.suppress(ReadLimitReached):
-            for order, cost in rebuilt(problem.encoding.n, changes, random):
+            for order, cost in rebuilt(problem.encoding.n, evaluate, random):
                 orders.append(order)
                 claimed.append(cost)
         if not orders:
             continue
-        added, said = np.diff(problem.costs(np.array(orders)), prepend=0)[1:], np.diff(claimed)
+        added, changes = np.diff(problem.costs(np.array(orders)), prepend=0)[1:], np.diff(claimed)
         compared += len(orders)
-        for k in np.flatnonzero(added != said)[:1]:
+        for k in np.flatnonzero(added != changes)[:1]:
             place = f"{insertion.costs.path}:{insertion.costs.first_line}: {insertion.costs.name}"
             raise (WrongDelta if lanes == 1 else WrongLanes)(
-                f"{problem.name}: the costs of insertions say that {orders[k + 1].tolist()} costs {said[k]} more than "
-                f"{orders[k].tolist()}, but cost says {added[k]} ({place}, {where})"
+                f"{problem.name}: the costs of insertions say that {orders[k + 1].tolist()} costs {changes[k]} more "
+                f"than {orders[k].tolist()}, but cost says {added[k]} ({place}, {where})"
             )
     return compared
 
 
 def executors(
-    problem: Problem, insertion: Insertion, backends: Sequence[Any], left: list[int]
+    problem: Problem, insertion: Insertion, backends: Sequence[Any], reads: list[int]
 ) -> Iterator[tuple[str, int, Changes]]:
-    """Yield places with their numbers of lanes, and the function that evaluates insertions there."""
+    """Yield a description of each place with its number of lanes, and the function that evaluates insertions there."""
     for lanes, reverse in ((1, False), (LANES, False), (LANES, True)):
         where = f"in plain Python with {lanes} {'lane' if lanes == 1 else 'lanes'}"
-        run = partial(plain_changes, problem.name, insertion, lanes, reverse, left)
+        run = partial(plain_changes, problem.name, insertion, lanes, reverse, reads)
         yield where + (", which run from last to first" if reverse else ""), lanes, run
     for backend in backends:
         if not backend.is_reference:
@@ -130,58 +112,45 @@ def rebuilt(n: int, changes: Changes, random: np.random.Generator) -> Iterator[t
     for _ in range(REBUILT):
         order, cost = rest, 0
         for element in random.permutation(removed):
-            found = changes(order, int(element))
+            added = changes(order, int(element))
             if len(order) == n - 1:
-                yield from ((np.insert(order, p, element), cost + int(found[p])) for p in range(n))
+                yield from ((np.insert(order, p, element), cost + int(added[p])) for p in range(n))
                 break
             p = int(random.integers(len(order) + 1))
-            order, cost = np.insert(order, p, element), cost + int(found[p])
+            order, cost = np.insert(order, p, element), cost + int(added[p])
 
 
 def plain_changes(
-    name: str, insertion: Insertion, lanes: int, reverse: bool, left: list[int], order: np.ndarray, element: int
+    name: str, insertion: Insertion, lanes: int, reverse: bool, reads: list[int], order: np.ndarray, element: int
 ) -> np.ndarray:
     """Evaluate insertions in plain Python, which checks subscripts and overflow."""
     data = with_rows(insertion.data)
-    found = np.zeros(len(order) + 1, np.int32)
+    changes = np.zeros(len(order) + 1, np.int32)
     kernel = insertion_check_kernel(insertion.costs)
     try:
-        run_plainly(kernel, 1, lanes, (read_only(order), len(order), element, found, data), reverse, left)
+        run_plainly(kernel, 1, lanes, (read_only(order), len(order), element, changes, data), reverse, reads)
     except INTERPRETER_ERRORS as error:
         where = f"{name}, costs of insertions, in plain Python with {lanes} lanes"
         raise located_error(error, insertion.costs, [insertion.costs], where) from error
-    return found
+    return changes
 
 
 def device_changes(backend: Any, insertion: Insertion, lanes: int, order: np.ndarray, element: int) -> np.ndarray:
     """Evaluate insertions on a device."""
-    given = backend.upload(order if len(order) else np.zeros(1, np.int32))
-    found = backend.allocate(len(order) + 1, np.int32)
+    elements = backend.upload(order if len(order) else np.zeros(1, np.int32))
+    results = backend.allocate(len(order) + 1, np.int32)
     kernel = insertion_check_kernel(insertion.costs)
-    backend.launch(kernel, 1, lanes, given, len(order), element, found, backend.load(insertion.data))
-    changes: np.ndarray = backend.download(found)
+    backend.launch(kernel, 1, lanes, elements, len(order), element, results, backend.load(insertion.data))
+    changes: np.ndarray = backend.download(results)
     return changes
 
 
 def with_rows(data: Any) -> Any:
     """Return the bundle with read-only arrays, and rows of arbitrary content."""
-    found, sizes = copy.copy(data), row_sizes(data)
+    bundle, sizes = copy.copy(data), row_sizes(data)
     for name, kind in fields_of(type(data)).items():
         if isinstance(kind, RowArray):
-            setattr(found, name, np.full(sizes[name], 77, kind.element.dtype))
+            setattr(bundle, name, np.full(sizes[name], 77, kind.element.dtype))
         elif isinstance(kind, Array):
-            setattr(found, name, read_only(getattr(data, name)))
-    return found
-
-
-def check_on_first_rank(ranks: Any, problem: Problem) -> None:
-    """Check in plain Python on the first rank; every rank raises its error."""
-    wrong = ("", "")
-    if ranks.rank == 0:
-        try:
-            check_insertions(problem)
-        except UserError as error:
-            wrong = type(error).__name__, str(error)
-    kind, text = ranks.bcast(wrong)
-    if text:
-        raise PROBLEM_ERRORS.get(kind, ProblemError)(text)
+            setattr(bundle, name, read_only(getattr(data, name)))
+    return bundle

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import log
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +15,10 @@ from core.problems.problem import Problem
 from core.search.checkpoint import Checkpointer
 from core.search.independent_walks import EVALUATIONS, IndependentWalks, check_range
 from core.search.initial import start_solutions
-from core.search.insertion.check import check_on_first_rank, checked_insertion
+from core.search.insertion.check import check_insertions, checked_insertion
 from core.search.local_search.algorithms import Algorithm, IteratedGreedy
-from core.search.local_search.outcome import Outcome, Unconfirmed
+from core.search.local_search.checks.validation import check_on_first_rank
+from core.search.local_search.outcome import Outcome, confirm
 from core.search.protocol import Callback
 from core.search.stop import MOST, Stop
 
@@ -35,26 +37,17 @@ class IteratedGreedySearch(IndependentWalks):
 
     Parameters
     ----------
-    backend
-        A `backends.launch.Backend`.
-    communicator
-        A `cluster.Communicator`, or a rehearsal of one; every rank constructs and calls the same.
     problem
         A problem with `Problem.insertion`.
     algorithm
         `IteratedGreedy`.
-    walks
-        Number of walks over all ranks.
-    seed
-        Of all random numbers.
-    team_size
-        Lanes of a team; None: chosen for the device. The walks are the same.
+    backend, communicator, walks, seed, team_size
+        See `core.search.independent_walks.IndependentWalks`.
 
     Raises
     ------
     UserError
         The problem has no costs of insertions, or a setting is out of range.
-
     """
 
     title = "iterated greedy search"
@@ -78,28 +71,27 @@ class IteratedGreedySearch(IndependentWalks):
         self.problem, self.algorithm = problem, algorithm or IteratedGreedy()
         self.insertion = checked_insertion(problem)
         self.removed = min(n, self.algorithm.removed or self.insertion.removed)
-        given = self.algorithm.temperature
-        self.temperature = self.insertion.temperature if given is None else given
+        temperature = self.algorithm.temperature
+        self.temperature = self.insertion.temperature if temperature is None else temperature
         check_range("removed elements", self.removed, 1, MOST_REMOVED)
         check_range("temperature", self.temperature, 0, MOST_TEMPERATURE)
         super().__init__(
             backend, communicator, OrderWalk(n=n, places=n + 1), n, walks=walks, seed=seed, team_size=team_size
         )
         self.kernel = greedy_kernel(self.insertion.costs)
-        self.data = backend.rows(self.insertion.data, self.here) if self.here else None
+        self.data = backend.rows(self.insertion.data, self.own_count) if self.own_count else None
         self.initial: np.ndarray | None = None
         """Start solutions of all walks, shape (walks, n); None: greedy ones, of elements in random order."""
         self.is_checked = problem.is_tested
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The settings that decide the trajectory, besides the seed."""
+        """Settings that decide the trajectory, besides the seed."""
         rule = {"removed": self.removed, "temperature": self.temperature}
         return {"algorithm": self.algorithm.name, "walks": self.walks, **rule}
 
     @property
     def description(self) -> str:
-        """The search in a few words."""
         return f"iterated greedy search, {self.removed} of {self.n} elements removed"
 
     @property
@@ -114,9 +106,9 @@ class IteratedGreedySearch(IndependentWalks):
         super().warm_up()
 
     def check_problem(self) -> None:
-        """Try insertions of a problem that no test of the suite knows, before the first run."""
+        """Try insertions of a problem without a test of the suite, before the first run."""
         if not self.is_checked:
-            check_on_first_rank(self.communicator, self.problem)
+            check_on_first_rank(self.communicator, partial(check_insertions, self.problem))
         self.is_checked = True
 
     def run(
@@ -147,26 +139,23 @@ class IteratedGreedySearch(IndependentWalks):
             The problem is new, and its costs of insertions are wrong.
         UserError
             A start solution is invalid, or no criterion ends the search.
-
         """
         self.communicator = ranks or self.communicator
         self.check_problem()
         self.initial = start_solutions(self.problem, self.walks, initial)
         outcome = super().run(stop, history=history, callback=callback, checkpointer=checkpointer)
-        cost = self.communicator.bcast(int(self.problem.cost(outcome.solution)))
-        if cost != outcome.cost:
-            raise Unconfirmed(self.searched, outcome, cost)
+        confirm(outcome, self.problem, self.communicator, self.searched)
         return outcome
 
     # --- the walks: see `IndependentWalks` ---
 
     def start(self) -> None:
-        """Let every walk of this rank begin with its start solution, scored by NumPy."""
+        """Start every walk of this rank with its start solution, scored by NumPy."""
         self.number()
-        every, start = self.initial, AS_GIVEN
-        if every is None:
-            every, start = np.broadcast_to(np.arange(self.n), (self.walks, self.n)), GREEDY
-        orders = np.ascontiguousarray(every[self.first : self.end], np.int32)
+        solutions, start = self.initial, AS_GIVEN
+        if solutions is None:
+            solutions, start = np.broadcast_to(np.arange(self.n), (self.walks, self.n)), GREEDY
+        orders = np.ascontiguousarray(solutions[self.first : self.end], np.int32)
         self.backend.write(self.rows.order, orders.reshape(-1))
         costs = self.problem.costs(orders)
         least, most = self.problem.cost_range() or (1 - MOST_UNSTATED, MOST_UNSTATED - 1)
@@ -175,11 +164,10 @@ class IteratedGreedySearch(IndependentWalks):
         self.write_control(costs, start)
 
     def evaluations(self, control: np.ndarray, totals: np.ndarray) -> int:
-        """Return the positions that this rank's walks have evaluated."""
+        """Return the number of positions that this rank's walks have evaluated."""
         return int(totals[:, EVALUATIONS].sum())
 
     def improve(self, count: int, stop: Stop) -> None:
-        """Perturb every walk ``count`` times."""
         slack = round(SCALE * self.temperature * log(2))
         rule = GreedyRule(self.removed, slack, stop.target, self.seed)
         self.launch(self.kernel, self.data, count, rule)

@@ -1,7 +1,7 @@
 """Local search as a family (`luong2013`): one template for any problem, on any backend and any number of ranks.
 
-Other packages import this package, `algorithms`, `plan` and `checks.validation`.
-Kernels belong to `core.kernels`; problems and their scorers belong to `core.problems`.
+Other packages import this package, `algorithms`, `plan` and `checks.validation`. Kernels belong to `core.kernels`;
+problems and their scorers belong to `core.problems`.
 """
 
 from core.kernels.local_search.hooks import Focus

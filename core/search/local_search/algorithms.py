@@ -1,4 +1,4 @@
-"""The members of the family: which neighbour each takes, and what it does at a local optimum.
+"""Algorithms of the family: the neighbour that each takes, and its action at a local optimum.
 
 Tabu search after Glover (1989) and Taillard (1991); iterated local search after Lourenco, Martin and Stutzle (2003);
 variable neighbourhood search after Hansen and Mladenovic (2001); simulated annealing after Kirkpatrick (1983). `Rule`
@@ -22,7 +22,7 @@ from core.lang.digest import source_digest
 
 MOST_SHAKES = 255
 INSERTING = FOCUSED + 1
-"""The rule of iterated greedy search, which is none of the engine's (`core.kernels.local_search.hooks`)."""
+"""Rule of iterated greedy search, which has other kernels (`core.kernels.local_search.hooks` has the others)."""
 
 
 class Algorithm(NamedTuple):
@@ -30,7 +30,6 @@ class Algorithm(NamedTuple):
 
     Attributes
     ----------
-    name : str
     rule, at_optimum : int
         See `core.kernels.local_search.hooks`.
     strength : int
@@ -38,12 +37,12 @@ class Algorithm(NamedTuple):
     tenure, tenure_span : int or None
         A move stays forbidden for ``tenure`` to ``tenure + tenure_span`` iterations; None: chosen from the problem.
     tabu_memory : str
-        ``attributes`` (what a move takes away may not come back) or ``moves`` (the same move may not be made again),
-        or ``auto``: attributes where the neighbourhood has them.
+        ``attributes`` (what a move takes away may not come back) or ``moves`` (the same move may not be made again), or
+        ``auto``: attributes where the neighbourhood has them.
     temperature, cooling : float
         Of the start, and the factor applied after each plateau; temperature 0: chosen from random moves.
     plateau, batch : int
-        Draws at one temperature, and draws looked at side by side.
+        Draws at one temperature, and draws evaluated side by side.
     restart : int
         Iterations without a better best solution before a restart; 0: never. Hill climbing with 1 restarts at local
         optima.
@@ -57,7 +56,6 @@ class Algorithm(NamedTuple):
         Elements that iterated greedy search removes; None: chosen from the problem.
     noise : float
         Probability of a random repair.
-
     """
 
     name: str
@@ -90,36 +88,35 @@ class Algorithm(NamedTuple):
 
     @property
     def scans(self) -> bool:
-        """True if an iteration looks at whole neighbourhoods."""
+        """True if an iteration evaluates whole neighbourhoods."""
         return not self.draws and self.rule != FOCUSED
 
     @property
     def parameters(self) -> dict[str, object]:
-        """Return the parameters that decide the trajectory, for the record."""
-        kept: dict[str, object] = {"algorithm": self.name}
+        """Parameters that decide the trajectory, for the record."""
+        values: dict[str, object] = {"algorithm": self.name}
         if self.rule == TABU:
-            kept |= {"tenure": self.tenure, "tenure_span": self.tenure_span, "tabu_memory": self.tabu_memory}
+            values |= {"tenure": self.tenure, "tenure_span": self.tenure_span, "tabu_memory": self.tabu_memory}
         if self.at_optimum != HALT:
-            kept["strength"] = self.strength
-            kept |= {"first": True} if self.rule == FIRST else {}
+            values["strength"] = self.strength
+            values |= {"first": True} if self.rule == FIRST else {}
         if self.rule == ANNEAL:
-            kept |= {"temperature": self.temperature, "cooling": self.cooling, "plateau": self.plateau}
+            values |= {"temperature": self.temperature, "cooling": self.cooling, "plateau": self.plateau}
         if self.accepts is not None:
-            kept |= {"rule": self.accepts.name, "rule_digest": source_digest([self.accepts])[:16], "lag": self.lag}
-            kept |= {f"parameter_{name}": recorded(value) for name, value in parameters_of(self.rule_data).items()}
+            values |= {"rule": self.accepts.name, "rule_digest": source_digest([self.accepts])[:16], "lag": self.lag}
+            values |= {f"parameter_{name}": recorded(value) for name, value in parameters_of(self.rule_data).items()}
         if self.inserts:
-            kept |= {"removed": self.removed, "temperature": self.temperature}
+            values |= {"removed": self.removed, "temperature": self.temperature}
         if self.rule == FOCUSED:
-            kept["noise"] = self.noise
+            values["noise"] = self.noise
         if self.restart:
-            kept["restart"] = self.restart
-        return kept
+            values["restart"] = self.restart
+        return values
 
     def __repr__(self) -> str:
-        """Return the call that makes it."""
         if self.accepts is not None:
-            given = "" if self.rule_data is None else f", {self.rule_data!r}"
-            return written("Rule", self, {"lag": 0, "batch": 256, "restart": 0}, f"{self.accepts.name}{given}")
+            parameters = "" if self.rule_data is None else f", {self.rule_data!r}"
+            return written("Rule", self, {"lag": 0, "batch": 256, "restart": 0}, f"{self.accepts.name}{parameters}")
         maker, usual = WRITTEN[self.name]
         first = "first=True" if self.rule == FIRST else ""
         return written(maker, self, usual, first)
@@ -145,7 +142,7 @@ WRITTEN: dict[str, tuple[str, dict[str, object]]] = {
 
 
 def written(maker: str, algorithm: Algorithm, usual: dict[str, object], first: str = "") -> str:
-    """Return the call that makes an algorithm, with the parameters that have other values than usual."""
+    """Return the call that makes an algorithm, with the parameters that have unusual values."""
     named = (f"{name}={getattr(algorithm, name)!r}" for name in usual if getattr(algorithm, name) != usual[name])
     return f"{maker}({', '.join(filter(None, (first, *named)))})"
 
@@ -161,7 +158,7 @@ def recorded(value: Any) -> object:
 
 
 def checked_algorithm(algorithm: object) -> Algorithm:
-    """The algorithm itself; raises `UserError` for anything else."""
+    """Return the algorithm. Raises `UserError` for anything else."""
     if not isinstance(algorithm, Algorithm):
         refuse("algorithm", algorithm, "an algorithm such as TabuSearch()")
     return algorithm
@@ -196,7 +193,7 @@ def TabuSearch(  # noqa: N802
 
 
 def IteratedLocalSearch(strength: int = 3, first: bool = False, restart: int = 0) -> Algorithm:  # noqa: N802
-    """Shake each local optimum by ``strength`` random moves; a worse one is given up for the last one kept.
+    """Shake each local optimum by ``strength`` random moves; return from a worse one to the last one kept.
 
     A walk begins again after ``restart`` iterations without a better best solution; 0: never.
     """
@@ -216,8 +213,8 @@ def IteratedGreedy(removed: int | None = None, temperature: float | None = None)
     """Remove random elements of an order, improve the rest, and insert each again where it costs least.
 
     Elements in random order are then reinserted at their best positions until none becomes cheaper. A dearer order is
-    accepted as in simulated annealing at a constant ``temperature``. Both parameters follow from the problem by
-    default, which has to offer `core.problems.insertion.Insertion`.
+    accepted as in simulated annealing at a constant ``temperature``. By default both parameters follow from the
+    problem, which must offer `core.problems.insertion.Insertion`.
     """
     if removed is not None and integer("removed", removed) < 1:
         raise UserError(f"iterated greedy search that removes {removed} elements: expected 1 or more")
@@ -235,7 +232,7 @@ def SimulatedAnnealing(  # noqa: N802
 ) -> Algorithm:
     """Draw neighbours at random and take the first that Metropolis' rule accepts; an iteration is a draw.
 
-    Draws are looked at in batches, side by side; those behind an accepted one are drawn again from there, so the
+    Draws are evaluated in batches, side by side; those behind an accepted one are drawn again from there, so the
     trajectory is that of one draw after the other. A walk begins again, at the first temperature, after ``restart``
     draws without a better best solution; 0: never.
     """
@@ -284,13 +281,13 @@ def Rule(  # noqa: N802
     ----------
     accepts
         ``accepts(draw: Draw, parameters: YourBundle) -> boolean``, a ``@function``; without ``parameters`` it takes the
-        draw alone. It decides by the draw and the parameters alone, so that draws can be looked at side by side.
+        draw alone. It decides by the draw and the parameters alone, so that draws can be evaluated side by side.
     parameters
         A ``@bundle`` of numbers and arrays. Other values need no further compilation.
     lag
         Iterations back of ``draw.before``; 0: it is the present cost.
     batch
-        Draws looked at side by side; the trajectory is the same.
+        Draws evaluated side by side; the trajectory is the same.
     restart
         Draws without a better best solution before a walk begins again; 0: never.
 
@@ -300,17 +297,16 @@ def Rule(  # noqa: N802
         No function, parameters that are no bundle, or a number that is out of range.
     KernelError
         The function has other parameters or another result.
-
     """
     from core.problems.problem import checked_data
     from core.problems.signatures import check_function
 
-    given = None if parameters is None else checked_data("rule", parameters)
-    if given is not None and row_sizes(given):
+    data = None if parameters is None else checked_data("rule", parameters)
+    if data is not None and row_sizes(data):
         raise UserError(
-            f"the parameters of a rule have the row {next(iter(row_sizes(given)))}: expected numbers, arrays"
+            f"the parameters of a rule have the row {next(iter(row_sizes(data)))}: expected numbers, arrays"
         )
-    wanted = {"draw": Draw} | ({} if given is None else {"parameters": type(given)})
+    wanted = {"draw": Draw} | ({} if data is None else {"parameters": type(data)})
     check_function("a rule", "accepts", accepts, wanted, boolean)
     if not 0 <= integer("lag", lag) <= MOST_LAG:
         raise UserError(f"a rule with lag {lag}: expected 0 to {MOST_LAG}")
@@ -323,7 +319,7 @@ def Rule(  # noqa: N802
         batch=batch,
         restart=_restart(restart),
         accepts=accepts,
-        rule_data=given,
+        rule_data=data,
         lag=lag,
     )
 
@@ -341,9 +337,10 @@ def _shakes(strength: int) -> int:
 
 
 def cooling_table(factor: float, start: float | None = None) -> np.ndarray:
-    """Values of `core.kernels.local_search.walks.COOLING`: the factor, and -ln(u) in the middle of 4096 intervals.
+    """Return the values of `core.kernels.local_search.walks.COOLING`.
 
-    If walks restart, the temperature of the ``start`` follows.
+    These are the factor, and -ln(u) in the middle of 4096 intervals. If walks restart, the temperature of the ``start``
+    follows.
     """
     u = (np.arange(COOLING - 1) + 0.5) / (COOLING - 1)
     return np.concatenate([[factor], -np.log(u), [] if start is None else [start]]).astype(np.float32)

@@ -12,14 +12,14 @@ from core.search.local_search.slices import is_long, needs_parts, whole_s
 
 
 def settle_shape(launcher: WalkLauncher, host_loop: HostLoop | None) -> None:
-    """Compile everything that a run launches, with the largest teams that the device accepts."""
+    """Compile all launches of a run, with the largest teams that the device accepts."""
     bind_or_shrink(launcher, host_loop)
     if even_out(launcher):
         bind_or_shrink(launcher, host_loop)
 
 
 def bind_or_shrink(launcher: WalkLauncher, host_loop: HostLoop | None) -> None:
-    """Compile, with smaller teams if a kernel needs more registers than the device has for all lanes."""
+    """Compile all launches, with smaller teams if a kernel needs more registers than the device has for all lanes."""
     while True:
         try:
             bind_all(launcher, host_loop)
@@ -30,7 +30,7 @@ def bind_or_shrink(launcher: WalkLauncher, host_loop: HostLoop | None) -> None:
 
 
 def bind_all(launcher: WalkLauncher, host_loop: HostLoop | None) -> None:
-    """Compile everything that a run launches."""
+    """Compile all launches of a run."""
     backend, kernels, on, shape = launcher.backend, launcher.kernels, launcher.memory, launcher.shape
     backend.bind(kernels.begin, 1, shape.step_size, (on.walkers, on.data))
     backend.bind(kernels.keep, 1, shape.step_size, (on.walkers,))
@@ -50,16 +50,16 @@ def bind_all(launcher: WalkLauncher, host_loop: HostLoop | None) -> None:
 def bind_walk(launcher: WalkLauncher, from_first: bool = True) -> object:
     """Compile the launch that makes all iterations of a walk in one team; return the executable."""
     on = launcher.memory
-    given = (from_first, 0, 1, 1, on.walkers, on.shared, on.data)
-    return launcher.backend.bind(launcher.kernels.walk, 1, launcher.shape.team_size, given).executable
+    arguments = (from_first, 0, 1, 1, on.walkers, on.shared, on.data)
+    return launcher.backend.bind(launcher.kernels.walk, 1, launcher.shape.team_size, arguments).executable
 
 
 def even_out(launcher: WalkLauncher) -> bool:
-    """Take smaller teams if all walks then fit the device at a time. Return True if the shape has changed."""
-    limits, here, shape = launcher.backend.capabilities, launcher.memory.here, launcher.shape
-    if not launcher.plan.settings.by_walks or limits.lanes_resident == 1 or not here:
+    """Reduce the team size if all walks then fit the device at a time. Return True if the shape has changed."""
+    limits, count, shape = launcher.backend.capabilities, launcher.memory.count, launcher.shape
+    if not launcher.plan.settings.by_walks or limits.lanes_resident == 1 or not count:
         return False
-    walks = -(-here // limits.compute_units)
+    walks = -(-count // limits.compute_units)
     size = even_team(walks, launcher.backend.resident_lanes(bind_walk(launcher)), shape.team_size)
     is_other = size != shape.team_size
     shape.team_size = size
@@ -67,17 +67,9 @@ def even_out(launcher: WalkLauncher) -> bool:
 
 
 def bind_slices(launcher: WalkLauncher, iteration_s: float, limit_s: float) -> None:
-    """Compile what slices launch, if a run of this limit may make some; before the clock begins.
+    """Compile the launches of slices, if a run of this limit may make some; before the clock begins.
 
-    Parameters
-    ----------
-    launcher
-        The launcher.
-    iteration_s
-        Seconds of an iteration of the walks that run side by side.
-    limit_s
-        Time limit of the run.
-
+    ``iteration_s`` is the duration of an iteration of the walks that run side by side.
     """
     is_cut = limit_s != inf and not launcher.plan.settings.is_host_driven
     if not is_cut or not is_long(whole_s(launcher, iteration_s), limit_s):

@@ -1,8 +1,7 @@
 """Checkpoint of a local search, by walk, from which any ranks and backend can resume.
 
-Data that a problem derives from a walk's solution (differences, tables) is no part of it: `begin` computes it again.
-Rows of the problem's data that do not follow from the solution are part of it
-(`core.problems.problem.Problem.remembered`).
+It has no data that a problem derives from a walk's solution (differences, tables): `begin` computes them again. It has
+the rows of the problem's data that do not follow from the solution (`core.problems.problem.Problem.remembered`).
 """
 
 from __future__ import annotations
@@ -31,49 +30,34 @@ from core.search.local_search.plan import Plan
 from core.search.stop import Stop
 
 FIELDS = ("control", "totals", "heat", "memory", "solution", "best", "home")
-"""Those of a `Walk` that a state has, a row for each walk."""
+"""Fields of a `Walk` in a checkpoint, a row for each walk."""
 OF_PROBLEM = "problem "
-"""Before the names of rows of the problem's data."""
+"""Prefix of the names of rows of the problem's data."""
 DONE = "done"
-FOUND_NUMBERS, FOUND_SOLUTIONS = "walks before numbers", "walks before solutions"
-FOUND_FIELDS = ("cost", "walk", "found_at", "iterations", "evaluations", "digest")
+OUTCOME_NUMBERS, OUTCOME_SOLUTIONS = "walks before numbers", "walks before solutions"
+OUTCOME_FIELDS = ("cost", "walk", "found_at", "iterations", "evaluations", "digest")
 """Numbers of an outcome, a column each."""
 
 
 def make_checkpoint(launcher: WalkLauncher, done: int, recorder: HistoryRecorder | None) -> Checkpoint | None:
     """Return the state of all walks of all ranks after ``done`` iterations, on the first rank; all call this."""
     rows = {**{name: launcher.memory.field(name) for name in FIELDS}, **remembered_rows(launcher.memory)}
-    mine = {**(recorder.state() if recorder is not None else {}), **rows}
-    every = launcher.ranks.gather(mine) if launcher.plan.settings.by_walks else [mine]
-    if launcher.ranks.rank or every is None:
+    own = {**(recorder.state() if recorder is not None else {}), **rows}
+    parts = launcher.ranks.gather(own) if launcher.plan.settings.by_walks else [own]
+    if launcher.ranks.rank or parts is None:
         return None
-    state = {name: np.concatenate([one[name] for one in every]) for name in rows}
+    state = {name: np.concatenate([part[name] for part in parts]) for name in rows}
     if recorder is not None:
-        state |= join_histories(every)
+        state |= join_histories(parts)
     return {**state, DONE: np.array(done, np.int64)}
 
 
 def layout(plan: Plan, memory: WalkMemory, stop: Stop, before_s: float, state: Checkpoint) -> Iterator[CheckpointArray]:
-    """Declare the state of all walks of all ranks.
-
-    Parameters
-    ----------
-    plan
-        The plan of the search.
-    memory
-        Memory of this rank's walks.
-    stop
-        Criteria of every walk.
-    before_s
-        Seconds up to the state.
-    state
-        Read as far as it is declared.
-
-    """
+    """Declare the state of all walks of all ranks; ``before_s`` is the run time at the checkpoint in seconds."""
     encoding, algorithm = plan.problem.encoding, plan.algorithm
     count = plan.settings.walks if plan.settings.by_walks else 1
     yield CheckpointArray(DONE, np.int64, (), [(1, stop.iterations)])
-    # An iteration of simulated annealing or of a rule looks at up to `batch` draws, and a walk counts each of them.
+    # An iteration of simulated annealing or of a rule evaluates up to `batch` draws, and a walk counts each of them.
     done = int(state[DONE])
     most = done * algorithm.batch if plan.draws else done
     costs, anything = (plan.costs.least, plan.costs.most), (-ANY, ANY)
@@ -104,9 +88,9 @@ def layout(plan: Plan, memory: WalkMemory, stop: Stop, before_s: float, state: C
         yield from history_layout(count, most, before_s, int(state["control"][:, walks.BEST_COST].min()))
     if plan.settings.takes_turns:
         bounds = [(0, ANY_WORD), (0, plan.settings.walks - 2), *[(0, ANY)] * 3, (0, ANY_WORD)]
-        yield CheckpointArray(FOUND_NUMBERS, np.uint64, (None, 6), bounds, in_order)
-        before = len(state[FOUND_NUMBERS])
-        yield CheckpointArray(FOUND_SOLUTIONS, encoding.dtype, (before, encoding.n), [(low, high)], rule)
+        yield CheckpointArray(OUTCOME_NUMBERS, np.uint64, (None, 6), bounds, in_order)
+        before = len(state[OUTCOME_NUMBERS])
+        yield CheckpointArray(OUTCOME_SOLUTIONS, encoding.dtype, (before, encoding.n), [(low, high)], rule)
 
 
 def history_layout(count: int, most: int, before_s: float, best: int) -> Iterator[CheckpointArray]:
@@ -123,7 +107,7 @@ def history_layout(count: int, most: int, before_s: float, best: int) -> Iterato
 
 
 def wrong_end(plan: Plan, stop: Stop, done: int, control: np.ndarray) -> str | None:
-    """Return the fault of walks that cannot have come to where they are, or None."""
+    """Return the fault of walks that cannot have this state, or None."""
     iteration, best_at, best = (control[:, word] for word in (walks.ITERATION, walks.BEST_AT, walks.BEST_COST))
     # Conditions of each stop code. A walk that adopts a solution continues behind the others, better than its own best.
     is_apart = plan.settings.exchange == 0
@@ -155,18 +139,18 @@ def some_ascending(knots: np.ndarray) -> str | None:
 
 def in_order(numbers: np.ndarray) -> str | None:
     """Return the fault of walks that were not made one after another, or None."""
-    found = numbers[:, 1].tolist()
-    return None if found == list(range(len(found))) else f"found walks {found}, expected them in order from 0"
+    order = numbers[:, 1].tolist()
+    return None if order == list(range(len(order))) else f"found walks {order}, expected them in order from 0"
 
 
 def resume_walks(launcher: WalkLauncher, state: Checkpoint, recorder: HistoryRecorder | None) -> int:
-    """Let this rank's walks, which have begun, stand where the state has them; return the iterations made."""
+    """Set this rank's walks, which have begun, to a checkpoint. Return the number of iterations made."""
     memory = launcher.memory
     first, end = (memory.first, memory.end) if launcher.plan.settings.by_walks else (0, 1)
     rows = {name: state[name][first:end].copy() for name in FIELDS}
     memory.write(memory.walkers.solution, rows["solution"])
     launcher.begin()
-    # The next iteration finds what `begin` has made, not what an earlier one has left.
+    # The next iteration finds the state of `begin`, not that of an earlier iteration.
     rows["control"][:, walks.CHANGED] = walks.EVERYTHING
     for name in FIELDS:
         memory.write(getattr(memory.walkers, name), rows[name])
@@ -178,29 +162,29 @@ def resume_walks(launcher: WalkLauncher, state: Checkpoint, recorder: HistoryRec
 
 
 def remembered_rows(memory: WalkMemory) -> Checkpoint:
-    """Return the rows of the problem's data that a checkpoint has, of this rank's walks."""
+    """Return the rows of the problem's data in a checkpoint, of this rank's walks."""
     sizes = memory.remembered.items()
     return {OF_PROBLEM + name: np.array(memory.rows(getattr(memory.data, name), size)) for name, size in sizes}
 
 
-def add_earlier_outcomes(plan: Plan, state: Checkpoint | None, found: Sequence[Outcome]) -> Checkpoint | None:
-    """Return the state of a walk, and where walks take turns the outcomes of those before it."""
+def add_earlier_outcomes(plan: Plan, state: Checkpoint | None, outcomes: Sequence[Outcome]) -> Checkpoint | None:
+    """Return the checkpoint of a walk, with the outcomes of those before it if walks take turns."""
     if state is None or not plan.settings.takes_turns:
         return state
     encoding = plan.problem.encoding
     # A digest has 64 bits, and a cost may be negative.
-    numbers = np.array([[getattr(one, name) % 2**64 for name in FOUND_FIELDS] for one in found], np.uint64)
-    solutions = np.array([one.solution for one in found], encoding.dtype)
-    return {**state, FOUND_NUMBERS: numbers.reshape(-1, 6), FOUND_SOLUTIONS: solutions.reshape(-1, encoding.n)}
+    numbers = np.array([[getattr(outcome, name) % 2**64 for name in OUTCOME_FIELDS] for outcome in outcomes], np.uint64)
+    solutions = np.array([outcome.solution for outcome in outcomes], encoding.dtype)
+    return {**state, OUTCOME_NUMBERS: numbers.reshape(-1, 6), OUTCOME_SOLUTIONS: solutions.reshape(-1, encoding.n)}
 
 
 def earlier_outcomes(state: Checkpoint | None) -> list[Outcome]:
-    """Return the outcomes of the walks before the one of a state."""
+    """Return the outcomes of the walks before the one of a checkpoint."""
     if state is None:
         return []
-    found = []
-    for row, solution in zip(state[FOUND_NUMBERS], state[FOUND_SOLUTIONS], strict=True):
+    outcomes = []
+    for row, solution in zip(state[OUTCOME_NUMBERS], state[OUTCOME_SOLUTIONS], strict=True):
         cost = int(row[:1].view(np.int64)[0])
         walk, found_at, iterations, evaluations, digest = (int(number) for number in row[1:])
-        found.append(Outcome(cost, walk, found_at, iterations, evaluations, digest, solution))
-    return found
+        outcomes.append(Outcome(cost, walk, found_at, iterations, evaluations, digest, solution))
+    return outcomes

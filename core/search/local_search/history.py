@@ -1,7 +1,7 @@
-"""The history of a search: after which iteration, how many evaluations and which time its best cost came to improve.
+"""History of a search: iterations, evaluations and seconds at which its best cost improved.
 
-Walks note their improvements on the device (`core.kernels.local_search.walks`), and a `HistoryRecorder` reads
-them between launches.
+Walks record their improvements on the device (`core.kernels.local_search.walks`), and a `HistoryRecorder` reads them
+between launches.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CLOCK, COST, SECONDS = range(3)
 
 
 class HistoryRecorder:
-    """Makes the iterations of a search and keeps when the best of all walks improved.
+    """Makes the iterations of a search and records improvements of the best of all walks.
 
     Every improvement of a walk is recorded: a walk without memory for further records waits until the host has read
     them. The recorder keeps the front: the improvements that were the best of all this rank's walks at equal numbers of
@@ -37,20 +37,19 @@ class HistoryRecorder:
     Costs, iterations and, if each iteration of a walk evaluates the same number of neighbours (tabu search, simulated
     annealing, hill climbing by best improvement in one neighbourhood), evaluations are exact. If that number varies
     they are exact for one walk; of several, those of the walks that did not improve just then are interpolated linearly
-    by iteration between known values, at their improvements and at the ends of launches. Seconds are known at
-    the beginning and at the end of a launch only and interpolated linearly by iteration between them.
+    by iteration between known values, at their improvements and at the ends of launches. Seconds are known at the
+    beginning and at the end of a launch only and interpolated linearly by iteration between them.
 
     Parameters
     ----------
     launcher
-        The launcher of this rank's walks, which have their start solutions.
+        Launches of this rank's walks, which have their start solutions.
     make
         Makes a number of iterations of all walks.
-    began : float
+    began
         Start of the search, by `time.perf_counter`.
     is_cut
         Returns True if the time was over before all walks had made an iteration.
-
     """
 
     def __init__(
@@ -66,11 +65,11 @@ class HistoryRecorder:
         self.places: int = self.memory.walkers.places
         self.stride = self.places
         self.draws = launcher.plan.draws
-        control, here = self.memory.control(), self.memory.here
-        self.iterations = np.zeros(here, np.int64)
-        self.ahead = np.zeros(here, np.int64)
-        self.evaluations = np.zeros(here, np.int64)
-        self.settled = np.zeros(here, np.int64)
+        control, count = self.memory.control(), self.memory.count
+        self.iterations = np.zeros(count, np.int64)
+        self.ahead = np.zeros(count, np.int64)
+        self.evaluations = np.zeros(count, np.int64)
+        self.settled = np.zeros(count, np.int64)
         self.points: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         self.knots = [np.zeros((1, 2))]
         starts = np.sort(control[:, walks.BEST_COST])[:1]  # none, if this rank has no walk
@@ -80,61 +79,64 @@ class HistoryRecorder:
 
     @property
     def clocks(self) -> np.ndarray:
-        """Of all walks of this rank."""
+        """Clocks of all walks of this rank."""
         return self.iterations + self.ahead
 
     def iterate(self, count: int) -> None:
-        """Let every walk make ``count`` iterations, in as many launches as their notes demand."""
+        """Make ``count`` iterations of every walk, in as many launches as their records require."""
         memory = self.memory
-        counts = np.zeros((memory.here, COUNTS), np.int32)
-        counts[: self.launcher.awake, DUE] = left = count
+        counts = np.zeros((memory.count, COUNTS), np.int32)
+        counts[: self.launcher.awake, DUE] = remaining = count
         memory.write(memory.walkers.counts, counts)
-        while left and not self.is_cut():
+        while remaining and not self.is_cut():
             before = time.perf_counter()
-            self.make(min(left, self.stride))
+            self.make(min(remaining, self.stride))
             control = memory.control()
             counts = memory.rows(memory.walkers.counts, COUNTS)
             self.read(control, counts, before, time.perf_counter())
-            left = self.go_on(control, counts)
+            remaining = self.go_on(control, counts)
         if not self.draws:  # its walks make different numbers of draws
             self.settle()
 
     def go_on(self, control: np.ndarray, counts: np.ndarray) -> int:
-        """Free the walks that rested early or, if no walk did, all; return how many iterations are still to be made."""
+        """Free the resting walks with iterations due or, if there are none, all.
+
+        Return the number of remaining iterations.
+        """
         write, walkers = self.memory.backend.write, self.memory.walkers
         resting = control[:, walks.STOP] == walks.RESTING
         due = np.where(resting | (control[:, walks.STOP] == walks.RUNNING), counts[:, DUE], 0)
-        left = int(due.max(initial=0))
+        remaining = int(due.max(initial=0))
         early = resting & (due > 0)
         # A recorded sequence runs to its end with a waiting walk, and a tuner would time that.
         self.stride = self.places if early.any() or self.launcher.shape.is_tuning else 2 * self.stride
-        freed = early if left else resting
+        freed = early if remaining else resting
         if freed.any():
             control[freed, walks.STOP] = walks.RUNNING
             write(walkers.control, control)
         if counts[:, RECORDED].any():
             counts[:, RECORDED] = 0
             write(walkers.counts, counts)
-        return left
+        return remaining
 
-    def read(self, control: np.ndarray, counts: np.ndarray, before: float, now: float) -> None:
-        """Take over what the walks have noted in a launch."""
+    def read(self, control: np.ndarray, counts: np.ndarray, before: float, after: float) -> None:
+        """Add the improvements that walks have recorded in a launch."""
         iterations = control[:, walks.ITERATION].astype(np.int64)
         noted = counts[:, RECORDED]
         if noted.any():
-            who = np.repeat(np.arange(len(noted)), noted)
-            places = who * self.places + np.arange(len(who)) - np.repeat(np.cumsum(noted) - noted, noted)
+            walk_of = np.repeat(np.arange(len(noted)), noted)
+            places = walk_of * self.places + np.arange(len(walk_of)) - np.repeat(np.cumsum(noted) - noted, noted)
             at, costs = (self.notes(field, places) for field in ("iterations", "costs"))
-            clocks = at + self.ahead[who]
-            part = (at - self.iterations[who]) / (iterations - self.iterations)[who]
-            seconds = before - self.began + part * (now - before)
+            clocks = at + self.ahead[walk_of]
+            part = (at - self.iterations[walk_of]) / (iterations - self.iterations)[walk_of]
+            seconds = before - self.began + part * (after - before)
             self.front = front_of(np.concatenate([self.front, np.stack([clocks, costs, seconds], axis=1)]))
             if not self.draws:
-                self.points.append((who, clocks, self.notes("evaluations", places)))
+                self.points.append((walk_of, clocks, self.notes("evaluations", places)))
         self.iterations = iterations
 
     def notes(self, field: str, places: np.ndarray) -> np.ndarray:
-        """One field of the notes at these places."""
+        """Return one field of the records at these places."""
         buffer = getattr(self.memory.walkers, field)
         return self.memory.backend.read(buffer, 0, int(places[-1]) + 1)[places].astype(np.int64)
 
@@ -147,11 +149,11 @@ class HistoryRecorder:
         everyone = np.arange(len(evaluations))
         ends = everyone, self.clocks, evaluations
         known = [(everyone, self.settled, self.evaluations), *self.points, ends]
-        who, clocks, counts = (np.concatenate(column) for column in zip(*known, strict=True))
-        knots = summed(who, clocks, counts, self.elsewhere + float(self.evaluations.sum()))
-        kept = np.isin(knots[:, 0], np.concatenate([self.front[:, CLOCK], self.clocks]))
-        kept[:1] = True
-        self.knots.append(knots[kept])
+        walk_of, clocks, counts = (np.concatenate(column) for column in zip(*known, strict=True))
+        knots = summed(walk_of, clocks, counts, self.elsewhere + float(self.evaluations.sum()))
+        is_kept = np.isin(knots[:, 0], np.concatenate([self.front[:, CLOCK], self.clocks]))
+        is_kept[:1] = True
+        self.knots.append(knots[is_kept])
         self.points, self.settled, self.evaluations = [], self.clocks, evaluations
 
     def meet(self) -> None:
@@ -163,7 +165,7 @@ class HistoryRecorder:
         self.settled = self.clocks
 
     def all_knots(self) -> np.ndarray:
-        """Return the evaluations of this rank's walks by clock, up to now: rows (clock, evaluations)."""
+        """Return the evaluations of this rank's walks by clock so far: rows (clock, evaluations)."""
         self.settle()
         return np.concatenate(self.knots)
 
@@ -173,7 +175,7 @@ class HistoryRecorder:
         return {FRONT: self.front, KNOTS: knots, WALKS: np.stack([self.ahead, self.settled, self.evaluations], axis=1)}
 
     def begin_at(self, state: Checkpoint, first: int, end: int) -> None:
-        """Begin where the walks from ``first`` to ``end`` - 1 stand; the first rank has what is known of them all."""
+        """Resume the walks ``first`` to ``end`` - 1; the first rank takes the front and the knots of all walks."""
         control = self.memory.control()
         self.iterations = control[:, walks.ITERATION].astype(np.int64)
         self.ahead, self.settled, self.evaluations = state[WALKS][first:end].T.copy()
@@ -184,35 +186,35 @@ class HistoryRecorder:
         self.elsewhere = float(knots[-1, 1] - self.evaluations.sum())
 
     def history(self) -> list[list[Any]]:
-        """Rows [iteration, evaluations, seconds, best cost] of all walks of all ranks, on every rank."""
+        """Return rows [iteration, evaluations, seconds, best cost] of all walks of all ranks, on every rank."""
         ranks = self.launcher.ranks
-        mine = self.front, self.all_knots()
-        every = (ranks.gather(mine) or [mine]) if self.launcher.plan.settings.by_walks else [mine]
-        found: list[list[Any]] = ranks.bcast(merged(every))
-        return found
+        own = self.front, self.all_knots()
+        parts = (ranks.gather(own) or [own]) if self.launcher.plan.settings.by_walks else [own]
+        rows: list[list[Any]] = ranks.bcast(merged(parts))
+        return rows
 
 
 def front_of(rows: np.ndarray) -> np.ndarray:
-    """Of rows (clock, cost, seconds) those that are better than all with an earlier or the same clock, in order."""
+    """Return the rows (clock, cost, seconds) that are better than all with an earlier or the same clock, in order."""
     rows = rows[np.lexsort((rows[:, SECONDS], rows[:, COST], rows[:, CLOCK]))]
     before = np.concatenate([[np.inf], np.minimum.accumulate(rows[:, COST])[:-1]])
     return rows[rows[:, COST] < before]
 
 
-def join_histories(every: list[Checkpoint]) -> Checkpoint:
+def join_histories(parts: list[Checkpoint]) -> Checkpoint:
     """Join the histories of all ranks, with walks in the order of ranks."""
-    front = front_of(np.concatenate([one[FRONT] for one in every]))
-    clocks = np.unique(np.concatenate([front[:, CLOCK], *(one[KNOTS][-1:, 0] for one in every)]))
-    evaluations = sum(np.interp(clocks, *one[KNOTS].T) for one in every)
-    rows = np.concatenate([one[WALKS] for one in every])
+    front = front_of(np.concatenate([part[FRONT] for part in parts]))
+    clocks = np.unique(np.concatenate([front[:, CLOCK], *(part[KNOTS][-1:, 0] for part in parts)]))
+    evaluations = sum(np.interp(clocks, *part[KNOTS].T) for part in parts)
+    rows = np.concatenate([part[WALKS] for part in parts])
     return {FRONT: front, KNOTS: np.stack([clocks, evaluations], axis=1), WALKS: rows}
 
 
-def summed(who: np.ndarray, clocks: np.ndarray, counts: np.ndarray, before: float) -> np.ndarray:
-    """The sum of what several have counted, each linear between its own points: rows (clock, ``before`` + sum)."""
-    order = np.lexsort((counts, clocks, who))
-    who, clocks, counts = who[order], clocks[order].astype(np.float64), counts[order].astype(np.float64)
-    first = np.flatnonzero((who[1:] == who[:-1]) & (clocks[1:] > clocks[:-1]))
+def summed(walk_of: np.ndarray, clocks: np.ndarray, counts: np.ndarray, before: float) -> np.ndarray:
+    """Return the sum of the counts of several walks, each linear between its points: rows (clock, ``before`` + sum)."""
+    order = np.lexsort((counts, clocks, walk_of))
+    walk_of, clocks, counts = walk_of[order], clocks[order].astype(np.float64), counts[order].astype(np.float64)
+    first = np.flatnonzero((walk_of[1:] == walk_of[:-1]) & (clocks[1:] > clocks[:-1]))
     slopes = (counts[first + 1] - counts[first]) / (clocks[first + 1] - clocks[first])
     at, where = np.unique(np.concatenate([clocks[first], clocks[first + 1]]), return_inverse=True)
     changes = np.bincount(where, np.concatenate([slopes, -slopes]), len(at))
@@ -220,12 +222,12 @@ def summed(who: np.ndarray, clocks: np.ndarray, counts: np.ndarray, before: floa
     return np.stack([at, before + np.concatenate([[0.0], np.cumsum(rises)])[: len(at)]], axis=1)
 
 
-def merged(every: list[tuple[np.ndarray, np.ndarray]]) -> list[list[Any]]:
-    """The history of all ranks, from each one's front and the evaluations that its walks had made by which clock."""
-    front = front_of(np.concatenate([front for front, _ in every]))
+def merged(parts: list[tuple[np.ndarray, np.ndarray]]) -> list[list[Any]]:
+    """Return the history of all ranks, from each one's front and knots."""
+    front = front_of(np.concatenate([front for front, _ in parts]))
     clocks = front[:, CLOCK]
-    evaluations = sum(np.interp(clocks, *knots.T) for _, knots in every)
+    evaluations = sum(np.interp(clocks, *knots.T) for _, knots in parts)
     seconds = np.maximum.accumulate(front[:, SECONDS])
-    columns = (np.rint(one).astype(np.int64).tolist() for one in (clocks, evaluations, front[:, COST]))
+    columns = (np.rint(column).astype(np.int64).tolist() for column in (clocks, evaluations, front[:, COST]))
     iterations, counts, costs = columns
     return [list(row) for row in zip(iterations, counts, seconds.tolist(), costs, strict=True)]

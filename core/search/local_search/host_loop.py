@@ -1,9 +1,9 @@
-"""The loop as the paper has it (algorithm 2 of `luong2013`): the device evaluates, and the host drives every iteration.
+"""The paper's loop (algorithm 2 of `luong2013`): the device evaluates, and the host drives every iteration.
 
 The fitness of every neighbour is written to a structure in the device's memory. The host copies all of it and selects,
-or has it reduced on the device and copies the one key that is left (section 6.7); if the host generates the neighbours,
-it copies all of them to the device before (section 6.6): the native mapping as moves, the paper's as whole solutions.
-The trajectory is that of the loop on the device; only the time differs.
+or has it reduced on the device and copies the one remaining key (section 6.7). If the host generates the neighbours, it
+copies all of them to the device before (section 6.6): the native mapping as moves, the paper's as whole solutions. The
+trajectory is that of the loop on the device; only the time differs.
 """
 
 from __future__ import annotations
@@ -27,12 +27,7 @@ SLICE = 1 << 22
 class HostLoop:
     """Iterations that the host drives: it selects a neighbour, or has the device reduce the fitnesses.
 
-    Parameters
-    ----------
-    launcher
-        Launches over the walk. Settings of its plan: ``generate`` says where moves are listed, and ``select`` where
-        fitnesses are compared.
-
+    The plan's settings decide where moves are listed (``generate``) and fitnesses are compared (``select``).
     """
 
     def __init__(self, launcher: WalkLauncher) -> None:
@@ -40,19 +35,19 @@ class HostLoop:
         self.plan = plan = launcher.plan
         backend, settings = launcher.backend, plan.settings
         largest = max(plan.sizes)
-        self.room = largest if settings.is_published else min(SLICE, largest)
-        self.fitnesses = backend.allocate(self.room, np.int32)
-        self.copied: Any = backend.host_array(self.room, np.int32) if settings.select == "host" else None
-        self.generator = make_uploader(launcher, self.room) if settings.generate == "host" else None
-        self.reduction = FitnessReducer(launcher, self.room) if settings.select == "device" else None
+        self.slice_size = largest if settings.is_published else min(SLICE, largest)
+        self.fitnesses = backend.allocate(self.slice_size, np.int32)
+        self.copied: Any = backend.host_array(self.slice_size, np.int32) if settings.select == "host" else None
+        self.generator = make_uploader(launcher, self.slice_size) if settings.generate == "host" else None
+        self.reduction = FitnessReducer(launcher, self.slice_size) if settings.select == "device" else None
 
     def bind(self) -> None:
-        """Compile what an iteration launches."""
+        """Compile the launches of an iteration."""
         with self.launcher.backend.record():
             self.launch_fitness(0, 0, 1)
 
     def iterate(self, count: int) -> None:
-        """Make ``count`` iterations, or fewer if the walk comes to its end."""
+        """Make ``count`` iterations, or fewer if the walk ends."""
         launcher, ranks = self.launcher, self.launcher.ranks
         for _ in range(count):
             control = launcher.backend.download(launcher.memory.walkers.control)
@@ -72,14 +67,14 @@ class HostLoop:
         if level == 0 and self.plan.is_quick and self.generator is None:
             launcher.repeat(("refresh",), launcher.refresh)
         key = NO_KEY
-        for first in range(total * rank // size, end, self.room):
-            key = min(key, self.best_of_slice(level, first, min(first + self.room, end)))
+        for first in range(total * rank // size, end, self.slice_size):
+            key = min(key, self.best_of_slice(level, first, min(first + self.slice_size, end)))
             if key != NO_KEY and self.plan.algorithm.rule == FIRST:
                 break
         return key
 
     def best_of_slice(self, level: int, first: int, end: int) -> int:
-        """Let the device evaluate a slice, and select: among all fitnesses here, or by reducing them there."""
+        """Evaluate a slice on the device, and return its best key, selected here or reduced there."""
         self.evaluate(level, first, end)
         if self.reduction is not None:
             return self.reduction.smallest_key(self.fitnesses, first, end)
@@ -104,7 +99,7 @@ class HostLoop:
             launcher.repeat(("fitness", level, first, end), lambda: self.launch_fitness(level, first, end))
 
     def launch_fitness(self, level: int, first: int, end: int) -> None:
-        """Queue the kernel that writes the fitnesses; the neighbours of a smaller neighbourhood need fewer teams."""
+        """Queue the kernel that writes the fitnesses; a smaller neighbourhood needs fewer teams."""
         launcher, on, shape = self.launcher, self.launcher.memory, self.launcher.shape
         teams = min(shape.teams, -(-(end - first) // shape.team_size))
         if self.generator is None:
@@ -116,24 +111,15 @@ class HostLoop:
 
 
 class MoveUploader:
-    """Copies neighbours to the device as moves, three numbers each.
+    """Copies up to ``most`` neighbours to the device as moves, three numbers each."""
 
-    Parameters
-    ----------
-    launcher
-        Launches over the walk.
-    room
-        Largest number of neighbours.
-
-    """
-
-    def __init__(self, launcher: WalkLauncher, room: int) -> None:
+    def __init__(self, launcher: WalkLauncher, most: int) -> None:
         self.launcher = launcher
-        self.host = np.zeros((room, 3), np.int32)
-        self.buffer = launcher.backend.allocate(3 * room, np.int32)
+        self.host = np.zeros((most, 3), np.int32)
+        self.buffer = launcher.backend.allocate(3 * most, np.int32)
 
     def copy(self, level: int, first: int, end: int) -> None:
-        """Neighbours ``first`` to ``end - 1`` of the present solution."""
+        """Copy neighbours ``first`` to ``end - 1`` of the present solution."""
         launcher, plan = self.launcher, self.launcher.plan
         solution = launcher.backend.download(launcher.memory.walkers.solution)
         self.host[: end - first] = plan.neighbourhoods[level].listed(first, end, plan.problem.encoding, solution)
@@ -141,70 +127,50 @@ class MoveUploader:
 
 
 class SolutionUploader:
-    """Copies neighbours to the device as whole solutions, as the paper does within the limits of memory.
+    """Copies up to ``most`` neighbours to the device as whole solutions, as in the paper.
 
-    Parameters
-    ----------
-    launcher
-        Launches over the walk.
-    room
-        Largest number of neighbours.
-
-    Raises
-    ------
-    UserError
-        They have more elements than 32 bits count.
-
+    Raises `UserError` if they have more elements than 31 bits count.
     """
 
-    def __init__(self, launcher: WalkLauncher, room: int) -> None:
+    def __init__(self, launcher: WalkLauncher, most: int) -> None:
         encoding = launcher.plan.problem.encoding
-        if room * encoding.n >= 2**31:
+        if most * encoding.n >= 2**31:
             raise UserError(
-                f"{room} whole neighbours of {encoding.n} elements from the host: expected less than 2^31 elements in "
+                f"{most} whole neighbours of {encoding.n} elements from the host: expected less than 2^31 elements in "
                 "all; let the device generate them"
             )
         self.launcher = launcher
-        self.host = np.zeros((room, encoding.n), encoding.dtype)
-        self.buffer = launcher.backend.allocate(room * encoding.n, encoding.dtype)
+        self.host = np.zeros((most, encoding.n), encoding.dtype)
+        self.buffer = launcher.backend.allocate(most * encoding.n, encoding.dtype)
 
     def copy(self, level: int, first: int, end: int) -> None:
-        """Neighbours ``first`` to ``end - 1`` of the present solution."""
+        """Copy neighbours ``first`` to ``end - 1`` of the present solution."""
         launcher, plan = self.launcher, self.launcher.plan
         solution = launcher.backend.download(launcher.memory.walkers.solution)
-        one = plan.neighbourhoods[level]
-        listed = one.listed(first, end, plan.problem.encoding, solution)
-        make_neighbours(one.change, listed, solution, self.host[: end - first])
+        neighbourhood = plan.neighbourhoods[level]
+        listed = neighbourhood.listed(first, end, plan.problem.encoding, solution)
+        make_neighbours(neighbourhood.change, listed, solution, self.host[: end - first])
         launcher.backend.write(self.buffer, self.host)
 
 
-def make_uploader(launcher: WalkLauncher, room: int) -> MoveUploader | SolutionUploader:
-    """Make what copies neighbours to the device: see `Plan.copies_solutions`."""
-    return SolutionUploader(launcher, room) if launcher.plan.copies_solutions else MoveUploader(launcher, room)
+def make_uploader(launcher: WalkLauncher, most: int) -> MoveUploader | SolutionUploader:
+    """Make the uploader of a plan: see `Plan.copies_solutions`."""
+    return SolutionUploader(launcher, most) if launcher.plan.copies_solutions else MoveUploader(launcher, most)
 
 
 class FitnessReducer:
-    """Reduces fitnesses on the device to the smallest key.
+    """Reduces up to ``most`` fitnesses on the device to the smallest key."""
 
-    Parameters
-    ----------
-    launcher
-        Launches over the walk.
-    room
-        Largest number of fitnesses.
-
-    """
-
-    def __init__(self, launcher: WalkLauncher, room: int) -> None:
+    def __init__(self, launcher: WalkLauncher, most: int) -> None:
         self.launcher = launcher
         self.kernels = reduction_kernels(launcher.plan.algorithm.rule)
         self.team_size = launcher.shape.block_size
-        blocks = blocks_of(room)
+        blocks = blocks_of(most)
         self.keys = launcher.backend.allocate(blocks, np.uint64)
         self.fewer = launcher.backend.allocate(blocks_of(blocks), np.uint64)
 
     def smallest_key(self, fitnesses: Any, first: int, end: int) -> int:
-        """Copy the one key that is left when all is reduced."""
+        """Reduce all, and copy the one remaining key."""
         self.launcher.repeat(("reduce", first, end), lambda: self.launch(fitnesses, first, end))
         count, keys, fewer = blocks_of(end - first), self.keys, self.fewer
         while count > 1:
@@ -212,7 +178,7 @@ class FitnessReducer:
         return int(self.launcher.backend.read(keys, 0, 1)[0])
 
     def launch(self, fitnesses: Any, first: int, end: int) -> None:
-        """Queue launch after launch, until one key is left."""
+        """Queue launches until one key is left."""
         launch, size = self.launcher.backend.launch, self.team_size
         count, keys, fewer = blocks_of(end - first), self.keys, self.fewer
         launch(self.kernels.fitnesses, count, size, first, end, fitnesses, keys)

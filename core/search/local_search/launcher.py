@@ -23,27 +23,15 @@ Tune = Callable[[Any, int, int], Any]
 class WalkLauncher:
     """Launches over the walks of one rank. Each method queues launches and does not wait for them.
 
-    Parameters
-    ----------
-    backend
-        A `backends.launch.Backend`.
-    ranks
-        A `cluster.Communicator`: its rank and size determine this rank's share.
-    plan
-        The plan of the search.
-    tune
-        See `LocalSearch`.
+    The rank and size of ``ranks``, a `cluster.Communicator`, determine this rank's share. For ``tune`` see
+    `LocalSearch`.
 
     Attributes
     ----------
-    kernels : SearchKernels
     evaluating : Kernel
         The kernel that evaluates the neighbours of an iteration; a tuner varies its shape.
-    shape : WalkShape
-    memory : WalkMemory
     awake : int
         Number of this rank's walks that iterate.
-
     """
 
     def __init__(self, backend: Any, ranks: Any, plan: Plan, tune: Tune | None = None) -> None:
@@ -59,18 +47,18 @@ class WalkLauncher:
     def allocate(self, first: int, end: int) -> None:
         """Allocate memory for the walks ``first`` to ``end - 1``."""
         self.memory = WalkMemory(self.backend, self.plan, first, end, self.shape.most_lanes(end - first))
-        self.awake = self.memory.here
+        self.awake = self.memory.count
         self.recorded.clear()
 
     @property
     def walk_teams(self) -> int:
         """Teams of a launch that gives every walk a team."""
-        return self.shape.walk_teams(self.memory.here)
+        return self.shape.walk_teams(self.memory.count)
 
     @property
     def side_by_side(self) -> int:
         """Number of this rank's walks that the device runs at a time."""
-        return min(self.memory.here, self.walk_teams) if self.shape.in_one_team else self.memory.here
+        return min(self.memory.count, self.walk_teams) if self.shape.in_one_team else self.memory.count
 
     @property
     def shares_neighbours(self) -> bool:
@@ -94,7 +82,7 @@ class WalkLauncher:
         self.backend.launch(self.kernels.keep, self.walk_teams, self.shape.step_size, self.memory.walkers)
 
     def adopt(self, cost: int) -> None:
-        """Let every walk that is worse than this cost continue from the solution in `WalkMemory.adopted`."""
+        """Continue every walk that is worse than this cost from the solution in `WalkMemory.adopted`."""
         on, size = self.memory, self.shape.step_size
         self.backend.launch(self.kernels.adopt, self.walk_teams, size, cost, on.adopted, on.walkers, on.data)
 
@@ -136,17 +124,17 @@ class WalkLauncher:
         self.part(0, *self.own_share)
 
     def refresh(self, walk: int = 0) -> None:
-        """Bring the problem's tables up to date for a walk, if it keeps any."""
+        """Update the problem's tables for a walk, if it keeps any."""
         if self.plan.is_quick or self.plan.keeps_differences:
             on, shape, (rank, size) = self.memory, self.shape, self.own_share
             first, end = self.plan.sizes[0] * rank // size, self.plan.sizes[0] * (rank + 1) // size
-            self.backend.launch(self.kernels.refresh, shape.teams, shape.team_size, on.here <= 1, walk, first, end,
+            self.backend.launch(self.kernels.refresh, shape.teams, shape.team_size, on.count <= 1, walk, first, end,
                                 on.walkers, on.shared, on.data)  # fmt: skip
 
     def part(self, walk: int, part: int, parts: int) -> None:
         """Find the smallest key in one of ``parts`` equal parts of a walk's neighbours."""
         on, shape = self.memory, self.shape
-        self.backend.launch(self.kernels.scan, shape.teams, shape.team_size, on.here <= 1, walk, part, parts, on.keys,
+        self.backend.launch(self.kernels.scan, shape.teams, shape.team_size, on.count <= 1, walk, part, parts, on.keys,
                             on.walkers, on.shared, on.data)  # fmt: skip
 
     def agree(self) -> None:
@@ -156,7 +144,7 @@ class WalkLauncher:
     def step(self, walk: int = 0) -> None:
         """Make the move of a walk with the smallest key."""
         on = self.memory
-        self.backend.launch(self.kernels.step, 1, self.shape.step_size, on.here <= 1, walk, on.keys, on.walkers,
+        self.backend.launch(self.kernels.step, 1, self.shape.step_size, on.count <= 1, walk, on.keys, on.walkers,
                             on.shared, on.data)  # fmt: skip
 
     def fitness(self, is_quick: bool, level: int, share: Share, fitnesses: Any, teams: int) -> None:
@@ -168,7 +156,7 @@ class WalkLauncher:
     # --- recordings and tuning ---
 
     def repeat(self, key: tuple[object, ...], launch: Callable[[], None], times: int = 1) -> None:
-        """Queue launches that are the same whenever ``key`` is: they are checked, and a graph made of them, once."""
+        """Queue launches that are the same for equal ``key``: they are checked and recorded once."""
         key = (*key, *self.shape.key)
         if key not in self.recorded:
             with self.backend.record() as self.recorded[key]:
@@ -192,17 +180,16 @@ class WalkLauncher:
 
 
 def kernels_of(plan: Plan) -> SearchKernels:
-    """Make the kernels of a plan."""
     first, algorithm = plan.neighbourhoods[0], plan.algorithm
     rules = Rules(
-        tuple(one.shape for one in plan.neighbourhoods),
+        tuple(neighbourhood.shape for neighbourhood in plan.neighbourhoods),
         first.change,
         plan.tabu.kind,
         algorithm.rule,
         algorithm.at_optimum,
         by_team=plan.settings.level == "solution",
         note=record_improvement if plan.history else None,
-        decode=next((one.decode for one in plan.neighbourhoods if one.decode), ()),
+        decode=next((neighbourhood.decode for neighbourhood in plan.neighbourhoods if neighbourhood.decode), ()),
         apply=first.apply,
         accepts=algorithm.accepts,
         has_parameters=algorithm.rule_data is not None,

@@ -30,22 +30,13 @@ WALKS: dict[tuple[bool, bool], type] = {
 }
 """The bundle of a walk, by whether it has a history and whether it keeps differences."""
 PART_BITS, WIDE_PART_BITS = 6, 3
-"""Neighbours of a part, as a power of 2: for one lane, and for a device with lanes, each of which looks at parts."""
+"""Neighbours of a part, as a power of 2: for one lane, and for a device with lanes that scan parts."""
 
 
 class WalkMemory:
     """Device memory of the walks ``first`` to ``end - 1`` of a plan, allocated once.
 
-    Parameters
-    ----------
-    backend
-        A `backends.launch.Backend`.
-    plan
-        The plan of the search.
-    first, end
-        This rank's walks.
-    lanes
-        Most lanes that evaluate neighbours side by side.
+    ``lanes`` is the largest number of lanes that evaluate neighbours side by side.
 
     Attributes
     ----------
@@ -60,29 +51,28 @@ class WalkMemory:
     keys, finished
         The smallest key of a scan, and the number of teams that have finished theirs.
     remembered : dict of str to int
-        Rows of the problem's data that a checkpoint has, and their numbers of elements.
-
+        Rows of the problem's data in a checkpoint, and their numbers of elements.
     """
 
     def __init__(self, backend: Any, plan: Plan, first: int, end: int, lanes: int) -> None:
         self.backend = backend
         self.first, self.end = first, end
         encoding = plan.problem.encoding
-        given = plan.problem.with_room(plan.data, lanes)
-        kept = row_sizes(given)
-        self.remembered = remembered_sizes(plan.problem, kept)
+        data = plan.problem.with_room(plan.data, lanes)
+        row_lengths = row_sizes(data)
+        self.remembered = remembered_sizes(plan.problem, row_lengths)
         sizes = {"elements": encoding.n, "words of memory": plan.memory_words, "words of control": walks.CONTROL}
-        for what, size in {**sizes, **{f"elements of {n}": k for n, k in kept.items()}}.items():
-            if self.here * size >= 2**31:
-                raise UserError(f"{self.here} walks of {size} {what} each: expected less than 2^31 in all")
+        for what, size in {**sizes, **{f"elements of {n}": k for n, k in row_lengths.items()}}.items():
+            if self.count * size >= 2**31:
+                raise UserError(f"{self.count} walks of {size} {what} each: expected less than 2^31 in all")
         numbers = {"room": plan.memory_words, "length": encoding.n, "choices": encoding.choices}
         if plan.keeps_differences:
             numbers |= part_numbers(plan.sizes[0], backend.capabilities.lanes_resident > 1)
         if plan.history:
-            numbers["places"] = record_capacity(self.here)
-        one: Any = WALKS[plan.history, plan.keeps_differences](**numbers)
-        self.walkers = backend.rows(one, self.here, S=encoding.dtype)
-        self.data = backend.rows(placed(given, plan.settings.data_memory), self.here)
+            numbers["places"] = record_capacity(self.count)
+        walk: Any = WALKS[plan.history, plan.keeps_differences](**numbers)
+        self.walkers = backend.rows(walk, self.count, S=encoding.dtype)
+        self.data = backend.rows(placed(data, plan.settings.data_memory), self.count)
         limits = np.zeros(walks.LIMITS, np.int32)
         neighbours = np.array(([*plan.sizes, 0, 0])[:MOST_LEVELS], np.uint32)
         algorithm = plan.algorithm
@@ -99,19 +89,19 @@ class WalkMemory:
         self.finished = backend.upload(np.zeros(1, np.uint64))
 
     @property
-    def here(self) -> int:
+    def count(self) -> int:
         """Number of this rank's walks."""
         return self.end - self.first
 
     def number_walks(self, first: int) -> None:
-        """Let this rank's walks be as many, from number ``first`` on."""
-        self.first, self.end = first, first + self.here
+        """Number this rank's walks from ``first`` on."""
+        self.first, self.end = first, first + self.count
         self.write(self.walkers.number, np.arange(self.first, self.end, dtype=np.uint64))
 
     def rows(self, buffer: Any, size: int) -> np.ndarray:
         """Return this rank's rows of a buffer, shape (walks, ``size``); a rank may have no walk."""
-        elements: np.ndarray = self.backend.download(buffer)[: self.here * size]
-        return elements.reshape(self.here, size)
+        elements: np.ndarray = self.backend.download(buffer)[: self.count * size]
+        return elements.reshape(self.count, size)
 
     def field(self, name: str) -> np.ndarray:
         """Return one field of this rank's walks, shape (walks, elements)."""
@@ -126,8 +116,7 @@ class WalkMemory:
         return self.rows(self.walkers.totals, walks.TOTALS)
 
     def write(self, buffer: Any, rows: np.ndarray) -> None:
-        """Write the rows of all this rank's walks."""
-        if self.here:
+        if self.count:
             self.backend.write(buffer, rows)
 
 
@@ -141,23 +130,19 @@ def part_numbers(neighbours: int, is_wide: bool) -> dict[str, int]:
 def settings_with(parameters: type) -> type:
     """Return the bundle of `WalkSettings` with the parameters of a rule."""
     fields = {"__annotations__": {"parameters": parameters}, "__doc__": "Settings of walks by a rule."}
-    made: type = bundle(type("RuleSettings", (WalkSettings,), fields))
-    return made
+    settings: type = bundle(type("RuleSettings", (WalkSettings,), fields))
+    return settings
 
 
 def record_capacity(count: int) -> int:
-    """Return the number of improvements that each of ``count`` walks has room for."""
+    """Return the largest number of records of each of ``count`` walks."""
     return max(1, min(MOST_PLACES, MOST_NOTES // max(1, count)))
 
 
 def remembered_sizes(problem: Problem, sizes: dict[str, int]) -> dict[str, int]:
-    """Return the rows of the problem's data that a checkpoint has, and their numbers of elements.
+    """Return the rows of the problem's data in a checkpoint, and their numbers of elements.
 
-    Raises
-    ------
-    UserError
-        `Problem.remembered` names something else.
-
+    Raises `UserError` if `Problem.remembered` names something else.
     """
     for name in problem.remembered:
         if name not in sizes:

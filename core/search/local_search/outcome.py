@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from core.errors import UserError
+from core.problems.problem import Problem
 from core.search.protocol import Digested
 
 
@@ -18,28 +19,27 @@ class Outcome(Digested):
 
     Attributes
     ----------
-    cost : int
+    cost
         Of the best solution.
-    walk : int
+    walk
         The smallest number of a walk that found it.
-    found_at : int
+    found_at
         The iteration in which that walk found it.
-    iterations : int
+    iterations
         Of all walks together.
-    evaluations : int
+    evaluations
         Neighbours evaluated, as a sequential run counts them.
-    digest : int
+    digest
         64-bit digest of the trajectories of all walks.
     solution : ndarray, shape (n,)
         The best solution.
-    history : list of list, optional
+    history
         Rows [iteration, evaluations, seconds, best cost]: the start, and where the best of all walks improved; see
         `core.search.local_search.history.HistoryRecorder`. None unless requested.
-    finished : bool
+    finished
         True if the stop criteria ended the search; False if its callback did.
-    by_time : bool
+    by_time
         True if the time limit ended the search: another run with the same seed ends elsewhere, with another hash.
-
     """
 
     cost: int
@@ -56,18 +56,18 @@ class Outcome(Digested):
 
 def combine_outcomes(outcomes: Sequence[Outcome]) -> Outcome:
     """Combine the outcomes of walks made one after another, as if made side by side; without a history."""
-    best = min(outcomes, key=lambda one: (one.cost, one.walk))
+    best = min(outcomes, key=lambda outcome: (outcome.cost, outcome.walk))
     return replace(
         best,
-        iterations=sum(one.iterations for one in outcomes),
-        evaluations=sum(one.evaluations for one in outcomes),
-        digest=sum(one.digest for one in outcomes) % 2**64,
-        by_time=any(one.by_time for one in outcomes),
+        iterations=sum(outcome.iterations for outcome in outcomes),
+        evaluations=sum(outcome.evaluations for outcome in outcomes),
+        digest=sum(outcome.digest for outcome in outcomes) % 2**64,
+        by_time=any(outcome.by_time for outcome in outcomes),
     )
 
 
 class Claim(Protocol):
-    """A search's outcome, as far as `Unconfirmed` reads it."""
+    """Outcome of a search, as far as `Unconfirmed` reads it."""
 
     @property
     def cost(self) -> int:
@@ -83,15 +83,14 @@ class Unconfirmed(UserError):  # noqa: N818
 
     Parameters
     ----------
-    searched : str
+    searched
         Problem, algorithm, neighbourhoods and evaluation, as text.
-    outcome : Claim
+    outcome
         The outcome that the search claims.
-    cost : int or None
+    cost
         Cost of its solution by the scorer; None if the objection is another one.
-    objection : str
+    objection
         The objection as text, if it is not raised by a problem's `cost`.
-
     """
 
     exit_code = 1
@@ -116,7 +115,6 @@ class Unconfirmed(UserError):  # noqa: N818
 
     @property
     def solution(self) -> Any:
-        """The solution."""
         return self.outcome.solution
 
     def __reduce__(self) -> tuple:
@@ -124,8 +122,15 @@ class Unconfirmed(UserError):  # noqa: N818
         return Unconfirmed, (self.searched, self.outcome, self.cost, self.objection)
 
 
+def confirm(outcome: Outcome, problem: Problem, ranks: Any, searched: str) -> None:
+    """Raise `Unconfirmed` unless the problem's scorer finds the same cost on the first rank; all ranks call this."""
+    cost = ranks.bcast(int(problem.cost(outcome.solution)))
+    if abs(cost - outcome.cost) > problem.tolerance():
+        raise Unconfirmed(searched, outcome, cost)
+
+
 def mix_digests(digests: np.ndarray, walks: np.ndarray) -> int:
-    """One digest of all walks, a sum, so that their order does not count."""
+    """Return one digest of all walks: a sum, in any order."""
     with np.errstate(over="ignore"):
         x = digests ^ (walks + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
         x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

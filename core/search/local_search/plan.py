@@ -32,7 +32,6 @@ class TabuMemory(NamedTuple):
         Words of memory; 1 without tabu search.
     tenure, span : int
         A move stays forbidden for ``tenure`` to ``tenure + span`` iterations.
-
     """
 
     kind: int
@@ -47,48 +46,45 @@ class TabuMemory(NamedTuple):
         return {"tenure": self.tenure, "tenure_span": self.span, "tabu_memory": kind}
 
 
-def choose_memory(problem: Problem, algorithm: Algorithm, one: Neighbourhood, size: int) -> TabuMemory:
+def choose_memory(problem: Problem, algorithm: Algorithm, neighbourhood: Neighbourhood, size: int) -> TabuMemory:
     """Choose the memory and the tenure for a problem's neighbourhood of this size."""
     encoding = problem.encoding
     remembers = algorithm.tabu_memory
-    if remembers == "attributes" and not one.attributes:
-        raise UserError(f"tabu search that remembers attributes of {one.name}, which has none: use moves")
+    if remembers == "attributes" and not neighbourhood.attributes:
+        raise UserError(f"tabu search that remembers attributes of {neighbourhood.name}, which has none: use moves")
     if remembers == "auto":
-        remembers = "attributes" if one.attributes else "moves"
+        remembers = "attributes" if neighbourhood.attributes else "moves"
     kind = moves.MOVES if remembers == "moves" else moves.ATTRIBUTES
     if algorithm.rule != hooks.TABU:
         return TabuMemory(kind)
     tenure, span = algorithm.tenure, algorithm.tenure_span
     if tenure is None:
-        suitable, addition = declared_tenure(problem, one) or default_tenure(kind, one.change, encoding.n, size)
+        declared = declared_tenure(problem, neighbourhood)
+        suitable, addition = declared or default_tenure(kind, neighbourhood.change, encoding.n, size)
         tenure = min(suitable, max(0, size - 2))
         span = min(addition if span is None else span, max(0, size - 2 - tenure))
-    memory = TabuMemory(kind, one.memory(encoding, size, kind), tenure, span or 0)
+    memory = TabuMemory(kind, neighbourhood.memory(encoding, size, kind), tenure, span or 0)
     if memory.tenure + memory.span >= size > 1:
         raise UserError(
-            f"a tenure of up to {memory.tenure + memory.span} iterations for {one.name}, which has {size} "
+            f"a tenure of up to {memory.tenure + memory.span} iterations for {neighbourhood.name}, which has {size} "
             f"neighbours: expected less than that"
         )
     return memory
 
 
-def declared_tenure(problem: Problem, one: Neighbourhood) -> tuple[int, int] | None:
+def declared_tenure(problem: Problem, neighbourhood: Neighbourhood) -> tuple[int, int] | None:
     """Return a problem's own tenure for a neighbourhood, and its largest random addition; None if it has none.
 
-    Raises
-    ------
-    UserError
-        They are no pair of natural numbers.
-
+    Raises `UserError` unless they are a pair of natural numbers.
     """
-    declared = problem.tenures.get(one.name)
+    declared = problem.tenures.get(neighbourhood.name)
     if declared is None:
         return None
     is_pair = isinstance(declared, tuple) and len(declared) == 2
     if not is_pair or not all(isinstance(number, int) and 0 <= number < 2**30 for number in declared):
         raise UserError(
-            f"{problem.name}: tenures[{one.name!r}]: found {declared!r}, expected a tenure and its largest random "
-            f"addition, natural numbers such as (10, 10)"
+            f"{problem.name}: tenures[{neighbourhood.name!r}]: found {declared!r}, expected a tenure and its largest "
+            f"random addition, natural numbers such as (10, 10)"
         )
     return declared
 
@@ -110,7 +106,7 @@ def default_tenure(memory_kind: int, kind: int, n: int, size: int) -> tuple[int,
 
 MOST_LEVELS = 3
 LARGEST_UNSTATED = 2**30 - 1
-"""The largest cost of a problem that does not say which are possible: two of them differ by less than 2^31."""
+"""Largest cost of a problem without a range of costs: two of them differ by less than 2^31."""
 
 Neighbourhoods = str | Neighbourhood | Sequence[str | Neighbourhood]
 
@@ -135,21 +131,16 @@ class Plan:
     ----------
     problem, algorithm, settings
         The arguments of `LocalSearch`.
-    neighbourhoods : tuple of Neighbourhood
+    neighbourhoods
         One, or up to three that a descent tries in this order.
-    sizes : tuple of int
+    sizes
         Number of neighbours in each.
-    evaluation_name, evaluation
-        The evaluation of the settings.
     data
         The problem's data for this evaluation.
-    tabu : TabuMemory
-    costs : CostRange
-    tuned : bool
+    tuned
         True if shapes of launches are tried.
-    history : bool
+    history
         True if walks record improvements.
-
     """
 
     problem: Problem
@@ -176,35 +167,20 @@ class Plan:
         history: bool = False,
         **settings: Unpack[SettingKeywords],
     ) -> Plan:
-        """Check the arguments of a search and fill in defaults.
+        """Check the arguments of a search and fill in defaults; see `LocalSearch`.
 
-        Parameters
-        ----------
-        problem, algorithm
-            Problem and algorithm.
-        neighbourhoods
-            One, or up to three that a descent tries in this order: names, or the problem's own.
-        tuned, history
-            See `Plan`.
-        **settings
-            Fields of `SearchSettings`.
-
-        Raises
-        ------
-        UserError
-            Arguments do not fit; one line has the value found and the value expected.
-
+        Raises `UserError` if they do not fit; one line has the value found and the value expected.
         """
         problem, algorithm = checked_problem(problem), checked_algorithm(algorithm)
-        chosen = SearchSettings.of(settings).checked(algorithm, tuned)
+        checked = SearchSettings.of(settings).checked(algorithm, tuned)
         costs = possible_costs(problem)
-        found = find_neighbourhoods(problem, algorithm, names_of(problem, neighbourhoods))
-        sizes = sizes_of(problem, found)
-        name, evaluation, data = find_evaluation(problem, chosen, found[0], algorithm)
-        tabu = choose_memory(problem, algorithm, found[0], sizes[0])
-        if history and chosen.takes_turns:
-            raise UserError(f"a history of {chosen.walks} walks one after another: expected 1 walk, or mapping native")
-        return cls(problem, algorithm, chosen, found, sizes, name, evaluation, data, tabu, costs, tuned, history)
+        chosen = find_neighbourhoods(problem, algorithm, names_of(problem, neighbourhoods))
+        sizes = sizes_of(problem, chosen)
+        name, evaluation, data = find_evaluation(problem, checked, chosen[0], algorithm)
+        tabu = choose_memory(problem, algorithm, chosen[0], sizes[0])
+        if history and checked.takes_turns:
+            raise UserError(f"a history of {checked.walks} walks one after another: expected 1 walk, or mapping native")
+        return cls(problem, algorithm, checked, chosen, sizes, name, evaluation, data, tabu, costs, tuned, history)
 
     @property
     def ends_itself(self) -> bool:
@@ -234,11 +210,11 @@ class Plan:
 
         Not if each neighbour's tabu status is not one word of the memory, by its index.
         """
-        one, rule = self.neighbourhoods[0], self.algorithm.rule
-        by_index = self.tabu.kind == moves.MOVES or (one.shape == moves.SINGLES and one.change == moves.FLIP)
+        first, rule = self.neighbourhoods[0], self.algorithm.rule
+        by_index = self.tabu.kind == moves.MOVES or (first.shape == moves.SINGLES and first.change == moves.FLIP)
         fits = rule == hooks.BEST or (rule == hooks.TABU and by_index)
         native = self.settings.level != "solution" and not self.settings.is_host_driven
-        return fits and native and one.name in self.evaluation.touched_for
+        return fits and native and first.name in self.evaluation.touched_for
 
     @property
     def most_evaluations(self) -> int:
@@ -254,13 +230,13 @@ class Plan:
         Random points are always made on the device. For a user-defined neighbourhood moves are copied, since several
         moves may lead to the same solution.
         """
-        one = self.neighbourhoods[0]
-        return self.settings.is_published and one.change != moves.OWN and one.shape != moves.CUSTOM
+        neighbourhood = self.neighbourhoods[0]
+        return self.settings.is_published and neighbourhood.change != moves.OWN and neighbourhood.shape != moves.CUSTOM
 
     @property
     def searched(self) -> str:
         """Problem, algorithm, neighbourhoods and evaluation, as text."""
-        names = ", ".join(one.name for one in self.neighbourhoods)
+        names = ", ".join(neighbourhood.name for neighbourhood in self.neighbourhoods)
         return f"{self.problem.name}, {self.algorithm.name} by {names}, evaluation {self.evaluation_name}"
 
     @property
@@ -269,7 +245,7 @@ class Plan:
         return {
             **self.algorithm.parameters,
             **(self.tabu.parameters if self.algorithm.rule == hooks.TABU else {}),
-            "neighbourhood": "+".join(one.name for one in self.neighbourhoods),
+            "neighbourhood": "+".join(neighbourhood.name for neighbourhood in self.neighbourhoods),
             "walks": self.settings.walks,
             "exchange": self.settings.exchange,
         }
@@ -294,14 +270,14 @@ def as_list(neighbourhoods: Neighbourhoods) -> list[str | Neighbourhood]:
     expected = f"a neighbourhood, or 1 to {MOST_LEVELS}, each by name or as an object"
     if isinstance(neighbourhoods, (str, Neighbourhood)):
         return [neighbourhoods]
-    found: list[str | Neighbourhood] = sequence("neighbourhood", neighbourhoods, expected)
-    if not found or not all(isinstance(one, (str, Neighbourhood)) for one in found):
+    listed: list[str | Neighbourhood] = sequence("neighbourhood", neighbourhoods, expected)
+    if not listed or not all(isinstance(entry, (str, Neighbourhood)) for entry in listed):
         refuse("neighbourhood", neighbourhoods, expected)
-    return found
+    return listed
 
 
 def possible_costs(problem: Problem) -> CostRange:
-    """Return the costs that a walk may have; refuse costs that 32 bits do not hold."""
+    """Return the costs that a walk may have. Raises `UserError` for costs that do not fit 32 bits."""
     stated = problem.cost_range()
     least, most = stated or (-LARGEST_UNSTATED, LARGEST_UNSTATED)
     if max(abs(least), abs(most), most - least) >= moves.NEVER:
@@ -317,11 +293,11 @@ def possible_costs(problem: Problem) -> CostRange:
 
 def names_of(problem: Problem, neighbourhoods: Neighbourhoods) -> list[str]:
     """List the names of neighbourhoods; refuse an object that the problem does not list."""
-    given = as_list(neighbourhoods)
-    for one in given:
-        if isinstance(one, Neighbourhood) and one not in (*problem.neighbourhoods, *NEIGHBOURHOODS.values()):
-            raise UserError(f"neighbourhood {one.name!r}: {problem.name} does not list it in its `neighbourhoods`")
-    return [one if isinstance(one, str) else one.name for one in given]
+    listed = as_list(neighbourhoods)
+    for entry in listed:
+        if isinstance(entry, Neighbourhood) and entry not in (*problem.neighbourhoods, *NEIGHBOURHOODS.values()):
+            raise UserError(f"neighbourhood {entry.name!r}: {problem.name} does not list it in its `neighbourhoods`")
+    return [entry if isinstance(entry, str) else entry.name for entry in listed]
 
 
 def find_neighbourhoods(problem: Problem, algorithm: Algorithm, names: list[str]) -> tuple[Neighbourhood, ...]:
@@ -329,44 +305,46 @@ def find_neighbourhoods(problem: Problem, algorithm: Algorithm, names: list[str]
     if not 1 <= len(names) <= MOST_LEVELS:
         raise UserError(f"{len(names)} neighbourhoods: expected 1 to {MOST_LEVELS}")
     offered = problem.neighbourhood_names()
-    found = tuple(problem.neighbourhood(name) for name in names)
-    for one in found:
-        if one.name not in offered:
-            raise UserError(f"neighbourhood {one.name!r}: {problem.name} knows {', '.join(offered)}")
-        check_neighbourhood(problem.name, one, problem.encoding.dtype)
-        made_by_problem = one.change == moves.OWN and one.apply is None  # by the functions of one evaluation
-        if (one.change, one.apply) != (found[0].change, found[0].apply) or (made_by_problem and one != found[0]):
+    chosen = tuple(problem.neighbourhood(name) for name in names)
+    first = chosen[0]
+    for each in chosen:
+        if each.name not in offered:
+            raise UserError(f"neighbourhood {each.name!r}: {problem.name} knows {', '.join(offered)}")
+        check_neighbourhood(problem.name, each, problem.encoding.dtype)
+        # Without `apply`, the functions of one evaluation make the moves.
+        made_by_problem = each.change == moves.OWN and each.apply is None
+        if (each.change, each.apply) != (first.change, first.apply) or (made_by_problem and each != first):
             raise UserError(f"neighbourhoods {', '.join(names)} in one search: their moves differ in kind")
-    if len({one.decode for one in found if one.decode}) > 1:
+    if len({each.decode for each in chosen if each.decode}) > 1:
         raise UserError(f"neighbourhoods {', '.join(names)} in one search: expected at most one custom neighbourhood")
     if len(names) > 1 and algorithm.rule not in (hooks.BEST, hooks.FIRST):
         raise UserError(f"{len(names)} neighbourhoods for {algorithm.name}, which uses one")
-    return found
+    return chosen
 
 
 def sizes_of(problem: Problem, neighbourhoods: Sequence[Neighbourhood]) -> tuple[int, ...]:
     """Return the number of neighbours in each neighbourhood."""
-    sizes = tuple(one.size(problem.encoding, problem.points) for one in neighbourhoods)
-    for one, size in zip(neighbourhoods, sizes, strict=True):
+    sizes = tuple(each.size(problem.encoding, problem.points) for each in neighbourhoods)
+    for each, size in zip(neighbourhoods, sizes, strict=True):
         if not isinstance(size, (int, np.integer)) or not 1 <= size <= MOST_NEIGHBOURS:
             raise UserError(
-                f"{one.name} on {problem.encoding.n} elements has {size} neighbours: expected 1 to {MOST_NEIGHBOURS}"
+                f"{each.name} on {problem.encoding.n} elements has {size} neighbours: expected 1 to {MOST_NEIGHBOURS}"
             )
     return sizes
 
 
 def find_evaluation(
-    problem: Problem, settings: SearchSettings, one: Neighbourhood, algorithm: Algorithm
+    problem: Problem, settings: SearchSettings, neighbourhood: Neighbourhood, algorithm: Algorithm
 ) -> tuple[str, Evaluation, Any]:
-    """Find the evaluation by name, and the data that it reads; focused search needs one with constraints."""
-    evaluations, name = problem.evaluations(one.name), settings.evaluation
+    """Find the evaluation by name, and its data; focused search needs one with constraints."""
+    evaluations, name = problem.evaluations(neighbourhood.name), settings.evaluation
     if algorithm.rule == hooks.FOCUSED:
-        evaluations = {name: its for name, its in evaluations.items() if its.focus is not None}
+        evaluations = {name: functions for name, functions in evaluations.items() if functions.focus is not None}
         if not evaluations:
             raise UserError(f"focused search: no evaluation of {problem.name} has a `focus`: expected its constraints")
     published = problem.published or next(iter(evaluations))
     if name == "auto":
-        shared = [one for one, its in evaluations.items() if its.partial is not None]
+        shared = [key for key, functions in evaluations.items() if functions.partial is not None]
         name = shared[0] if shared and settings.level == "solution" else next(iter(evaluations))
         name = published if settings.is_published else name
     if name not in evaluations:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -26,11 +27,11 @@ from core.search.local_search.checkpoint import (
     resume_walks,
 )
 from core.search.local_search.checks.rules import check_custom_moves, check_rule
-from core.search.local_search.checks.validation import check_on_first_rank
+from core.search.local_search.checks.validation import check_first_moves, check_on_first_rank
 from core.search.local_search.history import HistoryRecorder
 from core.search.local_search.host_loop import HostLoop
 from core.search.local_search.launcher import Tune, WalkLauncher
-from core.search.local_search.outcome import Outcome, Unconfirmed, combine_outcomes
+from core.search.local_search.outcome import Outcome, combine_outcomes, confirm
 from core.search.local_search.plan import Neighbourhoods, Plan
 from core.search.local_search.settings import SettingKeywords
 from core.search.local_search.slices import Slices, is_long, slices_for
@@ -56,7 +57,7 @@ FIRST_BATCH = 16
 MOST_GROWTH = 16
 """A batch has at most this multiple of the iterations of the one before."""
 MOST_TRIED_AGAIN_S = 2.0
-"""A longer iteration is not repeated to tell what a first launch takes besides."""
+"""A longer first iteration is not repeated to exclude the cost of first launches."""
 
 
 class LocalSearch:
@@ -64,13 +65,8 @@ class LocalSearch:
 
     Parameters
     ----------
-    backend
-        A `backends.launch.Backend`.
-    communicator
-        A `cluster.Communicator`; its rank and size decide this rank's part; every rank makes the same calls. `run` may
-        get another of the same size.
-    problem, algorithm
-        A `Problem`, and an `Algorithm`.
+    backend, communicator
+        See `core.search.protocol.Search`.
     neighbourhoods
         One, or up to three that a descent tries in this order: names, or the problem's own.
     tune
@@ -79,8 +75,7 @@ class LocalSearch:
     history
         True to record in `Outcome.history` when the best cost improved; its hash is the same.
     **settings
-        Fields of `core.search.local_search.settings.SearchSettings`: mapping, evaluation, level, walks, exchange, seed,
-        generate, select, data_memory.
+        Fields of `core.search.local_search.settings.SearchSettings`.
 
     Attributes
     ----------
@@ -95,7 +90,6 @@ class LocalSearch:
     ------
     UserError
         Arguments do not fit; one line has the value found and the value expected.
-
     """
 
     def __init__(
@@ -124,7 +118,7 @@ class LocalSearch:
         self.met: Any = None
         self.initial: np.ndarray | None = None
         """Start solutions of all walks, shape (walks, n); None: random ones."""
-        self.found: list[Outcome] = []
+        self.earlier: list[Outcome] = []
         """Outcomes of the walks before this one, where walks are made one after another."""
         self.recorder: HistoryRecorder | None = None
         self.evaluated = 0
@@ -143,13 +137,9 @@ class LocalSearch:
     def warm_up(self, limit_s: float = inf) -> None:
         """Make one iteration, so that everything is compiled; the time counts as the backend's compilation.
 
-        Of many walks those make it that run side by side. Its duration decides whether iterations are made in slices.
-
-        Parameters
-        ----------
-        limit_s
-            Time limit of the runs, if it is known: what slices launch is compiled now, and not when a run begins.
-
+        Of many walks only those that run side by side make it. Its duration decides whether iterations are made in
+        slices. With the time limit of the runs, ``limit_s``, launches of slices are compiled now, and not when a run
+        begins.
         """
         self.check_problem()
         with self.backend.warming_up():
@@ -159,21 +149,23 @@ class LocalSearch:
                 if is_long(self.iteration_s, limit_s) and self.iteration_s < MOST_TRIED_AGAIN_S:
                     self.iteration_s = min(self.iteration_s, self.first_iteration_s())
             finally:
-                self.launcher.awake = self.launcher.memory.here
+                self.launcher.awake = self.launcher.memory.count
             bind_slices(self.launcher, self.iteration_s, limit_s)
 
     def first_iteration_s(self) -> float:
         """Make one iteration from random solutions; return its seconds on the slowest rank."""
-        self.initial, self.found = None, []
+        self.initial, self.earlier = None, []
         run = SynchronousRun(self.launcher.ranks, Stop(iterations=1))
         execute(self, run)
         return run.step_s
 
     def check_problem(self) -> None:
-        """Try some moves of a problem that no test of the suite knows, before the first run."""
+        """Try some moves of a problem without a test of the suite, before the first run."""
         if not self.is_checked:
-            names = [one.name for one in self.plan.neighbourhoods]
-            check_on_first_rank(self.launcher.ranks, self.plan.problem, names, self.plan.evaluation_name)
+            names = [neighbourhood.name for neighbourhood in self.plan.neighbourhoods]
+            check_on_first_rank(
+                self.launcher.ranks, partial(check_first_moves, self.plan.problem, names, self.plan.evaluation_name)
+            )
         self.is_checked = True
 
     def meet(self, ranks: Any) -> None:
@@ -219,9 +211,7 @@ class LocalSearch:
         callback
             See `core.search.protocol.Callback`. Its steps are iterations of a walk, of walks one after another those of
             all; the cost is the best of this rank's walks.
-        ranks
-            The communicator of all ranks; by default that of the constructor.
-        checkpointer
+        ranks, checkpointer
             See `core.search.protocol.Search.run`.
         initial : array_like, shape (n,) or (walks, n), or str, optional
             Start solution of all walks, or one for each, or the name of a start heuristic of the problem; by default
@@ -236,7 +226,6 @@ class LocalSearch:
         UserError
             A start solution is invalid, or costs too much; no criterion ends the search; or the history is not
             recorded.
-
         """
         plan = self.plan
         if history and not plan.history:
@@ -252,41 +241,34 @@ class LocalSearch:
         sizes = BatchSizes(FIRST_BATCH if stop.seconds == inf and checkpointer is None else 1, MOST_GROWTH)
         total = stop.limit and stop.limit * (plan.settings.walks if plan.settings.takes_turns else 1)
         run = SynchronousRun(self.launcher.ranks, stop, callback, total=total, checkpointer=checkpointer, sizes=sizes)
-        self.initial, self.found = start_solutions(plan.problem, plan.settings.walks, initial), []
+        self.initial, self.earlier = start_solutions(plan.problem, plan.settings.walks, initial), []
         outcome = self.walk_in_turn(run) if plan.settings.takes_turns else execute(self, run)
         run.end(run.monitor.done, outcome.cost)
-        self.confirm(outcome)
+        confirm(outcome, plan.problem, self.launcher.ranks, self.searched)
         return replace(outcome, finished=run.monitor.done == run.monitor.total or not run.is_interrupted)
 
     def walk_in_turn(self, run: SynchronousRun) -> Outcome:
         """Make walk after walk, each until a stop criterion holds, and none after the time is over (section 6.7)."""
         while True:
             outcome = execute(self, run)  # replaces the list of outcomes of a resumed search
-            self.found.append(outcome)
+            self.earlier.append(outcome)
             is_late = run.ranks.bcast(run.monitor.seconds) >= run.stop.seconds
             is_ended = is_late or run.is_interrupted
-            if is_ended or len(self.found) == self.plan.settings.walks:
-                by_time = is_late and len(self.found) < self.plan.settings.walks
-                self.found[-1] = replace(self.found[-1], by_time=by_time or self.found[-1].by_time)
-                return combine_outcomes(self.found)
+            if is_ended or len(self.earlier) == self.plan.settings.walks:
+                by_time = is_late and len(self.earlier) < self.plan.settings.walks
+                self.earlier[-1] = replace(self.earlier[-1], by_time=by_time or self.earlier[-1].by_time)
+                return combine_outcomes(self.earlier)
             run.restart()
-
-    def confirm(self, outcome: Outcome) -> None:
-        """Hold the best solution to the problem's scorer; the first rank's cost counts for all."""
-        problem = self.plan.problem
-        cost = self.launcher.ranks.bcast(int(problem.cost(outcome.solution)))
-        if abs(cost - outcome.cost) > problem.tolerance():
-            raise Unconfirmed(self.searched, outcome, cost)
 
     # --- the search, as the run loop calls it ---
 
     def begin(self, run: SynchronousRun, checkpoint: Checkpoint | None) -> None:
-        """See `core.search.run.Steps`: all walks are at random solutions, or where a checkpoint has them."""
+        """Start all walks at random solutions, or at those of a checkpoint."""
         launcher, monitor = self.launcher, run.monitor
         if self.plan.settings.takes_turns:
-            self.found = earlier_outcomes(checkpoint) or self.found
-            launcher.memory.number_walks(len(self.found))
-            monitor.done = sum(one.iterations for one in self.found)
+            self.earlier = earlier_outcomes(checkpoint) or self.earlier
+            launcher.memory.number_walks(len(self.earlier))
+            monitor.done = sum(outcome.iterations for outcome in self.earlier)
         self.walks.begin(run.stop, self.initial)
         self.slices = slices_for(launcher, self.iteration_s, run)
         self.recorder = None
@@ -298,7 +280,7 @@ class LocalSearch:
         self.evaluated = self.walks.evaluations() if run.stop.seconds != inf else 0
 
     def step(self, run: SynchronousRun) -> Step:
-        """See `core.search.run.Steps`: iterate, and let walks that are worse adopt the best solution of all."""
+        """Iterate; then walks that are worse may adopt the best solution of all."""
         count = self.batch(run)
         (self.recorder or self).iterate(count)
         control = self.launcher.memory.control()
@@ -310,10 +292,10 @@ class LocalSearch:
             if self.recorder is not None:
                 self.recorder.meet()
             control = self.launcher.memory.control()
-        return self.made(run, count, control, is_exchanged)
+        return self.step_outcome(run, count, control, is_exchanged)
 
-    def made(self, run: SynchronousRun, count: int, control: np.ndarray, is_exchanged: bool) -> Step:
-        """Return what the run has to know of ``count`` further iterations."""
+    def step_outcome(self, run: SynchronousRun, count: int, control: np.ndarray, is_exchanged: bool) -> Step:
+        """Return the outcome of ``count`` further iterations for the comparison of ranks."""
         running = int((control[:, walks.STOP] == walks.RUNNING).sum())
         astray = int(self.plan.costs.is_astray(control[:, walks.COST]).sum())
         return Step(
@@ -328,15 +310,14 @@ class LocalSearch:
         )
 
     def checkpoint(self, run: SynchronousRun) -> Checkpoint | None:
-        """See `core.search.run.Steps`: the state of all walks."""
-        return add_earlier_outcomes(self.plan, make_checkpoint(self.launcher, run.done, self.recorder), self.found)
+        """Return the state of all walks."""
+        return add_earlier_outcomes(self.plan, make_checkpoint(self.launcher, run.done, self.recorder), self.earlier)
 
     def layout(self, run: SynchronousRun, state: Checkpoint) -> Iterator[CheckpointArray]:
-        """See `core.search.run.Steps`."""
         return layout(self.plan, self.launcher.memory, run.stop, run.before_s, state)
 
     def result(self, run: SynchronousRun) -> Outcome:
-        """See `core.search.run.Steps`: what all walks have found, without a look at the best solution."""
+        """Return the outcome of all walks, without a check of the best solution."""
         if any(run.words):
             raise ProblemError(
                 f"{self.plan.problem.name}: a walk came to a cost out of range: expected {self.plan.costs.text}; look "
@@ -371,7 +352,7 @@ class LocalSearch:
         """Report ``count`` further iterations to the callback, if it is due."""
         run.monitor.done += count
         if run.is_report_due:
-            cost = self.walks.best_here(control)[0] if self.launcher.memory.here else None
+            cost = self.walks.best_here(control)[0] if self.launcher.memory.count else None
             run.report(run.monitor.done, cost)
 
     def is_cut(self) -> bool:
@@ -381,10 +362,10 @@ class LocalSearch:
     def unevenness(self, run: SynchronousRun, count: int) -> float:
         """Return the factor by which the next batch may take longer than this one of ``count`` iterations.
 
-        Walks find an improving neighbour late, draw long before one is accepted, or come to a larger neighbourhood.
+        Walks find an improving neighbour late, draw long before one is accepted, or reach a larger neighbourhood.
         """
         if run.stop.seconds == inf:
             return SAFETY_FACTOR
         before, self.evaluated = self.evaluated, self.walks.evaluations()
-        most = count * self.launcher.memory.here * self.plan.most_evaluations
+        most = count * self.launcher.memory.count * self.plan.most_evaluations
         return min(MOST_SAFETY_FACTOR, SAFETY_FACTOR * max(1.0, most / max(1, self.evaluated - before)))

@@ -1,4 +1,4 @@
-"""Settings of a local search: mapping, evaluation, parallel model, and the parts of the loop that the host does."""
+"""Settings of a local search: mapping, evaluation, parallel model, and the host's part of the loop."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Level = Literal["iteration", "algorithm", "solution"]
 LEVELS = ("iteration", "algorithm", "solution")
 MAPPINGS = ("native", "published")
 DRAWING = {hooks.ANNEAL: "simulated annealing", hooks.CUSTOM: "a rule of acceptance", hooks.FOCUSED: "focused search"}
-"""Algorithms that look at random neighbours, as text."""
+"""Names of algorithms that draw random neighbours."""
 
 
 class SettingKeywords(TypedDict, total=False):
@@ -58,11 +58,10 @@ class SearchSettings:
     seed : int
         Of start solutions, tenures, shakes and draws.
     generate, select : str
-        ``device``, or ``host`` for the paper's first loop: see `core.search.local_search.host_loop`. With the
-        published mapping, to select on the device is to reduce the structure of fitnesses (section 6.7).
+        ``device``, or ``host`` for the paper's first loop: see `core.search.local_search.host_loop`. With the published
+        mapping, to select on the device is to reduce the structure of fitnesses (section 6.7).
     data_memory : str
         Place of the problem's arrays: ``global``, ``readonly``, ``shared`` or ``image`` (see `core.lang.Table`).
-
     """
 
     mapping: str = "native"
@@ -78,7 +77,7 @@ class SearchSettings:
     @classmethod
     def of(cls, keywords: Mapping[str, Any]) -> SearchSettings:
         """Make settings from keywords; raises `UserError` for an unknown one, with the nearest name."""
-        known = [one.name for one in fields(cls)]
+        known = [field.name for field in fields(cls)]
         for name in keywords:
             if name not in known:
                 refuse_keyword(name, keywords[name], known, "LocalSearch")
@@ -86,7 +85,6 @@ class SearchSettings:
 
     @property
     def is_published(self) -> bool:
-        """True for the paper's mapping."""
         return self.mapping == "published"
 
     @property
@@ -96,7 +94,6 @@ class SearchSettings:
 
     @property
     def is_host_driven(self) -> bool:
-        """True if the host drives every iteration."""
         return self.select == "host" or self.is_published
 
     @property
@@ -107,11 +104,7 @@ class SearchSettings:
     def checked(self, algorithm: Algorithm, tuned: bool) -> SearchSettings:
         """Return the settings with plain integers.
 
-        Raises
-        ------
-        UserError
-            A setting is out of range, or does not fit the others, the algorithm, or a tuner.
-
+        Raises `UserError` for a setting that is out of range, or does not fit the others, the algorithm, or a tuner.
         """
         checked = replace(
             self,
@@ -127,7 +120,7 @@ class SearchSettings:
 
 
 def check_mapping(settings: SearchSettings, algorithm: Algorithm) -> None:
-    """Refuse the paper's mapping for what the paper does not lay on a device."""
+    """Refuse the paper's mapping for algorithms and settings that the paper does not have."""
     if settings.mapping not in MAPPINGS:
         raise UserError(f"mapping {settings.mapping!r}: expected {', '.join(MAPPINGS)}")
     if not settings.is_published:
@@ -161,7 +154,7 @@ def check_level(settings: SearchSettings) -> None:
 
 
 def check_host(settings: SearchSettings, algorithm: Algorithm, tuned: bool) -> None:
-    """Refuse a loop on the host where there is nothing to select, or no single walk."""
+    """Refuse a loop on the host for algorithms that draw, or at another level than ``iteration``."""
     generate, select = settings.generate, settings.select
     for option, value in (("generate", generate), ("select", select)):
         if value not in ("device", "host"):

@@ -1,4 +1,4 @@
-"""Shapes of a search's launches: how many teams of how many lanes evaluate the neighbours."""
+"""Shapes of a search's launches: numbers of teams and lanes that evaluate the neighbours."""
 
 from __future__ import annotations
 
@@ -22,11 +22,7 @@ class WalkShape:
 
     Parameters
     ----------
-    plan
-        The plan of the search.
-    backend
-        The device; its capabilities decide.
-    ranks : int
+    ranks
         Number of ranks that share the search.
     tuner
         Proposes shapes of the scan: see `LocalSearch`. None: the shape is fixed.
@@ -39,7 +35,6 @@ class WalkShape:
         Teams and lanes of a launch that evaluates the neighbours of one walk.
     step_size : int
         Lanes of a team that makes a move.
-
     """
 
     def __init__(self, plan: Plan, backend: Any, ranks: int, tuner: Any = None) -> None:
@@ -50,7 +45,7 @@ class WalkShape:
         # A device that has teams but runs one lane at a time may compile the kernel of a whole walk for minutes.
         walks_well = wide or limits.max_team_size == 1
         small = limits.compute_units == 1 or (walks_well and largest * plan.evaluation.work <= SMALL)
-        small = small or plan.algorithm.rule == FOCUSED  # whose few moves one team looks at
+        small = small or plan.algorithm.rule == FOCUSED  # one team is enough for its few moves
         small = small and ranks == 1 and not (plan.settings.is_host_driven or plan.tuned)
         self.in_one_team = level == "algorithm" or small
         if level == "solution":
@@ -92,12 +87,12 @@ class WalkShape:
         return max(1, min(limits.compute_units * beside, -(-largest // self.team_size)))
 
     def give_each_neighbour_a_lane(self) -> None:
-        """As the paper launches: as many threads as neighbours; a device without teams of lanes loops instead."""
+        """Set the paper's teams, with a lane for every neighbour; a device without teams of lanes loops instead."""
         if self.plan.settings.is_published and self.limits.lanes_resident > 1:
             self.teams = -(-max(self.plan.sizes) // self.team_size)
 
     def shrink(self) -> bool:
-        """Take smaller teams for a kernel that needs more registers. Return False if there are none."""
+        """Reduce the team size for a kernel that needs more registers. Return False if it is smallest already."""
         limits = self.limits
         if self.step_size <= 32 and self.team_size <= 32:
             return False
@@ -112,7 +107,7 @@ class WalkShape:
 
     @property
     def key(self) -> tuple[int, int, int]:
-        """The numbers on which recorded launches depend."""
+        """Numbers on which recorded launches depend."""
         return self.teams, self.team_size, self.step_size
 
     @property
@@ -132,12 +127,12 @@ class WalkShape:
         return min(BLOCK_SIZE, limits.max_team_size) if limits.lanes_resident > 1 else 1
 
     def walk_teams(self, walks: int) -> int:
-        """Return the teams of a launch that gives every walk a team: as many as run side by side."""
+        """Return the teams of a launch that gives every walk a team: the number that runs side by side."""
         limits = self.limits
         return max(1, min(walks, limits.compute_units * max(1, limits.lanes_resident // self.team_size)))
 
     def most_lanes(self, walks: int) -> int:
-        """Return the most lanes of a launch that evaluates neighbours."""
+        """Return the largest number of lanes of a launch that evaluates neighbours."""
         lanes = max(max(self.teams, self.walk_teams(walks)) * self.team_size, self.step_size)
         if self.tuner is not None:  # from about the size of a solution to that of the neighbourhood
             lanes = max(lanes, max(2 * self.plan.problem.encoding.n, *self.plan.sizes) + MOST_LANES)
@@ -151,26 +146,25 @@ class WalkShape:
         return self.tuner is not None and not self.tuner.done
 
     def take_proposed(self) -> None:
-        """Take the shape that the tuner proposes."""
+        """Set the shape that the tuner proposes."""
         self.teams, self.team_size = self.tuner.next()
 
 
 def even_team(walks: int, lanes: int, largest: int) -> int:
-    """Lanes of a team with which a compute unit has its walks done soonest.
+    """Return the team size with which a compute unit completes its walks soonest.
 
-    It has as many teams in hand as it has lanes for, and takes the others in further rounds, of which the last may
-    leave most of it idle: 4 walks of 256 lanes take two rounds where there are 768, those of 192 lanes take one. A
-    round takes the longer the fewer lanes a team has.
+    A compute unit runs as many teams at a time as it has lanes for, and the others in further rounds, of which the last
+    may leave most of it idle: 4 walks of 256 lanes take two rounds where there are 768, those of 192 lanes take one. A
+    round takes longer with fewer lanes in a team.
 
     Parameters
     ----------
     walks
         Of one compute unit.
     lanes
-        That it runs at a time.
+        Simultaneous lanes of one compute unit.
     largest
         The largest team; a smaller one must save a twentieth of the time.
-
     """
 
     def seconds(size: int) -> float:
@@ -182,5 +176,5 @@ def even_team(walks: int, lanes: int, largest: int) -> int:
 
 
 def round_to_warps(lanes: int) -> int:
-    """Lanes rounded up to whole warps."""
+    """Return the lanes rounded up to whole warps."""
     return -(-lanes // 32) * 32

@@ -1,9 +1,9 @@
 """Single iterations in slices, for a search with a time limit and long iterations.
 
-The host reads the clock between launches. Where an iteration of all walks would take too much of the time that is left,
-a launch makes the iteration of some walks alone; where a walk's own iteration does, it scans a part of its neighbours.
-Walks are independent, and the key of the neighbour that a walk takes is a minimum over all parts: so the moves are
-those of whole iterations, unless the time is over before all slices are done.
+The host reads the clock between launches. If an iteration of all walks would take too much of the remaining time, a
+launch makes the iteration of some walks only; if a walk's own iteration does, it scans a part of its neighbours. Walks
+are independent, and the key of the neighbour that a walk takes is a minimum over all parts: so the moves are those of
+whole iterations, unless the time is over before all slices are done.
 """
 
 from __future__ import annotations
@@ -28,14 +28,8 @@ MOST_GROWTH = 4
 class Slices:
     """Makes iterations of a search until the time is over.
 
-    Parameters
-    ----------
-    launcher
-        The launcher of this rank's walks.
-    iteration_s : float
-        Duration of one iteration of those walks that run side by side.
-    limit_s, began : float
-        Time limit of the run, and when it began by `time.perf_counter`.
+    ``iteration_s`` is the duration of an iteration of the walks that run side by side, ``limit_s`` the time limit of
+    the run, and ``began`` its start by `time.perf_counter`.
 
     Attributes
     ----------
@@ -43,7 +37,6 @@ class Slices:
         True while the search makes its iterations in slices.
     is_cut : bool
         True if the time was over before all slices of an iteration were done: some walks have not made it.
-
     """
 
     def __init__(self, launcher: WalkLauncher, iteration_s: float, limit_s: float, began: float) -> None:
@@ -62,16 +55,15 @@ class Slices:
 
     @property
     def is_late(self) -> bool:
-        """True if the time is over."""
         return time.perf_counter() - self.began > self.limit_s
 
     @property
     def slice_s(self) -> float:
-        """Most seconds that the next slice may be estimated at."""
+        """Largest estimate of the next slice in seconds."""
         return min(SLICE_S, longest_launch_s(self.limit_s, time.perf_counter() - self.began))
 
     def iterate(self, count: int) -> None:
-        """Let every walk make ``count`` iterations, or fewer if the time is over before."""
+        """Make ``count`` iterations of every walk, or fewer if the time is over before."""
         for _ in range(count):
             if not self.is_cut:
                 (self.by_parts if self.in_parts else self.by_walks)()
@@ -79,15 +71,15 @@ class Slices:
     # --- some walks at a time ---
 
     def by_walks(self) -> None:
-        """Launch some walks after others."""
+        """Make an iteration of some walks after others."""
         launcher = self.launcher
         first = 0
-        while first < launcher.memory.here:
+        while first < launcher.memory.count:
             if first and self.is_late:
                 self.is_cut = True
                 return
             self.size = self.next_size()
-            end = min(launcher.memory.here, first + self.size)
+            end = min(launcher.memory.count, first + self.size)
             began = time.perf_counter()
             launcher.walk(1, first, end)
             launcher.backend.synchronize()
@@ -96,17 +88,17 @@ class Slices:
             first = end
 
     def next_size(self) -> int:
-        """Walks of the next slice: whole rounds of those that run side by side."""
+        """Return the number of walks of the next slice: whole rounds of those that run side by side."""
         rounds = min(MOST_GROWTH * self.size // self.side_by_side, int(self.slice_s / max(self.round_s, 1e-9)))
         return max(1, rounds) * self.side_by_side
 
     # --- a part of one walk's neighbours at a time ---
 
     def by_parts(self) -> None:
-        """Launch walk after walk, which all of the device shares, in parts of its neighbourhood."""
+        """Make an iteration walk after walk, each on the whole device, in parts of its neighbourhood."""
         launcher = self.launcher
         control = launcher.memory.control()
-        for walk in range(launcher.memory.here):
+        for walk in range(launcher.memory.count):
             if control[walk, walks.STOP] == walks.RUNNING or launcher.shares_neighbours:
                 neighbours = launcher.plan.sizes[control[walk, walks.LEVEL]]
                 self.is_cut = self.is_cut_for_all(not self.scanned(walk, neighbours))
@@ -115,7 +107,7 @@ class Slices:
                 if launcher.shares_neighbours:
                     launcher.agree()
                 launcher.step(walk)
-                if walk + 1 < launcher.memory.here and self.is_late:
+                if walk + 1 < launcher.memory.count and self.is_late:
                     self.is_cut = True
                     return
 
@@ -139,7 +131,7 @@ class Slices:
         return True
 
     def parts_of(self, neighbours: float) -> int:
-        """Number of parts in which the next slice may scan these neighbours; a part has at least one."""
+        """Return the number of parts in which the next slice may scan these neighbours; a part has at least one."""
         return max(1, ceil(round(neighbours / max(self.slice_s * self.pace, 1.0), 6)))
 
     def is_cut_for_all(self, is_cut: bool) -> bool:
@@ -147,19 +139,19 @@ class Slices:
         launcher = self.launcher
         if not launcher.shares_neighbours:
             return is_cut
-        told = np.array([is_cut], np.int64)
-        launcher.ranks.reduce(told, "sum")
-        return bool(told[0])
+        flags = np.array([is_cut], np.int64)
+        launcher.ranks.reduce(flags, "sum")
+        return bool(flags[0])
 
 
 def longest_s(plan: Plan, iteration_s: float) -> float:
-    """Seconds of an iteration of those walks that run side by side, in the largest of their neighbourhoods."""
+    """Return the seconds of an iteration of the walks that run side by side, in the largest neighbourhood."""
     return iteration_s * (1.0 if plan.draws else max(plan.sizes) / plan.sizes[0])
 
 
 def whole_s(launcher: WalkLauncher, iteration_s: float) -> float:
-    """Seconds of an iteration of all walks of this rank."""
-    rounds = -(-launcher.memory.here // max(1, launcher.side_by_side))
+    """Return the seconds of an iteration of all walks of this rank."""
+    rounds = -(-launcher.memory.count // max(1, launcher.side_by_side))
     return longest_s(launcher.plan, iteration_s) * rounds
 
 
@@ -174,17 +166,17 @@ def needs_parts(launcher: WalkLauncher, iteration_s: float, limit_s: float) -> b
 
 
 def slices_for(launcher: WalkLauncher, iteration_s: float, run: Run) -> Slices | None:
-    """Return what makes iterations in slices; None where whole iterations are short enough on all ranks.
+    """Return the `Slices` of a run; None if whole iterations are short enough on all ranks.
 
     All ranks call this. A host that selects, or a tuner that tries launches, is not interrupted.
     """
     limit_s, ranks = run.stop.seconds, launcher.ranks
     if limit_s == inf:
         return None
-    told = np.zeros(ranks.size, np.int64)
-    told[ranks.rank] = round(whole_s(launcher, iteration_s) * 1e9)
-    ranks.reduce(told, "sum")
-    slowest_s = told.max() / 1e9
+    nanoseconds = np.zeros(ranks.size, np.int64)
+    nanoseconds[ranks.rank] = round(whole_s(launcher, iteration_s) * 1e9)
+    ranks.reduce(nanoseconds, "sum")
+    slowest_s = nanoseconds.max() / 1e9
     is_whole = launcher.plan.settings.is_host_driven or launcher.shape.is_tuning
     if not is_long(slowest_s, limit_s) or is_whole:
         return None

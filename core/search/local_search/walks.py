@@ -1,4 +1,4 @@
-"""Walks of one rank: where they begin, the best of them, and what all ranks have found."""
+"""Walks of one rank: start, best solution, and the results of all ranks."""
 
 from __future__ import annotations
 
@@ -26,23 +26,13 @@ FIRST_NEIGHBOURS = 1000
 
 
 class Walks:
-    """Walks of one rank, on its device.
-
-    Parameters
-    ----------
-    plan
-        The plan of the search.
-    launcher
-        Its launches.
-
-    """
+    """Walks of one rank, on its device."""
 
     def __init__(self, plan: Plan, launcher: WalkLauncher) -> None:
         self.plan, self.launcher = plan, launcher
 
     @property
     def memory(self) -> WalkMemory:
-        """Memory of the device."""
         return self.launcher.memory
 
     # --- start ---
@@ -58,36 +48,35 @@ class Walks:
         costs = problem.costs(memory.rows(memory.walkers.solution, encoding.n))
         for cost in costs[plan.costs.is_astray(costs)][:1]:
             raise UserError(f"{problem.name}: a start solution costs {cost}: expected {plan.costs.text}")
-        control = np.zeros((memory.here, walks.CONTROL), np.int32)
+        control = np.zeros((memory.count, walks.CONTROL), np.int32)
         control[:, walks.COST] = control[:, walks.BEST_COST] = costs
         control[:, walks.HOME_COST] = moves.NEVER
         control[:, walks.CHANGED] = walks.EVERYTHING
         control[:, walks.STOP] = np.where(costs <= stop.target, walks.TARGET_REACHED, walks.RUNNING)
         memory.write(memory.walkers.control, control)
-        memory.write(memory.walkers.totals, np.zeros((memory.here, walks.TOTALS), np.uint64))
+        memory.write(memory.walkers.totals, np.zeros((memory.count, walks.TOTALS), np.uint64))
         memory.backend.write(memory.keys, np.full(1, NO_KEY, np.uint64))
         memory.backend.write(memory.finished, np.zeros(1, np.uint64))
         memory.backend.write(memory.shared.limits, limits_of(plan, stop))
         self.launcher.begin()
         if plan.algorithm.rule == ANNEAL:
             temperature = plan.algorithm.temperature or self.usual_difference()
-            memory.write(memory.walkers.heat, np.full(memory.here, temperature, np.float32))
+            memory.write(memory.walkers.heat, np.full(memory.count, temperature, np.float32))
             if plan.algorithm.restart:
                 memory.backend.write(memory.shared.cooling, cooling_table(plan.algorithm.cooling, temperature))
 
     def draw_starts(self) -> None:
-        """Draw a random start solution for every walk."""
         plan, memory = self.plan, self.memory
         limits = memory.backend.capabilities
         lanes = min(64, limits.max_team_size)
-        teams = max(1, min(-(-memory.here // lanes), 16 * limits.compute_units))
+        teams = max(1, min(-(-memory.count // lanes), 16 * limits.compute_units))
         code, seed = plan.problem.encoding.code, plan.settings.seed
         memory.backend.launch(start_solutions, teams, lanes, code, memory.walkers, seed)
 
     def usual_difference(self) -> float:
         """Return the mean absolute difference of the first neighbours of the first walk's start solution."""
         mean = np.zeros(1)
-        if self.memory.first == 0 and self.memory.here:
+        if self.memory.first == 0 and self.memory.count:
             mean[0] = self.own_usual_difference()
         return float(self.from_its_rank(mean, 0)[0])
 
@@ -104,7 +93,7 @@ class Walks:
     # --- results ---
 
     def evaluations(self) -> int:
-        """Return the neighbours that this rank's walks have evaluated, as one walk after the other would."""
+        """Return the number of neighbours that this rank's walks have evaluated, as a sequential run counts them."""
         return int(self.memory.totals()[:, walks.EVALUATIONS].sum())
 
     def best_here(self, control: np.ndarray) -> tuple[int, int]:
@@ -112,7 +101,7 @@ class Walks:
 
         A rank without a walk returns the largest number of 32 bits, which no walk costs, and a walk behind all others.
         """
-        if not self.memory.here:
+        if not self.memory.count:
             return moves.NEVER, self.plan.settings.walks
         w = int(np.argmin(control[:, walks.BEST_COST]))
         return int(control[w, walks.BEST_COST]), self.memory.first + w
@@ -140,13 +129,13 @@ class Walks:
         return words
 
     def adopt_best(self, control: np.ndarray) -> None:
-        """Let every walk that is worse than the best of all ranks continue from that one."""
+        """Continue every walk that is worse than the best of all ranks from that one."""
         cost, walk = self.launcher.ranks.minloc(*self.best_here(control))
         self.memory.backend.write(self.memory.adopted, self.best_solution(walk, control)[0])
         self.launcher.adopt(cost)
 
     def outcome(self, history: list[list[Any]] | None) -> Outcome:
-        """Return what all walks of all ranks have found."""
+        """Return the outcome of all walks of all ranks."""
         memory, ranks = self.memory, self.launcher.ranks
         control, totals = memory.control(), memory.totals()
         cost, walk = self.best_here(control)
@@ -201,16 +190,16 @@ def share_by_speed(count: int, ranks: Any, own_speed: float) -> tuple[int, int] 
 
 def measure_speed(memory: WalkMemory, iterate: Callable[[int], object]) -> float:
     """Return the iterations per second of this rank's walks together, in a few that count for nothing."""
-    made, count, best = 0, 1, 0.0
+    done, count, best = 0, 1, 0.0
     began = time.perf_counter()
     while time.perf_counter() - began < REHEARSAL_S:
         before = time.perf_counter()
         iterate(count)
         control = memory.control()
         spent = time.perf_counter() - before
-        since, made = made, int(control[:, walks.ITERATION].sum())
-        best = max(best, (made - since) / max(spent, 1e-9))
-        if made == since:
+        since, done = done, int(control[:, walks.ITERATION].sum())
+        best = max(best, (done - since) / max(spent, 1e-9))
+        if done == since:
             break
         if spent < REHEARSAL_BATCH_S:
             count *= 2

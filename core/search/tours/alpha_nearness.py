@@ -1,4 +1,4 @@
-"""Alpha-nearness of neighbours: how much longer a minimum spanning tree becomes if it must have an edge.
+"""Alpha-nearness of neighbours: increase of a minimum spanning tree that must have an edge.
 
 Helsgaun, "An effective implementation of the Lin-Kernighan traveling salesman heuristic", European Journal of
 Operational Research 126(1), 2000, section 4. Weights of cities are added to the lengths of their edges until the tree
@@ -34,7 +34,7 @@ def alpha_nearest(near: np.ndarray, distances: np.ndarray, count: int) -> np.nda
     Returns
     -------
     ndarray, shape (n, count), int
-        Their columns in ``near``, ascending.
+        Columns of the neighbours in ``near``, ascending.
     """
     n, k = near.shape
     if count >= k:
@@ -53,13 +53,7 @@ def alpha_nearest(near: np.ndarray, distances: np.ndarray, count: int) -> np.nda
 def adjusted_weights(n: int, ends: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """Return weights of cities with which a minimum spanning tree is nearly a path, by subgradient ascent.
 
-    Parameters
-    ----------
-    n
-        Number of cities.
-    ends : ndarray, shape (2, m)
-        The cities of each edge.
-    lengths : ndarray, shape (m,), int64
+    ``ends``, shape (2, m), has the cities of each edge; ``lengths``, shape (m,), is int64.
     """
     weights, best = np.zeros(n, np.int64), np.zeros(n, np.int64)
     bound, before = None, np.zeros(n, np.int64)
@@ -84,17 +78,17 @@ def spanning_forest(n: int, ends: np.ndarray, lengths: np.ndarray) -> np.ndarray
     """Return the edges of a minimum spanning forest (Boruvka), of equal lengths those with the smaller number."""
     count = lengths.size
     keys = lengths * count + np.arange(count)
-    left, label, chosen = np.arange(count), np.arange(n), []
-    while left.size:
-        a, b = label[ends[0, left]], label[ends[1, left]]
+    open_edges, label, chosen = np.arange(count), np.arange(n), []
+    while open_edges.size:
+        a, b = label[ends[0, open_edges]], label[ends[1, open_edges]]
         least = np.full(n, np.iinfo(np.int64).max)
-        np.minimum.at(least, a, keys[left])
-        np.minimum.at(least, b, keys[left])
+        np.minimum.at(least, a, keys[open_edges])
+        np.minimum.at(least, b, keys[open_edges])
         roots = np.flatnonzero(least != np.iinfo(np.int64).max)
         edge = least[roots] % count
-        here, there = label[ends[0, edge]], label[ends[1, edge]]
+        tails, heads = label[ends[0, edge]], label[ends[1, edge]]
         parent = np.arange(n)
-        parent[roots] = np.where(here == roots, there, here)
+        parent[roots] = np.where(tails == roots, heads, tails)
         # Of two parts that chose the same edge the one with the smaller number is the root.
         mutual = (parent[parent] == np.arange(n)) & (np.arange(n) < parent)
         parent[mutual] = np.flatnonzero(mutual)
@@ -102,23 +96,17 @@ def spanning_forest(n: int, ends: np.ndarray, lengths: np.ndarray) -> np.ndarray
         while not np.array_equal(parent, above := parent[parent]):
             parent = above
         label = parent[label]
-        left = left[label[ends[0, left]] != label[ends[1, left]]]
+        open_edges = open_edges[label[ends[0, open_edges]] != label[ends[1, open_edges]]]
     return np.concatenate(chosen) if chosen else np.zeros(0, np.int64)
 
 
 def heaviest_on_paths(
     n: int, ends: np.ndarray, weights: np.ndarray, first: np.ndarray, second: np.ndarray
 ) -> np.ndarray:
-    """Return the weight of the heaviest edge on the forest's path between cities, as far as it is followed.
+    """Return the weight of the heaviest edge on the forest's path between cities, up to `MOST_STEPS` from each end.
 
-    Parameters
-    ----------
-    n
-        Number of cities.
-    ends, weights : ndarray, shapes (2, m) and (m,)
-        Edges of the forest.
-    first, second : ndarray, shape (pairs,)
-        The cities of each pair.
+    ``ends``, shape (2, m), and ``weights``, shape (m,), are edges of the forest; ``first`` and ``second``, shape
+    (pairs,), the cities of each pair.
     """
     parent, weight, depth = rooted(n, ends, weights)
     heaviest = np.full(first.size, np.iinfo(np.int64).min)

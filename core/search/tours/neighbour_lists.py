@@ -58,15 +58,7 @@ def nearest_by_rows(distances: np.ndarray, count: int) -> np.ndarray:
 
 
 def nearest_by_blocks(points: np.ndarray, count: int) -> np.ndarray:
-    """Return the same for points; a block's lists come from the blocks that can have a nearer point.
-
-    Parameters
-    ----------
-    points : ndarray, shape (n, axes), float64
-    count
-        Less than n.
-
-    """
+    """Return the same for points, shape (n, axes), from the blocks that can have a nearer point; ``count`` < n."""
     blocks = split_blocks(points, max(BLOCK, count + 1))
     low = np.array([points[block].min(axis=0) for block in blocks])
     high = np.array([points[block].max(axis=0) for block in blocks])
@@ -90,10 +82,10 @@ def split_blocks(points: np.ndarray, most: int) -> list[np.ndarray]:
         if len(block) <= 2 * most:
             blocks.append(block)
             continue
-        here = points[block]
-        axis = int(np.argmax(np.ptp(here, axis=0)))
+        members = points[block]
+        axis = int(np.argmax(np.ptp(members, axis=0)))
         middle = len(block) // 2
-        ranked = np.argpartition(here[:, axis], middle)
+        ranked = np.argpartition(members[:, axis], middle)
         undone += [block[ranked[:middle]], block[ranked[middle:]]]
     return blocks
 

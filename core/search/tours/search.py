@@ -1,6 +1,6 @@
 """Iterated local search of tours by local moves (`core.kernels.tours`): many walks side by side, the best tour wins.
 
-A walk depends on nothing but the seed and its number, so walks are shared out over teams and ranks.
+A walk depends only on the seed and its number, so walks are distributed over teams and ranks.
 """
 
 from __future__ import annotations
@@ -40,28 +40,19 @@ class IteratedThreeOpt(IndependentWalks):
 
     Parameters
     ----------
-    backend
-        A `backends.launch.Backend`.
-    communicator
-        A `cluster.Communicator`, or a rehearsal of one; every rank constructs and calls the same.
     instance
         Cities with coordinates or a matrix.
-    walks
-        Number of walks over all ranks.
     lists
-        Neighbours of a city that moves may join it to, at most; see `core.search.tours.alpha_nearness`.
+        Largest number of neighbours to which moves may join a city; see `core.search.tours.alpha_nearness`.
     segment
         Largest number of cities in a segment of a perturbation.
-    seed
-        Of all random numbers.
-    team_size
-        Lanes of a team; None: chosen for the device. The walks are the same.
+    backend, communicator, walks, seed, team_size
+        See `core.search.independent_walks.IndependentWalks`.
 
     Raises
     ------
     UserError
         Too few cities, lengths that do not fit 31 bits, or a setting out of range.
-
     """
 
     title = "iterated local search of tours"
@@ -86,8 +77,8 @@ class IteratedThreeOpt(IndependentWalks):
         check_range("lists", lists, 1, MOST_LISTS)
         check_range("segment", segment, 1)
         self.instance = instance
-        one = TourWalk(n=n, words=-(-n // 32), logged=2 * MOST_LOGGED)
-        super().__init__(backend, communicator, one, n, walks=walks, seed=seed, team_size=team_size)
+        walk = TourWalk(n=n, words=-(-n // 32), logged=2 * MOST_LOGGED)
+        super().__init__(backend, communicator, walk, n, walks=walks, seed=seed, team_size=team_size)
         self.lists, self.segment = min(lists, n - 1), min(segment, (n - 2) // 2)
         self.order = city_order(instance)
         self.start_length = instance.tour_length(self.order)
@@ -95,7 +86,7 @@ class IteratedThreeOpt(IndependentWalks):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The settings that decide the trajectory, besides the seed."""
+        """Settings that decide the trajectory, besides the seed."""
         return {"walks": self.walks, "lists": self.lists, "segment": self.segment}
 
     def _cities(self) -> CityLists:
@@ -128,19 +119,17 @@ class IteratedThreeOpt(IndependentWalks):
 
     @property
     def description(self) -> str:
-        """The search in a few words."""
         return f"iterated 3-opt by {self.lists} neighbours"
 
     # --- the walks: see `IndependentWalks` ---
 
     def start(self) -> None:
-        """Let every walk of this rank begin with the cities in their order."""
+        """Start every walk of this rank with the cities in their order."""
         self.write_control(self.start_length, 1)
         self.number()
         self.launch(begin_tours, self.seed)
 
     def improve(self, count: int, stop: Stop) -> None:
-        """Perturb every walk ``count`` times."""
         self.launch(improve_tours, self.cities, count, self._kicks(stop))
 
     def resume(self) -> None:
@@ -148,12 +137,10 @@ class IteratedThreeOpt(IndependentWalks):
         self.launch(resume_tours)
 
     def keep_best(self) -> None:
-        """Copy best tours that are the present ones."""
         self.launch(keep_best)
 
-    def in_words(self, found: np.ndarray) -> np.ndarray:
-        """Return the cities of a tour by their numbers in the instance."""
-        cities: np.ndarray = self.order[found]
+    def numbered_by_problem(self, solution: np.ndarray) -> np.ndarray:
+        cities: np.ndarray = self.order[solution]
         return cities
 
     def _kicks(self, stop: Stop) -> Kicks:

@@ -37,7 +37,7 @@ class Taking(Checkpointer):
     """A checkpointer that ends the run once its state has been checked."""
 
     def taken(self, layout):
-        super().taken(layout)
+        super().take(layout)
         raise AcceptedError
 
 

@@ -58,7 +58,7 @@ def walking(backend, ranks, count):
     )
     search.warm_up()
     outcome = search.run(Iterations(400), ranks=ranks)
-    return [*astuple(outcome)[:6], outcome.solution.tolist()], search.launcher.memory.here, [0, 0]
+    return [*astuple(outcome)[:6], outcome.solution.tolist()], search.launcher.memory.count, [0, 0]
 
 
 def subtrees(backend, ranks, count):

@@ -1,4 +1,4 @@
-"""A problem's `cost` held to what a search needs of it, before anything else is held to `cost`."""
+"""Check of a problem's `cost`, before other functions are compared with `cost`."""
 
 from __future__ import annotations
 
@@ -22,12 +22,10 @@ class CheckedScorer:
 
     Attributes
     ----------
-    problem : Problem
     tolerance : int
         Largest error of differences, since either cost may be inexact.
     costs_met : tuple of int or None
         The least and the largest so far.
-
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -37,25 +35,25 @@ class CheckedScorer:
         self.costs_met: tuple[int, int] | None = None
 
     def cost(self, solution: np.ndarray) -> int:
-        """The cost of one solution: (n,)."""
+        """Return the cost of one solution: (n,)."""
         return self.noted(self.integer(self.problem.cost(solution)))
 
     def costs(self, solutions: np.ndarray) -> np.ndarray:
-        """The costs of several: (count, n) -> (count,) int64."""
-        found = self.problem.costs(solutions)
-        is_array = isinstance(found, np.ndarray) and found.dtype.kind in "iu"
-        if not is_array or found.shape != (len(solutions),):
-            given = f"an array of {found.dtype}, {found.shape}" if isinstance(found, np.ndarray) else f"{found!r}"
+        """Return the costs of several: (count, n) -> (count,) int64."""
+        costs = self.problem.costs(solutions)
+        is_array = isinstance(costs, np.ndarray) and costs.dtype.kind in "iu"
+        if not is_array or costs.shape != (len(solutions),):
+            returned = f"an array of {costs.dtype}, {costs.shape}" if isinstance(costs, np.ndarray) else f"{costs!r}"
             raise WrongCost(
-                f"{self.problem.name}: `costs` gives {given} for {len(solutions)} solutions: expected an integer each, "
-                f"an array of int64, {(len(solutions),)} ({self.place_of('costs')})"
+                f"{self.problem.name}: `costs` gives {returned} for {len(solutions)} solutions: expected an integer "
+                f"each, an array of int64, {(len(solutions),)} ({self.place_of('costs')})"
             )
-        for cost in (found.min(), found.max()) if len(found) else ():
+        for cost in (costs.min(), costs.max()) if len(costs) else ():
             self.noted(int(cost))
-        return found.astype(np.int64)
+        return costs.astype(np.int64)
 
     def integer(self, cost: Any) -> int:
-        """The cost as Python's own integer; anything else is refused."""
+        """Return the cost as Python's own integer; refuse anything else."""
         if isinstance(cost, (int, np.integer)) and not isinstance(cost, bool):
             return int(cost)
         advice = "is there a return?" if cost is None else "write int(...)"
@@ -67,7 +65,7 @@ class CheckedScorer:
         )
 
     def noted(self, cost: int) -> int:
-        """The cost, which must lie in the range that the problem states."""
+        """Return the cost, which must be in the range that the problem states, and record it."""
         if self.stated is not None and not self.stated[0] <= cost <= self.stated[1]:
             raise WrongCost(
                 f"{self.problem.name}: a solution costs {cost}: expected {self.stated[0]} to {self.stated[1]}, as "
@@ -78,30 +76,22 @@ class CheckedScorer:
         return cost
 
     def place_of(self, method: str) -> str:
-        """File and line of one of the problem's methods."""
-        found = inspect.unwrap(getattr(self.problem, method))
-        code = getattr(getattr(found, "__func__", found), "__code__", None)
+        """Return file and line of one of the problem's methods."""
+        function = inspect.unwrap(getattr(self.problem, method))
+        code = getattr(getattr(function, "__func__", function), "__code__", None)
         return f"{code.co_filename}:{code.co_firstlineno}: {method}" if code else method
 
 
 def check_costs(problem: Problem, seed: int) -> CheckedScorer:
     """Check `Problem.cost`, and compare `Problem.costs` with it, for some random solutions.
 
-    Returns
-    -------
-    The checked scorer for later use.
-
-    Raises
-    ------
-    WrongCost
-        A cost is no integer or is outside `cost_range`, changes its solution, or differs in a second call; or `costs`
-        returns other values.
-
+    Return the checked scorer for later use. Raises `WrongCost` if a cost is no integer or is outside `cost_range`,
+    changes its solution, or differs in a second call; or if `costs` returns other values.
     """
     scorer = CheckedScorer(problem)
     random = np.random.default_rng(seed)
     solutions = np.array([random_solution(problem.encoding, random) for _ in range(SCORED)])
-    alone = [repeatable_cost(scorer, one) for one in solutions]
+    alone = [repeatable_cost(scorer, solution) for solution in solutions]
     together = solutions.copy()
     for cost, expected in zip(scorer.costs(together).tolist(), alone, strict=True):
         if cost != expected:
@@ -109,17 +99,17 @@ def check_costs(problem: Problem, seed: int) -> CheckedScorer:
                 f"{problem.name}: `costs` says {cost} of a solution: expected {expected}, as `cost` says "
                 f"({scorer.place_of('costs')}; {scorer.place_of('cost')})"
             )
-    for one, after in zip(solutions, together, strict=True):
-        refuse_a_change(scorer, "costs", one, after)
+    for solution, after in zip(solutions, together, strict=True):
+        refuse_a_change(scorer, "costs", solution, after)
     return scorer
 
 
 def repeatable_cost(scorer: CheckedScorer, solution: np.ndarray) -> int:
-    """The cost of a solution, asked twice; it must be the same, and so must the solution."""
-    given = solution.copy()
-    first = scorer.cost(given)
-    refuse_a_change(scorer, "cost", solution, given)
-    second = scorer.cost(given)
+    """Return the cost of a solution, scored twice; neither cost nor solution may change."""
+    copied = solution.copy()
+    first = scorer.cost(copied)
+    refuse_a_change(scorer, "cost", solution, copied)
+    second = scorer.cost(copied)
     if first != second:
         raise WrongCost(
             f"{scorer.problem.name}: `cost` returns {first} for a solution, and {second} on the second call: expected "
@@ -129,7 +119,7 @@ def repeatable_cost(scorer: CheckedScorer, solution: np.ndarray) -> int:
 
 
 def refuse_a_change(scorer: CheckedScorer, method: str, before: np.ndarray, after: np.ndarray) -> None:
-    """Refuse a scorer that has written to its solution."""
+    """Raise `WrongCost` if a scorer has written to its solution."""
     changed = np.flatnonzero(before != after)
     if len(changed):
         p = int(changed[0])
@@ -140,7 +130,7 @@ def refuse_a_change(scorer: CheckedScorer, method: str, before: np.ndarray, afte
 
 
 def random_solution(encoding: Encoding, random: np.random.Generator) -> np.ndarray:
-    """A solution of an encoding: (n,), of its dtype; real numbers are multiples of 2^-24."""
+    """Return a random solution of an encoding: (n,), of its dtype; real numbers are multiples of 2^-24."""
     if encoding.code == kinds.PERMUTATION:
         return random.permutation(encoding.n).astype(encoding.dtype)
     if encoding.code == kinds.REALS:

@@ -1,4 +1,4 @@
-"""Executors of single calls of a problem's functions: the request, and the answer of a device."""
+"""Executors of single calls of a problem's functions."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ TEAMS = 3
 
 
 @lru_cache(maxsize=64)
-def scan_kernel(hooks: Hooks, one: Neighbourhood) -> Kernel:
-    """The scan of a tabu search, which takes the neighbour that adds least as long as its memory is blank."""
-    rules = Rules((one.shape,), one.change, MOVES, TABU, HALT, decode=one.decode, apply=one.apply)
+def scan_kernel(hooks: Hooks, kind: Neighbourhood) -> Kernel:
+    """Return the scan of a tabu search, which takes the neighbour that adds least as long as its memory is blank."""
+    rules = Rules((kind.shape,), kind.change, MOVES, TABU, HALT, decode=kind.decode, apply=kind.apply)
     return search_kernels(hooks, rules).scan
 
 
@@ -38,22 +38,21 @@ class CheckExecutor:
 
     Parameters
     ----------
-    problem, name, evaluation_name
-        The problem, a neighbourhood's name and an evaluation's.
+    name, evaluation_name
+        Of the neighbourhood and the evaluation.
     lanes
-        Of the teams.
+        Lanes of a team.
     place
         Name of the place in messages.
 
     Attributes
     ----------
     solution, data
-        The walk's solution, and the data of the functions: memory of the device.
+        The walk's solution, and the data of the functions, in memory of kernels.
     cost : int
-        Cost of that solution, which `value` is compared with; set with each move.
+        Cost of that solution, for comparison with `value`; set with each move.
     first_at_once, most_asked : int
         Number of differences in a first request (0 for all), and in one for a whole neighbourhood.
-
     """
 
     first_at_once = 0
@@ -65,56 +64,56 @@ class CheckExecutor:
 
     def __init__(self, problem: Problem, name: str, evaluation_name: str, lanes: int, place: str) -> None:
         self.problem, self.name, self.evaluation_name = problem, name, evaluation_name
-        self.one = problem.neighbourhood(name)
+        self.neighbourhood = problem.neighbourhood(name)
         self.evaluation = problem.evaluations(name)[evaluation_name]
         self.hooks = problem.hooks(self.evaluation, name)
-        self.kernels = hook_check_kernels(self.hooks, self.one.change, self.one.apply)
+        self.kernels = hook_check_kernels(self.hooks, self.neighbourhood.change, self.neighbourhood.apply)
         self.lanes = lanes
         self.place = place if lanes == 1 else f"{place} with {lanes} lanes"
-        given = problem.checked_data_for(evaluation_name)
-        check_neighbourhood(problem.name, self.one, problem.encoding.dtype)
-        check_functions(problem.name, self.evaluation, problem.encoding.dtype, type(given))
-        self.data = self.loaded(problem.with_room(given, self.teams * lanes))
+        data = problem.checked_data_for(evaluation_name)
+        check_neighbourhood(problem.name, self.neighbourhood, problem.encoding.dtype)
+        check_functions(problem.name, self.evaluation, problem.encoding.dtype, type(data))
+        self.data = self.loaded(problem.with_room(data, self.teams * lanes))
 
     # --- memory ---
 
     def array(self, host: np.ndarray) -> Any:
-        """A copy of a flat host array where kernels read it."""
+        """Return a copy of a flat host array in memory of kernels."""
         raise NotImplementedError
 
     def host(self, array: Any) -> np.ndarray:
         """Return the present content of an array."""
         raise NotImplementedError
 
-    def loaded(self, given: Any) -> Any:
+    def loaded(self, data: Any) -> Any:
         """Return the bundle in memory of kernels, with unwritten rows."""
-        found = self.emptied(given)
-        for field, kind in fields_of(type(given)).items():
+        bundle = self.emptied(data)
+        for field, kind in fields_of(type(data)).items():
             if isinstance(kind, Array) and not isinstance(kind, RowArray):
-                setattr(found, field, self.to_read(getattr(given, field)))
-        return found
+                setattr(bundle, field, self.to_read(getattr(data, field)))
+        return bundle
 
     def to_read(self, host: np.ndarray) -> Any:
         """Return a flat host array in memory of kernels that is never written."""
         return self.array(host)
 
     def emptied(self, data: Any, pattern: int = PATTERNS[0]) -> Any:
-        """The same bundle with other rows."""
-        found = copy.copy(data)
+        """Return the same bundle with other rows."""
+        bundle = copy.copy(data)
         sizes = row_sizes(data)
         for field, kind in fields_of(type(data)).items():
             if isinstance(kind, RowArray):
                 element = np.dtype(kind.element.dtype)
                 blank = np.full(sizes[field] * element.itemsize, pattern, np.uint8).view(element)
-                setattr(found, field, self.array(blank))
-        return found
+                setattr(bundle, field, self.array(blank))
+        return bundle
 
     def rows(self) -> dict[str, np.ndarray]:
         """Return the walk's rows by name."""
         return {name: self.host(getattr(self.data, name)) for name in row_sizes(self.data)}
 
     def fresh(self, pattern: int = PATTERNS[0]) -> CheckExecutor:
-        """Another walk that begins at the same solution."""
+        """Return another walk that begins at the same solution."""
         other = copy.copy(self)
         other.data = other.emptied(self.data, pattern)
         other.build(self.host(self.solution))
@@ -126,65 +125,64 @@ class CheckExecutor:
 
     # --- the problem's functions ---
 
-    def launch(self, kernel: Kernel, teams: int, *given: Any, writes: bool = True) -> None:
-        """Run a kernel; ``given`` stands before the solution. Without ``writes`` it only reads what a walk keeps."""
+    def launch(self, kernel: Kernel, teams: int, *arguments: Any, writes: bool = True) -> None:
+        """Run a kernel; ``arguments`` precede the solution. Without ``writes`` it can only read the state of a walk."""
         raise NotImplementedError
 
     def build(self, solution: np.ndarray) -> None:
-        """Let the walk stand at a solution: (n,)."""
+        """Set the walk to a solution: (n,)."""
         self.solution = self.array(solution)
         if self.hooks.begin is not None:
             self.launch(self.kernels.build, 1)
 
     def ask(self, moves: np.ndarray) -> np.ndarray:
         """Return the changes of moves by `delta`, or by `value` and the cost: (count, 3) -> (count,) int64."""
-        found = self.array(np.zeros(len(moves), np.int32))
-        self.launch(self.kernels.ask, self.teams, len(moves), self.array(moves.reshape(-1)), found, writes=False)
-        said = self.host(found).astype(np.int64)
-        return np.where(said == NEVER, NEVER, said - self.cost) if self.hooks.delta is None else said
+        results = self.array(np.zeros(len(moves), np.int32))
+        self.launch(self.kernels.ask, self.teams, len(moves), self.array(moves.reshape(-1)), results, writes=False)
+        changes = self.host(results).astype(np.int64)
+        return np.where(changes == NEVER, NEVER, changes - self.cost) if self.hooks.delta is None else changes
 
     def ask_quick(self, indices: np.ndarray, moves: np.ndarray) -> np.ndarray:
         """Return the same by `quick`, for neighbours known to `refresh`."""
-        found = self.array(np.zeros(len(moves), np.int32))
+        results = self.array(np.zeros(len(moves), np.int32))
         numbers = self.array(indices.astype(np.uint32))
         listed = self.array(moves.reshape(-1))
-        self.launch(self.kernels.ask_quick, self.teams, len(moves), numbers, listed, found, writes=False)
-        return self.host(found).astype(np.int64)
+        self.launch(self.kernels.ask_quick, self.teams, len(moves), numbers, listed, results, writes=False)
+        return self.host(results).astype(np.int64)
 
     def ask_parts(self, moves: np.ndarray) -> np.ndarray:
-        """The same by `partial`, summed up."""
-        found = self.array(np.zeros(len(moves) * self.lanes, np.int32))
-        self.launch(self.kernels.ask_parts, self.teams, len(moves), self.array(moves.reshape(-1)), found, writes=False)
-        return self.host(found).reshape(-1, self.lanes).sum(axis=1, dtype=np.int64)
+        """Return the same by `partial`, summed up."""
+        parts = self.array(np.zeros(len(moves) * self.lanes, np.int32))
+        self.launch(self.kernels.ask_parts, self.teams, len(moves), self.array(moves.reshape(-1)), parts, writes=False)
+        return self.host(parts).reshape(-1, self.lanes).sum(axis=1, dtype=np.int64)
 
     def refresh(self, first: int, end: int, changed: int, move: tuple[int, int, int]) -> None:
-        """Tell the problem that these neighbours are asked for next, if it has to know."""
+        """Prepare the evaluation of these neighbours by `refresh`, if the problem has it."""
         if self.hooks.refresh is not None:
             self.launch(self.kernels.refresh, self.teams, Share(0, 1, first, end), changed, Move(*move))
 
     def touched(self, move: tuple[int, int, int], size: int) -> np.ndarray | None:
         """Return the neighbours that the problem lists as touched by the last move; None for all."""
-        found = self.array(np.zeros(size + 2, np.int32))
-        self.launch(self.kernels.list_touched, 1, size + 1, Move(*move), found, writes=False)
-        count, *listed = self.host(found).tolist()
+        results = self.array(np.zeros(size + 2, np.int32))
+        self.launch(self.kernels.list_touched, 1, size + 1, Move(*move), results, writes=False)
+        count, *listed = self.host(results).tolist()
         return None if count < 0 else np.array(listed[:count], np.int64)
 
-    def constraints(self, room: int) -> tuple[int, np.ndarray]:
-        """Return the number of violated constraints, and rows of at most ``room`` of them.
+    def constraints(self, most: int) -> tuple[int, np.ndarray]:
+        """Return the number of violated constraints, and rows of at most ``most`` of them.
 
         A row has the constraint, the number of its repairs, and the largest of their indices.
         """
-        found = self.array(np.zeros(1 + 3 * room, np.int32))
-        self.launch(self.kernels.list_constraints, 1, room, found, writes=False)
-        words = self.host(found)
+        results = self.array(np.zeros(1 + 3 * most, np.int32))
+        self.launch(self.kernels.list_constraints, 1, most, results, writes=False)
+        words = self.host(results)
         return int(words[0]), words[1:].reshape(-1, 3)[: max(0, int(words[0]))]
 
     def make(self, move: tuple[int, int, int]) -> None:
-        """Make a move."""
         self.launch(self.kernels.make, 1, self.problem.encoding.n, Move(*move))
 
     def led_to(self, move: tuple[int, int, int]) -> np.ndarray:
-        """The neighbour to which a move leads; all stays as it was."""
+        """Return the neighbour to which a move leads, without making the move."""
         other = copy.copy(self)
         other.data = copy.copy(self.data)
         for field in row_sizes(self.data):
@@ -208,7 +206,7 @@ class CheckExecutor:
         walk.solution, walk.control = self.solution, self.array(control)
         sizes, none = np.array([size, 0, 0], np.uint32), np.zeros(1, np.float32)
         run = WalkSettings(self.array(np.zeros(LIMITS, np.int32)), self.array(sizes), self.array(none))
-        kernel = scan_kernel(self.hooks, self.one)
+        kernel = scan_kernel(self.hooks, self.neighbourhood)
         self.start(kernel, self.teams, (True, 0, 0, 1, keys, Rows(walk, 1), run, Rows(self.data, 1)))
         key = int(self.host(keys)[0])
         return None if key == NO_KEY else key & 0xFFFFFFFF
@@ -219,34 +217,22 @@ class CheckExecutor:
 
 
 class DeviceExecutor(CheckExecutor):
-    """The same on a device.
-
-    Parameters
-    ----------
-    backend
-        A `backends.launch.Backend`.
-    problem, name, evaluation_name, lanes
-        See `CheckExecutor`.
-
-    """
+    """An executor on a device; ``backend`` is a `backends.launch.Backend`."""
 
     def __init__(self, backend: Any, problem: Problem, name: str, evaluation_name: str, lanes: int) -> None:
         self.backend = backend
         super().__init__(problem, name, evaluation_name, lanes, f"on {backend.name}")
 
     def array(self, host: np.ndarray) -> Any:
-        """A copy of a flat host array on the device."""
         return self.backend.upload(np.ascontiguousarray(host))
 
     def host(self, array: Any) -> np.ndarray:
-        """Return the content of a copy after all launches."""
-        found: np.ndarray = self.backend.download(array)
-        return found
+        content: np.ndarray = self.backend.download(array)
+        return content
 
-    def launch(self, kernel: Kernel, teams: int, *given: Any, writes: bool = True) -> None:
-        """Run a kernel; ``given`` precedes the solution. Writes are not checked."""
-        self.start(kernel, teams, (*given, self.solution, self.data))
+    def launch(self, kernel: Kernel, teams: int, *arguments: Any, writes: bool = True) -> None:
+        """Run a kernel; ``arguments`` precede the solution. Writes are not checked."""
+        self.start(kernel, teams, (*arguments, self.solution, self.data))
 
     def start(self, kernel: Kernel, teams: int, arguments: tuple[Any, ...]) -> None:
-        """Launch a kernel."""
         self.backend.launch(kernel, teams, self.lanes, *arguments)

@@ -1,4 +1,4 @@
-"""The plain-Python run as a bench: it checks subscripts, overflow and barriers, which devices do not."""
+"""The reference interpreter as an executor: it checks subscripts, overflow and barriers, which devices do not."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ INTERPRETER_ERRORS = (ArithmeticError, AssertionError, LookupError, TypeError, V
 
 
 class ReadLimitReached(Exception):  # noqa: N818
-    """A `InterpreterExecutor` has read, or worked, as much as it may."""
+    """An `InterpreterExecutor` has used up its reads or its time."""
 
 
 class MeteredArray(np.ndarray):
     """An array that counts the reads of itself and its views."""
 
-    left: list[int]
+    reads: list[int]
 
     def __array_finalize__(self, source: Any) -> None:
-        self.left = getattr(source, "left", [0])
+        self.reads = getattr(source, "reads", [0])
 
     def __getitem__(self, key: Any) -> Any:
-        self.left[0] -= 1
-        if self.left[0] < 0:
+        self.reads[0] -= 1
+        if self.reads[0] < 0:
             raise ReadLimitReached
         return super().__getitem__(key)
 
@@ -53,15 +53,15 @@ def read_only(array: np.ndarray) -> np.ndarray:
     return same
 
 
-def metered(array: np.ndarray, left: list[int]) -> MeteredArray:
-    """Return the same memory; its reads count down ``left[0]``, and raise `ReadLimitReached` at 0."""
+def metered(array: np.ndarray, reads: list[int]) -> MeteredArray:
+    """Return the same memory; reads count down ``reads[0]``, and raise `ReadLimitReached` at 0."""
     same: MeteredArray = array.view(MeteredArray)
-    same.left = left
+    same.reads = reads
     return same
 
 
 def map_arrays(data: Any, change: Callable[[np.ndarray], np.ndarray]) -> Any:
-    """The bundle with every array, rows included, as ``change`` makes it."""
+    """Return the bundle with every array, rows included, changed by a function."""
     changed = copy.copy(data)
     for name, kind in fields_of(type(data)).items():
         if isinstance(kind, Array):
@@ -78,11 +78,10 @@ class InterpreterExecutor(CheckExecutor):
         See `CheckExecutor`.
     reverse
         True to run lanes from last to first.
-    left
+    reads
         One element: the number of elements that kernels may read before `ReadLimitReached` ends the check.
     seconds
         Processor time after which no further kernel runs: some functions compute much and read little.
-
     """
 
     first_at_once = 1  # so that some are rescored before the reads run out
@@ -96,53 +95,51 @@ class InterpreterExecutor(CheckExecutor):
         evaluation_name: str,
         lanes: int = 1,
         reverse: bool = False,
-        left: list[int] | None = None,
+        reads: list[int] | None = None,
         seconds: float = math.inf,
     ) -> None:
         super().__init__(problem, name, evaluation_name, lanes, "in plain Python")
-        self.reverse, self.left = reverse, left
+        self.reverse, self.reads = reverse, reads
         self.end = time.process_time() + seconds
         self.place += ", which run from last to first" if reverse else ""
 
     def array(self, host: np.ndarray) -> np.ndarray:
-        """A copy of a flat array."""
         return host.copy()
 
     def to_read(self, host: np.ndarray) -> np.ndarray:
-        """Return the array as a read-only one."""
         return read_only(host)
 
     def host(self, array: np.ndarray) -> np.ndarray:
-        """Return the present content of an array."""
         return array.copy()
 
     def at_leisure(self, reads: int | None = None) -> InterpreterExecutor:
-        """The same walk with other reads left, and no clock."""
+        """Return the same walk with another number of reads, and no clock."""
         other = copy.copy(self)
-        other.left, other.end = None if reads is None else [reads], math.inf
+        other.reads, other.end = None if reads is None else [reads], math.inf
         return other
 
-    def launch(self, kernel: Kernel, teams: int, *given: Any, writes: bool = True) -> None:
-        """Run a kernel; ``given`` stands before the solution. Without ``writes`` nothing of a walk can be written."""
+    def launch(self, kernel: Kernel, teams: int, *arguments: Any, writes: bool = True) -> None:
+        """Run a kernel; ``arguments`` precede the solution. Without ``writes`` the state of a walk is read-only."""
         data, solution = self.data, self.solution
         if not writes:
             data, solution = map_arrays(data, read_only), read_only(solution)
-        self.start(kernel, teams, (*given, solution, data))
+        self.start(kernel, teams, (*arguments, solution, data))
 
     def start(self, kernel: Kernel, teams: int, arguments: tuple[Any, ...]) -> None:
-        """Run a kernel with these arguments, if there are seconds left."""
+        """Run a kernel with these arguments, if there is time left."""
         if time.process_time() > self.end:
             raise ReadLimitReached
         try:
-            run_plainly(kernel, teams, self.lanes, arguments, self.reverse, self.left)
+            run_plainly(kernel, teams, self.lanes, arguments, self.reverse, self.reads)
         except ReadLimitReached:
             raise
         except INTERPRETER_ERRORS as error:
             self.refuse(error)
 
     def refuse(self, error: Exception) -> NoReturn:
-        """Say where in the problem's functions the plain-Python run met an error."""
-        functions = [*self.evaluation.functions, *self.one.decode, *([self.one.apply] if self.one.apply else [])]
+        """Raise the problem's error for one of the interpreter, with its place in the problem's functions."""
+        functions = [*self.evaluation.functions, *self.neighbourhood.decode]
+        functions += [self.neighbourhood.apply] if self.neighbourhood.apply else []
         main = self.hooks.delta or self.hooks.value
         assert main is not None
         where = f"{self.problem.name}, {self.name}, evaluation {self.evaluation_name}, {self.place}"
@@ -155,9 +152,9 @@ def run_plainly(
     lanes: int,
     arguments: tuple[Any, ...],
     reverse: bool = False,
-    left: list[int] | None = None,
+    reads: list[int] | None = None,
 ) -> None:
-    """Run a kernel in plain Python; with ``left`` its reads are counted (see `metered`)."""
+    """Run a kernel in plain Python; ``reads`` count down (see `metered`)."""
     from core.lang import reference_interpreter
 
     kinds, values, types = unbundled(kernel, arguments)
@@ -166,27 +163,27 @@ def run_plainly(
         if isinstance(kind, Array):
             if isinstance(kind.element, Generic):
                 types[kind.element.name] = BY_DTYPE[values[key].dtype]
-            if left is not None:
-                values[key] = metered(values[key], left)
+            if reads is not None:
+                values[key] = metered(values[key], reads)
     program = kernel.specialise(constants, lanes, types)
     reference_interpreter.run(program, teams, list(values.values()), reverse)
 
 
 def located_error(error: Exception, main: Function, functions: Sequence[Function], where: str) -> ProblemError:
-    """Return the problem's error for one of a plain-Python run, with the place in the problem's functions."""
-    own = {one.path for one in functions}
+    """Return the problem's error for one of the interpreter, with its place in the problem's functions."""
+    own = {function.path for function in functions}
     ours = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in own]
     place = f"{main.path}:{main.first_line}: {main.name}"
     if ours:
         place = f"{ours[-1].filename}:{ours[-1].lineno}: {ours[-1].name}"
     what = str(error.__cause__ or error)  # the cause names no place again
-    mistake: type[ProblemError] = ProblemError
+    kind: type[ProblemError] = ProblemError
     if "read-only" in str(error):
-        what, mistake = WRITTEN, WrongWrite
+        what, kind = WRITTEN, WrongWrite
     elif isinstance(error, LookupError):
-        mistake = WrongSubscript
+        kind = WrongSubscript
     elif isinstance(error, ArithmeticError):
-        mistake = WrongNumber
+        kind = WrongNumber
     elif isinstance(error, RuntimeError):
-        mistake = WrongLanes
-    return mistake(f"{place}: {what} ({where})")
+        kind = WrongLanes
+    return kind(f"{place}: {what} ({where})")

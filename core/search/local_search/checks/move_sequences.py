@@ -26,13 +26,13 @@ class Mover(Protocol):
     """Executor of moves that only the problem's `move` can make; it has the solution of the sequence."""
 
     def build(self, solution: np.ndarray) -> None:
-        """Stand at a solution."""
+        """Set the solution."""
 
     def led_to(self, move: tuple[int, int, int]) -> np.ndarray:
-        """The neighbour to which a move leads; all stays as it was."""
+        """Return the neighbour to which a move leads, without making the move."""
 
     def make(self, move: tuple[int, int, int]) -> None:
-        """Go there."""
+        """Make a move."""
 
 
 class SequencePoint:
@@ -40,8 +40,6 @@ class SequencePoint:
 
     Attributes
     ----------
-    solution : ndarray, shape (n,)
-    cost : int
     indices : ndarray, shape (count,), int64
         Indices of neighbours; the first ``of_window`` belong to the sequence's window.
     moves : ndarray, shape (count, 3), int32
@@ -51,13 +49,12 @@ class SequencePoint:
         True if the first executor reported that it is no move (`core.kernels.local_search.moves.NEVER`).
     candidates : ndarray, int64
         Indices of moves that all checks use, in the order of choice for the next point.
-    made : int or None
+    next_move : int or None
         The move to the next point.
     mover : Mover or None
         Makes its neighbours, if NumPy cannot make the move.
     where : str
         Text after the seed in messages; empty for a point of the walk.
-
     """
 
     def __init__(
@@ -77,10 +74,10 @@ class SequencePoint:
         self.rescored = np.zeros(len(indices), bool)
         self.claims = np.full(len(indices), UNKNOWN, np.int8)
         self.candidates = np.arange(0)
-        self.made: int | None = None
+        self.next_move: int | None = None
 
     def picked(self, few: int | None) -> np.ndarray:
-        """Positions of all its moves, or of a few: as many of the window, its ends among them, as of the others."""
+        """Return the positions of all its moves, or of a few: half from the window, with its ends."""
         if few is None or few >= len(self.indices):
             return np.arange(len(self.indices))
         half = min(max(1, few // 2), self.of_window)
@@ -93,8 +90,6 @@ class MoveSequence:
 
     Parameters
     ----------
-    scorer
-        Of the problem.
     name
         Of the neighbourhood.
     seed
@@ -102,13 +97,8 @@ class MoveSequence:
     first, later, few
         Numbers of moves rescored at the first point, and at the others; number of moves that all checks use.
     mover
-        Makes a `Mover`, if NumPy cannot make the move.
-
-    Raises
-    ------
-    WrongState
-        By `station`: the problem's `move` makes an invalid solution.
-
+        Makes a `Mover`, if NumPy cannot make the move. `point` raises `WrongState` if the problem's `move` makes an
+        invalid solution.
     """
 
     def __init__(
@@ -123,114 +113,114 @@ class MoveSequence:
     ) -> None:
         self.scorer, self.problem, self.seed = scorer, scorer.problem, seed
         encoding = self.problem.encoding
-        self.one = self.problem.neighbourhood(name)
-        self.size = self.one.size(encoding, self.problem.points)
+        self.neighbourhood = self.problem.neighbourhood(name)
+        self.size = self.neighbourhood.size(encoding, self.problem.points)
         self.first, self.later, self.few = first, later, few
         self.random = np.random.default_rng(seed)
         self.start = random_solution(encoding, self.random)
         wide = max(1, min(WINDOW, first // 2, self.size))
         begin = int(self.random.integers(max(1, self.size - wide + 1)))
         self.window = range(begin, begin + wide)
-        self.stations: list[SequencePoint] = []
-        self.make_mover = mover if self.one.change == kinds.OWN else None
+        self.points: list[SequencePoint] = []
+        self.make_mover = mover if self.neighbourhood.change == kinds.OWN else None
         self.mover = self.make_mover() if self.make_mover is not None else None
 
-    def station(self, number: int) -> SequencePoint:
+    def point(self, number: int) -> SequencePoint:
         """Return the point after ``number`` moves; earlier points have been reached."""
-        if number == len(self.stations):
-            self.stations.append(self.next_station())
-        return self.stations[number]
+        if number == len(self.points):
+            self.points.append(self.next_point())
+        return self.points[number]
 
-    def next_station(self) -> SequencePoint:
-        """The first station, or that to which the last one's move leads."""
+    def next_point(self) -> SequencePoint:
+        """Return the first point, or that to which the last one's move leads."""
         solution, many, indices = self.start, self.first, np.array(self.window)
-        if self.stations:
-            solution, many = self.led_on(), self.later
+        if self.points:
+            solution, many = self.next_solution(), self.later
             indices = np.sort(self.random.choice(indices, min(len(indices), max(1, many // 2)), replace=False))
         elif self.mover is not None:
             self.mover.build(solution)
         others = self.random.integers(self.size, size=max(0, many - len(indices)))
         moves = self.listed(np.concatenate([indices, others]), solution)
-        station = SequencePoint(solution, np.concatenate([indices, others]), len(indices), moves, self.mover)
-        station.cost = self.scorer.cost(solution)
-        station.candidates = self.random.permutation(station.picked(self.few))
+        point = SequencePoint(solution, np.concatenate([indices, others]), len(indices), moves, self.mover)
+        point.cost = self.scorer.cost(solution)
+        point.candidates = self.random.permutation(point.picked(self.few))
         if self.mover is not None:  # its solution is not stored elsewhere
-            self.rescore(station, station.picked(None))
-        return station
+            self.rescore(point, point.picked(None))
+        return point
 
-    def stand(self, solution: np.ndarray, indices: np.ndarray, where: str = "") -> SequencePoint:
-        """Make a station beside the walk, for neighbours of these indices; none of its moves leads on."""
+    def point_at(self, solution: np.ndarray, indices: np.ndarray, where: str = "") -> SequencePoint:
+        """Return a point beside the walk, for neighbours of these indices."""
         listed = np.sort(indices)
         moves = self.listed(listed, solution)[np.searchsorted(listed, indices)]
         mover = self.make_mover() if self.make_mover is not None else None
         if mover is not None:
             mover.build(solution)
-        station = SequencePoint(solution, indices, 0, moves, mover, where)
-        station.cost = self.scorer.cost(solution)
-        return station
+        point = SequencePoint(solution, indices, 0, moves, mover, where)
+        point.cost = self.scorer.cost(solution)
+        return point
 
-    def led_on(self) -> np.ndarray:
-        """The solution to which the last station's move leads."""
-        last = self.stations[-1]
-        assert last.made is not None
+    def next_solution(self) -> np.ndarray:
+        """Return the solution to which the last point's move leads."""
+        last = self.points[-1]
+        assert last.next_move is not None
         if self.mover is None:
-            return self.neighbours(last, last.moves[last.made : last.made + 1])[0]
-        move = move_tuple(last.moves[last.made])
-        found = self.mover.led_to(move)
+            return self.neighbours(last, last.moves[last.next_move : last.next_move + 1])[0]
+        move = move_tuple(last.moves[last.next_move])
+        solution = self.mover.led_to(move)
         try:
-            self.problem.encoding.check(found)
+            self.problem.encoding.check(solution)
         except UserError as error:
-            said = str(error).replace("a start solution", "a solution")
-            text = f"{self.one.name} {move_text(move)} from seed {self.seed}"
-            raise WrongState(f"{self.problem.name}: {text}: its own move leads to {said}") from error
+            message = str(error).replace("a start solution", "a solution")
+            text = f"{self.neighbourhood.name} {move_text(move)} from seed {self.seed}"
+            raise WrongState(f"{self.problem.name}: {text}: its own move leads to {message}") from error
         self.mover.make(move)
-        return found
+        return solution
 
     def choose(self, number: int) -> tuple[int, int, int] | None:
         """Return the move to the next point after its candidates have been checked; None if none of them is a move."""
-        station = self.stations[number]
-        possible = station.candidates[station.claims[station.candidates] == A_MOVE]
+        point = self.points[number]
+        possible = point.candidates[point.claims[point.candidates] == A_MOVE]
         if not len(possible):
             return None
-        station.made = int(possible[0])
-        return move_tuple(station.moves[station.made])
+        point.next_move = int(possible[0])
+        return move_tuple(point.moves[point.next_move])
 
     def listed(self, indices: np.ndarray, solution: np.ndarray) -> np.ndarray:
-        """The moves (i, j, k) of neighbours of a solution: (count, 3) int32."""
+        """Return the moves (i, j, k) of neighbours of a solution: (count, 3) int32."""
         encoding, rows = self.problem.encoding, [np.empty((0, 3), np.int32)]
         runs = np.split(indices, np.flatnonzero(np.diff(indices) != 1) + 1) if len(indices) else []
         for run in runs:
-            rows.append(self.one.listed(int(run[0]), int(run[-1]) + 1, encoding, solution))
+            rows.append(self.neighbourhood.listed(int(run[0]), int(run[-1]) + 1, encoding, solution))
         return np.concatenate(rows)
 
-    def neighbours(self, station: SequencePoint, moves: np.ndarray) -> np.ndarray:
+    def neighbours(self, point: SequencePoint, moves: np.ndarray) -> np.ndarray:
         """Return the neighbours by moves from a point: (count, n)."""
-        if station.mover is not None:
-            return np.array([station.mover.led_to(move_tuple(move)) for move in moves])
-        found = np.empty((len(moves), len(station.solution)), station.solution.dtype)
-        make_neighbours(self.one.change, moves, station.solution, found)
-        return found
+        if point.mover is not None:
+            return np.array([point.mover.led_to(move_tuple(move)) for move in moves])
+        solutions = np.empty((len(moves), len(point.solution)), point.solution.dtype)
+        make_neighbours(self.neighbourhood.change, moves, point.solution, solutions)
+        return solutions
 
-    def rescore(self, station: SequencePoint, picks: np.ndarray) -> None:
-        """Find out what some moves of a station add by `cost`."""
-        left = picks[~station.rescored[picks]]
-        if len(left):
-            station.added[left] = self.added(station, station.moves[left])
-            station.rescored[left] = True
+    def rescore(self, point: SequencePoint, picks: np.ndarray) -> None:
+        """Score the changes of cost by some moves of a point."""
+        unscored = picks[~point.rescored[picks]]
+        if len(unscored):
+            point.added[unscored] = self.added(point, point.moves[unscored])
+            point.rescored[unscored] = True
 
-    def added(self, station: SequencePoint, moves: np.ndarray) -> np.ndarray:
+    def added(self, point: SequencePoint, moves: np.ndarray) -> np.ndarray:
         """Return the changes of cost by moves from a point: (count,) int64."""
-        others = self.neighbours(station, moves)
-        costs = self.scorer.costs(others) if len(others) > 1 else np.array([self.scorer.cost(one) for one in others])
-        return costs - station.cost
+        solutions, scorer = self.neighbours(point, moves), self.scorer
+        costs = scorer.costs(solutions) if len(moves) > 1 else np.array([scorer.cost(each) for each in solutions])
+        return costs - point.cost
 
 
 def move_tuple(move: Any) -> tuple[int, int, int]:
-    """A move as Python's integers."""
+    """Return a move as Python's integers."""
     i, j, k = (int(x) for x in move)
     return i, j, k
 
 
 def move_text(move: Any) -> str:
-    """A move as people write it: (3, 17)."""
+    """Return a move as text, such as (3, 17)."""
     return f"({', '.join(str(int(x)) for x in move if x >= 0)})"

@@ -28,14 +28,7 @@ FIRST_ITERATIONS = (0, 1, 2)
 def check_rule(problem: Problem, algorithm: Algorithm, iterations: Iterable[int] = FIRST_ITERATIONS) -> None:
     """Call the function of a rule for draws between random solutions; an algorithm without one passes.
 
-    Parameters
-    ----------
-    problem
-        Its costs are those of the draws.
-    algorithm
-        The algorithm.
-    iterations
-        Numbers of the draws.
+    ``iterations`` are numbers of the draws.
 
     Raises
     ------
@@ -43,7 +36,6 @@ def check_rule(problem: Problem, algorithm: Algorithm, iterations: Iterable[int]
         One line with file and line of the function, and the draw.
     KernelError
         The function is not in the language.
-
     """
     if algorithm.accepts is None:
         return
@@ -58,17 +50,17 @@ def call_rule(problem: Problem, algorithm: Algorithm, draw: Draw) -> None:
     """Call the function of a rule once; raises `ProblemError`."""
     from core.lang import reference_interpreter
 
-    accepts, given = algorithm.accepts, algorithm.rule_data
+    accepts, parameters = algorithm.accepts, algorithm.rule_data
     assert accepts is not None
-    data = () if given is None else (map_arrays(given, read_only),)
-    kernel = rule_check_kernel(accepts, given is not None)
+    data = () if parameters is None else (map_arrays(parameters, read_only),)
+    kernel = rule_check_kernel(accepts, parameters is not None)
     _, values, types = unbundled(kernel, (np.zeros(1, np.int32), draw, *data))
     program = kernel.specialise({}, 1, types)
     try:
         reference_interpreter.run(program, 1, list(values.values()))
     except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as error:
-        found, kind = str(error).partition("\n")[0], ProblemError
-        if "read-only" in found:
+        message, kind = str(error).partition("\n")[0], ProblemError
+        if "read-only" in message:
             kind = WrongWrite
         elif isinstance(error, LookupError):
             kind = WrongSubscript
@@ -76,7 +68,7 @@ def call_rule(problem: Problem, algorithm: Algorithm, draw: Draw) -> None:
             kind = WrongNumber
         where = "" if isinstance(error, KernelError) else f"{accepts.path}:{accepts.first_line}: {accepts.name}: "
         raise kind(
-            f"{where}{found}, for {draw!r}: expected True or False for every draw, and that the rule only reads "
+            f"{where}{message}, for {draw!r}: expected True or False for every draw, and that the rule only reads "
             f"({problem.name}, in plain Python)"
         ) from error
 
@@ -88,29 +80,24 @@ TRIED = 8
 def check_custom_moves(
     backend: Any, encoding: Encoding, neighbourhoods: Sequence[Neighbourhood], sizes: Sequence[int]
 ) -> None:
-    """Decode all moves once, and refuse one that leads out of a solution.
+    """Decode all moves once; refuse one that leads out of a solution.
 
-    The places of a move depend on its number and on the size of a solution alone, so no iteration has to look again.
-
-    Raises
-    ------
-    UserError
-        Names the first such move and the function that returned it.
-
+    The places of a move depend on its number and on the size of a solution alone, so no iteration needs another check.
+    Raises `UserError` with the first such move and the function that returned it.
     """
     limits = backend.capabilities
     lanes = min(64, limits.max_team_size)
     no_solution = np.empty(0)  # on which the moves of a custom neighbourhood do not depend
-    for one, size in zip(neighbourhoods, sizes, strict=True):
-        if not one.decode or one.change == OWN:
+    for neighbourhood, size in zip(neighbourhoods, sizes, strict=True):
+        if not neighbourhood.decode or neighbourhood.change == OWN:
             continue
         # In plain Python a division by zero is an error that names its line; on a device it may end the process.
         for first in sorted({0, max(0, size - TRIED)}):
-            one.listed(first, min(size, first + TRIED), encoding, no_solution)
+            neighbourhood.listed(first, min(size, first + TRIED), encoding, no_solution)
         teams = max(1, min(-(-size // lanes), 16 * limits.compute_units))
-        allowed = backend.upload(move_bounds(one.change, encoding.n, encoding.choices).reshape(-1))
+        allowed = backend.upload(move_bounds(neighbourhood.change, encoding.n, encoding.choices).reshape(-1))
         wrong = backend.upload(np.full(1, NO_KEY, np.uint64))
-        backend.launch(checking_kernel(one.decode), teams, lanes, size, encoding.n, allowed, wrong)
+        backend.launch(checking_kernel(neighbourhood.decode), teams, lanes, size, encoding.n, allowed, wrong)
         number = int(backend.download(wrong)[0])
         if number != NO_KEY:
-            one.listed(number, number + 1, encoding, no_solution)  # raises the error that names the move
+            neighbourhood.listed(number, number + 1, encoding, no_solution)  # raises the error that names the move

@@ -44,7 +44,7 @@ def test_tours_become_optima_of_moves_by_the_lists(cpu):
     n, ants = 60, 40
     search = colony(cpu, n, ants=ants)
     (colony_,) = search.colonies
-    rng, ground = np.random.default_rng(5), colony_.ground
+    rng, ground = np.random.default_rng(5), colony_.instance
     tours = np.array([rng.permutation(n) for _ in range(ants)], np.uint16)
     cpu.write(colony_.ants.tour, tours.reshape(-1))
     colony_.climb()

@@ -11,7 +11,7 @@ import pytest
 import core.problems
 from core.search import local_search
 from core.search.local_search import Evaluation, ProblemError, check
-from core.search.local_search.checks import validation
+from core.search.local_search.checks import validation, whole_neighbourhoods
 from core.search.local_search.checks.cost import check_costs
 from core.search.local_search.checks.evaluation import EvaluationCheck, likely_cause
 from core.search.local_search.checks.executors import CheckExecutor, DeviceExecutor
@@ -42,9 +42,9 @@ def device(request, devices):
     return devices[request.param]
 
 
-def along(problem, name, bench):
-    """Let a device follow a move sequence without plain Python first."""
-    EvaluationCheck(MoveSequence(check_costs(problem, 0), name, 0, 64, 16, 6), bench).run(24, (0, 3))
+def along(problem, name, executor):
+    """Let an executor alone make the moves, without plain Python before it."""
+    EvaluationCheck(MoveSequence(check_costs(problem, 0), name, 0, 64, 16, 6), executor).run(24, (0, 3))
 
 
 def said_of(mistake, problem, *asked, **how):
@@ -114,10 +114,10 @@ def test_a_neighbourhood_of_one_s_own_is_tried_by_its_own_moves(device):
 
 def test_what_is_no_move_for_one_evaluation_is_none_for_all():
     problem = PROBLEMS["tsp"]()
-    course = MoveSequence(check_costs(problem, 0), "2opt", 0, 64, 16, 6)
-    trial = EvaluationCheck(course, InterpreterExecutor(problem, "2opt", "table"))
+    sequence = MoveSequence(check_costs(problem, 0), "2opt", 0, 64, 16, 6)
+    trial = EvaluationCheck(sequence, InterpreterExecutor(problem, "2opt", "table"))
     trial.run(0)
-    course.station(0).claims[:] = 1 - course.station(0).claims
+    sequence.point(0).claims[:] = 1 - sequence.point(0).claims
     with pytest.raises(local_search.WrongDelta, match=r"says NEVER \(no move\), cost says|though it says NEVER"):
         trial.run(0)
 
@@ -145,7 +145,7 @@ def test_a_mistake_at_a_local_optimum_is_found(device):
 def test_neighbours_that_there_is_no_time_to_score_are_not_counted(device, monkeypatch):
     ticks = itertools.count()
     monkeypatch.setattr(validation.time, "process_time", lambda: next(ticks))
-    monkeypatch.setattr(validation, "CHUNK", 24 * 10)
+    monkeypatch.setattr(whole_neighbourhoods, "CHUNK", 24 * 10)
     monkeypatch.setattr(validation, "SCORING_SECONDS", 14)
     trial = check(RingCut(), "flip2", backends=[device]).tried[-1]
     assert (trial.swept, trial.size) == (70, 276)
@@ -248,11 +248,11 @@ def test_rows_in_another_order_are_no_mistake_but_noted(monkeypatch):
 
 def test_the_first_of_equal_neighbours_is_taken(device):
     problem = RingCut(weights=np.full(24, 3, np.int32))
-    bench = DeviceExecutor(device, problem, "flip2", "only", 1)
-    bench.build(np.zeros(24, np.int32))
-    said = bench.ask(np.array([[i, j, -1] for i in range(24) for j in range(i + 1, 24)], np.int32))
+    executor = DeviceExecutor(device, problem, "flip2", "only", 1)
+    executor.build(np.zeros(24, np.int32))
+    said = executor.ask(np.array([[i, j, -1] for i in range(24) for j in range(i + 1, 24)], np.int32))
     assert (said == said.min()).sum() > 1
-    assert bench.chosen(len(said)) == int(said.argmin())
+    assert executor.chosen(len(said)) == int(said.argmin())
 
 
 def test_another_choice_is_told(monkeypatch):

@@ -106,7 +106,7 @@ def test_the_warm_up_makes_an_iteration_of_the_walks_that_run_side_by_side_and_t
     search.warm_up()
     assert clock.launched[0] == (0, 1, 1)
     assert search.iteration_s == longest_s(search.plan, search.iteration_s) == 3.0
-    assert search.launcher.awake == search.launcher.memory.here == 5
+    assert search.launcher.awake == search.launcher.memory.count == 5
 
 
 @pytest.mark.parametrize("row", [WALKS, NEIGHBOURS], ids=named)

@@ -71,7 +71,7 @@ def tried_first(monkeypatch):
     run = evaluation.EvaluationCheck.run
 
     def noted(trial, moves):
-        tried.append((trial.bench.problem.name, trial.bench.name, trial.bench.evaluation_name))
+        tried.append((trial.executor.problem.name, trial.executor.name, trial.executor.evaluation_name))
         run(trial, moves)
 
     monkeypatch.setattr(evaluation.EvaluationCheck, "run", noted)
