@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.lang import *
 
 ROW = 32
-"""Elements per city, or per tour, in arrays: one for each city that a word can hold."""
+"""Elements of a row of an array: one for each city that a word can hold."""
 
 
 @function
@@ -32,7 +32,7 @@ def lowest(cities: u32) -> i32:
 
 @function
 def city_at(cities: u32, place: i32) -> i32:
-    """Return the city with ``place`` smaller ones in the set."""
+    """Return the city of a set that has ``place`` smaller ones there."""
     for _ in range(place):
         cities = cities & (cities - 1)
     return lowest(cities)
