@@ -6,6 +6,7 @@ that need no gathers. A move reverses the same range of columns in every row.
 
 from __future__ import annotations
 
+from core.kernels.two_opt.climb_states import EdgeTour, city_at, edge_at
 from core.kernels.two_opt.climbs import (
     NO_MOVE,
     Climbs,
@@ -27,19 +28,11 @@ FAR_BELOW = -0x7FFFFFFF
 
 
 @bundle
-class ColumnClimb:
-    """An instance, and the tour that a team climbs.
+class ColumnClimb(EdgeTour):
+    """State of a team. Its copy of the distances has n rows of n + 1, and begins at ``ordered[copy]``."""
 
-    Position p holds city ``tour[p]`` (position n the first one again), ``edge[p]`` is the length of the edge after it.
-    The team's copy of the distances has n rows of n + 1, and begins at ``ordered[copy]``.
-    """
-
-    n: Const[i32]
-    distances: Array[D]
     ordered: Array[D]
     copy: i32
-    tour: Array[i32]
-    edge: Array[i32]
     winner: Array[u64]
 
 
@@ -104,17 +97,6 @@ def apply(move: u64, state: ColumnClimb):
     barrier()
 
 
-@function
-def city_at(p: i32, state: ColumnClimb) -> i32:
-    return state.tour[p]
-
-
-@function
-def edge_at(p: i32, state: ColumnClimb) -> i32:
-    """Return the length of the edge after a position."""
-    return state.edge[p]
-
-
 climb = climb_function(load, scan, apply, city_at, edge_at)
 
 
@@ -133,10 +115,10 @@ def climb_columns(climbs: CountedClimbs, distances: Array[D], ordered: Array[D])
     state = ColumnClimb(
         climbs.n,
         distances,
+        shared_array(climbs.n + 1, i32),
+        shared_array(climbs.n + 1, i32),
         ordered,
         team_rank() * climbs.n * (climbs.n + 1),
-        shared_array(climbs.n + 1, i32),
-        shared_array(climbs.n + 1, i32),
         shared_array(1, u64),
     )
     current = CurrentClimb(shared_array(1, u32), shared_array(1, u32))

@@ -8,6 +8,7 @@ and the best of their moves is made, so that the outcome does not depend on the 
 
 from __future__ import annotations
 
+from core.kernels.two_opt.climb_states import ArrayTour, city_at, distance
 from core.kernels.two_opt.climbs import NO_MOVE, Climbs, CurrentClimb, best_of_team, climb_function, key_of, move_word
 from core.lang import *
 
@@ -34,13 +35,10 @@ class Queue:
 
 
 @bundle
-class QueueClimb:
-    """An instance, and the tour that a team climbs: ``tour[p]`` is the city at position p, ``place[city]`` is p."""
+class QueueClimb(ArrayTour):
+    """State of a team: ``place[city]`` is a city's position."""
 
-    n: Const[i32]
-    distances: Array[D]
     near_cities: Array[u16]
-    tour: Array[u16]
     place: Array[u16]
     queue: Queue
     winner: Array[u64]
@@ -62,11 +60,6 @@ def backward(p: i32, n: Const[i32]) -> i32:
 def city_beside(p: i32, side: Const[i32], state: QueueClimb) -> i32:
     """Return the city after a position, or before it."""
     return i32(state.tour[forward(p + 1, state.n) if side == FOLLOWING else backward(p - 1, state.n)])
-
-
-@function
-def distance(a: i32, b: i32, state: QueueClimb) -> i32:
-    return i32(state.distances[a * state.n + b])
 
 
 @function
@@ -189,11 +182,6 @@ def apply(move: u64, state: QueueClimb):
     barrier()
 
 
-@function
-def city_at(p: i32, state: QueueClimb) -> i32:
-    return i32(state.tour[p])
-
-
 climb = climb_function(load, scan, apply, city_at)
 
 
@@ -215,6 +203,6 @@ def climb_queue(climbs: Climbs, distances: Array[D], near_cities: Array[u16]):
     queue = Queue(shared_array(climbs.n, u16), shared_array((climbs.n + 31) // 32, u32), shared_array(2, i32))
     tour = shared_array(climbs.n, u16)
     place = shared_array(climbs.n, u16)
-    state = QueueClimb(climbs.n, distances, near_cities, tour, place, queue, shared_array(1, u64))
+    state = QueueClimb(climbs.n, distances, tour, near_cities, place, queue, shared_array(1, u64))
     current = CurrentClimb(shared_array(1, u32), shared_array(1, u32))
     climb(climbs, state, current)

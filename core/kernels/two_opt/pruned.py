@@ -8,6 +8,7 @@ scan, and the trajectory is that of the paper.
 
 from __future__ import annotations
 
+from core.kernels.two_opt.climb_states import EdgeTour, city_at, distance, edge_at
 from core.kernels.two_opt.climbs import (
     EVALUATIONS,
     NO_MOVE,
@@ -32,26 +33,13 @@ ANY_GAIN = 1 << 17
 
 
 @bundle
-class PrunedClimb:
-    """An instance, and the tour that a team climbs.
+class PrunedClimb(EdgeTour):
+    """State of a team: ``place[city]`` is a city's position, ``counted`` the number of moves evaluated by each lane."""
 
-    Position p holds city ``tour[p]`` (position n the first one again), ``place[city]`` is p, and ``edge[p]`` the length
-    of the edge after it. ``counted`` has the number of moves that each lane has evaluated.
-    """
-
-    n: Const[i32]
-    distances: Array[D]
     neighbours: Array[P]
-    tour: Array[u16]
     place: Array[u16]
-    edge: Array[i32]
     winner: Array[u64]
     counted: Array[u64]
-
-
-@function
-def distance(a: i32, b: i32, state: PrunedClimb) -> i32:
-    return i32(state.distances[a * state.n + b])
 
 
 @function
@@ -136,17 +124,6 @@ def apply(move: u64, state: PrunedClimb):
     barrier()
 
 
-@function
-def city_at(p: i32, state: PrunedClimb) -> i32:
-    return i32(state.tour[p])
-
-
-@function
-def edge_at(p: i32, state: PrunedClimb) -> i32:
-    """Return the length of the edge after a position."""
-    return state.edge[p]
-
-
 climb = climb_function(load, scan, apply, city_at, edge_at)
 
 
@@ -166,10 +143,10 @@ def climb_pruned(climbs: CountedClimbs, distances: Array[D], neighbours: Array[P
     state = PrunedClimb(
         climbs.n,
         distances,
-        neighbours,
         shared_array(climbs.n + 1, u16),
-        shared_array(climbs.n, u16),
         shared_array(climbs.n + 1, i32),
+        neighbours,
+        shared_array(climbs.n, u16),
         shared_array(1, u64),
         shared_array(team_size(), u64),
     )

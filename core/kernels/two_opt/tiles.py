@@ -7,6 +7,7 @@ word c holds d(t_r, c) | d(t_r+1, c) << 16, so one read serves two rows of the s
 
 from __future__ import annotations
 
+from core.kernels.two_opt.climb_states import DistanceMatrix, distance
 from core.kernels.two_opt.climbs import (
     FAR_BELOW,
     NO_KEY,
@@ -44,7 +45,7 @@ class TileSweep:
 
 
 @bundle
-class TiledClimb:
+class TiledClimb(DistanceMatrix):
     """An instance, and the tour that a team climbs.
 
     Tour word p is ``words[spot(p)]``, see `core.kernels.two_opt.climbs`. A sweep has ``tiles`` tiles. A row of
@@ -52,22 +53,15 @@ class TiledClimb:
     ``staged`` holds two tiles. ``gain[0]`` is the largest gain, ``winner[0]`` the smallest key of the moves with it.
     """
 
-    n: Const[i32]
     half: Const[i32]
     share: Const[i32]
     tiles: Const[i32]
     shape: TileSweep
-    distances: Array[u16]
     pairs: Array[u32]
     staged: Array[u32]
     words: Array[u32]
     gain: Array[i32]
     winner: Array[u32]
-
-
-@function
-def distance(a: i32, b: i32, state: TiledClimb) -> i32:
-    return i32(state.distances[a * state.n + b])
 
 
 @function
@@ -270,11 +264,11 @@ def climb_tiles(climbs: CountedClimbs, distances: Array[u16], pairs: Array[u32],
     """
     state = TiledClimb(
         climbs.n,
+        distances,
         (climbs.n + 1) // 2,
         ((climbs.n + 1) // 2 + team_size() - 1) // team_size(),
         (climbs.n + shape.rows) // shape.rows,
         shape,
-        distances,
         pairs,
         shared_array(shape.rows * 2 * ((climbs.n + 1) // 2), u32),
         shared_array(

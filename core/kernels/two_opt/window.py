@@ -11,6 +11,7 @@ of `core.kernels.two_opt.climbs.climb_function`, where a team climbs one tour at
 
 from __future__ import annotations
 
+from core.kernels.two_opt.climb_states import DistanceMatrix, distance
 from core.kernels.two_opt.climbs import (
     FAR_BELOW,
     NO_KEY,
@@ -41,8 +42,8 @@ class ClimberGroups:
 
 
 @bundle
-class Climber:
-    """View of the team's memory by lane ``member`` of climber ``group``.
+class Climber(DistanceMatrix):
+    """View of the team's memory, with the table of distances, by lane ``member`` of climber ``group``.
 
     Tour word p of the climber is ``words[base + p]``, see `core.kernels.two_opt.climbs`. ``maxima`` has a word for
     every lane, see `maximum`. ``winner`` (the smallest key), ``taken`` (the next climb) and ``length`` have a word for
@@ -51,7 +52,6 @@ class Climber:
     A sweep has ``chunks`` chunks of rows. A lane has ``share`` words of the tour, and ``alone`` rows of k = n / 2.
     """
 
-    n: Const[i32]
     chunks: Const[i32]
     share: Const[i32]
     alone: Const[i32]
@@ -59,18 +59,12 @@ class Climber:
     group: i32
     member: i32
     base: i32
-    table: Array[u16]
     words: Array[u32]
     maxima: Array[u32]
     winner: Array[u32]
     taken: Array[u32]
     length: Array[u32]
     done: Array[i32]
-
-
-@function
-def distance(a: i32, b: i32, state: Climber) -> i32:
-    return i32(state.table[a * state.n + b])
 
 
 # --- what changes before a scan ---
@@ -186,7 +180,7 @@ def scan(state: Climber) -> u32:
     for q in unroll(state.shape.diagonals):
         column[q] = city(state.words[first + q])
         length[q] = edge(state.words[first + q])
-        before[q] = i32(state.table[row + column[q]])
+        before[q] = i32(state.distances[row + column[q]])
     most, earliest, latest = 0, 0, 0
     for chunk in range(state.chunks):
         top = FAR_BELOW
@@ -202,7 +196,7 @@ def scan(state: Climber) -> u32:
                 else:
                     column[q] = city(next_word)
                     length[q] = edge(next_word)
-                entry = i32(state.table[row + column[q]])
+                entry = i32(state.distances[row + column[q]])
                 row_top = max(row_top, length[q] - before[q] - entry)
                 before[q] = entry
             top = max(top, row_top + edge(word))
@@ -332,6 +326,7 @@ def climb_window(climbs: CountedClimbs, distances: Array[u16], shape: ClimberGro
     group, member = lane() // shape.lanes, lane() % shape.lanes
     state = Climber(
         climbs.n,
+        shared_array(climbs.n * climbs.n, u16),
         (climbs.n + shape.rows - 1) // shape.rows,
         (climbs.n + shape.lanes - 1) // shape.lanes,
         (climbs.n // 2 + shape.lanes - 1) // shape.lanes,
@@ -339,7 +334,6 @@ def climb_window(climbs: CountedClimbs, distances: Array[u16], shape: ClimberGro
         group,
         member,
         group * shape.stride,
-        shared_array(climbs.n * climbs.n, u16),
         shared_array(team_size() // shape.lanes * shape.stride, u32),
         shared_array(team_size(), u32),
         shared_array(team_size() // shape.lanes, u32),
@@ -348,7 +342,7 @@ def climb_window(climbs: CountedClimbs, distances: Array[u16], shape: ClimberGro
         shared_array(1, i32),
     )
     for k in range(lane(), climbs.n * climbs.n, team_size()):
-        state.table[k] = distances[k]
+        state.distances[k] = distances[k]
     if lane() == 0:
         state.done[0] = 0
     if member == 0:
