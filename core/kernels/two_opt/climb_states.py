@@ -43,3 +43,10 @@ def city_at(p: i32, state: ArrayTour) -> i32:
 @function
 def edge_at(p: i32, state: EdgeTour) -> i32:
     return state.edge[p]
+
+
+@function
+def reverse(sequence: Array[T], first: i32, last: i32, shared: Const[boolean]):
+    """Reverse elements ``first`` to ``last``; if ``shared``, the lanes of the team share the work."""
+    for s in range(lane() if shared else 0, (last - first + 1) >> 1, team_size() if shared else 1):
+        sequence[first + s], sequence[last - s] = sequence[last - s], sequence[first + s]

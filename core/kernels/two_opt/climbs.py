@@ -18,7 +18,6 @@ from core.lang.library import random_below
 
 C = Generic("C")
 S = Generic("S")
-T = Generic("T")
 
 MOST_CITIES = 46_340
 """Largest number of cities n for which n * n - 1, the last index of the distances, has 31 bits."""
@@ -132,13 +131,6 @@ def best_of_team(lane_best: u64, winner: Array[u64]) -> u64:
         atomic_max(winner, 0, lane_best)
     barrier()
     return winner[0]
-
-
-@function
-def reverse(sequence: Array[T], first: i32, last: i32):
-    """Reverse elements ``first`` to ``last``; the lanes of the team share the work."""
-    for s in range(lane(), (last - first + 1) >> 1, team_size()):
-        sequence[first + s], sequence[last - s] = sequence[last - s], sequence[first + s]
 
 
 # --- the climb ---

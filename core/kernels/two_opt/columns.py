@@ -6,7 +6,7 @@ that need no gathers. A move reverses the same range of columns in every row.
 
 from __future__ import annotations
 
-from core.kernels.two_opt.climb_states import EdgeTour, city_at, edge_at
+from core.kernels.two_opt.climb_states import EdgeTour, city_at, edge_at, reverse
 from core.kernels.two_opt.climbs import (
     NO_MOVE,
     Climbs,
@@ -17,7 +17,6 @@ from core.kernels.two_opt.climbs import (
     first_of,
     move_key,
     move_word,
-    reverse,
     second_of,
 )
 from core.lang import *
@@ -89,8 +88,8 @@ def apply(move: u64, state: ColumnClimb):
         for s in range((j - i) >> 1):
             low, high = begin + i + 1 + s, begin + j - s
             state.ordered[low], state.ordered[high] = state.ordered[high], state.ordered[low]
-    reverse(state.tour, i + 1, j)
-    reverse(state.edge, i + 1, j - 1)
+    reverse(state.tour, i + 1, j, True)
+    reverse(state.edge, i + 1, j - 1, True)
     if lane() == 0:
         state.edge[i] = edge_i
         state.edge[j] = edge_j

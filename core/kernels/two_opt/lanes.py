@@ -7,6 +7,7 @@ of other lanes, so that lanes at the same position read neighbouring words.
 
 from __future__ import annotations
 
+from core.kernels.two_opt.climb_states import reverse
 from core.kernels.two_opt.climbs import (
     NO_MOVE,
     SHORTEST,
@@ -65,12 +66,6 @@ def best_move(tour: Array[C], table: Array[i32], n: Const[i32]) -> u64:
 
 
 @function
-def reverse_segment(tour: Array[C], first: i32, last: i32):
-    for s in range((last - first + 1) >> 1):
-        tour[first + s], tour[last - s] = tour[last - s], tour[first + s]
-
-
-@function
 def finish(climber: u32, steps: u32, tour: Array[C], table: Array[i32], climbs: CountedClimbs):
     """Compute the length of a local optimum, store the tour if it is the best so far, and count the climb."""
     length = u32(0)
@@ -104,7 +99,7 @@ def climb(tour: Array[C], table: Array[i32], climbs: CountedClimbs, worklist: Co
         steps = u32(1)
         move = best_move(tour, table, climbs.n)
         while move != NO_MOVE:
-            reverse_segment(tour, first_of(move) + 1, second_of(move))
+            reverse(tour, first_of(move) + 1, second_of(move), False)
             move = best_move(tour, table, climbs.n)
             steps += 1
         finish(climber, steps, tour, table, climbs)

@@ -8,7 +8,7 @@ scan, and the trajectory is that of the paper.
 
 from __future__ import annotations
 
-from core.kernels.two_opt.climb_states import EdgeTour, city_at, distance, edge_at
+from core.kernels.two_opt.climb_states import EdgeTour, city_at, distance, edge_at, reverse
 from core.kernels.two_opt.climbs import (
     EVALUATIONS,
     NO_MOVE,
@@ -21,7 +21,6 @@ from core.kernels.two_opt.climbs import (
     gain_of,
     move_key,
     move_word,
-    reverse,
     second_of,
 )
 from core.lang import *
@@ -117,7 +116,7 @@ def apply(move: u64, state: PrunedClimb):
         state.tour[low], state.tour[high] = state.tour[high], state.tour[low]
         state.place[state.tour[low]] = u16(low)
         state.place[state.tour[high]] = u16(high)
-    reverse(state.edge, i + 1, j - 1)
+    reverse(state.edge, i + 1, j - 1, True)
     if lane() == 0:
         state.edge[i] = edge_i
         state.edge[j] = edge_j
