@@ -53,10 +53,12 @@ class Worklist:
         Number of items that are records; the others are numbers, from ``first`` on.
     depth
         Cities in a numbered item, city 0 included; at most n - 4.
-    given, handed : Array, records * 32, and room * 32
-        Records to explore, and records for the next launch.
-    hands : Array, 1
-        Number of records in ``handed``, at most ``room``.
+    stored : Array, records * 32
+        Records to explore.
+    unfinished : Array, room * 32
+        Records for the next launch.
+    unfinished_count : Array, 1
+        Number of records in ``unfinished``, at most ``room``.
     patience
         Steps between a lane's checks for idle lanes. Every ``rounds_to_count`` checks it adds its counts to those of
         the search, before a word of 32 bits overflows. The product of both is at most 2^30.
@@ -68,9 +70,9 @@ class Worklist:
     records: u64
     first: u64
     depth: i32
-    given: Array[u8]
-    handed: Array[u8]
-    hands: Array[u32]
+    stored: Array[u8]
+    unfinished: Array[u8]
+    unfinished_count: Array[u32]
     room: u32
     patience: i32
     rounds_to_count: i32
@@ -108,10 +110,10 @@ def read_item(item: u64, n: i32, worklist: Worklist, stack: Array[u32]) -> i32:
     """Put an item's cities on the stack and return their number."""
     if item < worklist.records:
         record = i32(item) * ROW
-        cities = i32(worklist.given[record + LEVEL])
+        cities = i32(worklist.stored[record + LEVEL])
         for k in range(cities):
-            stack[on_stack(k + 1)] = u32(worklist.given[record + k])
-        place = u32(worklist.given[record + PLACE])
+            stack[on_stack(k + 1)] = u32(worklist.stored[record + k])
+        place = u32(worklist.stored[record + PLACE])
         stack[on_stack(cities)] = stack[on_stack(cities)] | (place << 5)
         return cities
     else:
@@ -130,16 +132,16 @@ def read_item(item: u64, n: i32, worklist: Worklist, stack: Array[u32]) -> i32:
 def store_remaining_work(base: i32, level: i32, worklist: Worklist, stack: Array[u32]) -> boolean:
     """Store the rest of an item of ``base`` cities as a record for each level; return False if there is no room."""
     count = u32(level - base + 1)
-    first = atomic_add(worklist.hands, 0, count)
+    first = atomic_add(worklist.unfinished_count, 0, count)
     if first + count > worklist.room:
-        atomic_add(worklist.hands, 0, 0 - count)
+        atomic_add(worklist.unfinished_count, 0, 0 - count)
         return False
     for cities in range(base, level + 1):
         record = i32(first + u32(cities - base)) * ROW
         for k in range(cities):
-            worklist.handed[record + k] = u8(stack[on_stack(k + 1)] & 31)
-        worklist.handed[record + LEVEL] = u8(cities)
-        worklist.handed[record + PLACE] = u8(stack[on_stack(cities)] >> 5)
+            worklist.unfinished[record + k] = u8(stack[on_stack(k + 1)] & 31)
+        worklist.unfinished[record + LEVEL] = u8(cities)
+        worklist.unfinished[record + PLACE] = u8(stack[on_stack(cities)] >> 5)
     return True
 
 

@@ -33,12 +33,12 @@ ANY_GAIN = 1 << 17
 
 @bundle
 class PrunedClimb(EdgeTour):
-    """State of a team: ``place[city]`` is a city's position, ``counted`` the number of moves evaluated by each lane."""
+    """State of a team: ``place[city]`` is a city's position, ``evaluations`` has each lane's number of evaluated moves."""
 
     neighbours: Array[P]
     place: Array[u16]
     winner: Array[u64]
-    counted: Array[u64]
+    evaluations: Array[u64]
 
 
 @function
@@ -83,7 +83,7 @@ def best_of_lane(wanted: i32, state: PrunedClimb) -> u64:
                             reach = state.edge[p] - half
                 k += 1
                 entry = state.neighbours[k]
-    state.counted[lane()] += u64(evaluations)
+    state.evaluations[lane()] += u64(evaluations)
     return best
 
 
@@ -150,6 +150,6 @@ def climb_pruned(climbs: CountedClimbs, distances: Array[D], neighbours: Array[P
         shared_array(team_size(), u64),
     )
     current = CurrentClimb(shared_array(1, u32), shared_array(1, u32))
-    state.counted[lane()] = u64(0)
+    state.evaluations[lane()] = u64(0)
     climb(climbs, state, current)
-    atomic_add(climbs.totals, EVALUATIONS, state.counted[lane()])
+    atomic_add(climbs.totals, EVALUATIONS, state.evaluations[lane()])

@@ -46,8 +46,8 @@ class Climber(DistanceMatrix):
     """View of the team's memory, with the table of distances, by lane ``member`` of climber ``group``.
 
     Tour word p of the climber is ``words[base + p]``, see `core.kernels.two_opt.climbs`. ``maxima`` has a word for
-    every lane, see `maximum`. ``winner`` (the smallest key), ``taken`` (the next climb) and ``length`` have a word for
-    every climber of the team. ``done[0]`` is the number of climbers without a further climb.
+    every lane, see `maximum`. ``winner`` (the smallest key), ``upcoming`` (the next climb) and ``length`` have a word
+    for every climber of the team. ``done[0]`` is the number of climbers without a further climb.
 
     A sweep has ``chunks`` chunks of rows. A lane has ``share`` words of the tour, and ``alone`` rows of k = n / 2.
     """
@@ -62,7 +62,7 @@ class Climber(DistanceMatrix):
     words: Array[u32]
     maxima: Array[u32]
     winner: Array[u32]
-    taken: Array[u32]
+    upcoming: Array[u32]
     length: Array[u32]
     done: Array[i32]
 
@@ -126,7 +126,7 @@ def renew(climber: u32, fresh: boolean, busy: boolean, climbs: CountedClimbs, st
         state.winner[state.group] = NO_KEY
         state.length[state.group] = u32(0)
         if fresh:
-            state.taken[state.group] = atomic_add(climbs.ticket, 0, u32(1))
+            state.upcoming[state.group] = atomic_add(climbs.ticket, 0, u32(1))
     barrier()
 
 
@@ -291,7 +291,7 @@ def climb(climbs: CountedClimbs, state: Climber):
         if fresh:
             if busy and state.member == 0:
                 count_climb(climber, state.length[state.group], steps, climbs)
-            climber, steps = state.taken[state.group], u32(0)
+            climber, steps = state.upcoming[state.group], u32(0)
             busy = climber < u32(climbs.count)
             if not busy and state.member == 0:
                 atomic_add(state.done, 0, 1)
@@ -346,5 +346,5 @@ def climb_window(climbs: CountedClimbs, distances: Array[u16], shape: ClimberGro
     if lane() == 0:
         state.done[0] = 0
     if member == 0:
-        state.taken[group] = atomic_add(climbs.ticket, 0, u32(1))
+        state.upcoming[group] = atomic_add(climbs.ticket, 0, u32(1))
     climb(climbs, state)
