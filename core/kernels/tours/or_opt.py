@@ -24,6 +24,7 @@ from core.kernels.tours.tour_array import (
     dequeue,
     distance,
     enqueue,
+    fill_queue,
     forward,
     reconnect,
     undo,
@@ -66,13 +67,7 @@ def begin_tours(walks: Rows[TourWalk], seed: u64):
             walk.tour[p] = city
             walk.place[city] = p
             walk.queue[p] = city
-        for k in range(lane(), walk.words, team_size()):
-            walk.waiting[k] = 0xFFFFFFFF
-        if lane() == 0:
-            walk.line[HEAD] = 0
-            walk.line[COUNT] = walk.n
-            walk.line[LOGGED] = 0
-            walk.line[LOGS] = 0
+        fill_queue(walk)
 
 
 @kernel

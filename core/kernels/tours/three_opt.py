@@ -1,4 +1,4 @@
-"""Sequential moves of two and three edges over neighbour lists, and the descent by them.
+"""Sequential moves of two and three edges over neighbour lists, and descents by them.
 
 Lin, "Computer solutions of the traveling salesman problem", Bell System Technical Journal 44, 1965; with lists and
 don't-look bits as in Bentley, ORSA Journal on Computing 4(4), 1992. A move removes the edge from ``city`` to
@@ -25,6 +25,7 @@ from core.kernels.tours.tour_array import (
     dequeue,
     distance,
     enqueue,
+    fill_queue,
     reconnect,
 )
 from core.lang import *
@@ -193,3 +194,26 @@ def descend(walk: TourWalk, cities: CityLists, winner: Array[u64]) -> i32:
             make_move(move, city, walk, cities)
             decrease += i32((move >> 16) & 0x7FFFFFFF)
     return decrease
+
+
+@kernel
+def improve_given_tours(tours: Array[u16], count: i32, walks: Rows[TourWalk], cities: CityLists):
+    """Replace each of ``count`` tours, such as those of ants, by a local optimum.
+
+    Team t works in the memory of walk t. At first all cities are in the queue, in the order of the tour.
+    """
+    winner = shared_array(1, u64)
+    walk = walks[team_rank()]
+    for t in range(team_rank(), count, walks.count):
+        for p in range(lane(), walk.n, team_size()):
+            city = i32(tours[t * walk.n + p])
+            walk.tour[p] = city
+            walk.place[city] = p
+            walk.queue[p] = city
+        fill_queue(walk)
+        barrier()
+        descend(walk, cities, winner)
+        barrier()
+        for p in range(lane(), walk.n, team_size()):
+            tours[t * walk.n + p] = u16(walk.tour[p])
+        barrier()

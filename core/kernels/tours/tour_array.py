@@ -5,23 +5,7 @@ Every 2-opt move is a reversal of the shorter of two paths. The log serves to un
 
 from __future__ import annotations
 
-from core.lang import (
-    Array,
-    Const,
-    Generic,
-    Row,
-    barrier,
-    boolean,
-    bundle,
-    f64,
-    function,
-    i32,
-    lane,
-    sqrt,
-    team_size,
-    u32,
-    u64,
-)
+from core.lang import *
 
 D = Generic("D")
 
@@ -135,6 +119,18 @@ def dequeue(walk: TourWalk):
     walk.waiting[city >> 5] &= ~(u32(1) << u32(city & 31))
     walk.line[HEAD] = forward(walk.line[HEAD] + 1, walk.n)
     walk.line[COUNT] -= 1
+
+
+@function
+def fill_queue(walk: TourWalk):
+    """Put all cities into the queue, in the order of its array, and switch the log off."""
+    for k in range(lane(), walk.words, team_size()):
+        walk.waiting[k] = 0xFFFFFFFF
+    if lane() == 0:
+        walk.line[HEAD] = 0
+        walk.line[COUNT] = walk.n
+        walk.line[LOGGED] = 0
+        walk.line[LOGS] = 0
 
 
 @function

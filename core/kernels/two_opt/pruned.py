@@ -33,7 +33,7 @@ ANY_GAIN = 1 << 17
 
 @bundle
 class PrunedClimb(EdgeTour):
-    """State of a team: ``place[city]`` is a city's position, ``evaluations`` has each lane's number of evaluated moves."""
+    """State of a team: ``place[city]`` is a city's position, ``evaluations[k]`` the moves evaluated by lane k."""
 
     neighbours: Array[P]
     place: Array[u16]
