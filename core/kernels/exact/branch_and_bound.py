@@ -14,6 +14,8 @@ from core.kernels.exact.tour_search import BestTour, TourSearch, lower_limit, re
 from core.lang import *
 
 CHILDREN = 3
+ONE_TOUR = -1
+"""Result in place of a number of children: the included edges are the only tour of the subproblem."""
 ROOT_STEPS = 200
 STEPS = 20
 """Most steps of the ascent at the root, and at other nodes."""
@@ -162,6 +164,51 @@ def branch(branching: u32, subproblem: Subproblem, depth: i32, born: Rows[OpenNo
     return children
 
 
+@function
+def bound_of(costs: Array[i32], limit: i32, scale: i32, depth: i32, subproblem: Subproblem, tree: OneTree) -> i32:
+    """Return a bound of the subproblem times the scale; above (limit - 1) * scale it has no tour below the limit."""
+    steps = ROOT_STEPS if depth == 0 else STEPS
+    strength = 128 if depth == 0 else 64
+    bound = ascend(costs, Ascent(limit * scale, (limit - 1) * scale, steps, strength), subproblem, tree)
+    return bound
+
+
+@function
+def expand(
+    costs: Array[i32],
+    slack: i32,
+    complete: boolean,
+    subproblem: Subproblem,
+    tree: OneTree,
+    depth: i32,
+    nodes: Rows[OpenNode],
+    slot: i32,
+) -> i32:
+    """Store the children of a subproblem from row ``slot`` on; return their number, or `ONE_TOUR`.
+
+    Parameters
+    ----------
+    slack
+        Difference between the largest useful bound and that of the subproblem.
+    complete
+        True if ``tree`` is a tour; then no edges are eliminated.
+    depth
+        Depth of the children.
+    """
+    children = 0
+    possible = True
+    if not complete:
+        least_one_tree(costs, subproblem, tree)
+        possible = eliminate(costs, slack, subproblem, tree)
+    if possible:
+        branching = fork(costs, subproblem, tree)
+        if branching == 0:
+            children = ONE_TOUR
+        else:
+            children = branch(branching, subproblem, depth, nodes, slot)
+    return children
+
+
 @kernel
 def branch_and_bound(
     problem: OneTreeProblem,
@@ -213,9 +260,7 @@ def branch_and_bound(
         if not counting:
             limit = lower_limit(limit, search)
         enough = (limit - 1) * problem.scale
-        steps = ROOT_STEPS if depth == 0 else STEPS
-        strength = 128 if depth == 0 else 64
-        bound = ascend(problem.costs, Ascent(limit * problem.scale, enough, steps, strength), subproblem, tree)
+        bound = bound_of(problem.costs, limit, problem.scale, depth, subproblem, tree)
         if depth == 0:
             search.root_bound[0] = bound
         if bound > enough:
@@ -226,16 +271,9 @@ def branch_and_bound(
             best[lane_number].length[0] = limit
             write_tour(tree, problem.n, best[lane_number].tour)
             continue
-        possible = True
-        if not complete:
-            least_one_tree(problem.costs, subproblem, tree)
-            possible = eliminate(problem.costs, enough - bound, subproblem, tree)
-        if possible:
-            branching = fork(problem.costs, subproblem, tree)
-            if branching == 0:
-                counted += 1
-            else:
-                children = branch(branching, subproblem, depth + 1, new_nodes, slot)
-                if deep:
-                    top += children
+        children = expand(problem.costs, enough - bound, complete, subproblem, tree, depth + 1, new_nodes, slot)
+        if children == ONE_TOUR:
+            counted += 1
+        elif deep:
+            top += children
     record_result(counted, limit, search, counting)

@@ -5,19 +5,9 @@ The work on an instance does not depend on the others, so tours and nodes are eq
 
 from __future__ import annotations
 
-from core.kernels.exact.branch_and_bound import (
-    ROOT_STEPS,
-    STEPS,
-    OpenNode,
-    branch,
-    fork,
-    load_node,
-    store_node,
-    write_tour,
-)
+from core.kernels.exact.branch_and_bound import OpenNode, bound_of, expand, load_node, store_node, write_tour
 from core.kernels.exact.city_sets import ROW
-from core.kernels.exact.edge_elimination import eliminate
-from core.kernels.exact.one_tree import Ascent, OneTree, Subproblem, ascend, is_tour, least_one_tree
+from core.kernels.exact.one_tree import OneTree, Subproblem, is_tour
 from core.lang import *
 
 MOST_CITIES = 15
@@ -62,22 +52,15 @@ def prove(instance: SmallTour, stacks: Rows[OpenNode], bottom: i32):
         depth = load_node(stacks[top], subproblem)
         nodes += 1
         enough = (limit - 1) * scale
-        steps = ROOT_STEPS if depth == 0 else STEPS
-        strength = 128 if depth == 0 else 64
-        bound = ascend(instance.costs, Ascent(limit * scale, enough, steps, strength), subproblem, tree)
+        bound = bound_of(instance.costs, limit, scale, depth, subproblem, tree)
         if bound <= enough:
             complete = is_tour(tree, n)
             if complete:
                 limit = bound // scale
                 write_tour(tree, n, instance.tour)
             else:
-                least_one_tree(instance.costs, subproblem, tree)
-                possible = eliminate(instance.costs, enough - bound, subproblem, tree)
-                if possible:
-                    branching = fork(instance.costs, subproblem, tree)
-                    if branching != 0:
-                        children = branch(branching, subproblem, depth + 1, stacks, top)
-                        top += children
+                children = expand(instance.costs, enough - bound, False, subproblem, tree, depth + 1, stacks, top)
+                top += children
     instance.numbers[LENGTH] = limit
     instance.numbers[NODES] = nodes
 
