@@ -6,10 +6,9 @@ and "both" (T. Volgenant, R. Jonker, European Journal of Operational Research 9,
 
 from __future__ import annotations
 
-from core.kernels.exact.city_sets import ROW, lowest, singleton
+from core.kernels.exact.city_sets import ROW, Edges, consistent, exclude, include, lowest, singleton
 from core.kernels.exact.edge_elimination import eliminate
 from core.kernels.exact.one_tree import FAR, Ascent, OneTree, Subproblem, ascend, cost_of, is_tour, least_one_tree
-from core.kernels.exact.tour_edges import Edges, consistent, exclude, include
 from core.kernels.exact.tour_search import BestTour, TourSearch, lower_limit, record_result
 from core.lang import *
 

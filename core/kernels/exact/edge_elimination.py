@@ -8,9 +8,8 @@ Journal of Operational Research 9, 1982).
 
 from __future__ import annotations
 
-from core.kernels.exact.city_sets import ROW, first_cities, singleton
+from core.kernels.exact.city_sets import ROW, consistent, exclude, first_cities, include, singleton
 from core.kernels.exact.one_tree import FAR, OneTree, Subproblem, cost_of
-from core.kernels.exact.tour_edges import consistent, exclude, include
 from core.lang import *
 
 

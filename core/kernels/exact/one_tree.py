@@ -11,8 +11,7 @@ rounding can cut off a tour.
 
 from __future__ import annotations
 
-from core.kernels.exact.city_sets import ROW, contains, first_cities, singleton
-from core.kernels.exact.tour_edges import Edges
+from core.kernels.exact.city_sets import ROW, Edges, contains, first_cities, singleton
 from core.lang import *
 
 FAR = 0x40000000
