@@ -118,6 +118,23 @@ def decoded(item: u64, depth: i32, n: i32, path: Array[u8]) -> u32:
 
 
 @function
+def path_length(cities: i32, path: Array[u8], distances: Distances) -> i32:
+    length = 0
+    for k in range(1, cities):
+        length += distance_between(i32(path[k - 1]), i32(path[k]), distances)
+    return length
+
+
+@function
+def sum_of_shortest(cities: u32, distances: Distances) -> i32:
+    """Return the sum of the shortest edges of the cities of a set."""
+    total = 0
+    for city in set_bits(cities):
+        total += distances.shortest[city]
+    return total
+
+
+@function
 def incumbent(search: TourSearch, counting: Const[boolean]) -> i32:
     """Return the length of the shortest tour so far, or the length of the tours to count.
 
@@ -161,12 +178,8 @@ def tsp(
     level = items.depth
     unvisited = decoded(item, level, n, path)
     city = i32(path[level - 1])
-    length = 0
-    for k in range(1, level):
-        length += distance_between(i32(path[k - 1]), i32(path[k]), team)
-    rest = 0
-    for ahead in set_bits(unvisited):
-        rest += team.shortest[ahead]
+    length = path_length(level, path, team)
+    rest = sum_of_shortest(unvisited, team)
     limit = incumbent(search, counting)
     untried[level] = unvisited
     if bounded and length + rest > limit:
@@ -189,25 +202,23 @@ def tsp(
                 after = lowest(untried[level])
                 untried[level] = untried[level] & (untried[level] - 1)
                 longer = length + distance_between(city, after, team)
-                ahead = rest - team.shortest[after]
-                if not bounded or longer + ahead <= limit:
+                rest_after = rest - team.shortest[after]
+                if not bounded or longer + rest_after <= limit:
                     path[level] = u8(after)
                     explored[level + 1] += 1
-                    remaining = unvisited ^ singleton(after)
+                    others = unvisited ^ singleton(after)
                     if level + 1 < (n - 3 if unrolled else n):
                         level += 1
-                        untried[level] = remaining
-                        unvisited, length, rest, city = remaining, longer, ahead, after
+                        untried[level] = others
+                        unvisited, length, rest, city = others, longer, rest_after, after
                     else:
                         whole = (
-                            tsp3(after, remaining, longer, team)
-                            if unrolled
-                            else longer + distance_between(after, 0, team)
+                            tsp3(after, others, longer, team) if unrolled else longer + distance_between(after, 0, team)
                         )
                         if whole == limit if counting else whole < limit:
                             count = 1
                             if unrolled:
-                                count = end_of_path(remaining, longer, whole, team, path)
+                                count = end_of_path(others, longer, whole, team, path)
                             if counting:
                                 tours += count
                             else:
