@@ -212,6 +212,7 @@ def explore(
     unvisited = u32(0)
     steps = 0
     rounds = 0
+    # A step changes up to nine numbers, and a function returns one, so the steps are written here.
     while True:
         if level < base:
             if item == end_of_chunk:
