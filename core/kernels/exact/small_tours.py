@@ -5,9 +5,10 @@ The work on an instance does not depend on the others, so tours and nodes are eq
 
 from __future__ import annotations
 
-from core.kernels.exact.branch_and_bound import OpenNode, bound_of, expand, load_node, store_node, write_tour
+from core.kernels.exact.branch_and_bound import OpenNode, bound_of, branch, fork, load_node, store_node, write_tour
 from core.kernels.exact.city_sets import ROW
-from core.kernels.exact.one_tree import OneTree, Subproblem, is_tour
+from core.kernels.exact.edge_elimination import eliminate
+from core.kernels.exact.one_tree import OneTree, Subproblem, is_tour, least_one_tree
 from core.lang import *
 
 MOST_CITIES = 15
@@ -59,8 +60,13 @@ def prove(instance: SmallTour, stacks: Rows[OpenNode], bottom: i32):
                 limit = bound // scale
                 write_tour(tree, n, instance.tour)
             else:
-                children = expand(instance.costs, enough - bound, False, subproblem, tree, depth + 1, stacks, top)
-                top += children
+                least_one_tree(instance.costs, subproblem, tree)
+                possible = eliminate(instance.costs, enough - bound, subproblem, tree)
+                if possible:
+                    branching = fork(instance.costs, subproblem, tree)
+                    if branching != 0:
+                        children = branch(branching, subproblem, depth + 1, stacks, top)
+                        top += children
     instance.numbers[LENGTH] = limit
     instance.numbers[NODES] = nodes
 

@@ -139,15 +139,11 @@ def climb_pruned(climbs: CountedClimbs, distances: Array[D], neighbours: Array[P
         For each city all others by ascending distance, as distance << 16 | city. A row ends with a sentinel: a
         distance above those of all edges.
     """
+    tour = shared_array(climbs.n + 1, u16)
+    place = shared_array(climbs.n, u16)
+    edge = shared_array(climbs.n + 1, i32)
     state = PrunedClimb(
-        climbs.n,
-        distances,
-        shared_array(climbs.n + 1, u16),
-        shared_array(climbs.n + 1, i32),
-        neighbours,
-        shared_array(climbs.n, u16),
-        shared_array(1, u64),
-        shared_array(team_size(), u64),
+        climbs.n, distances, tour, edge, neighbours, place, shared_array(1, u64), shared_array(team_size(), u64)
     )
     current = CurrentClimb(shared_array(1, u32), shared_array(1, u32))
     state.evaluations[lane()] = u64(0)
