@@ -1,16 +1,15 @@
-"""Edges that no tour below a bound has, and edges that all have: conclusions from a least 1-tree.
+"""Edges that no tour below a bound has, and edges that all of them have: conclusions from a least 1-tree.
 
-An edge that is not in the least 1-tree lifts the bound by its cost less that of the dearest edge that it can replace;
-the loss of an edge of the 1-tree lifts it by the cost of the cheapest that can replace it, less its own (T. Volgenant,
-R. Jonker, "A branch and bound algorithm for the symmetric traveling salesman problem based on the 1-tree relaxation",
-European Journal of Operational Research 9, 1982).
+An edge outside the least 1-tree raises the bound by its cost minus that of the dearest edge that it can replace. The
+loss of an edge of the 1-tree raises it by the cost of the cheapest replacement minus its own (T. Volgenant, R. Jonker,
+"A branch and bound algorithm for the symmetric traveling salesman problem based on the 1-tree relaxation", European
+Journal of Operational Research 9, 1982).
 """
 
 from __future__ import annotations
 
-from core.kernels.exact.city_sets import ROW, first_cities, singleton
+from core.kernels.exact.city_sets import ROW, consistent, exclude, first_cities, include, singleton
 from core.kernels.exact.one_tree import FAR, OneTree, Subproblem, cost_of
-from core.kernels.exact.tour_edges import consistent, exclude, include
 from core.lang import *
 
 
@@ -34,16 +33,16 @@ class Exchanges:
 
 
 @function
-def measure_paths(costs: Array[i32], given: Subproblem, tree: OneTree, exchanges: Exchanges):
-    """Fill in the dearest edges and the places; there is no spare edge yet."""
-    for k in range(given.n - 1):
+def measure_paths(costs: Array[i32], subproblem: Subproblem, tree: OneTree, exchanges: Exchanges):
+    """Fill in the dearest edges and the places, and clear the spare edges."""
+    for k in range(subproblem.n - 1):
         v = tree.order[k]
         exchanges.place[v] = k
         exchanges.spare[v] = FAR
         exchanges.dearest[v * ROW + v] = 0 - FAR
         if k > 0:
             p = tree.parents[v]
-            cost = cost_of(p, v, costs, given)
+            cost = cost_of(p, v, costs, subproblem)
             for j in range(k):
                 u = tree.order[j]
                 dearest = max(exchanges.dearest[u * ROW + p], cost)
@@ -53,7 +52,7 @@ def measure_paths(costs: Array[i32], given: Subproblem, tree: OneTree, exchanges
 
 @function
 def spare_on_path(u: i32, v: i32, cost: i32, tree: OneTree, exchanges: Exchanges):
-    """Record that an edge of this cost can replace every edge on the tree's path between its cities."""
+    """Record that edge (u, v) of this cost can replace every edge on the tree's path from u to v."""
     a, b = u, v
     while a != b:
         if exchanges.place[a] < exchanges.place[b]:
@@ -63,54 +62,54 @@ def spare_on_path(u: i32, v: i32, cost: i32, tree: OneTree, exchanges: Exchanges
 
 
 @function
-def exclude_among(costs: Array[i32], slack: i32, given: Subproblem, tree: OneTree, exchanges: Exchanges):
-    """Exclude edges between cities 1 to n - 1; fill in the spare ones."""
-    for u in range(1, given.n):
-        larger = first_cities(given.n) & ~first_cities(u + 1)
-        for v in set_bits(larger & ~(given.excluded[u] | given.included[u] | tree.neighbours[u])):
-            cost = cost_of(u, v, costs, given)
+def exclude_among(costs: Array[i32], slack: i32, subproblem: Subproblem, tree: OneTree, exchanges: Exchanges):
+    """Exclude edges between cities 1 to n - 1, and fill in the spare edges."""
+    for u in range(1, subproblem.n):
+        larger = first_cities(subproblem.n) & ~first_cities(u + 1)
+        for v in set_bits(larger & ~(subproblem.excluded[u] | subproblem.included[u] | tree.neighbours[u])):
+            cost = cost_of(u, v, costs, subproblem)
             if cost - exchanges.dearest[u * ROW + v] > slack:
-                exclude(u, v, given)
+                exclude(u, v, subproblem)
             else:
                 spare_on_path(u, v, cost, tree, exchanges)
 
 
 @function
-def exclude_at_city_0(costs: Array[i32], slack: i32, given: Subproblem, tree: OneTree) -> i32:
-    """Exclude edges at city 0; return the cost of the cheapest remaining one that is not in the 1-tree."""
+def exclude_at_city_0(costs: Array[i32], slack: i32, subproblem: Subproblem, tree: OneTree) -> i32:
+    """Exclude edges at city 0; return the cost of the cheapest remaining edge outside the 1-tree."""
     dearest = 0 - FAR
     for v in set_bits(tree.neighbours[0]):
-        dearest = max(dearest, cost_of(0, v, costs, given))
+        dearest = max(dearest, cost_of(0, v, costs, subproblem))
     spare = FAR
-    for v in set_bits(first_cities(given.n) & ~(singleton(0) | given.excluded[0] | tree.neighbours[0])):
-        cost = cost_of(0, v, costs, given)
+    for v in set_bits(first_cities(subproblem.n) & ~(singleton(0) | subproblem.excluded[0] | tree.neighbours[0])):
+        cost = cost_of(0, v, costs, subproblem)
         if cost - dearest > slack:
-            exclude(0, v, given)
+            exclude(0, v, subproblem)
         else:
             spare = min(spare, cost)
     return spare
 
 
 @function
-def eliminate(costs: Array[i32], slack: i32, given: Subproblem, tree: OneTree) -> boolean:
-    """Exclude edges that would lift the bound by more than ``slack``, and include those that are needed to avoid this.
+def eliminate(costs: Array[i32], slack: i32, subproblem: Subproblem, tree: OneTree) -> boolean:
+    """Exclude edges that raise the bound by more than ``slack``; include edges if their loss raises it by more.
 
     ``tree`` is the least 1-tree for the multipliers. Returns False if no tour is left.
     """
     exchanges = Exchanges(local_array(ROW * ROW, i32), local_array(ROW, i32), local_array(ROW, i32))
-    measure_paths(costs, given, tree, exchanges)
-    exclude_among(costs, slack, given, tree, exchanges)
-    spare = exclude_at_city_0(costs, slack, given, tree)
-    for k in range(1, given.n - 1):
+    measure_paths(costs, subproblem, tree, exchanges)
+    exclude_among(costs, slack, subproblem, tree, exchanges)
+    spare = exclude_at_city_0(costs, slack, subproblem, tree)
+    for k in range(1, subproblem.n - 1):
         v = tree.order[k]
         p = tree.parents[v]
-        if exchanges.spare[v] - cost_of(p, v, costs, given) > slack:
-            possible = include(p, v, given)
+        if exchanges.spare[v] - cost_of(p, v, costs, subproblem) > slack:
+            possible = include(p, v, subproblem)
             if not possible:
                 return False
     for v in set_bits(tree.neighbours[0]):
-        if spare - cost_of(0, v, costs, given) > slack:
-            possible = include(0, v, given)
+        if spare - cost_of(0, v, costs, subproblem) > slack:
+            possible = include(0, v, subproblem)
             if not possible:
                 return False
-    return consistent(given)
+    return consistent(subproblem)

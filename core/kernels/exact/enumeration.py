@@ -1,9 +1,9 @@
 """Exact search for a shortest tour by enumeration (`xavier2022`, sections 2.1, 2.2 and 2.4).
 
-A lane takes items from a worklist: an item is a sequence of the first cities, decoded from its number by modulo, and
-all tours that begin with it are explored depth first. The thesis' bound, the length so far and the shortest edge of
-every city not yet visited, is kept in the numbers: an edge from i to j counts d(i, j) - shortest(j), and the sum of
-all shortest edges is there from the start. Children come by ascending length, so the first that cannot win ends its
+A lane takes items from a worklist. An item is a sequence of the first cities, decoded from its number by modulo, and
+all tours that begin with it are explored depth first. The thesis' bound is the length so far plus the shortest edge of
+every unvisited city. Here it is the length itself: an edge from i to j counts d(i, j) - shortest(j), and the length
+starts with the sum of all shortest edges. Children come by ascending length, so the first that is too long ends the
 row.
 """
 
@@ -16,7 +16,7 @@ from core.lang import *
 END = 0x7FFFFFFF
 """Mark at the end of a sorted row, larger than every length << 5 | city."""
 LEVEL, PLACE = ROW - 2, ROW - 1
-"""Places of a record's number of cities, and of the position in the last one's sorted row; its cities come first."""
+"""Elements of a record behind its cities: the number of cities, and the position in the sorted row of the last one."""
 
 
 @bundle
@@ -30,9 +30,9 @@ class ReducedDistances:
     ranked : Array, n * 32
         For each city the others but city 0 as length << 5 | city, ascending, then `END`.
     n
-        Cities.
+        Number of cities.
     shortest
-        Sum of all cities' shortest edges, that of city 0 left out.
+        Sum of the shortest edges of all cities but city 0.
     """
 
     lengths: Array[i32]
@@ -43,7 +43,7 @@ class ReducedDistances:
 
 @bundle
 class Worklist:
-    """Items that lanes take, records before numbers, and the records that they leave.
+    """Items of a launch, records before numbers, and records of the work that lanes leave to the next launch.
 
     Attributes
     ----------
@@ -53,10 +53,12 @@ class Worklist:
         Number of items that are records; the others are numbers, from ``first`` on.
     depth
         Cities in a numbered item, city 0 included; at most n - 4.
-    given, handed : Array, records * 32, and room * 32
-        Records to explore, and records that lanes left.
-    hands : Array, 1
-        Number of records in ``handed``, at most ``room``.
+    stored : Array, records * 32
+        Records to explore.
+    unfinished : Array, room * 32
+        Records for the next launch.
+    unfinished_count : Array, 1
+        Number of records in ``unfinished``, at most ``room``.
     patience
         Steps between a lane's checks for idle lanes. Every ``rounds_to_count`` checks it adds its counts to those of
         the search, before a word of 32 bits overflows. The product of both is at most 2^30.
@@ -68,9 +70,9 @@ class Worklist:
     records: u64
     first: u64
     depth: i32
-    given: Array[u8]
-    handed: Array[u8]
-    hands: Array[u32]
+    stored: Array[u8]
+    unfinished: Array[u8]
+    unfinished_count: Array[u32]
     room: u32
     patience: i32
     rounds_to_count: i32
@@ -78,7 +80,7 @@ class Worklist:
 
 @bundle
 class EnumerationTeam:
-    """Shared memory of a team: the tables, and a stack of 32 words per lane, place << 5 | city."""
+    """Shared memory of a team: the tables, and for each lane a stack of 32 words place << 5 | city."""
 
     lengths: Array[i32]
     ranked: Array[i32]
@@ -87,13 +89,13 @@ class EnumerationTeam:
 
 @function
 def on_stack(cities: i32) -> i32:
-    """Return the place of the last of ``cities`` cities on the lane's stack."""
+    """Return the index of the last of ``cities`` cities on the lane's stack."""
     return (cities - 1) * team_size() + lane()
 
 
 @function
 def keep_tour(level: i32, last: i32, x: i32, y: i32, z: i32, length: i32, team: EnumerationTeam, best: BestTour):
-    """Keep the tour of ``level`` cities on the stack, ``last``, x, y and z."""
+    """Store the tour of the ``level`` cities on the stack, ``last``, x, y and z."""
     best.length[0] = length
     for k in range(level):
         best.tour[k] = u8(team.stack[on_stack(k + 1)] & 31)
@@ -108,10 +110,10 @@ def read_item(item: u64, n: i32, worklist: Worklist, stack: Array[u32]) -> i32:
     """Put an item's cities on the stack and return their number."""
     if item < worklist.records:
         record = i32(item) * ROW
-        cities = i32(worklist.given[record + LEVEL])
+        cities = i32(worklist.stored[record + LEVEL])
         for k in range(cities):
-            stack[on_stack(k + 1)] = u32(worklist.given[record + k])
-        place = u32(worklist.given[record + PLACE])
+            stack[on_stack(k + 1)] = u32(worklist.stored[record + k])
+        place = u32(worklist.stored[record + PLACE])
         stack[on_stack(cities)] = stack[on_stack(cities)] | (place << 5)
         return cities
     else:
@@ -128,18 +130,18 @@ def read_item(item: u64, n: i32, worklist: Worklist, stack: Array[u32]) -> i32:
 
 @function
 def store_remaining_work(base: i32, level: i32, worklist: Worklist, stack: Array[u32]) -> boolean:
-    """Store the rest of an item of ``base`` cities, if it fits: a record for every search level."""
+    """Store the rest of an item of ``base`` cities as a record for each level; return False if there is no room."""
     count = u32(level - base + 1)
-    first = atomic_add(worklist.hands, 0, count)
+    first = atomic_add(worklist.unfinished_count, 0, count)
     if first + count > worklist.room:
-        atomic_add(worklist.hands, 0, 0 - count)
+        atomic_add(worklist.unfinished_count, 0, 0 - count)
         return False
     for cities in range(base, level + 1):
         record = i32(first + u32(cities - base)) * ROW
         for k in range(cities):
-            worklist.handed[record + k] = u8(stack[on_stack(k + 1)] & 31)
-        worklist.handed[record + LEVEL] = u8(cities)
-        worklist.handed[record + PLACE] = u8(stack[on_stack(cities)] >> 5)
+            worklist.unfinished[record + k] = u8(stack[on_stack(k + 1)] & 31)
+        worklist.unfinished[record + LEVEL] = u8(cities)
+        worklist.unfinished[record + PLACE] = u8(stack[on_stack(cities)] >> 5)
     return True
 
 
@@ -172,20 +174,19 @@ def explore(
 ):
     """Explore the items of a worklist.
 
-    A lane that finds no item left to take stores the rest of its own item for the next launch, so that no lane works
-    while others wait.
+    When no item is left, every lane stores the rest of its item for the next launch, so that no lane works while others
+    are idle.
 
     Parameters
     ----------
     search
-        ``nodes`` (32) counts the partial tours of each number of cities, from ``worklist.depth`` on to those with three
-        cities left.
+        ``nodes`` (32) counts the partial tours of each number of cities, from ``worklist.depth`` to n - 3.
     best
-        One row per lane of the launch.
+        One row for each lane of the launch.
     bounded
-        Leave out what cannot be shorter than the limit.
+        Skip partial tours that are not shorter than the limit.
     counting
-        Count the tours shorter than the limit, which stays; else every shorter tour lowers it.
+        Count the tours shorter than a constant limit; otherwise every shorter tour lowers the limit.
     """
     n = reduced.n
     team = EnumerationTeam(
@@ -198,11 +199,11 @@ def explore(
     for k in range(ROW):
         explored[k] = u32(0)
     barrier()
-    me = team_rank() * team_size() + lane()
+    lane_number = team_rank() * team_size() + lane()
     counted = u64(0)
     limit = search.limit[0]
     item = u64(0)
-    taken = u64(0)
+    end_of_chunk = u64(0)
     base = worklist.depth
     level = 0
     city = 0
@@ -211,13 +212,14 @@ def explore(
     unvisited = u32(0)
     steps = 0
     rounds = 0
+    # A step changes up to nine numbers, and a function returns one, so the steps are written here.
     while True:
         if level < base:
-            if item == taken:
+            if item == end_of_chunk:
                 item = atomic_add(worklist.ticket, 0, worklist.chunk)
                 if item >= worklist.end:
                     break
-                taken = min(item + worklist.chunk, worklist.end)
+                end_of_chunk = min(item + worklist.chunk, worklist.end)
                 if not counting:
                     limit = lower_limit(limit, search)
             base = read_item(item, n, worklist, team.stack)
@@ -240,11 +242,11 @@ def explore(
                 for k in range(worklist.depth, n):
                     atomic_add(search.nodes, k, u64(explored[k]))
                     explored[k] = u32(0)
-            ahead = atomic_add(worklist.ticket, 0, u64(0))
-            if ahead >= worklist.end:
+            next_item = atomic_add(worklist.ticket, 0, u64(0))
+            if next_item >= worklist.end:
                 team.stack[on_stack(level)] = u32(place << 5) | u32(city)
-                handed = store_remaining_work(base, level, worklist, team.stack)
-                if handed:
+                is_stored = store_remaining_work(base, level, worklist, team.stack)
+                if is_stored:
                     level = 0
         else:
             steps += 1
@@ -256,9 +258,9 @@ def explore(
                 level -= 1
                 if level >= base:
                     unvisited = unvisited | singleton(city)
-                    above = team.stack[on_stack(level)]
-                    city = i32(above & 31)
-                    place = i32(above >> 5)
+                    parent = team.stack[on_stack(level)]
+                    city = i32(parent & 31)
+                    place = i32(parent >> 5)
                     bound -= team.ranked[city * ROW + place - 1] >> 5
             elif contains(unvisited, after):
                 explored[level + 1] += 1
@@ -270,23 +272,21 @@ def explore(
                     place = 0
                     level += 1
                 else:
-                    # The six tours that end here. With them, or the counts, in functions NVIDIA's OpenCL loses an
-                    # eighth of its speed.
+                    # The six tours through the last three cities. In a function, they cost an eighth of the speed of
+                    # NVIDIA's OpenCL; so do the counts.
                     x = lowest(unvisited)
                     y = lowest(unvisited & (unvisited - 1))
                     z = 31 - clz(unvisited)
                     for _ in range(3):
-                        there = longer + team.lengths[after * ROW + x]
+                        to_x = longer + team.lengths[after * ROW + x]
                         for _ in range(2):
-                            whole = (
-                                there + team.lengths[x * ROW + y] + team.lengths[y * ROW + z] + team.lengths[z * ROW]
-                            )
+                            whole = to_x + team.lengths[x * ROW + y] + team.lengths[y * ROW + z] + team.lengths[z * ROW]
                             if whole < limit:
                                 if counting:
                                     counted += 1
                                 else:
                                     limit = whole
-                                    keep_tour(level, after, x, y, z, whole, team, best[me])
+                                    keep_tour(level, after, x, y, z, whole, team, best[lane_number])
                             y, z = z, y
                         x, y, z = y, z, x
                     unvisited = unvisited ^ singleton(after)
@@ -300,13 +300,13 @@ def explore(
 def permute(
     reduced: ReducedDistances, begin: u64, end: u64, search: TourSearch, best: Rows[BestTour], counting: Const[boolean]
 ):
-    """Measure tours ``begin`` to ``end`` - 1, each decoded from its number by modulo: the thesis' first form."""
+    """Measure tours ``begin`` to ``end`` - 1, each decoded from its number by modulo: the first form of the thesis."""
     tour = local_array(ROW, u8)
     n = reduced.n
-    me = team_rank() * team_size() + lane()
+    lane_number = team_rank() * team_size() + lane()
     counted = u64(0)
     limit = search.limit[0]
-    item = begin + u64(me)
+    item = begin + u64(lane_number)
     while item < end:
         rest = item
         length = reduced.shortest
@@ -326,8 +326,8 @@ def permute(
                 counted += 1
             else:
                 limit = length
-                best[me].length[0] = length
+                best[lane_number].length[0] = length
                 for k in range(n):
-                    best[me].tour[k] = tour[k]
+                    best[lane_number].tour[k] = tour[k]
         item += u64(team_count() * team_size())
     record_result(counted, limit, search, counting)

@@ -1,8 +1,8 @@
-"""Exact search as its thesis lays it on a GPU (`xavier2022`, chapter 2): an item of the worklist for every lane.
+"""Exact search with the mapping of its thesis to a GPU (`xavier2022`, chapter 2): a lane for every item of a worklist.
 
 An item is a sequence of the first cities, decoded from its number by modulo. Its lane explores all tours that begin
-with it, in the order of the cities' numbers, and leaves out a partial tour if its length and the shortest edges of all
-unvisited cities together are larger than the incumbent. `core.kernels.exact.enumeration` is the suite's own form.
+with it, in the order of the cities' numbers. It skips a partial tour if its length plus the shortest edges of all
+unvisited cities exceed the incumbent. `core.kernels.exact.enumeration` is the suite's own form.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ END = 0x7FFFFFFF
 
 @bundle
 class Distances:
-    """Between ``n`` cities: ``lengths`` (n * n), and the ``shortest`` edge of each (n), the thesis' bound array."""
+    """Distances ``lengths`` (n * n) of ``n`` cities, and each city's ``shortest`` edge (n), the thesis' bound array."""
 
     lengths: Array[i32]
     shortest: Array[i32]
@@ -26,17 +26,14 @@ class Distances:
 
 @bundle
 class WorklistItems:
-    """Items of a launch.
+    """Items ``begin`` to ``end`` - 1 of a launch.
 
     Attributes
     ----------
-    begin, end
-        The first item, and the one after the last.
     depth
         Cities in an item, city 0 included; at most n - 4.
     patience
-        Steps, at most 2^29, after which a lane reads the incumbent and adds its counts, words of 32 bits, to those of
-        its team.
+        Steps, at most 2^29, after which a lane reads the incumbent and adds its counts of 32 bits to those of its team.
     """
 
     begin: u64
@@ -47,25 +44,25 @@ class WorklistItems:
 
 @bundle
 class TeamDistances(Distances):
-    """Shared memory of a team: a copy of the distances, and its count of nodes of each depth."""
+    """Shared memory of a team: a copy of the distances, and the number of its nodes of each depth."""
 
     nodes: Array[u64]
 
 
 @function
-def distance_between(here: i32, there: i32, distances: Distances) -> i32:
-    return distances.lengths[here * distances.n + there]
+def distance_between(u: i32, v: i32, distances: Distances) -> i32:
+    return distances.lengths[u * distances.n + v]
 
 
 @function
 def tsp1(last: i32, x: i32, length: i32, distances: Distances) -> i32:
-    """Return the length of the tour that continues with x, the only city left."""
+    """Return the length of the tour that continues with x, the only unvisited city."""
     return length + distance_between(last, x, distances) + distance_between(x, 0, distances)
 
 
 @function
 def tsp2(last: i32, x: i32, y: i32, length: i32, distances: Distances) -> i32:
-    """Return the length of the shorter of the two tours through the two cities left."""
+    """Return the length of the shorter tour through the unvisited cities, x first or y first."""
     return min(
         tsp1(x, y, length + distance_between(last, x, distances), distances),
         tsp1(y, x, length + distance_between(last, y, distances), distances),
@@ -73,11 +70,11 @@ def tsp2(last: i32, x: i32, y: i32, length: i32, distances: Distances) -> i32:
 
 
 @function
-def tsp3(last: i32, left: u32, length: i32, distances: Distances) -> i32:
-    """Return the length of the shortest of the six tours through the three cities left."""
-    x = lowest(left)
-    y = lowest(left & (left - 1))
-    z = 31 - clz(left)
+def tsp3(last: i32, unvisited: u32, length: i32, distances: Distances) -> i32:
+    """Return the length of the shortest of the six tours through the three unvisited cities."""
+    x = lowest(unvisited)
+    y = lowest(unvisited & (unvisited - 1))
+    z = 31 - clz(unvisited)
     by_x = tsp2(x, y, z, length + distance_between(last, x, distances), distances)
     by_y = tsp2(y, x, z, length + distance_between(last, y, distances), distances)
     by_z = tsp2(z, x, y, length + distance_between(last, z, distances), distances)
@@ -85,14 +82,14 @@ def tsp3(last: i32, left: u32, length: i32, distances: Distances) -> i32:
 
 
 @function
-def end_of_path(left: u32, length: i32, whole: i32, distances: Distances, path: Array[u8]) -> i32:
-    """Put the order of the last three cities that makes a tour of length ``whole`` on the path; return their number."""
+def end_of_path(unvisited: u32, length: i32, whole: i32, distances: Distances, path: Array[u8]) -> i32:
+    """Put the last three cities on the path in an order of length ``whole``; return the number of such orders."""
     first = distances.n - 3
     last = i32(path[first - 1])
-    x = lowest(left)
-    y = lowest(left & (left - 1))
-    z = 31 - clz(left)
-    found = 0
+    x = lowest(unvisited)
+    y = lowest(unvisited & (unvisited - 1))
+    z = 31 - clz(unvisited)
+    count = 0
     for _ in range(3):
         for _ in range(2):
             if (
@@ -100,15 +97,15 @@ def end_of_path(left: u32, length: i32, whole: i32, distances: Distances, path: 
                 == whole
             ):
                 path[first], path[first + 1], path[first + 2] = u8(x), u8(y), u8(z)
-                found += 1
+                count += 1
             y, z = z, y
         x, y, z = y, z, x
-    return found
+    return count
 
 
 @function
 def decoded(item: u64, depth: i32, n: i32, path: Array[u8]) -> u32:
-    """Put an item's cities on the path and return the set of the others."""
+    """Put an item's cities on the path, and return the set of the others."""
     rest = item
     unvisited = first_cities(n) & ~singleton(0)
     path[0] = u8(0)
@@ -121,10 +118,27 @@ def decoded(item: u64, depth: i32, n: i32, path: Array[u8]) -> u32:
 
 
 @function
-def incumbent(search: TourSearch, counting: Const[boolean]) -> i32:
-    """Return the length of the shortest tour so far: to be beaten, or to be equalled if tours are counted.
+def path_length(cities: i32, path: Array[u8], distances: Distances) -> i32:
+    length = 0
+    for k in range(1, cities):
+        length += distance_between(i32(path[k - 1]), i32(path[k]), distances)
+    return length
 
-    Read by an atomic, since a GPU's cache may return an old value for a load.
+
+@function
+def sum_of_shortest(cities: u32, distances: Distances) -> i32:
+    """Return the sum of the shortest edges of the cities of a set."""
+    total = 0
+    for city in set_bits(cities):
+        total += distances.shortest[city]
+    return total
+
+
+@function
+def incumbent(search: TourSearch, counting: Const[boolean]) -> i32:
+    """Return the length of the shortest tour so far, or the length of the tours to count.
+
+    An atomic reads the limit, since a load may return an old value from a GPU's cache.
     """
     if counting:
         return search.limit[0] - 1
@@ -151,9 +165,9 @@ def tsp(
     counting: Const[boolean],
     unrolled: Const[boolean],
 ):
-    """Explore the tours that begin with an item's cities: the thesis' recursion, a level of it on each cell of a stack.
+    """Explore the tours that begin with an item's cities: the thesis' recursion, with a stack of its levels.
 
-    ``path`` has the cities visited; ``untried[level]`` those that the search has yet to try after the first ``level``.
+    ``path`` has the visited cities, ``untried[level]`` the untried ones after the first ``level``.
     """
     n = team.n
     path = local_array(ROW, u8)
@@ -164,12 +178,8 @@ def tsp(
     level = items.depth
     unvisited = decoded(item, level, n, path)
     city = i32(path[level - 1])
-    length = 0
-    for k in range(1, level):
-        length += distance_between(i32(path[k - 1]), i32(path[k]), team)
-    rest = 0
-    for ahead in set_bits(unvisited):
-        rest += team.shortest[ahead]
+    length = path_length(level, path, team)
+    rest = sum_of_shortest(unvisited, team)
     limit = incumbent(search, counting)
     untried[level] = unvisited
     if bounded and length + rest > limit:
@@ -192,25 +202,25 @@ def tsp(
                 after = lowest(untried[level])
                 untried[level] = untried[level] & (untried[level] - 1)
                 longer = length + distance_between(city, after, team)
-                ahead = rest - team.shortest[after]
-                if not bounded or longer + ahead <= limit:
+                rest_after = rest - team.shortest[after]
+                if not bounded or longer + rest_after <= limit:
                     path[level] = u8(after)
                     explored[level + 1] += 1
-                    left = unvisited ^ singleton(after)
+                    others = unvisited ^ singleton(after)
                     if level + 1 < (n - 3 if unrolled else n):
                         level += 1
-                        untried[level] = left
-                        unvisited, length, rest, city = left, longer, ahead, after
+                        untried[level] = others
+                        unvisited, length, rest, city = others, longer, rest_after, after
                     else:
                         whole = (
-                            tsp3(after, left, longer, team) if unrolled else longer + distance_between(after, 0, team)
+                            tsp3(after, others, longer, team) if unrolled else longer + distance_between(after, 0, team)
                         )
                         if whole == limit if counting else whole < limit:
-                            alike = 1
+                            count = 1
                             if unrolled:
-                                alike = end_of_path(left, longer, whole, team, path)
+                                count = end_of_path(others, longer, whole, team, path)
                             if counting:
-                                tours += alike
+                                tours += count
                             else:
                                 keep_tour(whole, n, path, best)
                                 limit = lower_limit(whole, search)
@@ -232,21 +242,20 @@ def search_items(
     counting: Const[boolean],
     unrolled: Const[boolean],
 ):
-    """Explore items, each by a lane; with fewer lanes than items, a lane takes several.
+    """Explore items, one by each lane, or several if there are fewer lanes.
 
     Parameters
     ----------
     search
-        ``nodes`` (32) counts the partial tours of each number of cities, from those of items to those with three
-        cities left.
+        ``nodes`` (32) counts the partial tours of each number of cities, from ``items.depth`` to n - 3.
     best
-        One row per lane of the launch.
+        One row for each lane of the launch.
     bounded
-        Leave out what the bound shows to be longer than the incumbent.
+        Skip partial tours with a bound above the incumbent.
     counting
-        Count the tours of the incumbent's length instead of looking for shorter ones; it is one less than the limit.
+        Count the tours of the incumbent's length, one less than the limit, instead of searching for shorter ones.
     unrolled
-        The last three, two and one cities by `tsp3`, `tsp2` and `tsp1`, without a look at the bound.
+        Add the last three cities by `tsp3`, `tsp2` and `tsp1`, without the bound.
     """
     n = distances.n
     team = TeamDistances(shared_array(ROW * ROW, i32), shared_array(ROW, i32), n, shared_array(ROW, u64))
@@ -256,10 +265,10 @@ def search_items(
         team.shortest[k] = distances.shortest[k]
         team.nodes[k] = u64(0)
     barrier()
-    me = team_rank() * team_size() + lane()
-    item = items.begin + u64(me)
+    lane_number = team_rank() * team_size() + lane()
+    item = items.begin + u64(lane_number)
     while item < items.end:
-        tsp(item, items, team, search, best[me], bounded, counting, unrolled)
+        tsp(item, items, team, search, best[lane_number], bounded, counting, unrolled)
         item += u64(team_count() * team_size())
     barrier()
     for k in range(items.depth + lane(), n - 2, team_size()):

@@ -1,4 +1,4 @@
-"""Shared data and private state of lanes that search for a shortest tour."""
+"""Shared data and results of lanes that search for a shortest tour."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from core.lang import *
 
 @bundle
 class TourSearch:
-    """Data that all lanes share.
+    """Shared data of all lanes.
 
     Attributes
     ----------
     limit : Array, 1
-        The length that a tour must beat.
+        Tours below this length are searched for.
     nodes : Array
         Number of nodes of each depth.
     counted : Array, 1
-        Number of tours shorter than ``limit``, if they are counted; then ``limit`` stays.
+        Number of tours shorter than ``limit``, if they are counted; then ``limit`` is constant.
     """
 
     limit: Array[i32]
@@ -27,7 +27,7 @@ class TourSearch:
 
 @bundle
 class BestTour:
-    """Length and cities of the shortest tour of one lane, if it found one below the limit."""
+    """Length and cities of the shortest tour that a lane has found below the limit."""
 
     length: Array[i32] = Row(1)
     tour: Array[u8] = Row(ROW)
@@ -42,7 +42,7 @@ def lower_limit(limit: i32, search: TourSearch) -> i32:
 
 @function
 def record_result(counted: u64, limit: i32, search: TourSearch, counting: Const[boolean]):
-    """Add the tours that a lane counted, or lower the limit to its shortest tour."""
+    """Add the number of tours that a lane has counted, or lower the limit to its shortest tour."""
     if not counting:
         atomic_min(search.limit, 0, limit)
     elif counted > 0:

@@ -24,6 +24,7 @@ from core.kernels.tours.tour_array import (
     dequeue,
     distance,
     enqueue,
+    fill_queue,
     forward,
     reconnect,
     undo,
@@ -38,12 +39,12 @@ LEVELS = 8
 
 @bundle
 class Kicks:
-    """The rule of all walks.
+    """Rule of all walks.
 
-    ``segment`` is the largest number of cities in a segment of the double bridge, two of which are shorter than the
-    tour. A walk ends at length ``target``. ``seed`` is that of all random numbers, which depend on the numbers of walk
-    and perturbation too. A level of acceptance is at most ``slack``, in the first part of ``period`` perturbations.
-    See `improve_tours` for ``patience`` and ``reach``.
+    ``segment`` is the largest number of cities in a segment of the double bridge; two segments are shorter than the
+    tour. A walk ends at length ``target``. Random numbers depend on ``seed`` and the numbers of walk and perturbation.
+    A level of acceptance is ``slack`` at the start of a period of ``period`` perturbations, later less. See
+    `improve_tours` for ``patience`` and ``reach``.
     """
 
     segment: i32
@@ -57,68 +58,62 @@ class Kicks:
 
 @kernel
 def begin_tours(walks: Rows[TourWalk], seed: u64):
-    """Let every walk begin with cities 0 to n - 1 in their order, of which all wait, from a random one on."""
+    """Begin every walk with the cities in ascending order from a random one on, all of them in the queue."""
     for w in range(team_rank(), walks.count, team_count()):
-        one = walks[w]
-        first = i32(splitmix64(splitmix64(seed) + one.number[0]) % u64(one.n))
-        for p in range(lane(), one.n, team_size()):
-            city = forward(p + first, one.n)
-            one.tour[p] = city
-            one.place[city] = p
-            one.queue[p] = city
-        for k in range(lane(), one.words, team_size()):
-            one.waiting[k] = 0xFFFFFFFF
-        if lane() == 0:
-            one.line[HEAD] = 0
-            one.line[COUNT] = one.n
-            one.line[LOGGED] = 0
-            one.line[LOGS] = 0
+        walk = walks[w]
+        first = i32(splitmix64(splitmix64(seed) + walk.number[0]) % u64(walk.n))
+        for p in range(lane(), walk.n, team_size()):
+            city = forward(p + first, walk.n)
+            walk.tour[p] = city
+            walk.place[city] = p
+            walk.queue[p] = city
+        fill_queue(walk)
 
 
 @kernel
 def resume_tours(walks: Rows[TourWalk]):
-    """Let every walk continue with its tour, in which no city waits."""
+    """Continue every walk with its tour and an empty queue."""
     for w in range(team_rank(), walks.count, team_count()):
-        one = walks[w]
-        for p in range(lane(), one.n, team_size()):
-            one.place[one.tour[p]] = p
-        for k in range(lane(), one.words, team_size()):
-            one.waiting[k] = 0
+        walk = walks[w]
+        for p in range(lane(), walk.n, team_size()):
+            walk.place[walk.tour[p]] = p
+        for k in range(lane(), walk.words, team_size()):
+            walk.waiting[k] = 0
         if lane() == 0:
-            one.line[HEAD] = 0
-            one.line[COUNT] = 0
+            walk.line[HEAD] = 0
+            walk.line[COUNT] = 0
 
 
 @function
-def cross(words: Array[u32], segment: i32, one: TourWalk, cities: CityLists) -> i32:
+def cross(words: Array[u32], segment: i32, walk: TourWalk, cities: CityLists) -> i32:
     """Exchange two adjacent segments at a random place; return the increase of the tour's length."""
-    p = i32(mulhi(words[0], u32(one.n)))
+    p = i32(mulhi(words[0], u32(walk.n)))
     first = 1 + i32(mulhi(words[1], u32(segment)))
     second = first + 1 + i32(mulhi(words[2], u32(segment)))
-    a = one.tour[p]
-    b = one.tour[forward(p + 1, one.n)]
-    c = one.tour[forward(p + first, one.n)]
-    d = one.tour[forward(p + first + 1, one.n)]
-    e = one.tour[forward(p + second, one.n)]
-    f = one.tour[forward(p + second + 1, one.n)]
+    a = walk.tour[p]
+    b = walk.tour[forward(p + 1, walk.n)]
+    c = walk.tour[forward(p + first, walk.n)]
+    d = walk.tour[forward(p + first + 1, walk.n)]
+    e = walk.tour[forward(p + second, walk.n)]
+    f = walk.tour[forward(p + second + 1, walk.n)]
     barrier()
     if lane() == 0:
-        enqueue(a, one)
-        enqueue(b, one)
-        enqueue(c, one)
-        enqueue(d, one)
-        enqueue(e, one)
-        enqueue(f, one)
-    reconnect(a, b, e, f, one)
-    reconnect(a, e, d, c, one)
-    reconnect(e, c, b, f, one)
+        enqueue(a, walk)
+        enqueue(b, walk)
+        enqueue(c, walk)
+        enqueue(d, walk)
+        enqueue(e, walk)
+        enqueue(f, walk)
+    reconnect(a, b, e, f, walk)
+    reconnect(a, e, d, c, walk)
+    reconnect(e, c, b, f, walk)
     added = distance(a, d, cities) + distance(e, b, cities) + distance(c, f, cities)
     return added - distance(a, b, cities) - distance(c, d, cities) - distance(e, f, cities)
 
 
 @function
-def perturb(kick: i32, rule: Kicks, most: i32, one: TourWalk, cities: CityLists, winner: Array[u64]) -> i32:
-    """Perturb the tour and descend; return the increase of its length. A rejected tour is undone: 0.
+def perturb(kick: i32, rule: Kicks, most: i32, walk: TourWalk, cities: CityLists, winner: Array[u64]) -> i32:
+    """Perturb the tour and descend; return the increase of its length, or 0 if the tour is rejected and restored.
 
     A tour is accepted if it is longer by at most a random number of levels, and by at most ``most``. A level shrinks
     during a period. Each further level has half the probability, as in simulated annealing.
@@ -126,80 +121,79 @@ def perturb(kick: i32, rule: Kicks, most: i32, one: TourWalk, cities: CityLists,
     words = local_array(4, u32)
     words[0] = u32(kick)
     words[1] = 0
-    words[2] = u32(one.number[0])
-    words[3] = u32(one.number[0] >> 32)
+    words[2] = u32(walk.number[0])
+    words[3] = u32(walk.number[0] >> 32)
     philox(words, u32(rule.seed), u32(rule.seed >> 32))
     if lane() == 0:
-        one.line[LOGGED] = 0
-        one.line[LOGS] = 1
+        walk.line[LOGGED] = 0
+        walk.line[LOGS] = 1
     barrier()
-    added = cross(words, rule.segment, one, cities)
-    gained = descend(one, cities, winner)
-    added -= gained
+    added = cross(words, rule.segment, walk, cities)
+    decrease = descend(walk, cities, winner)
+    added -= decrease
     level = (kick % rule.period) * LEVELS // rule.period
     accepted = min(most, rule.slack * (LEVELS - level) // LEVELS * clz(words[3]))
-    if added > accepted or one.line[COUNT] > 0:
+    if added > accepted or walk.line[COUNT] > 0:
         barrier()
-        undo(one)
+        undo(walk)
         if lane() == 0:
-            while one.line[COUNT] > 0:
-                dequeue(one)
+            while walk.line[COUNT] > 0:
+                dequeue(walk)
         barrier()
         added = 0
     return added
 
 
 @function
-def copy_best(one: TourWalk):
-    """Copy the present tour, which is the best one."""
-    for p in range(lane(), one.n, team_size()):
-        one.best[p] = one.tour[p]
+def copy_best(walk: TourWalk):
+    for p in range(lane(), walk.n, team_size()):
+        walk.best[p] = walk.tour[p]
 
 
 @kernel
 def improve_tours(walks: Rows[TourWalk], cities: CityLists, kicks: i32, rule: Kicks):
-    """Descend from the start tour of every walk, unless that is done, and perturb it ``kicks`` times.
+    """Descend from the start tour of every walk, unless that is done, and perturb its tour ``kicks`` times.
 
-    After `Kicks.patience` perturbations without a better tour a walk accepts longer tours (`perturb`), up to
+    After `Kicks.patience` perturbations without a better tour a walk accepts longer tours (`perturb`), at most
     `Kicks.reach` longer than its best one, until it finds a better one.
     """
     winner = shared_array(1, u64)
     for w in range(team_rank(), walks.count, team_count()):
-        one = walks[w]
-        length = one.control[LENGTH]
-        best = one.control[BEST_LENGTH]
-        done = one.control[KICKS]
-        best_at = one.control[BEST_AT]
-        at_best = one.control[AT_BEST]
-        digest = one.totals[DIGEST]
+        walk = walks[w]
+        length = walk.control[LENGTH]
+        best = walk.control[BEST_LENGTH]
+        kick_count = walk.control[KICKS]
+        best_at = walk.control[BEST_AT]
+        at_best = walk.control[AT_BEST]
+        digest = walk.totals[DIGEST]
         barrier()
-        gained = descend(one, cities, winner)
-        length -= gained
+        decrease = descend(walk, cities, winner)
+        length -= decrease
         best = min(best, length)
-        for kick in range(done, done + kicks):
+        for kick in range(kick_count, kick_count + kicks):
             if best <= rule.target:
                 break
             most = rule.reach - (length - best) if kick - best_at >= rule.patience else 0
             if at_best != 0 and most > 0:
-                copy_best(one)
+                copy_best(walk)
                 barrier()
                 at_best = 0
-            change = perturb(kick, rule, most, one, cities, winner)
+            change = perturb(kick, rule, most, walk, cities, winner)
             length += change
             if length < best:
                 best = length
                 best_at = kick + 1
                 at_best = 1
             digest = splitmix64(digest + (u64(length) << 32 | u64(kick)) + u64(0x9E3779B97F4A7C15))
-            done += 1
+            kick_count += 1
         barrier()
         if lane() == 0:
-            one.control[LENGTH] = length
-            one.control[BEST_LENGTH] = best
-            one.control[KICKS] = done
-            one.control[BEST_AT] = best_at
-            one.control[AT_BEST] = at_best
-            one.totals[DIGEST] = digest
+            walk.control[LENGTH] = length
+            walk.control[BEST_LENGTH] = best
+            walk.control[KICKS] = kick_count
+            walk.control[BEST_AT] = best_at
+            walk.control[AT_BEST] = at_best
+            walk.totals[DIGEST] = digest
         barrier()
 
 
@@ -207,6 +201,6 @@ def improve_tours(walks: Rows[TourWalk], cities: CityLists, kicks: i32, rule: Ki
 def keep_best(walks: Rows[TourWalk]):
     """Copy every walk's best tour to its `TourWalk.best`."""
     for w in range(team_rank(), walks.count, team_count()):
-        one = walks[w]
-        if one.control[AT_BEST] != 0:
-            copy_best(one)
+        walk = walks[w]
+        if walk.control[AT_BEST] != 0:
+            copy_best(walk)

@@ -1,8 +1,5 @@
-"""2-opt hill climbing of tours (`oneil2011`): start tours, what all climbs share, and a module for each kind of scan.
+"""2-opt hill climbing of tours (`oneil2011`): `climbs` has the common parts, each other module a kind of scan.
 
-A team or lane climbs from the start tour of its climber number; all climbs report to the totals and the best length of
-`climbs`.
-
-The searches of `core.search` launch the `climb_*` kernels; ants and local search use `climbs.splitmix64`.
-The choice of a scan for a device and an instance belongs in `core.search`.
+Every climber has a number and a start tour. A team or a lane makes its climb, and adds the outcome to the totals.
+The searches of `core.search` launch the `climb_*` kernels and choose a scan for the device and the instance.
 """

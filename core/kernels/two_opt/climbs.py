@@ -1,4 +1,4 @@
-"""Parts that all 2-opt climbers share: start tours, distribution and count of climbs, and the code of a move.
+"""Parts that all 2-opt scans share: start tours, distribution and count of climbs, and the code of a move.
 
 A move (i, j) with 0 <= i, i + 2 <= j < n reverses positions i+1..j and gains
 e(i) + e(j) - d(t_i, t_j) - d(t_i+1, t_j+1), where e(p) is the length of the edge after position p. A step takes the
@@ -7,8 +7,8 @@ move of largest gain; ties go to the smallest i, then the smallest j, as in the 
 Random start tours come from the generator of the paper's released program (`oneil2011`), or from a counter-based one.
 
 Full scans of wide teams keep tours in shared memory, one word a city: word p is city t_p | d(t_p-1, t_p) << 16. A tour
-has words 1 to n; word 0 is word n, and words beyond n are those from 1 on again, as far as a scan's window reaches.
-Distances have 16 bits.
+has words 1 to n. Word 0 equals word n, and word n + p equals word p as far as a scan's window reaches. Distances have
+16 bits.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ from core.lang.library import random_below
 
 C = Generic("C")
 S = Generic("S")
-T = Generic("T")
 
 MOST_CITIES = 46_340
-"""The last of n * n distances has the index n * n - 1, which fits 31 bits up to here."""
+"""Largest number of cities n for which n * n - 1, the last index of the distances, has 31 bits."""
 STEPS, EVALUATIONS, DIGEST = 0, 1, 2
 TOTALS = 3
 SHORTEST, FEWEST_STEPS, MOST_STEPS = 0, 1, 2
@@ -32,9 +31,9 @@ NO_MOVE = u64(0)
 
 @bundle
 class Climbs:
-    """The climbs of a launch: ``tours`` of ``n`` cities, start tours in, local optima out.
+    """Climbs of a launch: ``tours`` of ``n`` cities, at first start tours, finally local optima.
 
-    Teams take climbers 0 to ``count`` - 1 by ``ticket[0]``, the next one to take.
+    Teams take climbers 0 to ``count`` - 1; ``ticket[0]`` is the next one.
     """
 
     n: Const[i32]
@@ -45,10 +44,10 @@ class Climbs:
 
 @bundle
 class CountedClimbs(Climbs):
-    """Climbs of which the outcome is kept; ``first`` is the number of climber 0 among those of all launches.
+    """Climbs with outcomes; ``first`` is the number of climber 0 among the climbers of all launches.
 
-    ``extremes`` are the least values of length << 32 | climber, of a climb's steps and of their complement, at
-    `SHORTEST`, `FEWEST_STEPS` and `MOST_STEPS`; ``totals`` are the sums that `STEPS`, `EVALUATIONS` and `DIGEST` name.
+    ``extremes`` has minima: of length << 32 | climber at `SHORTEST`, of a climb's steps at `FEWEST_STEPS`, of their
+    complement at `MOST_STEPS`. ``totals`` has sums at `STEPS`, `EVALUATIONS` and `DIGEST`.
     """
 
     first: u64
@@ -58,7 +57,7 @@ class CountedClimbs(Climbs):
 
 @bundle
 class CurrentClimb:
-    """Shared memory of a team for its climb: the climber, and its tour's length, one word each."""
+    """Shared memory of a team for its climb: the climber's number and the tour's length, one word each."""
 
     climber: Array[u32]
     length: Array[u32]
@@ -74,7 +73,7 @@ def splitmix64(x: u64) -> u64:
 
 @function
 def count_climb(climber: u32, length: u32, steps: u32, climbs: CountedClimbs):
-    """Enter a climb: the best (length, climber), the steps, and the digest of (climber, length, steps).
+    """Record a finished climb: the best (length, climber), the steps, and the digest of (climber, length, steps).
 
     The digest is a sum, so it does not depend on the order in which climbs finish.
     """
@@ -90,18 +89,18 @@ def count_climb(climber: u32, length: u32, steps: u32, climbs: CountedClimbs):
     )
 
 
-# --- a move as one word, the better the larger: gain << 32 | ~(i << 16 | j) ---
+# --- a move as one word, larger for a better move: gain << 32 | ~(i << 16 | j) ---
 
 
 @function
 def move_key(i: i32, j: i32) -> u32:
-    """Return the order of moves of equal gain: smaller keys win."""
+    """Return the key of a move; of moves of equal gain the one with the smallest key wins."""
     return (u32(i) << 16) | u32(j)
 
 
 @function
 def move_word(gain: i32, key: u32) -> u64:
-    """Return a move, which is larger than every worse one and than `NO_MOVE`."""
+    """Return the word of a move, larger than the word of every worse move and than `NO_MOVE`."""
     return (u64(gain) << 32) | u64(~key)
 
 
@@ -126,84 +125,79 @@ def second_of(move: u64) -> i32:
 
 
 @function
-def best_of_team(mine: u64, winner: Array[u64]) -> u64:
-    """Return the best of all lanes' moves; lane 0 has set ``winner[0]`` to `NO_MOVE` before the last barrier."""
-    if mine != NO_MOVE:
-        atomic_max(winner, 0, mine)
+def best_of_team(lane_best: u64, winner: Array[u64]) -> u64:
+    """Return the best move of all lanes; lane 0 has set ``winner[0]`` to `NO_MOVE` before the last barrier."""
+    if lane_best != NO_MOVE:
+        atomic_max(winner, 0, lane_best)
     barrier()
     return winner[0]
-
-
-@function
-def reverse(sequence: Array[T], first: i32, last: i32):
-    """Turn round what lies from ``first`` to ``last``; the lanes of the team share the work."""
-    for s in range(lane(), (last - first + 1) >> 1, team_size()):
-        sequence[first + s], sequence[last - s] = sequence[last - s], sequence[first + s]
 
 
 # --- the climb ---
 
 
 @function
-def next_climber(climbs: Climbs, turn: CurrentClimb) -> u32:
-    """Return the next climber of the team; at least ``climbs.count`` when none is left."""
+def next_climber(climbs: Climbs, current: CurrentClimb) -> u32:
+    """Return the team's next climber, or a number of at least ``climbs.count`` if there is none."""
     if lane() == 0:
-        turn.climber[0] = atomic_add(climbs.ticket, 0, u32(1))
-        turn.length[0] = u32(0)
+        current.climber[0] = atomic_add(climbs.ticket, 0, u32(1))
+        current.length[0] = u32(0)
     barrier()
-    return turn.climber[0]
+    return current.climber[0]
 
 
 def climb_function(
     load: Function, scan: Function, apply: Function, city_at: Function, edge_at: Function | None = None
 ) -> Function:
-    """``climb(climbs, one, turn)``: take climbs and make them, one at a time, until none is left.
+    """Return ``climb(climbs, state, current)``: a team makes climbs, one at a time, until none is left.
+
+    ``state`` is the bundle of a kind of scan: the instance, and the tour that the team climbs.
 
     Parameters
     ----------
     load
-        ``load(climber, climbs, one)``: take over the climber's start tour.
+        ``load(climber, climbs, state)``: load the climber's start tour.
     scan
-        ``scan(last, one) -> u64``: the best move, or `NO_MOVE`; ``last`` is the move before, of a new tour `NO_MOVE`.
+        ``scan(last, state) -> u64``: the best move, or `NO_MOVE`; ``last`` is the move before, of a new tour `NO_MOVE`.
     apply
-        ``apply(move, one)``: make a move.
+        ``apply(move, state)``: make a move.
     city_at, edge_at
-        ``city_at(p, one) -> i32`` and ``edge_at(p, one) -> i32``: the city at a position, and an edge's length, every
-        edge at one position. Without ``edge_at`` climbs are not counted.
+        ``city_at(p, state) -> i32`` is the city at a position, ``edge_at(p, state) -> i32`` the length of an edge. Each
+        edge has one position. Without ``edge_at`` climbs are not counted.
     """
 
     @function
-    def finish(climber: u32, steps: u32, climbs: C, one: S, turn: CurrentClimb):
-        """Write the tour of a finished climb, and count it."""
+    def finish(climber: u32, steps: u32, climbs: C, state: S, current: CurrentClimb):
+        """Store the tour of a finished climb, and count the climb."""
         begin = i32(climber) * climbs.n
         length = u32(0)
         for p in range(lane(), climbs.n, team_size()):
-            climbs.tours[begin + p] = u16(city_at(p, one))
+            climbs.tours[begin + p] = u16(city_at(p, state))
             if edge_at is not None:
-                length += u32(edge_at(p, one))
+                length += u32(edge_at(p, state))
         if edge_at is not None:
-            atomic_add(turn.length, 0, length)
+            atomic_add(current.length, 0, length)
         barrier()
         if edge_at is not None and lane() == 0:
-            count_climb(climber, turn.length[0], steps, climbs)
+            count_climb(climber, current.length[0], steps, climbs)
 
     @function
-    def climb(climbs: C, one: S, turn: CurrentClimb):
+    def climb(climbs: C, state: S, current: CurrentClimb):
         """Iterative hill climbing by one team."""
         while True:
-            climber = next_climber(climbs, turn)
+            climber = next_climber(climbs, current)
             if climber >= u32(climbs.count):
                 break
-            load(climber, climbs, one)
+            load(climber, climbs, state)
             steps = u32(0)
             move = NO_MOVE
             while True:
-                move = scan(move, one)
+                move = scan(move, state)
                 steps += 1
                 if move == NO_MOVE:
                     break
-                apply(move, one)
-            finish(climber, steps, climbs, one, turn)
+                apply(move, state)
+            finish(climber, steps, climbs, state, current)
 
     return climb
 
@@ -226,16 +220,16 @@ def edge(word: u32) -> i32:
 
 
 @function
-def tour_word(here: i32, reach: i32) -> u32:
-    """Return a tour word: a city, and the length of the edge that leads to it."""
-    return u32(here) | (u32(reach) << 16)
+def tour_word(c: i32, length: i32) -> u32:
+    """Return the tour word of city ``c`` and the length of the edge that leads to it."""
+    return u32(c) | (u32(length) << 16)
 
 
 @function
 def wrapped(p: i32, n: Const[i32]) -> i32:
-    """Return a position of the closed tour."""
-    once = p - n if p >= n else p
-    return once - n if once >= n else once
+    """Return position p of the closed tour, for p from 0 to 3n - 1."""
+    q = p - n if p >= n else p
+    return q - n if q >= n else q
 
 
 @function
@@ -245,11 +239,11 @@ def swap_cities(tours: Array[u16], p: i32, q: i32):
 
 @kernel
 def start_tours(tours: Array[u16], n: i32, climbers: i32, first: u64, seed: u64, counter_based: Const[boolean]):
-    """Fill ``tours`` (climbers x n) with the start tours of climbers ``first``, ``first + 1`` ...
+    """Fill ``tours`` (climbers x n) with the start tours of climbers ``first``, ``first + 1``, ...
 
-    Position 0 holds city 0, the others a shuffle of 1..n-1. The paper's generator is
-    x <- (1103515245 x + 12345) mod 2^31 from x = climber, and entry p is exchanged with entry x mod (n-1); it ignores
-    ``seed``. The counter-based one is Fisher and Yates' shuffle with Philox keyed by (seed; climber, position).
+    Position 0 holds city 0, the others a shuffle of 1..n-1. The paper's generator is x <- (1103515245 x + 12345) mod
+    2^31 from x = climber; for each p it exchanges entries p and 1 + x mod (n-1). It ignores ``seed``. The counter-based
+    one is Fisher and Yates' shuffle with Philox keyed by (seed; climber, position).
     """
     for c in range(team_rank() * team_size() + lane(), climbers, team_count() * team_size()):
         base = c * n

@@ -1,12 +1,13 @@
-"""Full 2-opt scan as `oneil2011` lays it on a GPU: a climber for every lane, which scans, reverses and counts alone.
+"""Full 2-opt scan with the mapping of `oneil2011` to a GPU: every lane makes a climb alone.
 
-O'Neil, Tamir and Burtscher, section 2: climbers are independent and run side by side, so nothing is reduced or handed
-on within a climb. The distances lie in the memory that a team shares, and a lane's tour in the lane's own, which a GPU
-keeps so that lanes in step read neighbouring words.
+O'Neil, Tamir and Burtscher, section 2: climbers are independent and run side by side, so no lane waits for another
+within a climb. The distances are in shared memory. A lane's tour is a local array, which a GPU interleaves with those
+of other lanes, so that lanes at the same position read neighbouring words.
 """
 
 from __future__ import annotations
 
+from core.kernels.two_opt.climb_states import reverse
 from core.kernels.two_opt.climbs import (
     NO_MOVE,
     SHORTEST,
@@ -25,12 +26,12 @@ D = Generic("D")
 CITIES_OF_BYTES = 256
 """Largest number of cities of a tour of bytes, as in the paper."""
 AT_ONCE = (8, 1)
-"""Moves of a row that are written out one after the other: eight, as in the paper, and one by one those left over."""
+"""Moves of a row that are unrolled: eight, as in the paper, then single moves up to the end of the row."""
 
 
 @function
 def load(climber: u32, tour: Array[C], climbs: CountedClimbs):
-    """Copy a start tour from global memory; after the last city comes the first one again."""
+    """Load a start tour from global memory, and repeat its first city at the end."""
     begin = i32(climber) * climbs.n
     for p in range(climbs.n):
         tour[p] = C(climbs.tours[begin + p])
@@ -39,10 +40,10 @@ def load(climber: u32, tour: Array[C], climbs: CountedClimbs):
 
 @function
 def best_move(tour: Array[C], table: Array[i32], n: Const[i32]) -> u64:
-    """The best of (n - 2)(n - 1) / 2 moves (section 2.2); the one that joins both ends of the tour changes nothing.
+    """Return the best of (n - 2)(n - 1) / 2 moves (section 2.2); the move that joins both ends has gain 0.
 
-    A move fetches one city. Of its four distances one stays the same in a row, and two are of rows of the table that
-    stay the same; the shorter tour's length is never computed.
+    A move reads one more city. Of its four distances, one is the same in the whole row of moves, and two are from the
+    same rows of the table. The length of the new tour is not computed.
     """
     most, first, second = 0, 0, 0
     for i in range(n - 2):
@@ -55,24 +56,18 @@ def best_move(tour: Array[C], table: Array[i32], n: Const[i32]) -> u64:
             end = begin + (n - begin) // AT_ONCE[k] * AT_ONCE[k]
             for j in range(begin, end, AT_ONCE[k]):
                 for m in unroll(AT_ONCE[k]):
-                    following = i32(tour[j + m + 1])
-                    gain = edge + table[city * n + following] - table[row + city] - table[row_after + following]
+                    next_city = i32(tour[j + m + 1])
+                    gain = edge + table[city * n + next_city] - table[row + city] - table[row_after + next_city]
                     if gain > most:
                         most, first, second = gain, i, j + m
-                    city = following
+                    city = next_city
             begin = end
     return move_word(most, move_key(first, second)) if most > 0 else NO_MOVE
 
 
 @function
-def reverse_segment(tour: Array[C], first: i32, last: i32):
-    for s in range((last - first + 1) >> 1):
-        tour[first + s], tour[last - s] = tour[last - s], tour[first + s]
-
-
-@function
 def finish(climber: u32, steps: u32, tour: Array[C], table: Array[i32], climbs: CountedClimbs):
-    """Compute the length of a local optimum, write it back if none so far is shorter, and count the climb."""
+    """Compute the length of a local optimum, store the tour if it is the best so far, and count the climb."""
     length = u32(0)
     for p in range(climbs.n):
         length += u32(table[i32(tour[p]) * climbs.n + i32(tour[p + 1])])
@@ -84,24 +79,27 @@ def finish(climber: u32, steps: u32, tour: Array[C], table: Array[i32], climbs: 
 
 @function
 def next_climber(climber: u32, climbs: CountedClimbs, worklist: Const[boolean]) -> u32:
-    """The lane's next climber (section 2.1): off the worklist, or by equal shares; none if not below `climbs.count`."""
+    """Return the lane's next climber (section 2.1), from the worklist or by equal shares.
+
+    There is none if the number is not below ``climbs.count``.
+    """
     lanes = u32(team_count() * team_size())
     if worklist:
-        taken = atomic_add(climbs.ticket, 0, u32(1))
-        return lanes + taken
+        ticket = atomic_add(climbs.ticket, 0, u32(1))
+        return lanes + ticket
     return climber + lanes
 
 
 @function
 def climb(tour: Array[C], table: Array[i32], climbs: CountedClimbs, worklist: Const[boolean]):
-    """Iterative hill climbing by one lane; its first climber has its own number."""
+    """Iterative hill climbing by one lane; the lane's number is that of its first climber."""
     climber = u32(team_rank() * team_size() + lane())
     while climber < u32(climbs.count):
         load(climber, tour, climbs)
         steps = u32(1)
         move = best_move(tour, table, climbs.n)
         while move != NO_MOVE:
-            reverse_segment(tour, first_of(move) + 1, second_of(move))
+            reverse(tour, first_of(move) + 1, second_of(move), False)
             move = best_move(tour, table, climbs.n)
             steps += 1
         finish(climber, steps, tour, table, climbs)
@@ -110,7 +108,7 @@ def climb(tour: Array[C], table: Array[i32], climbs: CountedClimbs, worklist: Co
 
 @kernel
 def climb_lanes(climbs: CountedClimbs, distances: Array[D], worklist: Const[boolean]):
-    """Climb from each of ``climbs.tours`` to a local optimum; each new best one is stored.
+    """Climb from each of ``climbs.tours`` to a local optimum, and store those that are the best so far.
 
     Parameters
     ----------

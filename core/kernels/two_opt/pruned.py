@@ -1,13 +1,14 @@
-"""Exact best-improvement 2-opt that leaves out moves which cannot win, by neighbour lists sorted by distance.
+"""Exact best-improvement 2-opt that skips moves by neighbour lists sorted by distance.
 
-A move's gain is (e_i - d(t_i, t_j)) + (e_j - d(t_i+1, t_j+1)), so if it reaches g then one of the two brackets reaches
-g / 2. It is therefore met when every position walks the sorted list of its city only as far as the bracket holds:
-from t_i for a partner t_j behind it, or from t_j+1 for a partner t_i+1 before it. The walk keeps moves that *equal* g,
-so ties are settled as in the full scan, and the trajectory is that of the paper.
+A move's gain is (e_i - d(t_i, t_j)) + (e_j - d(t_i+1, t_j+1)). If it is at least g, one of the two brackets is at least
+g / 2. So a scan of each city's sorted list may end where the bracket falls below g / 2: it finds the move from t_i with
+a later t_j, or from t_j+1 with an earlier t_i+1. Moves that *equal* g are kept, so ties are settled as in the full
+scan, and the trajectory is that of the paper.
 """
 
 from __future__ import annotations
 
+from core.kernels.two_opt.climb_states import EdgeTour, city_at, distance, edge_at, reverse
 from core.kernels.two_opt.climbs import (
     EVALUATIONS,
     NO_MOVE,
@@ -20,7 +21,6 @@ from core.kernels.two_opt.climbs import (
     gain_of,
     move_key,
     move_word,
-    reverse,
     second_of,
 )
 from core.lang import *
@@ -28,90 +28,76 @@ from core.lang import *
 D = Generic("D")
 P = Generic("P")
 ANY_GAIN = 1 << 17
-"""More than a first step gains, as a rule: two distances of 16 bits."""
+"""Gain of two distances of 16 bits, usually more than that of a first step."""
 
 
 @bundle
-class PrunedClimb:
-    """An instance, and the tour that a team climbs.
+class PrunedClimb(EdgeTour):
+    """State of a team: ``place[city]`` is a city's position, ``evaluations[k]`` the moves evaluated by lane k."""
 
-    Position p holds city ``tour[p]`` (position n the first one again), ``place[city]`` is p, and ``edge[p]`` the length
-    of the edge after it. ``counted`` are the moves that each lane has evaluated.
-    """
-
-    n: Const[i32]
-    distances: Array[D]
     neighbours: Array[P]
-    tour: Array[u16]
     place: Array[u16]
-    edge: Array[i32]
     winner: Array[u64]
-    counted: Array[u64]
+    evaluations: Array[u64]
 
 
 @function
-def distance(a: i32, b: i32, one: PrunedClimb) -> i32:
-    return i32(one.distances[a * one.n + b])
-
-
-@function
-def load(climber: u32, climbs: Climbs, one: PrunedClimb):
-    """Take over a start tour."""
-    begin = i32(climber) * one.n
-    for p in range(lane(), one.n, team_size()):
-        one.tour[p] = climbs.tours[begin + p]
-        one.place[climbs.tours[begin + p]] = u16(p)
+def load(climber: u32, climbs: Climbs, state: PrunedClimb):
+    begin = i32(climber) * state.n
+    for p in range(lane(), state.n, team_size()):
+        state.tour[p] = climbs.tours[begin + p]
+        state.place[climbs.tours[begin + p]] = u16(p)
     if lane() == 0:
-        one.tour[one.n] = climbs.tours[begin]
+        state.tour[state.n] = climbs.tours[begin]
     barrier()
-    for p in range(lane(), one.n, team_size()):
-        one.edge[p] = distance(i32(one.tour[p]), i32(one.tour[p + 1]), one)
+    for p in range(lane(), state.n, team_size()):
+        state.edge[p] = distance(i32(state.tour[p]), i32(state.tour[p + 1]), state)
 
 
 @function
-def best_of_lane(wanted: i32, one: PrunedClimb) -> u64:
-    """Return the best of the moves that gain ``wanted`` or more and are met from this lane's positions."""
+def best_of_lane(wanted: i32, state: PrunedClimb) -> u64:
+    """Return the best move with a gain of at least ``wanted`` from this lane's positions."""
     best = NO_MOVE
-    gain = wanted
-    half = (gain + 1) >> 1
-    count = u32(0)
-    for p in range(lane(), one.n, team_size()):
-        here = i32(one.tour[p])
-        after = i32(one.tour[p + 1])
+    least = wanted
+    half = (least + 1) >> 1
+    evaluations = u32(0)
+    for p in range(lane(), state.n, team_size()):
+        city = i32(state.tour[p])
+        next_city = i32(state.tour[p + 1])
         for end in unroll(2):
-            # From t_p (end 0) a new edge leads to a t_q behind it, from t_p+1 (end 1) to a t_q+1 before it.
-            k = (here if end == 0 else after) * one.n
-            reach = one.edge[p] - half
-            pair = one.neighbours[k]
-            while i32(pair >> 16) <= reach:
-                q = i32(one.place[i32(pair & 0xFFFF)]) - end
+            # The new edge leads from t_p to a later t_q (end 0), or from t_p+1 to an earlier t_q+1 (end 1).
+            k = (city if end == 0 else next_city) * state.n
+            reach = state.edge[p] - half
+            entry = state.neighbours[k]
+            while i32(entry >> 16) <= reach:
+                q = i32(state.place[i32(entry & 0xFFFF)]) - end
                 if (q > p) if end == 0 else (q >= 0 and q < p):
-                    count += 1
-                    other = distance(after if end == 0 else here, i32(one.tour[q + 1 - end]), one)
-                    offered = one.edge[p] + one.edge[q] - i32(pair >> 16) - other
-                    if offered >= gain:
-                        move = move_word(offered, move_key(min(p, q), max(p, q)))
+                    evaluations += 1
+                    other = distance(next_city if end == 0 else city, i32(state.tour[q + 1 - end]), state)
+                    gain = state.edge[p] + state.edge[q] - i32(entry >> 16) - other
+                    if gain >= least:
+                        move = move_word(gain, move_key(min(p, q), max(p, q)))
                         if move > best:
-                            best, gain = move, offered
-                            half = (gain + 1) >> 1
-                            reach = one.edge[p] - half
+                            best, least = move, gain
+                            half = (least + 1) >> 1
+                            reach = state.edge[p] - half
                 k += 1
-                pair = one.neighbours[k]
-    one.counted[lane()] += u64(count)
+                entry = state.neighbours[k]
+    state.evaluations[lane()] += u64(evaluations)
     return best
 
 
 @function
-def scan(last: u64, one: PrunedClimb) -> u64:
-    """Return the best move: what a step is likely to gain after the last one is lowered until a move reaches it."""
+def scan(last: u64, state: PrunedClimb) -> u64:
+    """Return the best move: lower the gain expected after the last step until a move reaches it."""
     wanted = ANY_GAIN if last == NO_MOVE else max(gain_of(last) - (gain_of(last) >> 3), 1)
     best = NO_MOVE
     while True:
         if lane() == 0:
-            one.winner[0] = NO_MOVE
+            state.winner[0] = NO_MOVE
         barrier()
-        mine = best_of_lane(wanted, one)
-        best = best_of_team(mine, one.winner)
+        lane_best = best_of_lane(wanted, state)
+        best = best_of_team(lane_best, state.winner)
         if best != NO_MOVE or wanted == 1:
             break
         wanted = wanted - (wanted >> 2) if wanted > 64 else 1
@@ -120,33 +106,21 @@ def scan(last: u64, one: PrunedClimb) -> u64:
 
 
 @function
-def apply(move: u64, one: PrunedClimb):
-    """Reverse positions i+1..j."""
+def apply(move: u64, state: PrunedClimb):
     i, j = first_of(move), second_of(move)
-    ahead = distance(i32(one.tour[i]), i32(one.tour[j]), one)
-    behind = distance(i32(one.tour[i + 1]), i32(one.tour[j + 1]), one)
+    edge_i = distance(i32(state.tour[i]), i32(state.tour[j]), state)
+    edge_j = distance(i32(state.tour[i + 1]), i32(state.tour[j + 1]), state)
     barrier()
     for s in range(lane(), (j - i) >> 1, team_size()):
         low, high = i + 1 + s, j - s
-        one.tour[low], one.tour[high] = one.tour[high], one.tour[low]
-        one.place[one.tour[low]] = u16(low)
-        one.place[one.tour[high]] = u16(high)
-    reverse(one.edge, i + 1, j - 1)
+        state.tour[low], state.tour[high] = state.tour[high], state.tour[low]
+        state.place[state.tour[low]] = u16(low)
+        state.place[state.tour[high]] = u16(high)
+    reverse(state.edge, i + 1, j - 1, True)
     if lane() == 0:
-        one.edge[i] = ahead
-        one.edge[j] = behind
+        state.edge[i] = edge_i
+        state.edge[j] = edge_j
     barrier()
-
-
-@function
-def city_at(p: i32, one: PrunedClimb) -> i32:
-    return i32(one.tour[p])
-
-
-@function
-def edge_at(p: i32, one: PrunedClimb) -> i32:
-    """Return the length of the edge after a position."""
-    return one.edge[p]
 
 
 climb = climb_function(load, scan, apply, city_at, edge_at)
@@ -162,20 +136,16 @@ def climb_pruned(climbs: CountedClimbs, distances: Array[D], neighbours: Array[P
         See `core.kernels.two_opt.climbs`.
     distances : Array, n * n
     neighbours : Array, n * n
-        For each city all others by ascending distance, as distance << 16 | city; the last entry of a row is a
-        sentinel with a distance above all edges.
+        For each city all others by ascending distance, as distance << 16 | city. A row ends with a sentinel: a
+        distance above those of all edges.
     """
-    one = PrunedClimb(
-        climbs.n,
-        distances,
-        neighbours,
-        shared_array(climbs.n + 1, u16),
-        shared_array(climbs.n, u16),
-        shared_array(climbs.n + 1, i32),
-        shared_array(1, u64),
-        shared_array(team_size(), u64),
+    tour = shared_array(climbs.n + 1, u16)
+    place = shared_array(climbs.n, u16)
+    edge = shared_array(climbs.n + 1, i32)
+    state = PrunedClimb(
+        climbs.n, distances, tour, edge, neighbours, place, shared_array(1, u64), shared_array(team_size(), u64)
     )
-    turn = CurrentClimb(shared_array(1, u32), shared_array(1, u32))
-    one.counted[lane()] = u64(0)
-    climb(climbs, one, turn)
-    atomic_add(climbs.totals, EVALUATIONS, one.counted[lane()])
+    current = CurrentClimb(shared_array(1, u32), shared_array(1, u32))
+    state.evaluations[lane()] = u64(0)
+    climb(climbs, state, current)
+    atomic_add(climbs.totals, EVALUATIONS, state.evaluations[lane()])

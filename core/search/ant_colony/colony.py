@@ -16,7 +16,7 @@ from core.kernels.ant_colony import ants as ants_kernels
 from core.kernels.ant_colony import pheromone
 from core.kernels.ant_colony.ants import STATES, Ant
 from core.kernels.ant_colony.roulette import COLUMNS, ChoiceWeights
-from core.kernels.tours.given_tours import improve_given_tours
+from core.kernels.tours.three_opt import improve_given_tours
 from core.kernels.tours.tour_array import TourWalk
 from core.kernels.two_opt.climbs import EXTREMES, TOTALS, Climbs, CountedClimbs
 from core.kernels.two_opt.neighbour_queue import BATCH, NEAR, climb_queue

@@ -281,21 +281,22 @@ def test_the_longest_edge_and_any_city_are_less_than_the_end_of_a_row():
 def test_lanes_that_hand_on_their_work_at_the_limit(team):
     n = 7
     lanes = WORDS // (ROW * ROW)
-    hands = lanes * ROW - n
-    records = virtual(lanes * ROW * ROW, np.uint8)
+    count = lanes * ROW - n
+    unfinished = virtual(lanes * ROW * ROW, np.uint8)
     ranked = virtual(n * ROW, np.int32, fill=enumeration.END)
     for city in range(n):
         others = (other for other in range(1, n) if other != city)
         ranked.handle.held.update({city * ROW + k: 1 << 5 | other for k, other in enumerate(others)})
     worklist = enumeration.Worklist(
-        ticket=words(0, dtype=np.uint64), end=1, chunk=1, records=0, first=0, depth=1, given=virtual(ROW, np.uint8),
-        handed=records, hands=words(hands, dtype=WIDE), room=lanes * ROW, patience=1, rounds_to_count=1 << 30,
+        ticket=words(0, dtype=np.uint64), end=1, chunk=1, records=0, first=0, depth=1, stored=virtual(ROW, np.uint8),
+        unfinished=unfinished, unfinished_count=words(count, dtype=WIDE), room=lanes * ROW, patience=1,
+        rounds_to_count=1 << 30,
     )  # fmt: skip
     shared = TourSearch(words(1000), words(*[0] * ROW, dtype=np.uint64), words(0, dtype=np.uint64))
     best = Rows(BestTour(virtual(lanes, np.int32), virtual(lanes * ROW, np.uint8)), lanes)
     reduced = enumeration.ReducedDistances(virtual(n * ROW, np.int32, fill=1), ranked, n, 6)
     team(enumeration.explore, lanes, 1, reduced, worklist, shared, best, False, False)
-    assert max(records.handle.held) // ROW >= hands
+    assert max(unfinished.handle.held) // ROW >= count
 
 
 def open_nodes(count):
