@@ -1,4 +1,4 @@
-"""A walk of local search, as the kernels see it: its state, what all walks share, and the words of both.
+"""A walk of local search: its state in rows of arrays, the settings of all walks, and the words of both.
 
 `core.kernels.local_search.template` makes a walk's iterations, `core.kernels.local_search.moves` its moves.
 With a history a walk records each improvement of its best cost, until the host reads it.
@@ -9,8 +9,8 @@ from __future__ import annotations
 from core.lang import *
 
 S = Generic("S")
-R = Generic("R")  # `WalkSettings`, or a class of them that has more
-W = Generic("W")  # a `Walk`, or a class of it that has more
+R = Generic("R")  # `WalkSettings` or a subclass
+W = Generic("W")  # a `Walk` or a subclass
 
 # The words of a walk's `control`: the cost where it stands, and the best so far; iterations made, and in which it came
 # to the best; why it stopped; which of its neighbourhoods it looks at; what the last iteration changed, and by which
@@ -47,12 +47,12 @@ RESTART_MOVES = 4
 
 @bundle
 class Walk:
-    """The state of one walk.
+    """The state of a walk.
 
-    ``best`` is the best solution so far, unless it is the present one (`AT_BEST`). ``memory`` is the tabu memory of
-    ``room`` words, ``home`` the local optimum to which an iterated search returns, ``heat`` the temperature, ``number``
-    identifies the walk among those of all ranks. A solution has ``length`` elements; a vector of values has ``choices``
-    for each.
+    ``control`` and ``totals`` have the words listed above. ``best`` is the best solution so far, unless that is the
+    present one (`AT_BEST`). ``memory`` is the tabu memory of ``room`` words, ``home`` the local optimum to which an
+    iterated search returns, ``heat`` the temperature, ``number`` the walk's number among the walks of all ranks. A
+    solution has ``length`` elements; an element of a vector of values has ``choices`` values.
     """
 
     control: Array[i32] = Row(CONTROL)
@@ -81,9 +81,9 @@ class WalkSettings:
 class Draw:
     """Random neighbour of a walk, for a rule of acceptance.
 
-    ``cost`` is that of the present solution, ``new`` that of the neighbour, ``best`` the best so far, and ``before``
-    that of the walk some iterations ago, or of its start. ``iteration`` counts draws from 0, ``random`` has 32 random
-    bits.
+    Costs: ``cost`` of the present solution, ``new`` of the neighbour, ``best`` of the best solution so far, and
+    ``before`` of the walk some iterations ago, or at its start. ``iteration`` counts draws from 0, ``random`` has 32
+    random bits.
     """
 
     cost: i32
@@ -96,7 +96,7 @@ class Draw:
 
 @bundle
 class Move:
-    """A neighbour of a solution as three integers, -1 where not used."""
+    """A neighbour of a solution as three integers, -1 if not used."""
 
     i: i32
     j: i32
@@ -105,14 +105,14 @@ class Move:
 
 @bundle
 class AnyMove(Move):
-    """A move and its kind: ``change`` is one of the changes of `core.kernels.local_search.moves`, a constant."""
+    """A move and its kind, one of the changes of `core.kernels.local_search.moves`."""
 
     change: Const[i32]
 
 
 @bundle
 class Share:
-    """Of neighbours ``first`` to ``end - 1`` those of one worker of several; a worker is a team or a lane."""
+    """The part of neighbours ``first`` to ``end - 1`` for one of several workers; a worker is a team or a lane."""
 
     worker: i32
     workers: i32
@@ -120,14 +120,14 @@ class Share:
     end: u32
 
 
-# The words of a walk's `counts`: steps that it may still make, and notes that it has written, before the host looks.
+# Words of a walk's `counts`: steps left, and improvements recorded, before the host reads them.
 DUE, RECORDED = range(2)
 COUNTS = 2
 
 
 @bundle
 class RecordingWalk(Walk):
-    """A walk with room for ``places`` notes: after which iteration, at which cost, and after how many evaluations."""
+    """A walk with ``places`` records of improvements: iteration, cost and number of evaluations."""
 
     counts: Array[i32] = Row(COUNTS)
     iterations: Array[i32] = Row("places")
@@ -137,22 +137,22 @@ class RecordingWalk(Walk):
 
 
 @function
-def record_improvement(one: RecordingWalk):
-    """Record a better best cost after a step; called by the lane that made it.
+def record_improvement(walk: RecordingWalk):
+    """Record an improvement of the best cost after a step; called by the lane that made the step.
 
-    The walk waits when no place is left, so that no record is lost, and after its last step, so that it makes no more
+    The walk rests when no place is left, so that no record is lost, and after its last step, so that it makes no more
     steps while the host continues other walks.
     """
-    due = one.counts[DUE] - 1
-    one.counts[DUE] = due
-    rests = due <= 0
-    iteration = one.control[ITERATION]
-    if one.control[BEST_AT] == iteration:
-        noted = one.counts[RECORDED]
-        one.iterations[noted] = iteration
-        one.costs[noted] = one.control[BEST_COST]
-        one.evaluations[noted] = one.totals[EVALUATIONS]
-        one.counts[RECORDED] = noted + 1
-        rests = rests or noted + 1 >= one.places
-    if rests and one.control[STOP] == RUNNING:
-        one.control[STOP] = RESTING
+    steps_left = walk.counts[DUE] - 1
+    walk.counts[DUE] = steps_left
+    is_resting = steps_left <= 0
+    iteration = walk.control[ITERATION]
+    if walk.control[BEST_AT] == iteration:
+        recorded = walk.counts[RECORDED]
+        walk.iterations[recorded] = iteration
+        walk.costs[recorded] = walk.control[BEST_COST]
+        walk.evaluations[recorded] = walk.totals[EVALUATIONS]
+        walk.counts[RECORDED] = recorded + 1
+        is_resting = is_resting or recorded + 1 >= walk.places
+    if is_resting and walk.control[STOP] == RUNNING:
+        walk.control[STOP] = RESTING
