@@ -12,35 +12,111 @@ S = Generic("S")
 R = Generic("R")  # `WalkSettings` or a subclass
 W = Generic("W")  # a `Walk` or a subclass
 
-# The words of a walk's `control`: the cost where it stands, and the best so far; iterations made, and in which it came
-# to the best; why it stopped; which of its neighbourhoods it looks at; what the last iteration changed, and by which
-# move; the cost of `home`; how many random moves the last shake made; whether it stands at the best so far, which is
-# copied to `best` only when the walk leaves it: a walk that improves in every iteration would copy in every iteration.
-COST, BEST_COST, ITERATION, BEST_AT, STOP, LEVEL, CHANGED, MOVE_I, MOVE_J, MOVE_K, HOME_COST, SHAKES, AT_BEST = range(
-    13
-)
+# Words of a walk's `control`.
+COST = 0
+"""Cost of the present solution."""
+BEST_COST = 1
+"""Cost of the best solution so far."""
+ITERATION = 2
+"""Number of iterations made."""
+BEST_AT = 3
+"""Iteration that found the best solution so far."""
+STOP = 4
+"""State of the walk, or its reason to stop: `RUNNING` and following."""
+LEVEL = 5
+"""Neighbourhood of the next scan."""
+CHANGED = 6
+"""Effect of the last iteration: `NOTHING_CHANGED` and following."""
+MOVE_I = 7
+"""First number of the last move."""
+MOVE_J = 8
+"""Second number of the last move."""
+MOVE_K = 9
+"""Third number of the last move."""
+HOME_COST = 10
+"""Cost of `Walk.home`."""
+SHAKES = 11
+"""Number of random moves of the last shake."""
+AT_BEST = 12
+"""1 if the present solution is the best so far. The walk copies it to `Walk.best` when it leaves it, so a walk that
+improves in every iteration copies nothing."""
 CONTROL = 13
-# Values of CHANGED, about the last iteration.
-NOTHING_CHANGED, ONE_MOVE, EVERYTHING = range(3)
-# Values of STOP; a walk that records its improvements waits until the host has read them
-# (`core.kernels.local_search.walks`).
-RUNNING, LOCAL_OPTIMUM, TARGET_REACHED, NO_IMPROVEMENT, ITERATIONS_DONE, RESTING = range(6)
-# The words of a walk's `totals`.
-DIGEST, EVALUATIONS = range(2)
+"""Number of words of `control`."""
+
+# Values of `CHANGED`.
+NOTHING_CHANGED = 0
+"""The iteration made no move."""
+ONE_MOVE = 1
+"""The iteration made one move: `MOVE_I` and following."""
+EVERYTHING = 2
+"""The solution is new: another start, a shake or a restart."""
+
+# Values of `STOP`.
+RUNNING = 0
+"""The walk continues."""
+LOCAL_OPTIMUM = 1
+"""No neighbour can be taken."""
+TARGET_REACHED = 2
+"""The best cost is at most `TARGET`."""
+NO_IMPROVEMENT = 3
+"""`PATIENCE` iterations have not improved the best cost."""
+ITERATIONS_DONE = 4
+"""The walk has made `MOST_ITERATIONS` iterations."""
+RESTING = 5
+"""A walk with a history waits until the host has read its records."""
+
+# Words of a walk's `totals`.
+DIGEST = 0
+"""Digest of the walk's moves."""
+EVALUATIONS = 1
+"""Number of evaluated neighbours."""
 TOTALS = 2
-# The words of a run's `limits`: largest number of iterations, target cost, iterations without improvement; fixed and
-# random part of the tabu tenure; random moves of a shake; draws at one temperature, and the number evaluated side by
-# side; iterations without a better best before a restart; chance of a random repair, in 65536ths.
-MOST_ITERATIONS, TARGET, PATIENCE, TENURE, TENURE_SPAN, STRENGTH, PLATEAU, BATCH, SEED, RESTART, NOISE = range(11)
+"""Number of words of `totals`."""
+
+# Words of a run's `limits`.
+MOST_ITERATIONS = 0
+"""Largest number of iterations."""
+TARGET = 1
+"""Cost at which a walk stops."""
+PATIENCE = 2
+"""Iterations without improvement before a walk stops."""
+TENURE = 3
+"""Fixed part of the tabu tenure."""
+TENURE_SPAN = 4
+"""Largest random part of the tabu tenure."""
+STRENGTH = 5
+"""Random moves of a shake."""
+PLATEAU = 6
+"""Draws at one temperature."""
+BATCH = 7
+"""Draws evaluated side by side."""
+SEED = 8
+"""Seed of all random words."""
+RESTART = 9
+"""Iterations without improvement before a walk restarts."""
+NOISE = 10
+"""Chance of a random repair, in 65536ths."""
 LIMITS = 11
-# The numbers of a run's `cooling`: the factor, then -ln((r + 1/2) / 4096) for r = 0 ... 4095.
-FACTOR, DRAWS = 0, 1
+"""Number of words of `limits`."""
+
+# Numbers of a run's `cooling`.
+FACTOR = 0
+"""Factor of the temperature after each plateau."""
+DRAWS = 1
+"""First of 4096 numbers -ln((r + 1/2) / 4096) for r = 0, 1, ..."""
 COOLING = 4097
-# Behind them where a walk restarts: the temperature of the start.
+"""Number of elements of `cooling` without restarts."""
 HEAT_AT_START = 4097
-# The last words of the memory of a walk that restarts: its restarts, and the iteration after which it began again.
-RESTARTS, BEGAN_AT = 2, 1
+"""Temperature of the start, with restarts."""
+
+# Words at the end of the memory of a walk that restarts, counted from the end.
+RESTARTS = 2
+"""Number of restarts."""
+BEGAN_AT = 1
+"""Iteration of the last restart."""
 RESTART_WORDS = 2
+"""Number of these words."""
+
 RESTART_MOVES = 4
 """Random moves of a restart for each element of a solution."""
 
@@ -120,9 +196,13 @@ class Share:
     end: u32
 
 
-# Words of a walk's `counts`: steps left, and improvements recorded, before the host reads them.
-DUE, RECORDED = range(2)
+# Words of a walk's `counts`, which the host reads and writes.
+DUE = 0
+"""Number of steps left before the walk rests."""
+RECORDED = 1
+"""Number of improvements recorded."""
 COUNTS = 2
+"""Number of words of `counts`."""
 
 
 @bundle
