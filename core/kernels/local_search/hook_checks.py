@@ -49,27 +49,9 @@ class HookChecks(NamedTuple):
     list_constraints: Kernel
 
 
-@lru_cache(maxsize=64)
-def hook_check_kernels(hooks: Hooks, change_kind: int, apply: Function | None = None) -> HookChecks:
-    """Return the kernels that call one problem's functions, made at the first call.
-
-    A move makes the change ``change_kind``, or ``apply`` makes it.
-    """
-    delta, quick, begin, update, move_by, refresh, partial, value, touches, touched, focus = hooks
-    violated, violated_at, repairs, repair, _ = focus or (None,) * 5
-
-    @kernel
-    def build(solution: Array[S], data: D):
-        """Build the state of a walk with this solution."""
-        if begin is not None:
-            begin(solution, data)
-
-    @kernel
-    def refresh_all(share: Share, changed: i32, move: Move, solution: Array[S], data: D):
-        """Refresh the data of `quick` for the neighbours of the share."""
-        worker, workers = team_rank() * team_size() + lane(), team_count() * team_size()
-        any_move = AnyMove(move.i, move.j, move.k, change_kind)
-        refresh(Share(worker, workers, share.first, share.end), changed, any_move, solution, data)
+def evaluation_kernels(hooks: Hooks, change_kind: int) -> tuple[Kernel, Kernel, Kernel]:
+    """Make `HookChecks.ask`, `HookChecks.ask_quick` and `HookChecks.ask_parts`."""
+    delta, quick, partial, value = hooks.delta, hooks.quick, hooks.partial, hooks.value
 
     @kernel
     def ask(count: i32, listed: Array[i32], differences: Array[i32], solution: Array[S], data: D):
@@ -101,6 +83,26 @@ def hook_check_kernels(hooks: Hooks, change_kind: int, apply: Function | None = 
             part = partial(lane(), team_size(), solution, move, data)
             parts[m * team_size() + lane()] = part
 
+    return ask, ask_quick, ask_parts
+
+
+def state_kernels(hooks: Hooks, change_kind: int, apply: Function | None) -> tuple[Kernel, Kernel, Kernel]:
+    """Make `HookChecks.build`, `HookChecks.refresh` and `HookChecks.make`."""
+    begin, update, move_by, refresh = hooks.begin, hooks.update, hooks.move, hooks.refresh
+
+    @kernel
+    def build(solution: Array[S], data: D):
+        """Build the state of a walk with this solution."""
+        if begin is not None:
+            begin(solution, data)
+
+    @kernel
+    def refresh_all(share: Share, changed: i32, move: Move, solution: Array[S], data: D):
+        """Refresh the data of `quick` for the neighbours of the share."""
+        worker, workers = team_rank() * team_size() + lane(), team_count() * team_size()
+        any_move = AnyMove(move.i, move.j, move.k, change_kind)
+        refresh(Share(worker, workers, share.first, share.end), changed, any_move, solution, data)
+
     @kernel
     def make(n: i32, move: Move, solution: Array[S], data: D):
         """Update the state and make a move, as the search does."""
@@ -116,6 +118,14 @@ def hook_check_kernels(hooks: Hooks, change_kind: int, apply: Function | None = 
         else:
             change(change_kind, solution, move)
         barrier()
+
+    return build, refresh_all, make
+
+
+def listing_kernels(hooks: Hooks, change_kind: int) -> tuple[Kernel, Kernel]:
+    """Make `HookChecks.list_touched` and `HookChecks.list_constraints`."""
+    touches, touched = hooks.touches, hooks.touched
+    violated, violated_at, repairs, repair, _ = hooks.focus or (None,) * 5
 
     @kernel
     def list_touched(limit: i32, move: Move, output: Array[i32], solution: Array[S], data: D):
@@ -144,7 +154,19 @@ def hook_check_kernels(hooks: Hooks, change_kind: int, apply: Function | None = 
                 output[2 + 3 * rank] = moves
                 output[3 + 3 * rank] = i32(min(largest, u32(0x7FFFFFFF)))
 
-    return HookChecks(build, refresh_all, ask, ask_quick, ask_parts, make, list_touched, list_constraints)
+    return list_touched, list_constraints
+
+
+@lru_cache(maxsize=64)
+def hook_check_kernels(hooks: Hooks, change_kind: int, apply: Function | None = None) -> HookChecks:
+    """Return the kernels that call one problem's functions, made at the first call.
+
+    A move makes the change ``change_kind``, or ``apply`` makes it.
+    """
+    build, refresh, make = state_kernels(hooks, change_kind, apply)
+    ask, ask_quick, ask_parts = evaluation_kernels(hooks, change_kind)
+    list_touched, list_constraints = listing_kernels(hooks, change_kind)
+    return HookChecks(build, refresh, ask, ask_quick, ask_parts, make, list_touched, list_constraints)
 
 
 @lru_cache(maxsize=64)
