@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.kernels.local_search.hooks import TABU, D, Hooks, Rules
 from core.kernels.local_search.moves import ASSIGN, INSERT, NEVER, REVERSE, SEGMENT, is_tabu
-from core.kernels.local_search.neighbour_functions import element_function, scored_function
+from core.kernels.local_search.neighbour_functions import difference_function, element_function
 from core.kernels.local_search.walks import BEST_COST, COST, ITERATION, AnyMove, Move, S, Share, Walk
 from core.lang import *
 
@@ -27,9 +27,9 @@ def fitness_function(rules: Rules) -> Function:
 
 def fitness_kernel(hooks: Hooks, rules: Rules) -> Kernel:
     """Make the kernel that writes the fitness of all neighbours of a share."""
-    delta, quick, change_kind = hooks.delta, hooks.quick, rules.change
+    quick, change_kind = hooks.quick, rules.change
     element_at = element_function(rules.shapes, rules.decode)
-    scored, fitness_of = scored_function(hooks.value), fitness_function(rules)
+    difference_of, fitness_of = difference_function(hooks), fitness_function(rules)
 
     @kernel
     def write_fitness(
@@ -51,10 +51,8 @@ def fitness_kernel(hooks: Hooks, rules: Rules) -> Kernel:
             difference = 0
             if use_quick and quick is not None:
                 difference = quick(walk.solution, index, move, problem[0])
-            elif delta is not None:
-                difference = delta(walk.solution, move, problem[0])
             else:
-                difference = scored(walk.solution, move, walk.control[COST], problem[0])
+                difference = difference_of(walk.solution, move, walk.control[COST], problem[0])
             fitnesses[offset] = fitness_of(index, difference, move, walk)
 
     return write_fitness
@@ -62,8 +60,8 @@ def fitness_kernel(hooks: Hooks, rules: Rules) -> Kernel:
 
 def listed_kernel(hooks: Hooks, rules: Rules) -> Kernel:
     """Make the kernel that writes the fitness of moves listed by the host."""
-    delta, change_kind = hooks.delta, rules.change
-    scored, fitness_of = scored_function(hooks.value), fitness_function(rules)
+    change_kind = rules.change
+    difference_of, fitness_of = difference_function(hooks), fitness_function(rules)
 
     @kernel
     def write_listed(
@@ -74,11 +72,7 @@ def listed_kernel(hooks: Hooks, rules: Rules) -> Kernel:
         worker = u32(team_rank() * team_size() + lane())
         for offset in range(worker, end - first, u32(team_count() * team_size())):
             move = AnyMove(moves[3 * offset], moves[3 * offset + 1], moves[3 * offset + 2], change_kind)
-            difference = 0
-            if delta is not None:
-                difference = delta(walk.solution, move, problem[0])
-            else:
-                difference = scored(walk.solution, move, walk.control[COST], problem[0])
+            difference = difference_of(walk.solution, move, walk.control[COST], problem[0])
             fitnesses[offset] = fitness_of(first + offset, difference, move, walk)
 
     return write_listed
@@ -86,9 +80,9 @@ def listed_kernel(hooks: Hooks, rules: Rules) -> Kernel:
 
 def copied_kernel(hooks: Hooks, rules: Rules) -> Kernel:
     """Make the kernel that writes the fitness of neighbours copied as whole solutions."""
-    delta, change_kind = hooks.delta, rules.change
+    change_kind = rules.change
     is_run = change_kind in (REVERSE, SEGMENT, INSERT)  # the neighbour differs in a run of places
-    scored, fitness_of = scored_function(hooks.value), fitness_function(rules)
+    difference_of, fitness_of = difference_function(hooks), fitness_function(rules)
 
     @kernel
     def write_copied(
@@ -119,11 +113,7 @@ def copied_kernel(hooks: Hooks, rules: Rules) -> Kernel:
                     if j > i + 1 and neighbours[offset * u32(walk.length) + u32(i)] == walk.solution[j]:
                         i, j = j, i
                 move = AnyMove(i, j, k, change_kind)
-                difference = 0
-                if delta is not None:
-                    difference = delta(walk.solution, move, problem[0])
-                else:
-                    difference = scored(walk.solution, move, walk.control[COST], problem[0])
+                difference = difference_of(walk.solution, move, walk.control[COST], problem[0])
                 fitness = fitness_of(first + offset, difference, move, walk)
             fitnesses[offset] = fitness
 

@@ -7,7 +7,7 @@ P. Laird, "Minimizing conflicts: a heuristic repair method", 1992.
 from __future__ import annotations
 
 from core.kernels.local_search.hooks import CONSTRAINING, NO_KEY, STRAYING, D, Hooks, Rules
-from core.kernels.local_search.neighbour_functions import decoders, scored_function
+from core.kernels.local_search.neighbour_functions import decoders, difference_function
 from core.kernels.local_search.walks import COST, ITERATION, NOISE, SEED, AnyMove, R, Share, Walk
 from core.lang import *
 from core.lang.library import pack as packed
@@ -23,9 +23,9 @@ def focused_scan_function(hooks: Hooks, rules: Rules) -> Function | None:
     if hooks.focus is None:
         return None
     violated, violated_at, repairs, repair, harm = hooks.focus
-    delta, shape, change_kind = hooks.delta, rules.shapes[0], rules.change
+    shape, change_kind = rules.shapes[0], rules.change
     first_of, second_of, third_of = decoders(rules.decode)
-    scored = scored_function(hooks.value)
+    difference_of = difference_function(hooks)
 
     @function
     def harm_of(index: u32, walk: Walk, data: D) -> i32:
@@ -35,10 +35,8 @@ def focused_scan_function(hooks: Hooks, rules: Rules) -> Function | None:
         move = AnyMove(i, j, third_of(shape, index, i, j, walk), change_kind)
         if harm is not None:
             return harm(walk.solution, move, data)
-        elif delta is not None:
-            return delta(walk.solution, move, data)
         else:
-            return scored(walk.solution, move, walk.control[COST], data)
+            return difference_of(walk.solution, move, walk.control[COST], data)
 
     @function
     def scan_repairs(share: Share, walk: Walk, run: R, data: D) -> u64:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from core.kernels.local_search.hooks import NO_KEY, TABU, D, Hooks, Rules
 from core.kernels.local_search.moves import NEVER
-from core.kernels.local_search.neighbour_functions import decoders, scored_function
+from core.kernels.local_search.neighbour_functions import decoders, difference_function
 from core.kernels.local_search.walks import (
     BEST_COST,
     CHANGED,
@@ -74,21 +74,18 @@ def first_part(neighbour: u32, walk: K) -> i32:
 
 def keeping_function(hooks: Hooks, rules: Rules) -> Function:
     """Make ``keep_differences(share, walk, data)``, which all lanes of all teams call."""
-    delta, touches, touched = hooks.delta, hooks.touches, hooks.touched
+    touches, touched = hooks.touches, hooks.touched
     shape, change_kind, rule = rules.shapes[0], rules.change, rules.rule
     first_of, second_of, third_of = decoders(rules.decode)
-    scored = scored_function(hooks.value)
+    difference_of = difference_function(hooks)
 
     @function
-    def difference_of(index: u32, walk: K, data: D) -> i32:
+    def difference_at(index: u32, walk: K, data: D) -> i32:
         """Return the change of cost by a neighbour."""
         i = first_of(shape, index, walk)
         j = second_of(shape, index, i, walk)
         move = AnyMove(i, j, third_of(shape, index, i, j, walk), change_kind)
-        if delta is not None:
-            return delta(walk.solution, move, data)
-        else:
-            return scored(walk.solution, move, walk.control[COST], data)
+        return difference_of(walk.solution, move, walk.control[COST], data)
 
     @function
     def is_part_changed(part: i32, old_key: u64, index: u32, walk: K) -> boolean:
@@ -118,7 +115,7 @@ def keeping_function(hooks: Hooks, rules: Rules) -> Function:
             part = i32(index >> u32(walk.part_bits))
             if begin <= part < end:
                 old_key = packed(walk.differences[i32(index)], index)
-                walk.differences[i32(index)] = difference_of(index, walk, data)
+                walk.differences[i32(index)] = difference_at(index, walk, data)
                 if is_complete or is_part_changed(part, old_key, index, walk):
                     atomic_min(walk.expiry, part, CHANGED_PART)
 

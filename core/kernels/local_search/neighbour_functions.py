@@ -1,11 +1,11 @@
-"""Functions from an index to a move, and from a move to its change of cost."""
+"""Functions from an index to a move, and from a move to its change of cost and its effect."""
 
 from __future__ import annotations
 
 import functools
 
-from core.kernels.local_search.hooks import D
-from core.kernels.local_search.moves import CUSTOM, NEVER, first_of, second_of, third_of
+from core.kernels.local_search.hooks import D, Hooks, Rules
+from core.kernels.local_search.moves import CUSTOM, NEVER, change, first_of, second_of, third_of
 from core.kernels.local_search.walks import AnyMove, S, Walk
 from core.lang import *
 
@@ -122,13 +122,41 @@ def element_function(shapes: tuple[int, ...], decode: tuple[Function, ...]) -> F
     return element_at
 
 
-def scored_function(value: Function | None) -> Function:
-    """Make ``scored(solution, move, cost, data) -> i32``: the change of cost by a move, from `Hooks.value`."""
+def difference_function(hooks: Hooks) -> Function:
+    """Make ``difference_of(solution, move, cost, data) -> i32``, from `Hooks.delta` or else from `Hooks.value`."""
+    delta, value = hooks.delta, hooks.value
 
     @function
-    def scored(solution: Array[S], move: AnyMove, cost: i32, data: D) -> i32:
-        """Return the neighbour's value minus the walk's cost, or `NEVER` without a neighbour."""
-        neighbour_cost = value(solution, move, data)
-        return neighbour_cost - cost if neighbour_cost != NEVER else NEVER
+    def difference_of(solution: Array[S], move: AnyMove, cost: i32, data: D) -> i32:
+        """Return the change of ``cost`` by a move, or `NEVER` without a neighbour."""
+        difference = 0
+        if delta is not None:
+            difference = delta(solution, move, data)
+        else:
+            neighbour_cost = value(solution, move, data)
+            difference = neighbour_cost - cost if neighbour_cost != NEVER else NEVER
+        return difference
 
-    return scored
+    return difference_of
+
+
+def move_function(hooks: Hooks, rules: Rules) -> Function:
+    """Make ``make_move(walk, move, data)``, which the whole team calls."""
+    update, move_by, apply, change_kind = hooks.update, hooks.move, rules.apply, rules.change
+
+    @function
+    def make_move(walk: Walk, move: AnyMove, data: D):
+        """Update the state and make a move, between barriers."""
+        barrier()
+        if update is not None:
+            update(walk.solution, move, data)
+            barrier()
+        if move_by is not None:
+            move_by(walk.solution, move, data)
+        elif apply is not None:
+            apply(walk.solution, move, walk.length)
+        else:
+            change(change_kind, walk.solution, move)
+        barrier()
+
+    return make_move

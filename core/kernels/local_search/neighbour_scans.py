@@ -12,7 +12,7 @@ from core.kernels.local_search.focused_scans import focused_scan_function
 from core.kernels.local_search.hooks import ACCEPTING, ANNEAL, FIRST, FOCUSED, NO_KEY, PROPOSING, TABU, D, Hooks, Rules
 from core.kernels.local_search.kept_differences import part_scan_function
 from core.kernels.local_search.moves import INSERTIONS, NEVER, PAIRS, TRIPLES, is_tabu
-from core.kernels.local_search.neighbour_functions import decoders, scored_function
+from core.kernels.local_search.neighbour_functions import decoders, difference_function
 from core.kernels.local_search.walks import (
     BATCH,
     BEGAN_AT,
@@ -92,21 +92,36 @@ def accepted_function(rules: Rules) -> Function:
     return accepted
 
 
-def scan_function(hooks: Hooks, rules: Rules) -> Function:
-    """Make ``scan(share, walk, run, sums, data) -> u64``: a lane's smallest key in its team's share of the neighbours.
-
-    ``sums`` is a shared array of ``team_size()`` elements.
-    """
-    delta, quick, partial = hooks.delta, hooks.quick, hooks.partial
-    shapes, change_kind, memory_kind, rule = rules.shapes, rules.change, rules.memory, rules.rule
-    draws = rules.draws
+def evaluation_function(hooks: Hooks, rules: Rules) -> Function:
+    """Make ``evaluate(use_quick, index, move, cost, walk, sums, data) -> i32``, the change of cost in a scan."""
+    quick, partial = hooks.quick, hooks.partial
     by_team = rules.by_team and partial is not None
+    difference_of = difference_function(hooks)
+
+    @function
+    def evaluate(
+        use_quick: Const[boolean], index: u32, move: AnyMove, cost: i32, walk: Walk, sums: Array[i32], data: D
+    ) -> i32:
+        """Return the change of cost by a neighbour, computed by the team or by the lane alone."""
+        difference = 0
+        if by_team:
+            part = partial(lane(), team_size(), walk.solution, move, data)
+            difference = team_sum(part, sums)
+        elif use_quick:
+            difference = quick(walk.solution, index, move, data)
+        else:
+            difference = difference_of(walk.solution, move, cost, data)
+        return difference
+
+    return evaluate
+
+
+def level_scan_function(hooks: Hooks, rules: Rules) -> Function:
+    """Make ``scan_level(shape, use_quick, first, end, walk, sums, data) -> u64``, a scan of one neighbourhood."""
+    change_kind, memory_kind, rule = rules.change, rules.memory, rules.rule
+    by_team = rules.by_team and hooks.partial is not None
     first_of, second_of, third_of = decoders(rules.decode)
-    scored = scored_function(hooks.value)
-    draws_to_try = draws_function(rules.restarts)
-    accepted = accepted_function(rules)
-    scan_repairs = focused_scan_function(hooks, rules)
-    keeps, scan_parts = rules.keeps, part_scan_function(rules)
+    evaluate = evaluation_function(hooks, rules)
 
     @function
     def scan_level(
@@ -130,16 +145,7 @@ def scan_function(hooks: Hooks, rules: Rules) -> Function:
         j = second_of(shape, index, i, walk)
         k = third_of(shape, index, i, j, walk)
         while True:
-            difference = 0
-            if by_team:
-                part = partial(lane(), team_size(), walk.solution, AnyMove(i, j, k, change_kind), data)
-                difference = team_sum(part, sums)
-            elif use_quick:
-                difference = quick(walk.solution, index, AnyMove(i, j, k, change_kind), data)
-            elif delta is not None:
-                difference = delta(walk.solution, AnyMove(i, j, k, change_kind), data)
-            else:
-                difference = scored(walk.solution, AnyMove(i, j, k, change_kind), cost, data)
+            difference = evaluate(use_quick, index, AnyMove(i, j, k, change_kind), cost, walk, sums, data)
             if difference < least:
                 if rule == FIRST:
                     if difference < 0:
@@ -186,19 +192,24 @@ def scan_function(hooks: Hooks, rules: Rules) -> Function:
                 k = third_of(shape, index, i, j, walk)
         return smallest
 
+    return scan_level
+
+
+def draw_scan_function(hooks: Hooks, rules: Rules) -> Function:
+    """Make ``scan_draws(first, end, walk, run, data) -> u64``, a scan of random neighbours."""
+    shape, change_kind, rule = rules.shapes[0], rules.change, rules.rule
+    first_of, second_of, third_of = decoders(rules.decode)
+    difference_of, accepted = difference_function(hooks), accepted_function(rules)
+
     @function
     def scan_draws(first: u32, end: u32, walk: Walk, run: R, data: D) -> u64:
         """Return the first of this lane's draws that the rule accepts."""
         for slot in range(first + u32(lane()), end, u32(team_size())):
             index = proposed(slot, walk, run)
-            i = first_of(shapes[0], index, walk)
-            j = second_of(shapes[0], index, i, walk)
-            move = AnyMove(i, j, third_of(shapes[0], index, i, j, walk), change_kind)
-            difference = 0
-            if delta is not None:
-                difference = delta(walk.solution, move, data)
-            else:
-                difference = scored(walk.solution, move, walk.control[COST], data)
+            i = first_of(shape, index, walk)
+            j = second_of(shape, index, i, walk)
+            move = AnyMove(i, j, third_of(shape, index, i, j, walk), change_kind)
+            difference = difference_of(walk.solution, move, walk.control[COST], data)
             if difference != NEVER:
                 seed, stream = u64(u32(run.limits[SEED])), walk.number[0] + u64(ACCEPTING)
                 word = random_word(seed, stream, u32(walk.control[ITERATION]) + slot, u32(0))
@@ -208,6 +219,19 @@ def scan_function(hooks: Hooks, rules: Rules) -> Function:
                 elif accepted(slot, difference, word, walk, run):
                     return u64(slot)
         return u64(NO_KEY)
+
+    return scan_draws
+
+
+def scan_function(hooks: Hooks, rules: Rules) -> Function:
+    """Make ``scan(share, walk, run, sums, data) -> u64``: a lane's smallest key in its team's share of the neighbours.
+
+    ``sums`` is a shared array of ``team_size()`` elements.
+    """
+    quick, shapes, rule, draws, keeps = hooks.quick, rules.shapes, rules.rule, rules.draws, rules.keeps
+    draws_to_try = draws_function(rules.restarts)
+    scan_level, scan_draws = level_scan_function(hooks, rules), draw_scan_function(hooks, rules)
+    scan_repairs, scan_parts = focused_scan_function(hooks, rules), part_scan_function(rules)
 
     @function
     def scan_share(share: Share, walk: W, run: R, sums: Array[i32], data: D) -> u64:

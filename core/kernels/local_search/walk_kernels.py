@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from core.kernels.local_search.hooks import D, Hooks, Rules
 from core.kernels.local_search.kept_differences import keeping_function
-from core.kernels.local_search.walk_steps import copy_solution, keep_best
 from core.kernels.local_search.walks import (
     AT_BEST,
     BATCH,
@@ -26,6 +25,8 @@ from core.kernels.local_search.walks import (
     W,
     Walk,
     WalkSettings,
+    copy_solution,
+    keep_best,
 )
 from core.lang import *
 from core.lang.library import team_min

@@ -6,6 +6,7 @@ With a history a walk records each improvement of its best cost, until the host 
 
 from __future__ import annotations
 
+from core.kernels.two_opt.climbs import splitmix64
 from core.lang import *
 
 S = Generic("S")
@@ -236,3 +237,23 @@ def record_improvement(walk: RecordingWalk):
         is_resting = is_resting or recorded + 1 >= walk.places
     if is_resting and walk.control[STOP] == RUNNING:
         walk.control[STOP] = RESTING
+
+
+@function
+def copy_solution(source: Array[S], target: Array[S], length: i32):
+    """Copy a solution by all lanes of the team."""
+    for p in range(lane(), length, team_size()):
+        target[p] = source[p]
+
+
+@function
+def keep_best(walk: Walk):
+    """Copy the present solution to `Walk.best` if it is the best so far; call it before the walk leaves it."""
+    if walk.control[AT_BEST] == 1:
+        copy_solution(walk.solution, walk.best, walk.length)
+
+
+@function
+def mixed(digest: u64, index: u32, cost: i32) -> u64:
+    """Return the digest of a trajectory after one more move."""
+    return splitmix64(digest + u64(0x9E3779B97F4A7C15) ^ ((u64(index) << 32) | u64(u32(cost))))
