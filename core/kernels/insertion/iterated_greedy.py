@@ -76,6 +76,34 @@ def best_place(count: i32, costs: Array[i32], scratch: Array[u64]) -> u64:
     return team_min(pack(least, u32(position)), scratch)
 
 
+@function
+def queue_elements(count: i32, step: i32, walk: OrderWalk, rule: GreedyRule):
+    """Write the ``count`` elements of the order to the queue, and shuffle them."""
+    copy_order(walk.order, walk.queue, count)
+    barrier()
+    if lane() == 0:
+        stream = u32(OF_REST) if count < walk.n else u32(OF_ALL)
+        shuffle(walk.queue, count, step, stream, walk.number[0], rule.seed)
+    barrier()
+
+
+@function
+def next_element(
+    phase: i32, k: i32, count: i32, step: i32, words: Array[u32], walk: OrderWalk, rule: GreedyRule
+) -> i32:
+    """Return element ``k`` of a phase: random among ``count`` to remove, removed to insert, or queued to improve."""
+    element = 0
+    if phase == REMOVING:
+        if k & 3 == 0:
+            draw(words, step, u32(CHOOSING) + u32(k >> 2), walk.number[0], rule.seed)
+        element = walk.order[i32(mulhi(words[k & 3], u32(count)))]
+    elif phase == INSERTING:
+        element = walk.removed[k]
+    else:
+        element = walk.queue[k]
+    return element
+
+
 @lru_cache(maxsize=32)
 def greedy_kernel(insertion: Function) -> Kernel:
     """Make the kernel from a problem's costs of insertions: see `core.problems.insertion.Insertion`."""
@@ -94,25 +122,11 @@ def greedy_kernel(insertion: Function) -> Kernel:
         in_vain = -1
         evaluated = u64(0)
         while phase != DONE:
-            element, position = 0, count
-            if phase == REMOVING:
-                if k & 3 == 0:
-                    draw(words, step, u32(CHOOSING) + u32(k >> 2), walk.number[0], rule.seed)
-                position = i32(mulhi(words[k & 3], u32(count)))
-                element = walk.order[position]
-            elif phase == INSERTING:
-                element = walk.removed[k]
-            else:
-                if in_vain < 0:
-                    in_vain = 0
-                    copy_order(walk.order, walk.queue, count)
-                    barrier()
-                    if lane() == 0:
-                        stream = u32(OF_REST) if count < walk.n else u32(OF_ALL)
-                        shuffle(walk.queue, count, step, stream, walk.number[0], rule.seed)
-                    barrier()
-                element = walk.queue[k]
-                position = walk.place[element]
+            if phase == IMPROVING and in_vain < 0:
+                in_vain = 0
+                queue_elements(count, step, walk, rule)
+            element = next_element(phase, k, count, step, words, walk, rule)
+            position = count if phase == INSERTING else walk.place[element]
             rest_count = count - 1 if position < count else count
             leave_out(position, count, walk)
             barrier()

@@ -5,15 +5,35 @@ from __future__ import annotations
 from core.lang import *
 from core.lang.library import philox
 
-# Words of a walk's `control`: cost of its order and of the best one, rounds made, the round that found the best order,
-# and the kind of start of a new walk.
-COST, BEST_COST, ROUNDS, BEST_AT, START = range(5)
+# Words of a walk's `control`.
+COST = 0
+"""Cost of the walk's order."""
+BEST_COST = 1
+"""Cost of the best order so far."""
+ROUNDS = 2
+"""Number of rounds made."""
+BEST_AT = 3
+"""Round that found the best order so far."""
+START = 4
+"""Start of a new walk: `LEFT` and following."""
 CONTROL = 5
-# Values of START: not a new walk; improve the given order; or remove and insert all elements first.
-LEFT, AS_GIVEN, GREEDY = range(3)
+"""Number of words of `control`."""
+
+# Values of `START`.
+LEFT = 0
+"""The walk has left its start."""
+AS_GIVEN = 1
+"""The first round improves the given order."""
+GREEDY = 2
+"""The first round removes and inserts all elements."""
+
 # Words of a walk's `totals`.
-DIGEST, EVALUATIONS = range(2)
+DIGEST = 0
+"""Digest of the walk's costs."""
+EVALUATIONS = 1
+"""Number of evaluated insertions."""
 TOTALS = 2
+"""Number of words of `totals`."""
 
 
 @bundle
