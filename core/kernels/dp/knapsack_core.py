@@ -82,6 +82,36 @@ def state_bound(items: CoreItems, first: i32, end: i32, weight: i64, value: i64)
     return value - items_removed * lost + (-remainder * lost) // items.weights[first - 1]
 
 
+@function
+def next_useful_end(items: CoreItems, end: i32, best: i64) -> i32:
+    """Return the first item from ``end`` on that may improve the incumbent if it is added."""
+    while end < items.count and forced_bound(items, items.weights[end], items.values[end]) <= best:
+        end += 1
+    return end
+
+
+@function
+def next_useful_first(items: CoreItems, first: i32, best: i64) -> i32:
+    """Return the end of the items before ``first`` without the last ones that cannot improve the incumbent."""
+    while first > 0 and forced_bound(items, -items.weights[first - 1], -items.values[first - 1]) <= best:
+        first -= 1
+    return first
+
+
+@function
+def is_changed_next(
+    states: CoreStates, unchanged: i32, changed: i32, end: i32, weight_change: i64, value_change: i64
+) -> boolean:
+    """Return True if the next merged state is a changed one: it is lighter, or as heavy and more valuable."""
+    is_next = unchanged == end
+    if not is_next and changed < end:
+        weight, changed_weight = states.weights[unchanged], states.weights[changed] + weight_change
+        is_next = changed_weight < weight
+        if changed_weight == weight:
+            is_next = states.values[changed] + value_change > states.values[unchanged]
+    return is_next
+
+
 @kernel
 def expand(items: CoreItems, states: CoreStates, budget: i32):
     """Decide up to ``budget`` items; stop if no state is left, or if the lists are too short for another item."""
@@ -92,10 +122,7 @@ def expand(items: CoreItems, states: CoreStates, budget: i32):
         best, states_kept = states.numbers[BEST], states.numbers[KEPT]
         decided = i32(0)
         while decided < budget and count > 0 and 2 * count <= states.room and node + count <= states.changes:
-            while end < items.count and forced_bound(items, items.weights[end], items.values[end]) <= best:
-                end += 1
-            while first > 0 and forced_bound(items, -items.weights[first - 1], -items.values[first - 1]) <= best:
-                first -= 1
+            end, first = next_useful_end(items, end, best), next_useful_first(items, first, best)
             if end == items.count and first == 0:
                 count = 0
                 break
@@ -108,37 +135,19 @@ def expand(items: CoreItems, states: CoreStates, budget: i32):
                 item = first
             weight_change = items.weights[item] if is_added else -items.weights[item]
             value_change = items.values[item] if is_added else -items.values[item]
-            old_half, new_half = side * states.room, (1 - side) * states.room
-            unchanged_place, changed_place, new_count = i32(0), i32(0), i32(0)
+            begin, new_half = side * states.room, (1 - side) * states.room
+            unchanged, changed, new_count = begin, begin, i32(0)
             largest_value = i64(-1)
-            while unchanged_place < count or changed_place < count:
-                is_changed = unchanged_place == count
-                if not is_changed and changed_place < count:
-                    weight, changed_weight = (
-                        states.weights[old_half + unchanged_place],
-                        states.weights[old_half + changed_place] + weight_change,
-                    )
-                    is_changed = changed_weight < weight
-                    if changed_weight == weight:
-                        is_changed = (
-                            states.values[old_half + changed_place] + value_change
-                            > states.values[old_half + unchanged_place]
-                        )
-                weight, value, source = i64(0), i64(0), i32(0)
+            while unchanged < begin + count or changed < begin + count:
+                is_changed = is_changed_next(states, unchanged, changed, begin + count, weight_change, value_change)
+                state = changed if is_changed else unchanged
+                weight, value, source = states.weights[state], states.values[state], states.nodes[state]
                 if is_changed:
-                    weight, value = (
-                        states.weights[old_half + changed_place] + weight_change,
-                        states.values[old_half + changed_place] + value_change,
-                    )
-                    source = states.nodes[old_half + changed_place]
-                    changed_place += 1
+                    weight += weight_change
+                    value += value_change
+                    changed += 1
                 else:
-                    weight, value = (
-                        states.weights[old_half + unchanged_place],
-                        states.values[old_half + unchanged_place],
-                    )
-                    source = states.nodes[old_half + unchanged_place]
-                    unchanged_place += 1
+                    unchanged += 1
                 if value > largest_value:
                     is_better = weight <= items.capacity and value > best
                     if is_better or state_bound(items, first, end, weight, value) > best:
