@@ -116,6 +116,16 @@ class TeamTables:
     choose: Array[R]
 
 
+@function
+def load_tables(steps: Array[u32], sets: Sets, tables: TeamTables):
+    """Copy steps and binomials to a team's memory; all its lanes call this."""
+    for k in range(lane(), sets.elements * ROW, team_size()):
+        tables.steps[k] = steps[k]
+    for k in range(lane(), sets.most * COLUMNS, team_size()):
+        tables.choose[k] = sets.binomials[k]
+    barrier()
+
+
 @bundle
 class LaneSubset:
     """Every lane's set of ``size`` elements: the p-th smallest one is at p * team_size() + lane()."""
@@ -183,11 +193,7 @@ def extend(before: Paths, after: Layer, sets: Sets, size: i32, share: SubsetShar
     """
     tables = TeamTables(shared_array(sets.most * ROW, u32), shared_array(sets.most * COLUMNS, R))
     s = LaneSubset(shared_array((sets.most + 1) // 2 * team_size(), u8), size)
-    for k in range(lane(), sets.elements * ROW, team_size()):
-        tables.steps[k] = before.steps[k]
-    for k in range(lane(), sets.most * COLUMNS, team_size()):
-        tables.choose[k] = sets.binomials[k]
-    barrier()
+    load_tables(before.steps, sets, tables)
     number = share.begin + u64(team_rank() * team_size() + lane()) * u64(share.run)
     while number < share.end:
         unranked(number, sets.elements, tables.choose, s, share.least, share.held)

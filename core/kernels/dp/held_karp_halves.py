@@ -16,6 +16,7 @@ from core.kernels.dp.held_karp import (
     T,
     TeamTables,
     advanced,
+    load_tables,
     shortest,
     unranked,
     without_smallest,
@@ -144,6 +145,19 @@ def ranked(s: LaneSubset, choose: Array[R]) -> R:
     return total
 
 
+@function
+def shortest_way_out(to: i32, a: LaneSubset, rows: FetchedRows, steps: Array[u32], cap: u32) -> u32:
+    """Return the least length of a path over a set A with a fetched row, followed by a step to the target.
+
+    The steps to the target begin at ``to`` in ``steps``.
+    """
+    least = cap
+    for p in range(a.size):
+        last = i32(a.elements[p * team_size() + lane()])
+        least = min(least, u32(rows.entries[lane() * rows.pitch + p]) + steps[to + last])
+    return least
+
+
 @kernel
 def meet(out: Paths, home: Paths, sets: Sets, size: i32, share: SubsetShare, meeting: Meeting, best: Array[u64]):
     """Join paths to shortest tours: a way out through a set A, and a way home through all other elements, the set B.
@@ -172,13 +186,13 @@ def meet(out: Paths, home: Paths, sets: Sets, size: i32, share: SubsetShare, mee
     a = LaneSubset(shared_array((sets.most + 1) // 2 * team_size(), u8), sets.elements - size - 1)
     scratch = shared_array(team_size(), u64)
     rows = FetchedRows(shared_array(meeting.pitch * team_size(), T), scratch, meeting.pitch, meeting.by_team)
-    for k in range(lane(), sets.elements * ROW, team_size()):
-        tables.steps[k] = out.steps[k]
-        if meeting.directed:
+    if meeting.directed:
+        tables_home = TeamTables(steps_home, tables.choose)
+        for k in range(lane(), sets.elements * ROW, team_size()):
             steps_home[k] = home.steps[k]
-    for k in range(lane(), sets.most * COLUMNS, team_size()):
-        tables.choose[k] = sets.binomials[k]
-    barrier()
+    else:
+        tables_home = tables
+    load_tables(out.steps, sets, tables)
     own_row = lane() * meeting.pitch
     least = ~u64(0)
     first = share.begin + u64(team_rank() * team_size()) * u64(share.run)
@@ -195,10 +209,7 @@ def meet(out: Paths, home: Paths, sets: Sets, size: i32, share: SubsetShare, mee
                 t = meeting.middles - 1
                 to = i32(b.elements[t * team_size() + lane()]) * ROW
                 fetch(home.layer.cells, home.layer.start + row_without(t, b, tables.choose) * u64(size), size, rows)
-                if meeting.directed:
-                    fetched_way_back = shortest(view(rows.entries, own_row), to, t, b, steps_home, sets.cap)
-                else:
-                    fetched_way_back = shortest(view(rows.entries, own_row), to, t, b, tables.steps, sets.cap)
+                fetched_way_back = shortest(view(rows.entries, own_row), to, t, b, tables_home.steps, sets.cap)
             partner = partner_of(current, b, meeting, tables.choose)
             if meeting.apart:
                 fetch(out.layer.cells, out.layer.start + (partner - out.layer.first) * u64(a.size), a.size, rows)
@@ -212,17 +223,11 @@ def meet(out: Paths, home: Paths, sets: Sets, size: i32, share: SubsetShare, mee
                 if t > 0:
                     high -= tables.choose[element * COLUMNS + t]
                 to = element * ROW
-                way_out = sets.cap
-                for p in range(a.size):
-                    element_before = i32(a.elements[p * team_size() + lane()])
-                    way_out = min(way_out, u32(rows.entries[own_row + p]) + tables.steps[to + element_before])
+                way_out = shortest_way_out(to, a, rows, tables.steps, sets.cap)
                 way_back = fetched_way_back
                 if not meeting.by_team or t < meeting.middles - 1:
                     row_start = home.layer.start + u64(low + high) * u64(size)
-                    if meeting.directed:
-                        way_back = shortest(view(home.layer.cells, row_start), to, t, b, steps_home, sets.cap)
-                    else:
-                        way_back = shortest(view(home.layer.cells, row_start), to, t, b, tables.steps, sets.cap)
+                    way_back = shortest(view(home.layer.cells, row_start), to, t, b, tables_home.steps, sets.cap)
                 length = min(length, way_out + way_back)
                 low += tables.choose[element * COLUMNS + t + 1]
             least = min(least, (u64(length) << NUMBER_BITS) | partner)
