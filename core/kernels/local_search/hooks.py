@@ -117,7 +117,7 @@ class Rules(NamedTuple):
     lag : int
         Number of iterations between a `Draw` and its ``before``; 0 if unused.
     restarts : bool
-        True if walks restart at random solutions: see `core.kernels.local_search.walk_steps`.
+        True if walks restart at random solutions: see `core.kernels.local_search.escapes`.
     keeps : bool
         True if walks keep the differences of their first neighbourhood, by `Hooks.touched`.
 

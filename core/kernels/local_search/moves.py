@@ -139,7 +139,7 @@ def moved(solution: Array[S], p: i32, move: AnyMove) -> S:
     """
     place = p
     if move.change == OWN:
-        assert move.change != OWN, "moved knows no moves of your own: read their neighbours by a function of your own"
+        assert move.change != OWN, "moved makes no custom moves: read their neighbours by a custom function"
     if move.change == FLIP:
         if p == move.i or p == move.j or p == move.k:
             return S(1) - solution[p]
