@@ -6,60 +6,72 @@ rejection in `random_below` from Lemire, "Fast random integer generation in an i
 
 from __future__ import annotations
 
-from core.lang import Array, Generic, barrier, function, i32, lane, local_array, max, min, mulhi, team_size, u32, u64
+from core.lang import (
+    Array,
+    Function,
+    Generic,
+    barrier,
+    function,
+    i32,
+    lane,
+    local_array,
+    max,
+    min,
+    mulhi,
+    team_size,
+    u32,
+    u64,
+)
 
 T = Generic("T")
 
 
 @function
-def team_sum(value: T, scratch: Array[T]) -> T:
-    """Sum of all lanes' values, for every lane; ``scratch`` is a shared array of ``team_size()`` elements."""
-    scratch[lane()] = value
-    barrier()
-    width = team_size()
-    while width > 1:
-        half = (width + 1) // 2
-        if lane() < width - half:
-            scratch[lane()] = scratch[lane()] + scratch[lane() + half]
-        barrier()
-        width = half
-    total = scratch[0]
-    barrier()
-    return total
+def sum_of_two(a: T, b: T) -> T:
+    return a + b
 
 
 @function
-def team_min(value: T, scratch: Array[T]) -> T:
-    """Smallest of all lanes' values, for every lane; ``scratch`` as for `team_sum`."""
-    scratch[lane()] = value
-    barrier()
-    width = team_size()
-    while width > 1:
-        half = (width + 1) // 2
-        if lane() < width - half:
-            scratch[lane()] = min(scratch[lane()], scratch[lane() + half])
-        barrier()
-        width = half
-    least = scratch[0]
-    barrier()
-    return least
+def smaller(a: T, b: T) -> T:
+    return min(a, b)
 
 
 @function
-def team_max(value: T, scratch: Array[T]) -> T:
-    """Largest of all lanes' values, for every lane; ``scratch`` as for `team_sum`."""
-    scratch[lane()] = value
-    barrier()
-    width = team_size()
-    while width > 1:
-        half = (width + 1) // 2
-        if lane() < width - half:
-            scratch[lane()] = max(scratch[lane()], scratch[lane() + half])
+def larger(a: T, b: T) -> T:
+    return max(a, b)
+
+
+def team_reduction(combine: Function) -> Function:
+    """Make ``reduce_lanes(value, scratch)``, which combines the values of all lanes of a team, for every lane.
+
+    ``combine(a, b)`` is associative and commutative. ``scratch`` is a shared array of ``team_size()`` elements.
+    """
+
+    @function
+    def reduce_lanes(value: T, scratch: Array[T]) -> T:
+        """Return all lanes' values combined; ``scratch`` is a shared array of ``team_size()`` elements."""
+        scratch[lane()] = value
         barrier()
-        width = half
-    most = scratch[0]
-    barrier()
-    return most
+        width = team_size()
+        while width > 1:
+            half = (width + 1) // 2
+            if lane() < width - half:
+                scratch[lane()] = combine(scratch[lane()], scratch[lane() + half])
+            barrier()
+            width = half
+        combined = scratch[0]
+        barrier()
+        return combined
+
+    return reduce_lanes
+
+
+team_sum = team_reduction(sum_of_two)
+"""``team_sum(value, scratch)``: sum of all lanes' values, for every lane; see `team_reduction`."""
+team_min = team_reduction(smaller)
+"""``team_min(value, scratch)``: smallest of all lanes' values, for every lane."""
+team_max = team_reduction(larger)
+"""``team_max(value, scratch)``: largest of all lanes' values, for every lane."""
 
 
 @function
@@ -80,7 +92,7 @@ def packed_index(key: u64) -> u32:
 
 @function
 def team_argmin(cost: i32, index: u32, scratch: Array[u64]) -> u64:
-    """`pack` of the smallest cost of the team, ties to the smallest index; ``scratch`` as for `team_sum`."""
+    """Return `pack` of the smallest cost of the team, ties to the smallest index; ``scratch`` as for `team_min`."""
     return team_min(pack(cost, index), scratch)
 
 
@@ -103,7 +115,7 @@ def philox(words: Array[u32], key_low: u32, key_high: u32):
 
 @function
 def random_word(seed: u64, stream: u64, step: u32, attempt: u32) -> u32:
-    """32 random bits that depend on nothing but the arguments."""
+    """Return 32 random bits that depend only on the arguments."""
     words = local_array(4, u32)
     words[0] = step
     words[1] = attempt

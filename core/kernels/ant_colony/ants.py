@@ -1,4 +1,4 @@
-"""Tours of ants (`menezes2019`, algorithms 4 and 5): who they are, how they are made and measured."""
+"""Tours of ants (`menezes2019`, algorithms 4 and 5): their construction and their lengths."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STATES = 4
 
 @bundle
 class Ant:
-    """An ant's tour of ``n`` cities, and its length. The ant in the first row has number ``first``."""
+    """An ant's tour of ``n`` cities and its length. The ant in the first row has the number ``first``."""
 
     tour: Array[u16] = Row("n")
     length: Array[u32] = Row(1)
@@ -37,9 +37,9 @@ class ColonyState:
     Attributes
     ----------
     number, seed
-        With the numbers of the iteration, of the ant and of the step they decide every draw.
+        Together with the numbers of iteration, ant and step, they determine every draw.
     state : Array, STATES
-        The next iteration, and the best tour's length, iteration and ant.
+        The next iteration; length, iteration and ant of the best tour.
     best : Array, n
         The best tour so far.
     least : Array, 1
@@ -47,7 +47,7 @@ class ColonyState:
     curve : Array, iterations
         The length of each iteration's shortest tour.
     digest : Array, 1
-        A sum over every (colony, iteration, ant, length), so it does not depend on the order in which teams finish.
+        A sum over every (colony, iteration, ant, length), independent of the order in which teams finish.
     ticket : Array, 1
         0, for the local search of the next iteration.
     """
@@ -64,7 +64,7 @@ class ColonyState:
 
 @function
 def draw_words(counter: u32, ant: i32, colony: ColonyState, draws: Array[u32]):
-    """Four random words per lane: the draws of the ant's steps 4 * ``counter`` and on."""
+    """Draw four random words per lane, for the ant's steps 4 * ``counter`` and on."""
     words = local_array(4, u32)
     words[0] = counter
     words[1] = colony.state[ITERATION]
@@ -77,10 +77,10 @@ def draw_words(counter: u32, ant: i32, colony: ColonyState, draws: Array[u32]):
 
 @kernel
 def construct(ants: Rows[Ant], choice: ChoiceWeights, colony: ColonyState, layout: WheelLayout):
-    """Let every ant make a tour: from a random city always to one that equation 1 draws.
+    """Construct a tour of every ant: from a random city, each next city drawn by equation 1.
 
-    Algorithm 4 is the layout of one lane an ant, algorithm 5 that of several. An ant with a candidate list looks at
-    others only when all of it is visited; then the whole team chooses for it.
+    Algorithm 4 has one lane per ant, algorithm 5 several. An ant leaves its candidate list only when all cities of the
+    list are visited; then the whole team chooses for it.
     """
     share = team_size() // layout.ants
     team = RouletteTeam(
@@ -92,51 +92,51 @@ def construct(ants: Rows[Ant], choice: ChoiceWeights, colony: ColonyState, layou
         shared_array(layout.ants, i32),
     )
     draws = shared_array(4 * team_size(), u32)
-    mine = lane() // share
+    own = lane() // share
     member = lane() % share
     for begin in range(team_rank() * layout.ants, ants.count, team_count() * layout.ants):
-        row = min(begin + mine, ants.count - 1)
-        one = ants[row]
+        row = min(begin + own, ants.count - 1)
+        ant = ants[row]
         for k in range(lane(), layout.ants * layout.pieces * layout.words * COLUMNS, team_size()):
             team.unvisited[k] = 0xFFFFFFFF
-        for step in range(one.n):
+        for step in range(ant.n):
             turn = step % (4 * share)
             if turn == 0:
-                draw_words(u32((step >> 2) + member), one.first + row, colony, draws)
+                draw_words(u32((step >> 2) + member), ant.first + row, colony, draws)
                 barrier()
-            draw = draws[mine * share * 4 + turn]
+            draw = draws[own * share * 4 + turn]
             if step == 0:
                 if member == 0:
-                    team.chosen[mine] = i32(mulhi(draw, u32(one.n)))
+                    team.chosen[own] = i32(mulhi(draw, u32(ant.n)))
             elif layout.near_columns == 0:
-                choose_any(draw, mine, lane() - member, team, choice)
+                choose_any(draw, own, lane() - member, team, choice)
             else:
-                choose_near(draw, mine, team, choice)
+                choose_near(draw, own, team, choice)
                 barrier()
-                for ant in range(layout.ants):
-                    if team.chosen[ant] < 0:
-                        choose_any(draws[ant * share * 4 + turn], ant, 0, team, choice)
+                for other in range(layout.ants):
+                    if team.chosen[other] < 0:
+                        choose_any(draws[other * share * 4 + turn], other, 0, team, choice)
             if member == 0:
-                city = team.chosen[mine]
-                one.tour[step] = u16(city)
-                visit(city, mine, team)
+                city = team.chosen[own]
+                ant.tour[step] = u16(city)
+                visit(city, own, team)
             barrier()
 
 
 @kernel
 def measure(distances: Array[D], ants: Rows[Ant], colony: ColonyState):
-    """Measure the tours: their lengths, the least (length, ant), and the digest."""
+    """Compute the lengths of the tours, the least (length, ant), and the digest."""
     scratch = shared_array(team_size(), u32)
     for row in range(team_rank(), ants.count, team_count()):
-        one = ants[row]
+        ant = ants[row]
         length = u32(0)
-        for p in range(lane(), one.n, team_size()):
-            after = p + 1 if p + 1 < one.n else 0
-            length += u32(distances[i32(one.tour[p]) * one.n + i32(one.tour[after])])
+        for p in range(lane(), ant.n, team_size()):
+            next_step = p + 1 if p + 1 < ant.n else 0
+            length += u32(distances[i32(ant.tour[p]) * ant.n + i32(ant.tour[next_step])])
         length = team_sum(length, scratch)
         if lane() == 0:
-            number = u64(one.first + row)
-            one.length[0] = length
+            number = u64(ant.first + row)
+            ant.length[0] = length
             atomic_min(colony.least, 0, (u64(length) << 32) | number)
-            name = splitmix64(number + (u64(colony.state[ITERATION]) << 32) + u64(0x9E3779B97F4A7C15))
-            atomic_add(colony.digest, 0, splitmix64(name ^ ((u64(colony.number) << 32) | u64(length))))
+            identity = splitmix64(number + (u64(colony.state[ITERATION]) << 32) + u64(0x9E3779B97F4A7C15))
+            atomic_add(colony.digest, 0, splitmix64(identity ^ ((u64(colony.number) << 32) | u64(length))))

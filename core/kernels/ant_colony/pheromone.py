@@ -1,8 +1,8 @@
 """Pheromone of ants in fixed point, and weights computed from it (`menezes2019`, equations 1 to 3, algorithms 6, 7).
 
 Max-Min Ant System, its limits and its smoothing: Stützle and Hoos, "MAX-MIN Ant System", Future Generation Computer
-Systems 16, 2000. A deposit is an integer and so are all sums: they do not depend on the order of the ants, and deposits
-of all ranks can be added.
+Systems 16, 2000. Deposits and sums are integers, so they do not depend on the order of the ants, and deposits of all
+ranks can be added.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ NOTHING = 0xFFFFFFFFFFFFFFFF
 TOGETHER = 16
 """Independent maxima of a lane, which hide the latency of a chain of dependent ones."""
 BLOCK = 512
-"""Places of edges that a team takes at a time: neighbours in memory, so that two teams seldom write one cache line."""
+"""Neighbouring edges in memory that a team takes at a time, so that two teams seldom write one cache line."""
 LARGEST_FLOAT = 4294967040.0
 """The largest f32 below 2^32."""
 
 
 @bundle
 class Trails:
-    """The pheromone between any two of n cities; an edge is kept once, at the place that `edge` says.
+    """The pheromone between any two of n cities; each edge is stored once, at the place computed by `edge`.
 
     Attributes
     ----------
     pheromone : Array, n * n / 2
-        Of every edge.
+        Pheromone of every edge.
     deposits : Array, n * n / 2
-        Of this iteration.
+        Deposits of this iteration.
     """
 
     pheromone: Array[u32]
@@ -52,8 +52,8 @@ class Update:
     floor_ratio
         Max-Min Ant System: the smallest trail as a part of the largest one.
     stagnation, smoothing
-        After every such number of iterations without a better tour trails move towards the largest by this part of
-        the way; 0: never.
+        After every ``stagnation`` iterations without a better tour, trails rise towards the largest one by the part
+        ``smoothing`` of the difference; 0: never.
     """
 
     rho: u32
@@ -66,10 +66,10 @@ class Update:
 
 @function
 def edge(a: i32, b: i32) -> i32:
-    """The place of the edge between two cities.
+    """Return the place of the edge between two cities.
 
-    Those of a city to all earlier ones lie side by side, from half its number's square on; below ``edge(0, n)`` are all
-    edges of n cities, and a place without one for every other city.
+    The edges of city b to all earlier cities are neighbours, from place b * b / 2 on. All edges of n cities are below
+    ``edge(0, n)``; every other city leaves one place unused.
     """
     later = max(a, b)
     return (later * later >> 1) + min(a, b)
@@ -87,14 +87,14 @@ def begin(trails: Trails, start: u32):
 
 @bundle
 class DepositedTour:
-    """The tour that deposits in a Max-Min Ant System.
+    """The tour that deposits pheromone in a Max-Min Ant System.
 
     Attributes
     ----------
     cities : Array, n
-        All 0 on a rank that does not have the tour, until the ranks have added up theirs.
+        All 0 on ranks without the tour, until the ranks have summed their arrays.
     length : Array, 1
-        Of the tour, on every rank.
+        Length of the tour, on every rank.
     """
 
     cities: Array[u32]
@@ -119,39 +119,39 @@ def end_construction(
     Parameters
     ----------
     ants
-        Those of this rank; ``colony.least`` names one of any rank.
+        Ants of this rank; ``colony.least`` may name an ant of another rank.
     adopt
-        Only copy its tour, if it is better than the best so far; no iteration has ended.
+        True to copy only the tour of `ColonyState.least`, if it is better than the best so far; no iteration has ended.
     limited
         True for a Max-Min Ant System.
     best_every
         In a Max-Min Ant System, period of iterations in which the best tour so far deposits instead of the iteration's
         best; 0: never.
     laid
-        Out: that tour, if it is on this rank.
+        Out: the depositing tour, if it is on this rank.
     """
     if team_rank() == 0:
         length = u32(colony.least[0] >> 32)
         ant = u32(colony.least[0])
-        here = is_local_ant(ant, ants)
-        shortest = ants[i32(ant) - ants[0].first if here else 0]
+        is_local = is_local_ant(ant, ants)
+        shortest = ants[i32(ant) - ants[0].first if is_local else 0]
         iteration = colony.state[ITERATION]
         record = colony.state[BEST]
-        if length < record and here:
+        if length < record and is_local:
             for p in range(lane(), shortest.n, team_size()):
                 colony.best[p] = shortest.tour[p]
         if limited and not adopt:
-            lays_best = length >= record and best_every > 0
-            lays_best = lays_best and (iteration + 1) % u32(max(best_every, 1)) == 0
-            if lays_best:
-                here = is_local_ant(colony.state[ANT], ants)
+            is_best_laid = length >= record and best_every > 0
+            is_best_laid = is_best_laid and (iteration + 1) % u32(max(best_every, 1)) == 0
+            if is_best_laid:
+                is_local = is_local_ant(colony.state[ANT], ants)
             for p in range(lane(), shortest.n, team_size()):
                 city = u32(0)
-                if here:
-                    city = u32(colony.best[p] if lays_best else shortest.tour[p])
+                if is_local:
+                    city = u32(colony.best[p] if is_best_laid else shortest.tour[p])
                 laid.cities[p] = city
             if lane() == 0:
-                laid.length[0] = record if lays_best else length
+                laid.length[0] = record if is_best_laid else length
         barrier()
         if lane() == 0:
             if length < record:
@@ -173,50 +173,50 @@ def deposit_per_edge(length: u32, update: Update) -> u32:
 
 @kernel
 def deposit(ants: Rows[Ant], update: Update, trails: Trails):
-    """Algorithm 7: every ant adds its share to the edges of its tour."""
+    """Deposit pheromone on the edges of every ant's tour (algorithm 7)."""
     for row in range(team_rank(), ants.count, team_count()):
-        one = ants[row]
-        added = deposit_per_edge(one.length[0], update)
-        for p in range(lane(), one.n, team_size()):
-            after = p + 1 if p + 1 < one.n else 0
-            atomic_add(trails.deposits, edge(i32(one.tour[p]), i32(one.tour[after])), added)
+        ant = ants[row]
+        added = deposit_per_edge(ant.length[0], update)
+        for p in range(lane(), ant.n, team_size()):
+            next_step = p + 1 if p + 1 < ant.n else 0
+            atomic_add(trails.deposits, edge(i32(ant.tour[p]), i32(ant.tour[next_step])), added)
 
 
 @kernel
 def deposit_one_tour(laid: DepositedTour, update: Update, trails: Trails):
-    """The one tour of a Max-Min Ant System adds its share; it has every edge once."""
+    """Deposit the one tour of a Max-Min Ant System, which contains every edge once."""
     added = deposit_per_edge(laid.length[0], update)
     for p in range(team_rank() * team_size() + lane(), trails.n, team_count() * team_size()):
-        after = p + 1 if p + 1 < trails.n else 0
-        trails.deposits[edge(i32(laid.cities[p]), i32(laid.cities[after]))] = added
+        next_step = p + 1 if p + 1 < trails.n else 0
+        trails.deposits[edge(i32(laid.cities[p]), i32(laid.cities[next_step]))] = added
 
 
 @kernel
 def evaporate(trails: Trails, update: Update, limited: Const[boolean], colony: ColonyState):
-    """Equation 2 and algorithm 6: a part of the pheromone evaporates, the deposits come on top.
+    """Evaporate a part of the pheromone, and add the deposits (equation 2, algorithm 6).
 
-    If they are ``limited``, trails stay between a largest value, which the best tour so far would reach if it deposited
-    for ever, and a part of it.
+    If ``limited``, trails stay between a largest value, the limit of repeated deposits of the best tour so far, and a
+    part of it.
     """
     highest = u32(MAX_PHEROMONE)
     lowest = u32(1)
-    smooth = False
+    is_smoothed = False
     if limited:
         limit = (u64(deposit_per_edge(colony.state[BEST], update)) << 32) // u64(update.rho)
         highest = u32(min(limit, u64(MAX_PHEROMONE)))
         lowest = max(u32(1), mulhi(highest, update.floor_ratio))
         waited = colony.state[ITERATION] - 1 - colony.state[FOUND_AT]
         if update.stagnation > 0 and waited > 0:
-            smooth = waited % update.stagnation == 0
+            is_smoothed = waited % update.stagnation == 0
     places = edge(0, trails.n)
     for block in range(team_rank() * BLOCK, places, team_count() * BLOCK):
         for k in range(block + lane(), min(block + BLOCK, places), team_size()):
-            left = trails.pheromone[k] - mulhi(trails.pheromone[k], update.rho)
-            trail = left + trails.deposits[k]
-            if trail < left:
+            remaining = trails.pheromone[k] - mulhi(trails.pheromone[k], update.rho)
+            trail = remaining + trails.deposits[k]
+            if trail < remaining:
                 trail = u32(MAX_PHEROMONE)
             if limited:
-                if smooth and trail < highest:
+                if is_smoothed and trail < highest:
                     trail += mulhi(highest - trail, update.smoothing)
                 trail = min(max(trail, lowest), highest)
             trails.deposits[k] = u32(0)
@@ -225,30 +225,30 @@ def evaporate(trails: Trails, update: Update, limited: Const[boolean], colony: C
 
 @function
 def power(x: f32, exponent: Const[i32]) -> f32:
-    """``x`` to the power of ``exponent`` / 256, by products and square roots only: the same on every device."""
+    """Return ``x`` to the power of ``exponent`` / 256, by products and square roots only: equal on every device."""
     if exponent == 256:
         return x
     result = f32(1.0)
     base = x
-    whole = exponent >> 8
-    while whole > 0:
-        if whole & 1 != 0:
+    integer_part = exponent >> 8
+    while integer_part > 0:
+        if integer_part & 1 != 0:
             result *= base
         base *= base
-        whole = whole >> 1
-    bits = exponent & 255
+        integer_part = integer_part >> 1
+    fraction = exponent & 255
     root = x
-    while bits != 0:
+    while fraction != 0:
         root = sqrt(root)
-        if bits & 128 != 0:
+        if fraction & 128 != 0:
             result *= root
-        bits = (bits << 1) & 255
+        fraction = (fraction << 1) & 255
     return result
 
 
 @function
 def row_of_trails(i: i32, trails: Trails, choice: ChoiceWeights) -> u32:
-    """Write the trails from a city to all others where its weights will be; the largest that this lane sees."""
+    """Copy the trails of a city to its row of weights; return the largest one of this lane."""
     first = i * choice.stride
     largest = u32(0)
     for j in range(lane(), i, team_size()):
@@ -266,7 +266,7 @@ def row_of_trails(i: i32, trails: Trails, choice: ChoiceWeights) -> u32:
 
 @function
 def merit(trail: u32, scale: f32, eta: f32, alpha: Const[i32]) -> f32:
-    """Equation 1's tau^alpha * eta^beta of an edge, where ``scale`` is the row's largest tau."""
+    """Return equation 1's tau^alpha * eta^beta of an edge; ``scale`` is the row's largest tau."""
     return power(f32(trail) / scale, alpha) * eta
 
 
@@ -274,38 +274,38 @@ def merit(trail: u32, scale: f32, eta: f32, alpha: Const[i32]) -> f32:
 def largest_merit(
     trails: Array[u32], first: i32, heuristic: Array[f32], row: i32, n: i32, scale: f32, alpha: Const[i32]
 ) -> f32:
-    """The largest `merit` that this lane sees of n edges: trails from ``first`` on, heuristics from ``row`` on."""
+    """Return this lane's largest `merit` of n edges: trails from ``first`` on, heuristics from ``row`` on."""
     best = local_array(TOGETHER, f32)
     for s in range(TOGETHER):
         best[s] = f32(0.0)
-    whole = n - n % (TOGETHER * team_size())
-    for j in range(lane(), whole, TOGETHER * team_size()):
+    unrolled = n - n % (TOGETHER * team_size())
+    for j in range(lane(), unrolled, TOGETHER * team_size()):
         for s in range(TOGETHER):
             k = j + s * team_size()
             best[s] = max(best[s], merit(trails[first + k], scale, heuristic[row + k], alpha))
     largest = f32(0.0)
     for s in range(TOGETHER):
         largest = max(largest, best[s])
-    for j in range(whole + lane(), n, team_size()):
+    for j in range(unrolled + lane(), n, team_size()):
         largest = max(largest, merit(trails[first + j], scale, heuristic[row + j], alpha))
     return largest
 
 
 @function
 def rough_weight(trail: u32, scale: f32, eta: f32, largest: f32, alpha: Const[i32]) -> u32:
-    """The weight of an edge before its row's sum is known: as if ``largest``, the row's largest merit, had 32 bits."""
+    """Return the weight of an edge on a scale where ``largest``, the row's largest merit, has 32 bits."""
     return u32(merit(trail, scale, eta, alpha) / largest * LARGEST_FLOAT)
 
 
 @function
 def row_factor(total: u64, n: i32) -> u32:
-    """The part of 2^32 that brings a row of rough weights with this sum below 2^32, and leaves room for n ones."""
+    """Return the factor, relative to 2^32, that scales rough weights with this sum to at most 2^32 - n."""
     return u32(min((u64(MAX_PHEROMONE - u32(n)) << 32) // total, u64(MAX_PHEROMONE)))
 
 
 @function
 def final_weight(rough: u32, factor: u32) -> u32:
-    """The weight of an edge, at least 1."""
+    """Return the scaled weight of an edge, at least 1."""
     return max(u32(1), mulhi(rough, factor))
 
 
@@ -319,18 +319,18 @@ def weigh(
     choice: ChoiceWeights,
     listed: Const[boolean],
 ):
-    """The weights of equation 1, scaled row by row so that a row sums to less than 2^32.
+    """Compute the weights of equation 1, each row scaled to a sum below 2^32.
 
     Parameters
     ----------
     begin, end
-        The rows to weigh: those of cities ``begin`` to ``end - 1``.
+        Cities ``begin`` to ``end - 1`` have the rows to compute.
     heuristic : Array, n * n
         eta^beta as a part of the row's largest; 0 from a city to itself.
     alpha
         256 times the exponent.
     choice
-        Out: weights, at least 1 from a city to every other; if ``listed``, those of the candidate lists too.
+        Out: weights, at least 1 from a city to every other; if ``listed``, also those of the candidate lists.
     """
     trail_of_lane = shared_array(team_size(), u32)
     merit_of_lane = shared_array(team_size(), f32)

@@ -1,8 +1,7 @@
-"""Cells of two tables by diagonals, as the paper lays them on its threads (`oconnell2014`, section IV.A, figure 2).
+"""Cells of two tables by diagonals, as the paper maps them to threads (`oconnell2014`, section IV.A, figure 2).
 
-Lane k computes column k of a table from its first row to its last, each lane one row behind the lane to its left, so
-that a launch computes a diagonal. All lanes take the same path: lanes outside of the table read and write the padding
-around it.
+Lane k computes column k of a table from the first row to the last, one row behind the lane to its left. So a launch
+computes a diagonal. All lanes take the same path: lanes outside the table read and write the padding around it.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ LETTERS = 4
 
 @bundle
 class PaddedStrings:
-    """Two strings with as much padding as keeps every lane inside them.
+    """Two strings, padded so that every lane stays inside them.
 
     Attributes
     ----------
     across : Array
-        The letters of the lanes.
+        Letters of the columns: one for each lane.
     down : Array
-        The letters that all lanes pass; lane k is at ``start`` + wave - k.
+        Letters of the rows; lane k is at ``start`` + wave - k.
     start
         Letters of padding before the first.
     """
@@ -36,7 +35,7 @@ class PaddedStrings:
 
 @function
 def common_length(wave: i32, k: i32, window: Window, choice: Array[u32], strings: PaddedStrings) -> i32:
-    """Equation 2 (with the + 1 that its match case lacks): the corner is never more than its neighbours."""
+    """Return a cell of equation 2, with the + 1 missing in its match case; no cell is less than its corner."""
     up = window.cells[window.one + k]
     left = window.cells[window.one + k - 1]
     corner = window.cells[window.two + k - 1]
@@ -46,7 +45,7 @@ def common_length(wave: i32, k: i32, window: Window, choice: Array[u32], strings
 
 @bundle
 class PackedStrings:
-    """The same strings, `LETTERS` letters in a word, the first one in its lowest bits.
+    """`PaddedStrings` with `LETTERS` letters in a word, the first one in the lowest bits.
 
     Attributes
     ----------
@@ -64,18 +63,18 @@ class PackedStrings:
 
 @function
 def letter_at(words: Array[u32], place: i32) -> u32:
-    """The letter at a place of a packed string."""
+    """Return the letter at a place of a packed string."""
     return (words[place // LETTERS] >> u32(place % LETTERS * 8)) & 0xFF
 
 
 @function
 def common_length_of_packed(wave: i32, k: i32, window: Window, choice: Array[u32], strings: PackedStrings) -> i32:
-    """The same cell as `common_length`."""
+    """Return the cell of `common_length`."""
     up = window.cells[window.one + k]
     left = window.cells[window.one + k - 1]
     corner = window.cells[window.two + k - 1]
-    beside = letter_at(strings.down, strings.start + wave - k)
-    equal = 1 if letter_at(strings.across, k) == beside else 0
+    letter = letter_at(strings.down, strings.start + wave - k)
+    equal = 1 if letter_at(strings.across, k) == letter else 0
     return max(max(up, left), corner + equal)
 
 
@@ -86,11 +85,11 @@ class ItemColumns:
     Attributes
     ----------
     weights, values : Array
-        0 for padding lanes and for items that never fit.
+        Weights and values; 0 for padding lanes and for items that never fit.
     back : Array
-        Distance in cells of the window from the last wave to the one that a lane reads if it takes its item.
+        Distance, in cells of the window, from the last wave to the wave that a lane reads to take its item.
     ring
-        Number of cells of the window, which is a ring.
+        Number of cells of the window, which is a ring buffer.
     """
 
     weights: Array[i32]
@@ -101,8 +100,8 @@ class ItemColumns:
 
 @function
 def packed_value(wave: i32, k: i32, window: Window, choice: Array[u32], items: ItemColumns) -> V:
-    """Equation 4: the best value of items 0 to k within the capacity ``wave`` - k."""
-    left_out = window.cells[window.one + k - 1]
+    """Return the best value of items 0 to k within the capacity ``wave`` - k (equation 4)."""
+    without_item = window.cells[window.one + k - 1]
     place = window.one + k - 1 - items.back[k]
-    taken = window.cells[place if place >= 0 else place + items.ring] + items.values[k]
-    return max(left_out, taken if items.weights[k] <= wave - k else left_out)
+    with_item = window.cells[place if place >= 0 else place + items.ring] + items.values[k]
+    return max(without_item, with_item if items.weights[k] <= wave - k else without_item)

@@ -1,8 +1,8 @@
 """Dynamic programming over a table: a cell follows from its neighbours above, left and above left.
 
-`grid_cell` is the paper's form (`oconnell2014`): a diagonal of the table per launch. `grid_tile` does many cells per
-launch: teams work on tiles of rows and columns, and the tiles of one diagonal of tiles run side by side. Inside a tile,
-the lanes of a team compute neighbouring rows, column by column as a wave, each a step behind the one above.
+`grid_cell` is the paper's form (`oconnell2014`): a diagonal of the table per launch. `grid_tile` computes many cells
+per launch: a team computes a tile of rows and columns, and a launch a diagonal of tiles. Inside a tile, the lanes of a
+team compute neighbouring rows as a wave over the columns, each lane a step behind the lane above.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ D = Generic("D")
 
 @bundle
 class Near:
-    """Neighbours from which the cell (i, j) is computed: (i - 1, j - 1), (i - 1, j) and (i, j - 1)."""
+    """The neighbours (i - 1, j - 1), (i - 1, j) and (i, j - 1) of the cell (i, j)."""
 
     corner: V
     up: V
@@ -31,7 +31,7 @@ class Near:
 
 @bundle
 class Frontier:
-    """Border values of finished tiles, which the tiles below and to the right of them read.
+    """Border values of finished tiles, read by the tiles below and to the right.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Frontier:
     beside : Array, rows + 1
         The rightmost known value of each row; initially the border's first column.
     corners : Array, tiles across + tiles down
-        The value above and to the left of the next tile of each descending diagonal of tiles.
+        The value above and left of the next tile in each descending diagonal of tiles.
     """
 
     below: Array[V]
@@ -62,7 +62,7 @@ class Tiling:
 def grid_cell(step: Any, border: Any) -> Any:
     """Make the `cell` of a `core.search.dp.engine.recurrences.Grid` with the diagonals i + j as waves, numbered by i.
 
-    ``step`` and ``border`` are those of the grid.
+    ``step`` and ``border`` are functions of the grid.
     """
 
     @function
@@ -78,14 +78,14 @@ def grid_cell(step: Any, border: Any) -> Any:
 
 
 @function
-def keep(choice: u32, c: i32, last: i32, packed: u32, line: i64, words: Array[u32], bits: Const[i32]) -> u32:
-    """Pack the choice of column c of a lane's line, and store the word that is full or ends the line.
+def keep(choice: u32, c: i32, last_column: i32, packed: u32, line: i64, words: Array[u32], bits: Const[i32]) -> u32:
+    """Pack the choice of column c of a lane's line; store a word that is full or ends the line.
 
-    The words of a line begin at ``line``; those of a team's lanes alternate. Returns the word that is not yet stored.
+    The words of a line begin at ``line``; the words of a team's lanes alternate. Return the word in progress.
     """
     per = 32 // bits
     packed = packed | choice << (c % per * bits)
-    if c % per == per - 1 or c == last:
+    if c % per == per - 1 or c == last_column:
         words[line + c // per * team_size()] = packed
         packed = u32(0)
     return packed
@@ -97,11 +97,11 @@ def tile_kernel(step: Any) -> Any:
 
     @kernel
     def grid_tile(
-        frontier: Frontier, tiling: Tiling, kept: PackedChoices, wave: i32, first: i32, bits: Const[i32], data: D
+        frontier: Frontier, tiling: Tiling, choices: PackedChoices, wave: i32, first: i32, bits: Const[i32], data: D
     ):  # fmt: skip
-        """The diagonal ``wave`` of tiles: each team computes a tile, in the row ``first`` + team of tiles.
+        """Compute the diagonal ``wave`` of tiles: each team computes the tile in row ``first`` + team of tiles.
 
-        Choices of ``bits`` bits are kept by tile, band, word of neighbouring columns and lane.
+        Choices of ``bits`` bits are stored by tile, band, word of neighbouring columns, and lane.
         """
         passing = shared_array(2 * team_size(), V)
         entering = shared_array(1, V)
@@ -109,12 +109,12 @@ def tile_kernel(step: Any) -> Any:
         across = (tiling.columns + tiling.wide - 1) // tiling.wide
         tile_row = first + team_rank()
         left_end = (wave - tile_row) * tiling.wide
-        here = min(tiling.wide, tiling.columns - left_end)
+        width = min(tiling.wide, tiling.columns - left_end)
         diagonal = tile_row - (wave - tile_row) + across - 1
         above = frontier.corners[diagonal]
         for band in range(tiling.bands):
             i = (tile_row * tiling.bands + band) * team_size() + lane() + 1
-            inside = i <= tiling.rows
+            is_inside = i <= tiling.rows
             left = frontier.beside[min(i, tiling.rows)]
             corner = above if lane() == 0 else frontier.beside[min(i, tiling.rows + 1) - 1]
             if lane() == team_size() - 1:
@@ -122,9 +122,9 @@ def tile_kernel(step: Any) -> Any:
             packed = u32(0)
             barrier()
             above = entering[0]
-            for turn in range(here + team_size() - 1):
+            for turn in range(width + team_size() - 1):
                 c = turn - lane()
-                if inside and c >= 0 and c < here:
+                if is_inside and c >= 0 and c < width:
                     j = left_end + c + 1
                     up = frontier.below[j] if lane() == 0 else passing[(turn & 1) * team_size() + lane() - 1]
                     choice[0] = u32(0)
@@ -136,9 +136,9 @@ def tile_kernel(step: Any) -> Any:
                     if bits > 0:
                         words = (tiling.wide + 32 // bits - 1) // (32 // bits)
                         line = (i64(team_rank()) * tiling.bands + band) * words * team_size() + lane()
-                        packed = keep(choice[0], c, here - 1, packed, kept.begin + line, kept.words, bits)
+                        packed = keep(choice[0], c, width - 1, packed, choices.begin + line, choices.words, bits)
                 barrier()
-            if inside:
+            if is_inside:
                 frontier.beside[i] = left
             barrier()
         if lane() == team_size() - 1:

@@ -1,20 +1,20 @@
 """Held and Karp's recursion by layers of subsets (`oconnell2014`, equation 6).
 
-City 0 is the start; a set holds cities 1, 2, ..., numbered from 0 as elements. D(S, i) is the length of a shortest path
-from city 0 through all of S that ends at i in S. A layer is all sets of one size: D(S, the p-th smallest element of S)
-is entry p of the row of S, and rows follow each other in colexicographic order, the order of their sets' bit masks as
-integers. With the elements s(0) < s(1) < ... of S, its rank is the sum of C(s(u), u + 1), and without s(t) it is
+City 0 is the start. Sets contain cities 1, 2, ..., numbered from 0 as elements. D(S, i) is the length of a shortest
+path from city 0 through all of S that ends at i in S. A layer contains all sets of one size. Entry p of the row of S is
+D(S, the p-th smallest element of S). Rows are in colexicographic order, the order of the bit masks of their sets as
+integers. With the elements s(0) < s(1) < ... of S, its rank is the sum of C(s(u), u + 1). Without s(t) the rank is
 
     sum of C(s(u), u + 1) for u < t, plus sum of C(s(u), u) for u > t,
 
-so that one sum that grows and one that shrinks find every predecessor's row. A lane's set is a list of its elements in
-the team's memory, not a mask: a row of values and its elements are read in step, which vector units do side by side (on
-one core 0.94 G transitions/s; 0.66 with a mask, 0.65 with a list that leaves out the element at ``place``; Zen 4).
+so a growing sum and a shrinking sum find the rows of all predecessors. A lane's set is a list of its elements in the
+team's memory, not a mask: a row of values and its elements are read in step, which vector units do in parallel (on one
+core 0.94 G transitions/s; 0.66 with a mask, 0.65 with a list that leaves out the element at ``place``; Zen 4).
 
-In this order a set without its j-th element lies close to where the set itself lies in its layer, unless j is its
-highest: a rank that computes a contiguous share of every layer reads most of what it needs where it has written.
+In this order, a set without an element other than its highest has nearly the same relative place in its layer as the
+set itself. So a rank that computes a contiguous part of every layer reads mostly rows that it has written.
 
-`core.kernels.dp.held_karp_halves` joins paths of two layers to tours.
+`core.kernels.dp.held_karp_halves` joins paths of two layers to form tours.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ T = Generic("T")
 R = Generic("R")
 
 ROW = 35
-"""Entries per element in a table of steps: as many as there are elements, and odd for the banks of shared memory."""
+"""Entries per element in a table of steps: at least the number of elements, and odd for the banks of shared memory."""
 ELEMENTS = ROW - 1
-"""Most elements for which the numbers of sets of half of them fit 32 bits; with more they need 64 (`R`)."""
+"""Largest number of elements with set numbers of 32 bits at half the elements; beyond, they have 64 bits (`R`)."""
 COLUMNS = 19
-"""Entries per element in the table of binomial coefficients: C(e, 0) to C(e, 18), an odd number again."""
+"""Entries per element in the table of binomial coefficients: C(e, 0) to C(e, 18), also an odd number."""
 
 
 @bundle
 class Sets:
-    """Elements, and the data to number their sets.
+    """The elements, and tables that number their sets.
 
     Attributes
     ----------
     binomials : Array, most * 19
         C(e, t) at e * 19 + t; u32, or u64 if ``most`` is 35.
     elements
-        Cities but city 0.
+        Number of cities without city 0.
     cap
-        Longer paths count as this long; at most the largest number of the layers' type, and of 30 bits.
+        Limit of path lengths; longer paths get this length. It fits the layers' type and 30 bits.
     most
-        Number of elements that fit the tables, 34 or 35.
+        Capacity of the tables in elements, 34 or 35.
     """
 
     binomials: Array[R]
@@ -62,11 +62,11 @@ class Layer:
     Attributes
     ----------
     cells : Array
-        u16 or u32.
+        Lengths, u16 or u32.
     start
-        Place of the first of the rows.
+        Place of the first row.
     first
-        Number of the set of the first row.
+        Number of the first row's set.
     """
 
     cells: Array[T]
@@ -83,7 +83,7 @@ class Paths:
     layer
         Lengths of the paths.
     steps : Array, elements * 35
-        From element j to i at i * 35 + j.
+        Distance from element j to i at i * 35 + j.
     """
 
     layer: Layer
@@ -92,13 +92,13 @@ class Paths:
 
 @bundle
 class SubsetShare:
-    """The sets of a launch: ``begin`` to ``end`` - 1 of those that are numbered.
+    """The sets of a launch: numbers ``begin`` to ``end`` - 1 of the numbered sets.
 
-    All sets of a size are numbered if ``least`` and ``held`` are 0. Else those of elements from ``least`` on, together
-    with the ``held`` smallest elements: 1 and 1 number the sets that hold element 0, 1 and 0 those that do not.
+    The numbered sets consist of elements from ``least`` on and of the ``held`` smallest elements. With 0 and 0 these
+    are all sets of a size, with 1 and 1 the sets with element 0, with 1 and 0 the sets without it.
 
-    A lane computes ``run`` neighbouring sets. With few, lanes of a team read the same rows; with many, the cost of
-    finding the first set is shared.
+    A lane computes ``run`` neighbouring sets. With few, lanes of a team read the same rows. With many, the cost of
+    finding the first set is spread over more sets.
     """
 
     begin: u64
@@ -110,15 +110,25 @@ class SubsetShare:
 
 @bundle
 class TeamTables:
-    """A team's own copies of the steps and binomials."""
+    """Copies of the steps and binomials in a team's memory."""
 
     steps: Array[u32]
     choose: Array[R]
 
 
+@function
+def load_tables(steps: Array[u32], sets: Sets, tables: TeamTables):
+    """Copy steps and binomials to a team's memory; all its lanes call this."""
+    for k in range(lane(), sets.elements * ROW, team_size()):
+        tables.steps[k] = steps[k]
+    for k in range(lane(), sets.most * COLUMNS, team_size()):
+        tables.choose[k] = sets.binomials[k]
+    barrier()
+
+
 @bundle
 class LaneSubset:
-    """Every lane's set of ``size`` elements: its p-th smallest one is at p * team_size() + lane()."""
+    """Every lane's set of ``size`` elements: the p-th smallest one is at p * team_size() + lane()."""
 
     elements: Array[u8]
     size: i32
@@ -129,19 +139,19 @@ def unranked(number: u64, elements: i32, choose: Array[R], s: LaneSubset, least:
     """Write the set of this number; see `SubsetShare`."""
     for u in range(held):
         s.elements[u * team_size() + lane()] = u8(u)
-    left = R(number)
+    remaining = R(number)
     element = elements - 1 - least
     for u in range(s.size - 1 - held, -1, -1):
-        while choose[element * COLUMNS + u + 1] > left:
+        while choose[element * COLUMNS + u + 1] > remaining:
             element -= 1
-        left -= choose[element * COLUMNS + u + 1]
+        remaining -= choose[element * COLUMNS + u + 1]
         s.elements[(u + held) * team_size() + lane()] = u8(element + least)
         element -= 1
 
 
 @function
 def advanced(s: LaneSubset, least: Const[i32], held: Const[i32]):
-    """Change a set that is not the last into the next one: raise the first element that can, restart those below."""
+    """Change a set to its successor: raise the first element that can grow, and reset all smaller ones."""
     u = held
     while u < s.size - 1 and s.elements[u * team_size() + lane()] + 1 == s.elements[(u + 1) * team_size() + lane()]:
         s.elements[u * team_size() + lane()] = u8(u - held + least)
@@ -160,9 +170,9 @@ def without_smallest(s: LaneSubset, choose: Array[R]) -> R:
 
 @function
 def shortest(row: Array[T], to: i32, place: i32, s: LaneSubset, steps: Array[u32], cap: u32) -> u32:
-    """Return the least length of a path over a set without the element at ``place``: a ``row`` value and a last step.
+    """Return the least length of a path over a set without the element at ``place``, followed by a step to the target.
 
-    ``row`` has no entry for the element at ``place``; ``to`` is where the steps to the target begin in ``steps``.
+    ``row`` has no entry for the element at ``place``. The steps to the target begin at ``to`` in ``steps``.
     """
     least = cap
     for p in range(place):
@@ -174,39 +184,35 @@ def shortest(row: Array[T], to: i32, place: i32, s: LaneSubset, steps: Array[u32
 
 @kernel
 def extend(before: Paths, after: Layer, sets: Sets, size: i32, share: SubsetShare):
-    """Compute sets of a layer from the layer before it, by equation 6: D(S, i) for each i in S.
+    """Compute sets of a layer from the previous layer, by equation 6: D(S, i) for each i in S.
 
     Parameters
     ----------
     before, after
-        All sets of ``size`` - 1 elements, and those sets of ``size`` elements that are numbered; ``size`` at least 2.
+        All sets of ``size`` - 1 elements, and the numbered sets of ``size`` elements; ``size`` is at least 2.
     """
     tables = TeamTables(shared_array(sets.most * ROW, u32), shared_array(sets.most * COLUMNS, R))
     s = LaneSubset(shared_array((sets.most + 1) // 2 * team_size(), u8), size)
-    for k in range(lane(), sets.elements * ROW, team_size()):
-        tables.steps[k] = before.steps[k]
-    for k in range(lane(), sets.most * COLUMNS, team_size()):
-        tables.choose[k] = sets.binomials[k]
-    barrier()
+    load_tables(before.steps, sets, tables)
     number = share.begin + u64(team_rank() * team_size() + lane()) * u64(share.run)
     while number < share.end:
         unranked(number, sets.elements, tables.choose, s, share.least, share.held)
         stop = min(number + u64(share.run), share.end)
-        here = number
+        current = number
         while True:
-            row = after.start + (here - after.first) * u64(size)
+            row = after.start + (current - after.first) * u64(size)
             low = R(0)
             high = without_smallest(s, tables.choose)
             for t in range(size):
                 element = i32(s.elements[t * team_size() + lane()])
                 if t > 0:
                     high -= tables.choose[element * COLUMNS + t]
-                found = before.layer.start + u64(low + high) * u64(size - 1)
-                length = shortest(view(before.layer.cells, found), element * ROW, t, s, tables.steps, sets.cap)
+                row_start = before.layer.start + u64(low + high) * u64(size - 1)
+                length = shortest(view(before.layer.cells, row_start), element * ROW, t, s, tables.steps, sets.cap)
                 after.cells[row + u64(t)] = T(length)
                 low += tables.choose[element * COLUMNS + t + 1]
-            here += 1
-            if here >= stop:
+            current += 1
+            if current >= stop:
                 break
             advanced(s, share.least, share.held)
         number += u64(team_count() * team_size()) * u64(share.run)
@@ -219,9 +225,9 @@ class Cities:
     Attributes
     ----------
     elements
-        Cities but city 0.
+        Number of cities without city 0.
     steps : Array
-        The step from j to i at i * 35 + j, from city 0 at i * 35 + 34.
+        Distance from j to i at i * 35 + j, from city 0 at i * 35 + 34.
     choose : Array
         C(e, t) at e * 35 + t.
     """
@@ -237,13 +243,13 @@ def path_value(wave: i32, index: i32, window: Window, choice: Array[u32], cities
     size = wave + 1
     target = 0
     place = index % size
-    left = index // size
+    remaining = index // size
     row = 0
     element = cities.elements - 1
     for u in range(size - 1, -1, -1):
-        while cities.choose[element * ROW + u + 1] > left:
+        while cities.choose[element * ROW + u + 1] > remaining:
             element -= 1
-        left -= cities.choose[element * ROW + u + 1]
+        remaining -= cities.choose[element * ROW + u + 1]
         if u > place:
             row += cities.choose[element * ROW + u]
         elif u < place:
@@ -254,13 +260,13 @@ def path_value(wave: i32, index: i32, window: Window, choice: Array[u32], cities
     least = cities.steps[target * ROW + ELEMENTS]
     if size > 1:
         least = 0x7FFFFFFF
-        left = index // size
+        remaining = index // size
         element = cities.elements - 1
         from_place = window.one + row * (size - 1) + size - 2
         for u in range(size - 1, -1, -1):
-            while cities.choose[element * ROW + u + 1] > left:
+            while cities.choose[element * ROW + u + 1] > remaining:
                 element -= 1
-            left -= cities.choose[element * ROW + u + 1]
+            remaining -= cities.choose[element * ROW + u + 1]
             if u != place:
                 least = min(least, window.cells[from_place] + cities.steps[target * ROW + element])
                 from_place -= 1

@@ -1,6 +1,6 @@
-"""The meeting of paths in the middle: tours of a path through one half of the cities and a way home through the rest.
+"""Tours that join a path through one half of the cities and a way home through the other half.
 
-`core.kernels.dp.held_karp` computes both, and explains sets, layers and their numbers.
+`core.kernels.dp.held_karp` computes the paths, and explains sets, layers and their numbers.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from core.kernels.dp.held_karp import (
     T,
     TeamTables,
     advanced,
+    load_tables,
     shortest,
     unranked,
     without_smallest,
@@ -24,22 +25,22 @@ from core.lang import *
 from core.lang.library import team_min
 
 NUMBER_BITS = 34
-"""Low bits of a key of `meet`, which number a set; above them is a length, of at most 30 bits."""
+"""Low bits of a key of `meet`, the number of a set; above them is a length of at most 30 bits."""
 
 
 @bundle
 class Meeting:
-    """Pairs of sets that meet, and the places of their paths.
+    """Pairs of sets that are joined, and the places of their paths.
 
     Attributes
     ----------
     middles
-        Number of the smallest elements of B that are tried as the city after A.
+        Number of elements of B, the smallest ones, that are tried as the city after A.
     last
-        The largest number of a set A; those of A and of its B add up to it.
+        The largest number of a set A; the numbers of A and its B add up to it.
     apart
-        False: distances are symmetric, the paths of A are rows of ``home``, and a set's number is that among all sets
-        of its size. True: they are rows of ``out``, and it is that among the numbered sets (`SubsetShare`).
+        False: distances are symmetric, the paths of A are rows of ``home``, and sets are numbered among all sets of
+        their size. True: the paths are rows of ``out``, and sets are numbered as in `SubsetShare`.
     directed
         False: distances are symmetric, and the steps of ``home`` are not read.
     pitch, by_team
@@ -56,19 +57,19 @@ class Meeting:
 
 @bundle
 class FetchedRows:
-    """Rows that lanes have fetched: entry p of a lane's row is at lane() * pitch + p.
+    """Rows fetched by lanes: entry p of a lane's row is at lane() * pitch + p.
 
     Attributes
     ----------
     entries : Array, pitch * team_size()
-        Shared.
+        Shared: the rows.
     places : Array, team_size()
-        Shared; where the lanes' rows begin.
+        Shared: start of each lane's row.
     pitch
-        At least as many entries as a row has; a multiple of half the banks of shared memory would make lanes collide.
+        At least the entries of a row; multiples of half the banks of shared memory cause bank conflicts.
     by_team
-        True if a team fetches the rows of all its lanes together, neighbouring entries at a time. So a row of another
-        device's memory takes one or two messages instead of one for each entry.
+        True if a team fetches the rows of all its lanes together, neighbouring entries at a time. So a row in the
+        memory of another device takes one or two messages instead of one for each entry.
     """
 
     entries: Array[T]
@@ -78,26 +79,26 @@ class FetchedRows:
 
 
 @function
-def fetch(cells: Array[T], found: u64, size: i32, rows: FetchedRows):
-    """Copy the row of ``size`` cells that begins at ``found``; if the team does so, all lanes call this."""
+def fetch(cells: Array[T], row_start: u64, size: i32, rows: FetchedRows):
+    """Copy the row of ``size`` cells that begins at ``row_start``; if the team does so, all lanes call this."""
     if rows.by_team:
-        rows.places[lane()] = found
+        rows.places[lane()] = row_start
         barrier()
         owner = lane() // size
         p = lane() - owner * size
         owners = team_size() // size
-        more = team_size() - owners * size
+        surplus = team_size() - owners * size
         for _ in range(size):
             rows.entries[owner * rows.pitch + p] = cells[rows.places[owner] + u64(p)]
             owner += owners
-            p += more
+            p += surplus
             if p >= size:
                 p -= size
                 owner += 1
         barrier()
     else:
         for p in range(size):
-            rows.entries[lane() * rows.pitch + p] = cells[found + u64(p)]
+            rows.entries[lane() * rows.pitch + p] = cells[row_start + u64(p)]
 
 
 @function
@@ -113,7 +114,7 @@ def row_without(place: i32, s: LaneSubset, choose: Array[R]) -> u64:
 
 @function
 def partner_of(number: u64, b: LaneSubset, meeting: Meeting, choose: Array[R]) -> u64:
-    """Return the number of the set A that belongs to a set B with this number among the numbered sets."""
+    """Return the number of the set A of a set B, which has this number among the numbered sets."""
     partner = meeting.last
     if meeting.apart:
         partner -= number
@@ -144,26 +145,40 @@ def ranked(s: LaneSubset, choose: Array[R]) -> R:
     return total
 
 
+@function
+def shortest_way_out(to: i32, a: LaneSubset, rows: FetchedRows, steps: Array[u32], cap: u32) -> u32:
+    """Return the least length of a path over a set A with a fetched row, followed by a step to the target.
+
+    The steps to the target begin at ``to`` in ``steps``.
+    """
+    least = cap
+    for p in range(a.size):
+        last = i32(a.elements[p * team_size() + lane()])
+        least = min(least, u32(rows.entries[lane() * rows.pitch + p]) + steps[to + last])
+    return least
+
+
 @kernel
 def meet(out: Paths, home: Paths, sets: Sets, size: i32, share: SubsetShare, meeting: Meeting, best: Array[u64]):
-    """Join paths to shortest tours: one through a set A, and one that comes back through all others, the set B.
+    """Join paths to shortest tours: a way out through a set A, and a way home through all other elements, the set B.
 
-    For every B and its element i that is the city after A, the way home through B to i is found from the row of B
-    without i, and the way out through A and on to i from the row of A, which is fetched once.
-    Complements are numbered in the opposite order: where the rows for B lie close together, those for its neighbours
-    do too, and so do their complements, but at the other end of the layer. Of several devices another one computed that
-    end, and of the rows for B often that without the largest i: these two a team fetches (`FetchedRows`).
+    Element i of B is the city after A. The way home through B to i follows from the row of B without i. The way out
+    through A and on to i follows from the row of A, which is fetched once.
+
+    Complements are numbered in the opposite order, so neighbouring sets B have neighbouring complements at the other
+    end of the layer. With several devices, another device computed that end, and often also the row of B without its
+    largest element: a team fetches these two rows (`FetchedRows`).
 
     Parameters
     ----------
     out, home
         Rows of sets A; rows of all sets of ``size`` elements, for the transposed distances.
     size
-        Number of elements of the sets B, less one; the sets A have all others.
+        Number of elements of the sets B, minus one; the sets A have all other elements.
     share
-        Of the sets B; ``run`` is 1 where teams fetch rows.
+        The sets B; ``run`` is 1 if teams fetch rows.
     best : Array, 1
-        Is lowered to the length of a tour << 34 | number of A.
+        In and out: minimum of length << 34 | number of A over all tours.
     """
     tables = TeamTables(shared_array(sets.most * ROW, u32), shared_array(sets.most * COLUMNS, R))
     steps_home = shared_array(sets.most * ROW if meeting.directed else 1, u32)
@@ -171,34 +186,31 @@ def meet(out: Paths, home: Paths, sets: Sets, size: i32, share: SubsetShare, mee
     a = LaneSubset(shared_array((sets.most + 1) // 2 * team_size(), u8), sets.elements - size - 1)
     scratch = shared_array(team_size(), u64)
     rows = FetchedRows(shared_array(meeting.pitch * team_size(), T), scratch, meeting.pitch, meeting.by_team)
-    for k in range(lane(), sets.elements * ROW, team_size()):
-        tables.steps[k] = out.steps[k]
-        if meeting.directed:
+    if meeting.directed:
+        tables_home = TeamTables(steps_home, tables.choose)
+        for k in range(lane(), sets.elements * ROW, team_size()):
             steps_home[k] = home.steps[k]
-    for k in range(lane(), sets.most * COLUMNS, team_size()):
-        tables.choose[k] = sets.binomials[k]
-    barrier()
-    own = lane() * meeting.pitch
+    else:
+        tables_home = tables
+    load_tables(out.steps, sets, tables)
+    own_row = lane() * meeting.pitch
     least = ~u64(0)
     first = share.begin + u64(team_rank() * team_size()) * u64(share.run)
     while first < share.end:
-        # A lane behind the last set computes that again: all fetch rows.
+        # A lane after the last set computes the last set again, since all lanes fetch rows.
         number = min(first + u64(lane()) * u64(share.run), share.end - 1)
         unranked(number, sets.elements, tables.choose, b, share.least, share.held)
         stop = min(number + u64(share.run), share.end)
-        here = number
+        current = number
         while True:
             complemented(b, sets.elements, a)
-            last_back = sets.cap
+            fetched_way_back = sets.cap
             if meeting.by_team:
                 t = meeting.middles - 1
                 to = i32(b.elements[t * team_size() + lane()]) * ROW
                 fetch(home.layer.cells, home.layer.start + row_without(t, b, tables.choose) * u64(size), size, rows)
-                if meeting.directed:
-                    last_back = shortest(view(rows.entries, own), to, t, b, steps_home, sets.cap)
-                else:
-                    last_back = shortest(view(rows.entries, own), to, t, b, tables.steps, sets.cap)
-            partner = partner_of(here, b, meeting, tables.choose)
+                fetched_way_back = shortest(view(rows.entries, own_row), to, t, b, tables_home.steps, sets.cap)
+            partner = partner_of(current, b, meeting, tables.choose)
             if meeting.apart:
                 fetch(out.layer.cells, out.layer.start + (partner - out.layer.first) * u64(a.size), a.size, rows)
             else:
@@ -211,22 +223,16 @@ def meet(out: Paths, home: Paths, sets: Sets, size: i32, share: SubsetShare, mee
                 if t > 0:
                     high -= tables.choose[element * COLUMNS + t]
                 to = element * ROW
-                there = sets.cap
-                for p in range(a.size):
-                    last = i32(a.elements[p * team_size() + lane()])
-                    there = min(there, u32(rows.entries[own + p]) + tables.steps[to + last])
-                back = last_back
+                way_out = shortest_way_out(to, a, rows, tables.steps, sets.cap)
+                way_back = fetched_way_back
                 if not meeting.by_team or t < meeting.middles - 1:
-                    found = home.layer.start + u64(low + high) * u64(size)
-                    if meeting.directed:
-                        back = shortest(view(home.layer.cells, found), to, t, b, steps_home, sets.cap)
-                    else:
-                        back = shortest(view(home.layer.cells, found), to, t, b, tables.steps, sets.cap)
-                length = min(length, there + back)
+                    row_start = home.layer.start + u64(low + high) * u64(size)
+                    way_back = shortest(view(home.layer.cells, row_start), to, t, b, tables_home.steps, sets.cap)
+                length = min(length, way_out + way_back)
                 low += tables.choose[element * COLUMNS + t + 1]
             least = min(least, (u64(length) << NUMBER_BITS) | partner)
-            here += 1
-            if here >= stop:
+            current += 1
+            if current >= stop:
                 break
             advanced(b, share.least, share.held)
         first += u64(team_count() * team_size()) * u64(share.run)

@@ -1,14 +1,14 @@
-"""The 0-1 knapsack problem by dynamic programming over capacities (`oconnell2014`, equation 4), and tracing it.
+"""The 0-1 knapsack problem by dynamic programming over capacities (`oconnell2014`, equation 4), and its trace.
 
-S_i[j] = max(S_{i-1}[j], S_{i-1}[j - w_i] + v_i) is the best value of the first i items within capacity j. A pass takes
-two items at once, so that a row of values travels half as often: with A = S_i,
+S_i[j] = max(S_{i-1}[j], S_{i-1}[j - w_i] + v_i) is the best value of the first i items within capacity j. A pass adds
+two items, which halves the traffic of rows. With A = S_i:
 
     A[j]     = max(S[j],       S[j - w1] + v1)
     A[j-w2]  = max(S[j - w2],  S[j - w1 - w2] + v1)
     S_i+1[j] = max(A[j],       A[j - w2] + v2)
 
-The second line is the neighbour's first, computed again from the row before the pass. An item is taken only if that is
-strictly better, so the decisions, one bit of each cell and item, are the same for every shape of a launch.
+The second line is the first line of another cell, computed again from the row before the pass. An item is taken only if
+this is strictly better, so the decisions, one bit of each cell and item, are equal for every shape of a launch.
 
 Cells of a block of 32 * team_size() belong to lanes in turn: lane r packs cells k * team_size() + r into bit k of the
 block's word r, so that lanes read and write neighbouring values and each word has one writer.
@@ -25,9 +25,9 @@ CELLS = 32
 AT_ONCE = 8
 """Cells that a lane of a wide team loads before it stores the first."""
 NOTHING, FIRST, EITHER, BOTH, SOME = 0, 1, 2, 3, 4
-"""Items that fit the cells of a block: none, only the first (the lighter), either but not both, both, or it depends."""
+"""Items that fit the cells of a block: none, only the first (lighter) one, either but not both, both, or varying."""
 ITEM, CELL = 0, 1
-"""A trace: the next item to decide, and the capacity that is left for it and the earlier ones."""
+"""Words of a trace: the next item to decide, and the capacity left for it and the earlier items."""
 
 
 @bundle
@@ -41,7 +41,7 @@ class Passes:
     low, high : Array, passes + 1
         Pass p computes cells low[p + 1] to high[p + 1] at least; the row before it has cells low[p] to high[p].
     clock : Array, teams
-        Every team's next pass: so one recorded launch serves all passes.
+        Every team's next pass, so that one recorded launch serves all passes.
     """
 
     weights: Array[i32]
@@ -63,7 +63,7 @@ class Pair:
 
 @bundle
 class DecisionBits:
-    """Decisions for items and cells, ``words`` words to an item; pass p has place p % passes."""
+    """Decisions of items and cells, ``words`` words for each item; pass p has place p % passes."""
 
     bits: Array[u32]
     words: i32
@@ -80,7 +80,7 @@ class Slice:
 
 @kernel
 def begin(passes: Passes, values: Array[V], trace: Array[i32], teams: i32, item: i32, capacity: i32):
-    """Set up a run: no item yet, so the best value is 0; every team's clock at the first pass; the trace at the end."""
+    """Set up a run: the value 0 without items, every team's clock at the first pass, the trace at the last item."""
     for team in range(lane(), teams, team_size()):
         passes.clock[team] = 0
     if lane() == 0:
@@ -91,7 +91,7 @@ def begin(passes: Passes, values: Array[V], trace: Array[i32], teams: i32, item:
 
 @function
 def value_at(row: Array[V], cell: i32, reach: i32, fits: Const[i32]) -> V:
-    """Return the value of a cell of a row: above ``reach`` all items fit and nothing changes."""
+    """Return the value of a cell of a row; cells above ``reach`` equal that at ``reach``, since all items fit."""
     if fits == SOME:
         return row[min(max(cell, 0), reach)]
     return row[cell]
@@ -101,39 +101,39 @@ def value_at(row: Array[V], cell: i32, reach: i32, fits: Const[i32]) -> V:
 def fill(
     source: Array[V], target: Array[V], base: i32, reach: i32, pair: Pair, fits: Const[i32], at_once: Const[i32]
 ) -> u64:  # fmt: skip
-    """Compute a lane's cells of a block from ``base`` on: values into ``target``, decisions of both items in two words.
+    """Compute a lane's cells of a block from ``base`` on; return the decisions of both items in two words.
 
-    All values of ``at_once`` cells are loaded before the first is stored, since a compiler cannot know that rows do not
-    overlap.
+    All values of ``at_once`` cells are loaded before the first is stored, since a compiler does not know that rows do
+    not overlap.
     """
-    here = local_array(at_once, V)
-    one = local_array(at_once, V)
-    two = local_array(at_once, V)
-    both = local_array(at_once, V)
+    without = local_array(at_once, V)
+    with_first = local_array(at_once, V)
+    with_second = local_array(at_once, V)
+    with_both = local_array(at_once, V)
     first = u32(0)
     second = u32(0)
     for k in range(0, CELLS, at_once):
         for s in unroll(at_once):
             cell = base + (k + s) * team_size()
-            here[s] = value_at(source, cell, reach, fits)
+            without[s] = value_at(source, cell, reach, fits)
             if fits >= FIRST:
-                one[s] = value_at(source, cell - pair.weight1, reach, fits)
+                with_first[s] = value_at(source, cell - pair.weight1, reach, fits)
             if fits >= EITHER:
-                two[s] = value_at(source, cell - pair.weight2, reach, fits)
+                with_second[s] = value_at(source, cell - pair.weight2, reach, fits)
             if fits >= BOTH:
-                both[s] = value_at(source, cell - pair.weight1 - pair.weight2, reach, fits)
+                with_both[s] = value_at(source, cell - pair.weight1 - pair.weight2, reach, fits)
         for t in unroll(at_once):
             at = base + (k + t) * team_size()
-            best = here[t]
+            best = without[t]
             if fits >= FIRST:
-                added = one[t] + pair.value1
+                added = with_first[t] + pair.value1
                 if added > best and (fits < SOME or at >= pair.weight1):
                     best = added
                     first = first | (u32(1) << u32(k + t))
             if fits >= EITHER:
-                below = two[t]
+                below = with_second[t]
                 if fits >= BOTH:
-                    deeper = both[t] + pair.value1
+                    deeper = with_both[t] + pair.value1
                     if deeper > below and (fits < SOME or at >= pair.weight1 + pair.weight2):
                         below = deeper
                 below = below + pair.value2
@@ -149,22 +149,22 @@ def add_two_items(
     passes: Passes,
     source: Array[V],
     target: Array[V],
-    kept: DecisionBits,
-    own: Slice,
+    stored: DecisionBits,
+    part: Slice,
     tracing: Const[boolean],
     at_once: Const[i32],
     blocks: Const[i32],
 ):
-    """Make one pass: add two items, which a team reads from its clock.
+    """Make one pass: add the two items at a team's clock.
 
     Parameters
     ----------
     source, target : Array, whole blocks
         The rows of values before and after the pass.
-    kept
+    stored
         Out, if ``tracing``.
-    own
-        Only blocks with these cells are computed: other ranks have the others.
+    part
+        Cells of this rank: only blocks with these cells are computed.
     blocks
         Number of neighbouring blocks that a team computes at a time.
     """
@@ -172,31 +172,31 @@ def add_two_items(
     light, heavy = 2 * step, 2 * step + 1
     pair = Pair(passes.weights[light], passes.values[light], passes.weights[heavy], passes.values[heavy])
     reach = passes.high[step]
-    lowest = max(passes.low[step + 1], own.left) // (CELLS * team_size())
-    highest = min(passes.high[step + 1], own.right - 1) // (CELLS * team_size())
-    row = i64(step % kept.passes) * i64(2 * kept.words)
+    lowest = max(passes.low[step + 1], part.left) // (CELLS * team_size())
+    highest = min(passes.high[step + 1], part.right - 1) // (CELLS * team_size())
+    row = i64(step % stored.passes) * i64(2 * stored.words)
     for share in range(lowest // blocks + team_rank(), highest // blocks + 1, team_count()):
         for block in range(max(lowest, share * blocks), min(highest + 1, (share + 1) * blocks)):
             base = block * (CELLS * team_size())
-            last = base + CELLS * team_size() - 1
-            mine = base + lane()
+            last_cell = base + CELLS * team_size() - 1
+            first_cell = base + lane()
             decided = u64(0)
-            if last > reach:
-                decided = fill(source, target, mine, reach, pair, SOME, at_once)
+            if last_cell > reach:
+                decided = fill(source, target, first_cell, reach, pair, SOME, at_once)
             elif base >= pair.weight1 + pair.weight2:
-                decided = fill(source, target, mine, reach, pair, BOTH, at_once)
-            elif base >= pair.weight2 and last < pair.weight1 + pair.weight2:
-                decided = fill(source, target, mine, reach, pair, EITHER, at_once)
-            elif base >= pair.weight1 and last < pair.weight2:
-                decided = fill(source, target, mine, reach, pair, FIRST, at_once)
-            elif last < pair.weight1:
-                decided = fill(source, target, mine, reach, pair, NOTHING, at_once)
+                decided = fill(source, target, first_cell, reach, pair, BOTH, at_once)
+            elif base >= pair.weight2 and last_cell < pair.weight1 + pair.weight2:
+                decided = fill(source, target, first_cell, reach, pair, EITHER, at_once)
+            elif base >= pair.weight1 and last_cell < pair.weight2:
+                decided = fill(source, target, first_cell, reach, pair, FIRST, at_once)
+            elif last_cell < pair.weight1:
+                decided = fill(source, target, first_cell, reach, pair, NOTHING, at_once)
             else:
-                decided = fill(source, target, mine, reach, pair, SOME, at_once)
+                decided = fill(source, target, first_cell, reach, pair, SOME, at_once)
             if tracing:
                 word = row + i64(block * team_size() + lane())
-                kept.bits[word] = u32(decided & 0xFFFFFFFF)
-                kept.bits[word + i64(kept.words)] = u32(decided >> 32)
+                stored.bits[word] = u32(decided & 0xFFFFFFFF)
+                stored.bits[word + i64(stored.words)] = u32(decided >> 32)
     barrier()
     if lane() == 0:
         passes.clock[team_rank()] = step + 1
@@ -204,14 +204,20 @@ def add_two_items(
 
 @kernel
 def trace_items(
-    passes: Passes, kept: DecisionBits, first: i32, left: i32, lanes: Const[i32], trace: Array[i32], chosen: Array[u8]
-):  # fmt: skip
-    """Trace the items of the passes in ``kept``, last first, as far as their cells are not below ``left``; one lane.
+    passes: Passes,
+    stored: DecisionBits,
+    first: i32,
+    lowest_cell: i32,
+    lanes: Const[i32],
+    trace: Array[i32],
+    chosen: Array[u8],
+):
+    """Trace the items of the passes in ``stored``, last first, down to the cell ``lowest_cell``; one lane.
 
     Parameters
     ----------
-    kept
-        As `add_two_items` left them, launched with ``lanes`` lanes a team; ``first`` is the earliest pass in it.
+    stored
+        Decisions of `add_two_items`, launched with ``lanes`` lanes a team; ``first`` is their earliest pass.
     trace : Array, 2
         In and out: `ITEM` and `CELL`.
     chosen : Array, 2 * passes
@@ -222,12 +228,12 @@ def trace_items(
     while item >= 2 * first:
         weight = passes.weights[item]
         cell = min(cell, passes.high[(item >> 1) + 1])
-        if cell < left:
+        if cell < lowest_cell:
             break
         block = cell // (CELLS * lanes)
         within = cell - block * (CELLS * lanes)
-        row = i64(item - 2 * first) * i64(kept.words)
-        word = kept.bits[row + i64(block * lanes + within % lanes)]
+        row = i64(item - 2 * first) * i64(stored.words)
+        word = stored.bits[row + i64(block * lanes + within % lanes)]
         if (word >> u32(within // lanes)) & 1 != 0:
             chosen[item] = u8(1)
             cell -= weight
@@ -246,19 +252,19 @@ class KnapsackItems:
 
 @function
 def best_value(item: i32, capacity: i32, window: Window, choice: Array[u32], items: KnapsackItems) -> V:
-    """One cell of equation 4 for `core.search.dp.engine.waves`: a wave is an item, its cells are capacities.
+    """Return a cell of equation 4 for `core.search.dp.engine.waves`: a wave is an item, its cells are capacities.
 
-    The best value of items 0 to ``item`` within ``capacity``; the choice is 1 if the last of them is taken.
+    It is the best value of items 0 to ``item`` within ``capacity``. The choice is 1 if the last item is taken.
     """
-    left_out = V(0)
-    taken = V(0)
+    without_item = V(0)
+    with_item = V(0)
     if item > 0:
-        left_out = window.cells[window.one + capacity]
+        without_item = window.cells[window.one + capacity]
     if capacity >= items.weights[item]:
-        taken = items.values[item]
+        with_item = items.values[item]
         if item > 0:
-            taken += window.cells[window.one + capacity - items.weights[item]]
-    if taken > left_out:
+            with_item += window.cells[window.one + capacity - items.weights[item]]
+    if with_item > without_item:
         choice[0] = u32(1)
-        return taken
-    return left_out
+        return with_item
+    return without_item

@@ -1,7 +1,8 @@
 """The 0-1 knapsack problem by branch and bound: E. Horowitz, S. Sahni, Journal of the ACM 21 (1974), one lane.
 
-Depth first over items in order of value per weight, taking an item before leaving it. A node is bounded by Dantzig's
-bound: whole items as long as they fit, then the part of the next one that does, rounded down; all in integers.
+Depth-first search over items in order of value per weight; the branch with an item comes before the one without it.
+Nodes are bounded by Dantzig's bound: whole items while they fit, then a part of the next item, rounded down to an
+integer.
 """
 
 from __future__ import annotations
@@ -9,16 +10,16 @@ from __future__ import annotations
 from core.lang import *
 
 LEVEL, LEFT, DONE = 0, 1, 2
-"""The search's place: the next item to decide, the capacity left, and 1 at the end."""
+"""Words of ``place``: the next item to decide, the capacity left, and 1 at the end of the search."""
 VALUE, BEST, NODES = 0, 1, 2
-"""Its numbers: the value of the items taken, the incumbent's, and the nodes bounded so far."""
+"""Words of ``numbers``: value of the items taken, value of the incumbent, and number of nodes bounded so far."""
 
 
 @bundle
 class RankedItems:
     """Items in order of value per weight, largest first; weights at most the capacity.
 
-    A left capacity times a value fits 64 bits, since they have 31 and 32.
+    A capacity times a value fits 64 bits, since they have 31 and 32 bits.
     """
 
     weights: Array[i32]
@@ -45,14 +46,14 @@ class KnapsackTreeState:
 
 
 @function
-def dantzig_bound(item: i32, left: i32, items: RankedItems) -> u64:
-    """Return an upper bound of the value that items from ``item`` on add within the capacity ``left``."""
+def dantzig_bound(item: i32, capacity_left: i32, items: RankedItems) -> u64:
+    """Return an upper bound of the value of items from ``item`` on within the capacity ``capacity_left``."""
     added = u64(0)
     while item < items.count:
         weight = items.weights[item]
-        if weight > left:
-            return added + u64(left) * items.values[item] // u64(weight)
-        left -= weight
+        if weight > capacity_left:
+            return added + u64(capacity_left) * items.values[item] // u64(weight)
+        capacity_left -= weight
         added += items.values[item]
         item += 1
     return added
@@ -60,42 +61,42 @@ def dantzig_bound(item: i32, left: i32, items: RankedItems) -> u64:
 
 @kernel
 def explore(items: RankedItems, search: KnapsackTreeState, budget: i64):
-    """Continue a search until it ends or has bounded ``budget`` further nodes; one lane."""
+    """Continue the search to its end or for ``budget`` further nodes; one lane."""
     item = search.place[LEVEL]
-    left = search.place[LEFT]
+    capacity_left = search.place[LEFT]
     value = search.numbers[VALUE]
     incumbent = search.numbers[BEST]
     nodes = i64(0)
-    done = False
-    while not done and nodes < budget:
+    is_done = False
+    while not is_done and nodes < budget:
         nodes += 1
-        if value + dantzig_bound(item, left, items) > incumbent:
-            while item < items.count and items.weights[item] <= left:
-                left -= items.weights[item]
+        if value + dantzig_bound(item, capacity_left, items) > incumbent:
+            while item < items.count and items.weights[item] <= capacity_left:
+                capacity_left -= items.weights[item]
                 value += items.values[item]
                 search.taken[item] = u8(1)
                 item += 1
             if item < items.count:
-                item += 1  # the first that does not fit is left out, and the rest bounded again
+                item += 1  # leave out the first item that does not fit, and bound the rest again
                 continue
             if value > incumbent:
                 incumbent = value
                 for k in range(items.count):
                     search.best[k] = search.taken[k]
-        # back to the last item that is taken, which is now left out
+        # backtrack to the last item taken, and leave it out
         item -= 1
         while item >= 0 and search.taken[item] == 0:
             item -= 1
         if item < 0:
-            done = True
+            is_done = True
         else:
             search.taken[item] = u8(0)
-            left += items.weights[item]
+            capacity_left += items.weights[item]
             value = value - items.values[item]
             item += 1
     search.place[LEVEL] = item
-    search.place[LEFT] = left
-    search.place[DONE] = i32(done)
+    search.place[LEFT] = capacity_left
+    search.place[DONE] = i32(is_done)
     search.numbers[VALUE] = value
     search.numbers[BEST] = incumbent
     search.numbers[NODES] = search.numbers[NODES] + u64(nodes)

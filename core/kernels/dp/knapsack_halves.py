@@ -1,13 +1,13 @@
-"""Two knapsack tables, of the lighter items and of the heavier ones, and the one selection that both make together.
+"""Two knapsack tables, of the lighter items and of the heavier ones, and the selection that both determine together.
 
 With L[j] the best value of the lighter items within capacity j and H[j] that of the heavier ones, the largest value is
 the maximum of H[x] + L[c - x] over all *splits* x of the capacity c (Horowitz and Sahni's division, J. ACM 21(2), 1974,
 with tables in place of lists).
 
-Several splits may reach it, with different selections. The one that the trace of a single table finds leaves out the
-last item if any best selection does, then the item before it if any of those that are left does, and so on. So all best
-splits are traced together, each with its own capacity: an item is left out if the decision at the capacity of any split
-says so, and the others are dropped then; an item that no split leaves out takes its weight from the capacities of all.
+Several splits may reach it, with different selections. The trace of a single table leaves out the last item if any best
+selection does, then the item before it if any remaining selection does, and so on. To find the same selection, all best
+splits are traced together, each with its capacity. If the decision of any split leaves an item out, it is left out, and
+splits that take it are dropped. Otherwise its weight is subtracted from the capacities of all splits.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from core.lang.library import team_max
 
 V = Generic("V")
 DROPPED = -1
-"""Mark instead of the cell of a dropped split."""
+"""Mark in place of the cell of a dropped split."""
 
 
 @bundle
@@ -41,14 +41,14 @@ class Splits:
     count : Array, 1
         Number of splits.
     cells : Array
-        The remaining capacity of each remaining split, if all fit; or `DROPPED`.
+        Capacity of each split in the list, or `DROPPED`.
     alive : Array, blocks * lanes
-        The same for any number of splits: a bit for each remaining one, in the order of
+        A bit for each remaining split, for any number of splits, in the order of
         `core.kernels.dp.knapsack.DecisionBits`.
     leaves : Array, items
         1 if any split leaves the item out.
     taken : Array, items
-        The weight of the later items that all splits take, for each item.
+        For each item, the weight of the later items that all splits take.
     clock : Array, teams
         The next item.
     """
@@ -63,23 +63,23 @@ class Splits:
 
 @kernel
 def best_values(tables: HalfTables, best: Array[V]):
-    """Find the largest sum of both tables for every team's splits: ``best`` has one element for each team."""
+    """Write the largest sum of both tables over each team's splits; ``best`` has one element for each team."""
     scratch = shared_array(team_size(), V)
-    found = V(0)
+    largest = V(0)
     for split in range(
         tables.first + team_rank() * team_size() + lane(), tables.last + 1, team_count() * team_size()
     ):  # fmt: skip
-        found = max(found, tables.heavier[split] + tables.lighter[tables.capacity - split])
-    found = team_max(found, scratch)
+        largest = max(largest, tables.heavier[split] + tables.lighter[tables.capacity - split])
+    largest = team_max(largest, scratch)
     if lane() == 0:
-        best[team_rank()] = found
+        best[team_rank()] = largest
 
 
 @kernel
-def mark_splits(tables: HalfTables, value: V, splits: Splits, blocks: i32, room: i32):
-    """Mark the splits that reach a value, and list the first ``room`` of them.
+def mark_splits(tables: HalfTables, value: V, splits: Splits, blocks: i32, list_size: i32):
+    """Mark the splits that reach a value, and list up to ``list_size`` of them.
 
-    Of neighbours with equal values in both tables only the last is marked, since it allows all that the others do.
+    Of neighbours with equal values in both tables, only the last is marked: it allows all selections of the others.
     """
     for block in range(team_rank(), blocks, team_count()):
         word = u32(0)
@@ -88,31 +88,31 @@ def mark_splits(tables: HalfTables, value: V, splits: Splits, blocks: i32, room:
             if split >= tables.first and split <= tables.last:
                 heavier, lighter = tables.heavier[split], tables.lighter[tables.capacity - split]
                 if heavier + lighter == value:
-                    hidden = False
+                    is_hidden = False
                     if split < tables.last:
                         if tables.heavier[split + 1] == heavier:
-                            hidden = tables.lighter[tables.capacity - split - 1] == lighter
-                    if not hidden:
+                            is_hidden = tables.lighter[tables.capacity - split - 1] == lighter
+                    if not is_hidden:
                         word = word | (u32(1) << u32(k))
         splits.alive[block * team_size() + lane()] = word
         if word != 0:
             place = atomic_add(splits.count, 0, popcount(word))
             for k in set_bits(word):
-                if place < room:
+                if place < list_size:
                     splits.cells[place] = (block * CELLS + k) * team_size() + lane()
                 place += 1
 
 
 @kernel
 def trace_few(
-    passes: Passes, kept: DecisionBits, first: i32, splits: Splits, count: i32, lanes: Const[i32], chosen: Array[u8]
+    passes: Passes, stored: DecisionBits, first: i32, splits: Splits, count: i32, lanes: Const[i32], chosen: Array[u8]
 ):  # fmt: skip
-    """Decide the items of the passes in ``kept``, the last first; one team, and a list of ``count`` splits.
+    """Decide the items of the passes in ``stored``, last first, with a list of ``count`` splits; one team.
 
     Parameters
     ----------
     first
-        The earliest pass in ``kept``; teams of ``lanes`` lanes made them.
+        The earliest pass in ``stored``, which teams of ``lanes`` lanes made.
     chosen : Array, items
         Out: 1 for each item taken.
     """
@@ -123,23 +123,23 @@ def trace_few(
     barrier()
     while item >= 2 * first:
         weight, reach = passes.weights[item], passes.high[(item >> 1) + 1]
-        row = i64(item - 2 * first) * i64(kept.words)
+        row = i64(item - 2 * first) * i64(stored.words)
         for k in range(lane(), count, team_size()):
             cell = min(splits.cells[k], reach)
-            if cell != DROPPED and decision(kept, row, cell, lanes) == 0:
+            if cell != DROPPED and decision(stored, row, cell, lanes) == 0:
                 atomic_max(leaving, item % 3, 1)
         if lane() == 0:
             leaving[(item + 2) % 3] = 0
         barrier()
-        leaves = leaving[item % 3] != 0
+        is_left_out = leaving[item % 3] != 0
         for k in range(lane(), count, team_size()):
             cell = min(splits.cells[k], reach)
             if cell != DROPPED:
-                if not leaves:
+                if not is_left_out:
                     splits.cells[k] = cell - weight
-                elif decision(kept, row, cell, lanes) != 0:
+                elif decision(stored, row, cell, lanes) != 0:
                     splits.cells[k] = DROPPED
-        if lane() == 0 and not leaves:
+        if lane() == 0 and not is_left_out:
             chosen[item] = u8(1)
         item -= 1
     barrier()
@@ -148,11 +148,11 @@ def trace_few(
 
 
 @function
-def decision(kept: DecisionBits, row: i64, cell: i32, lanes: Const[i32]) -> u32:
-    """Return True if the item with the first word ``row`` is taken in a cell."""
+def decision(stored: DecisionBits, row: i64, cell: i32, lanes: Const[i32]) -> u32:
+    """Return 1 if the item with the first word ``row`` is taken in a cell, else 0."""
     block = cell // (CELLS * lanes)
     within = cell - block * (CELLS * lanes)
-    return (kept.bits[row + i64(block * lanes + within % lanes)] >> u32(within // lanes)) & 1
+    return (stored.bits[row + i64(block * lanes + within % lanes)] >> u32(within // lanes)) & 1
 
 
 @bundle
@@ -167,16 +167,16 @@ class Span:
 
 @bundle
 class ShiftedDecisions:
-    """Place of the decisions for an item, relative to splits that have used some weight.
+    """Place of the decisions of an item, relative to splits that have used some weight.
 
     Attributes
     ----------
     row : i64
         First word of the item.
     columns, lanes : i32
-        Columns of the block, and further lanes, by which the weight moves a cell to the left.
+        Columns of a block and further lanes by which the weight shifts a cell to the left.
     reach : i32
-        From this cell on all decisions are alike.
+        Decisions of all cells from this one on are equal.
     """
 
     row: i64
@@ -186,8 +186,8 @@ class ShiftedDecisions:
 
 
 @function
-def decisions_at(kept: DecisionBits, moved: ShiftedDecisions, block: i32, lanes: Const[i32]) -> u32:
-    """Return the decisions for the splits of a lane's word of a block; arbitrary bits for cells below 0."""
+def decisions_at(stored: DecisionBits, moved: ShiftedDecisions, block: i32, lanes: Const[i32]) -> u32:
+    """Return the decisions of the splits in a lane's word of a block; arbitrary bits for cells below 0."""
     column, which = block * CELLS - moved.columns, lane() - moved.lanes
     if which < 0:
         which += lanes
@@ -195,65 +195,67 @@ def decisions_at(kept: DecisionBits, moved: ShiftedDecisions, block: i32, lanes:
     word, offset = column >> 5, u32(column & 31)
     bits = u32(0)
     if word >= 0:
-        bits = kept.bits[moved.row + i64(word * lanes + which)] >> offset
+        bits = stored.bits[moved.row + i64(word * lanes + which)] >> offset
     if offset > 0 and word >= -1:
-        bits = bits | (kept.bits[moved.row + i64((word + 1) * lanes + which)] << (u32(32) - offset))
+        bits = bits | (stored.bits[moved.row + i64((word + 1) * lanes + which)] << (u32(32) - offset))
     inside = (moved.reach - which + lanes) // lanes - column
     if inside < CELLS:
-        last = decision(kept, moved.row, moved.reach, lanes)
+        last_decision = decision(stored, moved.row, moved.reach, lanes)
         beyond = ~u32(0) if inside <= 0 else ~((u32(1) << u32(inside)) - 1)
-        bits = (bits & ~beyond) | (beyond if last != 0 else u32(0))
+        bits = (bits & ~beyond) | (beyond if last_decision != 0 else u32(0))
     return bits
 
 
 @kernel
-def narrow(passes: Passes, kept: DecisionBits, splits: Splits, span: Span, lanes: Const[i32], chosen: Array[u8]):
-    """Decide an item: drop the splits that take it, if any leaves it out. Then check if any leaves out the next.
+def narrow(passes: Passes, stored: DecisionBits, splits: Splits, span: Span, lanes: Const[i32], chosen: Array[u8]):
+    """Decide an item: if any split leaves it out, drop the splits that take it. Then check the next item.
 
-    The passes of the span are in ``kept``; as many launches as they have items, and one more, decide them.
+    The passes of the span are in ``stored``. Launch this once for each item of the span, and once more.
 
     Parameters
     ----------
     lanes
-        Of the teams of `core.kernels.dp.knapsack.add_two_items`, and of these.
+        Lanes of a team, here and in `core.kernels.dp.knapsack.add_two_items`.
     chosen : Array, items
         Out: 1 for each item taken.
     """
     item = splits.clock[team_rank()]
     decided = item + 1
     leaves = True
-    before = i32(0)
-    taken = i32(0)
+    weight_before = i32(0)
+    weight_taken = i32(0)
     if decided < span.items:
         leaves = splits.leaves[decided] != 0
-        before = splits.taken[decided]
-        taken = before if leaves else before + passes.weights[decided]
-    # Earlier launches have followed the decisions of their passes, which are no longer stored.
-    drops = leaves and decided < 2 * span.end
-    asks = item >= 2 * span.first
-    there, next_there = min(decided, 2 * span.end - 1), max(item, 2 * span.first)
-    row, next_row = i64(there - 2 * span.first), i64(next_there - 2 * span.first)
-    left = ShiftedDecisions(row * i64(kept.words), before // lanes, before % lanes, passes.high[(there >> 1) + 1])
-    asked = ShiftedDecisions(
-        next_row * i64(kept.words), taken // lanes, taken % lanes, passes.high[(next_there >> 1) + 1]
+        weight_before = splits.taken[decided]
+        weight_taken = weight_before if leaves else weight_before + passes.weights[decided]
+    # Items of passes that are no longer stored were decided by earlier launches.
+    is_narrowing = leaves and decided < 2 * span.end
+    is_checking = item >= 2 * span.first
+    decided_place, next_place = min(decided, 2 * span.end - 1), max(item, 2 * span.first)
+    row, next_row = i64(decided_place - 2 * span.first), i64(next_place - 2 * span.first)
+    decided_bits = ShiftedDecisions(
+        row * i64(stored.words), weight_before // lanes, weight_before % lanes, passes.high[(decided_place >> 1) + 1]
+    )
+    next_bits = ShiftedDecisions(
+        next_row * i64(stored.words), weight_taken // lanes, weight_taken % lanes, passes.high[(next_place >> 1) + 1]
     )
     leaving = u32(0)
     for block in range(team_rank(), span.blocks, team_count()):
         place = block * team_size() + lane()
         alive = splits.alive[place]
         if alive != 0:
-            if drops:
-                alive = alive & ~decisions_at(kept, left, block, lanes)
+            if is_narrowing:
+                alive = alive & ~decisions_at(stored, decided_bits, block, lanes)
                 splits.alive[place] = alive
-            if asks:
-                leaving = leaving | (alive & ~decisions_at(kept, asked, block, lanes))
+            if is_checking:
+                leaving = leaving | (alive & ~decisions_at(stored, next_bits, block, lanes))
     if leaving != 0:
         atomic_max(splits.leaves, item, 1)
     if team_rank() == 0 and lane() == 0:
         if not leaves:
             chosen[decided] = u8(1)
-        if asks:
-            splits.taken[item] = taken
+        if is_checking:
+            splits.taken[item] = weight_taken
     barrier()
-    if lane() == 0 and asks:
+    if lane() == 0 and is_checking:
         splits.clock[team_rank()] = item - 1

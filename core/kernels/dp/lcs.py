@@ -1,19 +1,19 @@
-"""The longest common subsequence of two strings, 64 cells of its table per few instructions.
+"""The longest common subsequence of two strings, with 64 cells of its table in a word.
 
-A row of the table (`oconnell2014`, equation 2, with the + 1 that its match case lacks) grows by 0 or 1 from one column
-to the next, so a row is one bit a column: 0 where it grows. A row follows from the row above by one addition over all
-columns (Crochemore, Iliopoulos, Pinzon and Reid, "A fast and practical bit-vector algorithm for the longest common
-subsequence problem", IPL 80(6), 2001), with carries from word to word: ``V' = (V + (V & M)) | (V & ~M)``, M the columns
-whose letter is that of the row. 32 rows make a batch; its carries between two words are one 32-bit number.
+A row of the table (`oconnell2014`, equation 2, with the + 1 missing in its match case) grows by 0 or 1 from one column
+to the next, so it is stored as one bit a column: 0 where it grows. A row follows from the row above by one addition
+over all columns (Crochemore, Iliopoulos, Pinzon and Reid, "A fast and practical bit-vector algorithm for the longest
+common subsequence problem", IPL 80(6), 2001), with carries from word to word: ``V' = (V + (V & M)) | (V & ~M)``. M
+marks the columns with the letter of the row. 32 rows are a batch; its carries between two words are one 32-bit number.
 
-Lanes are side by side along the columns, each with one or more words, and run as a wave: at step u of its strip,
-lane l works on batch u - l. A strip is one team. Strips start `delay` launches after each other, late enough that the
-carries of the strip to the left are there.
+Each lane has one or more words of columns. Lanes run as a wave: at step u of its strip, lane l computes batch u - l. A
+strip is one team. Each strip starts `delay` launches after the one to its left, so that the carries of that strip are
+ready.
 
-A table may end before its last row, every strip some batches above the one to its left (`Pipeline.reach`): so end two
-waves that come from opposite corners when they meet.
+A table may end before its last row, every strip some batches above the one to its left (`Pipeline.reach`). Two waves
+from opposite corners end like this where they meet.
 
-Bits that are kept for a trace lie in the order in which they are made: launch, strip, step, word, row, lane.
+Bits for a trace are stored in the order of their computation: launch, strip, step, word, row, lane.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ ROWS = 32
 COLUMNS = 64
 """Columns of a word."""
 NO_ROWS, EVERY_ROW, SOME_ROWS = range(3)
-"""Rows that a run keeps besides its last one: none; all, for a trace; or the row after every few batches."""
+"""Rows that a run stores in addition to the last one: none; all, for a trace; or the row after every few batches."""
 ROW, COLUMN, GROWS, LEFT = range(4)
-"""A trace's state: prefix lengths that it has reached, whether the row is sure to grow there, pairs still to find."""
+"""Words of a trace's state: prefix lengths reached, 1 if the row is known to grow there, number of pairs to find."""
 
 LEFT_CELL, UP_CELL, MATCH = range(3)
 """Choices of a cell."""
@@ -55,22 +55,22 @@ def lcs_step(i: i32, j: i32, near: Near, choice: Array[u32], strings: Strings) -
 
 @function
 def lcs_border(i: i32, j: i32, strings: Strings) -> i32:
-    """An empty string has nothing in common with any."""
+    """Return 0, since an empty string has no common subsequence."""
     return 0
 
 
 @bundle
 class BitTable:
-    """Known part of the table, 64 columns to a word.
+    """The present row of the table, 64 columns in a word, and the letters.
 
     Attributes
     ----------
     letters : Array, 16 * batches
         The number of each row's letter, two rows to a word.
     masks : Array, words of all lanes * different letters
-        For every word of columns and every letter, where the letter is.
+        For every word of columns and every letter, the columns with this letter.
     row : Array, words of all lanes
-        The row that each word has reached; at first the row above, all ones if there is none.
+        The latest row of each word; initially the row above, or all ones.
     """
 
     letters: Array[u32]
@@ -80,13 +80,13 @@ class BitTable:
 
 @bundle
 class Carries:
-    """Carries from left to right: a bit for each row, 32 rows to a word.
+    """Carries from left to right: a bit for each row, 32 rows in a word.
 
     Attributes
     ----------
     edges : Array, (strips + 1) * batches
-        Carries that enter each strip from the left, and those that leave the last one. A carry out of a column says
-        that the table grows there by 1 from the row above.
+        Carries that enter each strip from the left, and carries that leave the last strip. A carry out of a column
+        means that the table grows by 1 from the row above in this column.
     parked : Array, lanes of all strips
         Carries from a lane to its right neighbour in the next launch.
     clock : Array, strips
@@ -100,13 +100,13 @@ class Carries:
 
 @bundle
 class KeptRows:
-    """Rows that a run keeps.
+    """Stored rows of a run.
 
     Attributes
     ----------
     rows : Array, launches * words of a launch, or batches // stretch * words of all lanes
-        With `EVERY_ROW` every word of every row; after ``launches`` of them it begins again. With `SOME_ROWS` the row
-        after every ``stretch`` batches.
+        With `EVERY_ROW` every word of every row; the array is reused after ``launches`` launches. With `SOME_ROWS` the
+        row after every ``stretch`` batches.
     """
 
     rows: Array[u64]
@@ -145,7 +145,7 @@ class Pipeline:
 
 @function
 def batches_of(strip: i32, pipeline: Pipeline) -> i32:
-    """Return the number of batches of a strip that are computed, from the first row on."""
+    """Return the number of batches that a strip computes, from the first row on."""
     return min(max(pipeline.reach - strip * pipeline.slope, 0), pipeline.batches)
 
 
@@ -153,13 +153,13 @@ def batches_of(strip: i32, pipeline: Pipeline) -> i32:
 def advance(
     table: BitTable,
     carries: Carries,
-    kept: KeptRows,
+    stored: KeptRows,
     pipeline: Pipeline,
     letters: Const[i32],
     staged: Const[boolean],
     keep: Const[i32],
 ):
-    """Compute the next steps of every strip, which is a team.
+    """Compute the next steps of every strip; a strip is a team.
 
     Parameters
     ----------
@@ -173,50 +173,54 @@ def advance(
     passing = shared_array(2 * team_size(), u32)
     masks = shared_array(letters * team_size() if staged else 1, u64)
     strip = team_rank()
-    now = i32(carries.clock[strip])
-    me = strip * team_size() + lane()
+    launch = i32(carries.clock[strip])
+    global_lane = strip * team_size() + lane()
     if staged:
         for k in range(letters):
-            masks[k * team_size() + lane()] = table.masks[me * letters + k]
-    passing[lane()] = carries.parked[me]
+            masks[k * team_size() + lane()] = table.masks[global_lane * letters + k]
+    passing[lane()] = carries.parked[global_lane]
     barrier()
     words, batches, end = pipeline.words, pipeline.batches, batches_of(strip, pipeline)
-    start = (now - strip * pipeline.delay) * pipeline.steps
-    kept_strip = (i64(now % kept.launches) * team_count() + strip) * pipeline.steps
+    start = (launch - strip * pipeline.delay) * pipeline.steps
+    kept_strip = (i64(launch % stored.launches) * team_count() + strip) * pipeline.steps
     for step in range(pipeline.steps):
-        at = start + step - lane()
-        if at >= 0 and at < end:
-            before = (step & 1) * team_size() + lane() - 1
-            entering = carries.edges[strip * batches + at] if lane() == 0 else passing[before]
+        batch = start + step - lane()
+        if batch >= 0 and batch < end:
+            left_lane = (step & 1) * team_size() + lane() - 1
+            entering = carries.edges[strip * batches + batch] if lane() == 0 else passing[left_lane]
             for w in range(words):
-                word = me * words + w
+                word = global_lane * words + w
                 row = table.row[word]
                 leaving = u32(0)
                 place = ((kept_strip + step) * words + w) * (ROWS * team_size()) + lane()
                 for q in unroll(ROWS // 2):
-                    two = table.letters[at * (ROWS // 2) + q]
+                    two = table.letters[batch * (ROWS // 2) + q]
                     for r in unroll(2):
                         letter = i32((two >> (16 * r)) & 0xFFFF)
-                        here = masks[letter * team_size() + lane()] if staged else table.masks[word * letters + letter]
-                        matches = row & here
-                        total = row + u64((entering >> (2 * q + r)) & 1) + matches  # in this order: a shorter chain
+                        letter_columns = (
+                            masks[letter * team_size() + lane()] if staged else table.masks[word * letters + letter]
+                        )
+                        matches = row & letter_columns
+                        total = (
+                            row + u64((entering >> (2 * q + r)) & 1) + matches
+                        )  # this order makes the chain of dependent additions shorter
                         leaving = leaving | u32((matches | (row & ~total)) >> (COLUMNS - 1)) << (2 * q + r)
                         row = total | (row ^ matches)
                         if keep == EVERY_ROW:
-                            kept.rows[place + (2 * q + r) * team_size()] = row
+                            stored.rows[place + (2 * q + r) * team_size()] = row
                 table.row[word] = row
                 if keep == SOME_ROWS:
-                    if (at + 1) % kept.stretch == 0:
-                        mark = i64((at + 1) // kept.stretch - 1) * (team_count() * team_size() * words)
-                        kept.rows[mark + i64(word)] = row
+                    if (batch + 1) % stored.stretch == 0:
+                        mark = i64((batch + 1) // stored.stretch - 1) * (team_count() * team_size() * words)
+                        stored.rows[mark + i64(word)] = row
                 entering = leaving
             passing[(step + 1 & 1) * team_size() + lane()] = entering
             if lane() == team_size() - 1:
-                carries.edges[(strip + 1) * batches + at] = entering
+                carries.edges[(strip + 1) * batches + batch] = entering
         barrier()
-    carries.parked[me] = passing[(pipeline.steps & 1) * team_size() + lane()]
+    carries.parked[global_lane] = passing[(pipeline.steps & 1) * team_size() + lane()]
     if lane() == 0:
-        carries.clock[strip] = u32(now + 1)
+        carries.clock[strip] = u32(launch + 1)
 
 
 @kernel
@@ -226,24 +230,24 @@ def collect_rises(carries: Carries, pipeline: Pipeline, boundaries: i32, rises: 
     Parameters
     ----------
     boundaries
-        Number of strips, from the first on, that have a right neighbour, on this device or another.
+        Number of strips, from the first on, with a right neighbour on this or another device.
     rises : Array, batches
         Out: the carries, by batch; different strips have different batches.
     """
     for strip in range(team_rank(), boundaries, team_count()):
         low, high = batches_of(strip + 1, pipeline), batches_of(strip, pipeline)
-        for at in range(low + lane(), high, team_size()):
-            rises[at] = carries.edges[(strip + 1) * pipeline.batches + at]
+        for batch in range(low + lane(), high, team_size()):
+            rises[batch] = carries.edges[(strip + 1) * pipeline.batches + batch]
 
 
 @function
 def kept_at(row: i32, word: i32, pipeline: Pipeline) -> i64:
-    """Return the place where `advance` keeps a word of a row, counted from the first launch."""
+    """Return the place where `advance` stores a word of a row, counted from the first launch."""
     words, lanes, steps = pipeline.words, pipeline.lanes, pipeline.steps
-    at, which, strip = row // ROWS, word // words % lanes, word // words // lanes
-    launch = (at + which) // steps + pipeline.delay * strip
-    step = i64(launch) * pipeline.strips * steps + strip * steps + (at + which) % steps
-    return ((step * words + word % words) * ROWS + row % ROWS) * lanes + which
+    batch, lane_of_word, strip = row // ROWS, word // words % lanes, word // words // lanes
+    launch = (batch + lane_of_word) // steps + pipeline.delay * strip
+    step = i64(launch) * pipeline.strips * steps + strip * steps + (batch + lane_of_word) % steps
+    return ((step * words + word % words) * ROWS + row % ROWS) * lanes + lane_of_word
 
 
 @bundle
@@ -254,8 +258,8 @@ class LcsTrace:
     ----------
     state : Array, 4
         See `ROW`.
-    rows, columns : Array, as many as `LEFT` is at first
-        Out: the positions of the matched letters; the pair found first is the last.
+    rows, columns : Array, initial `LEFT`
+        Out: positions of the matched letters; the pair found first is the last.
     """
 
     state: Array[i32]
@@ -267,13 +271,13 @@ class LcsTrace:
 def trace_word(
     reached: Array[i32], fetched: Array[u64], word: i32, lowest: i32, end: i32, above: Array[u64], trace: LcsTrace
 ):  # fmt: skip
-    """Trace within a word of the rows ``lowest`` to ``end`` + 1, which is fetched from the lowest row up.
+    """Trace within a word of the rows ``lowest`` to ``end`` + 1, which are fetched from the lowest row up.
 
-    From a cell the trace goes left while the row does not grow there, then up while the row above grows there too, and
-    then the cell is a matched pair.
+    From a cell the trace moves left while the row does not grow there, then up while the row above also grows there.
+    The cell it reaches is a matched pair.
     """
-    i, j, grows, left = reached[ROW], reached[COLUMN], reached[GROWS], reached[LEFT]
-    while left > 0 and i > 0 and j > word * COLUMNS and i - 1 - grows > end:
+    i, j, grows, remaining = reached[ROW], reached[COLUMN], reached[GROWS], reached[LEFT]
+    while remaining > 0 and i > 0 and j > word * COLUMNS and i - 1 - grows > end:
         if grows == 0:
             row = fetched[lowest - (i - 1)]
             ends = ~row & ((u64(2) << ((j - 1) % COLUMNS)) - 1)
@@ -284,20 +288,20 @@ def trace_word(
             if (higher >> ((j - 1) % COLUMNS)) & 1 == 0:
                 i -= 1
             else:
-                left -= 1
-                trace.rows[left] = i - 1
-                trace.columns[left] = j - 1
+                remaining -= 1
+                trace.rows[remaining] = i - 1
+                trace.columns[remaining] = j - 1
                 i -= 1
                 j -= 1
                 grows = 0
-    reached[ROW], reached[COLUMN], reached[GROWS], reached[LEFT] = i, j, grows, left
+    reached[ROW], reached[COLUMN], reached[GROWS], reached[LEFT] = i, j, grows, remaining
 
 
 @kernel
-def trace_pairs(kept: Array[u64], above: Array[u64], trace: LcsTrace, first: i32, pipeline: Pipeline):
-    """Trace backwards to the first column or row, or to the start of ``kept``: launches from ``first`` on.
+def trace_pairs(stored: Array[u64], above: Array[u64], trace: LcsTrace, first: i32, pipeline: Pipeline):
+    """Trace backwards to the first column or row, or to the start of ``stored``, the launches from ``first`` on.
 
-    One lane traces; all lanes of its team fetch a word of as many rows at a time. ``above`` is the row above the first.
+    One lane traces; all lanes of its team fetch a word of a row each. ``above`` is the row above the first one.
     """
     fetched = shared_array(team_size(), u64)
     reached = shared_array(4, i32)
@@ -309,15 +313,15 @@ def trace_pairs(kept: Array[u64], above: Array[u64], trace: LcsTrace, first: i32
     begin = i64(first) * pipeline.strips * pipeline.steps * pipeline.words * (ROWS * pipeline.lanes)
     barrier()
     while reached[LEFT] > 0 and reached[COLUMN] > 0 and reached[ROW] > 0:
-        lowest = reached[ROW] - 1 - reached[GROWS]  # the row above, once this one is sure to grow here
+        lowest = reached[ROW] - 1 - reached[GROWS]  # the row above, if this row is known to grow here
         word = (reached[COLUMN] - 1) // COLUMNS
         fetched[lane()] = ~u64(0)
         if lowest - lane() >= 0:
             place = kept_at(lowest - lane(), word, pipeline)
             if place >= begin:
-                fetched[lane()] = kept[place - begin]
+                fetched[lane()] = stored[place - begin]
             elif lane() == 0:
-                ended[0] = True  # the rest is in an earlier chunk
+                ended[0] = True  # an earlier chunk has the rest
         barrier()
         if ended[0]:
             break

@@ -1,11 +1,11 @@
 """The shortest of the tours in which city i stays ahead of city j whenever i + k <= j in a start tour.
 
 E. Balas, N. Simonetti, "Linear time dynamic-programming algorithms for new classes of restricted TSPs: a computational
-study", INFORMS Journal on Computing 13(1), 2001. Cities are called by their position in the start tour; position 0
-stays first. Layer p holds the states after p cities: the set of them, and the last one. If m is the smallest position
-not yet placed, the others lie below m + k, so k - 1 bits encode the set: (k + 1) 2^(k - 2) states, the same for every
-layer. States of one set of cities lie side by side, by ascending position of the last city; the predecessors of a state
-are all states of one set, the cities without the last.
+study", INFORMS Journal on Computing 13(1), 2001. Cities are named by their position in the start tour; position 0
+stays first. A state in layer p is a set of p visited cities and the last of them. If m is the smallest position not
+visited, all visited positions are below m + k, so k - 1 bits encode the set: (k + 1) 2^(k - 2) states, equal for every
+layer. States of one set are neighbours, by ascending position of the last city. The predecessors of a state are all
+states of one set, the set without the last city.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ import numpy as np
 from core.lang import *
 
 FAR = 0x3FFFFFFF
-"""Length of a way to an unreachable state; twice this still fits 31 bits."""
+"""Length of a path to an unreachable state; twice this fits 31 bits."""
 FIRST_BITS = 20
-"""Bits of the first predecessor in a link; the bits above are the number of predecessors."""
+"""Bits of the first predecessor in a link; the number of predecessors is above."""
 NEXT, BEGIN, END = 0, 1, 2
 """Words of ``step``: the next layer, the first layer with choices in memory, and the last plus 1."""
 
 
 class LayerNetwork(NamedTuple):
-    """The states of a layer, the same for every layer, and their predecessors in the layer before.
+    """The states of a layer, equal for every layer, and their predecessors in the previous layer.
 
     Attributes
     ----------
@@ -55,9 +55,9 @@ def states_of(k: int) -> int:
 def network(k: int) -> LayerNetwork:
     """List the states of a layer by set of cities, then by the position of the last city.
 
-    Positions here count from m, the first that is not yet placed. Bit b of a set says that position b + 1 is placed; so
-    is all below 0, and nothing from k on. The last city may be any of the set, or below 0 if the highest position in
-    the set is less than k beyond it.
+    Positions here are relative to m, the first position not visited. Bit b of a set means that position b + 1 is
+    visited. All positions below 0 are visited, and none from k on. The last city is in the set, or below 0 if the
+    highest position in the set is less than k beyond it.
     """
     sets = np.arange(1 << (k - 1), dtype=np.int64)
     highest = np.array([int(s).bit_length() for s in sets])
@@ -68,29 +68,31 @@ def network(k: int) -> LayerNetwork:
     allowed = below | within
     counts = allowed.sum(axis=1)
     first = np.cumsum(counts) - counts
-    own, column = np.nonzero(allowed)
-    last = positions[column]
-    # without the last city: a bit less, or, if it was below m, all positions count from there
-    down = np.maximum(-last, 1)
+    own_set, column = np.nonzero(allowed)
+    last_position = positions[column]
+    # the set without the last city: one bit less, or, if the city is below m, positions relative to the city
+    down = np.maximum(-last_position, 1)
     without = np.where(
-        last > 0, sets[own] ^ (1 << np.maximum(last - 1, 0)), (sets[own] << down) | ((1 << (down - 1)) - 1)
+        last_position > 0,
+        sets[own_set] ^ (1 << np.maximum(last_position - 1, 0)),
+        (sets[own_set] << down) | ((1 << (down - 1)) - 1),
     )
     links = (first[without] | counts[without] << FIRST_BITS).astype(np.uint32)
-    lasts = (last - np.bitwise_count(sets[own]).astype(np.int64) + k).astype(np.uint8)
+    lasts = (last_position - np.bitwise_count(sets[own_set]).astype(np.int64) + k).astype(np.uint8)
     return LayerNetwork(k, links, lasts, int(counts[without].sum()))
 
 
 def band_of(distances: np.ndarray, tour: np.ndarray, k: int) -> np.ndarray:
-    """Return the band of distances near a tour, as `settle` takes it, flat."""
+    """Return the flat array `BandedTour.band` of distances near a tour."""
     n = len(tour)
-    here = np.arange(n)[:, None]
-    there = (here + np.arange(3 * k - 1) - (2 * k - 1)) % n
-    return np.clip(distances[tour[there], tour[here]], 0, FAR).astype(np.int32).reshape(-1)
+    positions = np.arange(n)[:, None]
+    neighbours = (positions + np.arange(3 * k - 1) - (2 * k - 1)) % n
+    return np.clip(distances[tour[neighbours], tour[positions]], 0, FAR).astype(np.int32).reshape(-1)
 
 
 @bundle
 class BandedTour:
-    """A start tour of ``n`` cities, and the states that every layer has.
+    """A start tour of ``n`` cities, and the states of every layer.
 
     Attributes
     ----------
@@ -110,7 +112,7 @@ class BandedTour:
 
 @bundle
 class Rotations:
-    """Rotations of a tour: the same tour from several first cities.
+    """Rotations of a tour: the tour from several first cities.
 
     Attributes
     ----------
@@ -127,7 +129,7 @@ class Rotations:
 
 @bundle
 class RotationCell:
-    """A state of a layer, of the rotation that begins at ``turn``, and the place of its choice."""
+    """A state of a layer in the rotation from ``turn``, and the place of its choice."""
 
     layer: i32
     state: i32
@@ -137,26 +139,31 @@ class RotationCell:
 
 @function
 def settle(
-    cell: RotationCell, problem: BandedTour, before: Array[i32], choices: Array[u8], k: Const[i32], keep: Const[boolean]
-) -> i32:  # fmt: skip
-    """Return the least length of a path to a state from the layer ``before``.
+    cell: RotationCell,
+    problem: BandedTour,
+    previous: Array[i32],
+    choices: Array[u8],
+    k: Const[i32],
+    keep: Const[boolean],
+) -> i32:
+    """Return the least length of a path to a state from the layer ``previous``.
 
-    With ``keep`` its predecessor is stored, the first one of several with that length.
+    With ``keep`` store its predecessor, the first of several with that length.
     """
     least = FAR
-    last = i32(problem.lasts[cell.state])
-    position = cell.layer + last - k
-    # positions outside the tour are never reached, so their successors may read any distance
+    last_city = i32(problem.lasts[cell.state])
+    position = cell.layer + last_city - k
+    # positions outside the tour are unreachable, so their successors may read any distance
     if position > 0 and position < problem.n:
         city = position + cell.turn
         if city >= problem.n:
             city -= problem.n
-        row = city * (3 * k - 1) + 2 * k - 2 - last
+        row = city * (3 * k - 1) + 2 * k - 2 - last_city
         first = i32(problem.links[cell.state] & ((1 << FIRST_BITS) - 1))
         count = i32(problem.links[cell.state] >> FIRST_BITS)
         choice = 0
         for c in range(count):
-            length = before[first + c] + problem.band[row + i32(problem.lasts[first + c])]
+            length = previous[first + c] + problem.band[row + i32(problem.lasts[first + c])]
             if length < least:
                 least = length
                 choice = c
@@ -184,28 +191,28 @@ def layers_in_teams(
         In: lengths of layer ``begin`` - 1; out: those of layer ``end`` - 1.
     choices : Array, (end - begin) * states
     keep
-        With one rotation only: write all choices.
+        Store all choices; with one rotation only.
     """
     lengths = shared_array(2 * states, i32)
     for r in range(team_rank(), rotations.count, team_count()):
         turn = rotations.turns[r]
-        now = (begin - 1 & 1) * states
+        current = (begin - 1 & 1) * states
         base = ((begin - 1 & 1) * rotations.count + r) * states
         for s in range(lane(), states, team_size()):
-            lengths[now + s] = rotations.lengths[base + s]
+            lengths[current + s] = rotations.lengths[base + s]
         barrier()
         for layer in range(begin, end):
-            then = states - now
+            following = states - current
             row = (layer - begin) * states
             for s in range(lane(), states, team_size()):
                 cell = RotationCell(layer, s, turn, row + s)
-                least = settle(cell, problem, view(lengths, now), choices, k, keep)
-                lengths[then + s] = least
+                least = settle(cell, problem, view(lengths, current), choices, k, keep)
+                lengths[following + s] = least
             barrier()
-            now = then
+            current = following
         base = ((end - 1 & 1) * rotations.count + r) * states
         for s in range(lane(), states, team_size()):
-            rotations.lengths[base + s] = lengths[now + s]
+            rotations.lengths[base + s] = lengths[current + s]
         barrier()
 
 
@@ -220,23 +227,23 @@ def layer_over_teams(
     k: Const[i32],
     keep: Const[boolean],
 ):
-    """Compute the layer ``ahead`` of the next one, of all rotations, by all lanes of all teams; none after the last.
+    """Compute the layer ``ahead`` layers after the next one, of all rotations, by all teams; none after the last.
 
-    The layer's number lies in ``step``, so that a recorded launch serves every layer; the rest is as for
+    The next layer is read from ``step``, so that one recorded launch serves every layer. Other parameters are as for
     `layers_in_teams`.
     """
     layer = step[NEXT] + ahead
     if layer < step[END]:
         items = rotations.count * states
-        then = (layer & 1) * items
-        now = items - then
+        following = (layer & 1) * items
+        current = items - following
         row = (layer - step[BEGIN]) * states
         for item in range(team_rank() * team_size() + lane(), items, team_count() * team_size()):
             r = item // states
             s = item - r * states
             cell = RotationCell(layer, s, rotations.turns[r], row + s)
-            least = settle(cell, problem, view(rotations.lengths, now + r * states), choices, k, keep)
-            rotations.lengths[then + item] = least
+            least = settle(cell, problem, view(rotations.lengths, current + r * states), choices, k, keep)
+            rotations.lengths[following + item] = least
 
 
 @kernel

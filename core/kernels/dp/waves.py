@@ -1,7 +1,7 @@
-"""The paper's form of dynamic programming (`oconnell2014`, section IV): one launch computes one wave of cells.
+"""The paper's form of dynamic programming (`oconnell2014`, section IV): a launch computes a wave of cells.
 
-Cells of a wave lie side by side, so that neighbouring lanes read and write neighbouring memory, and a row of the window
-is as long as the widest wave, so that lanes at the ends take the same path.
+Cells of a wave are neighbours in memory, and so are the accesses of neighbouring lanes. A row of the window is as long
+as the widest wave, so that lanes at the ends take the same path.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from core.lang import *
 V = Generic("V")
 D = Generic("D")
 SPAN = 32
-"""Number of neighbouring cells with choices in neighbouring words, so that neighbouring lanes write them."""
+"""Number of neighbouring cells with choices in neighbouring words, which neighbouring lanes write."""
 
 
 @bundle
 class Window:
-    """Cell k of the wave before is ``cells[one + k]``, of the wave before that ``cells[two + k]``."""
+    """Cell k of the previous wave is ``cells[one + k]``, of the wave before that ``cells[two + k]``."""
 
     cells: Array[V]
     one: i32
@@ -28,7 +28,7 @@ class Window:
 
 @bundle
 class Wave:
-    """The wave ``number``: ``count`` cells, numbered from ``first``, which lie in the window from ``begin`` on."""
+    """The wave ``number``: ``count`` cells with numbers from ``first`` on, in the window from ``begin`` on."""
 
     number: i32
     count: i32
@@ -38,7 +38,7 @@ class Wave:
 
 @bundle
 class PackedChoices:
-    """Choices, packed into words; those of a launch begin at the word ``begin``."""
+    """Choices, packed into words; the choices of a launch begin at the word ``begin``."""
 
     words: Array[u32]
     begin: i64
@@ -46,15 +46,15 @@ class PackedChoices:
 
 @kernel
 def clear(cells: Array[V], count: i64):
-    """Write 0 to the first ``count`` cells: the border of a table, and what lanes read before they enter it."""
-    me = team_rank() * team_size() + lane()
-    for k in range(i64(me), count, i64(team_count() * team_size())):
+    """Write 0 to the first ``count`` cells: the border of a table, and the padding that lanes read before it."""
+    worker = team_rank() * team_size() + lane()
+    for k in range(i64(worker), count, i64(team_count() * team_size())):
         cells[k] = V(0)
 
 
 @lru_cache(maxsize=32)
 def wave_kernel(cell: Any) -> Any:
-    """Make the kernel that computes a wave of a problem; the same one for the same function.
+    """Return the kernel that computes a wave of a problem, one for each function.
 
     Parameters
     ----------
@@ -63,22 +63,22 @@ def wave_kernel(cell: Any) -> Any:
     """
 
     @kernel
-    def compute_wave(wave: Wave, window: Window, kept: PackedChoices, bits: Const[i32], data: D):
+    def compute_wave(wave: Wave, window: Window, choices: PackedChoices, bits: Const[i32], data: D):
         """Compute the cells of a wave, and ``bits`` bits of choice of each.
 
-        Word ``q * SPAN + r`` holds those of cells ``(q * per + s) * SPAN + r``, ``s`` from 0 to ``per`` - 1, where
-        ``per`` is 32 // ``bits``.
+        Word ``q * SPAN + r`` has the choices of cells ``(q * per + s) * SPAN + r``, with ``s`` from 0 to ``per`` - 1
+        and ``per`` = 32 // ``bits``.
         """
         choice = local_array(1, u32)
-        me = team_rank() * team_size() + lane()
-        everyone = team_count() * team_size()
+        worker = team_rank() * team_size() + lane()
+        workers = team_count() * team_size()
         if bits == 0:
-            for k in range(me, wave.count, everyone):
+            for k in range(worker, wave.count, workers):
                 window.cells[wave.begin + k] = cell(wave.number, wave.first + k, window, choice, data)
         else:
             per = 32 // bits
             words = (wave.count + SPAN * per - 1) // (SPAN * per) * SPAN
-            for w in range(me, words, everyone):
+            for w in range(worker, words, workers):
                 packed = u32(0)
                 base = w // SPAN * SPAN * per + w % SPAN
                 for s in range(min(per, (wave.count - base + SPAN - 1) // SPAN)):
@@ -86,6 +86,6 @@ def wave_kernel(cell: Any) -> Any:
                     choice[0] = u32(0)
                     window.cells[wave.begin + k] = cell(wave.number, wave.first + k, window, choice, data)
                     packed = packed | choice[0] << (s * bits)
-                kept.words[kept.begin + w] = packed
+                choices.words[choices.begin + w] = packed
 
     return compute_wave

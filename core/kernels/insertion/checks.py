@@ -1,4 +1,4 @@
-"""A kernel that calls a problem's costs of insertions once, to compare them with its scorer."""
+"""A kernel that computes a problem's costs of insertions once, to compare them with its scorer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def insertion_check_kernel(insertion: Function) -> Kernel:
 
     @kernel
     def ask(order: Array[i32], count: i32, element: i32, changes: Array[i32], data: D):
-        """Write the changes of cost by an element at every position; one team."""
+        """Compute the changes of cost by inserting an element at every position; one team."""
         insertion(order, count, element, changes, data)
 
     return ask

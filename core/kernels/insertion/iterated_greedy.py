@@ -33,18 +33,18 @@ from core.lang import *
 from core.lang.library import pack, packed_cost, packed_index, team_min
 
 D = Generic("D")
-# The phases of a round. Elements are improved before and after the insertions.
+# Phases of a round. Elements are improved before and after the insertions.
 REMOVING, IMPROVING, INSERTING, DONE = range(4)
-# Streams of random words: of the acceptance, of the elements to remove, and of the orders in which elements are tried.
+# Streams of random words: for acceptance, for the elements to remove, and for the orders of insertion trials.
 ACCEPTING, CHOOSING, OF_REST, OF_ALL = 0, 1, 1 << 30, 1 << 31
 
 
 @bundle
 class GreedyRule:
-    """The rule of all walks: elements to remove, scale of acceptance, cost to reach, and seed.
+    """Settings of all walks: elements to remove, scale of acceptance, target cost, and seed.
 
-    A dearer order is accepted if it costs at most `tolerance` of ``slack`` more: with the probability of simulated
-    annealing at a constant temperature, which ``slack`` is in units of 1 / (64 ln 2).
+    A worse order is accepted if its cost is at most `tolerance` of ``slack`` higher. This is simulated annealing at a
+    constant temperature; ``slack`` is the temperature in units of 1 / (64 ln 2).
     """
 
     removed: i32
@@ -66,7 +66,7 @@ def tolerance(word: u32, slack: i32) -> i32:
 
 @function
 def best_place(count: i32, costs: Array[i32], scratch: Array[u64]) -> u64:
-    """Return the least of ``count`` costs and its first position as a key, the same on all lanes."""
+    """Return the least of ``count`` costs and its first position as a key, equal on all lanes."""
     least = 0x7FFFFFFF
     position = 0
     for p in range(lane(), count, team_size()):
@@ -76,129 +76,143 @@ def best_place(count: i32, costs: Array[i32], scratch: Array[u64]) -> u64:
     return team_min(pack(least, u32(position)), scratch)
 
 
+@function
+def queue_elements(count: i32, step: i32, walk: OrderWalk, rule: GreedyRule):
+    """Write the ``count`` elements of the order to the queue, and shuffle them."""
+    copy_order(walk.order, walk.queue, count)
+    barrier()
+    if lane() == 0:
+        stream = u32(OF_REST) if count < walk.n else u32(OF_ALL)
+        shuffle(walk.queue, count, step, stream, walk.number[0], rule.seed)
+    barrier()
+
+
+@function
+def next_element(
+    phase: i32, k: i32, count: i32, step: i32, words: Array[u32], walk: OrderWalk, rule: GreedyRule
+) -> i32:
+    """Return element ``k`` of a phase: random among ``count`` to remove, removed to insert, or queued to improve."""
+    element = 0
+    if phase == REMOVING:
+        if k & 3 == 0:
+            draw(words, step, u32(CHOOSING) + u32(k >> 2), walk.number[0], rule.seed)
+        element = walk.order[i32(mulhi(words[k & 3], u32(count)))]
+    elif phase == INSERTING:
+        element = walk.removed[k]
+    else:
+        element = walk.queue[k]
+    return element
+
+
 @lru_cache(maxsize=32)
 def greedy_kernel(insertion: Function) -> Kernel:
-    """Make the kernel for a problem's costs of insertions: see `core.problems.insertion.Insertion`."""
+    """Make the kernel from a problem's costs of insertions: see `core.problems.insertion.Insertion`."""
 
     @function
     def rebuild(
-        first: i32, step: i32, removed: i32, one: OrderWalk, rule: GreedyRule, data: D, scratch: Array[u64]
+        first: i32, step: i32, removed: i32, walk: OrderWalk, rule: GreedyRule, data: D, scratch: Array[u64]
     ) -> i32:
         """Do the phases of a round from ``first`` on with ``removed`` elements; return the change of the cost.
 
-        All phases evaluate insertions at one place, so that a program holds the problem's function once. A negative
-        ``in_vain`` says that a phase of improvement begins.
+        All phases evaluate insertions at one place, so that the program contains the problem's function once. A
+        negative ``in_vain`` marks the beginning of a phase of improvement.
         """
         words = local_array(4, u32)
-        phase, count, k, change = first, one.n, 0, 0
+        phase, count, k, change = first, walk.n, 0, 0
         in_vain = -1
         evaluated = u64(0)
         while phase != DONE:
-            element, position = 0, count
-            if phase == REMOVING:
-                if k & 3 == 0:
-                    draw(words, step, u32(CHOOSING) + u32(k >> 2), one.number[0], rule.seed)
-                position = i32(mulhi(words[k & 3], u32(count)))
-                element = one.order[position]
-            elif phase == INSERTING:
-                element = one.removed[k]
-            else:
-                if in_vain < 0:
-                    in_vain = 0
-                    copy_order(one.order, one.queue, count)
-                    barrier()
-                    if lane() == 0:
-                        stream = u32(OF_REST) if count < one.n else u32(OF_ALL)
-                        shuffle(one.queue, count, step, stream, one.number[0], rule.seed)
-                    barrier()
-                element = one.queue[k]
-                position = one.place[element]
-            others = count - 1 if position < count else count
-            leave_out(position, count, one)
+            if phase == IMPROVING and in_vain < 0:
+                in_vain = 0
+                queue_elements(count, step, walk, rule)
+            element = next_element(phase, k, count, step, words, walk, rule)
+            position = count if phase == INSERTING else walk.place[element]
+            rest_count = count - 1 if position < count else count
+            leave_out(position, count, walk)
             barrier()
-            insertion(one.rest, others, element, one.costs, data)
+            insertion(walk.rest, rest_count, element, walk.costs, data)
             barrier()
-            key = best_place(others + 1, one.costs, scratch)
-            to, added = i32(packed_index(key)), packed_cost(key)
-            evaluated += u64(others + 1)
+            key = best_place(rest_count + 1, walk.costs, scratch)
+            destination, increase = i32(packed_index(key)), packed_cost(key)
+            evaluated += u64(rest_count + 1)
             k += 1
             if phase == REMOVING:
-                change -= one.costs[position]
+                change -= walk.costs[position]
                 if lane() == 0:
-                    one.removed[k - 1] = element
-                close_gap(others, one)
-                count = others
+                    walk.removed[k - 1] = element
+                close_gap(rest_count, walk)
+                count = rest_count
                 if k == removed:
                     phase = IMPROVING if count > 1 else INSERTING
                     k = 0
             elif phase == INSERTING:
-                change += added
-                put_in(element, to, to, count + 1, one)
+                change += increase
+                put_in(element, destination, destination, count + 1, walk)
                 count += 1
                 if k == removed:
                     phase = IMPROVING
                     k = 0
             else:
-                added -= one.costs[position]
+                increase -= walk.costs[position]
                 in_vain += 1
-                if added < 0:
-                    change += added
-                    put_in(element, to, min(to, position), max(to, position) + 1, one)
+                if increase < 0:
+                    change += increase
+                    put_in(element, destination, min(destination, position), max(destination, position) + 1, walk)
                     in_vain = 0
                 if k == count:
                     k = 0
                 if in_vain == count:
-                    phase = INSERTING if count < one.n else DONE
+                    phase = INSERTING if count < walk.n else DONE
                     k = 0
                     in_vain = -1
             barrier()
         if lane() == 0:
-            one.totals[EVALUATIONS] += evaluated
+            walk.totals[EVALUATIONS] += evaluated
         return change
 
     @kernel
     def improve_orders(walks: Rows[OrderWalk], problem: Rows[D], rounds: i32, rule: GreedyRule):
-        """Make ``rounds`` rounds of every walk, and before them the first one of a walk at its start."""
+        """Make ``rounds`` rounds of every walk, after an initial round of each new walk."""
         scratch = shared_array(team_size(), u64)
         words = local_array(4, u32)
         for w in range(team_rank(), walks.count, team_count()):
-            one, data = walks[w], problem[w]
-            cost, best, best_at = one.control[COST], one.control[BEST_COST], one.control[BEST_AT]
-            done, start = one.control[ROUNDS], one.control[START]
-            digest = one.totals[DIGEST]
-            copy_order(one.order, one.home, one.n)
+            walk, data = walks[w], problem[w]
+            cost, best, best_at = walk.control[COST], walk.control[BEST_COST], walk.control[BEST_AT]
+            rounds_made, start = walk.control[ROUNDS], walk.control[START]
+            digest = walk.totals[DIGEST]
+            copy_order(walk.order, walk.home, walk.n)
             barrier()
-            take_order(one.home, one)
+            take_order(walk.home, walk)
             barrier()
-            first = done if start == 0 else -1
-            for step in range(first, done + rounds):
+            first = rounds_made if start == 0 else -1
+            for step in range(first, rounds_made + rounds):
                 if step >= 0 and best <= rule.target:
                     break
                 phase, removed = REMOVING, rule.removed
                 if step < 0:
-                    phase, removed = IMPROVING if start == AS_GIVEN else REMOVING, one.n
-                change = rebuild(phase, step, removed, one, rule, data, scratch)
-                draw(words, step, u32(ACCEPTING), one.number[0], rule.seed)
+                    phase, removed = IMPROVING if start == AS_GIVEN else REMOVING, walk.n
+                change = rebuild(phase, step, removed, walk, rule, data, scratch)
+                draw(words, step, u32(ACCEPTING), walk.number[0], rule.seed)
                 digest = splitmix64(digest + (u64(u32(cost + change)) << 32 | u64(u32(step))) + u64(0x9E3779B97F4A7C15))
                 if step < 0 or change <= tolerance(words[0], rule.slack):
                     cost += change
-                    copy_order(one.order, one.home, one.n)
+                    copy_order(walk.order, walk.home, walk.n)
                     if step < 0 or cost < best:
                         best = cost
                         best_at = step + 1
-                        copy_order(one.order, one.best, one.n)
+                        copy_order(walk.order, walk.best, walk.n)
                 else:
-                    take_order(one.home, one)
+                    take_order(walk.home, walk)
                 barrier()
                 if step >= 0:
-                    done += 1
+                    rounds_made += 1
             if lane() == 0:
-                one.control[COST] = cost
-                one.control[BEST_COST] = best
-                one.control[ROUNDS] = done
-                one.control[BEST_AT] = best_at
-                one.control[START] = 0
-                one.totals[DIGEST] = digest
+                walk.control[COST] = cost
+                walk.control[BEST_COST] = best
+                walk.control[ROUNDS] = rounds_made
+                walk.control[BEST_AT] = best_at
+                walk.control[START] = 0
+                walk.totals[DIGEST] = digest
             barrier()
 
     return improve_orders

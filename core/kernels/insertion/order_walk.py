@@ -1,28 +1,48 @@
-"""A walk of iterated greedy search as the kernels see it: a partial order, and changes of it by all lanes of a team."""
+"""A walk of iterated greedy search: its state, and changes of its partial order by all lanes of a team."""
 
 from __future__ import annotations
 
 from core.lang import *
 from core.lang.library import philox
 
-# The words of a walk's `control`: the cost of its order and of the best one, perturbations made, the one that found
-# the best, and the start of a walk that is there.
-COST, BEST_COST, ROUNDS, BEST_AT, START = range(5)
+# Words of a walk's `control`.
+COST = 0
+"""Cost of the walk's order."""
+BEST_COST = 1
+"""Cost of the best order so far."""
+ROUNDS = 2
+"""Number of rounds made."""
+BEST_AT = 3
+"""Round that found the best order so far."""
+START = 4
+"""Start of a new walk: `LEFT` and following."""
 CONTROL = 5
-# Values of START: the walk has left it; it improves the given order; or it removes and inserts all elements first.
-LEFT, AS_GIVEN, GREEDY = range(3)
-# The words of a walk's `totals`.
-DIGEST, EVALUATIONS = range(2)
+"""Number of words of `control`."""
+
+# Values of `START`.
+LEFT = 0
+"""The walk has left its start."""
+AS_GIVEN = 1
+"""The first round improves the given order."""
+GREEDY = 2
+"""The first round removes and inserts all elements."""
+
+# Words of a walk's `totals`.
+DIGEST = 0
+"""Digest of the walk's costs."""
+EVALUATIONS = 1
+"""Number of evaluated insertions."""
 TOTALS = 2
+"""Number of words of `totals`."""
 
 
 @bundle
 class OrderWalk:
-    """The state of one walk.
+    """The state of a walk.
 
     The first elements of ``order`` are the partial order, ``place[element]`` is a position in it. ``rest`` is the order
-    without one element, ``costs`` what its insertion changes at each position. ``home`` is the order that was
-    accepted last, ``queue`` has the elements in random order, ``removed`` those that are not in the partial order.
+    without one element, ``costs`` the changes of cost by inserting it at each position. ``home`` is the last accepted
+    order, ``queue`` has the elements in random order, ``removed`` the elements outside the partial order.
     """
 
     control: Array[i32] = Row(CONTROL)
@@ -42,7 +62,7 @@ class OrderWalk:
 
 @function
 def draw(words: Array[u32], step: i32, stream: u32, walk: u64, seed: u64):
-    """Replace ``words`` by four random ones that depend on nothing but the other arguments."""
+    """Replace ``words`` by four random ones that depend only on the other arguments."""
     words[0] = u32(step)
     words[1] = stream
     words[2] = u32(walk)
@@ -62,47 +82,47 @@ def shuffle(queue: Array[i32], count: i32, step: i32, stream: u32, walk: u64, se
 
 
 @function
-def copy_order(source: Array[i32], to: Array[i32], count: i32):
+def copy_order(source: Array[i32], target: Array[i32], count: i32):
     """Copy the first ``count`` elements."""
     for p in range(lane(), count, team_size()):
-        to[p] = source[p]
+        target[p] = source[p]
 
 
 @function
-def take_order(source: Array[i32], one: OrderWalk):
-    """Let the order be a complete one."""
-    for p in range(lane(), one.n, team_size()):
+def take_order(source: Array[i32], walk: OrderWalk):
+    """Set the walk's order to a complete one."""
+    for p in range(lane(), walk.n, team_size()):
         element = source[p]
-        one.order[p] = element
-        one.place[element] = p
+        walk.order[p] = element
+        walk.place[element] = p
 
 
 @function
-def leave_out(position: i32, count: i32, one: OrderWalk):
-    """Let ``rest`` be the order of ``count`` elements without the one at a position."""
+def leave_out(position: i32, count: i32, walk: OrderWalk):
+    """Set ``rest`` to the order of ``count`` elements without the element at a position."""
     for p in range(lane(), position, team_size()):
-        one.rest[p] = one.order[p]
+        walk.rest[p] = walk.order[p]
     for p in range(position + lane(), count - 1, team_size()):
-        one.rest[p] = one.order[p + 1]
+        walk.rest[p] = walk.order[p + 1]
 
 
 @function
-def put_in(element: i32, position: i32, first: i32, end: i32, one: OrderWalk):
-    """Let the order be ``rest`` with the element at a position; only positions ``first`` to ``end - 1`` change."""
+def put_in(element: i32, position: i32, first: i32, end: i32, walk: OrderWalk):
+    """Set the order to ``rest`` with the element at a position; only positions ``first`` to ``end - 1`` change."""
     for p in range(first + lane(), end, team_size()):
-        moved = element
+        placed = element
         if p < position:
-            moved = one.rest[p]
+            placed = walk.rest[p]
         elif p > position:
-            moved = one.rest[p - 1]
-        one.order[p] = moved
-        one.place[moved] = p
+            placed = walk.rest[p - 1]
+        walk.order[p] = placed
+        walk.place[placed] = p
 
 
 @function
-def close_gap(count: i32, one: OrderWalk):
-    """Let the order be ``rest``, of ``count`` elements."""
+def close_gap(count: i32, walk: OrderWalk):
+    """Set the order to ``rest``, of ``count`` elements."""
     for p in range(lane(), count, team_size()):
-        element = one.rest[p]
-        one.order[p] = element
-        one.place[element] = p
+        element = walk.rest[p]
+        walk.order[p] = element
+        walk.place[element] = p

@@ -1,7 +1,7 @@
-"""The smallest key of a structure of fitnesses by an iterated reduction on the device (section 3.3 of `luong2013`).
+"""Smallest key of an array of fitnesses, by an iterated reduction on the device (section 3.3 of `luong2013`).
 
 A team halves its part in shared memory until one key is left, O(log n) for n lanes; the keys of all teams are reduced
-again, launch after launch, until there is one, which alone is copied to the host ("GPUTexR", section 6.7).
+again, launch after launch, until one is left. Only this one is copied to the host ("GPUTexR", section 6.7).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from core.lang.library import pack as packed
 from core.lang.library import team_min
 
 BLOCK = 512
-"""Values that a team makes one of: two for each lane of the paper's blocks of 256."""
+"""Values that a team reduces to one: two for each lane of the paper's blocks of 256."""
 
 
 class ReductionKernels(NamedTuple):
-    """The two kernels of a reduction: the first launch, and all that follow."""
+    """The kernels of a reduction: of its first launch, and of all later ones."""
 
     fitnesses: Kernel
     keys: Kernel
@@ -28,7 +28,7 @@ class ReductionKernels(NamedTuple):
 
 @cache
 def reduction_kernels(rule: int) -> ReductionKernels:
-    """Make the reduction for a rule of `core.kernels.local_search.hooks`, which says what a key is."""
+    """Make the reduction for a rule of `core.kernels.local_search.hooks`, on which the key depends."""
 
     @function
     def key_of(index: u32, fitness: i32) -> u64:
@@ -39,7 +39,7 @@ def reduction_kernels(rule: int) -> ReductionKernels:
 
     @kernel
     def reduce_fitnesses(first: u32, end: u32, fitnesses: Array[i32], keys: Array[u64]):
-        """Make one key of every block of the fitnesses of neighbours ``first`` to ``end - 1``."""
+        """Reduce every block of fitnesses to one key, of neighbours ``first`` to ``end - 1``."""
         scratch = shared_array(team_size(), u64)
         count = end - first
         for block in range(u32(team_rank()), (count - 1) // u32(BLOCK) + 1, u32(team_count())):
@@ -52,8 +52,8 @@ def reduction_kernels(rule: int) -> ReductionKernels:
                 keys[block] = least
 
     @kernel
-    def reduce_keys(count: u32, keys: Array[u64], fewer: Array[u64]):
-        """Make one key of every block of ``count`` keys."""
+    def reduce_keys(count: u32, keys: Array[u64], block_keys: Array[u64]):
+        """Reduce every block of ``count`` keys to one key."""
         scratch = shared_array(team_size(), u64)
         for block in range(u32(team_rank()), (count - 1) // u32(BLOCK) + 1, u32(team_count())):
             begin = block * u32(BLOCK)
@@ -62,6 +62,6 @@ def reduction_kernels(rule: int) -> ReductionKernels:
                 smallest = min(smallest, keys[begin + offset])
             least = team_min(smallest, scratch)
             if lane() == 0:
-                fewer[block] = least
+                block_keys[block] = least
 
     return ReductionKernels(reduce_fitnesses, reduce_keys)

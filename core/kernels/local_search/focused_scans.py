@@ -7,7 +7,7 @@ P. Laird, "Minimizing conflicts: a heuristic repair method", 1992.
 from __future__ import annotations
 
 from core.kernels.local_search.hooks import CONSTRAINING, NO_KEY, STRAYING, D, Hooks, Rules
-from core.kernels.local_search.neighbour_functions import decoders, scored_function
+from core.kernels.local_search.neighbour_functions import decoders, difference_function
 from core.kernels.local_search.walks import COST, ITERATION, NOISE, SEED, AnyMove, R, Share, Walk
 from core.lang import *
 from core.lang.library import pack as packed
@@ -15,53 +15,51 @@ from core.lang.library import random_below, random_word
 
 
 def focused_scan_function(hooks: Hooks, rules: Rules) -> Function | None:
-    """``scan_repairs(share, one, run, data) -> u64``: a lane's smallest key among the repairs of a drawn constraint.
+    """Make ``scan_repairs(share, walk, run, data) -> u64``: a lane's smallest key among repairs of a random constraint.
 
-    None if the problem names no constraints. A key has the harm of a move, then its index. A repair without harm is
-    always taken; else, by chance, a random one instead of that of least harm. One team of one rank does it all.
+    None if the problem has no constraints. A key has the harm of a move, then its index. A repair without harm is
+    always taken. Otherwise the repair of least harm is taken, or by chance a random one. One team of one rank scans.
     """
     if hooks.focus is None:
         return None
     violated, violated_at, repairs, repair, harm = hooks.focus
-    delta, shape, change_kind = hooks.delta, rules.shapes[0], rules.change
+    shape, change_kind = rules.shapes[0], rules.change
     first_of, second_of, third_of = decoders(rules.decode)
-    scored = scored_function(hooks.value)
+    difference_of = difference_function(hooks)
 
     @function
-    def harm_of(index: u32, one: Walk, data: D) -> i32:
-        """Return what a repair breaks, or adds to the cost."""
-        i = first_of(shape, index, one)
-        j = second_of(shape, index, i, one)
-        move = AnyMove(i, j, third_of(shape, index, i, j, one), change_kind)
+    def harm_of(index: u32, walk: Walk, data: D) -> i32:
+        """Return the harm of a repair, by default the change of the cost."""
+        i = first_of(shape, index, walk)
+        j = second_of(shape, index, i, walk)
+        move = AnyMove(i, j, third_of(shape, index, i, j, walk), change_kind)
         if harm is not None:
-            return harm(one.solution, move, data)
-        elif delta is not None:
-            return delta(one.solution, move, data)
+            return harm(walk.solution, move, data)
         else:
-            return scored(one.solution, move, one.control[COST], data)
+            return difference_of(walk.solution, move, walk.control[COST], data)
 
     @function
-    def scan_repairs(share: Share, one: Walk, run: R, data: D) -> u64:
-        """The smallest key among this lane's repairs."""
+    def scan_repairs(share: Share, walk: Walk, run: R, data: D) -> u64:
+        """Return the smallest key among this lane's repairs."""
         smallest = u64(NO_KEY)
-        count = violated(one.solution, data)
-        if share.worker > 0 or share.first > u32(0) or count == 0:
+        violated_count = violated(walk.solution, data)
+        if share.worker > 0 or share.first > u32(0) or violated_count == 0:
             return smallest
-        seed, step = u64(u32(run.limits[SEED])), u32(one.control[ITERATION])
-        rank = i32(random_below(u32(count), seed, one.number[0] + u64(CONSTRAINING), step))
-        constraint = violated_at(one.solution, rank, data)
-        moves = repairs(one.solution, constraint, data)
-        word = random_word(seed, one.number[0] + u64(STRAYING), step, u32(0))
-        strays = i32(word >> 16) < run.limits[NOISE]
-        chosen = i32((word & u32(0xFFFF)) * u32(moves) >> 16)
-        for place in range(lane(), moves, team_size()):
-            index = repair(one.solution, constraint, place, data)
-            found = harm_of(index, one, data)
-            if strays and found > 0:
-                if place == chosen:
+        seed, step = u64(u32(run.limits[SEED])), u32(walk.control[ITERATION])
+        rank = i32(random_below(u32(violated_count), seed, walk.number[0] + u64(CONSTRAINING), step))
+        constraint = violated_at(walk.solution, rank, data)
+        repair_count = repairs(walk.solution, constraint, data)
+        word = random_word(seed, walk.number[0] + u64(STRAYING), step, u32(0))
+        is_random = i32(word >> 16) < run.limits[NOISE]
+        random_place = i32((word & u32(0xFFFF)) * u32(repair_count) >> 16)
+        for place in range(lane(), repair_count, team_size()):
+            index = repair(walk.solution, constraint, place, data)
+            damage = harm_of(index, walk, data)
+            if is_random and damage > 0:
+                if place == random_place:
                     smallest = min(smallest, packed(1, index))
             else:
-                smallest = min(smallest, packed(found, index))
+                smallest = min(smallest, packed(damage, index))
         return smallest
 
     return scan_repairs

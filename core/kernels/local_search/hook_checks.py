@@ -31,13 +31,12 @@ class HookChecks(NamedTuple):
     make : Kernel
         ``make(n, move, solution, data)``: `Hooks.update`, then `Hooks.move` or the neighbourhood's own change.
     list_touched : Kernel
-        ``list_touched(room, move, found, solution, data)``: their number by `Hooks.touches` in ``found[0]``, then the
-        neighbours by `Hooks.touched`, at most ``room``; by one lane.
-
+        ``list_touched(limit, move, output, solution, data)``: the number of neighbours by `Hooks.touches` in
+        ``output[0]``, then at most ``limit`` neighbours by `Hooks.touched`; one lane.
     list_constraints : Kernel
-        ``list_constraints(room, found, solution, data)``: the number of constraints by `Hooks.focus` in ``found[0]``,
-        then of at most ``room`` of them their name, the number of repairs, and the largest index of these; by one lane.
-
+        ``list_constraints(limit, output, solution, data)``: the number of constraints by `Hooks.focus` in
+        ``output[0]``, then, for at most ``limit`` of them, name, number of repairs and largest index of a repair; one
+        lane.
     """
 
     build: Kernel
@@ -50,27 +49,9 @@ class HookChecks(NamedTuple):
     list_constraints: Kernel
 
 
-@lru_cache(maxsize=64)
-def hook_check_kernels(hooks: Hooks, change_kind: int, apply: Function | None = None) -> HookChecks:
-    """Make the kernels that try one problem's functions, or take those made before.
-
-    ``change_kind`` is what a move does, or ``apply`` does it.
-    """
-    delta, quick, begin, update, move_by, refresh, partial, value, touches, touched, focus = hooks
-    violated, violated_at, repairs, repair, _ = focus or (None,) * 5
-
-    @kernel
-    def build(solution: Array[S], data: D):
-        """The state of a walk that stands at the solution."""
-        if begin is not None:
-            begin(solution, data)
-
-    @kernel
-    def refresh_all(share: Share, changed: i32, move: Move, solution: Array[S], data: D):
-        """Refresh the data of `quick` for the neighbours of the share."""
-        worker, workers = team_rank() * team_size() + lane(), team_count() * team_size()
-        made = AnyMove(move.i, move.j, move.k, change_kind)
-        refresh(Share(worker, workers, share.first, share.end), changed, made, solution, data)
+def evaluation_kernels(hooks: Hooks, change_kind: int) -> tuple[Kernel, Kernel, Kernel]:
+    """Make `HookChecks.ask`, `HookChecks.ask_quick` and `HookChecks.ask_parts`."""
+    delta, quick, partial, value = hooks.delta, hooks.quick, hooks.partial, hooks.value
 
     @kernel
     def ask(count: i32, listed: Array[i32], differences: Array[i32], solution: Array[S], data: D):
@@ -88,7 +69,7 @@ def hook_check_kernels(hooks: Hooks, change_kind: int, apply: Function | None = 
     def ask_quick(
         count: i32, indices: Array[u32], listed: Array[i32], differences: Array[i32], solution: Array[S], data: D
     ):
-        """The same from what `refresh` has left."""
+        """Compute the same changes from the data of `refresh`."""
         for m in range(team_rank() * team_size() + lane(), count, team_count() * team_size()):
             move = AnyMove(listed[3 * m], listed[3 * m + 1], listed[3 * m + 2], change_kind)
             difference = quick(solution, indices[m], move, data)
@@ -96,75 +77,115 @@ def hook_check_kernels(hooks: Hooks, change_kind: int, apply: Function | None = 
 
     @kernel
     def ask_parts(count: i32, listed: Array[i32], parts: Array[i32], solution: Array[S], data: D):
-        """The same by all lanes together: every lane's part of each."""
+        """Compute every lane's part of the same changes."""
         for m in range(team_rank(), count, team_count()):
             move = AnyMove(listed[3 * m], listed[3 * m + 1], listed[3 * m + 2], change_kind)
             part = partial(lane(), team_size(), solution, move, data)
             parts[m * team_size() + lane()] = part
 
+    return ask, ask_quick, ask_parts
+
+
+def state_kernels(hooks: Hooks, change_kind: int, apply: Function | None) -> tuple[Kernel, Kernel, Kernel]:
+    """Make `HookChecks.build`, `HookChecks.refresh` and `HookChecks.make`."""
+    begin, update, move_by, refresh = hooks.begin, hooks.update, hooks.move, hooks.refresh
+
+    @kernel
+    def build(solution: Array[S], data: D):
+        """Build the state of a walk with this solution."""
+        if begin is not None:
+            begin(solution, data)
+
+    @kernel
+    def refresh_all(share: Share, changed: i32, move: Move, solution: Array[S], data: D):
+        """Refresh the data of `quick` for the neighbours of the share."""
+        worker, workers = team_rank() * team_size() + lane(), team_count() * team_size()
+        any_move = AnyMove(move.i, move.j, move.k, change_kind)
+        refresh(Share(worker, workers, share.first, share.end), changed, any_move, solution, data)
+
     @kernel
     def make(n: i32, move: Move, solution: Array[S], data: D):
-        """Follow and make a move, as the search does."""
-        made = AnyMove(move.i, move.j, move.k, change_kind)
+        """Update the state and make a move, as the search does."""
+        any_move = AnyMove(move.i, move.j, move.k, change_kind)
         barrier()
         if update is not None:
-            update(solution, made, data)
+            update(solution, any_move, data)
             barrier()
         if move_by is not None:
-            move_by(solution, made, data)
+            move_by(solution, any_move, data)
         elif apply is not None:
-            apply(solution, made, n)
+            apply(solution, any_move, n)
         else:
             change(change_kind, solution, move)
         barrier()
 
-    @kernel
-    def list_touched(room: i32, move: Move, found: Array[i32], solution: Array[S], data: D):
-        """List the neighbours that a move has touched, at most ``room``."""
-        made = AnyMove(move.i, move.j, move.k, change_kind)
-        if lane() == 0:
-            count = touches(solution, made, data)
-            found[0] = count
-            for place in range(min(count, room)):
-                index = touched(solution, place, made, data)
-                found[1 + place] = i32(index)
+    return build, refresh_all, make
+
+
+def listing_kernels(hooks: Hooks, change_kind: int) -> tuple[Kernel, Kernel]:
+    """Make `HookChecks.list_touched` and `HookChecks.list_constraints`."""
+    touches, touched = hooks.touches, hooks.touched
+    violated, violated_at, repairs, repair, _ = hooks.focus or (None,) * 5
 
     @kernel
-    def list_constraints(room: i32, found: Array[i32], solution: Array[S], data: D):
-        """List violated constraints and what repairs them."""
+    def list_touched(limit: i32, move: Move, output: Array[i32], solution: Array[S], data: D):
+        """List at most ``limit`` neighbours that a move has touched."""
+        any_move = AnyMove(move.i, move.j, move.k, change_kind)
+        if lane() == 0:
+            count = touches(solution, any_move, data)
+            output[0] = count
+            for place in range(min(count, limit)):
+                index = touched(solution, place, any_move, data)
+                output[1 + place] = i32(index)
+
+    @kernel
+    def list_constraints(limit: i32, output: Array[i32], solution: Array[S], data: D):
+        """List violated constraints with the number of their repairs."""
         if lane() == 0:
             count = violated(solution, data)
-            found[0] = count
-            for rank in range(min(count, room)):
+            output[0] = count
+            for rank in range(min(count, limit)):
                 constraint = violated_at(solution, rank, data)
                 moves = repairs(solution, constraint, data)
                 largest = u32(0)
                 for place in range(min(moves, 0xFFFF)):
                     largest = max(largest, repair(solution, constraint, place, data))
-                found[1 + 3 * rank] = constraint
-                found[2 + 3 * rank] = moves
-                found[3 + 3 * rank] = i32(min(largest, u32(0x7FFFFFFF)))
+                output[1 + 3 * rank] = constraint
+                output[2 + 3 * rank] = moves
+                output[3 + 3 * rank] = i32(min(largest, u32(0x7FFFFFFF)))
 
-    return HookChecks(build, refresh_all, ask, ask_quick, ask_parts, make, list_touched, list_constraints)
+    return list_touched, list_constraints
+
+
+@lru_cache(maxsize=64)
+def hook_check_kernels(hooks: Hooks, change_kind: int, apply: Function | None = None) -> HookChecks:
+    """Return the kernels that call one problem's functions, made at the first call.
+
+    A move makes the change ``change_kind``, or ``apply`` makes it.
+    """
+    build, refresh, make = state_kernels(hooks, change_kind, apply)
+    ask, ask_quick, ask_parts = evaluation_kernels(hooks, change_kind)
+    list_touched, list_constraints = listing_kernels(hooks, change_kind)
+    return HookChecks(build, refresh, ask, ask_quick, ask_parts, make, list_touched, list_constraints)
 
 
 @lru_cache(maxsize=64)
 def rule_check_kernel(accepts: Function, has_parameters: bool) -> Kernel:
-    """Make the kernel that calls a rule of acceptance once: ``ask(said, draw)``, or ``ask(said, draw, parameters)``."""
+    """Make ``ask(verdict, draw)`` or ``ask(verdict, draw, parameters)``, the kernel that calls a rule of acceptance."""
     if has_parameters:
 
         @kernel
-        def ask_with(said: Array[i32], draw: Draw, parameters: D):
-            """Note 1 if the draw is accepted."""
+        def ask_with(verdict: Array[i32], draw: Draw, parameters: D):
+            """Write 1 if the draw is accepted, else 0."""
             is_accepted = accepts(draw, parameters)
-            said[0] = 1 if is_accepted else 0
+            verdict[0] = 1 if is_accepted else 0
 
         return ask_with
 
     @kernel
-    def ask(said: Array[i32], draw: Draw):
-        """Note 1 if the draw is accepted."""
+    def ask(verdict: Array[i32], draw: Draw):
+        """Write 1 if the draw is accepted, else 0."""
         is_accepted = accepts(draw)
-        said[0] = 1 if is_accepted else 0
+        verdict[0] = 1 if is_accepted else 0
 
     return ask

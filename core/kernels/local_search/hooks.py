@@ -6,21 +6,21 @@ from typing import NamedTuple
 
 from core.lang import *
 
-D = Generic("D")  # the problem's data and, as rows, what a walk keeps for it
+D = Generic("D")  # the problem's data and, as rows, the data of each walk
 
-# The chosen neighbour.
+# Rules that choose a neighbour.
 BEST, FIRST, TABU, ANNEAL, CUSTOM, FOCUSED = range(6)
 # Behaviour at a local optimum: stop, or restore the best, shake it and continue.
 HALT, SHAKE_EVENLY, SHAKE_HARDER = range(3)
 
 NO_KEY = 0xFFFFFFFFFFFFFFFF
-"""The key of a scan in which no neighbour may be taken."""
-# Streams of random words beside those of the start solutions.
+"""Key of a scan that finds no neighbour to take."""
+# Streams of random words; those of the start solutions are below the first.
 SHAKING, PROPOSING, ACCEPTING, LASTING, RESTARTING, CONSTRAINING, STRAYING = (k << 32 for k in range(1, 8))
 
 
 class Focus(NamedTuple):
-    """Functions of a problem with constraints, for focused search; a constraint is an integer of the problem's choice.
+    """Functions of a problem with constraints, for focused search; the problem numbers its constraints as it likes.
 
     Attributes
     ----------
@@ -34,8 +34,7 @@ class Focus(NamedTuple):
     repair : Function
         ``repair(solution, constraint, place, data) -> u32``: the index of one of them among the neighbours.
     harm : Function or None
-        ``harm(solution, move, data) -> i32``: harm of a repair, 0 or less for none. By default it is the change of the
-        cost.
+        ``harm(solution, move, data) -> i32``: harm of a repair, 0 or less for none; by default the change of cost.
 
     """
 
@@ -69,10 +68,10 @@ class Hooks(NamedTuple):
     value : Function or None
         ``value(solution, move, data) -> i32``: the cost of the neighbour, if there is no `delta`; one lane calls it.
     touches : Function or None
-        ``touches(solution, move, data) -> i32``: after the change, the number of neighbours for which `delta` may be
-        another one, that of the move itself among them; -1 for all. See `core.kernels.local_search.kept_differences`.
+        ``touches(solution, move, data) -> i32``: after the change, the number of neighbours whose `delta` may have
+        changed, the move itself included; -1 for all. See `core.kernels.local_search.kept_differences`.
     touched : Function or None
-        ``touched(solution, place, move, data) -> u32``: the index of one of them, counted from 0; no index comes twice.
+        ``touched(solution, place, move, data) -> u32``: the index of such a neighbour; ``place`` counts them from 0.
     focus : Focus or None
         Constraints and their repairs.
 
@@ -103,24 +102,24 @@ class Rules(NamedTuple):
     rule, at_optimum : int
         Choice of a neighbour, and behaviour without one.
     by_team : bool
-        The lanes of a team evaluate one neighbour together, by `Hooks.partial`: the solution level.
+        True for the solution level: the lanes of a team evaluate one neighbour together, by `Hooks.partial`.
     note : Function or None
-        ``note(one)``: after a step, by the one lane that made it;
-        `core.kernels.local_search.walks.record_improvement` for a history.
+        ``note(walk)``, called after a step by the lane that made it; for a history
+        `core.kernels.local_search.walks.record_improvement`.
     decode : tuple of Function
-        Of a custom neighbourhood: see `core.kernels.local_search.neighbour_functions.decoders`.
+        Functions of a custom neighbourhood: see `core.kernels.local_search.neighbour_functions.decoders`.
     apply : Function or None
         ``apply(solution, move, n)``: make a custom neighbourhood's move; all lanes of one team call it.
     accepts : Function or None
         ``accepts(draw, parameters)`` of the rule `CUSTOM`: see `core.search.local_search.algorithms.Rule`.
     has_parameters : bool
-        False if ``accepts`` takes the draw alone.
+        False if the draw is the only parameter of ``accepts``.
     lag : int
-        Number of iterations back of the ``before`` of a `Draw`; 0 if unused.
+        Number of iterations between a `Draw` and its ``before``; 0 if unused.
     restarts : bool
-        The walk begins again at a random solution: see `core.kernels.local_search.walk_steps`.
+        True if walks restart at random solutions: see `core.kernels.local_search.escapes`.
     keeps : bool
-        The walk keeps the differences of its first neighbourhood, by `Hooks.touched`.
+        True if walks keep the differences of their first neighbourhood, by `Hooks.touched`.
 
     """
 

@@ -1,7 +1,7 @@
-"""Sets of small numbers in rows of a walk, from which a random member is drawn: such as the violated constraints.
+"""Sets of small numbers in rows of a walk, such as the violated constraints, from which random members are drawn.
 
-A set has a bit for each number, and the number of members in every group of `GROUP` numbers and in all. So it depends
-on its members alone, not on the order in which they came: every team has the same one, and checkpoints leave it out.
+A set has a bit for each number, the number of members in every group of `GROUP` numbers, and their total. So it does
+not depend on the order of insertions: every team has the same set, and checkpoints leave it out.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from core.lang import *
 
 WORD_BITS, GROUP_BITS = 5, 11
 GROUP = 1 << GROUP_BITS
-"""Numbers of a group."""
+"""Size of a group."""
 
 
-def set_sizes(most: int) -> tuple[int, int]:
-    """Return the elements of the rows ``bits`` and ``tallies`` of a set of the numbers 0 to ``most - 1``."""
-    groups = -(-most // GROUP)
+def set_sizes(number_count: int) -> tuple[int, int]:
+    """Return the sizes of the rows ``bits`` and ``tallies`` of a set of the numbers 0 to ``number_count - 1``."""
+    groups = -(-number_count // GROUP)
     return groups << (GROUP_BITS - WORD_BITS), groups + 1
 
 
 @function
-def empty_set(bits: Array[u32], tallies: Array[i32], most: i32):
-    """Remove all numbers; all lanes of a team call this, and meet before the set is used."""
-    groups = (most + GROUP - 1) >> GROUP_BITS
+def empty_set(bits: Array[u32], tallies: Array[i32], number_count: i32):
+    """Remove all numbers; all lanes of a team call this, and a barrier follows before the set is used."""
+    groups = (number_count + GROUP - 1) >> GROUP_BITS
     for word in range(lane(), groups << (GROUP_BITS - WORD_BITS), team_size()):
         bits[word] = u32(0)
     for group in range(lane(), groups + 1, team_size()):
@@ -30,9 +30,9 @@ def empty_set(bits: Array[u32], tallies: Array[i32], most: i32):
 
 
 @function
-def change_set(bits: Array[u32], tallies: Array[i32], most: i32, number: i32, step: i32):
-    """Insert a number (``step`` 1) that is not there, or remove one that is (-1); one lane for each number."""
-    groups = (most + GROUP - 1) >> GROUP_BITS
+def change_set(bits: Array[u32], tallies: Array[i32], number_count: i32, number: i32, step: i32):
+    """Insert a new number (``step`` 1) or remove a member (-1); one lane for each number."""
+    groups = (number_count + GROUP - 1) >> GROUP_BITS
     bit = u32(step) << u32(number & 31)
     if team_size() == 1:
         bits[number >> WORD_BITS] = bits[number >> WORD_BITS] + bit
@@ -45,23 +45,23 @@ def change_set(bits: Array[u32], tallies: Array[i32], most: i32, number: i32, st
 
 
 @function
-def set_size(tallies: Array[i32], most: i32) -> i32:
+def set_size(tallies: Array[i32], number_count: i32) -> i32:
     """Return the number of members."""
-    return tallies[(most + GROUP - 1) >> GROUP_BITS]
+    return tallies[(number_count + GROUP - 1) >> GROUP_BITS]
 
 
 @function
 def member_at(bits: Array[u32], tallies: Array[i32], rank: i32) -> i32:
-    """Return the member before which there are ``rank`` smaller ones; ``rank`` is less than `set_size`."""
-    left, group = rank, 0
-    while left >= tallies[group]:
-        left -= tallies[group]
+    """Return the member that has ``rank`` smaller members; ``rank`` is less than `set_size`."""
+    remaining, group = rank, 0
+    while remaining >= tallies[group]:
+        remaining -= tallies[group]
         group += 1
     word = group << (GROUP_BITS - WORD_BITS)
-    while left >= i32(popcount(bits[word])):
-        left -= i32(popcount(bits[word]))
+    while remaining >= i32(popcount(bits[word])):
+        remaining -= i32(popcount(bits[word]))
         word += 1
-    rest = bits[word]
-    for _ in range(left):
-        rest = rest & (rest - u32(1))
-    return (word << WORD_BITS) + 31 - i32(clz(rest & ~(rest - u32(1))))
+    members = bits[word]
+    for _ in range(remaining):
+        members = members & (members - u32(1))
+    return (word << WORD_BITS) + 31 - i32(clz(members & ~(members - u32(1))))

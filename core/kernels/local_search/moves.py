@@ -1,4 +1,4 @@
-"""Neighbours of a solution in the kernel language: which one an index means, how it is made, and when it is tabu.
+"""Neighbours of a solution in the kernel language: from index to move, making a move, and tabu memory.
 
 The four encodings are those of section 4 of `luong2013`.
 """
@@ -17,56 +17,55 @@ from core.kernels.local_search.walks import AnyMove, Move, S, Walk
 from core.lang import *
 from core.lang.library import random_below, random_word
 
-# Shapes: how many neighbours a solution of n elements has, and what index means which (i, j, k); CUSTOM: functions of a
-# user's own say so.
+# Shapes: number of neighbours, and the move (i, j, k) of each index; CUSTOM: by functions of the user.
 SINGLES, PAIRS, TRIPLES, CHOICES, INSERTIONS, CUSTOM = range(6)
-# Changes: what a move does to the solution. REVERSE turns positions i + 1 to j round, as 2-opt of a closed tour does,
-# SEGMENT positions i to j; INSERT takes out the element at i and puts it at j; OWN: a function of the problem's or of
-# the neighbourhood's own makes it.
+# Changes: the effect of a move on the solution. REVERSE reverses positions i + 1 to j, as 2-opt of a closed tour does,
+# SEGMENT positions i to j; INSERT removes the element at i and inserts it at j; OWN: by a function of the problem or of
+# the neighbourhood.
 FLIP, EXCHANGE, ASSIGN, REVERSE, OWN, INSERT, SEGMENT = range(7)
-# Memories: what a tabu search forbids after a move: this move, or what it took away.
+# Memories of a tabu search: it forbids the move that was made, or the attributes that the move removed.
 MOVES, ATTRIBUTES = range(2)
 # Encodings, for random start solutions.
 BITS, VALUES, PERMUTATION, REALS = range(4)
 
 NEVER = 0x7FFFFFFF
-"""The cost difference of an index that is no neighbour."""
+"""Cost difference of an index without a neighbour."""
 
 
 @function
-def first_of(shape: Const[i32], index: u32, one: Walk) -> i32:
-    """The i of neighbour ``index``."""
+def first_of(shape: Const[i32], index: u32, walk: Walk) -> i32:
+    """Return the i of neighbour ``index``."""
     if shape == PAIRS:
-        return pair_row(index, one.length)
+        return pair_row(index, walk.length)
     if shape == TRIPLES:
-        return triple_first(index, one.length)
+        return triple_first(index, walk.length)
     if shape == CHOICES:
-        return i32(index // u32(one.choices - 1))
+        return i32(index // u32(walk.choices - 1))
     if shape == INSERTIONS:
-        return insertion_source(index, one.length)
+        return insertion_source(index, walk.length)
     return i32(index)
 
 
 @function
-def second_of(shape: Const[i32], index: u32, i: i32, one: Walk) -> i32:
-    """The j of neighbour ``index``, given its i; among choices the new value, which is not the old one."""
-    n = one.length
+def second_of(shape: Const[i32], index: u32, i: i32, walk: Walk) -> i32:
+    """Return the j of neighbour ``index`` with this i; for `CHOICES` the new value, other than the present one."""
+    n = walk.length
     if shape == PAIRS:
         return pair_column(index, i, n)
     if shape == TRIPLES:
         return i + 1 + pair_row(triple_rest(index, i, n), n - i - 1)
     if shape == CHOICES:
-        value = i32(index % u32(one.choices - 1))
-        return value if value < i32(one.solution[i]) else value + 1
+        value = i32(index % u32(walk.choices - 1))
+        return value if value < i32(walk.solution[i]) else value + 1
     if shape == INSERTIONS:
         return insertion_target(index, n)
     return -1
 
 
 @function
-def third_of(shape: Const[i32], index: u32, i: i32, j: i32, one: Walk) -> i32:
-    """The k of neighbour ``index``, given its i and j."""
-    n = one.length
+def third_of(shape: Const[i32], index: u32, i: i32, j: i32, walk: Walk) -> i32:
+    """Return the k of neighbour ``index`` with this i and j."""
+    n = walk.length
     if shape == TRIPLES:
         return i + 1 + pair_column(triple_rest(index, i, n), j - i - 1, n - i - 1)
     return -1
@@ -74,7 +73,7 @@ def third_of(shape: Const[i32], index: u32, i: i32, j: i32, one: Walk) -> i32:
 
 @function
 def flipped(bits: Array[i32], p: i32, move: Move) -> i32:
-    """Bit ``p`` of the neighbour to which a move leads from a bit vector."""
+    """Return bit ``p`` of a bit vector after a move."""
     bit = bits[p]
     if p == move.i or p == move.j or p == move.k:
         return 1 - bit
@@ -96,7 +95,7 @@ def source_of(p: i32, move: Move) -> i32:
 
 @function
 def exchanged(permutation: Array[i32], p: i32, move: Move) -> i32:
-    """Element ``p`` of the neighbour to which an exchange leads from a permutation."""
+    """Return element ``p`` of a permutation after an exchange."""
     return permutation[source_of(p, move)]
 
 
@@ -115,7 +114,7 @@ def place_before_insertion(p: i32, move: Move) -> i32:
 
 @function
 def inserted(permutation: Array[i32], p: i32, move: Move) -> i32:
-    """Element ``p`` of the neighbour in which the permutation's element at i is taken out and put at j."""
+    """Return element ``p`` of a permutation after the insertion of element i at j."""
     return permutation[place_before_insertion(p, move)]
 
 
@@ -127,20 +126,20 @@ def place_before_reversal(p: i32, move: Move) -> i32:
 
 @function
 def reversed_(permutation: Array[i32], p: i32, move: Move) -> i32:
-    """Element ``p`` of the neighbour in which positions i to j of a permutation are turned round."""
+    """Return element ``p`` of a permutation after the reversal of positions i to j."""
     return permutation[place_before_reversal(p, move)]
 
 
 @function
 def moved(solution: Array[S], p: i32, move: AnyMove) -> S:
-    """Element ``p`` of the neighbour to which a move of any neighbourhood leads.
+    """Return element ``p`` of a solution after a move of any neighbourhood.
 
-    ``AnyMove(-1, -1, -1, move.change)`` leads to the solution itself. Where ``move.change == OWN``, a function of the
-    neighbourhood's own makes the move, and another must read its neighbours.
+    ``AnyMove(-1, -1, -1, move.change)`` leaves the solution unchanged. With ``move.change == OWN`` a function of the
+    neighbourhood makes the move, so a custom function must read its neighbours.
     """
     place = p
     if move.change == OWN:
-        assert move.change != OWN, "moved knows no moves of your own: read their neighbours by a function of your own"
+        assert move.change != OWN, "moved makes no custom moves: read their neighbours by a custom function"
     if move.change == FLIP:
         if p == move.i or p == move.j or p == move.k:
             return S(1) - solution[p]
@@ -161,23 +160,23 @@ def moved(solution: Array[S], p: i32, move: AnyMove) -> S:
 
 @function
 def insert(solution: Array[S], i: i32, j: i32):
-    """Take out the element at i and put it at j; what lies between moves up by one, as many places at a time as lanes.
+    """Remove the element at i and insert it at j; elements between shift by one, `team_size()` places at a time.
 
-    A lane keeps an element that another is about to write over. One barrier for each round is enough: the next round
-    reads only places behind those that this one writes.
+    A lane reads an element before another lane overwrites it. One barrier for each round is enough: the next round
+    reads only places after those that this round writes.
     """
-    # Not `abs(j - i)`: as the end of this loop, ptxas 13.0 reads it from a register that is not set yet (sm_90).
-    ahead = 1 if i < j else -1
-    places = (j - i) * ahead
-    taken = solution[i]
-    for first in range(0, places, team_size()):
+    # Not `abs(j - i)`: ptxas 13.0 then reads the end of this loop from a register that is not set yet (sm_90).
+    direction = 1 if i < j else -1
+    distance = (j - i) * direction
+    element = solution[i]
+    for first in range(0, distance, team_size()):
         p = first + lane()
-        kept = solution[i + ahead * min(p + 1, places)]
+        shifted = solution[i + direction * min(p + 1, distance)]
         barrier()
-        if p < places:
-            solution[i + ahead * p] = kept
+        if p < distance:
+            solution[i + direction * p] = shifted
     if lane() == 0:
-        solution[j] = taken
+        solution[j] = element
 
 
 @function
@@ -207,94 +206,94 @@ def change(kind: Const[i32], solution: Array[S], move: Move):
         if kind == ASSIGN:
             solution[i] = S(j)
         if kind == EXCHANGE:
-            kept = solution[i]
+            element = solution[i]
             solution[i] = solution[j]
             if k >= 0:
                 solution[j] = solution[k]
-                solution[k] = kept
+                solution[k] = element
             else:
-                solution[j] = kept
+                solution[j] = element
 
 
 @function
-def is_tabu(memory_kind: Const[i32], kind: Const[i32], one: Walk, index: u32, move: Move, iteration: i32) -> boolean:
+def is_tabu(memory_kind: Const[i32], kind: Const[i32], walk: Walk, index: u32, move: Move, iteration: i32) -> boolean:
     """Return True if the walk's memory forbids this move in this iteration.
 
-    With `ATTRIBUTES` a move is forbidden if all attributes that it would restore are (Taillard 1991, section 3): for an
-    insertion the moved element; for an insertion by one place, which exchanges two elements, both.
+    With `ATTRIBUTES` a move is forbidden if all attributes that it restores are forbidden (Taillard 1991, section 3).
+    An insertion restores the place of the moved element. By one place it exchanges two elements and restores both.
     """
-    i, j, k, n = move.i, move.j, move.k, one.length
-    until = NEVER
+    i, j, k, n = move.i, move.j, move.k, walk.length
+    expiry = NEVER
     if memory_kind == MOVES:
-        until = one.memory[index]
+        expiry = walk.memory[index]
     elif kind == FLIP:
-        until = one.memory[i]
+        expiry = walk.memory[i]
         if j >= 0:
-            until = min(until, one.memory[j])
+            expiry = min(expiry, walk.memory[j])
         if k >= 0:
-            until = min(until, one.memory[k])
+            expiry = min(expiry, walk.memory[k])
     elif kind == ASSIGN:
-        until = one.memory[i * one.choices + j]
+        expiry = walk.memory[i * walk.choices + j]
     elif kind == EXCHANGE:
-        until = one.memory[i * n + i32(one.solution[j])]
-        last = i32(one.solution[i])
+        expiry = walk.memory[i * n + i32(walk.solution[j])]
+        element = i32(walk.solution[i])
         if k >= 0:
-            until = min(until, one.memory[j * n + i32(one.solution[k])])
-            until = min(until, one.memory[k * n + last])
+            expiry = min(expiry, walk.memory[j * n + i32(walk.solution[k])])
+            expiry = min(expiry, walk.memory[k * n + element])
         else:
-            until = min(until, one.memory[j * n + last])
+            expiry = min(expiry, walk.memory[j * n + element])
     elif kind == INSERT:
-        until = one.memory[j * n + i32(one.solution[i])]
+        expiry = walk.memory[j * n + i32(walk.solution[i])]
         if j == i + 1:
-            until = min(until, one.memory[i * n + i32(one.solution[j])])
-    return until > iteration
+            expiry = min(expiry, walk.memory[i * n + i32(walk.solution[j])])
+    return expiry > iteration
 
 
 @function
-def forbid(memory_kind: Const[i32], kind: Const[i32], one: Walk, index: u32, move: Move, until: i32):
-    """Forbid to undo a move before iteration ``until``; the walk's solution is still the one before the move."""
-    i, j, k, n = move.i, move.j, move.k, one.length
+def forbid(memory_kind: Const[i32], kind: Const[i32], walk: Walk, index: u32, move: Move, expiry: i32):
+    """Forbid the reversal of a move before iteration ``expiry``; call it before the move is made."""
+    i, j, k, n = move.i, move.j, move.k, walk.length
     if memory_kind == MOVES:
-        one.memory[index] = until
+        walk.memory[index] = expiry
     elif kind == FLIP:
-        one.memory[i] = until
+        walk.memory[i] = expiry
         if j >= 0:
-            one.memory[j] = until
+            walk.memory[j] = expiry
         if k >= 0:
-            one.memory[k] = until
+            walk.memory[k] = expiry
     elif kind == ASSIGN:
-        one.memory[i * one.choices + i32(one.solution[i])] = until
+        walk.memory[i * walk.choices + i32(walk.solution[i])] = expiry
     elif kind == EXCHANGE:
-        one.memory[i * n + i32(one.solution[i])] = until
-        one.memory[j * n + i32(one.solution[j])] = until
+        walk.memory[i * n + i32(walk.solution[i])] = expiry
+        walk.memory[j * n + i32(walk.solution[j])] = expiry
         if k >= 0:
-            one.memory[k * n + i32(one.solution[k])] = until
+            walk.memory[k * n + i32(walk.solution[k])] = expiry
     elif kind == INSERT:
-        one.memory[i * n + i32(one.solution[i])] = until
+        walk.memory[i * n + i32(walk.solution[i])] = expiry
         if j == i + 1:
-            one.memory[j * n + i32(one.solution[j])] = until
+            walk.memory[j * n + i32(walk.solution[j])] = expiry
 
 
 @kernel
 def start_solutions(encoding: Const[i32], walks: Rows[Walk], seed: u64):
-    """Random solutions for all walks: Philox keyed by (seed; walk, position).
+    """Write random solutions of all walks: Philox keyed by (seed; walk, position).
 
     Real vectors are multiples of 2^-24 in [-1, 1).
     """
     for w in range(team_rank() * team_size() + lane(), walks.count, team_count() * team_size()):
-        one = walks[w]
-        stream = one.number[0]
-        for p in range(one.length):
+        walk = walks[w]
+        stream = walk.number[0]
+        for p in range(walk.length):
             if encoding == PERMUTATION:
-                one.solution[p] = S(p)
+                walk.solution[p] = S(p)
             if encoding == BITS:
-                one.solution[p] = S(random_word(seed, stream, u32(p), u32(0)) >> 31)
+                walk.solution[p] = S(random_word(seed, stream, u32(p), u32(0)) >> 31)
             if encoding == VALUES:
-                one.solution[p] = S(random_below(u32(one.choices), seed, stream, u32(p)))
+                walk.solution[p] = S(random_below(u32(walk.choices), seed, stream, u32(p)))
             if encoding == REALS:
                 word = i32(random_word(seed, stream, u32(p), u32(0)) >> 7)
-                one.solution[p] = S(word - 0x1000000) / S(0x1000000)
+                walk.solution[p] = S(word - 0x1000000) / S(0x1000000)
         if encoding == PERMUTATION:
-            for p in range(one.length - 1, 0, -1):
+            for p in range(walk.length - 1, 0, -1):
                 q = i32(random_below(u32(p + 1), seed, stream, u32(p)))
-                one.solution[p], one.solution[q] = one.solution[q], one.solution[p]
+                walk.solution[p], walk.solution[q] = walk.solution[q], walk.solution[p]

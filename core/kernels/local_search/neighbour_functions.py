@@ -1,22 +1,22 @@
-"""Index to move, and its change of the cost, by functions of the problem or the neighbourhood."""
+"""Functions from an index to a move, and from a move to its change of cost and its effect."""
 
 from __future__ import annotations
 
 import functools
 
-from core.kernels.local_search.hooks import D
-from core.kernels.local_search.moves import CUSTOM, NEVER, first_of, second_of, third_of
+from core.kernels.local_search.hooks import D, Hooks, Rules
+from core.kernels.local_search.moves import CUSTOM, NEVER, change, first_of, second_of, third_of
 from core.kernels.local_search.walks import AnyMove, S, Walk
 from core.lang import *
 
 
 def decoders(decode: tuple[Function, ...]) -> tuple[Function, Function, Function]:
-    """The functions that find a neighbour's i, j and k: those of `moves`, except for `CUSTOM` shapes.
+    """Return the functions that find a neighbour's i, j and k: those of `moves`, except for `CUSTOM` shapes.
 
     Parameters
     ----------
     decode
-        See `core.problems.encodings.Neighbourhood.custom`; empty, if no neighbourhood of the search is custom.
+        See `core.problems.encodings.Neighbourhood.custom`; empty if the search has no custom neighbourhood.
 
     Returns
     -------
@@ -25,47 +25,47 @@ def decoders(decode: tuple[Function, ...]) -> tuple[Function, Function, Function
     """
     if not decode:
         return first_of, second_of, third_of
-    own_first, own_second, own_third = (*decode, None, None)[:3]
+    custom_first, custom_second, custom_third = (*decode, None, None)[:3]
 
     @function
-    def first(shape: Const[i32], index: u32, one: Walk) -> i32:
-        """The i of neighbour ``index``."""
+    def first(shape: Const[i32], index: u32, walk: Walk) -> i32:
+        """Return the i of neighbour ``index``."""
         if shape == CUSTOM:
-            return own_first(index, one.length)
-        return first_of(shape, index, one)
+            return custom_first(index, walk.length)
+        return first_of(shape, index, walk)
 
     @function
-    def second(shape: Const[i32], index: u32, i: i32, one: Walk) -> i32:
-        """The j of neighbour ``index``, given its i."""
+    def second(shape: Const[i32], index: u32, i: i32, walk: Walk) -> i32:
+        """Return the j of neighbour ``index`` with this i."""
         if shape == CUSTOM:
-            return own_second(index, i, one.length) if own_second is not None else -1
-        return second_of(shape, index, i, one)
+            return custom_second(index, i, walk.length) if custom_second is not None else -1
+        return second_of(shape, index, i, walk)
 
     @function
-    def third(shape: Const[i32], index: u32, i: i32, j: i32, one: Walk) -> i32:
-        """The k of neighbour ``index``, given its i and j."""
+    def third(shape: Const[i32], index: u32, i: i32, j: i32, walk: Walk) -> i32:
+        """Return the k of neighbour ``index`` with this i and j."""
         if shape == CUSTOM:
-            return own_third(index, i, j, one.length) if own_third is not None else -1
-        return third_of(shape, index, i, j, one)
+            return custom_third(index, i, j, walk.length) if custom_third is not None else -1
+        return third_of(shape, index, i, j, walk)
 
     return first, second, third
 
 
 @functools.lru_cache(maxsize=64)
 def listing_kernel(decode: tuple[Function, ...]) -> Kernel:
-    """``list_moves(first, count, n, listed)``: (i, j, k) of a custom neighbourhood's neighbours, for the host."""
-    own_first, own_second, own_third = (*decode, None, None)[:3]
+    """Make ``list_moves(first, count, n, listed)``: (i, j, k) of neighbours in a custom neighbourhood, for the host."""
+    custom_first, custom_second, custom_third = (*decode, None, None)[:3]
 
     @kernel
     def list_moves(first: u32, count: i32, n: i32, listed: Array[i32]):
-        """Neighbours ``first`` and on; three numbers each, -1 where not used."""
+        """Write ``count`` neighbours from ``first`` on: three numbers each, -1 if not used."""
         for m in range(count):
             index = first + u32(m)
-            i, j, k = own_first(index, n), -1, -1
-            if own_second is not None:
-                j = own_second(index, i, n)
-            if own_third is not None:
-                k = own_third(index, i, j, n)
+            i, j, k = custom_first(index, n), -1, -1
+            if custom_second is not None:
+                j = custom_second(index, i, n)
+            if custom_third is not None:
+                k = custom_third(index, i, j, n)
             listed[3 * m] = i
             listed[3 * m + 1] = j
             listed[3 * m + 2] = k
@@ -75,19 +75,19 @@ def listing_kernel(decode: tuple[Function, ...]) -> Kernel:
 
 @functools.lru_cache(maxsize=64)
 def checking_kernel(decode: tuple[Function, ...]) -> Kernel:
-    """``find_wrong_move(size, n, limits, wrong)``: the first move of a custom neighbourhood that leaves its limits."""
-    own_first, own_second, own_third = (*decode, None, None)[:3]
+    """Make ``find_wrong_move(size, n, limits, wrong)``: the first move of a custom neighbourhood beyond its limits."""
+    custom_first, custom_second, custom_third = (*decode, None, None)[:3]
 
     @kernel
     def find_wrong_move(size: u32, n: i32, limits: Array[i32], wrong: Array[u64]):
-        """``limits``: the least i, j and k, then the largest."""
+        """Find the first index with a move beyond ``limits``: the smallest i, j and k, then the largest."""
         for number in range(u64(team_rank() * team_size() + lane()), u64(size), u64(team_count() * team_size())):
             index = u32(number)
-            i, j, k = own_first(index, n), -1, -1
-            if own_second is not None:
-                j = own_second(index, i, n)
-            if own_third is not None:
-                k = own_third(index, i, j, n)
+            i, j, k = custom_first(index, n), -1, -1
+            if custom_second is not None:
+                j = custom_second(index, i, n)
+            if custom_third is not None:
+                k = custom_third(index, i, j, n)
             if (
                 i < limits[0] or j < limits[1] or k < limits[2]
                 or i > limits[3] or j > limits[4] or k > limits[5]
@@ -98,37 +98,65 @@ def checking_kernel(decode: tuple[Function, ...]) -> Kernel:
 
 
 def element_function(shapes: tuple[int, ...], decode: tuple[Function, ...]) -> Function:
-    """``element_at(place, level, index, i, j, one) -> i32``: part of a neighbour in one of several neighbourhoods."""
+    """Make ``element_at(place, level, index, i, j, walk) -> i32``: i, j or k in one of several neighbourhoods."""
     first, second, third = decoders(decode)
 
     @function
-    def element_at(place: Const[i32], level: i32, index: u32, i: i32, j: i32, one: Walk) -> i32:
-        """The i, j or k (``place`` 0, 1 or 2) of a neighbour, given those before it."""
-        for other in unroll(len(shapes) - 1, 0, -1):
-            if level == other:
+    def element_at(place: Const[i32], level: i32, index: u32, i: i32, j: i32, walk: Walk) -> i32:
+        """Return the i, j or k (``place`` 0, 1 or 2) of a neighbour of the neighbourhood ``level``."""
+        for searched in unroll(len(shapes) - 1, 0, -1):
+            if level == searched:
                 if place == 0:
-                    return first(shapes[other], index, one)
+                    return first(shapes[searched], index, walk)
                 elif place == 1:
-                    return second(shapes[other], index, i, one)
+                    return second(shapes[searched], index, i, walk)
                 else:
-                    return third(shapes[other], index, i, j, one)
+                    return third(shapes[searched], index, i, j, walk)
         if place == 0:
-            return first(shapes[0], index, one)
+            return first(shapes[0], index, walk)
         elif place == 1:
-            return second(shapes[0], index, i, one)
+            return second(shapes[0], index, i, walk)
         else:
-            return third(shapes[0], index, i, j, one)
+            return third(shapes[0], index, i, j, walk)
 
     return element_at
 
 
-def scored_function(value: Function | None) -> Function:
-    """``scored(solution, move, cost, data) -> i32``: what a move adds to the cost, by the neighbour's `Hooks.value`."""
+def difference_function(hooks: Hooks) -> Function:
+    """Make ``difference_of(solution, move, cost, data) -> i32``, from `Hooks.delta` or else from `Hooks.value`."""
+    delta, value = hooks.delta, hooks.value
 
     @function
-    def scored(solution: Array[S], move: AnyMove, cost: i32, data: D) -> i32:
-        """The neighbour's value less the cost that the walk holds; `NEVER` where there is no neighbour."""
-        worth = value(solution, move, data)
-        return worth - cost if worth != NEVER else NEVER
+    def difference_of(solution: Array[S], move: AnyMove, cost: i32, data: D) -> i32:
+        """Return the change of ``cost`` by a move, or `NEVER` without a neighbour."""
+        difference = 0
+        if delta is not None:
+            difference = delta(solution, move, data)
+        else:
+            neighbour_cost = value(solution, move, data)
+            difference = neighbour_cost - cost if neighbour_cost != NEVER else NEVER
+        return difference
 
-    return scored
+    return difference_of
+
+
+def move_function(hooks: Hooks, rules: Rules) -> Function:
+    """Make ``make_move(walk, move, data)``, which the whole team calls."""
+    update, move_by, apply, change_kind = hooks.update, hooks.move, rules.apply, rules.change
+
+    @function
+    def make_move(walk: Walk, move: AnyMove, data: D):
+        """Update the state and make a move, between barriers."""
+        barrier()
+        if update is not None:
+            update(walk.solution, move, data)
+            barrier()
+        if move_by is not None:
+            move_by(walk.solution, move, data)
+        elif apply is not None:
+            apply(walk.solution, move, walk.length)
+        else:
+            change(change_kind, walk.solution, move)
+        barrier()
+
+    return make_move

@@ -1,9 +1,9 @@
 """The template of local search (algorithms 1 and 2 of `luong2013`) as kernels, made for one problem and one rule.
 
-An iteration looks at the neighbours of the current solution (`core.kernels.local_search.neighbour_scans`), takes one by
+An iteration scans the neighbours of the current solution (`core.kernels.local_search.neighbour_scans`), chooses one by
 a rule, and makes the move (`core.kernels.local_search.walk_steps`). `walk` does all of it in one team (a team per walk:
-the algorithmic level); `scan` and `step` share one walk's neighbourhood out over teams and ranks (the iteration level),
-`scan_and_step` over teams alone. All call the same functions, so every trajectory is the same.
+the algorithmic level). `scan` and `step` divide one walk's neighbourhood among teams and ranks (the iteration level),
+`scan_and_step` among teams alone. All call the same functions, so all trajectories are equal.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from core.lang import Kernel
 
 
 class SearchKernels(NamedTuple):
-    """The kernels of one search: see `search_kernels`."""
+    """The kernels of a search."""
 
     begin: Kernel
     walk: Kernel

@@ -1,10 +1,9 @@
-"""Kernels with a team for each walk: its begin, its iterations, its best solution, and a solution from elsewhere."""
+"""Kernels with a team for each walk: start, iterations, best solution, and a new solution from the host."""
 
 from __future__ import annotations
 
 from core.kernels.local_search.hooks import D, Hooks, Rules
 from core.kernels.local_search.kept_differences import keeping_function
-from core.kernels.local_search.walk_steps import copy_solution, keep_best
 from core.kernels.local_search.walks import (
     AT_BEST,
     BATCH,
@@ -26,20 +25,22 @@ from core.kernels.local_search.walks import (
     W,
     Walk,
     WalkSettings,
+    copy_solution,
+    keep_best,
 )
 from core.lang import *
 from core.lang.library import team_min
 
 
 @function
-def is_stale(one: Walk) -> boolean:
-    """Return True if the data of `quick` must be refreshed after the last move before the next scan."""
-    running = one.control[STOP] == RUNNING
-    return running and one.control[CHANGED] != NOTHING_CHANGED and one.control[LEVEL] == 0
+def is_stale(walk: Walk) -> boolean:
+    """Return True if the data of `quick` must be refreshed before the next scan."""
+    is_running = walk.control[STOP] == RUNNING
+    return is_running and walk.control[CHANGED] != NOTHING_CHANGED and walk.control[LEVEL] == 0
 
 
 def last_move_function(hooks: Hooks, rules: Rules) -> Function | None:
-    """Make ``last_move(share, one, data)``: refresh the data of `quick`, or the kept differences; None without both."""
+    """Make ``last_move(share, walk, data)``: refresh the data of `quick` or the kept differences; None without both."""
     refresh, change_kind = hooks.refresh, rules.change
     if rules.keeps:
         return keeping_function(hooks, rules)
@@ -47,21 +48,21 @@ def last_move_function(hooks: Hooks, rules: Rules) -> Function | None:
         return None
 
     @function
-    def last_move(share: Share, one: Walk, data: D):
+    def last_move(share: Share, walk: Walk, data: D):
         """Refresh the data of `quick` after the last move."""
-        move = AnyMove(one.control[MOVE_I], one.control[MOVE_J], one.control[MOVE_K], change_kind)
-        refresh(share, one.control[CHANGED], move, one.solution, data)
+        move = AnyMove(walk.control[MOVE_I], walk.control[MOVE_J], walk.control[MOVE_K], change_kind)
+        refresh(share, walk.control[CHANGED], move, walk.solution, data)
 
     return last_move
 
 
 def neighbour_count_function(draws: bool) -> Function:
-    """Make ``neighbours_of(one, run) -> u32``, the length of a scan."""
+    """Make ``neighbours_of(walk, run) -> u32``, the length of a scan."""
 
     @function
-    def neighbours_of(one: Walk, run: WalkSettings) -> u32:
+    def neighbours_of(walk: Walk, run: WalkSettings) -> u32:
         """Return the number of neighbours, or draws, of a scan."""
-        return u32(run.limits[BATCH]) if draws else run.sizes[one.control[LEVEL]]
+        return u32(run.limits[BATCH]) if draws else run.sizes[walk.control[LEVEL]]
 
     return neighbours_of
 
@@ -73,17 +74,17 @@ def begin_kernel(begin: Function | None, lag: int) -> Kernel:
     def begin_walks(walks: Rows[Walk], problem: Rows[D]):
         """Build the state of every walk from its solution, with a blank memory."""
         for w in range(team_rank(), walks.count, team_count()):
-            one = walks[w]
-            for k in range(lane(), one.room, team_size()):
-                one.memory[k] = 0
+            walk = walks[w]
+            for k in range(lane(), walk.room, team_size()):
+                walk.memory[k] = 0
             if lag > 0:
                 for k in range(lane(), lag, team_size()):
-                    one.memory[k] = one.control[COST]
-            copy_solution(one.solution, one.best, one.length)
-            copy_solution(one.solution, one.home, one.length)
+                    walk.memory[k] = walk.control[COST]
+            copy_solution(walk.solution, walk.best, walk.length)
+            copy_solution(walk.solution, walk.home, walk.length)
             barrier()
             if begin is not None:
-                begin(one.solution, problem[w])
+                begin(walk.solution, problem[w])
             barrier()
 
     return begin_walks
@@ -92,13 +93,13 @@ def begin_kernel(begin: Function | None, lag: int) -> Kernel:
 def walk_kernel(hooks: Hooks, rules: Rules, scan: Function, take_step: Function) -> Kernel:
     """Make the kernel of whole iterations, a team for each walk.
 
-    With ``from_first`` one core makes 9 % more iterations of QAP: the first team begins with the first walk.
+    With ``is_from_first`` the first team begins with the first walk: one core makes 9 % more iterations of QAP.
     """
     last_move, neighbours_of = last_move_function(hooks, rules), neighbour_count_function(rules.draws)
 
     @kernel
     def walk_walks(
-        from_first: Const[boolean],
+        is_from_first: Const[boolean],
         first: i32,
         end: i32,
         iterations: i32,
@@ -110,55 +111,55 @@ def walk_kernel(hooks: Hooks, rules: Rules, scan: Function, take_step: Function)
         scratch = shared_array(team_size(), u64)
         sums = shared_array(team_size(), i32)
         start = team_rank()
-        if not from_first:
+        if not is_from_first:
             start += first
         for w in range(start, end, team_count()):
-            one, data = walks[w], problem[w]
+            walk, data = walks[w], problem[w]
             for _ in range(iterations):
-                if one.control[STOP] != RUNNING:
+                if walk.control[STOP] != RUNNING:
                     break
-                if last_move is not None and is_stale(one):
-                    last_move(Share(lane(), team_size(), u32(0), run.sizes[0]), one, data)
+                if last_move is not None and is_stale(walk):
+                    last_move(Share(lane(), team_size(), u32(0), run.sizes[0]), walk, data)
                     barrier()
-                mine = scan(Share(0, 1, u32(0), neighbours_of(one, run)), one, run, sums, data)
-                key = team_min(mine, scratch)
-                take_step(key, one, run, data)
+                lane_key = scan(Share(0, 1, u32(0), neighbours_of(walk, run)), walk, run, sums, data)
+                key = team_min(lane_key, scratch)
+                take_step(key, walk, run, data)
 
     return walk_walks
 
 
 @kernel
 def keep_walks(walks: Rows[Walk]):
-    """Let every walk's `best` hold its best solution, for the host."""
+    """Copy every walk's best solution to its `best`, for the host."""
     for w in range(team_rank(), walks.count, team_count()):
-        one = walks[w]
-        keep_best(one)
+        walk = walks[w]
+        keep_best(walk)
         barrier()
         if lane() == 0:
-            one.control[AT_BEST] = 0
+            walk.control[AT_BEST] = 0
         barrier()
 
 
 def adopt_kernel(begin: Function | None) -> Kernel:
-    """Make the kernel that gives all worse walks a solution of the host."""
+    """Make the kernel that moves all worse walks to a solution of the host."""
 
     @kernel
-    def adopt_solution(cost: i32, given: Array[S], walks: Rows[Walk], problem: Rows[D]):
-        """Continue every walk with a cost above ``cost`` from the solution ``given``."""
+    def adopt_solution(cost: i32, solution: Array[S], walks: Rows[Walk], problem: Rows[D]):
+        """Continue every walk with a cost above ``cost`` from the solution ``solution``."""
         for w in range(team_rank(), walks.count, team_count()):
-            one = walks[w]
-            if one.control[COST] > cost:
-                copy_solution(given, one.solution, one.length)
+            walk = walks[w]
+            if walk.control[COST] > cost:
+                copy_solution(solution, walk.solution, walk.length)
                 barrier()
                 if begin is not None:
-                    begin(one.solution, problem[w])
+                    begin(walk.solution, problem[w])
                 barrier()
                 if lane() == 0:
-                    one.control[COST] = cost
-                    one.control[LEVEL] = 0
-                    one.control[CHANGED] = EVERYTHING
-                    if one.control[STOP] == LOCAL_OPTIMUM:
-                        one.control[STOP] = RUNNING
+                    walk.control[COST] = cost
+                    walk.control[LEVEL] = 0
+                    walk.control[CHANGED] = EVERYTHING
+                    if walk.control[STOP] == LOCAL_OPTIMUM:
+                        walk.control[STOP] = RUNNING
                 barrier()
 
     return adopt_solution

@@ -1,39 +1,21 @@
-"""Step of a walk after a scan: the move, the memory, the best so far, and the escape from local optima."""
+"""Step of a walk after a scan: the move, the memory, the best solution so far, and the reason to stop."""
 
 from __future__ import annotations
 
-from core.kernels.local_search.hooks import (
-    ANNEAL,
-    BEST,
-    FIRST,
-    FOCUSED,
-    HALT,
-    LASTING,
-    NO_KEY,
-    RESTARTING,
-    SHAKE_HARDER,
-    SHAKING,
-    TABU,
-    D,
-    Hooks,
-    Rules,
-)
-from core.kernels.local_search.moves import NEVER, change, forbid
-from core.kernels.local_search.neighbour_functions import decoders, element_function, scored_function
+from core.kernels.local_search.escapes import random_moves_function, restart_function, shake_function
+from core.kernels.local_search.hooks import ANNEAL, BEST, FIRST, FOCUSED, HALT, LASTING, NO_KEY, TABU, D, Hooks, Rules
+from core.kernels.local_search.moves import forbid
+from core.kernels.local_search.neighbour_functions import difference_function, element_function, move_function
 from core.kernels.local_search.neighbour_scans import draws_function, proposed, without_success
 from core.kernels.local_search.walks import (
     AT_BEST,
-    BEGAN_AT,
     BEST_AT,
     BEST_COST,
     CHANGED,
     COST,
     DIGEST,
     EVALUATIONS,
-    EVERYTHING,
     FACTOR,
-    HEAT_AT_START,
-    HOME_COST,
     ITERATION,
     ITERATIONS_DONE,
     LEVEL,
@@ -48,294 +30,167 @@ from core.kernels.local_search.walks import (
     PATIENCE,
     PLATEAU,
     RESTART,
-    RESTART_MOVES,
-    RESTART_WORDS,
-    RESTARTS,
     RUNNING,
     SEED,
-    SHAKES,
     STOP,
-    STRENGTH,
     TARGET,
     TARGET_REACHED,
     TENURE,
     TENURE_SPAN,
     AnyMove,
-    S,
     W,
     Walk,
     WalkSettings,
+    keep_best,
+    mixed,
 )
-from core.kernels.two_opt.climbs import splitmix64
 from core.lang import *
-from core.lang.library import packed_cost, packed_index, random_below, random_word
+from core.lang.library import packed_cost, packed_index, random_word
 
 
 @function
-def copy_solution(source: Array[S], target: Array[S], length: i32):
-    """Copy a solution, shared out over the lanes."""
-    for p in range(lane(), length, team_size()):
-        target[p] = source[p]
+def note_costs(count: i32, lag: Const[i32], walk: Walk):
+    """Store the present cost for the next ``count`` iterations; the memory holds those of the last ``lag``."""
+    last_iteration = walk.control[ITERATION] + count - 1
+    for k in range(lane(), min(count, lag), team_size()):
+        walk.memory[(last_iteration - k) % lag] = walk.control[COST]
 
 
 @function
-def keep_best(one: Walk):
-    """Copy the best solution so far to `Walk.best`, if it is the walk's present one, before the walk leaves it."""
-    if one.control[AT_BEST] == 1:
-        copy_solution(one.solution, one.best, one.length)
-
-
-@function
-def mixed(digest: u64, index: u32, cost: i32) -> u64:
-    """The digest of a trajectory after one more move."""
-    return splitmix64(digest + u64(0x9E3779B97F4A7C15) ^ ((u64(index) << 32) | u64(u32(cost))))
-
-
-@function
-def note_costs(passed: i32, lag: Const[i32], one: Walk):
-    """Note the present cost as that of the next ``passed`` iterations, of which the last ``lag`` are remembered."""
-    last = one.control[ITERATION] + passed - 1
-    for k in range(lane(), min(passed, lag), team_size()):
-        one.memory[(last - k) % lag] = one.control[COST]
-
-
-@function
-def stop_reason(one: Walk, run: WalkSettings, otherwise: i32) -> i32:
-    """Why the walk ends after its present iteration, or ``otherwise``."""
-    iteration = one.control[ITERATION]
-    if one.control[BEST_COST] <= run.limits[TARGET]:
+def stop_reason(walk: Walk, run: WalkSettings, otherwise: i32) -> i32:
+    """Return the reason to stop after the present iteration, or ``otherwise``."""
+    iteration = walk.control[ITERATION]
+    if walk.control[BEST_COST] <= run.limits[TARGET]:
         return TARGET_REACHED
     if iteration >= run.limits[MOST_ITERATIONS]:
         return ITERATIONS_DONE
-    return NO_IMPROVEMENT if iteration - one.control[BEST_AT] >= run.limits[PATIENCE] else otherwise
+    return NO_IMPROVEMENT if iteration - walk.control[BEST_AT] >= run.limits[PATIENCE] else otherwise
+
+
+def neighbour_step_function(rules: Rules, difference_of: Function, make_move: Function) -> Function:
+    """Make ``take_neighbour(index, key, iterations, walk, run, data)``, which the whole team calls."""
+    change_kind, memory_kind, rule = rules.change, rules.memory, rules.rule
+    element_at = element_function(rules.shapes, rules.decode)
+
+    @function
+    def take_neighbour(index: u32, key: u64, iterations: i32, walk: Walk, run: WalkSettings, data: D):
+        """Move to the neighbour of this index, and update the tabu memory."""
+        level, cost, iteration = walk.control[LEVEL], walk.control[COST], walk.control[ITERATION]
+        digest = walk.totals[DIGEST]
+        i = element_at(0, level, index, 0, 0, walk)
+        j = element_at(1, level, index, i, 0, walk)
+        move = AnyMove(i, j, element_at(2, level, index, i, j, walk), change_kind)
+        if rule == BEST or rule == TABU:
+            cost += packed_cost(key)
+        else:
+            difference = difference_of(walk.solution, move, cost, data)
+            cost += difference
+        if rule == TABU and lane() == 0:
+            word = random_word(u64(u32(run.limits[SEED])), walk.number[0] + u64(LASTING), u32(iteration), u32(0))
+            tenure = run.limits[TENURE] + i32(word % u32(run.limits[TENURE_SPAN] + 1))
+            forbid(memory_kind, change_kind, walk, index, move, iteration + 1 + tenure)
+        if cost >= walk.control[BEST_COST]:
+            keep_best(walk)
+        make_move(walk, move, data)
+        if lane() == 0:
+            walk.control[CHANGED] = ONE_MOVE
+            walk.control[MOVE_I] = move.i
+            walk.control[MOVE_J] = move.j
+            walk.control[MOVE_K] = move.k
+            walk.control[LEVEL] = 0
+            walk.control[COST] = cost
+            walk.totals[DIGEST] = mixed(digest, index, cost)
+            walk.control[AT_BEST] = 0
+            if cost < walk.control[BEST_COST]:
+                walk.control[AT_BEST] = 1
+                walk.control[BEST_COST] = cost
+                walk.control[BEST_AT] = iteration + iterations
+
+    return take_neighbour
+
+
+def escape_function(hooks: Hooks, rules: Rules, difference_of: Function, make_move: Function) -> Function:
+    """Make ``escape(has_moved, level, next_iteration, walk, run, data) -> i32``, which the whole team calls."""
+    rule, at_optimum, draws, restarts = rules.rule, rules.at_optimum, rules.draws, rules.restarts
+    level_count = len(rules.shapes)
+    make_random_moves = random_moves_function(rules, difference_of, make_move)
+    leave_optimum = shake_function(hooks, rules, make_random_moves)
+    restart = restart_function(rules, make_random_moves)
+
+    @function
+    def escape(has_moved: boolean, level: i32, next_iteration: i32, walk: Walk, run: WalkSettings, data: D) -> i32:
+        """Shake or restart a walk if it is at a local optimum or without success; return its `STOP`."""
+        reason = RUNNING
+        if rule == BEST or rule == FIRST:
+            if not has_moved and level + 1 >= level_count:
+                if at_optimum != HALT:
+                    leave_optimum(walk, run, data)
+                elif restarts:
+                    restart(next_iteration, walk, run, data)
+                else:
+                    reason = LOCAL_OPTIMUM
+        if rule == FOCUSED and not has_moved:
+            reason = LOCAL_OPTIMUM
+        if restarts:
+            if at_optimum != HALT or rule == TABU or rule == FOCUSED or draws:
+                if without_success(next_iteration, walk) >= run.limits[RESTART]:
+                    restart(next_iteration, walk, run, data)
+        return reason
+
+    return escape
 
 
 def step_function(hooks: Hooks, rules: Rules) -> Function:
-    """``step(key, one, run, data)``: make the move of ``key``; the whole team calls it."""
-    delta, begin, update, move_by, apply = hooks.delta, hooks.begin, hooks.update, hooks.move, rules.apply
-    shapes, change_kind, memory_kind, rule = rules.shapes, rules.change, rules.memory, rules.rule
-    at_optimum, note, draws, lag, restarts = rules.at_optimum, rules.note, rules.draws, rules.lag, rules.restarts
+    """Make ``take_step(key, walk, run, data)``, which the whole team calls."""
+    rule, record, draws, lag, level_count = rules.rule, rules.note, rules.draws, rules.lag, len(rules.shapes)
     draws_to_try = draws_function(rules.restarts)
-    first_of, second_of, third_of = decoders(rules.decode)
-    element_at = element_function(shapes, rules.decode)
-    scored = scored_function(hooks.value)
+    difference_of, make_move = difference_function(hooks), move_function(hooks, rules)
+    take_neighbour = neighbour_step_function(rules, difference_of, make_move)
+    escape = escape_function(hooks, rules, difference_of, make_move)
 
     @function
-    def make_move(one: Walk, move: AnyMove, data: D):
-        """Follow and make a move; all lanes of the team meet before and after."""
-        barrier()
-        if update is not None:
-            update(one.solution, move, data)
-            barrier()
-        if move_by is not None:
-            move_by(one.solution, move, data)
-        elif apply is not None:
-            apply(one.solution, move, one.length)
-        else:
-            change(change_kind, one.solution, move)
-        barrier()
-
-    @function
-    def leave_optimum(one: Walk, run: WalkSettings, data: D):
-        """Keep the better of this local optimum and the last one kept, and shake it by random moves."""
-        cost = one.control[COST]
-        safe = one.control[HOME_COST]
-        strength = run.limits[STRENGTH]
-        if at_optimum == SHAKE_HARDER:
-            strength = 1 if cost < safe else one.control[SHAKES] % run.limits[STRENGTH] + 1
-        digest = one.totals[DIGEST]
-        iteration = one.control[ITERATION]
-        keep_best(one)
-        barrier()
-        if cost <= safe:
-            copy_solution(one.solution, one.home, one.length)
-            safe = cost
-        else:
-            copy_solution(one.home, one.solution, one.length)
-            barrier()
-            if begin is not None:
-                begin(one.solution, data)
-            cost = safe
-        for shake in range(strength):
-            barrier()
-            draw = u32(iteration) * u32(256) + u32(shake)
-            index = random_below(run.sizes[0], u64(u32(run.limits[SEED])), one.number[0] + u64(SHAKING), draw)
-            i = first_of(shapes[0], index, one)
-            j = second_of(shapes[0], index, i, one)
-            move = AnyMove(i, j, third_of(shapes[0], index, i, j, one), change_kind)
-            difference = 0
-            if delta is not None:
-                difference = delta(one.solution, move, data)
-            else:
-                difference = scored(one.solution, move, cost, data)
-            if difference != NEVER:
-                make_move(one, move, data)
-                cost += difference
-                digest = mixed(digest, index, cost)
-        barrier()
-        is_best = cost < one.control[BEST_COST]
-        if is_best:
-            copy_solution(one.solution, one.best, one.length)
-        barrier()
-        if lane() == 0:
-            if is_best:
-                one.control[BEST_COST] = cost
-                one.control[BEST_AT] = iteration + 1
-            one.control[AT_BEST] = 0
-            one.control[COST] = cost
-            one.control[HOME_COST] = safe
-            one.control[SHAKES] = strength
-            one.control[LEVEL] = 0
-            one.control[CHANGED] = EVERYTHING
-            one.totals[DIGEST] = digest
-
-    @function
-    def begin_again(iteration: i32, one: Walk, run: WalkSettings, data: D):
-        """Go to a random solution by a large number of random moves.
-
-        Moves preserve the invariants of a neighbourhood, and their costs add up. Of the walk only its best remains.
-        """
-        cost = one.control[COST]
-        digest = one.totals[DIGEST]
-        restart = one.memory[one.room - RESTARTS]
-        moves = RESTART_MOVES * one.length
-        keep_best(one)
-        for shake in range(moves):
-            barrier()
-            draw = u32(restart) * u32(moves) + u32(shake)
-            index = random_below(run.sizes[0], u64(u32(run.limits[SEED])), one.number[0] + u64(RESTARTING), draw)
-            i = first_of(shapes[0], index, one)
-            j = second_of(shapes[0], index, i, one)
-            move = AnyMove(i, j, third_of(shapes[0], index, i, j, one), change_kind)
-            difference = 0
-            if delta is not None:
-                difference = delta(one.solution, move, data)
-            else:
-                difference = scored(one.solution, move, cost, data)
-            if difference != NEVER:
-                make_move(one, move, data)
-                cost += difference
-                digest = mixed(digest, index, cost)
-        barrier()
-        is_best = cost < one.control[BEST_COST]
-        if is_best:
-            copy_solution(one.solution, one.best, one.length)
-        for k in range(lane(), one.room - RESTART_WORDS, team_size()):
-            one.memory[k] = cost if lag > 0 else 0
-        barrier()
-        if lane() == 0:
-            if is_best:
-                one.control[BEST_COST] = cost
-                one.control[BEST_AT] = iteration
-            one.control[AT_BEST] = 0
-            one.control[COST] = cost
-            one.control[HOME_COST] = NEVER
-            one.control[SHAKES] = 0
-            one.control[LEVEL] = 0
-            one.control[CHANGED] = EVERYTHING
-            one.totals[DIGEST] = digest
-            one.memory[one.room - RESTARTS] = restart + 1
-            one.memory[one.room - BEGAN_AT] = iteration
-            if rule == ANNEAL:
-                one.heat[0] = run.cooling[HEAT_AT_START]
-        barrier()
-
-    @function
-    def take_neighbour(index: u32, key: u64, passed: i32, one: Walk, run: WalkSettings, data: D):
-        """Go to the neighbour of this index, and remember what the rule remembers of the move."""
-        level, cost, iteration = one.control[LEVEL], one.control[COST], one.control[ITERATION]
-        digest = one.totals[DIGEST]
-        i = element_at(0, level, index, 0, 0, one)
-        j = element_at(1, level, index, i, 0, one)
-        move = AnyMove(i, j, element_at(2, level, index, i, j, one), change_kind)
-        if rule == BEST or rule == TABU:
-            cost += packed_cost(key)
-        elif delta is not None:
-            difference = delta(one.solution, move, data)
-            cost += difference
-        else:
-            difference = scored(one.solution, move, cost, data)
-            cost += difference
-        if rule == TABU and lane() == 0:
-            word = random_word(u64(u32(run.limits[SEED])), one.number[0] + u64(LASTING), u32(iteration), u32(0))
-            tenure = run.limits[TENURE] + i32(word % u32(run.limits[TENURE_SPAN] + 1))
-            forbid(memory_kind, change_kind, one, index, move, iteration + 1 + tenure)
-        if cost >= one.control[BEST_COST]:
-            keep_best(one)
-        make_move(one, move, data)
-        if lane() == 0:
-            one.control[CHANGED] = ONE_MOVE
-            one.control[MOVE_I] = move.i
-            one.control[MOVE_J] = move.j
-            one.control[MOVE_K] = move.k
-            one.control[LEVEL] = 0
-            one.control[COST] = cost
-            one.totals[DIGEST] = mixed(digest, index, cost)
-            one.control[AT_BEST] = 0
-            if cost < one.control[BEST_COST]:
-                one.control[AT_BEST] = 1
-                one.control[BEST_COST] = cost
-                one.control[BEST_AT] = iteration + passed
-
-    @function
-    def take_step(key: u64, one: W, run: WalkSettings, data: D):
-        """Make the move of ``key`` with all its effects; the whole team calls this."""
-        level, iteration = one.control[LEVEL], one.control[ITERATION]
-        looked_at = u64(run.sizes[level])
-        passed = 1
+    def take_step(key: u64, walk: W, run: WalkSettings, data: D):
+        """Make the move of ``key`` with all its effects."""
+        level, iteration = walk.control[LEVEL], walk.control[ITERATION]
+        evaluated = u64(run.sizes[level])
+        iterations = 1
         index = packed_index(key)
-        moved = key != u64(NO_KEY)
+        has_moved = key != u64(NO_KEY)
         if draws:
-            passed = draws_to_try(one, run)
-            if moved:
-                passed = i32(index) + 1
-                index = proposed(index, one, run)
-            looked_at = u64(passed)
+            iterations = draws_to_try(walk, run)
+            if has_moved:
+                iterations = i32(index) + 1
+                index = proposed(index, walk, run)
+            evaluated = u64(iterations)
             if lag > 0:
-                note_costs(passed, lag, one)
+                note_costs(iterations, lag, walk)
         elif rule == FOCUSED:
-            looked_at = u64(1)
+            evaluated = u64(1)
         elif rule == FIRST:
-            if moved:
-                looked_at = u64(index) + 1
+            if has_moved:
+                evaluated = u64(index) + 1
         elif rule == BEST:
-            moved = moved and packed_cost(key) < 0
+            has_moved = has_moved and packed_cost(key) < 0
         barrier()
-        if moved:
-            take_neighbour(index, key, passed, one, run, data)
+        if has_moved:
+            take_neighbour(index, key, iterations, walk, run, data)
         elif lane() == 0:
-            one.control[CHANGED] = NOTHING_CHANGED
-            if level + 1 < len(shapes):
-                one.control[LEVEL] = level + 1
+            walk.control[CHANGED] = NOTHING_CHANGED
+            if level + 1 < level_count:
+                walk.control[LEVEL] = level + 1
         barrier()
         if lag > 0:
-            if lane() == 0 and moved:
-                one.memory[(iteration + passed - 1) % lag] = one.control[COST]
-        ended = RUNNING
-        if rule == BEST or rule == FIRST:
-            if not moved and level + 1 >= len(shapes):
-                if at_optimum == HALT:
-                    if restarts:
-                        begin_again(iteration + 1, one, run, data)
-                    else:
-                        ended = LOCAL_OPTIMUM
-                else:
-                    leave_optimum(one, run, data)
-                    barrier()
-        if rule == FOCUSED and not moved:
-            ended = LOCAL_OPTIMUM
-        if restarts:
-            if at_optimum != HALT or rule == TABU or rule == FOCUSED or draws:
-                if without_success(iteration + passed, one) >= run.limits[RESTART]:
-                    begin_again(iteration + passed, one, run, data)
+            if lane() == 0 and has_moved:
+                walk.memory[(iteration + iterations - 1) % lag] = walk.control[COST]
+        reason = escape(has_moved, level, iteration + iterations, walk, run, data)
         if lane() == 0:
-            one.totals[EVALUATIONS] = one.totals[EVALUATIONS] + looked_at
-            if rule == ANNEAL and iteration % run.limits[PLATEAU] + passed >= run.limits[PLATEAU]:
-                one.heat[0] = one.heat[0] * run.cooling[FACTOR]
-            one.control[ITERATION] = iteration + passed
-            one.control[STOP] = stop_reason(one, run, ended)
-            if note is not None:
-                note(one)
+            walk.totals[EVALUATIONS] = walk.totals[EVALUATIONS] + evaluated
+            if rule == ANNEAL and iteration % run.limits[PLATEAU] + iterations >= run.limits[PLATEAU]:
+                walk.heat[0] = walk.heat[0] * run.cooling[FACTOR]
+            walk.control[ITERATION] = iteration + iterations
+            walk.control[STOP] = stop_reason(walk, run, reason)
+            if record is not None:
+                record(walk)
         barrier()
 
     return take_step

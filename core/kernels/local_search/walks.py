@@ -1,4 +1,4 @@
-"""A walk of local search, as the kernels see it: its state, what all walks share, and the words of both.
+"""A walk of local search: its state in rows of arrays, the settings of all walks, and the words of both.
 
 `core.kernels.local_search.template` makes a walk's iterations, `core.kernels.local_search.moves` its moves.
 With a history a walk records each improvement of its best cost, until the host reads it.
@@ -6,53 +6,130 @@ With a history a walk records each improvement of its best cost, until the host 
 
 from __future__ import annotations
 
+from core.kernels.two_opt.climbs import splitmix64
 from core.lang import *
 
 S = Generic("S")
-R = Generic("R")  # `WalkSettings`, or a class of them that has more
-W = Generic("W")  # a `Walk`, or a class of it that has more
+R = Generic("R")  # `WalkSettings` or a subclass
+W = Generic("W")  # a `Walk` or a subclass
 
-# The words of a walk's `control`: the cost where it stands, and the best so far; iterations made, and in which it came
-# to the best; why it stopped; which of its neighbourhoods it looks at; what the last iteration changed, and by which
-# move; the cost of `home`; how many random moves the last shake made; whether it stands at the best so far, which is
-# copied to `best` only when the walk leaves it: a walk that improves in every iteration would copy in every iteration.
-COST, BEST_COST, ITERATION, BEST_AT, STOP, LEVEL, CHANGED, MOVE_I, MOVE_J, MOVE_K, HOME_COST, SHAKES, AT_BEST = range(
-    13
-)
+# Words of a walk's `control`.
+COST = 0
+"""Cost of the present solution."""
+BEST_COST = 1
+"""Cost of the best solution so far."""
+ITERATION = 2
+"""Number of iterations made."""
+BEST_AT = 3
+"""Iteration that found the best solution so far."""
+STOP = 4
+"""State of the walk, or its reason to stop: `RUNNING` and following."""
+LEVEL = 5
+"""Neighbourhood of the next scan."""
+CHANGED = 6
+"""Effect of the last iteration: `NOTHING_CHANGED` and following."""
+MOVE_I = 7
+"""First number of the last move."""
+MOVE_J = 8
+"""Second number of the last move."""
+MOVE_K = 9
+"""Third number of the last move."""
+HOME_COST = 10
+"""Cost of `Walk.home`."""
+SHAKES = 11
+"""Number of random moves of the last shake."""
+AT_BEST = 12
+"""1 if the present solution is the best so far. The walk copies it to `Walk.best` when it leaves it, so a walk that
+improves in every iteration copies nothing."""
 CONTROL = 13
-# Values of CHANGED, about the last iteration.
-NOTHING_CHANGED, ONE_MOVE, EVERYTHING = range(3)
-# Values of STOP; a walk that records its improvements waits until the host has read them
-# (`core.kernels.local_search.walks`).
-RUNNING, LOCAL_OPTIMUM, TARGET_REACHED, NO_IMPROVEMENT, ITERATIONS_DONE, RESTING = range(6)
-# The words of a walk's `totals`.
-DIGEST, EVALUATIONS = range(2)
+"""Number of words of `control`."""
+
+# Values of `CHANGED`.
+NOTHING_CHANGED = 0
+"""The iteration made no move."""
+ONE_MOVE = 1
+"""The iteration made one move: `MOVE_I` and following."""
+EVERYTHING = 2
+"""The solution is new: another start, a shake or a restart."""
+
+# Values of `STOP`.
+RUNNING = 0
+"""The walk continues."""
+LOCAL_OPTIMUM = 1
+"""No neighbour can be taken."""
+TARGET_REACHED = 2
+"""The best cost is at most `TARGET`."""
+NO_IMPROVEMENT = 3
+"""`PATIENCE` iterations have not improved the best cost."""
+ITERATIONS_DONE = 4
+"""The walk has made `MOST_ITERATIONS` iterations."""
+RESTING = 5
+"""A walk with a history waits until the host has read its records."""
+
+# Words of a walk's `totals`.
+DIGEST = 0
+"""Digest of the walk's moves."""
+EVALUATIONS = 1
+"""Number of evaluated neighbours."""
 TOTALS = 2
-# The words of a run's `limits`: largest number of iterations, target cost, iterations without improvement; fixed and
-# random part of the tabu tenure; random moves of a shake; draws at one temperature, and the number evaluated side by
-# side; iterations without a better best before a restart; chance of a random repair, in 65536ths.
-MOST_ITERATIONS, TARGET, PATIENCE, TENURE, TENURE_SPAN, STRENGTH, PLATEAU, BATCH, SEED, RESTART, NOISE = range(11)
+"""Number of words of `totals`."""
+
+# Words of a run's `limits`.
+MOST_ITERATIONS = 0
+"""Largest number of iterations."""
+TARGET = 1
+"""Cost at which a walk stops."""
+PATIENCE = 2
+"""Iterations without improvement before a walk stops."""
+TENURE = 3
+"""Fixed part of the tabu tenure."""
+TENURE_SPAN = 4
+"""Largest random part of the tabu tenure."""
+STRENGTH = 5
+"""Random moves of a shake."""
+PLATEAU = 6
+"""Draws at one temperature."""
+BATCH = 7
+"""Draws evaluated side by side."""
+SEED = 8
+"""Seed of all random words."""
+RESTART = 9
+"""Iterations without improvement before a walk restarts."""
+NOISE = 10
+"""Chance of a random repair, in 65536ths."""
 LIMITS = 11
-# The numbers of a run's `cooling`: the factor, then -ln((r + 1/2) / 4096) for r = 0 ... 4095.
-FACTOR, DRAWS = 0, 1
+"""Number of words of `limits`."""
+
+# Numbers of a run's `cooling`.
+FACTOR = 0
+"""Factor of the temperature after each plateau."""
+DRAWS = 1
+"""First of 4096 numbers -ln((r + 1/2) / 4096) for r = 0, 1, ..."""
 COOLING = 4097
-# Behind them where a walk restarts: the temperature of the start.
+"""Number of elements of `cooling` without restarts."""
 HEAT_AT_START = 4097
-# The last words of the memory of a walk that restarts: its restarts, and the iteration after which it began again.
-RESTARTS, BEGAN_AT = 2, 1
+"""Temperature of the start, with restarts."""
+
+# Words at the end of the memory of a walk that restarts, counted from the end.
+RESTARTS = 2
+"""Number of restarts."""
+BEGAN_AT = 1
+"""Iteration of the last restart."""
 RESTART_WORDS = 2
+"""Number of these words."""
+
 RESTART_MOVES = 4
 """Random moves of a restart for each element of a solution."""
 
 
 @bundle
 class Walk:
-    """The state of one walk.
+    """The state of a walk.
 
-    ``best`` is the best solution so far, unless it is the present one (`AT_BEST`). ``memory`` is the tabu memory of
-    ``room`` words, ``home`` the local optimum to which an iterated search returns, ``heat`` the temperature, ``number``
-    identifies the walk among those of all ranks. A solution has ``length`` elements; a vector of values has ``choices``
-    for each.
+    ``control`` and ``totals`` have the words listed above. ``best`` is the best solution so far, unless that is the
+    present one (`AT_BEST`). ``memory`` is the tabu memory of ``room`` words, ``home`` the local optimum to which an
+    iterated search returns, ``heat`` the temperature, ``number`` the walk's number among the walks of all ranks. A
+    solution has ``length`` elements; an element of a vector of values has ``choices`` values.
     """
 
     control: Array[i32] = Row(CONTROL)
@@ -81,9 +158,9 @@ class WalkSettings:
 class Draw:
     """Random neighbour of a walk, for a rule of acceptance.
 
-    ``cost`` is that of the present solution, ``new`` that of the neighbour, ``best`` the best so far, and ``before``
-    that of the walk some iterations ago, or of its start. ``iteration`` counts draws from 0, ``random`` has 32 random
-    bits.
+    Costs: ``cost`` of the present solution, ``new`` of the neighbour, ``best`` of the best solution so far, and
+    ``before`` of the walk some iterations ago, or at its start. ``iteration`` counts draws from 0, ``random`` has 32
+    random bits.
     """
 
     cost: i32
@@ -96,7 +173,7 @@ class Draw:
 
 @bundle
 class Move:
-    """A neighbour of a solution as three integers, -1 where not used."""
+    """A neighbour of a solution as three integers, -1 if not used."""
 
     i: i32
     j: i32
@@ -105,14 +182,14 @@ class Move:
 
 @bundle
 class AnyMove(Move):
-    """A move and its kind: ``change`` is one of the changes of `core.kernels.local_search.moves`, a constant."""
+    """A move and its kind, one of the changes of `core.kernels.local_search.moves`."""
 
     change: Const[i32]
 
 
 @bundle
 class Share:
-    """Of neighbours ``first`` to ``end - 1`` those of one worker of several; a worker is a team or a lane."""
+    """The part of neighbours ``first`` to ``end - 1`` for one of several workers; a worker is a team or a lane."""
 
     worker: i32
     workers: i32
@@ -120,14 +197,18 @@ class Share:
     end: u32
 
 
-# The words of a walk's `counts`: steps that it may still make, and notes that it has written, before the host looks.
-DUE, RECORDED = range(2)
+# Words of a walk's `counts`, which the host reads and writes.
+DUE = 0
+"""Number of steps left before the walk rests."""
+RECORDED = 1
+"""Number of improvements recorded."""
 COUNTS = 2
+"""Number of words of `counts`."""
 
 
 @bundle
 class RecordingWalk(Walk):
-    """A walk with room for ``places`` notes: after which iteration, at which cost, and after how many evaluations."""
+    """A walk with ``places`` records of improvements: iteration, cost and number of evaluations."""
 
     counts: Array[i32] = Row(COUNTS)
     iterations: Array[i32] = Row("places")
@@ -137,22 +218,42 @@ class RecordingWalk(Walk):
 
 
 @function
-def record_improvement(one: RecordingWalk):
-    """Record a better best cost after a step; called by the lane that made it.
+def record_improvement(walk: RecordingWalk):
+    """Record an improvement of the best cost after a step; called by the lane that made the step.
 
-    The walk waits when no place is left, so that no record is lost, and after its last step, so that it makes no more
+    The walk rests when no place is left, so that no record is lost, and after its last step, so that it makes no more
     steps while the host continues other walks.
     """
-    due = one.counts[DUE] - 1
-    one.counts[DUE] = due
-    rests = due <= 0
-    iteration = one.control[ITERATION]
-    if one.control[BEST_AT] == iteration:
-        noted = one.counts[RECORDED]
-        one.iterations[noted] = iteration
-        one.costs[noted] = one.control[BEST_COST]
-        one.evaluations[noted] = one.totals[EVALUATIONS]
-        one.counts[RECORDED] = noted + 1
-        rests = rests or noted + 1 >= one.places
-    if rests and one.control[STOP] == RUNNING:
-        one.control[STOP] = RESTING
+    steps_left = walk.counts[DUE] - 1
+    walk.counts[DUE] = steps_left
+    is_resting = steps_left <= 0
+    iteration = walk.control[ITERATION]
+    if walk.control[BEST_AT] == iteration:
+        recorded = walk.counts[RECORDED]
+        walk.iterations[recorded] = iteration
+        walk.costs[recorded] = walk.control[BEST_COST]
+        walk.evaluations[recorded] = walk.totals[EVALUATIONS]
+        walk.counts[RECORDED] = recorded + 1
+        is_resting = is_resting or recorded + 1 >= walk.places
+    if is_resting and walk.control[STOP] == RUNNING:
+        walk.control[STOP] = RESTING
+
+
+@function
+def copy_solution(source: Array[S], target: Array[S], length: i32):
+    """Copy a solution by all lanes of the team."""
+    for p in range(lane(), length, team_size()):
+        target[p] = source[p]
+
+
+@function
+def keep_best(walk: Walk):
+    """Copy the present solution to `Walk.best` if it is the best so far; call it before the walk leaves it."""
+    if walk.control[AT_BEST] == 1:
+        copy_solution(walk.solution, walk.best, walk.length)
+
+
+@function
+def mixed(digest: u64, index: u32, cost: i32) -> u64:
+    """Return the digest of a trajectory after one more move."""
+    return splitmix64(digest + u64(0x9E3779B97F4A7C15) ^ ((u64(index) << 32) | u64(u32(cost))))
