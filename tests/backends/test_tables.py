@@ -26,10 +26,10 @@ class Given:
 
 
 @function
-def gathered(first: i32, step: i32, out: Array[E], facts: Given):
+def gathered(first: i32, step: i32, out: Array[E], given: Given):
     """Every element once, far from its predecessor."""
-    for i in range(first, facts.n, step):
-        out[i] = facts.table[(i * 7 + 3) % facts.n]
+    for i in range(first, given.n, step):
+        out[i] = given.table[(i * 7 + 3) % given.n]
 
 
 @kernel

@@ -95,13 +95,13 @@ def test_a_rank_of_several_cores_is_bound_to_so_many(asked, expected, note):
     ids=["root", "too few cores", "GPUs", "fewer than GPUs", "an allocation"],
 )
 def test_the_machine_or_an_allocation_says_how_many_and_where(asked, here, expected, notes):
-    assert words(asked, here=here) == (f"mpirun {expected}", notes)
+    assert words(asked, resources=here) == (f"mpirun {expected}", notes)
 
 
 def test_every_gpu_of_every_host_has_a_rank():
-    assert words(on(TWO), here=GPUS)[0].startswith("mpirun -n 4 --hostfile hosts --map-by ppr:2:node ")
+    assert words(on(TWO), resources=GPUS)[0].startswith("mpirun -n 4 --hostfile hosts --map-by ppr:2:node ")
     allocated = KNOWN._replace(allocation=SlurmAllocation(2, None, 4))
-    assert words(LaunchRequest(None), here=allocated)[0].startswith("mpirun -n 8 --map-by ppr:4:node ")
+    assert words(LaunchRequest(None), resources=allocated)[0].startswith("mpirun -n 8 --map-by ppr:4:node ")
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=
 @contextmanager
 def one_host_slurm(folder):
     """Start the daemons, with `SLURM_CONF` in this process's environment; skip if they cannot run."""
-    missing = [name for name in DAEMONS if program_path(name) is None]
+    missing = [name for name in DAEMONS if locate(name) is None]
     if missing:
         pytest.skip(f"no Slurm of one host: {', '.join(missing)} not installed")
     if os.geteuid():
@@ -74,9 +74,7 @@ def one_host_slurm(folder):
 @contextmanager
 def daemon(folder, name, *arguments):
     with (folder / f"{name}.said").open("w") as output:
-        process = subprocess.Popen(
-            [program_path(name), *arguments], stdout=output, stderr=output, stdin=subprocess.DEVNULL
-        )
+        process = subprocess.Popen([locate(name), *arguments], stdout=output, stderr=output, stdin=subprocess.DEVNULL)
     try:
         yield
     finally:
@@ -88,7 +86,7 @@ def daemon(folder, name, *arguments):
             process.wait()
 
 
-def program_path(name):
+def locate(name):
     """Path of a program, possibly an administrator's."""
     return shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
 

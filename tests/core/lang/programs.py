@@ -275,14 +275,12 @@ def packed(texts):
     """One kernel that runs every program on every row without an error."""
     functions = [f"@function\ndef p{k}({PARAMETERS}) -> {kind}:\n{text}\n" for k, (kind, text) in enumerate(texts)]
     arrays = "".join(f", {name}_: Array[{kind}]" for name, kind in INPUTS.items())
-    arguments = ", ".join(f"{name}_[i]" for name in INPUTS)
+    args = ", ".join(f"{name}_[i]" for name in INPUTS)
     lines = ["@kernel", f"def run(n: i32, valid: Array[u8]{arrays}, whole: Array[u64], real: Array[f64]):"]
     lines.append("    for i in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):")
     for k, (kind, _) in enumerate(texts):
         target, cast = ("real", "f64") if kind in FLOATS else ("whole", "u64")
-        lines.append(
-            f"        if valid[{k} * n + i] != 0:\n            {target}[{k} * n + i] = {cast}(p{k}({arguments}))"
-        )
+        lines.append(f"        if valid[{k} * n + i] != 0:\n            {target}[{k} * n + i] = {cast}(p{k}({args}))")
     source = HEADER + "\n".join([*functions, *lines, ""])
     path = f"<random programs {hash(source)}>"
     linecache.cache[path] = (len(source), None, source.splitlines(keepends=True), path)

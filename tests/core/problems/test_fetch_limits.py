@@ -128,7 +128,7 @@ def test_a_signal_leaves_nothing_behind(what, number, code, site, environment, t
     site.answer = silent if what == "archive" else slow
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    variables = environment | {
+    env = environment | {
         "TMPDIR": str(temporary),
         "ONEKERNEL_CACHE": str(tmp_path / "cache"),
         "TSPLIB_URL": site.url,
@@ -137,11 +137,9 @@ def test_a_signal_leaves_nothing_behind(what, number, code, site, environment, t
         "PIP_CONFIG_FILE": os.devnull,
         "PIP_CACHE_DIR": str(tmp_path / "pip"),
     }
-    variables.pop("TSPLIB_DIR", None)
+    env.pop("TSPLIB_DIR", None)
     words = [sys.executable, "-m", "core.problems", "fetch", what, *([NAME] if what == "tsplib" else [])]
-    with subprocess.Popen(
-        words, cwd=ROOT, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as job:
+    with subprocess.Popen(words, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as job:
         assert soon(lambda: site.asked)
         job.send_signal(number)
         said = job.communicate(timeout=60)

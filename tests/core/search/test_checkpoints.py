@@ -328,14 +328,10 @@ def test_branch_and_bound_of_a_knapsack_goes_on_where_it_stood(cpu):
     )
     assert kept.states
     for state in kept.states:
-        outcome = KnapsackBranchAndBound(cpu, Solo(), HARD, most_nodes=50_000).run(
+        ended = KnapsackBranchAndBound(cpu, Solo(), HARD, most_nodes=50_000).run(
             checkpointer=Kept().checkpointer(state)
         )
-        assert (outcome.value, outcome.nodes, outcome.chosen.tolist()) == (
-            whole.value,
-            whole.nodes,
-            whole.chosen.tolist(),
-        )
+        assert (ended.value, ended.nodes, ended.chosen.tolist()) == (whole.value, whole.nodes, whole.chosen.tolist())
 
 
 def test_rows_that_a_checkpoint_is_to_have_are_rows_of_the_data(cpu, monkeypatch):

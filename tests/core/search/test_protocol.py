@@ -28,12 +28,10 @@ def kind(request):
 def test_a_search_is_made_and_run_with_the_same_arguments(kind):
     assert list(inspect.signature(kind.search).parameters)[:2] == ["backend", "communicator"]
     expected = inspect.signature(Search.run).parameters
-    parameters = inspect.signature(kind.search.run).parameters
-    assert list(parameters)[: len(expected)] == list(expected)
-    assert all(
-        (parameters[name].kind, parameters[name].default) == (one.kind, one.default) for name, one in expected.items()
-    )
-    assert all(one.kind == one.KEYWORD_ONLY for one in list(parameters.values())[2:])
+    args = inspect.signature(kind.search.run).parameters
+    assert list(args)[: len(expected)] == list(expected)
+    assert all((args[name].kind, args[name].default) == (one.kind, one.default) for name, one in expected.items())
+    assert all(one.kind == one.KEYWORD_ONLY for one in list(args.values())[2:])
 
 
 def test_what_is_found_says_the_same_of_itself_and_the_callback_hears_of_it(kind, cpu):

@@ -41,7 +41,7 @@ def lengths_of(distances, tours):
     return lengths if tours.shape[1] > 1 else 0 * lengths
 
 
-def run_search(distances, k, start, backend=CPU, **options):
+def solve(distances, k, start, backend=CPU, **options):
     result = BalasSimonettiSearch(backend, Solo(), distances, RestrictedSettings(k, **options), start).run()
     assert result.tour.dtype == np.uint16
     assert result.tour[0] == 0
@@ -68,7 +68,7 @@ def case(seed, n, high, symmetric=False):
 def test_the_shortest_of_all_tours_that_the_rule_allows(n, k, high, symmetric, tiling, seed):
     distances, start = case(seed, n, high, symmetric)
     tours = start[allowed(n, k)]
-    result = run_search(distances, k, start, tiling=tiling)
+    result = solve(distances, k, start, tiling=tiling)
     assert result.length == lengths_of(distances, tours).min()
     assert result.start_length == lengths_of(distances, start[None])[0]
     from_0 = {tuple(np.roll(tour, -int(tour.argmin()))) for tour in tours}
@@ -85,8 +85,8 @@ def test_a_layer_has_the_papers_number_of_states(k):
 @pytest.mark.parametrize(("n", "k", "high", "tiling"), [(6, 3, 3, "none"), (9, 4, 1000, "auto"), (12, 2, 50, "auto")])
 def test_the_same_tour_on_every_backend(backend, n, k, high, tiling):
     distances, start = case(5, n, high)
-    expected = run_search(distances, k, start, rotations=2)
-    one = run_search(distances, k, start, backend, rotations=2, tiling=tiling)
+    expected = solve(distances, k, start, rotations=2)
+    one = solve(distances, k, start, backend, rotations=2, tiling=tiling)
     assert one.tour.tolist() == expected.tour.tolist()
     assert replace(one, tour=None) == replace(expected, tour=None)
 
@@ -94,9 +94,9 @@ def test_the_same_tour_on_every_backend(backend, n, k, high, tiling):
 @pytest.mark.parametrize(("lanes", "tiling"), [(7, "auto"), (4, "none"), (32, "auto")])
 def test_lanes_in_either_order_find_the_same(in_order, lanes, tiling):
     distances, start = case(7, 9, 4)
-    expected = run_search(distances, 4, start, rotations=3)
+    expected = solve(distances, 4, start, rotations=3)
     in_order.capabilities = in_order.capabilities._replace(max_team_size=lanes)
-    one = run_search(distances, 4, start, in_order, rotations=3, tiling=tiling)
+    one = solve(distances, 4, start, in_order, rotations=3, tiling=tiling)
     assert one.tour.tolist() == expected.tour.tolist()
     assert replace(one, tour=None) == replace(expected, tour=None)
 
@@ -105,15 +105,15 @@ def test_a_rotation_whose_team_needs_too_many_registers_has_a_smaller_team():
     distances, start = case(7, 9, 4)
     oracle = PythonBackend(PythonBackend.devices()[0])
     oracle.most_lanes = lambda program: 8 if program.kernel.name == "layers_in_teams" else 1024
-    assert run_search(distances, 4, start, oracle).tour.tolist() == run_search(distances, 4, start).tour.tolist()
+    assert solve(distances, 4, start, oracle).tour.tolist() == solve(distances, 4, start).tour.tolist()
 
 
 @pytest.mark.parametrize("tiling", ["auto", "none"])
 def test_choices_of_a_few_layers_at_a_time_give_the_same_tour(tiling):
     distances, start = case(9, 100, 1000)
-    expected = run_search(distances, 5, start)
+    expected = solve(distances, 5, start)
     for room in (1, 7 * 48, 50 * 48):
-        one = run_search(distances, 5, start, tiling=tiling, room=room)
+        one = solve(distances, 5, start, tiling=tiling, room=room)
         assert one.tour.tolist() == expected.tour.tolist()
 
 
@@ -132,17 +132,15 @@ def test_many_layers_follow_the_recurrence_in_plain_python():
                     longer[key] = min(longer.get(key, 1 << 60), length + int(table[last, city]))
         ways = longer
         assert len(ways) <= states_of(k)
-    assert run_search(distances, k, start).length == min(
-        length + int(table[last, 0]) for (_, last), length in ways.items()
-    )
+    assert solve(distances, k, start).length == min(length + int(table[last, 0]) for (_, last), length in ways.items())
 
 
 def test_of_the_rotations_the_best_and_of_equals_the_first():
     n, k = 30, 4
     distances, start = case(13, n, 40)
-    alone = [run_search(distances, k, np.roll(start, -turn)) for turn in range(n)]
+    alone = [solve(distances, k, np.roll(start, -turn)) for turn in range(n)]
     best = min(range(n), key=lambda turn: alone[turn].length)
-    rotated = run_search(distances, k, start, rotations=n)
+    rotated = solve(distances, k, start, rotations=n)
     assert rotated.length < alone[0].length
     assert rotated.tour.tolist() == alone[best].tour.tolist()
     assert rotated.cells == n * alone[0].cells
@@ -152,7 +150,7 @@ def test_of_the_rotations_the_best_and_of_equals_the_first():
 def test_improving_ends_where_no_pass_finds_a_shorter_tour(rotations, monkeypatch):
     monkeypatch.setattr("core.search.progress.PROGRESS_INTERVAL_S", 0)
     distances, start = case(15, 40, 1000)
-    once = run_search(distances, 5, start, rotations=rotations)
+    once = solve(distances, 5, start, rotations=rotations)
     reported = []
     search = BalasSimonettiSearch(CPU, Solo(), distances, RestrictedSettings(5, True, rotations), start)
     improved = search.run(callback=lambda progress: reported.append((progress.done, progress.cost)))
@@ -175,12 +173,12 @@ def test_the_start_tour_is_greedy_and_2opt_on_the_host_and_on_the_device(monkeyp
             device = start_tour(CPU, distances)
         device = np.roll(device, -int(device.argmin()))
         assert expected.tolist() in (device.tolist(), [0, *device[:0:-1].tolist()])
-        assert run_search(distances, 6, None).start_length == lengths_of(distances, expected[None])[0]
+        assert solve(distances, 6, None).start_length == lengths_of(distances, expected[None])[0]
 
 
 def test_asymmetric_distances_start_from_nearest_neighbours():
     distances, _ = case(19, 20, 1000)
-    one = run_search(distances, 6, None)
+    one = solve(distances, 6, None)
     assert one.start_length == lengths_of(distances, nearest_neighbour_tour(distances)[None])[0] > one.length
 
 
@@ -189,7 +187,7 @@ def test_a_few_cities_and_any_diagonal():
         distances, start = case(21, n, 100)
         np.fill_diagonal(distances, -5)
         expected = held_karp(distances).length
-        assert run_search(distances, 9, start).length == run_search(distances, 9, None).length == expected
+        assert solve(distances, 9, start).length == solve(distances, 9, None).length == expected
 
 
 def test_what_cannot_be_solved_is_refused_in_one_line():

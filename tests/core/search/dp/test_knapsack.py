@@ -27,7 +27,7 @@ instances = st.builds(
 )
 
 
-def run_search(search):
+def solve(search):
     result = search.run()
     weight, value = search.instance.weight_and_value(result.chosen)
     assert (weight, value) == (result.weight, result.value)
@@ -39,7 +39,7 @@ def run_search(search):
 @settings(max_examples=100, deadline=None)
 @given(instances)
 def test_the_value_and_the_selection_of_a_plain_table(cpu, instance):
-    assert run_search(KnapsackSearch(cpu, Solo(), instance)) == best_selection(instance)
+    assert solve(KnapsackSearch(cpu, Solo(), instance)) == best_selection(instance)
 
 
 def passed(backend, row, reach, weights, values, at_once=1):
@@ -94,7 +94,7 @@ def test_every_cell_of_a_pass_wherever_the_items_begin_to_fit(cpu):
 @settings(max_examples=60, deadline=None)
 @given(instances)
 def test_the_papers_engine_finds_the_same(cpu, instance):
-    assert run_search(KnapsackSearch(cpu, Solo(), instance, tiling="none")) == best_selection(instance)
+    assert solve(KnapsackSearch(cpu, Solo(), instance, tiling="none")) == best_selection(instance)
 
 
 SMALL = [
@@ -110,9 +110,7 @@ def test_the_same_selection_on_every_backend(backend, tiling):
     larger = [generate("strongly-correlated", 4, 333, seed=1, largest=1000), generate("paper", 7, 150, seed=3)]
     slow = backend.name in ("python", "cuda")
     for instance in SMALL if slow else SMALL + larger:
-        assert run_search(KnapsackSearch(backend, Solo(), instance, tiling=tiling, team_size=1)) == best_selection(
-            instance
-        )
+        assert solve(KnapsackSearch(backend, Solo(), instance, tiling=tiling, team_size=1)) == best_selection(instance)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +124,7 @@ def test_lanes_do_not_race(in_order, lanes):
     )[: 3 if lanes > 2 else 2]:
         search = KnapsackSearch(in_order, Solo(), instance, team_size=lanes)
         assert search.table.teams == -(-(search.capacity + 1) // (32 * lanes))
-        assert run_search(search) == best_selection(instance)
+        assert solve(search) == best_selection(instance)
 
 
 def test_values_of_more_than_32_bits(cpu):
@@ -137,7 +135,7 @@ def test_values_of_more_than_32_bits(cpu):
     small = Knapsack("just fits", np.array([1, 1]), np.array([BIG - 1, 1]), 2)
     search = KnapsackSearch(cpu, Solo(), small)
     assert search.value_type.__name__ == "u32"
-    assert run_search(search) == (BIG, {0, 1})
+    assert solve(search) == (BIG, {0, 1})
 
 
 @pytest.mark.parametrize("spill", [False, True])
@@ -148,7 +146,7 @@ def test_a_window_smaller_than_the_decisions_changes_nothing(cpu, tiling, spill,
         instance = generate("weakly-correlated", items, 3000, seed=items)
         whole = KnapsackSearch(cpu, Solo(), instance, tiling=tiling)
         narrow = KnapsackSearch(cpu, Solo(), instance, tiling=tiling, room=2200, folder=folder)
-        assert run_search(narrow) == run_search(whole) == best_selection(instance)
+        assert solve(narrow) == solve(whole) == best_selection(instance)
         again = narrow.run()
         assert again.value == whole.run().value
         assert again.streamed_bytes > 2000
@@ -233,15 +231,13 @@ def test_an_incumbent_that_reaches_the_bound_is_proved_when_the_limit_comes(cpu)
 def test_a_search_in_slices_is_the_same_search(cpu, monkeypatch):
     instance = generate("almost-strongly-correlated", 30, seed=4)
     whole = KnapsackBranchAndBound(cpu, Solo(), instance).run()
-    reported = []
+    calls = []
     monkeypatch.setattr("core.search.dp.knapsack.branch_and_bound.FIRST_BUDGET", 7)
     monkeypatch.setattr("core.search.dp.knapsack.branch_and_bound.GROWTH", 1)
     monkeypatch.setattr("core.search.progress.PROGRESS_INTERVAL_S", 0)
-    parted = KnapsackBranchAndBound(cpu, Solo(), instance).run(callback=reported.append)
+    parted = KnapsackBranchAndBound(cpu, Solo(), instance).run(callback=calls.append)
     assert (parted.value, parted.nodes, parted.digest) == (whole.value, whole.nodes, whole.digest)
-    assert len(reported) == -(-whole.nodes // 7) and [one.done for one in reported] == sorted(
-        one.done for one in reported
-    )
+    assert len(calls) == -(-whole.nodes // 7) and [one.done for one in calls] == sorted(one.done for one in calls)
 
 
 def test_what_is_no_such_search_is_refused_in_one_line(cpu):
