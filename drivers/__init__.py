@@ -1,11 +1,9 @@
-"""Programs of the suite: one module for each `python -m drivers.NAME`, and packages with the code that they share.
+"""Programs of the suite: a module for each `python -m drivers.NAME`, and packages with code that they share.
 
 A program declares a workload (`drivers.workload.declaration.Workload`) and its options. `runs` executes it, writes
-records, and prints results; `experiments` starts many runs and makes a page of `reports` from their records.
-
-Other packages do not import `drivers`; `onekernel.py` takes the library from `drivers.library`.
-A module that is no program belongs in a package: workload, options, runs, experiments, library, cli, peers, cluster.
-Programs of further problems are in the folder `more`, from where `drivers.labs` and its like are imported.
+records and prints results; `experiments` starts many runs and makes a page of `reports` from their records. Modules
+that are no programs belong in a package. Programs of further problems are in `more`; `drivers.labs` and others are
+imported from there. Only `onekernel.py` imports `drivers` from outside, through `drivers.library`.
 """
 
 import atexit
@@ -18,20 +16,20 @@ __path__.append(os.path.join(__path__[0], "more"))
 
 def prepare_process() -> None:
     """Prepare a process that runs one of these programs and nothing else, before most of its imports."""
-    # An interrupt among the imports that follow is no crash either.
+    # Interrupts during the following imports are no crashes either.
     from drivers.cli.interrupts import install_handlers
 
     install_handlers()
-    # Objects made at the start of a program live to its end. Garbage collection at the start and at the end would take
-    # a third of the processor time of a short run, and 64 ranks on two cores pay for it.
+    # Objects made at the start of a program live to its end. Garbage collection would take a third of a short run's
+    # processor time, and 64 ranks on two cores pay for it.
     gc.set_threshold(100_000, 50, 100)
     atexit.register(gc.freeze)
 
 
 def search_current_folder_last() -> None:
-    """Look for modules in the current folder after all others: a user may have a `core.py` or `reports.py` there."""
+    """Search for modules in the current folder last: a user may have a `core.py` or `reports.py` there."""
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    # `-m` puts it first, unless Python was told not to (-P).
+    # `-m` puts it first, unless Python has `-P`.
     if not sys.flags.safe_path and sys.path[0] != root:
         sys.path.append(sys.path.pop(0))
 

@@ -11,7 +11,6 @@ from drivers.workload.registry import all_workloads
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the list; returns the exit code."""
     import argparse
 
     argparse.ArgumentParser(

@@ -88,17 +88,13 @@ class AntOptions(
     plot: OutputFile | None = None
 
     def settled(self) -> AntOptions:
-        """Return these options with defaults filled in.
-
-        Raises `UserError` if an option changes nothing without another, or for an invalid stop criterion.
-        """
+        """Return these options with defaults filled in. Refuse options without effect and invalid stop criteria."""
         unlimited = self.iterations is None and self.seconds is None
         settled = replace(self, ants=self.settings().ants, iterations=ITERATIONS if unlimited else self.iterations)
         settled.chosen_stop().check()
         return settled
 
     def chosen_stop(self) -> Stop:
-        """Return the combined stop criteria."""
         from core.search.stop import Iterations, Seconds, Stop, Target
 
         stop = Stop()
@@ -113,10 +109,6 @@ class AntOptions(
         return stop
 
     def settings(self) -> Settings:
-        """Return the settings, after refusing options that would change nothing.
-
-        Raises `UserError` if an option changes nothing without another.
-        """
         chosen = {name: getattr(self, name) for name in Settings._fields if getattr(self, name) is not None}
         settings = Settings(**chosen)
         for names, holds, needed in NEEDS:
@@ -154,7 +146,6 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
     scaled = "ants"
 
     def load(self, options: AntOptions, ranks: int) -> Task:
-        """Load the instance, after a check of the settings."""
         settled = options.settled()
         if settled.seconds is not None:
             refuse_clocked_records(settled, "another limit")
@@ -170,7 +161,7 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
         return task
 
     def search(self, backend: Any, ranks: Any, problem: Any, options: AntOptions) -> Any:
-        """Return the colony, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
+        """Return the colony, compiled and warmed up alone; it synchronises with other ranks when it runs."""
         from cluster.mpi.proxies import Rehearsal
         from core.search.ant_colony import AntColony
 
@@ -191,15 +182,11 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
         return run.searched(callback, stop, history=history)
 
     def shorter(self, run: PreparedRun[AntOptions], iterations: int) -> AntOptions:
-        """Return options with at most this number of iterations and no time limit."""
         options = run.options
         return replace(options, iterations=min(iterations, options.iterations or iterations), seconds=None)
 
     def work(self, run: PreparedRun[AntOptions]) -> RepetitionWork | None:
-        """Estimate the cities that ants compare in their steps; climbs after them are not estimated.
-
-        A target may end the run earlier. Returns None for a time limit.
-        """
+        """Estimate the cities that ants compare in their steps, without climbs; None for a time limit."""
         n, settings, options = run.problem.n, run.options.settings(), run.options
         if options.iterations is None or options.seconds is not None:
             return None
@@ -209,12 +196,10 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
         )
 
     def parameters(self, run: PreparedRun[AntOptions]) -> dict[str, Any]:
-        """Return the settings, and the limits beside the number of iterations."""
         limits = {name: getattr(run.options, name) for name in ("seconds", "target")}
         return {**run.options.settings()._asdict(), **{name: one for name, one in limits.items() if one is not None}}
 
     def headline(self, run: PreparedRun[AntOptions]) -> str:
-        """Return the algorithm and the instance, in a line."""
         settings, colony, ranks = run.options.settings(), run.search, run.ranks
         ants = f"{settings.colonies} colonies of {settings.ants}" if settings.colonies > 1 else f"{settings.ants}"
         choice = f", {settings.candidates} candidates" if settings.candidates else ""
@@ -228,7 +213,6 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
         )
 
     def result(self, run: PreparedRun[AntOptions], outcome: Any) -> RepetitionResult:
-        """Return the best tour of all colonies."""
         colony = run.search
         of_colony = f" of colony {outcome.colony}" if run.options.settings().colonies > 1 else ""
         length = f"length {outcome.length}{describe_gap(outcome.length, run.problem.optimum)}"

@@ -23,9 +23,9 @@ USAGE = "FILE.py[:CLASS] [options of the problem]"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Check the problem that the first argument names; returns the exit code.
+    """Check the problem of the first argument; return the exit code.
 
-    Raises `UserError` if there is no such file or problem, the file does not run, or the problem has an error.
+    Raises `UserError` for a missing file or problem, a file that fails, or an error of the problem.
     """
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] in (["-h"], ["--help"]):
@@ -42,9 +42,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def load_module(path: str) -> ModuleType:
-    """Return the module of a file, which finds its neighbours as a program that is started does.
+    """Return the module of a file, which finds its neighbours as a started program does.
 
-    Raises `UserError` if there is no such file, or it does not run.
+    Raises `UserError` if there is no such file, or it fails.
     """
     from backends.show import execute_file
 
@@ -61,9 +61,9 @@ def load_module(path: str) -> ModuleType:
 
 
 def find_problem(path: str, name: str) -> Any:
-    """Return the problem or class of that name in a file; without a name the one class of problems that it defines.
+    """Return a file's problem or class of that name; without a name its only class of problems.
 
-    Raises `UserError` if the file has none, several, or something else of that name.
+    Raises `UserError` if the file has none, several, or another object of that name.
     """
     module = load_module(path)
     names = problem_class_names(module)
@@ -80,7 +80,6 @@ def find_problem(path: str, name: str) -> Any:
 
 
 def problem_class_names(module: ModuleType) -> list[str]:
-    """Names of the classes of problems that a module defines itself."""
     return [name for name, one in vars(module).items() if is_problem_class(one) and one.__module__ == module.__name__]
 
 

@@ -21,21 +21,10 @@ from core.program_parser import COMMAND, COMPLETION_VARIABLE, refuse_unknown
 
 DRIVERS = "drivers."
 WIDTH = 80
-"""Columns of a terminal, in which the list stands."""
 
 
 class ConsoleProgram(NamedTuple):
-    """A program other than a workload.
-
-    Attributes
-    ----------
-    title
-        One line of description.
-    module
-        Module for `python -m`.
-    words
-        Words before its arguments.
-    """
+    """A program other than a workload: a line of description, its module, and words before its arguments."""
 
     title: str
     module: str
@@ -64,12 +53,9 @@ OTHER_PROGRAMS = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the program that the first argument names with the arguments behind it; returns the exit code.
+    """Run the program that the first argument names; return the exit code.
 
-    Parameters
-    ----------
-    argv
-        The command's arguments; None: those of this process, which then has no other work.
+    ``argv`` None means the arguments of this process, which then has no other work.
     """
     if argv is None:
         drivers.prepare_process()
@@ -85,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if program is not None and not program.module.startswith(DRIVERS):
         import runpy
 
-        # As `python -m` does, with nothing that it would not import.
+        # Like `python -m`, with no further imports.
         runpy.run_module(program.module, run_name="__main__")
         return 0
     from drivers.cli.exit_codes import run_driver
@@ -94,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def entry_point(name: str, program: ConsoleProgram | None) -> Callable[[Sequence[str] | None], int]:
-    """Return the main function of a driver; its module has its own name here, by which ranks exchange what it declares.
+    """Return a driver's main function; its module keeps its own name, by which ranks exchange its classes.
 
     Raises `UserError` if there is no program of that name.
     """
@@ -116,7 +102,6 @@ def entry_point(name: str, program: ConsoleProgram | None) -> Callable[[Sequence
 
 
 def print_list(_: Sequence[str] | None) -> int:
-    """Print the list of programs, a line each."""
     from drivers.workload.registry import all_workloads
 
     titles = {name: program.title for name, program in PROGRAMS_BEFORE_WORKLOADS.items()}
@@ -129,7 +114,6 @@ def print_list(_: Sequence[str] | None) -> int:
 
 
 def format_list(titles: Mapping[str, str]) -> str:
-    """Return names and descriptions in two columns, wrapped at the terminal's width."""
     import textwrap
 
     column = max(map(len, titles)) + 2
@@ -147,16 +131,15 @@ def print_version(_: Sequence[str] | None) -> int:
 
 
 COMMAND_OPTIONS = {"--help": print_list, "-h": print_list, "--version": print_version}
-"""Options of the command itself."""
 
 
 # --- completion ---
 
 
 def words_to_complete() -> list[str]:
-    """Return the command's words before the one that a shell asks about; completes the first one itself, and then ends.
+    """Return the command's words before the one to complete; complete the first one here, and end.
 
-    `argcomplete` tells programs by variables, and hands them no arguments.
+    `argcomplete` passes variables to programs, and no arguments.
     """
     import argparse
 
@@ -170,7 +153,7 @@ def words_to_complete() -> list[str]:
     words: list[str] = split_line(line, point)[3][1:]
     if words:
         program = OTHER_PROGRAMS.get(words[0])
-        # A number: how many words are the program's name, with which its own parser begins.
+        # The number of words of the program's name, where its own parser begins.
         os.environ[COMPLETION_VARIABLE] = "1" if program and program.words else "2"
         return words
     from drivers.workload.registry import NAMES

@@ -28,7 +28,7 @@ from drivers.workload.run_time import RepetitionWork
 
 DEFAULT_INSTANCE, GENERATED_INSTANCE = "bays29", "uniform:25:seed=1"
 MOST_VERIFIED = 20
-"""Most cities for `--verify` by another algorithm, which needs twice the memory for each city."""
+"""Most cities for `--verify` by another algorithm, whose memory doubles with each city."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,6 @@ class ExactOptions(
     plot: OutputFile | None = None
 
     def refuse_idle(self) -> None:
-        """Refuse options that would change nothing for any instance."""
         if self.enumerate is not None and self.bound != "none":
             raise UserError("--enumerate changes nothing here: expected with --bound none")
         if self.depth is not None and (self.bound not in ("edges", "none") or self.enumerate == "permutations"):
@@ -76,7 +75,6 @@ class ExactOptions(
         self.refuse_seed()
 
     def refuse_checks_of(self, instance: Any) -> None:
-        """Refuse a check of more cities than it supports."""
         if self.verify and instance.n > MOST_VERIFIED:
             raise UserError(
                 f"--verify: found {instance.n} cities in {instance.name}, expected at most {MOST_VERIFIED}: the "
@@ -88,7 +86,7 @@ class ExactOptions(
 GAVE_UP = "the search stopped early; this is its incumbent"
 MOST_ENUMERATED = 10
 MOST_BY_EDGES = 17
-"""Cities up to which the thesis' bound takes seconds on one core."""
+"""Largest number of cities for which the thesis' bound takes seconds on one core."""
 
 
 class ExactWorkload(tours.TourWorkload[ExactOptions]):
@@ -110,7 +108,7 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
         return task
 
     def search(self, backend: Any, ranks: Any, problem: Any, options: ExactOptions) -> Any:
-        """Return the search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
+        """Return the search, compiled and warmed up alone; it synchronises with other ranks when it runs."""
         from cluster.mpi.proxies import Rehearsal
         from core.search.exact import ExactSearch
 
@@ -147,7 +145,7 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
         return settings
 
     def result(self, run: PreparedRun[ExactOptions], outcome: Any) -> RepetitionResult:
-        """Return the shortest tour; the number of nodes depends on when the incumbent improved."""
+        """Return the shortest tour; the number of nodes depends on the times of incumbents."""
         known = " (the optimum)" if run.problem.optimum == outcome.length else ""
         counted = "" if outcome.optimal_tours is None else f", shortest tours: {outcome.optimal_tours}"
         root = "" if outcome.root_bound is None else f"bound at the root {outcome.root_bound}, "
@@ -191,21 +189,18 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
                 yield VerifierVerdict(name)
 
     def fitted(self, instance: Any) -> tuple[str, ...]:
-        """Use the thesis' bound if it takes seconds, which keeps every device busy; else 1-trees."""
+        """Use the thesis' bound if it takes seconds and so keeps every device busy; else 1-trees."""
         return ("--bound", "edges") if instance.n <= MOST_BY_EDGES else ()
 
     def once(self, run: PreparedRun[ExactOptions], callback: Any) -> Any:
         return run.searched(callback, history=keeps_history(run.options))
 
     def work(self, run: PreparedRun[ExactOptions]) -> RepetitionWork | None:
-        """Count all tours, which are slower as numbers; unknown with a bound."""
+        """Count all tours, which are slower as numbers; None with a bound."""
         return RepetitionWork.of(run.search, 7e6 if run.options.enumerate == "permutations" else 5e7)
 
     def on_one_core(self, options: ExactOptions) -> bool:
-        """Return True for 1-trees: they leave few nodes, so that one core is done before a GPU has begun.
-
-        It takes 0.7 ms for bays29, a GPU 10 to 18.
-        """
+        """True for 1-trees: with few nodes, one core ends before a GPU begins (0.7 ms for bays29, a GPU 10 to 18)."""
         return options.bound in (None, "one-tree")
 
 
@@ -224,16 +219,7 @@ def solve(distances: Any, backend: str = "cpu", **options: Any) -> Any:
         Name of the backend, as for `--backend`.
     **options
         ``bound``, ``enumerate``, ``depth``, ``mapping``, ``unrolled``, ``count`` and ``start`` of
-        `core.search.exact.ExactSearch`.
-
-    Returns
-    -------
-    core.search.exact.Solution
-
-    Raises
-    ------
-    UserError
-        As `ExactSearch` raises it.
+        `core.search.exact.ExactSearch`, which raises `UserError`.
     """
     import backends
     from cluster import Solo

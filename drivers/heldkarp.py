@@ -28,7 +28,7 @@ from drivers.workload.dynamic_programming import DpWorkload
 from drivers.workload.run_time import RepetitionWork
 
 DEFAULT_K = 8
-"""Default of `--k` for instances that are too large for a proof."""
+"""Default of `--k` for instances too large for a proof."""
 MOST_ASYMMETRIC = 20
 """Most cities for `--verify` with asymmetric distances."""
 
@@ -52,7 +52,6 @@ class HeldKarpOptions(
         return bool(self.instance or self.matrix)
 
     def refuse_idle(self) -> None:
-        """Refuse options that would change nothing for any instance."""
         self.refuse_seed()
         if self.spill is not None and not self.published:
             raise UserError("--spill changes nothing here: nothing leaves the device without --mapping published")
@@ -62,10 +61,7 @@ class HeldKarpOptions(
                 raise UserError(f"--{name} needs --trace: without it there is a length and no tour")
 
     def settled(self, instance: Any) -> HeldKarpOptions:
-        """Return these options, with k if a proof is not possible.
-
-        Raises `UserError` for options that would change nothing for this instance, or a check that is not possible.
-        """
+        """Return these options, with k if a proof is impossible. Refuse idle options and impossible checks."""
         from core.search.dp.held_karp.search import MOST_CITIES
 
         k = self.k
@@ -93,7 +89,6 @@ class HeldKarpOptions(
         return replace(self, k=k)
 
     def check_others(self, instance: Any) -> None:
-        """Refuse checks by other algorithms that do not support this number of cities."""
         from core.problems.tsp.distances import is_symmetric
         from core.search.exact import MOST_CITIES
 
@@ -127,14 +122,13 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
     standard = ("--instance", "uniform:24:seed=1")
 
     def load(self, options: HeldKarpOptions, ranks: int) -> Task:
-        """Load the instance, and choose if the search is restricted."""
         options.refuse_idle()
         task = tours.small_instance(options, "gr21", "uniform:20:seed=1", symmetric=False)
         tours.refuse_blank_drawing(options, task.problem)
         return task._replace(options=options.settled(task.problem).by_mapping())
 
     def search(self, backend: Any, ranks: Any, problem: Any, options: HeldKarpOptions) -> Any:
-        """Return the search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
+        """Return the search, compiled and warmed up alone; it synchronises with other ranks when it runs."""
         from cluster.mpi.proxies import Rehearsal
 
         alone = Rehearsal(ranks)
@@ -157,11 +151,11 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
         return search
 
     def once(self, run: PreparedRun[HeldKarpOptions], callback: Any) -> Any:
-        """Search once; the tour of a restricted search is always traced."""
+        """Search once; a restricted search always traces its tour."""
         return super().once(run, callback) if run.options.k is None else run.searched(callback)
 
     def work(self, run: PreparedRun[HeldKarpOptions]) -> RepetitionWork | None:
-        """Count all transitions, of one pass if the search is restricted; waves are many launches for few cells."""
+        """Count all transitions, of one pass if restricted; waves are many launches for few cells."""
         usual = 2e8 if run.options.k is not None else 2e7 if run.options.tiling == "none" else 8e8
         return RepetitionWork.of(run.search, usual)
 
@@ -176,7 +170,6 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
         return f"{where} memory for up to {search.most_cities} cities ({search.room * devices:,} bytes, {lengths})"
 
     def result(self, run: PreparedRun[HeldKarpOptions], outcome: Any) -> RepetitionResult:
-        """Return the shortest tour of all, or of a neighbourhood."""
         instance, k = run.problem, run.options.k
         if k is None:
             known = " (the optimum)" if instance.optimum == outcome.length else ""
@@ -217,7 +210,6 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
             yield VerifierVerdict(name, None if length == outcome.length else f"{name} finds length {length}")
 
     def progress_label(self, run: PreparedRun[HeldKarpOptions]) -> str:
-        """Layers of subsets, or passes over a neighbourhood."""
         return self.doing if run.options.k is None else "passes"
 
     def save(self, run: PreparedRun[HeldKarpOptions], tour: Any) -> None:

@@ -22,7 +22,7 @@ from drivers.workload.history import keeps_history
 from drivers.workload.run_time import RepetitionWork
 
 MOVES = 10**9
-"""Moves of a comparison's repetition, those that a pruned scan leaves out included: about a second on one core."""
+"""Moves of a comparison's repetition, including pruned ones: about a second on one core."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,6 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions]):
     scaled = "climbers"
 
     def load(self, options: ClimbOptions, ranks: int) -> Task:
-        """Load the instance, after refusing options that would change nothing, or exclude each other."""
         if options.assign and options.mapping != "published":
             raise UserError("--assign changes nothing here: expected with --mapping published")
         if options.scan == "pruned" and options.mapping == "published":
@@ -69,7 +68,7 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions]):
         return task
 
     def search(self, backend: Any, ranks: Any, problem: Any, options: ClimbOptions) -> Any:
-        """Hill climbing, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
+        """Return hill climbing, compiled and warmed up alone; it synchronises with other ranks when it runs."""
         from cluster.mpi.proxies import Rehearsal
         from core.search.hill_climbing.search import HillClimbing
 
@@ -80,7 +79,7 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions]):
         return climbing
 
     def once(self, run: PreparedRun[ClimbOptions], callback: Any) -> Any:
-        """Climb; `result` repeats the best climb when the clock has stopped."""
+        """Climb; `result` repeats the best climb after the clock has stopped."""
         from core.search.stop import Iterations
 
         stop, history = Iterations(run.options.climbers), keeps_history(run.options)
@@ -92,7 +91,7 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions]):
         return RepetitionWork(run.options.climbers * n * (n * (n - 1) // 2), "moves", 1e9)
 
     def result(self, run: PreparedRun[ClimbOptions], outcome: Any) -> RepetitionResult:
-        """Return the shortest tour of all climbs; its climb is repeated by the climber's number."""
+        """Return the shortest tour of all climbs, by a repetition of its climb."""
         steps, (fewest, most) = outcome.steps / outcome.climbs, outcome.steps_of_a_climb
         length = f"length {outcome.length}{describe_gap(outcome.length, run.problem.optimum)}"
         tour = run.once(outcome.climber, lambda: run.search.tour_of(outcome.climber))

@@ -57,7 +57,6 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
         return Task(options.settled(instance, ranks).by_mapping(), instance, instance.source)
 
     def search(self, backend: Any, ranks: Any, problem: Any, options: KnapsackOptions) -> Any:
-        """Return the search, compiled and warm."""
         search: Any
         if options.method == "core":
             from core.search.dp.knapsack.expanding_core import KnapsackCore
@@ -90,11 +89,10 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
         return {"method": run.options.method}
 
     def execution(self, run: PreparedRun[KnapsackOptions]) -> dict[str, Any]:
-        """Return the settings of the table, if there is one."""
         return {**super().execution(run), "tiling": None if run.options.bounded else run.options.tiling}
 
     def result(self, run: PreparedRun[KnapsackOptions], outcome: Any) -> RepetitionResult:
-        """Return the largest value; all cells of the table count, even those that were not needed."""
+        """Return the largest value; all cells of the table count, even unneeded ones."""
         options, instance = run.options, run.problem
         packed = streamed = ""
         if outcome.chosen is not None:
@@ -122,7 +120,7 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
     def judges(
         self, run: PreparedRun[KnapsackOptions], outcome: Any, result: RepetitionResult
     ) -> Iterator[VerifierVerdict]:
-        """Compare with the scorer of the selection, the file's optimum, and NumPy if requested or quick."""
+        """Compare with the selection's scorer, the file's optimum, and NumPy if requested or quick."""
         options, instance = run.options, run.problem
         if outcome.chosen is not None:
             weight, value = instance.weight_and_value(outcome.chosen)
@@ -144,11 +142,9 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
                 file.writelines(f"{item}\n" for item in chosen.nonzero()[0].tolist())
 
     def progress_label(self, run: PreparedRun[KnapsackOptions]) -> str:
-        """Nodes of branch and bound, or items."""
         return "nodes" if run.options.method == "bb" else self.doing
 
     def on_one_core(self, options: KnapsackOptions) -> bool:
-        """Return True for the methods without a table, which run on one core."""
         return options.bounded
 
 

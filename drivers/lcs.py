@@ -33,7 +33,7 @@ from drivers.workload.dynamic_programming import DpWorkload
 
 DEFAULT_INSTANCE = "half:20000:seed=1"
 MOST_VERIFIED_CELLS = 2_000_000_000
-"""Most cells for which the plain scorer always computes the length again; it takes 0.2 s."""
+"""Most cells for which the plain scorer always computes the length again, in 0.2 s."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,6 @@ class LcsOptions(DpOptions, table="lcs", chosen=DEFAULT_INSTANCE, tilings=TILING
         return bool(self.strings or self.instance or self.text)
 
     def refuse_idle(self) -> None:
-        """Refuse options that would change nothing."""
         super().refuse_idle()
         for name in ("packed", "data_memory"):
             if getattr(self, name) is not None and not self.published:
@@ -63,10 +62,7 @@ class LcsOptions(DpOptions, table="lcs", chosen=DEFAULT_INSTANCE, tilings=TILING
             raise UserError("--output needs --trace: without it there is a length and no subsequence")
 
     def chosen_pair(self) -> Any:
-        """Return the two strings.
-
-        Raises `UserError` if they are named twice, or cannot be read.
-        """
+        """Return the two strings. Raises `UserError` if they are named twice, or cannot be read."""
         from core.problems.tables import strings
 
         sources = [bool(self.strings), self.instance is not None, self.text is not None]
@@ -80,7 +76,6 @@ class LcsOptions(DpOptions, table="lcs", chosen=DEFAULT_INSTANCE, tilings=TILING
 
 
 LINE = 70
-"""Letters in a line of a FASTA file."""
 
 
 class LcsWorkload(DpWorkload[LcsOptions]):
@@ -101,7 +96,7 @@ class LcsWorkload(DpWorkload[LcsOptions]):
         return Task(options.by_mapping(), pair, pair.source)
 
     def search(self, backend: Any, ranks: Any, problem: Any, options: LcsOptions) -> Any:
-        """Return the search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
+        """Return the search, compiled and warmed up alone; it synchronises with other ranks when it runs."""
         from cluster.mpi.proxies import Rehearsal
         from core.search.dp.lcs.search import LongestCommonSubsequence
 
@@ -139,7 +134,7 @@ class LcsWorkload(DpWorkload[LcsOptions]):
         )
 
     def judges(self, run: PreparedRun[LcsOptions], outcome: Any, result: RepetitionResult) -> Iterator[VerifierVerdict]:
-        """Compare with the scorer of the subsequence, the generator, and plain Python if requested or quick."""
+        """Compare with the subsequence's scorer, the generator, and plain Python if requested or quick."""
         from core.problems.tables.strings import lcs_length
 
         pair, length = run.problem, outcome.length
@@ -155,7 +150,6 @@ class LcsWorkload(DpWorkload[LcsOptions]):
             yield VerifierVerdict("plain Python", None if again == length else f"plain Python finds length {again}")
 
     def save(self, run: PreparedRun[LcsOptions], pairs: Any) -> None:
-        """The subsequence as --output says."""
         path = run.options.output
         if path is None or pairs is None:
             return

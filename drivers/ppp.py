@@ -34,10 +34,7 @@ class PppOptions(SearchOptions, generator="101-117:seed=5", chosen=DEFAULT_INSTA
     )
 
     def settled(self, chosen: str | None, ranks: int) -> Self:
-        """Return these options with defaults filled in.
-
-        Raises `UserError` for a layout of histograms that the evaluation does not have.
-        """
+        """Return these options with defaults filled in. Refuse a layout of histograms that the evaluation lacks."""
         settled = super().settled(chosen, ranks)
         by_histograms = self.evaluation == "histogram" or (self.evaluation == "auto" and self.mapping == "published")
         if self.layout is not None and not by_histograms:
@@ -46,7 +43,7 @@ class PppOptions(SearchOptions, generator="101-117:seed=5", chosen=DEFAULT_INSTA
 
 
 class PppWorkload(LocalSearchWorkload):
-    """Changes of two signs; an iteration looks at every pair of columns and all rows."""
+    """Changes of two signs; an iteration examines every pair of columns and all rows."""
 
     name = "ppp"
     title = "local search for the permuted perceptron problem"
@@ -55,7 +52,6 @@ class PppWorkload(LocalSearchWorkload):
     iterations, usual_size = 160, 73**3
 
     def load_problem(self, options: PppOptions) -> tuple[Any, str]:
-        """Return the problem, and where its instance came from."""
         from core.problems.ppp.problem import Ppp
 
         problem = Ppp.load(options.instance or DEFAULT_INSTANCE, options.data, layout=options.layout or "local")

@@ -23,7 +23,7 @@ class QapOptions(SearchOptions, generator="taillard:40:seeds=1,2", chosen=DEFAUL
 
 
 class QapWorkload(LocalSearchWorkload):
-    """Exchanges of facilities; an iteration takes the square of the size."""
+    """Exchanges of facilities; the time of an iteration grows with the square of the size."""
 
     name = "qap"
     title = "local search for the quadratic assignment problem"
@@ -33,14 +33,10 @@ class QapWorkload(LocalSearchWorkload):
     iterations, usual_size = 10_000, 30**2
 
     def load_problem(self, options: QapOptions) -> tuple[Any, str]:
-        """Return the problem, and where its instance came from."""
         from core.problems.qap.problem import Qap
 
         problem = Qap.load(options.instance or DEFAULT_INSTANCE, options.data)
         return problem, problem.instance.source
-
-    def size(self, problem: Any) -> int:
-        return int(problem.encoding.n**2)
 
 
 QAP = QapWorkload()

@@ -59,33 +59,26 @@ class TspWorkload(LocalSearchWorkload):
             return super().load(replace(options, algorithm="ils"), ranks)
         return task
 
-    def made(self, backend: Any, ranks: Any, problem: Any, options: Any) -> Any:
-        """Return iterated 3-opt, or local search."""
+    def make_search(self, backend: Any, ranks: Any, problem: Any, options: Any) -> Any:
         if options.algorithm != THREE_OPT:
-            return super().made(backend, ranks, problem, options)
+            return super().make_search(backend, ranks, problem, options)
         from core.search.tours import IteratedThreeOpt
 
         return IteratedThreeOpt(backend, ranks, problem.instance, walks=options.walks, seed=options.seed)
 
     def rounds_per_second(self, options: Any, problem: Any) -> float:
-        """Return the number of perturbations that a core usually makes in a second."""
         is_three_opt = options.algorithm == THREE_OPT
         return PERTURBATIONS_PER_SECOND if is_three_opt else super().rounds_per_second(options, problem)
 
     def details(self, problem: Any) -> Mapping[str, Any]:
-        """Return details of the instance for a record."""
         return tours.instance_details(problem.instance)
 
     def load_problem(self, options: TspOptions) -> tuple[Any, str]:
-        """Return the problem, and the source of its instance."""
         from core.problems.tsp.problem import TspTour
 
         task = tours.available_instance(options)
         tours.refuse_blank_drawing(options, task.problem)
         return TspTour(task.problem), task.source
-
-    def size(self, problem: Any) -> int:
-        return int(problem.encoding.n**2)
 
     def save_problem(self, run: PreparedRun[SearchOptions], solution: Any) -> None:
         tours.save_tour(self.name, run.options, self.for_peers(run.problem), solution)

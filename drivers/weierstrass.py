@@ -35,7 +35,7 @@ class WeierstrassOptions(SearchOptions, generator="100 (coordinates)", chosen=DE
 
 
 class WeierstrassWorkload(LocalSearchWorkload):
-    """Drawn points; a neighbour takes as long as there are coordinates."""
+    """Drawn points; a neighbour's time grows with the number of coordinates."""
 
     name = "weierstrass"
     title = "local search for the Weierstrass function's minimum"
@@ -45,7 +45,6 @@ class WeierstrassWorkload(LocalSearchWorkload):
     iterations, usual_size = 20, 10 * 10_000
 
     def load_problem(self, options: WeierstrassOptions) -> tuple[Any, str]:
-        """Return the problem, and where its instance came from."""
         from core.problems.weierstrass.problem import Weierstrass
 
         settings = {"points": options.points, "dtype": options.dtype, "seed": options.seed}

@@ -1,8 +1,6 @@
 """Reports from records of runs (JSON Lines): statistics, comparisons, papers' exhibits, plots and Markdown pages.
 
 A `Record` is a run. `records` reads and joins them, `statistics` summarises repetitions and seeds, `comparison` puts
-runs of equal work side by side, and `pages` and `plots` show the result.
-
-Other packages import from its subpackages and `reports.runs`; `python -m reports` is the command line.
-Nothing here runs a search or imports a device: that belongs to `drivers` and `backends`.
+runs of equal work side by side, and `pages` and `plots` show the result. `python -m reports` is the command line.
+Nothing here runs a search or imports a device: `drivers` and `backends` do.
 """

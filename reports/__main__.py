@@ -24,7 +24,7 @@ from reports.twelve_rules.verdicts import rules_markdown
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit code: 0 done, 1 a page or a rule is not kept, 2 user mistake."""
+    """Run the command line; return the exit code: 0 done, 1 a page or rule is not kept, 2 user error."""
     options = _parser().parse_args(argv)
     try:
         if options.command in PAGES:
@@ -40,7 +40,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _make_pages(options: argparse.Namespace) -> int:
-    """Make or check the repository's pages."""
     written, troubles = make_pages(options)
     if written:
         print_paths(written)
@@ -75,10 +74,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _cost(text: str) -> int | float:
-    """A cost as it was typed: whole numbers stay whole.
-
-    Raises `ValueError`, which argparse reports, if it is no finite number.
-    """
+    """Read a cost; whole numbers stay whole. Raises `ValueError`, which argparse reports, for infinite ones."""
     value = float(text)
     if not math.isfinite(value):
         raise ValueError(text)
@@ -121,23 +117,20 @@ def _write_ioh(records: Sequence[Record], options: argparse.Namespace) -> Sequen
 
 
 def print_paths(written: Sequence[Path]) -> None:
-    """Print the paths of the report; standard output may be closed.
-
-    Raises `UserError` if standard output cannot be written.
-    """
+    """Print the paths of the report. Raises `UserError` if standard output cannot be written."""
     try:
         for path in written:
             print(path)
         sys.stdout.flush()
     except OSError as error:
-        # Python would try to write buffered output again at its end.
+        # Python would write buffered output again at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
             raise UserError(f"standard output: {error.strerror}; the report is in {written[0]}") from None
 
 
 def _compare(records: Sequence[Record], options: argparse.Namespace) -> Sequence[Path]:
-    """Compare records, those of each instance; advise where several works have a report of their own."""
+    """Compare records, by instance; advise if several works have separate reports."""
     try:
         sections = comparison.compare_records(records)
     except UnequalWorkError as error:
@@ -208,7 +201,7 @@ COMMANDS = {
         "and their page keep. Writes Markdown to standard output.",
     ),
 }
-"""Each command: the function that writes, where to, and the texts of its help."""
+"""Each command: the function that writes, the default folder, and texts of its help."""
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Files of TOML that say what is shown, read into types of msgspec. An error names the file, the place and the key."""
+"""TOML files that configure reports, read into types of msgspec. An error names the file, the place and the key."""
 
 from __future__ import annotations
 
@@ -15,13 +15,7 @@ Part = TypeVar("Part")
 
 
 class DataFile:
-    """A file of TOML and its content.
-
-    Raises
-    ------
-    UserError
-        It cannot be read, or is no TOML.
-    """
+    """A file of TOML and its content. Raises `UserError` if it cannot be read."""
 
     def __init__(self, path: Path, parse_float: Callable[[str], float] = float) -> None:
         self.path = path
@@ -31,31 +25,21 @@ class DataFile:
             raise UserError(f"{path}: expected TOML, found {error}") from None
 
     def part(self, kind: type[Part], content: Any, place: str) -> Part:
-        """Convert a part of the content to a type.
-
-        Raises `UserError` if a key is missing, unknown or of another type.
-        """
+        """Convert a part of the content to a type. Raises `UserError` for missing, unknown or wrong keys."""
         try:
             return msgspec.convert(content, kind)
         except msgspec.ValidationError as error:
             raise UserError(f"{self.path}: {place}: {error}") from None
 
     def tables(self, key: str) -> dict[str, dict[str, Any]]:
-        """Return the tables that the file has under a key, by their names.
-
-        Raises `UserError` if there is something else than tables.
-        """
+        """Return the tables under a key, by their names. Raises `UserError` for anything else."""
         return self.part(dict[str, dict[str, Any]], self.content.get(key, {}), key)
 
     def among(self, place: str, what: str, values: Sequence[str], expected: Sequence[str]) -> None:
-        """Demand that all that was found is among what is expected.
-
-        Raises `UserError` with the unexpected value if one is not.
-        """
+        """Check that all found values are expected; raises `UserError` with the first that is not."""
         for value in values:
             if value not in expected:
                 self.wrong(place, f"the {what} {value!r}", f"some of {', '.join(expected) or 'nothing'}")
 
     def wrong(self, place: str, found: str, expected: str) -> NoReturn:
-        """Raise the error of a place."""
         raise UserError(f"{self.path}: {place}: found {found}, expected {expected}")

@@ -17,18 +17,16 @@ ROOT = Path(__file__).parents[1]
 
 
 def git(*arguments: str) -> list[str]:
-    """Run git; returns the lines of its output: files relative to the top of the checkout."""
     return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
 def changed(revision: str) -> set[str]:
-    """Files that differ from a revision, and new ones."""
     return {*git("diff", "--name-only", revision), *git("ls-files", "--others", "--exclude-standard")}
 
 
 @cache
 def known() -> frozenset[str]:
-    """All files of the checkout, those that a change removed included."""
+    """All files of the checkout, including those that a change removed."""
     return frozenset(
         [*git("ls-files"), *git("ls-files", "--others", "--exclude-standard"), *git("diff", "--name-only", "HEAD")]
     )
@@ -41,7 +39,6 @@ def at_the_top() -> frozenset[str]:
 
 
 def files_of(name: str) -> Iterator[str]:
-    """The files of a dotted name: a module, or a package, and the packages above it."""
     parts = name.split(".")
     for k in range(1, len(parts) + 1):
         path = "/".join(parts[:k])
@@ -50,7 +47,6 @@ def files_of(name: str) -> Iterator[str]:
 
 @cache
 def reached(file: str) -> frozenset[str]:
-    """Files that a Python file imports or names."""
     if not file.endswith(".py") or not (ROOT / file).exists():
         return frozenset()
     mentioned: set[str] = set()
@@ -73,7 +69,6 @@ def reached(file: str) -> frozenset[str]:
 
 
 def reached_by(starts: Iterable[str]) -> set[str]:
-    """All files that can be reached from some."""
     seen: set[str] = set()
     left = list(starts)
     while left:
@@ -85,7 +80,7 @@ def reached_by(starts: Iterable[str]) -> set[str]:
 
 
 def tests_of(files: set[str]) -> list[str]:
-    """Test modules that reach one of some files, a module beside a data file, or the tests of a page."""
+    """Test modules that reach one of these files, a module beside a data file, or the tests of a page."""
     if not files:
         return []
     files = files | {module for file in files for module in beside(file)}
@@ -94,14 +89,14 @@ def tests_of(files: set[str]) -> list[str]:
 
 
 def beside(file: str) -> set[str]:
-    """The modules that may read a file which is no module: those of the nearest folder that has some."""
+    """Modules of the nearest folder that has some: they may read this data file."""
     if file.endswith(".py"):
         return set()
     if file.endswith(".md"):
         return {one for one in known() if one.startswith("tests/docs/")}
     folders = [f"{folder}/" for folder in map(str, Path(file).parents) if folder != "."]
-    found = ({one for one in known() if one.endswith(".py") and one.startswith(folder)} for folder in folders)
-    return next(filter(None, found), set())
+    neighbours = ({one for one in known() if one.endswith(".py") and one.startswith(folder)} for folder in folders)
+    return next(filter(None, neighbours), set())
 
 
 if __name__ == "__main__":

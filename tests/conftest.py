@@ -24,7 +24,6 @@ KINDS = (*backends.NAMES, "wide")
 CONFORMANCE = (*KINDS, "pocl")
 MPIRUN_S = 200
 STARTS_RANKS = {"mpirun", "hosts", "slurm"}
-"""Fixtures."""
 DEMANDED = [name for name in os.environ.get("ONEKERNEL_BACKENDS", "").split(",") if name]
 tested: dict[str, str] = {}
 
@@ -42,7 +41,6 @@ hypothesis.settings.load_profile(EXAMPLES)
 
 
 def pytest_addoption(parser):
-    """Add what `make test` asks for."""
     parser.addoption("--kernel-coverage", action="store_true", help="tell which lines of kernels ran as plain Python")
     parser.addoption(
         "--record-durations", action="store_true", help="write how long tests took to tests/durations.json"
@@ -51,7 +49,6 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    """Watch plain-Python runs, or the time, if asked to."""
     if config.getoption("--kernel-coverage"):
         config.pluginmanager.register(KernelCoverage())
     if config.getoption("--record-durations"):
@@ -60,35 +57,32 @@ def pytest_configure(config):
 
 @pytest.fixture(scope="session", autouse=True)
 def temporary_files(tmp_path_factory, pytestconfig):
-    """Fail at the end if tests of this process have left temporary files behind."""
+    """Fail at the end if tests of this process have left temporary files."""
     with own_temporary_folder(tmp_path_factory.getbasetemp(), pytestconfig.pluginmanager):
         yield
 
 
 @pytest.fixture(scope="session")
 def shared_data():
-    """The folder of TSPLIB and other instances beside the checkout."""
     if not SHARED_DATA.is_dir():
         pytest.skip("no instances beside the checkout (../shared/data)")
     return SHARED_DATA.resolve()
 
 
 def of_platform(platform, extra):
-    """The index of the first OpenCL device of a platform."""
-    found = backends.backend_class("opencl").devices()
-    index = next((d.index for d in found if d.driver.startswith(platform)), None)
+    devices = backends.backend_class("opencl").devices()
+    index = next((d.index for d in devices if d.driver.startswith(platform)), None)
     if index is None:
         raise backends.Unavailable(f"no device of {platform}; pip install 'onekernel[{extra}]'")
     return index
 
 
 def pocl():
-    """PoCL, also where another device is preferred."""
     return backends.create("opencl", of_platform(icd.POCL, "opencl"))
 
 
 def wide():
-    """A GPU's launch shapes without a GPU: Intel's runtime for CPUs runs teams of lanes rightly, which PoCL does not."""
+    """A GPU's launch shapes without a GPU: Intel's runtime for CPUs runs teams of lanes correctly, PoCL does not."""
     opened = backends.create("opencl", of_platform(icd.INTEL, "opencl-intel"))
     opened.capabilities = opened.capabilities._replace(
         max_team_size=1024, shared_bytes=48 << 10, compute_units=4, lanes_resident=2048
@@ -110,7 +104,7 @@ def _made(name):
 
 
 def pytest_generate_tests(metafunc):
-    """Run what takes a `backend` on every kind of device, unless the test itself says what a backend is."""
+    """Run tests with a `backend` on every kind of device, unless the test itself defines `backend`."""
     own = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
     if "backend" in metafunc.fixturenames and not any("backend" in names for names in own):
         metafunc.parametrize(
@@ -120,15 +114,13 @@ def pytest_generate_tests(metafunc):
 
 @pytest.fixture(scope="session")
 def backend(request):
-    """Each backend that this machine can use, and `wide`; ``ONEKERNEL_BACKENDS=cpu,opencl,wide`` demands some."""
-    made = _made(request.param)
-    tested[request.param] = f"tested on {made.device.name}"
-    yield made
-    made.close()
+    device = _made(request.param)
+    tested[request.param] = f"tested on {device.device.name}"
+    yield device
+    device.close()
 
 
 def pytest_report_header():
-    """Say before the run which examples it draws and which backends it will test."""
     drawn = {
         "same": "the same in every run; ONEKERNEL_EXAMPLES=new draws new ones",
         "new": "new in every run; a failure prints how to draw it again",
@@ -143,7 +135,6 @@ def pytest_report_header():
 
 
 def wide_state():
-    """Return the backend that tests `wide`, or the reason why there is none."""
     try:
         device = wide().device
     except backends.Unavailable as error:
@@ -153,7 +144,7 @@ def wide_state():
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Keep tests that start ranks in one worker, as they wait for each other's cores; mark what conformance repeats."""
+    """Keep tests that start ranks in one worker, as they compete for cores; mark what conformance repeats."""
     if config.getoption("--order-seed") is not None:
         items[:] = shuffled(items, config.getoption("--order-seed"))
     for item in items:
@@ -170,12 +161,11 @@ def pytest_collection_modifyitems(config, items):
 
 
 def of_conformance(test):
-    """Return True for a test of the conformance suite."""
     return test.module.__name__.endswith("test_conformance")
 
 
 def pytest_xdist_make_scheduler(config, log):
-    """Run the tests of a module in one worker: its fixtures are made once, and each kernel is compiled once."""
+    """Run the tests of a module in one worker, so that its fixtures and kernels are made once."""
     from xdist.scheduler import LoadGroupScheduling
 
     class ByModule(LoadGroupScheduling):
@@ -187,7 +177,7 @@ def pytest_xdist_make_scheduler(config, log):
 
 @pytest.fixture
 def environment():
-    """Return a plain process's environment, without a launcher's words."""
+    """A plain process's environment, without a launcher's variables."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_COMM", "PMI_", "PMIX_", "PRTE_"))}
     return kept | {"PYTHONPATH": str(ROOT)}
 

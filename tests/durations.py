@@ -11,18 +11,17 @@ FILE = Path(__file__).with_suffix(".json")
 NAMED_FROM_S = 0.5
 TIERS = ("quick", "slow", "long")
 COLLECTED = pytest.StashKey[dict[str, str]]()
-"""The tier of every test that was collected, whether it runs or not."""
 
 
 def tier(item):
-    """The tier of a test by its marks: `make test` has "quick", `make test-all` also "slow", `make test-long` all."""
+    """Tier of a test by its marks: `make test` runs "quick", `make test-all` also "slow", `make test-long` all."""
     return next((name for name in ("long", "slow") if item.get_closest_marker(name)), "quick")
 
 
 class Durations:
     """A plugin of pytest that writes the duration of each test of a run, its fixtures included.
 
-    The file has for each tier the seconds of each module's tests, summed over all workers, and by itself each test of
+    The file has for each tier the sum of each module's tests in seconds, over all workers, and each test of
     `NAMED_FROM_S` or more. Tiers that did not run keep their figures.
     """
 
@@ -51,7 +50,7 @@ class Durations:
 
 
 def table(tests, name):
-    """The figures of one tier, in seconds: ``{"modules": {path: sum}, "tests": {test: seconds}}``."""
+    """Figures of one tier, in seconds: ``{"modules": {path: sum}, "tests": {test: seconds}}``."""
     modules = defaultdict(float)
     for test, (of, seconds) in tests.items():
         if of == name:

@@ -11,7 +11,7 @@ import pytest
 
 
 def shuffled(items, seed):
-    """Return tests in another order: modules, and the tests of each. The fixtures of a module are made once as before."""
+    """Tests in another order: modules, and the tests of each, so that a module's fixtures are made once."""
     draw = random.Random(seed)
     modules = [list(group) for _, group in groupby(items, key=lambda item: item.nodeid.partition("::")[0])]
     draw.shuffle(modules)
@@ -21,7 +21,7 @@ def shuffled(items, seed):
 
 
 class Left:
-    """Notes after which test a name was first seen in a folder: a plug-in of pytest."""
+    """A plugin of pytest that notes after which test a name was first in a folder."""
 
     def __init__(self, folder):
         self.folder, self.after = folder, {}
@@ -36,8 +36,8 @@ class Left:
 def own_temporary_folder(base, plugins):
     """Give all tests of this process a folder for temporary files, which must be empty at their end.
 
-    It is below pytest's own, which pytest removes some runs later even where this one is killed. Its name is short,
-    since those of sockets have at most 107 letters.
+    It is below pytest's own, which pytest removes later even if this run is killed. Its name is short, since those of
+    sockets have at most 107 letters.
     """
     folder, before = base / "t", os.environ.get("TMPDIR")
     folder.mkdir()

@@ -1,8 +1,8 @@
 """Coverage of the project's kernels by the reference interpreter; `make test` ends with it (``--kernel-coverage``).
 
-The package `coverage` could trace these lines too. But a tracer runs at every call in Python, and most calls of the
-reference interpreter are operators of typed numbers: the tests of `core/kernels` took 3.4 times as long with its tracer
-in C. So functions mark their lines here. Runs in other processes (drivers, ranks) are not counted.
+A tracer, such as that of `coverage`, runs at every call in Python, and most calls of the interpreter are operators of
+typed numbers: with it the tests of `core/kernels` took 3.4 times as long. So functions mark their lines here. Runs in
+other processes (drivers, ranks) are not counted.
 """
 
 import ast
@@ -19,20 +19,16 @@ MOST_RANGES = 12
 
 
 class KernelCoverage:
-    """A plugin of pytest: marks lines in each process, brings the workers' together, and prints the table.
+    """A plugin of pytest: marks lines in each process, merges the workers', and prints the table.
 
-    Attributes
-    ----------
-    reached : dict of str to bytearray
-        For every file with executed functions, a 1 for each executed line.
-
+    `reached` has for every file with executed functions a 1 for each executed line.
     """
 
     def __init__(self):
         self.reached = {}
 
     def add_marks(self, source, definition):
-        """Let a function under `FOLDER` mark its lines: what `core.lang.reference_interpreter.coverage_hook` asks for."""
+        """Let a function under `FOLDER` mark its lines, for `core.lang.reference_interpreter.coverage_hook`."""
         path = Path(source.path).resolve()
         if not path.is_relative_to(FOLDER):
             return {}
@@ -43,35 +39,30 @@ class KernelCoverage:
         return {REACHED: self.reached[name]}
 
     def pytest_sessionstart(self):
-        """Be there before the first function is made."""
         reference_interpreter.coverage_hook = self.add_marks
 
     def pytest_sessionfinish(self, session):
-        """Send what a worker saw to the process that prints."""
         if hasattr(session.config, "workeroutput"):
             session.config.workeroutput[REACHED] = {name: list(lines) for name, lines in self.reached.items()}
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node):
-        """Add what a worker saw."""
         for name, lines in getattr(node, "workeroutput", {}).get(REACHED, {}).items():
-            here = self.reached.setdefault(name, bytearray(len(lines)))
-            here[:] = bytes(map(max, here, lines))
+            flags = self.reached.setdefault(name, bytearray(len(lines)))
+            flags[:] = bytes(map(max, flags, lines))
 
     def pytest_terminal_summary(self, terminalreporter):
-        """Print the table."""
         terminalreporter.section("lines of kernels that the plain-Python run reached")
         for row in table({str(p.relative_to(ROOT)): lines_of_kernels(p.read_text()) for p in sources()}, self.reached):
             terminalreporter.write_line(row)
 
 
 def sources():
-    """The files that may hold kernels."""
     return sorted(FOLDER.rglob("*.py"))
 
 
 def marked(statements):
-    """The statements, each with one before it that marks its line."""
+    """The statements, each after one that marks its line."""
     marked_statements = []
     for statement in statements:
         for inner in ("body", "orelse"):
@@ -83,7 +74,7 @@ def marked(statements):
 
 
 def lines_of_kernels(text):
-    """The first lines of all statements in a file's kernels and functions, but for docstrings; sorted."""
+    """First lines of all statements in a file's kernels and functions without docstrings, sorted."""
     numbers = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef) and any(map(is_ours, node.decorator_list)):
@@ -93,26 +84,18 @@ def lines_of_kernels(text):
 
 
 def is_ours(decorator):
-    """Return True for ``@kernel`` or ``@function``, with or without arguments."""
     named = decorator.func if isinstance(decorator, ast.Call) else decorator
     return isinstance(named, ast.Name) and named.id in ("kernel", "function")
 
 
 def is_text(statement):
-    """Return True for a docstring."""
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def table(lines, reached):
-    """One row for each file with its share of lines that were reached and the others, and one for all.
+    """One row for each file with its fraction of reached lines and the other lines, and one for all.
 
-    Parameters
-    ----------
-    lines : dict of str to list of int
-        All lines that count, by file, sorted.
-    reached : dict of str to bytearray
-        As `KernelCoverage.reached`.
-
+    ``lines`` has all lines that count, by file, sorted; ``reached`` is as in `KernelCoverage`.
     """
     counts = {name: (sum(reached[name][n] for n in found) if name in reached else 0) for name, found in lines.items()}
     lines = {name: found for name, found in lines.items() if found}
@@ -122,8 +105,8 @@ def table(lines, reached):
         left_out = f", and {len(missed) - MOST_RANGES} more" if len(missed) > MOST_RANGES else ""
         gaps = f"  not {', '.join(missed[:MOST_RANGES])}{left_out}" if missed else ""
         yield f"{name:<{width}} {share(counts[name], len(numbers))}{gaps}"
-    every = sum(map(len, lines.values()))
-    yield f"{'all':<{width}} {share(sum(counts.values()), every)} of {every:,} lines"
+    total = sum(map(len, lines.values()))
+    yield f"{'all':<{width}} {share(sum(counts.values()), total)} of {total:,} lines"
 
 
 def share(part, whole):
@@ -132,7 +115,7 @@ def share(part, whole):
 
 
 def ranges(lines, reached):
-    """The lines that were not reached, neighbours among all that count in one range, as text."""
+    """Lines that were not reached as text, neighbours among all that count in one range."""
     joined = []
     for before, n in zip([0, *lines], lines, strict=False):
         if reached[n]:

@@ -16,12 +16,12 @@ def soon(condition):
 
 
 def written(path):
-    """Return the time when a file was written, in ns; None if it is missing or empty.
+    """Time when a file was written in ns; None if missing or empty.
 
     Programs test an output file at their start by writing an empty one and removing it.
     """
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         return None
-    return found.st_mtime_ns if found.st_size else None
+    return status.st_mtime_ns if status.st_size else None

@@ -1,4 +1,4 @@
-"""Architecture: direction of imports, circles, sizes of folders, names of classes, and devices outside of `backends`."""
+"""Architecture: direction of imports, circles, sizes of folders, names of classes, devices outside of `backends`."""
 
 import ast
 import graphlib
@@ -17,7 +17,6 @@ from drivers.workload.registry import NAMES
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("core", "backends", "cluster", "reports", "drivers")
 MOST_MODULES = 18
-"""Largest number of modules in a folder, `__init__` included."""
 BUDGETS = {"core": 26_750, "backends": 4080, "cluster": 2660, "drivers": 9690, "reports": 7540, "tests": 35_860}
 """Largest number of lines of code in a package, without docstrings, comments and blank lines."""
 SLACK = 400
@@ -62,22 +61,18 @@ def is_in(module: str, packages: tuple[str, ...]) -> bool:
 
 
 def module_of(path: Path, root: Path = ROOT) -> str:
-    """Return the name of a file's module. That of an `__init__` is the package's."""
     parts = path.relative_to(root).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 @cache
 def tree_of(path: Path) -> ast.Module:
-    """Return the syntax tree of a file. It is cached, since every check reads all files."""
+    """Syntax tree of a file, cached since every check reads all files."""
     return ast.parse(path.read_text())
 
 
 def project_imports(path: Path, root: Path = ROOT) -> list[str]:
-    """Return the full names that a file imports from the five packages.
-
-    Imports in functions and below `if TYPE_CHECKING:` count as those at the top do.
-    """
+    """Full names that a file imports from the five packages, also in functions and below `if TYPE_CHECKING:`."""
     names = []
     package = path.relative_to(root).parent.parts
     for node in ast.walk(tree_of(path)):
@@ -93,7 +88,6 @@ def project_imports(path: Path, root: Path = ROOT) -> list[str]:
 
 @cache
 def import_graph(root: Path = ROOT) -> dict[str, set[str]]:
-    """Return the modules that each module of the five packages imports."""
     modules = {module_of(path, root) for path in all_sources(root)}
     graph = {}
     for path in all_sources(root):
@@ -115,15 +109,14 @@ def folded(graph: dict[str, set[str]], package: str) -> dict[str, set[str]]:
     parts: dict[str, set[str]] = {}
     for module, imported in graph.items():
         if is_in(module, (package,)):
-            found = {part(one) for one in imported if is_in(one, (package,))} - {part(module)}
-            parts.setdefault(part(module), set()).update(found)
+            imports = {part(one) for one in imported if is_in(one, (package,))} - {part(module)}
+            parts.setdefault(part(module), set()).update(imports)
     return parts
 
 
 def circles(graph: dict[str, set[str]]) -> list[list[str]]:
-    """Return circles of imports. In each, a module is imported by the next one.
-
-    Every circle found is broken at one import before the search continues, so few overlapping ones are listed.
+    """Circles of imports: in each, the next module imports the one before. A circle is broken at one import before the
+    search continues, so few overlapping ones are listed.
     """
     rest = {module: set(imported) for module, imported in graph.items()}
     circles_found = []
@@ -139,7 +132,7 @@ def circles(graph: dict[str, set[str]]) -> list[list[str]]:
 
 
 def write_packages(root: Path, **texts: str) -> Path:
-    """Write the modules of a made-up project, `core__a` for the module `a` of `core`, and an `__init__` in each folder."""
+    """Write modules of a made-up project, `core__a` for module `a` of `core`, and an `__init__` in each folder."""
     for name, text in texts.items():
         path = root.joinpath(*name.split("__")).with_suffix(".py")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -164,8 +157,8 @@ def test_imports_point_one_way(package):
 
 
 def test_no_imports_form_a_circle():
-    found = circles(import_graph())
-    assert not found, "\n".join(" <- ".join(one) for one in found)
+    loops = circles(import_graph())
+    assert not loops, "\n".join(" <- ".join(one) for one in loops)
 
 
 def test_sub_packages_of_reports_form_no_circle():
@@ -202,18 +195,16 @@ def test_circles_apart_are_all_found_and_sub_packages_are_compared_as_wholes():
 
 
 def is_program(path: Path) -> bool:
-    """Return True for a program at the root of `drivers`, which does not count as a module of its folder."""
+    """True for a program at the root of `drivers`, which does not count as a module of its folder."""
     return path.parent.name == "drivers" and 'if __name__ == "__main__":' in path.read_text()
 
 
 def crowded_folders(root: Path = ROOT) -> dict[str, int]:
-    """Return the folders with more than `MOST_MODULES` modules."""
     counts = Counter(str(path.parent.relative_to(root)) for path in all_sources(root) if not is_program(path))
     return {folder: count for folder, count in counts.items() if count > MOST_MODULES}
 
 
 def repeated_classes(root: Path = ROOT) -> dict[str, list[str]]:
-    """Return the class names that occur more than once, with their lines. Nested classes count too."""
     classes: dict[str, list[str]] = {}
     for path in all_sources(root):
         for node in ast.walk(tree_of(path)):
@@ -223,7 +214,6 @@ def repeated_classes(root: Path = ROOT) -> dict[str, list[str]]:
 
 
 def undocumented_packages(root: Path = ROOT) -> list[str]:
-    """Return the folders with modules but without an `__init__` with a docstring."""
     folders = sorted({path.parent for path in all_sources(root)})
     starts = [folder / "__init__.py" for folder in folders]
     missing = [path for path in starts if not path.exists() or not ast.get_docstring(tree_of(path))]
@@ -252,7 +242,7 @@ def test_equal_names_of_classes_are_found_in_all_packages_and_at_every_depth(tmp
 
 
 def code_lines(path: Path) -> int:
-    """Return the number of lines of a file that are neither blank nor a comment nor part of a docstring."""
+    """Number of lines of code, without docstrings, comments and blank lines."""
     documented: set[int] = set()
     for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
@@ -263,7 +253,6 @@ def code_lines(path: Path) -> int:
 
 @pytest.mark.parametrize("package", BUDGETS)
 def test_a_package_keeps_its_budget_of_lines(package):
-    """A budget falls with every package that shrinks; it rises only with a reason in CHANGELOG."""
     written = sum(map(code_lines, (ROOT / package).rglob("*.py")))
     assert BUDGETS[package] - SLACK < written <= BUDGETS[package], f"{package}: {written} lines of code"
 
@@ -296,7 +285,7 @@ def test_costly_packages_are_imported_late():
 
 
 def names_of_devices(path: Path) -> list[str]:
-    """Return the lines of a file that name a device. Comments and docstrings do not count."""
+    """Lines that name a device, without docstrings and comments."""
     tree = ast.parse(path.read_text())
     for node in ast.walk(tree):
         documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
@@ -306,15 +295,15 @@ def names_of_devices(path: Path) -> list[str]:
 
 
 def test_core_names_no_device():
-    found = {str(path.relative_to(ROOT)): names_of_devices(path) for path in sources("core")}
-    assert {path: lines for path, lines in found.items() if lines} == {}
+    names = {str(path.relative_to(ROOT)): names_of_devices(path) for path in sources("core")}
+    assert {path: lines for path, lines in names.items() if lines} == {}
 
 
 # --- a new backend needs no change outside of `backends`, so no other package compares with a backend's name ---
 
 
 def names_in(node: ast.AST, constants: dict[str, set[str]]) -> set[str]:
-    """Return the names of backends in an expression, also through the module's constants."""
+    """Names of backends in an expression, including the module's constants."""
     names = set()
     for part in ast.walk(node):
         if isinstance(part, ast.Constant) and part.value in backends.NAMES:
@@ -325,7 +314,7 @@ def names_in(node: ast.AST, constants: dict[str, set[str]]) -> set[str]:
 
 
 def compared(tree: ast.Module) -> list[tuple[int, str]]:
-    """Return the lines of a module that compare with a backend's name, each with the name."""
+    """Lines that compare with a backend's name, each with the name."""
     constants = {
         target.id: names_in(statement.value, {})
         for statement in tree.body
@@ -347,6 +336,6 @@ def compared(tree: ast.Module) -> list[tuple[int, str]]:
 
 def test_no_other_package_compares_with_a_backends_name():
     paths = [path for package in ("core", "cluster", "reports", "drivers") for path in sources(package)]
-    found = {str(path.relative_to(ROOT)): compared(tree_of(path)) for path in paths}
-    assert {path: lines for path, lines in found.items() if lines} == {}
+    comparisons = {str(path.relative_to(ROOT)): compared(tree_of(path)) for path in paths}
+    assert {path: lines for path, lines in comparisons.items() if lines} == {}
     assert compared(ast.parse('BASE = "cpu"\nz = record.backend in (BASE, "x")')) == [(2, "cpu")]

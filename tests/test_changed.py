@@ -22,8 +22,8 @@ from tests import changed
     ],
 )
 def test_a_change_reaches_tests_that_import_or_name_it_and_no_others(file, reached, kept):
-    found = changed.tests_of({file})
-    assert reached in found and kept not in found
+    tests = changed.tests_of({file})
+    assert reached in tests and kept not in tests
 
 
 def test_a_change_of_nothing_reaches_no_test():

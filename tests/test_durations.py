@@ -11,7 +11,7 @@ from tests.durations import COLLECTED, FILE, Durations, table
 ROOT = Path(__file__).parents[1]
 LONGEST_S = 2.5
 BUDGET_S = {"quick": 400.0, "slow": 800.0}
-"""The sum of all tests of a tier, in seconds. Two workers take half of it each."""
+"""Largest sum of all tests of a tier, in seconds. Two workers take half of it each."""
 # Quick tests that may take longer, and why.
 LONGER = {
     "tests/drivers/test_killed.py::test_a_run_that_is_killed_finds_the_same": "the one kill: a program starts three times",

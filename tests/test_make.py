@@ -19,7 +19,7 @@ esac
 
 @pytest.fixture
 def make(tmp_path):
-    """Run a goal in a copy of the files that `make` reads; returns the sets of extras that pip was asked for."""
+    """Run a goal in a copy of the files that `make` reads; return the extras requested of pip."""
     if shutil.which("make") is None:
         pytest.skip("there is no make")
     for name in ("Makefile", "pyproject.toml", "constraints.txt", "cluster/setup.py"):

@@ -16,7 +16,7 @@ PACKAGES = ("core", "backends", "cluster", "drivers", "reports")
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder with a problem beside files that end whatever imports them."""
+    """A folder with a problem beside files that end the importing program."""
     for name in PACKAGES:
         (tmp_path / f"{name}.py").write_text(f"raise SystemExit('somebody imported the user's {name}.py')\n")
     shutil.copy(ROOT / "tests" / "lightest.py", tmp_path)
@@ -25,8 +25,6 @@ def folder(tmp_path):
 
 @pytest.fixture
 def python(folder, environment):
-    """Run Python in that folder."""
-
     def run(*arguments, **more):
         command = [sys.executable, *map(str, arguments)]
         return subprocess.run(command, cwd=folder, env=environment | more, capture_output=True, text=True, timeout=120)
@@ -48,7 +46,6 @@ def test_an_own_problem_runs_beside_such_files(backend, python):
 
 @pytest.mark.slow
 def test_a_driver_by_its_module_runs_beside_all_others_but_drivers(python, folder):
-    """Programs started by others run there too: `test_wheel.py`."""
     (folder / "drivers.py").unlink()
     done = python("-m", "drivers.ihc", "--instance", "uniform:8:seed=1", "--climbers", "4", "--backend", "python")
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""The wheel: what is in it, and that all of it works outside a checkout, in a folder with files of the packages' names."""
+"""The wheel: its content, and that all of it works outside a checkout, beside files with the packages' names."""
 
 import importlib.metadata
 import importlib.util
@@ -18,7 +18,6 @@ LEFT_OUT = (ROOT / "reports" / "out", ROOT / "reports" / "gallery")
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """Build the wheel as `pip` does."""
     if importlib.util.find_spec("hatchling") is None:
         pytest.skip("hatchling is not installed; pip install 'onekernel[test]'")
     folder = tmp_path_factory.mktemp("dist")
@@ -58,7 +57,7 @@ def test_the_wheel_holds_the_packages_with_their_data_the_command_and_nothing_el
 
 @pytest.fixture
 def installed(wheel, tmp_path, environment):
-    """Run programs in a user's folder with the wheel installed, and with what it needs from this environment."""
+    """Run programs in a user's folder with the wheel, and other packages from this environment."""
     site, folder = tmp_path / "site", tmp_path / "mine"
     install = ["-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-compile", "--target", site, wheel]
     subprocess.run([sys.executable, *map(str, install)], check=True, timeout=120)
@@ -77,8 +76,8 @@ def installed(wheel, tmp_path, environment):
 
 @pytest.mark.slow
 def test_an_installed_wheel_works_in_any_folder(installed, tmp_path):
-    found = installed("python", "-c", "import onekernel, core; print(onekernel.__file__, core.__file__)").stdout.split()
-    assert [os.path.commonpath([path, tmp_path / "site"]) for path in found] == [str(tmp_path / "site")] * 2
+    paths = installed("python", "-c", "import onekernel, core; print(onekernel.__file__, core.__file__)").stdout.split()
+    assert [os.path.commonpath([path, tmp_path / "site"]) for path in paths] == [str(tmp_path / "site")] * 2
     version = importlib.metadata.version("onekernel")
     assert installed("onekernel", "--version").stdout == f"onekernel {version}\n"
     assert "cpu" in installed("onekernel", "devices").stdout

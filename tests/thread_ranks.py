@@ -1,4 +1,4 @@
-"""Ranks that are threads of one process: what hundreds of small examples need, for which MPI would start too slowly."""
+"""Ranks as threads of one process, for hundreds of small examples, since MPI starts too slowly."""
 
 import copy
 import functools
@@ -11,17 +11,9 @@ from cluster import Solo
 
 
 class ThreadRank(Solo):
-    """A communicator between threads, each with a separate backend.
+    """A communicator between threads, each with a separate backend; ``job`` is shared by all ranks.
 
-    Parameters
-    ----------
-    rank, size
-        This thread's rank, and the number of ranks.
-    job
-        The object that all of them share.
-    hosts
-        Number of hosts: devices of one may share memory.
-
+    Devices of one of the ``hosts`` may share memory.
     """
 
     def __init__(self, rank, size, job, hosts):
@@ -34,12 +26,11 @@ class ThreadRank(Solo):
         return super().host() + self.place
 
     def everything(self, item):
-        """Return every rank's item, in order."""
         self.job.given[self.rank] = item
         self.job.barrier.wait()
-        given = list(self.job.given)
+        gathered = list(self.job.given)
         self.job.barrier.wait()
-        return given
+        return gathered
 
     def barrier(self):
         self.everything(None)
@@ -48,22 +39,22 @@ class ThreadRank(Solo):
         return min(self.everything(super().minloc(value, index)))
 
     def sum(self, summand):
-        given = self.everything(summand)
-        return sum(given[1:], start=given[0] + 0)
+        summands = self.everything(summand)
+        return sum(summands[1:], start=summands[0] + 0)
 
     def bcast(self, item):
         return self.everything(item)[0]
 
     def gather(self, item):
-        given = self.everything(item)
-        return given if self.rank == 0 else None
+        items = self.everything(item)
+        return items if self.rank == 0 else None
 
     def join(self, items):
         return np.concatenate(self.everything(items))
 
     def reduce(self, items, operation):
-        given = self.everything(items.copy())
-        items[...] = np.min(given, axis=0) if operation == "least" else np.sum(given, axis=0, dtype=items.dtype)
+        gathered = self.everything(items.copy())
+        items[...] = np.min(gathered, axis=0) if operation == "least" else np.sum(gathered, axis=0, dtype=items.dtype)
 
     def transfer(self, messages):
         for items, source, to in messages:
@@ -122,8 +113,6 @@ class ThreadWord:
 
 
 class Job:
-    """State shared by the ranks."""
-
     def __init__(self, size):
         self.given = [None] * size
         self.barrier = threading.Barrier(size, timeout=30)
@@ -131,7 +120,7 @@ class Job:
 
 
 def on_ranks(size, act, *, hosts=1):
-    """Return the results of ``act(ranks)`` on each rank, in order; raises the error of the first rank that failed."""
+    """Results of ``act(ranks)`` on each rank, in order; raises the error of the first rank that failed."""
     job = Job(size)
     results, failures = [None] * size, []
 
@@ -155,11 +144,10 @@ def on_ranks(size, act, *, hosts=1):
 
 LOCK = threading.RLock()
 OF_THE_DEVICE = ("bind", "execute", "replay", "fill", "put", "download", "copy_out", "synchronize", "allocate")
-"""Methods of a backend that only one thread may call at a time; none waits for another."""
+"""Methods of a backend that only one thread may call at a time."""
 
 
 def twin(backend):
-    """The same device for another thread."""
     copied = copy.copy(backend)
     copied._collectives = {}
     copied.replays_host_steps = False  # a replay that waits for another rank would keep that one out of the device
@@ -169,8 +157,6 @@ def twin(backend):
 
 
 def locked(method):
-    """A method that one thread calls at a time."""
-
     @functools.wraps(method)
     def alone(*arguments):
         with LOCK:

@@ -29,14 +29,13 @@ BACKEND = "C"
 
 
 def write_distances(path: Path, distances: np.ndarray, options: Any) -> None:
-    """Write the number of cities and the matrix of distances."""
     path.write_bytes(struct.pack("<Q", len(distances)) + distances.astype("<u4").tobytes())
 
 
 def write_colony(path: Path, distances: np.ndarray, options: Any) -> None:
     """Write cities renumbered along a nearest-neighbour tour, its length, the distances and the heuristic values.
 
-    NumPy computes the heuristic for all: another library's power function may differ in the last bit.
+    NumPy computes the heuristic values for all, since another power function may differ in the last bit.
     """
     from core.search.ant_colony.settings import heuristic
     from core.search.hill_climbing.start_tours import nearest_neighbour_tour
@@ -53,7 +52,7 @@ def climb_arguments(options: Any) -> tuple[object, ...]:
 
 
 def colony_arguments(options: Any) -> tuple[object, ...]:
-    """Return ants, iterations, the part of 32 bits that evaporates, and the seed."""
+    """Return ants, iterations, the fraction of 2^32 that evaporates, and the seed."""
     from core.search.ant_colony.settings import part_of_32_bits
 
     settings = options.settings()
@@ -66,13 +65,13 @@ class CProgram(NamedTuple):
     Attributes
     ----------
     forms : mapping
-        By name further arguments of gcc.
+        Further arguments of gcc by name.
     write
-        Writes a matrix of distances to a file, as the options ask.
+        Writes a matrix of distances to a file.
     arguments
-        Makes the arguments behind that file from the options.
+        Makes the arguments after that file from the options.
     execution : mapping
-        Settings that it shares with the kernels it stands beside, for records.
+        Settings in records that it shares with our kernels.
     """
 
     source: str
@@ -90,7 +89,7 @@ PROGRAMS = {
         climb_arguments,
         {"mapping": "native", "scan": "full"},
     ),
-    # On a lone core, where one lane does everything, the strategies are one.
+    # The strategies are equal on one core, where one lane does everything.
     "aco": CProgram(
         "ant_system.c",
         {"C, plain loops": (), "C, vector types": ("-DVECTORS",)},
@@ -107,7 +106,6 @@ class CProgramCase(Case):
 
     @classmethod
     def beside(cls, case: Case, form: str) -> CProgramCase:
-        """Make the case of a C program that does the work of another case."""
         place = Configuration(BACKEND, "0", form, kind=ONE_CORE)
         return cls(**{**vars(case), "asked": {**case.asked, "program": form}, "configuration": place})
 
@@ -118,17 +116,14 @@ class CProgramCase(Case):
 
 
 def compiler_obstacle(wanted: bool) -> str:
-    """Return the reason why there are no C programs; empty if there are."""
+    """Return the reason against C programs, or an empty text."""
     if not wanted:
         return "no reference programs in C: --reference-programs compiles them with gcc"
     return "" if shutil.which("gcc") else "no reference programs in C: they need gcc, which is not here"
 
 
 def compile_program(source: str, flags: Sequence[str], folder: Path) -> Path:
-    """Compile a file of `SOURCES` with further arguments of gcc.
-
-    Raises `UserError` if this gcc does not compile it.
-    """
+    """Compile a file of `SOURCES` with further arguments of gcc. Raises `UserError` if gcc fails."""
     program = folder / Path(source).stem
     command = ["gcc", *FLAGS, *flags, str(SOURCES / source), "-o", str(program)]
     compiled = subprocess.run(command, capture_output=True, text=True)
@@ -138,17 +133,13 @@ def compile_program(source: str, flags: Sequence[str], folder: Path) -> Path:
 
 
 def run_program(program: Path, *arguments: object) -> dict[str, str]:
-    """Run a program; return the values that it prints behind their names.
-
-    Raises `subprocess.CalledProcessError` if it refused its arguments; ``stderr`` has the reason.
-    """
+    """Run a program; return its printed values by name. Raises `CalledProcessError` if it refuses its arguments."""
     command = [str(program), *map(str, arguments)]
     words = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
     return dict(zip(words[::2], words[1::2], strict=True))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the repetitions that the file of records lacks, and record each."""
     from drivers.runs.workload_main import parse_options
     from drivers.workload.registry import get_workload
 
@@ -167,7 +158,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def record_runs(workload: Any, form: str, options: Any, task: Any, run: Callable[[], Mapping[str, str]]) -> None:
-    """Run the repetitions that are not recorded yet, and append each to the file of records.
+    """Run the repetitions that are not recorded yet, and record each.
 
     A run is verified if the file has a verified run of the same work with the same hash.
     """

@@ -1,7 +1,7 @@
-"""Times of short calls from Python: each workload again and again on one core, end to end, in this process.
+"""Times of short calls from Python: each workload repeatedly on one core, end to end, in this process.
 
-All that a call does counts: instance, device, search, check of the result. Kernels and devices are kept by the process,
-so nothing is compiled.
+A call consists of instance, device, search and check of the result. Kernels and devices are kept, so nothing is
+compiled.
 """
 
 from __future__ import annotations
@@ -19,15 +19,14 @@ from reports.text import formatting
 from reports.text.tables import TextTable
 
 CALLS = 20
-"""Calls of one repetition."""
 LETTERS = 10_000
-"""Of either string of the longer call, beside which rapidfuzz is measured."""
+"""Length of both strings in the longer call, which rapidfuzz gets too."""
 INSTANCES, CITIES = 500, 12
-"""Of a call that proves many shortest tours at once."""
+"""Of a call that proves many shortest tours together."""
 
 
 class ShortCall(NamedTuple):
-    """A call of ``onekernel.run`` that computes next to nothing: a workload and its options."""
+    """A call of ``onekernel.run`` with almost no work: a workload and its options."""
 
     workload: str
     options: Mapping[str, Any]
@@ -53,9 +52,9 @@ SHORT_CALLS = (
 
 
 def measure_table(options: argparse.Namespace) -> int:
-    """Time the calls of each workload, and of two long strings beside rapidfuzz; print the table.
+    """Time the calls of each workload, and of two long strings with rapidfuzz too; print the table.
 
-    Raises `UserError` if rapidfuzz finds another length, or no call is asked for.
+    Raises `UserError` if rapidfuzz finds another length, or no call is chosen.
     """
     import onekernel
 
@@ -75,7 +74,7 @@ def measure_table(options: argparse.Namespace) -> int:
     timed = {name: call for name, call in timed.items() if is_chosen(name, options)}
     if not timed:
         raise UserError(f"--rows {options.rows}: expected a part of a workload's name")
-    # The first call compiles, and fills what the process keeps.
+    # The first call compiles, and fills the caches of the process.
     costs = {name: call() for name, call in timed.items()}
     same = {cost for name, cost in costs.items() if name.startswith(longer)}
     if len(same) > 1:
@@ -101,7 +100,6 @@ def measure_table(options: argparse.Namespace) -> int:
 
 
 def call_seconds(call: Callable[[], Any]) -> float:
-    """Return the mean time of a call over `CALLS` calls."""
     began = time.perf_counter()
     for _ in range(CALLS):
         call()
@@ -109,14 +107,12 @@ def call_seconds(call: Callable[[], Any]) -> float:
 
 
 def small_instances(seed: int) -> list[Any]:
-    """Distances of random cities in the plane."""
     from core.problems import tsp
 
     return [tsp.load(f"uniform:{CITIES}:seed={seed + k}").distances for k in range(INSTANCES)]
 
 
 def long_strings(seed: int) -> tuple[str, str]:
-    """Two random strings of four letters."""
     from core.problems.tables.strings import random_strings
 
     first, second = random_strings(LETTERS, seed=seed)

@@ -19,10 +19,10 @@ from drivers.workload.registry import get_workload
 
 FILE = Path(__file__).with_suffix(".toml")
 GPU_INSTANCE = "kroE100"
-"""Instance of hill climbing on GPUs unless the user names one."""
+"""Default instance of hill climbing on GPUs."""
 TABLES = tomllib.loads(FILE.read_text(encoding="utf-8"))
 FAMILIES = tuple(dict.fromkeys(one["family"] for one in TABLES["case"]))
-"""What `--workload` takes of these."""
+"""Values of `--workload` among these."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +41,11 @@ class BenchmarkCase:
     Attributes
     ----------
     by_kernels
-        True to compare times of kernels, False to compare end-to-end times without compilation.
+        True to compare kernel times, False to compare end-to-end times without compilation.
     unequal
         True if the variants find different results.
     phases
-        True to show the times of the phases of an iteration.
+        True to show the times of an iteration's phases.
     remark
         Line under the table; may be empty.
     """
@@ -60,8 +60,7 @@ class BenchmarkCase:
     def baseline(self, candidate: Candidate) -> Candidate:
         """Return the candidate that another is compared with.
 
-        One core is compared with the C program, other devices with one core in the same variant, and all others with
-        the first candidate.
+        The C program for one core, one core in the same variant for other devices, else the first candidate.
         """
         programs = [other for other in self.candidates if isinstance(other.case, CProgramCase)]
         on_one_core = [other for other in self.candidates if other.case.is_of_one_core and other not in programs]
@@ -74,9 +73,9 @@ class BenchmarkCase:
 def build_cases(
     options: argparse.Namespace, devices: Sequence[Any], records: Path, *, with_c: bool
 ) -> Iterator[BenchmarkCase]:
-    """Yield the cases that the command line asks for; one whose instance is not here is named and left out.
+    """Yield the chosen cases; report and omit those with missing instances.
 
-    Raises `UserError` if the instance that the user named is not here, or no row is asked for.
+    Raises `UserError` if the user's own instance is missing, or no row is chosen.
     """
     asked = [row for row in TABLES["case"] if row["family"] in families(options.workload)]
     for row in asked:
@@ -95,12 +94,11 @@ def families(asked: str) -> Sequence[str]:
 
 
 def is_chosen(title: str, options: argparse.Namespace) -> bool:
-    """Return True if a title has one of the parts of `--rows`, or all are asked for."""
     return any(part in title.lower() for part in (options.rows or "").lower().split(","))
 
 
 def value_sets(row: Mapping[str, Any], options: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Yield the values of each case of a row, with those that the options of the benchmark set."""
+    """Yield the values of each case of a row, with those of the benchmark's options."""
     from core.problems.instances.sources import default_instance
 
     on_gpu = row["on"] == "gpu"
@@ -130,10 +128,7 @@ def make_case(
     *,
     with_c: bool,
 ) -> BenchmarkCase:
-    """Make a case of a row with these values on these devices.
-
-    Raises `InstanceError` if its instance is not here.
-    """
+    """Make a case of a row with these values on these devices. Raises `InstanceError` if its instance is missing."""
     workload = get_workload(values["workload"])
     arguments = [*row["arguments"].format(**values).split(), *(["--data", options.data] if options.data else [])]
     seeds = [options.seed + k for k in range(row.get("seeds", 1))]
@@ -169,7 +164,6 @@ def make_case(
 
 
 def usable_devices(rows: Sequence[Any]) -> list[Configuration]:
-    """Return the usable devices of a survey without the reference interpreter, one core first."""
     devices = [Configuration.of(row) for row in rows if row.usable and not row.is_reference]
     return sorted(devices, key=lambda one: one.kind != ONE_CORE)
 
@@ -190,14 +184,13 @@ def placements(on: str, devices: Sequence[Configuration], options: argparse.Name
 
 
 def rank_gpus(devices: Sequence[Configuration], options: argparse.Namespace) -> list[Configuration]:
-    """Return the GPUs of the first backend that has one for each rank."""
     by_backend = {device.backend: [gpu for gpu in devices if gpu.backend == device.backend] for device in devices}
     enough = (of for of in by_backend.values() if of[0].kind == "gpu" and len(of) >= options.ranks)
     return next(enough, [])
 
 
 def device_label(place: Configuration) -> str:
-    """Return the name of a device: the backend, with the device if it is not the first, or the number of ranks."""
+    """Return a device's name: the backend, with the device if not the first, or the number of ranks."""
     if place.ranks > 1:
         return f"{place.ranks} ranks"
     return place.backend if place.device == "0" else f"{place.backend} {place.device}"

@@ -30,14 +30,13 @@ their own, in turn, A B A B, so that a drift of the machine's speed affects all 
 and results must be equal. `--reference-programs` adds C programs that do the same work on one core."""
 
 COMMON_OPTIONS = ("instance", "data", "repeats", "seed", "quiet")
-"""Options of workloads that a bench has, too."""
+"""Options of workloads that the benchmark has too."""
 CALLS, FIRST_CALLS, RANKS, TIME_LIMITS = "calls", "first-calls", "ranks", "time-limits"
 ROUNDS = 2
-"""Number of times that the candidates of a case take turns; each time they run a part of the repetitions."""
+"""Number of turns of a case's candidates, each with a part of the repetitions."""
 
 
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
-    """Read the command line."""
     from cluster.command_line import RankParser
     from core.program_parser import invocation
 
@@ -90,7 +89,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the benchmark and print a table for each case; returns 1 if a result is wrong or a run was late."""
+    """Run the benchmark and print a table for each case; return 1 for a wrong result or a late run."""
     from cluster.mpi import launcher
 
     options = parse(argv)
@@ -115,7 +114,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run_cases(options: argparse.Namespace, records: Path) -> int:
-    """Run the cases that the command line asks for, and show each."""
     import backends
 
     devices = chosen_devices(cases.usable_devices(backends.survey()), options.backend)
@@ -175,10 +173,6 @@ def run_in_turn(
 
 
 def chosen_devices(devices: Iterable[cases.Configuration], backend: str) -> list[cases.Configuration]:
-    """Return the devices of a backend, or all.
-
-    Raises `UserError` if the backend has no usable device here.
-    """
     chosen = [device for device in devices if backend in ("auto", device.backend)]
     if not chosen:
         raise UserError(f"--backend {backend}: expected one that is usable here; `python -m backends` lists them")

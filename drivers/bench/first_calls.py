@@ -27,7 +27,7 @@ FIRST_CALLS = {
     "ihc": "--climbers 10",
     **dict.fromkeys(("exact", "lcs", "knapsack", "heldkarp"), ""),
 }
-"""Arguments that leave the default kernels next to nothing to do."""
+"""Arguments that leave almost no work for the default kernels."""
 PROMISED = 4.0
 """Seconds of a quiet core."""
 PROMISED_FOR = {"exact": 6.0}
@@ -36,11 +36,7 @@ PROMISED_FOR = {"exact": 6.0}
 def measure_table(options: argparse.Namespace) -> int:
     """Run each program in turn with an empty cache, and print the medians.
 
-    Raises
-    ------
-    UserError
-        No program is asked for, or one fails.
-
+    Raises `UserError` if no program is chosen, or one fails.
     """
     names = [name for name in FIRST_CALLS if is_chosen(name, options)]
     if not names:

@@ -19,9 +19,8 @@ from reports.text import formatting
 from reports.text.tables import TextTable
 
 DEFAULT = "default"
-"""Variant that is tested against the others."""
 Results = Mapping[Candidate, Sequence[Record]]
-"""Records of the candidates that have results, one for each seed."""
+"""Records of the candidates with results, one for each seed."""
 
 
 class EqualWork:
@@ -31,9 +30,9 @@ class EqualWork:
         self.known: dict[str, Record] = {}
 
     def check(self, case: BenchmarkCase, results: Results) -> None:
-        """Compare a case's results with one another and with those of earlier cases.
+        """Compare a case's results with one another and with earlier cases.
 
-        Raises `UserError` if two candidates found different results, or a result is not confirmed.
+        Raises `UserError` if candidates differ, or a result is not confirmed.
         """
         costs: dict[int, tuple[Any, str]] = {}
         for candidate, records in results.items():
@@ -47,7 +46,7 @@ class EqualWork:
                     raise UserError(
                         f"{case.title}: cost {record.best_cost} by {candidate.name}, expected {cost}, as by {name}"
                     )
-                # A solution that is not traced cannot be checked, and C programs return none.
+                # Untraced solutions cannot be checked, and C programs return none.
                 if not record.verified and record.parameters.get("trace", True) and record.backend != BACKEND:
                     raise UserError(f"{case.title}: the result of {candidate.name} is not confirmed")
 
@@ -58,7 +57,6 @@ def show_case(case: BenchmarkCase, results: Results) -> None:
 
 
 def case_lines(case: BenchmarkCase, results: Results) -> Iterator[str]:
-    """Yield the lines of `show_case`."""
     times = {one: run_seconds(case, records) for one, records in results.items()}
     rows = [row(case, results, times, result) for result in results]
     unit = next(iter(results.values()))[0].evaluation_unit
@@ -86,9 +84,9 @@ def case_lines(case: BenchmarkCase, results: Results) -> Iterator[str]:
 
 
 def default_verdict(results: Results) -> Iterator[str]:
-    """Yield the mean costs of a default and its alternatives over several seeds, and if one of these is better.
+    """Yield the mean costs of a default and its alternatives over several seeds, and significantly better alternatives.
 
-    Better means significantly, by Mann and Whitney's test with Bonferroni's correction.
+    By Mann and Whitney's test with Bonferroni's correction.
     """
     costs = {one.variant: [record.best_cost for record in records] for one, records in results.items()}
     own = costs.pop(DEFAULT, [])
@@ -106,14 +104,13 @@ def default_verdict(results: Results) -> Iterator[str]:
 
 
 def run_seconds(case: BenchmarkCase, records: Sequence[Record]) -> list[float]:
-    """Return the time of each repetition of all seeds."""
     return [run.kernel_s if case.by_kernels else run.running_s for record in records for run in record.repetitions]
 
 
 def row(
     case: BenchmarkCase, results: Results, times: Mapping[Candidate, Sequence[float]], candidate: Candidate
 ) -> dict[str, str]:
-    """Return the cells of a candidate by the names of the columns."""
+    """Return a candidate's cells by column name."""
     own, record = times[candidate], results[candidate][0]
     median = statistics.median(own)
     spread = {"median": median, "least": min(own), "most": max(own)}
@@ -130,7 +127,6 @@ def row(
 
 
 def describe(records: Sequence[Record]) -> str:
-    """Return what the runs of all seeds found."""
     first = records[0]
     optimum = first.details.get("optimum")
     if len(records) > 1:
@@ -140,7 +136,7 @@ def describe(records: Sequence[Record]) -> str:
 
 
 def phase_line(case: Case, record: Record) -> str:
-    """Return the time of a step of a tour, and of each phase of an iteration if a backend runs it."""
+    """Return the time of a tour's step, and of each phase of an iteration if a backend runs it."""
     import backends
     from cluster import Solo
     from drivers.runs.workload_main import parse_options

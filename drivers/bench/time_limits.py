@@ -24,11 +24,11 @@ from reports.text.tables import TextTable
 
 LIMITS = (0.1, 1.0)
 LATE_PART, LEAST_LATE_S = 0.1, 0.05
-"""A run may be late by a tenth of its limit, or by 50 ms."""
+"""Allowed lateness: a tenth of the limit, or 50 ms."""
 
 
 class TimeLimitLine(NamedTuple):
-    """A row as measured with one limit: seconds by which the repetitions were late."""
+    """Lateness of a row's repetitions with one limit, in seconds."""
 
     name: str
     limit_s: float
@@ -36,15 +36,11 @@ class TimeLimitLine(NamedTuple):
 
     @property
     def is_kept(self) -> bool:
-        """True if no repetition was later than it may be."""
         return max(self.late_s) <= max(LATE_PART * self.limit_s, LEAST_LATE_S)
 
 
 def measure_table(options: argparse.Namespace) -> int:
-    """Measure the table; returns 1 if a run was late, else 0.
-
-    Raises `UserError` if no row has the parts that are asked for.
-    """
+    """Measure the table; return 1 if a run was late, else 0. Raises `UserError` if no row is chosen."""
     table = TABLES["limit"]
     rows = [row for row in table if is_chosen(row["name"], options)]
     if not rows:
@@ -72,7 +68,7 @@ def measure_table(options: argparse.Namespace) -> int:
 
 
 def measure_row(row: Mapping[str, str], limit_s: float, arguments: argparse.Namespace) -> TimeLimitLine | str:
-    """Repetitions of a row with one limit, or the reason that there are none."""
+    """Repetitions of a row with one limit, or the reason against them."""
     from cluster import Solo
     from cluster.mpi.proxies import TimedCommunicator
 
@@ -97,7 +93,6 @@ def measure_row(row: Mapping[str, str], limit_s: float, arguments: argparse.Name
 
 
 def run_seconds(search: Any, limit_s: float) -> float:
-    """Return the seconds of one run without compilation."""
     timings = search.backend.timings
     compiled, began = timings.compile_s, time.perf_counter()
     search.run(Seconds(limit_s))
@@ -105,5 +100,5 @@ def run_seconds(search: Any, limit_s: float) -> float:
 
 
 def lateness(line: TimeLimitLine) -> str:
-    """Least and most lateness in milliseconds; negative if a run ended early."""
+    """Least and largest lateness in milliseconds; negative for early ends."""
     return f"{1e3 * min(line.late_s):.0f} .. {1e3 * max(line.late_s):.0f}"

@@ -1,7 +1,4 @@
-"""Exit codes and the wording of errors, for all programs.
-
-Imports little on purpose: 64 ranks may start this at once on two cores.
-"""
+"""Exit codes and messages of errors, for all programs. Few imports: 64 ranks may start this at once on two cores."""
 
 from __future__ import annotations
 
@@ -27,20 +24,14 @@ MEMORY_ADVICE = "expected a smaller instance, fewer walks, ants, climbers or ran
 def run_driver(function: Callable[[Sequence[str] | None], int | None], argv: Sequence[str] | None = None) -> int:
     """Call a driver and convert its result or error to an exit code.
 
-    Parameters
-    ----------
-    function
-        Takes the command line's arguments; returns an exit code, or None for 0.
-    argv
-        None means `sys.argv`.
+    ``function`` takes the command line's arguments (None: `sys.argv`) and returns an exit code, or None for 0.
 
     Returns
     -------
     int
         0 done; 1 a rejected result, or a bug with its traceback; 2 a user error, printed as one line
         (`core.errors.UserError`, and every exception with an ``exit_code``), including too little memory; 130
-        interrupted; 141 standard output closed. Over
-        several MPI ranks a failing rank ends the whole job with that code instead of returning.
+        interrupted; 141 standard output closed. A failing rank ends the whole MPI job with that code instead.
     """
     try:
         with interrupts.exit_on_interrupt(), watched(), format_warnings_briefly():
@@ -59,7 +50,7 @@ def run_driver(function: Callable[[Sequence[str] | None], int | None], argv: Seq
 
 @contextmanager
 def format_warnings_briefly() -> Iterator[None]:
-    """Print the suite's own warnings without the line of source that gave them, on rank 0 alone."""
+    """Print the suite's own warnings without their source line, on rank 0 only."""
     others = warnings.showwarning
 
     def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
@@ -79,8 +70,8 @@ def report_error(error: BaseException) -> int:
     """Print the error that ended a driver, in a line or with its traceback; return the exit code."""
     if interrupts.is_interrupt(error):
         print("interrupted", file=sys.stderr)
-        # Python ends by a signal instead of the code where the exception passed through an `exec` of text, until the
-        # next one has ended well.
+        # Python ends by a signal instead of the code if the exception passed through an `exec` of text, until the next
+        # one succeeds.
         exec("")
         interrupts.interrupt_raised.clear()
         return abort.INTERRUPTED
@@ -95,13 +86,13 @@ def report_error(error: BaseException) -> int:
         asked = f": {refused}" if str(refused) else ""
         abort.report_user_error(f"out of memory{asked}; {MEMORY_ADVICE}")
         return abort.USER_ERROR
-    # The hook and not the `traceback` module: under MPI it is what ends the other ranks.
+    # The hook, not the `traceback` module: it ends the other ranks under MPI.
     sys.excepthook(type(error), error, error.__traceback__)
     return FAILED
 
 
 def find_memory_error(error: BaseException | None) -> BaseException | None:
-    """Return the error that tells which memory was refused, to us or to the loader of a library; None if none was."""
+    """Return the error of refused memory, ours or a library loader's, or None."""
     if isinstance(error, MemoryError):
         return error
     if not isinstance(error, (OSError, ImportError)):

@@ -14,16 +14,16 @@ from typing import Any
 
 INTERRUPTED = 130
 GRACE_S = 2.0
-"""Time that a launch of machine code has to end by itself."""
+"""Seconds for a launch of machine code to end by itself."""
 REPEAT_S = 0.1
-"""Time until a dropped interrupt is repeated."""
+"""Seconds until a dropped interrupt is repeated."""
 
 interrupt_raised = threading.Event()
-"""Set once an interrupt was raised. An error that follows is its consequence: C code makes an `ImportError` of it."""
+"""Set after an interrupt was raised. A later error is its consequence: C code makes an `ImportError` of it."""
 
 
 def install_handlers() -> None:
-    """Let an interrupt that nothing catches end the program quietly; other errors are shown as before."""
+    """Let an uncaught interrupt end the program quietly; show other errors as before."""
     before = sys.excepthook
 
     def hook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
@@ -39,26 +39,24 @@ def install_handlers() -> None:
 
 
 def is_interrupt(error: BaseException) -> bool:
-    """True for an interrupt and for whatever became of one."""
+    """True for an interrupt and its consequences."""
     return isinstance(error, KeyboardInterrupt) or interrupt_raised.is_set()
 
 
 def handle_interrupt(number: int, frame: FrameType | None) -> None:
-    """Handle the signal as Python does, and remember it."""
     interrupt_raised.set()
     raise KeyboardInterrupt
 
 
 def is_default_handler() -> bool:
-    """True if nothing else handles the signal."""
     return signal.getsignal(signal.SIGINT) in (signal.default_int_handler, handle_interrupt)
 
 
 @contextmanager
 def exit_on_interrupt() -> Iterator[None]:
-    """Make every Ctrl-C inside end the program; without effect in a thread, and where the caller handles the signal.
+    """Make every Ctrl-C inside end the program; no effect in a thread, or if the caller handles the signal.
 
-    Python raises `KeyboardInterrupt` in its own code only. A launch of machine code may take hours, so a thread ends
+    Python raises `KeyboardInterrupt` only in Python code, and a launch of machine code may take hours. So a thread ends
     the process if the exception was not raised after `GRACE_S`.
     """
     interrupt_raised.clear()
@@ -101,9 +99,9 @@ def end_process() -> None:
 
 @contextmanager
 def repeat_dropped_interrupts() -> Iterator[None]:
-    """Repeat inside every interrupt that Python drops.
+    """Repeat interrupts that Python drops inside.
 
-    Python drops the exception, with a traceback, in a callback of a C library, such as LLVM's during a compilation.
+    It drops the exception, with a traceback, in a callback of a C library, such as LLVM's during a compilation.
     """
     report = sys.unraisablehook
     sys.unraisablehook = partial(repeat_if_dropped, report, threading.main_thread())
@@ -114,7 +112,7 @@ def repeat_dropped_interrupts() -> Iterator[None]:
 
 
 def repeat_if_dropped(report: Callable[[Any], object], thread: threading.Thread, dropped: Any) -> None:
-    """Repeat an interrupt that Python drops in a thread; other errors that it drops are reported as before."""
+    """Repeat an interrupt that Python drops in a thread; report other dropped errors as before."""
     if not issubclass(dropped.exc_type, KeyboardInterrupt):
         report(dropped)
         return

@@ -1,4 +1,4 @@
-"""A progress bar on rank 0 and only on a terminal or in a notebook; anywhere else a stand-in that imports nothing."""
+"""A progress bar on rank 0, on a terminal or in a notebook; else a stand-in that imports nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ProgressDisplay(Protocol):
-    """Something that shows how much of a piece of work is done; a context manager."""
+    """A context manager that shows the progress of work."""
 
     def __enter__(self) -> ProgressDisplay:
         """Begin to show."""
@@ -26,7 +26,7 @@ class ProgressDisplay(Protocol):
         """Stop showing."""
 
     def show(self, done: int, total: int | None, note: str = "") -> None:
-        """Show ``done`` of ``total`` steps, if the total is known; a note replaces the last one."""
+        """Show ``done`` of ``total`` steps, if known; a note replaces the last one."""
 
 
 class SilentDisplay:
@@ -36,7 +36,7 @@ class SilentDisplay:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """End, without a sign of it."""
+        """Do nothing."""
 
     def show(self, done: int, total: int | None, note: str = "") -> None:
         """Show nothing."""
@@ -54,7 +54,6 @@ class ProgressBar:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Leave the bar as it is and stop refreshing it."""
         self._progress.stop()
 
     def show(self, done: int, total: int | None, note: str = "") -> None:
@@ -62,14 +61,14 @@ class ProgressBar:
 
 
 def in_notebook() -> bool:
-    """Return True if this process is the kernel of a notebook; imports nothing."""
+    """True if this process is a notebook's kernel; imports nothing."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return hasattr(shell, "kernel")
 
 
 class NotebookProgressBar:
-    """A bar in the output of the cell that runs, taken away at the end; see `ProgressDisplay`."""
+    """A bar in the output of the running cell, removed at the end; see `ProgressDisplay`."""
 
     def __init__(self, description: str) -> None:
         self._description = description
@@ -82,7 +81,6 @@ class NotebookProgressBar:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Take the bar away: what was found says the rest."""
         from IPython.display import HTML
 
         self._place.update(HTML(""))
@@ -99,16 +97,14 @@ class NotebookProgressBar:
 
 
 def make_progress_display(description: str, wanted: bool | None = None, rank: int = 0) -> ProgressDisplay:
-    """Make a progress bar if one is wanted.
-
-    Raises `UserError` if a bar is wanted but rich is not installed.
+    """Make a progress bar if wanted. Raises `UserError` if it is wanted but rich is missing.
 
     Parameters
     ----------
     description
         Text before the bar.
     wanted
-        `--progress` or `--no-progress`; None: only in a notebook, or when standard error is a terminal and rich is
+        `--progress` or `--no-progress`. None: only in a notebook, or if standard error is a terminal and rich is
         installed.
     rank
         Only rank 0 shows a bar.
@@ -134,7 +130,7 @@ def make_progress_display(description: str, wanted: bool | None = None, rank: in
 
 
 def progress_callback(bar: ProgressDisplay, unit: str, noun: str, in_words: Callable[[int], str] = str) -> Callback:
-    """Return a callback that shows the progress of a search, with speed, best cost and bound if known."""
+    """Return a callback that shows a search's progress, with speed, best cost and bound if known."""
 
     def show(progress: Progress) -> None:
         notes = []
@@ -150,5 +146,5 @@ def progress_callback(bar: ProgressDisplay, unit: str, noun: str, in_words: Call
 
 
 def rate(units: float, seconds: float) -> float:
-    """Units per second; 0 where the clock saw no time pass."""
+    """Units per second; 0 if no time passed."""
     return units / seconds if seconds > 0 else 0.0

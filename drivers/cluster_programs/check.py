@@ -27,17 +27,16 @@ if TYPE_CHECKING:
     from drivers.ppp import PppOptions
 
 INSTANCE = "201-217"
-"""Its scan takes about a millisecond on a core, and keeps a GPU busy enough to be distinguished from a core."""
+"""A scan of it takes about a millisecond on a core, and keeps a GPU busy enough to tell it from a core."""
 PLACE = ("backend", "device", "cores")
 """Options in which ranks may differ."""
 TOGETHER_S = 0.5
 """Seconds for which all ranks compute at once."""
 ALONE_S, LEAST_ALONE_S, MOST_ALONE_S = 2.0, 0.03, 0.5
-"""All ranks of a host one after another, and each of them, at least and at most."""
+"""Seconds for all ranks of a host in turn, and least and most for each."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure, print and write; returns the exit code."""
     options = parse(argv)
     ranks = require_several_ranks(options)
     if ranks.rank == 0:
@@ -54,7 +53,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
-    """Read the command line."""
     from cluster.command_line import RankParser
     from core.program_parser import invocation
 
@@ -70,14 +68,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def require_several_ranks(options: argparse.Namespace) -> Any:
-    """The communicator, once all ranks know that they were started alike.
-
-    Raises
-    ------
-    UserError
-        There is one rank alone, or two have different options.
-
-    """
+    """Return the communicator. Raises `UserError` for a single rank, or ranks with different options."""
     from cluster import default_communicator, require_equal_arguments
     from core.errors import UserError
 
@@ -87,8 +78,8 @@ def require_several_ranks(options: argparse.Namespace) -> Any:
             "found one rank, expected several: `mpirun -n 4 python -m cluster check`, or over several hosts `python "
             "-m cluster launch --hosts FILE check`"
         )
-    given = {f"--{name.replace('_', '-')}": str(value) for name, value in vars(options).items() if name not in PLACE}
-    require_equal_arguments(ranks, {"program": "python -m cluster check", "--help": "not given", **given})
+    settings = {f"--{name.replace('_', '-')}": str(value) for name, value in vars(options).items() if name not in PLACE}
+    require_equal_arguments(ranks, {"program": "python -m cluster check", "--help": "not given", **settings})
     return ranks
 
 
@@ -96,7 +87,7 @@ def require_several_ranks(options: argparse.Namespace) -> Any:
 
 
 def measure(ranks: Any, options: argparse.Namespace) -> tuple[ClusterMeasurement | None, list[Mapping[str, Any]]]:
-    """Measure everything; on rank 0 what came out and the conditions of every rank, None elsewhere."""
+    """Measure everything; return results and conditions of every rank on rank 0, else None."""
     from msgspec.structs import replace
 
     from cluster.measure import clock_offsets, ping_pong, reductions
@@ -132,7 +123,7 @@ def measure(ranks: Any, options: argparse.Namespace) -> tuple[ClusterMeasurement
 
 
 def name_of_host() -> str:
-    """The host as MPI knows it, where processes share memory."""
+    """Name of the host as MPI knows it; processes of a host share memory."""
     from mpi4py import MPI
 
     return MPI.Get_processor_name()
@@ -141,22 +132,10 @@ def name_of_host() -> str:
 def measure_rank(
     ranks: Any, own: PppOptions, hosts: Sequence[str], versions: Mapping[str, str]
 ) -> tuple[RankSpeed, Mapping[str, Any], Sequence[Pace]]:
-    """Measure how fast this rank computes; every rank calls it.
+    """Measure the speed of this rank; all ranks call this.
 
-    Returns its speed, without the offset of its clock, its conditions, and on rank 0 how fast ranks are that meet after
-    every scan.
-
-    Parameters
-    ----------
-    ranks
-        The communicator.
-    own
-        This rank's options: one walk, of which every rank scans all neighbours.
-    hosts
-        Of every rank the host's name.
-    versions
-        Of this rank.
-
+    ``own`` are this rank's options: one walk, of which every rank scans all neighbours. Returns the speed without clock
+    offset, the conditions, and on rank 0 the speeds of ranks that synchronise after every scan.
     """
     from cluster import Solo
     from cluster.measure import compute_rates, serialised_timing
@@ -172,7 +151,7 @@ def measure_rank(
 
     class WholeScan(PppWorkload):
         def search(self, backend: Any, ranks: Any, problem: Any, options: Any) -> Any:
-            """Every rank scans all neighbours, as if it were the only one."""
+            """Scan all neighbours on every rank, as if it were alone."""
             return super().search(backend, Solo(), problem, options)
 
     search = prepare_search(WholeScan(), ranks, task.problem, options_for_rank(task.options, own))
@@ -184,11 +163,11 @@ def measure_rank(
     with meter:
         together = measure_rate(search, TOGETHER_S)
     ranks.assemble()
-    here = [rank for rank, host in enumerate(hosts) if host == hosts[ranks.rank]]
-    before, after = here[: here.index(ranks.rank)], here[here.index(ranks.rank) + 1 :]
+    of_host = [rank for rank, host in enumerate(hosts) if host == hosts[ranks.rank]]
+    before, after = of_host[: of_host.index(ranks.rank)], of_host[of_host.index(ranks.rank) + 1 :]
     if before:
         serialised_timing.wait_for_turn(ranks.world, before[-1])
-    alone = measure_rate(search, min(max(ALONE_S / len(here), LEAST_ALONE_S), MOST_ALONE_S))
+    alone = measure_rate(search, min(max(ALONE_S / len(of_host), LEAST_ALONE_S), MOST_ALONE_S))
     if after:
         serialised_timing.pass_turn(ranks.world, after[0])
     ranks.assemble()
@@ -213,7 +192,7 @@ def measure_rank(
 
 
 def iteration_of(search: Any) -> Callable[[], None]:
-    """Return a function that makes one iteration of a search on this rank alone, and waits for its end."""
+    """Return a function that makes one iteration on this rank alone, and waits for its end."""
     from core.search.stop import Stop
 
     search.walks.begin(Stop(), None)
@@ -226,7 +205,7 @@ def iteration_of(search: Any) -> Callable[[], None]:
 
 
 def measure_rate(search: Any, seconds: float) -> float:
-    """Neighbours that a search on this rank alone evaluates in a second, watched for some seconds."""
+    """Neighbours per second of a search on this rank alone, over some seconds."""
     from cluster import Solo
     from core.search.stop import Iterations, Seconds, Stop
 
@@ -234,13 +213,13 @@ def measure_rate(search: Any, seconds: float) -> float:
         return int(search.run(stop, ranks=Solo()).evaluations)
 
     began = time.perf_counter()
-    # On a crowded host a rank may not have begun when its time is over.
+    # On a crowded host a rank may not have begun when the time is over.
     count = evaluated(Seconds(seconds)) or evaluated(Iterations(1))
     return count / (time.perf_counter() - began)
 
 
 def versions_here(ranks: Any) -> dict[str, str]:
-    """Of Python, NumPy, mpi4py, MPI and the suite's sources, on this rank; one rank reads the sources of a folder."""
+    """Versions of Python, NumPy, mpi4py, MPI and the suite's sources here; one rank reads a folder's sources."""
     import mpi4py
     import numpy as np
 
@@ -260,7 +239,7 @@ def versions_here(ranks: Any) -> dict[str, str]:
 
 
 def mpi_library() -> str:
-    """The MPI library's name and version: the first words of what it says of itself."""
+    """Name and version of the MPI library: the first words of its description."""
     from mpi4py import MPI
 
     return MPI.Get_library_version().split(",")[0].split("\n")[0].strip("\0 ").replace(" v", " ")
@@ -270,7 +249,6 @@ def mpi_library() -> str:
 
 
 def print_tables(measured: ClusterMeasurement, conditions: Sequence[Mapping[str, Any]]) -> None:
-    """Print the tables and what is doubtful."""
     from cluster.measure.anomalies import find_anomalies
     from drivers.cluster_programs.check_tables import check_tables
 

@@ -1,4 +1,4 @@
-"""Tables of what `python -m cluster check` has measured; only the rank that prints them imports this."""
+"""Tables of `python -m cluster check`; only the rank that prints them imports this."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from reports.text.tables import TextTable
 
 
 def check_tables(measured: ClusterMeasurement) -> Iterator[TextTable]:
-    """Tables of messages, reductions, ranks, and ranks that synchronise."""
     yield message_table(measured)
     sizes = {one.bytes: f">{size(one.bytes)}" for one in measured.reductions}
     rows: dict[int, list[str]] = {}
@@ -32,8 +31,6 @@ def check_tables(measured: ClusterMeasurement) -> Iterator[TextTable]:
 
 
 def message_table(measured: ClusterMeasurement) -> TextTable:
-    """A table of what messages cost within a host and between hosts."""
-
     def row(title: str, same_host: bool, network: Network) -> tuple[str, ...]:
         links = [link for link in measured.links if link.same_host is same_host]
         slowest = max(links, key=lambda link: link.alpha_s)
@@ -47,7 +44,7 @@ def message_table(measured: ClusterMeasurement) -> TextTable:
 
 
 def rank_table(ranks: tuple[RankSpeed, ...]) -> TextTable:
-    """A table of how fast ranks compute: a row for those of a host that have one kind of device."""
+    """Speeds of ranks: a row for ranks of a host with one kind of device."""
     alike: dict[str, list[RankSpeed]] = {}
     for rank in ranks:
         alike.setdefault(f"{rank.host}, {rank.backend} ({rank.device})", []).append(rank)

@@ -37,24 +37,16 @@ DEFAULT_TOLERANCE = 0.15
 
 
 def check_positive(name: str, value: Any) -> float:
-    """Return a positive number."""
     return float(number(name, value, 0)) or refuse(name, value, "a positive number")
 
 
 positive = ValueType("a positive number", check_positive, float)
 share = ValueType("a positive number", check_positive, lambda text: float(text) / 100)
-"""Per cent as a part of one."""
+"""Per cent as a fraction."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Model; returns 0, or 1 where a validation is not as close as was asked.
-
-    Raises
-    ------
-    UserError
-        An unknown network, no records of one core, records of another workload, or options that do not fit.
-
-    """
+    """Model; return 1 if a validation is less close than requested, else 0."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     options = parser().parse_args(arguments)
     made_by = shlex.join(["python", "-m", "cluster", "model", *arguments])
@@ -86,28 +78,20 @@ def main(argv: Sequence[str] | None = None) -> int:
 def validate(
     records: Sequence[Record], networks: Sequence[Interconnect], options: argparse.Namespace, made_by: str
 ) -> int:
-    """Hold the model to runs of several ranks.
-
-    Raises
-    ------
-    UserError
-        Several networks are named, or the runs are none of several ranks.
-
-    """
+    """Compare the model with runs of several ranks. Raises `UserError` for several networks, or without such runs."""
     if len(networks) != 1:
         raise UserError(f"--validate: expected one --network, on which the runs were made, found {len(networks)}")
     runs = workload_records([options.validate], options.workload)
-    found = pages.validate_runs(records, runs, networks[0])
+    checks = pages.validate_runs(records, runs, networks[0])
     within = DEFAULT_TOLERANCE if options.within is None else options.within
     print_report(
-        pages_cluster_model.render_checks(found, within, made_by), options.out, f"{pages_cluster_model.NAME}-validated"
+        pages_cluster_model.render_checks(checks, within, made_by), options.out, f"{pages_cluster_model.NAME}-validated"
     )
-    is_off = options.within is not None and any(abs(one.error.value) > within for one in found)
+    is_off = options.within is not None and any(abs(one.error.value) > within for one in checks)
     return FAILED if is_off else DONE
 
 
 def print_report(text: str, out: Path | None, name: str) -> int:
-    """Print a report, and write it where a folder is named."""
     print(text, end="")
     if out is not None:
         print(pages_cluster_model.write(text, out, name), file=sys.stderr)
@@ -118,9 +102,8 @@ def print_report(text: str, out: Path | None, name: str) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
-    made = CompletingParser(prog=invocation("cluster model"), description=__doc__)
-    add = made.add_argument
+    command = CompletingParser(prog=invocation("cluster model"), description=__doc__)
+    add = command.add_argument
     add("--workload", default="ppp", metavar="W", help="workload of the records (%(default)s)")
     add("--instance", nargs="+", metavar="I", help="only these instances (default: all with records of one core)")
     add("--records", nargs="+", type=Path, default=[], metavar="FILE", help="files of run records")
@@ -139,18 +122,11 @@ def parser() -> argparse.ArgumentParser:
     price = "price of a node and of a GPU per hour, for the cost of a run"
     add("--price", nargs=2, type=positive, metavar=("NODE", "GPU"), help=price)
     add("--out", type=Path, metavar="DIR", help="folder for the report and its plot")
-    return made
+    return command
 
 
 def ranks_of(text: str) -> list[int]:
-    """A number of ranks, or the powers of two from one to another, and both ends.
-
-    Raises
-    ------
-    argparse.ArgumentTypeError
-        It is neither.
-
-    """
+    """Read a number of ranks, or the powers of two from one to another with both ends."""
     first, dots, last = text.partition("..")
     try:
         low, high = int(first), int(last if dots else first)
@@ -162,39 +138,28 @@ def ranks_of(text: str) -> list[int]:
 
 
 def network_of(name: str) -> list[Interconnect]:
-    """Networks by name, or the one that a file of `check` describes.
-
-    Raises
-    ------
-    UserError
-        There is neither.
-
-    """
+    """Return networks by name, or the one in a file of `check`. Raises `UserError` if there is neither."""
     if not (name.endswith(".json") or Path(name).exists()):
         return interconnects.find_interconnects(name)
     from cluster.measure import measurement_file
 
-    found = measurement_file.read_measurement(name)
-    return [interconnects.fit_interconnect(name, found)]
+    measurement = measurement_file.read_measurement(name)
+    return [interconnects.fit_interconnect(name, measurement)]
 
 
 def workload_records(files: Sequence[Path], workload: str) -> list[Record]:
-    """Records of a workload, repetitions joined: of the native mapping, and of pairs of flips if it has those.
+    """Records of a workload with joined repetitions, in the native mapping, and of pairs of flips if it has those.
 
-    Raises
-    ------
-    UserError
-        There is none of it.
-
+    Raises `UserError` if there are none.
     """
-    every = merge(record for file in files for record in load(file))
-    found = [one for one in every if one.workload == workload and one.execution.get("mapping") == "native"]
+    records = merge(record for file in files for record in load(file))
+    of_workload = [one for one in records if one.workload == workload and one.execution.get("mapping") == "native"]
     names = ", ".join(map(str, files))
-    if not found:
-        others = ", ".join(sorted({record.workload for record in every})) or "nothing"
+    if not of_workload:
+        others = ", ".join(sorted({record.workload for record in records})) or "nothing"
         raise UserError(f"{names}: no record of {workload} in the native mapping, only of {others}")
-    pairs = [one for one in found if one.parameters.get("neighbourhood") == "flip2"]
-    return pairs or found
+    pairs = [one for one in of_workload if one.parameters.get("neighbourhood") == "flip2"]
+    return pairs or of_workload
 
 
 if __name__ == "__main__":

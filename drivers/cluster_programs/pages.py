@@ -17,8 +17,8 @@ from reports.comparison.calibration import (
     Calibration,
     CalibrationRun,
     calibrate,
+    name_without_seed,
     runs_on_device_kind,
-    short,
 )
 from reports.pages.cluster_model import (
     ClusterModelPage,
@@ -42,16 +42,14 @@ class ModelScenario:
 
     Attributes
     ----------
-    networks : list of Interconnect
     ranks : list of int
         Ascending, from 1.
     instances : tuple of str
-        Instances; empty for all with records of one core.
+        Empty for all with records of one core.
     iterations : float
-        Of a run.
+        Iterations of a run.
     watts, prices : tuple of float or None
         Of a node and of the GPU; prices per hour.
-
     """
 
     networks: list[Interconnect]
@@ -66,17 +64,16 @@ class ModelScenario:
 
 
 def page(records: Sequence[Record], asked: ModelScenario, made_by: str) -> ClusterModelPage:
-    """The report of a workload."""
-    found = WorkloadCalibration(records, next((one for one in asked.networks if one.measured), None))
-    subjects = [model_instance(name, found, asked) for name in asked.instances or found.works]
+    rates = WorkloadCalibration(records, next((one for one in asked.networks if one.measured), None))
+    subjects = [model_instance(name, rates, asked) for name in asked.instances or rates.works]
     sizes, published = [], []
-    if found.is_of_the_paper:
-        published = list(published_tables.tables(found.rank, found.gpu_s))
-        sizes = crossing_sizes(found, asked)
+    if rates.is_of_the_paper:
+        published = list(published_tables.tables(rates.rank, rates.gpu_s))
+        sizes = crossing_sizes(rates, asked)
     return ClusterModelPage(
         records[0].workload,
         made_by,
-        tuple(calibration_sentences(found, records)),
+        tuple(calibration_sentences(rates, records)),
         networks_table(asked.networks),
         tuple(subjects),
         tuple(sizes),
@@ -85,33 +82,30 @@ def page(records: Sequence[Record], asked: ModelScenario, made_by: str) -> Clust
     )
 
 
-def model_instance(name: str, found: WorkloadCalibration, asked: ModelScenario) -> ModelledInstance:
-    """One instance on all networks."""
-    rank = found.rank(name)
+def model_instance(name: str, rates: WorkloadCalibration, asked: ModelScenario) -> ModelledInstance:
+    rank = rates.rank(name)
     curves = [(one.title, scaling_frame(run_time.scaling_curve(*rank, one, asked.ranks))) for one in asked.networks]
     return ModelledInstance(
-        name, rank.work.units, found.first.record.evaluation_unit, found.core_s(name), found.gpu_s(name), curves
+        name, rank.work.units, rates.first.record.evaluation_unit, rates.core_s(name), rates.gpu_s(name), curves
     )
 
 
 def scaling_frame(points: Sequence[ScalingPoint]) -> pandas.DataFrame:
-    """The points of a curve for the report, by their ranks."""
     import pandas
 
     rows = [(one.ranks, one.parts.total_s, one.speedup, one.parts.communication_share) for one in points]
     return pandas.DataFrame(rows, columns=["ranks", "seconds", "speedup", "communication"]).set_index("ranks")
 
 
-def calibration_sentences(found: WorkloadCalibration, records: Sequence[Record]) -> list[str]:
-    """Describe the records used for calibration."""
-    core, gpu = found.core, found.gpu
+def calibration_sentences(rates: WorkloadCalibration, records: Sequence[Record]) -> list[str]:
+    core, gpu = rates.core, rates.gpu
     said = [f"One core: {core.name}; an iteration takes, as measured: {by_size(core)}."]
     if gpu is None:
         said.append("No run on a GPU is among the records.")
     else:
         said.append(f"The GPU: {gpu.name}; an iteration takes, as measured: {by_size(gpu)}.")
-    lines = published_tables.exhibit("10").lines if found.is_of_the_paper else ()
-    beyond = [line.key for line in lines if not found.covers(line.key)]
+    lines = published_tables.exhibit("10").lines if rates.is_of_the_paper else ()
+    beyond = [line.key for line in lines if not rates.covers(line.key)]
     if beyond:
         said.append(f"Scaled, because larger than the sizes that one core has recorded: {', '.join(beyond)}.")
     said.append(f"Work of every rank that is not shared: {seconds(core.unshared_s)} an iteration, {core.why}.")
@@ -124,12 +118,10 @@ def calibration_sentences(found: WorkloadCalibration, records: Sequence[Record])
 
 
 def by_size(device: Calibration) -> str:
-    """The recorded instances with their times."""
-    return ", ".join(f"{short(run)} {seconds(run.seconds)}" for run in device.runs)
+    return ", ".join(f"{name_without_seed(run)} {seconds(run.seconds)}" for run in device.runs)
 
 
 def networks_table(networks: Sequence[Interconnect]) -> TextTable:
-    """Every network's figures and where they are from."""
     rows = []
     for network in networks:
         kinds = {"cores": network.cores, "hosts": network.hosts, "sites": network.between_sites}
@@ -140,16 +132,16 @@ def networks_table(networks: Sequence[Interconnect]) -> TextTable:
     return TextTable("Networks", ("network", "between", ">latency", ">bandwidth", "source"), rows)
 
 
-def crossing_sizes(found: WorkloadCalibration, asked: ModelScenario) -> list[TextTable]:
-    """For each number of ranks the paper's sizes at which a cluster beats this GPU; none without such records of it."""
-    known = ((line.key, found.gpu_s(line.key)) for line in published_tables.exhibit("10").lines)
+def crossing_sizes(rates: WorkloadCalibration, asked: ModelScenario) -> list[TextTable]:
+    """For each number of ranks, the paper's sizes at which a cluster beats this GPU; none without records of it."""
+    known = ((line.key, rates.gpu_s(line.key)) for line in published_tables.exhibit("10").lines)
     times = {name: gpu_s for name, gpu_s in known if gpu_s is not None}
     if not times:
         return []
 
     def beaten(network: Interconnect, ranks: int) -> dict[str, bool]:
         return {
-            name: run_time.iteration(*found.rank(name), network, ranks).total_s < gpu_s for name, gpu_s in times.items()
+            name: run_time.iteration(*rates.rank(name), network, ranks).total_s < gpu_s for name, gpu_s in times.items()
         }
 
     rows = [[f"{count:,}", *(describe_sizes(beaten(one, count)) for one in asked.networks)] for count in asked.ranks]
@@ -161,7 +153,6 @@ def crossing_sizes(found: WorkloadCalibration, asked: ModelScenario) -> list[Tex
 
 
 def describe_sizes(beaten: dict[str, bool]) -> str:
-    """Describe a subset of ascending sizes."""
     names = list(beaten)
     meant = [name for name in names if beaten[name]]
     if len(meant) in (0, len(names)):
@@ -174,24 +165,23 @@ def describe_sizes(beaten: dict[str, bool]) -> str:
     return f"up to {meant[-1]}" if first == 0 else f"{meant[0]} to {meant[-1]}"
 
 
-def machine_costs(one: ModelledInstance, asked: ModelScenario) -> tuple[str, tuple[ModelledCost, ...]]:
+def machine_costs(instance: ModelledInstance, asked: ModelScenario) -> tuple[str, tuple[ModelledCost, ...]]:
     """Time, energy and cost of a run on the GPU, and on the first sufficient and the fastest number of ranks."""
     rows = []
-    if one.gpu_s is not None:
-        rows.append(machine_cost("this GPU", 1, one.gpu_s, asked, of_gpu=True))
-    for network, (name, points) in zip(asked.networks, one.curves, strict=True):
-        fastest, _, beats = turning_ranks(points, one.gpu_s)
+    if instance.gpu_s is not None:
+        rows.append(machine_cost("this GPU", 1, instance.gpu_s, asked, of_gpu=True))
+    for network, (name, points) in zip(asked.networks, instance.curves, strict=True):
+        fastest, _, beats = turning_ranks(points, instance.gpu_s)
         for ranks in dict.fromkeys(filter(None, (beats, fastest))):
             nodes = network.hosts_of(ranks)
             place = f"{name}, {ranks:,} ranks on {nodes:,} nodes"
             rows.append(machine_cost(place, nodes, points["seconds"][ranks], asked))
-    return f"{one.instance}: {asked.iterations:,.0f} iterations, modelled", tuple(rows)
+    return f"{instance.instance}: {asked.iterations:,.0f} iterations, modelled", tuple(rows)
 
 
 def machine_cost(
     place: str, nodes: int, iteration_s: float, asked: ModelScenario, *, of_gpu: bool = False
 ) -> ModelledCost:
-    """A run somewhere."""
     run_s = asked.iterations * iteration_s
     joules = asked.watts[of_gpu] * nodes * run_s if asked.watts else None
     cost = asked.prices[of_gpu] * nodes * run_s / 3600 if asked.prices else None
@@ -202,13 +192,9 @@ def machine_cost(
 
 
 def validate_runs(records: Sequence[Record], runs: Sequence[Record], network: Interconnect) -> list[ModelCheck]:
-    """Every run of several ranks beside the model, calibrated by the run of one rank on the same instance and device.
+    """Compare every run of several ranks with the model, calibrated by one rank on the same instance and device.
 
-    Raises
-    ------
-    UserError
-        No run is of several ranks, or one rank has not run the instance of one of them.
-
+    Raises `UserError` if no run has several ranks, or one rank has not run an instance.
     """
     several = [one for one in runs if one.ranks > 1]
     if not several:
@@ -217,7 +203,6 @@ def validate_runs(records: Sequence[Record], runs: Sequence[Record], network: In
 
 
 def validate_run(record: Record, known: Sequence[Record], network: Interconnect) -> ModelCheck:
-    """One run."""
     run = CalibrationRun(record)
     own = [one for one in known if one.instance_sha256 == record.instance_sha256 and one.backend == record.backend]
     alone = runs_on_device_kind([one for one in own if one.parameters == record.parameters], record.device_kind)
@@ -236,6 +221,6 @@ def validate_run(record: Record, known: Sequence[Record], network: Interconnect)
     hosts = int(record.environment.get("emulated_hosts") or record.environment.get("host_count") or 1)
     why = f"{seconds(device.unshared_s)} an iteration of {record.backend}, {device.why}"
     off = ratio_of_medians(predicted, run.every_s)
-    place = (short(run), record.backend, network.title, record.ranks, hosts)
+    place = (name_without_seed(run), record.backend, network.title, record.ranks, hosts)
     error = Estimate(off.value - 1, *(None if end is None else end - 1 for end in (off.low, off.high)))
     return ModelCheck(*place, run.iteration_s, modelled_s(alone[0].seconds), error, why)

@@ -19,28 +19,24 @@ from reports.text.tables import TextTable
 
 PAPER = "luong2013"
 FIBRE_M_S = 2.0e8
-"""Metres that light goes in a second of glass fibre."""
+"""Speed of light in glass fibre, in metres per second."""
 FITNESS_BYTES = 4
-"""Of a neighbour's fitness, where one machine collects all of them."""
+"""Bytes of a neighbour's fitness, if one machine collects all of them."""
 
 
 def paper() -> Paper:
-    """The paper of both tables."""
     return load(PAPER)
 
 
 def exhibit(table: str) -> Exhibit:
-    """One of the paper's tables."""
     return paper().chosen("table", table)[0]
 
 
 def clusters() -> list[PublishedCluster]:
-    """The columns of both tables, as the paper's file describes their machines."""
     return clusters_of(paper())
 
 
 def amount() -> int:
-    """Iterations of a published run."""
     return int(exhibit("10").amount["iterations"])
 
 
@@ -48,15 +44,9 @@ def amount() -> int:
 
 
 def tables(rank_on: Callable[[str], ModelledRank], gpu_s: Callable[[str], float | None]) -> Iterator[TextTable]:
-    """Both tables with our core in place of the paper's.
+    """Yield both tables with our core in place of the paper's.
 
-    Parameters
-    ----------
-    rank_on
-        From an instance to one rank on it.
-    gpu_s
-        From an instance to seconds of an iteration on our GPU; None: not known.
-
+    ``rank_on`` maps an instance to one rank on it, ``gpu_s`` to seconds of an iteration on our GPU, or None.
     """
     for table in ("10", "11"):
         columns = [cluster for cluster in clusters() if cluster.table == table]
@@ -78,7 +68,6 @@ def tables(rank_on: Callable[[str], ModelledRank], gpu_s: Callable[[str], float 
 
 
 def cell(run_s: float, speedup: float) -> str:
-    """A time and a speed-up, as the paper words them."""
     return f"{number(run_s)}×{number(speedup)}"
 
 
@@ -86,19 +75,18 @@ def cell(run_s: float, speedup: float) -> str:
 
 
 class ModelledCell(NamedTuple):
-    """A published time and what the model makes of it.
+    """A published time and the model's.
 
     Attributes
     ----------
     published_s : float
-        Of a run.
+        Time of a run.
     ideal : Parts
-        An iteration where cores of a host do not slow each other down.
+        An iteration without interference between cores of a host.
     crowded : Parts
-        An iteration where they do as much as in the table's column of 8 cores on one host.
+        An iteration with the interference of the table's column of 8 cores on one host.
     collected : Parts
         The same on gigabit Ethernet, where the first host collects the fitness of every neighbour in every iteration.
-
     """
 
     published_s: float
@@ -108,7 +96,7 @@ class ModelledCell(NamedTuple):
 
     @property
     def left_s(self) -> float:
-        """Seconds of the published iteration beyond the work of cores that do not slow each other down."""
+        """Seconds of the published iteration beyond the work of cores without interference."""
         return self.published_s / amount() - self.ideal.compute_s
 
 
@@ -123,7 +111,7 @@ def published_rank(instance: str, work: Work) -> ModelledRank:
 
 
 def model_cell(cluster: PublishedCluster, instance: str) -> ModelledCell:
-    """A published cell beside the model of the paper's machines; MPI libraries of its time double."""
+    """A published cell and the model of the paper's machines; MPI libraries of its time double messages."""
     work = named_work(instance, Work("neighbourhood", 1.0, amount()), "flip2")
     rank = published_rank(instance, work)
     network = replace(cluster.network, algorithm=DOUBLING)
@@ -145,21 +133,20 @@ def model_cell(cluster: PublishedCluster, instance: str) -> ModelledCell:
 
 
 def model_tables() -> Iterator[TextTable]:
-    """Yield the tables with the part that the model explains, and the rest."""
     captions = {
         "ideal": "cores as fast together as alone",
         "crowded": "cores of a host as slow together as the column of 8 cores says",
         "collected": "the same on gigabit Ethernet, where the first machine collects all fitnesses",
     }
-    found = {line: [model_cell(cluster, line.key) for cluster in clusters()] for line in exhibit("10").lines}
+    modelled_lines = {line: [model_cell(cluster, line.key) for cluster in clusters()] for line in exhibit("10").lines}
     headings = ("instance", *(f">{one.heading}" for one in clusters()))
 
-    def modelled(one: ModelledCell, way: str) -> str:
-        run_s = amount() * getattr(one, way).total_s
-        return f"{number(run_s)} ({number(run_s / one.published_s)})"
+    def modelled(cell: ModelledCell, way: str) -> str:
+        run_s = amount() * getattr(cell, way).total_s
+        return f"{number(run_s)} ({number(run_s / cell.published_s)})"
 
     for way, caption in captions.items():
-        rows = [[line.label, *(modelled(one, way) for one in cells)] for line, cells in found.items()]
+        rows = [[line.label, *(modelled(one, way) for one in cells)] for line, cells in modelled_lines.items()]
         title = f"Seconds of a run modelled on the paper's machines (over the published): {caption}"
         yield TextTable(title, headings, rows)
 
@@ -177,12 +164,12 @@ def communication_remainder() -> TextTable:
             f"{number(row[1].left_s / 2 * FIBRE_M_S / 1000)} km" if row[0].table == "11" else ""
         ),
     }
-    found = [(cluster, model_cell(cluster, instance)) for cluster in clusters()]
-    return TextTable.of(f"An iteration on {instance}", found, columns)
+    cells = [(cluster, model_cell(cluster, instance)) for cluster in clusters()]
+    return TextTable.of(f"An iteration on {instance}", cells, columns)
 
 
 def findings() -> dict[str, Any]:
-    """The figures that the report's sentences are about."""
+    """Figures for the report's sentences."""
     largest = exhibit("10").lines[-1].key
     one_host, *others = [cluster for cluster in clusters() if cluster.table == "10"]
     first = model_cell(one_host, largest)
@@ -206,20 +193,12 @@ def findings() -> dict[str, Any]:
 
 
 def unexplained_range(table: str) -> tuple[float, float]:
-    """The least and the most that a table leaves beyond the work in an iteration of its smallest instance."""
+    """Least and largest unexplained time of a table, in an iteration on its smallest instance."""
     smallest = exhibit(table).lines[0].key
     left = [model_cell(cluster, smallest).left_s for cluster in clusters() if cluster.table == table]
     return min(left), max(left)
 
 
 def render(made_by: str) -> str:
-    """The report on the paper's own machines.
-
-    Raises
-    ------
-    UserError
-        jinja2 is not installed.
-
-    """
     core, tables = paper().extra["clusters"]["core"], [*model_tables(), communication_remainder()]
     return fill("cluster-published.md.j2", made_by=made_by, core=core, number=number, tables=tables, **findings())

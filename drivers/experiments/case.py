@@ -17,27 +17,26 @@ from reports.records.environment import ROOT, emulated_hosts
 from reports.records.files import Record, merge
 
 PIN_CORES = "--pin-cores"
-"""Option of programs by which ranks keep to cores of their own."""
+"""Option that binds ranks to separate cores."""
 NOWHERE = Configuration("", "", "")
-"""Configuration of a case before `Case.on` sets one."""
+"""Configuration of a case before `Case.on`."""
 
 
 OF_A_HOST = (
     *("host", "os", "cpu_model", "cores", "host_count", "sockets", "physical_cores", "hardware_threads"),
     *("cpu_mhz_nominal", "cpu_mhz_max", "virtual", "memory_gib", "gpus", "gpu_driver"),
 )
-"""Names in a record's environment that describe the host."""
+"""Names of environment entries in a record that describe the host."""
 
 
 def counted_environment(*, elsewhere: bool) -> dict[str, Any]:
-    """Return what the environment of a record must have to count: this host and version, or elsewhere the version."""
+    """Return the environment of records that count: this host and version, or only the version elsewhere."""
     from reports.records.environment import environment
 
     return {name: value for name, value in environment().items() if not (elsewhere and name in OF_A_HOST)}
 
 
 def is_counted(record: Record, machine: Mapping[str, Any]) -> bool:
-    """Return True if a record's environment has all that `counted_environment` returned."""
     return all(record.environment.get(name) == value for name, value in machine.items())
 
 
@@ -47,27 +46,22 @@ class Case:
 
     Attributes
     ----------
-    workload
-        The declaration.
     task
         The problem, as this process loaded it.
     arguments : tuple of str
-        Of the program, without the seeds and those that the configuration adds.
+        Arguments of the program, without seeds and those of the configuration.
     asked
         See `drivers.options.declaration.Options.asked`.
     seeds, repeats
         Runs, and repetitions of each.
     records : Path
         File of records.
-    configuration
-        Backend, device, and numbers of ranks and cores.
     peers : bool
         True to run reference solvers with the run on one core.
     about : str
         Text that distinguishes the case from others of the same workload and problem; may be empty.
     work : RepetitionWork, optional
         Work of a repetition, for the estimate; None if unknown in advance.
-
     """
 
     workload: Workload[Any]
@@ -83,35 +77,31 @@ class Case:
     work: RepetitionWork | None = None
 
     def __str__(self) -> str:
-        """Name the workload, the problem and the configuration, as messages do."""
         return f"{self.named} on {self.configuration}"
 
     def on(self, configuration: Configuration) -> Case:
-        """Return the same work on a configuration."""
         return replace(self, configuration=configuration)
 
     @property
     def named(self) -> str:
-        """The workload, the problem, and what else is said of the case."""
+        """The workload, the problem, and the case's further description."""
         return ", ".join(filter(None, (self.workload.name, self.task.problem.name, self.about)))
 
     @property
     def is_of_one_core(self) -> bool:
-        """True if the case runs on one core."""
         return self.configuration.kind == ONE_CORE and self.configuration.ranks == 1
 
     @property
     def iterations(self) -> int:
-        """Iterations that the case asks for; 0 if it names no number."""
+        """Iterations of the case; 0 without a number."""
         return int(self.asked.get("iterations") or 0)
 
     @property
     def runs_peers(self) -> bool:
-        """True if reference solvers, which run on one core, run with this case."""
+        """True if reference solvers, which use one core, run with this case."""
         return self.peers and self.is_of_one_core
 
     def command(self) -> list[str]:
-        """Return the command line that runs the case and records it."""
         where = self.configuration
         command = [*python_command(self.workload.started), *self.arguments, *seed_words(self.seeds)]
         command += ["--backend", where.backend, "--device", where.device]
@@ -120,16 +110,15 @@ class Case:
         command += ["--peers"] if self.runs_peers else []
         launcher = find_mpirun()
         if where.ranks > 1 and launcher:
-            # Open MPI may bind a rank to a core, which would leave `threads` one of them. Ranks that keep to cores of
-            # their own choose from all.
-            # Emulated hosts share the same cores, and each would bind its first rank to the first of them.
+            # Open MPI may bind a rank to a core, which would leave `threads` one of them. Ranks with --pin-cores choose
+            # from all. Emulated hosts share cores, and each would bind its first rank to the first of them.
             free = where.kind != ONE_CORE or PIN_CORES in self.arguments or where.network
             bound = ["--bind-to", "none"] if free else []
             command = [launcher, "-n", str(where.ranks), "--map-by", ":OVERSUBSCRIBE", *bound, *command]
         return [*self.emulator(), *command]
 
     def emulator(self) -> list[str]:
-        """Return the words before a command that runs it on emulated hosts; none on real ones."""
+        """Return the words before a command for emulated hosts; none for real ones."""
         where = self.configuration
         if not where.network:
             return []
@@ -137,10 +126,9 @@ class Case:
         return [*python_command(["-m", "tests.hosts"]), where.network, str(where.hosts), *slots, "--"]
 
     def environment(self) -> dict[str, str]:
-        """Return the environment variables of the command."""
         inherited = dict(os.environ)
         if self.configuration.ranks > 1 and os.geteuid() == 0:
-            # Containers are often root-only; without these two Open MPI refuses to start there.
+            # Containers are often root-only, where Open MPI needs these two.
             inherited |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         if self.configuration.network:
             inherited["PYTHONPATH"] = str(ROOT)
@@ -149,14 +137,13 @@ class Case:
     def records_among(
         self, records: Iterable[Record], machine: Mapping[str, Any], *, alike: bool = False
     ) -> list[Record]:
-        """Return the records of this case on a machine and version, one for each seed.
+        """Return this case's records on a machine and version, one for each seed, of the host with most repetitions.
 
-        ``machine`` is that of `counted_environment`. Of several hosts the one with the most repetitions counts.
-        With `alike`, of runs too that were asked for in other words and say of themselves what this case asks for.
+        ``machine`` is from `counted_environment`. With `alike`, also runs with other options but equal recorded work.
         """
         where = self.configuration
         key = where.backend, where.recorded, where.ranks, self.workload.name, self.task.problem.sha256
-        found = merge(
+        runs = merge(
             one
             for one in records
             if (one.backend, one.device, one.ranks, one.workload, one.instance_sha256) == key
@@ -168,19 +155,16 @@ class Case:
             and one.seed in self.seeds
             and is_counted(one, machine)
         )
-        most = {one.seed: one for one in sorted(found, key=lambda one: len(one.repetitions))}
-        return [one for one in found if alike or most[one.seed] is one]
+        most = {one.seed: one for one in sorted(runs, key=lambda one: len(one.repetitions))}
+        return [one for one in runs if alike or most[one.seed] is one]
 
     def is_complete(self, records: Sequence[Record]) -> bool:
-        """Return True if every seed has all its repetitions in its records."""
         return {one.seed for one in records if len(one.repetitions) >= self.repeats} == set(self.seeds)
 
     def not_run(self, reason: str) -> NotRun:
-        """Return the reason why the case has no row in a table."""
         where = self.configuration
         return NotRun(where.backend, where.recorded, where.ranks, reason)
 
 
 def seed_words(seeds: Sequence[int]) -> list[str]:
-    """Return the option that names the seeds."""
     return ["--seeds", ",".join(map(str, seeds))] if len(seeds) > 1 else ["--seed", str(seeds[0])]

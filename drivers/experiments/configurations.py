@@ -1,8 +1,8 @@
 """Configurations of experiments: devices and numbers of ranks and cores, and reasons for missing ones.
 
 A comparison has all devices here, and ranks. A hybrid comparison has mixtures of ranks and threads: the same number of
-cores as one rank with all of them, as a rank for each, or between; the paper's clusters ran such a program, MPI between
-the machines, OpenMP within each.
+cores as one rank with all, a rank for each, or between, as on the paper's clusters (MPI between machines, OpenMP
+within).
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ ONE_CORE = "core"
 """Kind of device of the baseline, and of ranks by default."""
 DEFAULT_RANKS = (2, 4)
 EMULATOR = ROOT / "tests" / "hosts" / "__main__.py"
-"""Program that runs a command on emulated hosts."""
 
 
 @dataclass(frozen=True)
@@ -49,38 +48,34 @@ class Configuration:
 
     @classmethod
     def of(cls, device: Any, **more: Any) -> Configuration:
-        """Return the configuration of a device, a row of `backends.survey`; ``more`` are further attributes."""
+        """Return the configuration of a device of `backends.survey`; ``more`` are further attributes."""
         named = device.backend, device.device, device.name
         units, is_reference = device.compute_units, device.is_reference
         return cls(*named, kind=device.kind, compute_units=units, is_reference=is_reference, **more)
 
     def __str__(self) -> str:
-        """Name it as messages do."""
         more = (f", {self.part}" if self.part else "") + (f", {self.ranks} ranks" if self.ranks > 1 else "")
         more += f" on {self.hosts} emulated hosts, {self.network}" if self.network else ""
         return f"{self.backend} (device {self.device}: {self.device_name}{more})"
 
     @property
     def recorded(self) -> str:
-        """The device as records name it."""
         return self.part or self.device
 
     @property
     def emulated(self) -> dict[str, Any]:
-        """Emulated hosts, as environments of records have them; empty for real ones."""
+        """Emulated hosts in the form of records' environments; empty for real ones."""
         return {EMULATED_NETWORK: self.network, EMULATED_HOSTS: self.hosts} if self.network else {}
 
     @property
     def is_core(self) -> bool:
-        """True for one core that runs compiled programs, the baseline of speed-ups."""
+        """True for one core with compiled programs, the baseline of speed-ups."""
         return self.kind == ONE_CORE and not self.is_reference
 
     def with_cores(self, count: int) -> Configuration:
-        """Return it on some of its cores."""
         return replace(self, cores=count, part=f"{count} of {self.compute_units} cores")
 
     def not_run(self, reason: str) -> NotRun:
-        """Why it has no row in the table."""
         return NotRun(self.backend, self.recorded, self.ranks, reason)
 
 
@@ -109,9 +104,7 @@ def plan_configurations(
     Raises
     ------
     UserError
-        A named backend is unknown or not usable here, nothing is left to run, or no backend accepts a number of
-        cores, or this many.
-
+        A named backend is unknown or not usable here, nothing is left to run, or no backend accepts these cores.
     """
     _refuse_unusable(devices, "--backends", backends or ())
     _refuse_unusable(devices, "--rank-backend", [rank_backend] if rank_backend else ())
@@ -150,46 +143,34 @@ def with_cores(
 ) -> list[Configuration]:
     """Return configurations with each of these numbers of cores if they accept one, and all others unchanged.
 
-    Raises
-    ------
-    UserError
-        None of them can, or a processor has fewer cores.
-
+    Raises `UserError` if none accepts one, or a processor has fewer cores.
     """
-    able = [(one.backend, one.device) for one in devices if one.takes_cores]
-    made: list[Configuration] = []
-    for one in configurations:
-        if (one.backend, one.device) not in able:
-            made.append(one)
+    able = [(device.backend, device.device) for device in devices if device.takes_cores]
+    chosen: list[Configuration] = []
+    for configuration in configurations:
+        if (configuration.backend, configuration.device) not in able:
+            chosen.append(configuration)
             continue
-        most = one.compute_units
+        most = configuration.compute_units
         if max(cores) > most:
-            raise UserError(f"--cores {max(cores)}: found {most} for {one.backend}, expected at most {most}")
-        made += [one.with_cores(count) for count in sorted(set(cores))]
-    if all(one.cores is None for one in made):
+            raise UserError(f"--cores {max(cores)}: found {most} for {configuration.backend}, expected at most {most}")
+        chosen += [configuration.with_cores(count) for count in sorted(set(cores))]
+    if all(configuration.cores is None for configuration in chosen):
         names = " or ".join(dict.fromkeys(backend for backend, _ in able)) or "a backend of all cores"
         raise UserError(
             f"--cores: found nothing to run that takes a number of cores, expected {names} among --backends"
         )
-    return made
+    return chosen
 
 
 def refuse_oversubscription(asked: str, present: int) -> NoReturn:
-    """Refuse more ranks than cores.
-
-    Raises
-    ------
-    UserError
-        Always.
-
-    """
     raise UserError(
         f"{asked}: found {present} cores, expected at most {present}, or --oversubscribe, which lets ranks share cores"
     )
 
 
 def mpi_obstacle() -> str | None:
-    """Say why several ranks cannot run here; None when they can."""
+    """Return the reason against several ranks here, or None."""
     if importlib.util.find_spec("mpi4py") is None:
         return "mpi4py is missing: pip install -e '.[mpi]'"
     if find_mpirun() is None:
@@ -199,7 +180,7 @@ def mpi_obstacle() -> str | None:
 
 @functools.cache
 def emulation_obstacle() -> str | None:
-    """Say why hosts cannot be emulated here; None when they can. It makes one, which takes half a second."""
+    """Return the reason against emulated hosts here, or None. It makes one, which takes half a second."""
     if not EMULATOR.exists():
         return "hosts are emulated by `tests/hosts`, which only a checkout has"
     command = [sys.executable, "-m", "tests.hosts", "lan", "1", "--", "true"]
@@ -232,21 +213,19 @@ class HybridConfiguration(NamedTuple):
     cores: int
 
     def __str__(self) -> str:
-        """As the command line has it."""
         return f"{self.ranks}x{self.cores}"
 
     @property
     def total(self) -> int:
-        """The cores of all ranks together."""
         return self.ranks * self.cores
 
 
 def read_hybrid_configuration(text: str) -> HybridConfiguration | int:
-    """Read a hybrid configuration, 4x2, or a number of cores, 8, for all hybrid configurations of it."""
-    found = re.fullmatch(r"([1-9]\d{0,5})(?:x([1-9]\d{0,5}))?", text)
-    if found is None:
+    """Read a hybrid configuration (4x2), or a number of cores (8) for all of its hybrid configurations."""
+    match = re.fullmatch(r"([1-9]\d{0,5})(?:x([1-9]\d{0,5}))?", text)
+    if match is None:
         raise argparse.ArgumentTypeError(f"expected ranks x cores as in 4x2, or a number of cores, found {text!r}")
-    number, cores = found.groups()
+    number, cores = match.groups()
     return int(number) if cores is None else HybridConfiguration(int(number), int(cores))
 
 
@@ -260,26 +239,14 @@ def chosen_hybrid_configurations(
 ) -> list[HybridConfiguration]:
     """Return the hybrid configurations of a command line: named ones, all of a number of cores, or all of this machine.
 
-    Parameters
-    ----------
-    asked
-        Values of `--hybrid`.
-    present
-        Cores of this machine.
-    oversubscribe
-        True if ranks may share cores.
-
-    Raises
-    ------
-    UserError
-        They have different numbers of cores, or more than exist; one core cannot be divided.
-
+    ``asked`` are the values of `--hybrid`, ``present`` the cores of this machine. Raises `UserError` if the
+    configurations have different numbers of cores or more than exist, or for one core.
     """
     numbers = [one if isinstance(one, int) else one.total for one in asked] or [present]
     if len(set(numbers)) > 1:
-        found = " ".join(map(str, asked))
+        requested = " ".join(map(str, asked))
         raise UserError(
-            f"--hybrid {found}: found {', '.join(map(str, numbers))} cores, expected the same number in all, as in "
+            f"--hybrid {requested}: found {', '.join(map(str, numbers))} cores, expected the same number in all, as in "
             f"{' '.join(map(str, hybrid_configurations(max(numbers))))}"
         )
     total = numbers[0]
@@ -294,23 +261,11 @@ def chosen_hybrid_configurations(
 def plan_hybrid_configurations(
     devices: Sequence[Any], mixtures: Sequence[HybridConfiguration], backend: str | None = None
 ) -> tuple[list[Configuration], list[NotRun]]:
-    """Plan one core as baseline and every hybrid configuration; returns those that cannot run with reasons.
+    """Plan one core as baseline and every hybrid configuration; return those that cannot run with reasons.
 
-    Ranks of one core each are flat MPI: they run on the device of one core, without a pool of threads.
-
-    Parameters
-    ----------
-    devices : sequence
-        See `drivers.experiments.configurations.plan_configurations`.
-    mixtures : sequence of Mixture
-    backend : str, optional
-        Backend of ranks with several cores; None for the first that accepts a number of cores.
-
-    Raises
-    ------
-    UserError
-        There is no device of one core, or none that takes a number of cores.
-
+    Ranks of one core each are flat MPI: they run on the device of one core, without a pool of threads. ``backend`` is
+    that of ranks with several cores, by default the first that accepts a number of cores. Raises `UserError` without a
+    device of one core, or without one that accepts a number of cores.
     """
     usable = [one for one in devices if one.usable and not one.is_reference]
     core = next((one for one in usable if one.kind == ONE_CORE), None)
@@ -322,16 +277,16 @@ def plan_hybrid_configurations(
         )
     if several is None:
         able = ", ".join(dict.fromkeys(one.backend for one in takers)) or "none of this machine"
-        found = f"--rank-backend {backend}" if backend else "nothing"
-        raise UserError(f"--hybrid: found {found}, expected a backend that takes a number of cores: {able}")
+        named = f"--rank-backend {backend}" if backend else "nothing"
+        raise UserError(f"--hybrid: found {named}, expected a backend that takes a number of cores: {able}")
     baseline, most, obstacle = Configuration.of(core), several.compute_units, mpi_obstacle()
     configurations, not_run = [baseline], []
-    for one in mixtures:
-        place = baseline if one.cores == 1 else Configuration.of(several).with_cores(one.cores)
-        mixed = replace(place, ranks=one.ranks)
-        if one.cores > most:
-            not_run.append(mixed.not_run(f"found {most} cores for a rank here, expected {one.cores}"))
-        elif obstacle and one.ranks > 1:
+    for mixture in mixtures:
+        place = baseline if mixture.cores == 1 else Configuration.of(several).with_cores(mixture.cores)
+        mixed = replace(place, ranks=mixture.ranks)
+        if mixture.cores > most:
+            not_run.append(mixed.not_run(f"found {most} cores for a rank here, expected {mixture.cores}"))
+        elif obstacle and mixture.ranks > 1:
             not_run.append(mixed.not_run(obstacle))
         else:
             configurations.append(mixed)
@@ -344,11 +299,7 @@ def plan_hybrid_configurations(
 def choose_configurations(options: argparse.Namespace) -> tuple[list[Configuration], list[NotRun]]:
     """Return the configurations of `--backends`, `--ranks` and related options, and those that cannot run with reasons.
 
-    Raises
-    ------
-    UserError
-        A requested device does not exist, or an option changes nothing.
-
+    Raises `UserError` if a requested device does not exist, or an option changes nothing.
     """
     devices = list(available.survey())
     if getattr(options, "hybrid", None) is not None:
@@ -365,13 +316,9 @@ def choose_configurations(options: argparse.Namespace) -> tuple[list[Configurati
 
 
 def chosen_ranks(options: argparse.Namespace) -> list[int]:
-    """Return the numbers of ranks to run besides: those asked for, or without any 2 and 4 as far as there are cores.
+    """Return the further numbers of ranks: the requested ones, or by default 2 and 4 if there are cores.
 
-    Raises
-    ------
-    UserError
-        More ranks than cores are asked for, and not that they share them, or a backend for ranks where there are none.
-
+    Raises `UserError` for more ranks than cores without oversubscription, or for a backend of ranks without ranks.
     """
     present = present_cores()
     if options.ranks is None:

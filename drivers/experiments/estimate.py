@@ -1,8 +1,7 @@
-"""Estimated time of a run, before any device is made, for lists of runs that take hours.
+"""Estimated time of a run, before a device is made, for lists of runs that take hours.
 
-A workload says its work of a search that is made ready (`drivers.workload.declaration.Workload.work`). Here stands what
-such a search would say, from the options and the problem alone; where that depends on the device it is the most that it
-can be.
+A prepared search reports its work (`drivers.workload.declaration.Workload.work`). This module computes the same from
+the options and the problem alone; it is an upper bound if the work depends on the device.
 """
 
 from __future__ import annotations
@@ -23,20 +22,13 @@ from reports.text.formatting import duration
 CLIMBS = ("hill", "first")
 """Algorithms of local search that end in the first local optimum."""
 START_S = 3.0
-"""Seconds that a process takes before its first repetition: imports, the self-test of the device, compilation."""
+"""Seconds before the first repetition: imports, the device's self-test, compilation."""
 EMULATED_MEETING_S = 0.02
-"""Seconds of a reduction over five emulated sites, as measured; fewer hosts are faster."""
+"""Measured seconds of a reduction over five emulated sites; fewer hosts are faster."""
 
 
 def planned_work(workload: Workload[Any], task: Task) -> RepetitionWork | None:
-    """Return the work of one repetition; None if unknown in advance.
-
-    Raises
-    ------
-    UserError
-        No device can run the search.
-
-    """
+    """Return the work of one repetition; None if unknown. Raises `UserError` if no device can run the search."""
     is_local = isinstance(task.options, SearchOptions)
     has_plan = is_local and task.options.has_plan
     declared = local_search if has_plan else WORK_BY_WORKLOAD.get(workload.name)
@@ -45,9 +37,9 @@ def planned_work(workload: Workload[Any], task: Task) -> RepetitionWork | None:
 
 
 def with_usual_iterations(task: Task) -> Any:
-    """The options, with as many iterations as a search that ends by itself usually makes.
+    """The options with the usual number of iterations of a search that ends by itself.
 
-    A climb takes about as many steps as a solution has elements, and seldom as many as its limit allows.
+    A climb takes about as many steps as a solution has elements, and seldom as many as its limit.
     """
     options = task.options
     if getattr(options, "algorithm", None) in CLIMBS and options.iterations is not None:
@@ -56,9 +48,9 @@ def with_usual_iterations(task: Task) -> Any:
 
 
 def estimate_seconds(work: RepetitionWork, where: Configuration, repetitions: int, iterations: int = 0) -> float:
-    """Return the estimated duration of repetitions on a configuration; emulated hosts share this machine's cores.
+    """Return the estimated duration of repetitions on a configuration.
 
-    Their ranks synchronise in each of the `iterations`, over a slow network.
+    Emulated hosts share this machine's cores, and synchronise in each of the `iterations` over a slow network.
     """
     ranks = min(where.ranks, cores()) if where.network else where.ranks
     speed = usual_speed(work, where.kind, where.compute_units, ranks, is_reference=where.is_reference)
@@ -67,7 +59,6 @@ def estimate_seconds(work: RepetitionWork, where: Configuration, repetitions: in
 
 
 def format_estimate(seconds: float) -> str:
-    """A time for people who decide whether to wait for it."""
     return f"{seconds:.0f} s" if seconds < 120 else duration(seconds)
 
 
@@ -75,7 +66,7 @@ def format_estimate(seconds: float) -> str:
 
 
 def local_search(task: Task) -> Any:
-    """Walks, and the sizes of all neighbourhoods; refuses what every device would."""
+    """Walks and sizes of all neighbourhoods. Refuses searches that every device would refuse."""
     from core.search.local_search.plan import Plan
     from drivers.workload.local_search import chosen_neighbourhoods, setting_names
 
@@ -87,18 +78,17 @@ def local_search(task: Task) -> Any:
 
 
 def lcs(task: Task) -> Any:
-    """All cells of the table."""
     return SimpleNamespace(work=len(task.problem.a) * len(task.problem.b), work_unit="cells")
 
 
 def knapsack(task: Task) -> Any:
-    """Return all cells of the table as an upper bound; None for branch and bound."""
+    """All cells of the table as an upper bound; None for branch and bound."""
     cells = len(task.problem.useful_items()) * (task.problem.capacity + 1)
     return SimpleNamespace(work=None if task.options.bounded else cells, work_unit="cells")
 
 
 def held_karp(task: Task) -> Any:
-    """All transitions, although meeting in the middle takes about half of them; of one pass where it is restricted."""
+    """All transitions, although meeting in the middle takes about half of them; of one pass if restricted."""
     n, options = task.problem.n, task.options
     if options.k is None:
         return SimpleNamespace(work=(n - 1) * ((n - 2) * 2 ** max(0, n - 3) + 1), work_unit="transitions")
@@ -110,7 +100,7 @@ def held_karp(task: Task) -> Any:
 
 
 def exact(task: Task) -> Any:
-    """Return all beginnings of tours, or all tours; the number left by a bound is unknown."""
+    """All beginnings of tours, or all tours; None with a bound."""
     from math import perm
 
     options, cities = task.options, task.problem.n - 1
@@ -127,4 +117,4 @@ WORK_BY_WORKLOAD: Mapping[str, Callable[[Task], Any]] = {
     "heldkarp": held_karp,
     "exact": exact,
 }
-"""By workload other than local search; the work of others follows from their options and problems."""
+"""Workloads other than local search; others' work follows from their options and problems."""

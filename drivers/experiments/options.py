@@ -21,14 +21,13 @@ OWN_OPTIONS = (
     *("instance", "data", "repeats", "seed", "seeds", "backend", "device", "record", "peers", "progress", "scaled"),
     *("quiet", "check", "cores", "pin_cores", "resume", "checkpoint_every"),
 )
-"""Options of a workload that a plan has in its own way, or not at all."""
+"""Options of a workload that a plan defines differently, or lacks."""
 
 
 class PlanParser(CompletingParser):
     """A parser with errors in one line, like all user errors."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise a `UserError`."""
         raise UserError(self.explained(message).removeprefix("argument "))
 
 
@@ -55,7 +54,6 @@ def add_plan_options(
 
 
 def add_core_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how many cores a backend takes, and what ranks run on."""
     cores = "numbers of cores for threads and joblib, a row for each (default: all cores)"
     parser.add_argument("--cores", nargs="+", type=positive, metavar="N", help=cores)
     backend = "backend of each rank in runs on several ranks (default: one core)"
@@ -63,20 +61,12 @@ def add_core_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_parallel_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option of plans with times that need not be comparable."""
     text = "run the seeds on one core at the same time, a core for each; their times are then not comparable"
     parser.add_argument("--parallel", choices=["seeds"], help=text)
 
 
 def chosen_executor(options: argparse.Namespace) -> Executor:
-    """Return the executor that the options name.
-
-    Raises
-    ------
-    UserError
-        As `executors.make_executor`; parallel seeds elsewhere than here.
-
-    """
+    """Return the executor of the options. Raises `UserError` for parallel seeds elsewhere than here."""
     if getattr(options, "parallel", None) is None:
         return executors.make_executor(options.executor, dict(options.executor_settings))
     if options.executor != executors.NAMES[0]:
@@ -86,22 +76,20 @@ def chosen_executor(options: argparse.Namespace) -> Executor:
 
 
 def read_setting(text: str) -> tuple[str, str]:
-    """Read a setting of an executor."""
     key, equals, value = text.partition("=")
     if not (key and equals):
         raise argparse.ArgumentTypeError(f"expected KEY=VALUE, found {text!r}")
     return key, value
 
 
-def workload_options(workload: Workload[Any], given: Sequence[str]) -> Any:
-    """Return the options of a workload from its arguments."""
+def workload_options(workload: Workload[Any], arguments: Sequence[str]) -> Any:
     parser = PlanParser(add_help=False)
     add_options(parser, workload.options)
-    return read_parsed(workload.options, vars(parser.parse_intermixed_args(given)))
+    return read_parsed(workload.options, vars(parser.parse_intermixed_args(arguments)))
 
 
 def flag_words(flag: str, value: Any) -> list[str]:
-    """Return an option as words: True is the flag, False its `--no-` form; several values follow one another."""
+    """Return an option as words: True is the flag, False its `--no-` form; several values follow in order."""
     if isinstance(value, bool):
         return [flag if value else flag.replace("--", "--no-", 1)]
     values = [str(one) for one in value] if isinstance(value, list | tuple) else [str(value)]

@@ -20,29 +20,23 @@ from reports.records.files import Record, UnequalWorkError, load
 
 
 class ProblemIdentity(NamedTuple):
-    """Name and hash of a problem: a plan of many large instances stays small."""
+    """Name and hash of a problem, so that plans of large instances stay small."""
 
     name: str
     sha256: str
 
 
 def plan_work(
-    workload: Workload[Any], given: Sequence[str], seeds: Sequence[int], repeats: int, records: Path, **more: Any
+    workload: Workload[Any], arguments: Sequence[str], seeds: Sequence[int], repeats: int, records: Path, **more: Any
 ) -> list[Case]:
     """Return the cases of a workload with its arguments; `Case.on` sets their configuration.
 
-    An instance is one case for all seeds, or one for each seed if seeds generate instances.
-    ``more`` are further attributes of the cases.
-
-    Raises
-    ------
-    UserError
-        The workload refuses an argument or the instance, or a time limit ends the runs.
-
+    An instance is one case for all seeds, or one for each seed if seeds generate instances. ``more`` are further
+    attributes. Raises `UserError` if the workload refuses an argument or the instance, or a time limit ends the runs.
     """
 
     def case(seeds: Sequence[int]) -> Case:
-        asked = workload_options(workload, [*given, *seed_words(seeds)])
+        asked = workload_options(workload, [*arguments, *seed_words(seeds)])
         if getattr(asked, "seconds", None) is not None:
             raise UserError(
                 "--seconds: a time limit ends each run at another iteration, but runs of a comparison must do equal "
@@ -52,7 +46,7 @@ def plan_work(
         light = Task(task.options, ProblemIdentity(task.problem.name, task.problem.sha256), task.source)
         work = planned_work(workload, task)
         return Case(
-            workload, light, tuple(given), asked.asked(), tuple(seeds), repeats, records=records, work=work, **more
+            workload, light, tuple(arguments), asked.asked(), tuple(seeds), repeats, records=records, work=work, **more
         )
 
     whole = case(seeds)
@@ -62,7 +56,7 @@ def plan_work(
 
 
 def in_rounds(cases: Sequence[Case], rounds: int) -> list[Case]:
-    """Return cases that run in turn several times, A B A B, and add a part of the repetitions each time."""
+    """Return cases that run in turn several times, A B A B, with a part of the repetitions each time."""
     parts = sorted({-(-number * case.repeats // rounds) for case in cases for number in range(1, rounds + 1)})
     return [replace(case, repeats=part) for part in parts for case in cases if part <= case.repeats]
 
@@ -75,9 +69,9 @@ def with_second_group(cases: Sequence[Case]) -> list[Case]:
 
 
 def around_others(cases: Sequence[Case]) -> list[Case]:
-    """Return cases in the order of their runs: half of the repetitions on one core, all others, the other half.
+    """Return cases in running order: half of the repetitions on one core, all others, the other half.
 
-    A machine may be busier at one of the two times: the quieter group of a baseline counts.
+    The quieter group of a baseline counts, since a machine may be busier at one of the two times.
     """
     alone = [case for case in cases if case.is_of_one_core]
     others = [case for case in cases if not case.is_of_one_core]
@@ -87,11 +81,10 @@ def around_others(cases: Sequence[Case]) -> list[Case]:
 
 @dataclass
 class ExperimentPlan:
-    """Cases in the order of their runs.
+    """Cases in running order.
 
     Attributes
     ----------
-    cases : sequence of Case
     records : Path
         File of their records.
     not_run : list of str
@@ -100,7 +93,6 @@ class ExperimentPlan:
         True to ignore existing records.
     elsewhere : bool
         True if cases run on other hosts, with records of those hosts.
-
     """
 
     cases: Sequence[Case]
@@ -127,11 +119,10 @@ class ExperimentPlan:
 
     @cached_property
     def left(self) -> list[Case]:
-        """Cases that are not recorded completely."""
         return [case for case in self.cases if not case.is_complete(self.recorded(case))]
 
     def left_s(self, case: Case) -> float | None:
-        """Return the estimated duration of the rest of a case; None if it is not known."""
+        """Return the estimated duration of a case's remaining runs, or None."""
         if case.work is None:
             return None
         done = sum(min(case.repeats, len(one.repetitions)) for one in self.recorded(case))
@@ -139,7 +130,7 @@ class ExperimentPlan:
         return START_S + estimate_seconds(case.work, case.configuration, left, case.iterations)
 
     def summary(self) -> str:
-        """Return the numbers of cases and of recorded ones, and the estimated duration of the rest, as text."""
+        """Return the numbers of cases and recorded ones, and the estimated duration of the rest, as text."""
         words = (
             f"{len(self.cases)} run{'s' * (len(self.cases) != 1)}, {len(self.cases) - len(self.left)} recorded already"
         )
@@ -151,7 +142,7 @@ class ExperimentPlan:
         return f"{words}; the rest takes {rough_time(total_s, at_least=None in times)}"
 
     def show_commands(self) -> None:
-        """Print the commands that are left as a shell takes them, each with its estimated duration."""
+        """Print the remaining commands in a shell's form, each with its estimated duration."""
         for line in self.not_run:
             print(f"# cannot run here: {line}")
         for case in self.left:
@@ -159,29 +150,27 @@ class ExperimentPlan:
 
 
 def rough_time(seconds: float | None, *, at_least: bool = False) -> str:
-    """Return an estimated duration as text."""
     if seconds is None:
         return f"at least {format_estimate(START_S)} (no estimate)"
     return f"{'at least' if at_least else 'about'} {format_estimate(seconds)}"
 
 
 def prepare_folder(records: Path, remove_report: Callable[[], None], *, rerun: bool) -> None:
-    """Prepare the folder of an experiment, so that no report of an earlier one is taken for its report.
+    """Prepare the folder of an experiment, so that an earlier report is not mistaken for its report.
 
     Parameters
     ----------
     records : Path
-        The file of records, which are checked; the report is left as it was if they are damaged.
+        The file of records, which is checked; the report stays if it is damaged.
     remove_report : callable
         Removes an earlier report.
     rerun : bool
-        True to put earlier records aside, those of interrupted cases on other machines too.
+        True to put earlier records aside, including those of interrupted cases on other machines.
 
     Raises
     ------
     UserError
         The folder cannot be written, or the records are damaged.
-
     """
     try:
         records.parent.mkdir(parents=True, exist_ok=True)

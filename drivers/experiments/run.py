@@ -1,6 +1,6 @@
-"""Run of a plan: recorded cases are skipped, each case's result is checked, and progress is shown.
+"""Run of a plan: recorded cases are skipped, results are checked, and progress is shown.
 
-A case runs in a separate process, so that no backend warms, slows or breaks another.
+Each case has a separate process, so that no backend warms, slows or breaks another.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from reports.comparison.speedups import NotRun
 from reports.records.files import Record, UnequalWorkError, load
 
 WIDTH = 80
-"""Columns of a terminal."""
 
 
 class CaseOutcome(NamedTuple):
@@ -31,15 +30,13 @@ class CaseOutcome(NamedTuple):
 
     Attributes
     ----------
-    case : Case
     records : list of Record
         One for each seed; empty if the case has no result.
     reason : str
-        Why it has none.
+        Reason for a missing result.
     kind : str
-        "refused" if the program refused it as it refuses a mistake of the user: the device cannot do what was asked;
-        ``reason`` is its line. "elsewhere" if the records hold it in other words: a default spelled out.
-
+        "refused" if the program refused it like a user error: the device cannot do it, and ``reason`` is the message.
+        "elsewhere" if the records have it with other options, such as an explicit default.
     """
 
     case: Case
@@ -49,20 +46,13 @@ class CaseOutcome(NamedTuple):
 
     @property
     def not_run(self) -> NotRun:
-        """The reason, as tables have it."""
         return self.case.not_run("refused: " * (self.kind == "refused") + self.reason)
 
 
 class PlanRun:
-    """Runs cases and shows the number of finished cases and the remaining time.
+    """Runs cases and shows the number of finished ones and the remaining time.
 
-    Parameters
-    ----------
-    total
-        Number of cases, including recorded ones.
-    executor
-        Runs the cases.
-
+    ``total`` is the number of cases, including recorded ones.
     """
 
     def __init__(self, total: int, executor: Executor) -> None:
@@ -91,7 +81,7 @@ class PlanRun:
         return sorted([*held, *ends], key=lambda one: order[id(one.case)])
 
     def _left(self, cases: Sequence[Case], held: list[CaseOutcome]) -> Iterator[Case]:
-        """Yield cases to run; those that the records hold become outcomes."""
+        """Yield cases to run; recorded ones become outcomes."""
         for case in cases:
             if self.executor.in_turn:
                 self._show_case(case)
@@ -121,16 +111,15 @@ class PlanRun:
         return case.records_among(load(case.records), self.environment) if case.records.exists() else []
 
     def _judged(self, case: Case, finished: Finished) -> CaseOutcome:
-        """Show how a case ended."""
         took = f" ({finished.seconds:.1f} s{self.time_left()})"
         try:
-            found = self._recorded(case)
+            records = self._recorded(case)
         except UnequalWorkError as error:
             return self._failed(case, str(error), f"differs from repetition to repetition{took}")
-        # A run with a rejected result ends with 1 and has its records: the comparison has the reason.
-        if case.is_complete(found) and (finished.returncode == DONE or not all(one.verified for one in found)):
-            show(f"{describe_outcome(found)}{took}", indent=4)
-            return CaseOutcome(case, found)
+        # A run with a rejected result ends with 1 and has records: the comparison has the reason.
+        if case.is_complete(records) and (finished.returncode == DONE or not all(one.verified for one in records)):
+            show(f"{describe_outcome(records)}{took}", indent=4)
+            return CaseOutcome(case, records)
         said = finished.stderr.strip().splitlines()
         telling = find_error_line(said)
         if finished.returncode == USER_ERROR and telling:
@@ -150,7 +139,7 @@ class PlanRun:
         return CaseOutcome(case, [], reason, "failed")
 
     def _why_unrecorded(self, printed: str) -> str:
-        """Return the reason why a run that ended well left no record that counts."""
+        """Return the reason why a successful run left no record that counts."""
         if RECORDED_MESSAGE in printed:
             return "recorded already with other options of the same meaning (such as a default): --rerun runs it again"
         if counted_environment(elsewhere=self.executor.elsewhere) != self.environment:
@@ -158,13 +147,13 @@ class PlanRun:
         return "wrote no record"
 
     def time_left(self) -> str:
-        """Return the estimated duration of the cases that are left as text, from the mean of those that ran."""
+        """Return the estimated duration of the remaining cases as text, from the mean of those that ran."""
         left_s = (self.total - self.shown) * (time.perf_counter() - self.began) / max(1, self.ran)
         words = f"{left_s:.0f} s" if left_s < 120 else f"{left_s / 60:.0f} min"
         return f", about {words} left" if self.shown < self.total else ""
 
     def warn_of_changes(self, records: Path) -> None:
-        """Say once that records may be of other sources, if that is not known."""
+        """Report once that records may be of other sources."""
         commit = str(self.environment["commit"])
         if not self.warned and (commit == "None" or commit.endswith("+changes")):
             self.warned = True
@@ -181,19 +170,17 @@ def show(words: str, indent: int = 0) -> None:
 
 
 def describe_outcome(records: Sequence[Record]) -> str:
-    """Return the results of several seeds as text."""
     several = f" of {len(records)} seeds" if len(records) > 1 else ""
     return f"best {min(one.best_cost for one in records)}{several}, hash {records[0].hashed}"
 
 
 def find_error_line(said: Sequence[str]) -> str:
-    """Pick the line that names the error; a launcher's banners, between lines of dashes, do not; empty if none does."""
+    """Return the line with the error, outside a launcher's banners between dashes; empty if there is none."""
     errors = [line for line in said if re.match(r"(error\b|[\w.]*(Error|Exception)\b)", line)]
     return errors[-1] if errors else next(remove_banners(said), "")
 
 
 def remove_banners(said: Iterable[str]) -> Iterator[str]:
-    """Yield lines that are neither blank nor part of a launcher's banner."""
     within = False
     for line in said:
         if re.fullmatch("-{5,}", line.strip()):

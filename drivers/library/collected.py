@@ -1,4 +1,4 @@
-"""Repetitions of a run from Python: their results are collected, and Ctrl-C or the callback ends a search early."""
+"""Repetitions of a run from Python: results are collected, and Ctrl-C or the callback ends a search early."""
 
 from __future__ import annotations
 
@@ -22,19 +22,12 @@ from reports.records.iohprofiler import MAXIMISED
 class CollectedRepetitions(Repetitions):
     """Repetitions that collect their results without printing; they run even if a record has them.
 
-    Parameters
-    ----------
-    callback
-        See `minimize`.
-    *given
-        See `Repetitions`.
-
     Attributes
     ----------
     found : list of Result
         On the first rank.
     unconfirmed : Unconfirmed or None
-        The error to raise for the first rejected repetition; on the first rank.
+        The error for the first rejected repetition; on the first rank.
     """
 
     def __init__(self, callback: Callback | None, *arguments: Any) -> None:
@@ -44,13 +37,7 @@ class CollectedRepetitions(Repetitions):
         self.callback = callback
 
     def collect(self) -> list[Result]:
-        """Run, and return the results on all ranks.
-
-        Raises
-        ------
-        Unconfirmed
-            The scorer contradicts one.
-        """
+        """Run, and return the results on all ranks. Raises `Unconfirmed` if the scorer contradicts one."""
         self.repeat()
         results, contradicted = self.ranks.bcast((self.found, self.unconfirmed))
         if contradicted is not None:
@@ -62,7 +49,7 @@ class CollectedRepetitions(Repetitions):
         """Print nothing."""
 
     def done_before(self, recorded: int) -> int:
-        """None: a record holds no solution, and what was found before ranks were lost may be a lost rank's."""
+        """Return 0: a record holds no solution, and results before a loss may be a lost rank's."""
         return 0
 
     def searched(self, callback: Callback | None) -> Any:
@@ -78,7 +65,6 @@ class CollectedRepetitions(Repetitions):
             return super().searched(report)
 
     def show(self, result: Found, spent: RepetitionMeasurement, confirmed: bool | None, verdict: str) -> None:
-        """Keep the result."""
         backend, outcome = self.run.search.backend, result.solution
         solution = getattr(outcome, "solution", outcome)
         self.found.append(
@@ -107,7 +93,7 @@ class CollectedRepetitions(Repetitions):
             self.unconfirmed = self.contradiction(shown)
 
     def contradiction(self, result: Result) -> Unconfirmed:
-        """Return the error for a result that one of the last opinions contradicts."""
+        """Return the error for a result that a verifier rejects."""
         cost = next((opinion.cost for opinion in self.opinions if opinion.objection and opinion.cost is not None), None)
         searched = getattr(self.run.search, "searched", "")
         if searched and cost is not None:
@@ -123,18 +109,12 @@ class CollectedRepetitions(Repetitions):
 
 
 class InterruptRequest:
-    """Request to stop by Ctrl-C; a second Ctrl-C interrupts at once.
-
-    Attributes
-    ----------
-    heard : bool
-    """
+    """Request to stop by Ctrl-C; a second Ctrl-C interrupts at once."""
 
     def __init__(self) -> None:
         self.heard = False
 
     def hear(self, number: int, frame: FrameType | None) -> None:
-        """Be the handler of the signal."""
         if self.heard:
             raise KeyboardInterrupt
         self.heard = True
@@ -143,7 +123,7 @@ class InterruptRequest:
 
 @contextmanager
 def deferred_interrupt() -> Iterator[InterruptRequest]:
-    """Take Ctrl-C for a wish to end, inside; in a thread that gets no signals nothing changes."""
+    """Turn Ctrl-C inside into a request to end; no effect in a thread without signals."""
     interrupt = InterruptRequest()
     if threading.current_thread() is not threading.main_thread():
         yield interrupt

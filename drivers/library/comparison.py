@@ -134,7 +134,7 @@ def compare(
 
 
 def shareable_workload(problem: Problem | str, folder: Path) -> Workload[Any]:
-    """Return the workload of that name, or that of a problem, which other processes read from a file in the folder."""
+    """Return the workload of that name, or of a problem, which other processes read from a file in the folder."""
     if isinstance(problem, str):
         return get_workload(problem)
     workload = declare_workload(problem, ())
@@ -144,13 +144,7 @@ def shareable_workload(problem: Problem | str, folder: Path) -> Workload[Any]:
 
 
 def options_of_algorithm(algorithm: Algorithm) -> dict[str, Any]:
-    """Return the options by which the compared processes make an algorithm.
-
-    Raises
-    ------
-    UserError
-        No options make it.
-    """
+    """Return the options by which the compared processes make an algorithm. Raises `UserError` if there are none."""
     if not isinstance(algorithm, Algorithm):
         refuse_algorithm(algorithm)
     parameters = algorithm_options(algorithm)

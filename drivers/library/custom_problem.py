@@ -32,9 +32,9 @@ from drivers.workload.registry import NAMES
 
 PROBLEM_GROUP = OptionGroup("the problem", "parameters of its constructor")
 EXCLUDED_OPTIONS = ("instance", "data", "peers", "scaled")
-"""Options of the project's workloads that a problem has only if its constructor has a parameter of that name."""
+"""Options of the project's workloads that a problem has only if its constructor has such a parameter."""
 WORKLOAD_NAMES = {"TspTour": "tsp", "MaxKCut": "maxcut"}
-"""Workloads that are not called as the class of their problem."""
+"""Workloads with other names than their problem's class."""
 COMPARISON_STEPS = 200_000_000
 """Approximate number of solution elements that a comparison reads by default."""
 COMPARISON_WALKS = 64
@@ -55,7 +55,7 @@ class CustomProblemOptions(SearchOptions):
 
     @classmethod
     def declared(cls) -> Iterator[tuple[Field[Any], OptionDeclaration]]:
-        """All options with their declarations, but for those that mean nothing to this problem."""
+        """All options with their declarations, without those that mean nothing to this problem."""
         return (
             (one, how) for one, how in super().declared() if one.name in cls.made_of or one.name not in EXCLUDED_OPTIONS
         )
@@ -77,7 +77,7 @@ def main(problem: ProblemFactory | Problem, argv: Sequence[str] | None = None) -
     SystemExit
         Always, with the program's exit code: 0 done, 1 a rejected result, 2 a user error.
     """
-    # A file that says nothing of `__main__` is imported by the processes that its own program starts.
+    # Processes that a program starts import its file without `__main__`.
     if sys._getframe(1).f_globals.get("__name__") == "__main__":
         words = sys.argv[1:] if argv is None else argv
         sys.exit(run_driver(lambda words: run_program(checked_factory(problem), start_command(), words), words))
@@ -90,7 +90,6 @@ def start_command() -> tuple[str, ...]:
 
 
 def run_program(problem: ProblemFactory | Problem, started: tuple[str, ...], argv: Sequence[str] | None) -> int:
-    """Run what the command line asks for; returns the exit code."""
     words = [text("argv", one) for one in sequence("argv", argv or (), "a list of texts")]
     workload = declare_workload(problem, started)
     if words[:1] == ["compare"]:
@@ -105,7 +104,7 @@ def run_program(problem: ProblemFactory | Problem, started: tuple[str, ...], arg
 
 
 def checked_factory(problem: object) -> ProblemFactory | Problem:
-    """Return an argument of `main`; raises `UserError` for anything that makes no problem."""
+    """Return an argument of `main`. Raises `UserError` if it makes no problem."""
     is_made = isinstance(problem, Problem)
     makes = issubclass(problem, Problem) if isinstance(problem, type) else callable(problem)
     if not (is_made or makes):
@@ -114,7 +113,6 @@ def checked_factory(problem: object) -> ProblemFactory | Problem:
 
 
 def check_problem(workload: Workload[Any], options: Any) -> int:
-    """Try the functions of the problem that the options make."""
     from drivers.library.validation import check
 
     only = None if options.backend == "auto" else options.backend
@@ -126,19 +124,9 @@ def check_problem(workload: Workload[Any], options: Any) -> int:
 
 
 def declare_workload(problem: ProblemFactory | Problem, started: tuple[str, ...]) -> CustomProblemWorkload:
-    """Declare local search on a problem.
+    """Declare local search on a problem; see `main`. ``started`` are Python's arguments for this workload.
 
-    Parameters
-    ----------
-    problem
-        See `main`.
-    started
-        Python's arguments for this workload.
-
-    Raises
-    ------
-    UserError
-        A parameter of the constructor cannot be an option.
+    Raises `UserError` if a parameter of the constructor cannot be an option.
     """
     owner: Any = type(problem) if isinstance(problem, Problem) else problem
     make = (lambda: problem) if isinstance(problem, Problem) else problem
@@ -164,7 +152,7 @@ class CustomProblemWorkload(LocalSearchWorkload):
     standard = ()
 
     def fitted(self, problem: Problem) -> tuple[str, ...]:
-        """Some seconds of one core's work at most, if a neighbour takes as many steps as a solution has elements."""
+        """At most some seconds of one core's work, if a neighbour takes as many steps as a solution has elements."""
         size = problem.neighbourhood(problem.neighbourhood_names()[0]).size(problem.encoding, problem.points)
         iterations = COMPARISON_STEPS // (COMPARISON_WALKS * max(1, size) * problem.encoding.n)
         return ("--walks", str(COMPARISON_WALKS), "--iterations", str(min(10_000, max(10, iterations))))
@@ -172,13 +160,12 @@ class CustomProblemWorkload(LocalSearchWorkload):
 
 @cache
 def class_workload(owner: Any) -> CustomProblemWorkload:
-    """Declare local search on problems of a class or function, without the problem."""
     return CustomProblemWorkload(workload_name(owner), f"local search on {owner.__name__}", CustomProblemOptions, None)
 
 
 @cache
 def workload_name(owner: ProblemFactory) -> str:
-    """Name of the workload of a class in records: of the project's program, or of the class."""
+    """Name of a class's workload in records: of the project's program, or of the class."""
     plain = WORKLOAD_NAMES.get(owner.__name__, owner.__name__.lower())
     if owner.__module__.startswith("core.problems."):
         return plain
@@ -186,12 +173,9 @@ def workload_name(owner: ProblemFactory) -> str:
 
 
 def make_problem(make: ProblemFactory, options: CustomProblemOptions) -> Problem:
-    """Return the problem that the options describe.
+    """Return the problem of the options.
 
-    Raises
-    ------
-    UserError
-        An option without which there is no problem is missing, a file that cannot be read, or what is made is none.
+    Raises `UserError` if a required option is missing, a file cannot be read, or the result is no problem.
     """
     arguments = {name: getattr(options, name) for name in type(options).made_of}
     for name, parameter in inspect.signature(make).parameters.items():
@@ -210,13 +194,7 @@ def make_problem(make: ProblemFactory, options: CustomProblemOptions) -> Problem
 
 
 def refuse_missing_bundle(error: TypeError) -> None:
-    """Refuse a class of data that takes no fields, since it is no bundle.
-
-    Raises
-    ------
-    UserError
-        Names the line of the user's constructor.
-    """
+    """Refuse a class of data that takes no fields, since it is no bundle; the error has the constructor's line."""
     missing = re.fullmatch(r"(?:.*\.)?(\w+)\(\) takes no arguments", str(error))
     if missing:
         frame = traceback.extract_tb(error.__traceback__)[-1]
@@ -232,10 +210,7 @@ def refuse_missing_bundle(error: TypeError) -> None:
 def declare_options(make: ProblemFactory) -> type[CustomProblemOptions]:
     """Return the options of a problem's program: those of local search, and one for each parameter of its constructor.
 
-    Raises
-    ------
-    UserError
-        A parameter has the name of another option, or is no number or text and has no default.
+    Raises `UserError` if a parameter has the name of another option, or is no number or text and has no default.
     """
     hints = type_hints(make)
     flags = {one.name: option_flag(one) for one, _ in CustomProblemOptions.declared()}
@@ -260,10 +235,9 @@ def declare_options(make: ProblemFactory) -> type[CustomProblemOptions]:
 
 
 def declare_parameter(name: str, kind: type, default: Any, owner: str) -> Any:
-    """Return the option of one parameter of a constructor."""
     is_needed = default is inspect.Parameter.empty
     plain = None if is_needed else os.fspath(default) if isinstance(default, Path) else default
-    # An instance's content is in the record, and the same file may lie elsewhere on another machine.
+    # An instance's content is in the record, and its file may be elsewhere on another machine.
     decides: Any = "nothing" if name in EXCLUDED_OPTIONS or kind is Path else "work"
     text = f"parameter of {owner} ({'required' if is_needed else '%(default)s'})"
     return PROBLEM_GROUP.option(plain, text, *PARAMETER_TYPES[kind], decides=decides)
@@ -276,11 +250,11 @@ PARAMETER_TYPES: dict[type, tuple[ValueType, str | None]] = {
     str: (TEXT, "NAME"),
     Path: (PATH, "FILE"),
 }
-"""Types of parameters that an option can hold, with the option's type and its metavar."""
+"""Types of parameters for options, with the option's type and metavar."""
 
 
 def plain_type(hint: Any, default: Any) -> type | None:
-    """The type of a parameter, if a text can say its value: its annotation's first such type, or its default's."""
+    """The type of a parameter whose values a text can express: its annotation's first such type, or its default's."""
     kinds = get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
     if hint is None:
         kinds = (str,) if default in (inspect.Parameter.empty, None) else (type(default),)
@@ -288,7 +262,7 @@ def plain_type(hint: Any, default: Any) -> type | None:
 
 
 def type_hints(make: ProblemFactory) -> dict[str, Any]:
-    """Return the annotations of a constructor or function, evaluated; those that cannot be are left out."""
+    """Return the evaluated annotations of a constructor or function, without those that fail."""
     function = make.__init__ if inspect.isclass(make) else make
     try:
         return get_type_hints(function)

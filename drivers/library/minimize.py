@@ -1,11 +1,10 @@
-"""Runs from Python: `minimize` searches a problem, `run` runs any workload; both return what they found.
+"""Runs from Python: `minimize` searches a problem, `run` runs any workload; both return results.
 
 They are the programs' own runs (`drivers.runs.seeds`), with the same devices, verifiers and records. Nothing is
-printed: notes go to the logger `onekernel`. Over MPI ranks every rank calls the same, and all get the first rank's
-results.
+printed: notes go to the logger `onekernel`. All MPI ranks make the same call and get the first rank's results.
 
 These runs are monitored, so that Ctrl-C can end them: hill climbing and exact search launch smaller parts than a
-program that shows no bar. Times to compare are those of programs, which `drivers.library.comparison.compare` runs.
+program without a bar. `drivers.library.comparison.compare` runs programs for times to compare.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ PROGRAM_FORMS = {
 """Python expressions of other options of programs."""
 
 USUAL = {field.name: field.default for field in fields(CustomProblemOptions)} | {"algorithm": None, "seed": None}
-"""Defaults of keywords; without an algorithm it is tabu search, and without a seed it is 0."""
+"""Defaults of keywords: tabu search, and seed 0."""
 
 
 class SearchKeywords(TypedDict, total=False):
@@ -333,12 +332,10 @@ def run_workload(
     objects: Mapping[str, Any] = {},  # noqa: B006
     owner: str = "",
 ) -> list[Result]:
-    """Run a workload with values of its options, once for each seed.
+    """Run a workload with values of its options, once for each seed; see `minimize`.
 
     Parameters
     ----------
-    workload, callback, ranks
-        See `minimize`.
     values
         Values of options, to be checked.
     objects
@@ -362,7 +359,6 @@ def run_workload(
 
 
 def refuse_algorithm(algorithm: object) -> NoReturn:
-    """Refuse anything that is no algorithm; the message has the intended form."""
     name = getattr(algorithm, "__name__", repr(algorithm))
     form = FORMS.get(algorithm, "") if isinstance(algorithm, str) else f"{name}()"
     if form not in FORMS.values():
@@ -371,13 +367,7 @@ def refuse_algorithm(algorithm: object) -> NoReturn:
 
 
 def stop_criteria(stop: Stop, limits: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that say the same as stop criteria.
-
-    Raises
-    ------
-    UserError
-        No stop criteria, or options that say others besides.
-    """
+    """Return the options equal to stop criteria. Raises `UserError` for other objects, or further criteria."""
     if not isinstance(stop, Stop):
         refuse("stop", stop, "stop criteria such as ok.Seconds(5) | ok.Target(0)")
     for name, value in limits.items():

@@ -23,13 +23,7 @@ from drivers.workload.serialisation import serialise_by_value
 
 
 def save_problem(problem: Problem, path: Path) -> None:
-    """Write a problem into a file.
-
-    Raises
-    ------
-    UserError
-        Something in it cannot be pickled, or the file cannot be written.
-    """
+    """Write a problem into a file. Raises `UserError` if it cannot be pickled or written."""
     content = serialise_by_value(problem)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -39,14 +33,8 @@ def save_problem(problem: Problem, path: Path) -> None:
 
 
 def load_problem(path: Path) -> Problem:
-    """Read what `save_problem` wrote.
-
-    Raises
-    ------
-    UserError
-        The file cannot be read, or holds no problem.
-    """
-    # Content of user modules is pickled by name; processes of a comparison do not search their folders.
+    """Read what `save_problem` wrote. Raises `UserError` if the file cannot be read, or holds no problem."""
+    # User modules are pickled by name; processes of a comparison do not search their folders.
     sys.path.append(os.getcwd())
     try:
         problem = pickle.loads(path.read_bytes())
@@ -60,7 +48,6 @@ def load_problem(path: Path) -> Problem:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the problem of a file, with its own options; returns the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     if not words or words[0].startswith("-"):
         raise UserError("python -m drivers.library.serialised_problem: expected a problem file before the options")
@@ -68,7 +55,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def start_command(path: str) -> tuple[str, ...]:
-    """Return Python's arguments for the problem in a file."""
     return ("-m", "drivers.library.serialised_problem", path)
 
 

@@ -20,13 +20,8 @@ from core.search.local_search.checks.validation import MOVES_CHECKED
 def open_usable_backends(names: tuple[str, ...] = NAMES) -> Iterator[list[Backend]]:
     """Make every backend that is usable here, and close them at the end.
 
-    Left out are plain Python, which `check` runs in any case, and those that run the same programs on the same
-    processors as another.
-
-    Parameters
-    ----------
-    names
-        Those to look for.
+    Without plain Python, which `check` runs in any case, and without backends that run another's programs on the same
+    processors.
     """
     with contextlib.ExitStack() as stack:
         opened = []

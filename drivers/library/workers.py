@@ -1,4 +1,4 @@
-"""Several seeds at a time: calls of the library in processes of their own, with a core each (joblib's loky)."""
+"""Several seeds at a time: calls of the library in separate processes, with a core each (joblib's loky)."""
 
 from __future__ import annotations
 
@@ -18,19 +18,8 @@ from drivers.workload.serialisation import serialise_by_value
 def run_in_workers(function: Callable[..., Any], first: str, named: Mapping[str, Any]) -> Results:
     """Call a function of the library once for each seed, in separate processes with a core each.
 
-    Parameters
-    ----------
-    function
-        `minimize` or `run`.
-    first
-        Name of its first parameter.
-    named
-        Its arguments by name, with ``seeds`` and ``workers``.
-
-    Raises
-    ------
-    UserError
-        Arguments that processes cannot share.
+    ``first`` is the name of its first parameter, ``named`` its arguments by name, with ``seeds`` and ``workers``.
+    Raises `UserError` for arguments that processes cannot share.
     """
     values = {name: value for name, value in named.items() if value is not None}
     workers, listed = integer("workers", values.pop("workers"), 1), values.pop("seeds", None)
@@ -50,13 +39,7 @@ def run_in_workers(function: Callable[..., Any], first: str, named: Mapping[str,
 
 
 def one_core_backend(name: str) -> str:
-    """Return a backend that works on one core; ``auto`` selects one.
-
-    Raises
-    ------
-    UserError
-        The backend works on another device, or on several cores.
-    """
+    """Return a backend on one core; ``auto`` selects one. Raises `UserError` for other devices or several cores."""
     if name == "auto":
         return automatic("core") or name
     one_core = [name for name in NAMES if (kind := backend_class(name)).memory == "host" and not kind.takes_cores]
@@ -66,7 +49,6 @@ def one_core_backend(name: str) -> str:
 
 
 def run_serialised(called: bytes, seed: int) -> Result:
-    """Call a serialised function of the library with a seed; runs in a worker."""
     function, first, values = pickle.loads(called)
     result: Result = function(first, seed=seed, **values)
     return result

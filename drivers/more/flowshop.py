@@ -42,7 +42,6 @@ class FlowShopWorkload(LocalSearchWorkload):
     iterations, usual_size = 250, 20 * 20 * 20**2
 
     def load_problem(self, options: Any) -> tuple[Any, str]:
-        """Return the problem, and where its instance came from."""
         from core.problems.more.flow_shop.problem import FlowShop
 
         problem = FlowShop(options.instance)
@@ -52,7 +51,6 @@ class FlowShopWorkload(LocalSearchWorkload):
         return int(problem.instance.times.size * problem.instance.jobs**2)
 
     def rounds_per_second(self, options: Any, problem: Any) -> float:
-        """Return the number of rounds of iterated greedy search that a core usually makes in a second."""
         return 2e8 / (POSITIONS_PER_ROUND * problem.instance.times.size * problem.encoding.n)
 
     def speed(self, problem: Any) -> float:

@@ -38,9 +38,6 @@ class LabsWorkload(LocalSearchWorkload):
 
         return Labs(options.instance), "the number of its signs"
 
-    def size(self, problem: Any) -> int:
-        return int(problem.encoding.n**2)
-
     def speed(self, problem: Any) -> float:
         return float(5e8 / problem.encoding.n)
 

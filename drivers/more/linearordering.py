@@ -41,14 +41,10 @@ class LinearOrderingWorkload(LocalSearchWorkload):
     iterations, usual_size = 600, 100**2
 
     def load_problem(self, options: Any) -> tuple[Any, str]:
-        """Return the problem, and where its instance came from."""
         from core.problems.more.linear_ordering.problem import LinearOrdering
 
         problem = LinearOrdering(options.instance, options.data)
         return problem, problem.instance.source
-
-    def size(self, problem: Any) -> int:
-        return int(problem.encoding.n**2)
 
     def speed(self, problem: Any) -> float:
         return 3e8

@@ -40,7 +40,6 @@ class MaxCutWorkload(LocalSearchWorkload):
     iterations, usual_size = 10_000, 400
 
     def load_problem(self, options: Any) -> tuple[Any, str]:
-        """Return the problem, and where its instance came from."""
         from core.problems.more.max_cut import graphs
 
         graph = graphs.load(options.instance, options.data, k=options.parts)

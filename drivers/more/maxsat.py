@@ -33,7 +33,6 @@ class MaxSatWorkload(LocalSearchWorkload):
     iterations, usual_size = 1_000, 3_750
 
     def load_problem(self, options: Any) -> tuple[Any, str]:
-        """Return the problem, and where its instance came from."""
         from core.problems.more.max_sat.problem import MaxSat
 
         problem = MaxSat(options.instance, options.data)

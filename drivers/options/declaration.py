@@ -41,7 +41,7 @@ nothing
 
 
 class OptionDeclaration(NamedTuple):
-    """Command line form of one option; its name, type and default are those of its field."""
+    """Form of an option on the command line; its name, type and default are its field's."""
 
     help: str
     type: ValueType
@@ -55,7 +55,7 @@ class OptionDeclaration(NamedTuple):
 
 
 class OptionGroup(NamedTuple):
-    """Options that stand together in the help; ``decides`` is what they decide unless an option says otherwise."""
+    """Options of a group in the help; ``decides`` is their default effect."""
 
     title: str
     description: str | None = None
@@ -74,20 +74,18 @@ class OptionGroup(NamedTuple):
         nargs: int | str | None = None,
         short: str | None = None,
     ) -> Any:
-        """Declare one option of this group; returns the default of a field of an `Options`.
+        """Declare one option of this group; return the default of a field of an `Options`.
 
         Parameters
         ----------
         default
-            Default value; ``%(default)s`` in the help is replaced by it.
-        help
-            Help text.
+            Default value, for ``%(default)s`` in the help.
         type
             Type of its values. `bool`: a flag, with a ``--no-`` form unless its default is False.
         metavar
             Placeholder of the value in the help.
         decides
-            See `OptionEffect`; by default that of the group.
+            See `OptionEffect`; by default the group's.
         choices
             Allowed texts.
         spelled
@@ -96,7 +94,6 @@ class OptionGroup(NamedTuple):
             Number of values, as for `argparse`.
         short
             A second name, with one dash.
-
         """
         kind = type if isinstance(type, ValueType) else PLAIN_TYPES[type]
         listed = tuple(choices) if choices else None
@@ -123,10 +120,9 @@ class DeclaredByTable:
     Parameters
     ----------
     table
-        Name of the table of a class; without it a class has those of its base class alone.
+        Name of the table of a class; without it a class has only its base class's table.
     **values
         Values missing in the table: words for the help by their names there, choices, and types of values.
-
     """
 
     _groups: ClassVar[dict[str, dict[str, Any]]] = {}
@@ -134,7 +130,7 @@ class DeclaredByTable:
     _values: ClassVar[dict[str, Any]] = {}
 
     def __init_subclass__(cls, table: str = "", **values: Any) -> None:
-        """Declare the fields of a class, and those of its base class with another declaration here."""
+        """Declare the fields of a class, including those of its base class with another declaration here."""
         super().__init_subclass__()
         cls._values = cls._values | values
         cls._groups, cls._entries = dict(cls._groups), dict(cls._entries)
@@ -147,17 +143,16 @@ class DeclaredByTable:
         for name in own:
             if name in cls._entries and not isinstance(cls.__dict__[name], Field):
                 setattr(cls, name, cls._field(name, cls.__dict__[name]))
-        for name, one in getattr(cls, "__dataclass_fields__", {}).items():
+        for name, inherited in getattr(cls, "__dataclass_fields__", {}).items():
             if name in cls._entries and name not in own:
-                declared = cls._field(name, one.default)
-                if declared.metadata != one.metadata:
+                declared = cls._field(name, inherited.default)
+                if declared.metadata != inherited.metadata:
                     setattr(cls, name, declared)
-                    own[name] = one.type
+                    own[name] = inherited.type
         cls.__annotations__ = own
 
     @classmethod
     def _field(cls, name: str, default: Any) -> Any:
-        """Return the field of an option, declared by its entry in the tables."""
         about = cls._entries[name]
         choices = about.get("choices")
         return OptionGroup(**cls._groups[about["group"]]).option(
@@ -194,7 +189,6 @@ class Options(DeclaredByTable, table="common"):
 
     @classmethod
     def declared(cls) -> Iterator[tuple[Field[Any], OptionDeclaration]]:
-        """All options with their declarations, in their order."""
         for one in fields(cls):
             yield one, one.metadata["option"]
 
@@ -202,55 +196,37 @@ class Options(DeclaredByTable, table="common"):
     def checked(cls, values: Mapping[str, Any], owner: str) -> Self:
         """Return options with these values, each checked.
 
-        Parameters
-        ----------
-        values
-            Values by the names of options.
-        owner
-            Name of what has the options, for errors.
-
-        Raises
-        ------
-        UserError
-            A name that no option has, or a value that its option does not take.
-
+        ``owner`` is the owner of the options in errors. Raises `UserError` for an unknown name or a wrong value.
         """
         declared: Mapping[str, tuple[Field[Any], OptionDeclaration]] = declared_options(cls)  # type: ignore[arg-type]
-        made = {}
+        by_name = {}
         for name, value in values.items():
             if name not in declared:
                 refuse_keyword(name, value, declared, owner)
-            one, about = declared[name]
-            if value is None and one.default is None:
+            option, about = declared[name]
+            if value is None and option.default is None:
                 continue
             if about.choices and isinstance(value, str | None) and value not in about.choices:
                 refuse_choice(name, value, about.choices)
             if about.nargs is None:
-                made[name] = about.type.check(name, value)
+                by_name[name] = about.type.check(name, value)
             else:
-                made[name] = tuple(about.type.check(name, part) for part in sequence(name, value, "several values"))
+                by_name[name] = tuple(about.type.check(name, part) for part in sequence(name, value, "several values"))
             if missing := about.type.missing():
                 raise UserError(f"{name}={value}: {missing}")
-        return cls(**made)
+        return cls(**by_name)
 
     def refuse_seed(self, own: str = "an instance has its own: uniform:20:seed=1") -> None:
-        """Refuse a seed of a run in which nothing is random; ``own`` says where random data have theirs.
-
-        Raises
-        ------
-        UserError
-            One is given.
-
-        """
+        """Refuse a seed of a run without randomness; ``own`` names the place of random data's seed."""
         if self.seed or self.seeds:
             raise UserError(f"--seed changes nothing here: nothing is random ({own})")
 
     def named(self) -> dict[str, Any]:
-        """Values by the names of options, with names in place of objects: for records, and for ranks to compare."""
+        """Values by the names of options, with names instead of objects: for records, and for ranks to compare."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def asked(self) -> dict[str, Any]:
-        """Values of options that decide work and ways, other than by default: runs that were asked alike agree."""
+        """Values of options that decide work and ways, other than defaults: equal for runs with equal options."""
         deciding = {one.name for one, about in self.declared() if about.decides in ("work", "way", "search")}
         values = self.named()
         return {
@@ -260,7 +236,6 @@ class Options(DeclaredByTable, table="common"):
         }
 
     def deciding(self, decides: OptionEffect) -> dict[str, Any]:
-        """Names and values of the options that decide the work, the way or the place."""
         return {one.name: getattr(self, one.name) for one, declared in self.declared() if declared.decides == decides}
 
 
@@ -269,7 +244,6 @@ AnyOptions = TypeVar("AnyOptions", bound=Options)
 
 @cache
 def declared_options(kind: type[Options]) -> Mapping[str, tuple[Field[Any], OptionDeclaration]]:
-    """Return the options of a kind by the names of their fields."""
     return {one.name: (one, declared) for one, declared in kind.declared()}
 
 
@@ -278,43 +252,42 @@ def options_for_rank(settled: AnyOptions, own: AnyOptions) -> AnyOptions:
     return replace(settled, **own.deciding("place"))
 
 
-def option_flag(one: Field[Any]) -> str:
-    """Return an option's name on the command line."""
-    declared: OptionDeclaration = one.metadata["option"]
-    return declared.spelled or "--" + one.name.replace("_", "-")
+def option_flag(option: Field[Any]) -> str:
+    declared: OptionDeclaration = option.metadata["option"]
+    return declared.spelled or "--" + option.name.replace("_", "-")
 
 
 def add_options(parser: argparse.ArgumentParser, kind: type[Options], leave_out: Sequence[str] = ()) -> None:
-    """Add all options of a kind to a parser, group by group, but those that are left out by name."""
+    """Add all options of a kind to a parser, by groups, without those in ``leave_out``."""
     groups: dict[OptionGroup, Any] = {COMMON: parser}
-    for one, declared in kind.declared():
-        if one.name in leave_out:
+    for option, declared in kind.declared():
+        if option.name in leave_out:
             continue
         if declared.group not in groups:
             groups[declared.group] = parser.add_argument_group(declared.group.title, declared.group.description)
-        _add(groups[declared.group], one, declared)
+        _add(groups[declared.group], option, declared)
 
 
 def add_common_option(parser: argparse.ArgumentParser, name: str) -> None:
-    """Add one option that all workloads understand to a program that is no workload."""
+    """Add one option of all workloads to a program that is no workload."""
     for one, declared in Options.declared():
         if one.name == name:
             _add(parser, one, declared)
 
 
 def read_parsed(kind: type[AnyOptions], values: Mapping[str, Any]) -> AnyOptions:
-    """The options of a kind from what a parser found; what it was not asked for has its default."""
+    """Return the options from a parser's values, with defaults for missing ones."""
     return kind(**{one.name: values[one.name] for one, _ in kind.declared() if one.name in values})
 
 
-def _add(group: argparse._ActionsContainer, one: Field[Any], declared: OptionDeclaration) -> None:
-    flag = option_flag(one)
-    how: dict[str, Any] = {"help": declared.help, "default": one.default}
+def _add(group: argparse._ActionsContainer, option: Field[Any], declared: OptionDeclaration) -> None:
+    flag = option_flag(option)
+    how: dict[str, Any] = {"help": declared.help, "default": option.default}
     if declared.type is FLAG:
-        how["action"] = "store_true" if one.default is False else argparse.BooleanOptionalAction
+        how["action"] = "store_true" if option.default is False else argparse.BooleanOptionalAction
     else:
         how |= {"type": declared.type, "metavar": declared.metavar, "choices": declared.choices}
         how["nargs"] = declared.nargs
     if flag.startswith("-"):
-        how["dest"] = one.name
+        how["dest"] = option.name
     group.add_argument(*filter(None, (declared.short, flag)), **how)

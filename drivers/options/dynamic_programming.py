@@ -1,4 +1,4 @@
-"""Options of dynamic programming: what the drivers of all its problems understand."""
+"""Options of dynamic programming, common to the drivers of all its problems."""
 
 from __future__ import annotations
 
@@ -24,18 +24,10 @@ class DpOptions(Options, table="dynamic_programming", tilings=("auto", "none")):
 
     @property
     def sized(self) -> bool:
-        """True if the options say what to compute."""
         raise NotImplementedError
 
     def refuse_idle(self) -> None:
-        """Refuse options that would change nothing.
-
-        Raises
-        ------
-        UserError
-            A folder for decisions, and none are kept; what the paper's mapping decides itself.
-
-        """
+        """Refuse options without effect: a folder for decisions without any, or settings of the paper's mapping."""
         if self.spill is not None and not self.trace:
             raise UserError("--spill changes nothing here: expected with --trace, which stores decisions")
         if not self.published:
@@ -50,9 +42,8 @@ class DpOptions(Options, table="dynamic_programming", tilings=("auto", "none")):
 
     @property
     def published(self) -> bool:
-        """True if the work is mapped to the device as in the paper."""
         return self.mapping == "published"
 
     def by_mapping(self: AnyDp) -> AnyDp:
-        """These options with the tiling that the mapping means: the paper's is a launch for every wave."""
+        """Return these options with the tiling of the mapping: the paper's is a launch for every wave."""
         return replace(self, tiling="none") if self.published else self

@@ -24,8 +24,7 @@ class InitialSolutions:
     solutions : ndarray, shape (n,) or (walks, n)
         One solution, or one for each walk.
     heuristic : str
-        Name of the problem's heuristic that made them; empty: none.
-
+        Name of the problem's heuristic that made them, or empty.
     """
 
     def __init__(self, solutions: np.ndarray, heuristic: str = "") -> None:
@@ -43,29 +42,24 @@ class InitialSolutions:
 
 
 def check_initial(name: str, value: Any) -> str | InitialSolutions:
-    """Return the name of a heuristic or file, or solutions."""
     if isinstance(value, (str, os.PathLike)):
         return path(name, value)
     try:
-        found = np.asarray(value)
+        array = np.asarray(value)
     except (TypeError, ValueError):
-        found = np.asarray(None)
-    if found.dtype.kind not in "biuf" or found.ndim not in (1, 2):
+        array = np.asarray(None)
+    if array.dtype.kind not in "biuf" or array.ndim not in (1, 2):
         refuse(name, value, "a solution, or one for each walk")
-    return InitialSolutions(found)
+    return InitialSolutions(array)
 
 
 INITIAL = ValueType("a heuristic, a file", check_initial)
 
 
 def start_solutions(name: str, problem: Problem) -> InitialSolutions:
-    """Return the start solutions of a problem's heuristic of this name, or those in the file of this name.
+    """Return the start solutions of a problem's heuristic, or those in the file of this name.
 
-    Raises
-    ------
-    UserError
-        There is neither, or the file has a wrong line.
-
+    Raises `UserError` if there is neither, or the file has a wrong line.
     """
     offered = problem.start_heuristics()
     if name in offered:
@@ -77,20 +71,9 @@ def start_solutions(name: str, problem: Problem) -> InitialSolutions:
 
 
 def read_solutions(file: str, size: int) -> InitialSolutions:
-    """Read start solutions from a file of integers between white space: one, or one in each line.
+    """Read start solutions from a file of integers: one, or one in each line.
 
-    Parameters
-    ----------
-    file
-        Its name.
-    size
-        Number of elements of a solution.
-
-    Raises
-    ------
-    UserError
-        Names the file and the line.
-
+    ``size`` is the number of elements of a solution. Raises `UserError` with file and line.
     """
     from core.problems.instances.files import read_text
 

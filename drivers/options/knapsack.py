@@ -1,4 +1,4 @@
-"""Options of the 0-1 knapsack problem, and the instance that they name or generate."""
+"""Options of the 0-1 knapsack problem, and their instance."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from drivers.options.values import NAME, natural, number, positive
 
 METHODS = ("dp", "bb", "core")
 TABLE_OPTIONS = "backend", "cores", "checkpoint", "trace", "mapping", "tiling", "device_memory", "spill", "profile"
-"""Without ``--method`` one of these that is given means a table."""
+"""Options that mean a table, without ``--method``."""
 ITEMS, CAPACITY = 1500, 100_000
 MOST_VERIFIED_CELLS = 200_000_000
-"""Cells up to which NumPy computes the value again without being asked; it takes half a second."""
+"""Most cells for which NumPy always computes the value again, in half a second."""
 CORE_CLASSES = tuple(kind for kind in CLASSES if kind not in (PAPER, "inverse-strongly-correlated"))
 CORE_CELLS = 10**8
-"""Tables of these classes, from so many cells on, took longer on one core than an expanding core, every time."""
+"""Larger tables of these classes always took longer on one core than an expanding core."""
 GENERATED = OptionGroup("generated instances, from --seed")
 SEARCH = OptionGroup("search", decides="work")
 """Branch and bound may find another of several best selections, so the method decides the work."""
@@ -29,9 +29,9 @@ SEARCH = OptionGroup("search", decides="work")
 
 @dataclass(frozen=True)
 class KnapsackOptions(DpOptions, tilings=TILINGS):
-    """What the knapsack problem understands; an option of the instance or the search that is not given is None.
+    """Options of the knapsack problem; those of the instance or the search are None by default.
 
-    `--instance` takes files alone, since a generated instance has options of its own.
+    `--instance` takes only files, since a generated instance has separate options.
     """
 
     instance: str | None = option(
@@ -68,23 +68,13 @@ class KnapsackOptions(DpOptions, tilings=TILINGS):
 
     @property
     def bounded(self) -> bool:
-        """True for methods without a table: branch and bound, and the expanding core."""
         return self.method in ("bb", "core")
 
     @property
     def sized(self) -> bool:
-        """True if an option names an instance, or the size or class of a generated one."""
         return bool(self.items or self.capacity or self.kind or self.instance)
 
     def refuse_idle(self) -> None:
-        """Refuse options that would change nothing.
-
-        Raises
-        ------
-        UserError
-            Names the option and what it is expected with.
-
-        """
         super().refuse_idle()
         for name in ("nodes", "seconds"):
             if getattr(self, name) is not None and self.method != "bb":
@@ -102,7 +92,7 @@ class KnapsackOptions(DpOptions, tilings=TILINGS):
             raise UserError("--output needs --trace: without it there is a value and no selection")
 
     def settled(self, instance: Any, ranks: int) -> KnapsackOptions:
-        """These options with a method: on so many ranks an expanding core or a table, where none is named."""
+        """Return these options with a method: for this number of ranks an expanding core or a table by default."""
         if self.method is not None:
             return self
         is_faster = self.kind in CORE_CLASSES and instance.n * (instance.capacity + 1) >= CORE_CELLS
@@ -110,13 +100,9 @@ class KnapsackOptions(DpOptions, tilings=TILINGS):
         return replace(self, method="core" if is_faster and ranks == 1 and all(as_given) else "dp")
 
     def chosen_instance(self) -> Any:
-        """The instance that a file holds, or one that is generated.
+        """Return the instance of a file, or a generated one.
 
-        Raises
-        ------
-        UserError
-            An option of the generator that would change nothing, or no such file.
-
+        Raises `UserError` for a generator's option without effect, or a missing file.
         """
         from core.problems.tables import knapsack
 

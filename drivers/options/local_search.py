@@ -1,4 +1,4 @@
-"""Options of local search: what the drivers of all its problems understand, and what the engine makes of them."""
+"""Options of local search, common to the drivers of all its problems, and their conversion for the engine."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ ITERATIONS = 10_000
 """Iterations of a search without a stop criterion."""
 
 DEFAULT_WALKS = 64
-"""Walks where no option says what to do: they keep a core, all cores, a GPU and 64 ranks busy."""
+"""Default number of walks: they keep a core, all cores, a GPU and 64 ranks busy."""
 WORK_OPTIONS = ("instance", "record", "level", "walks", "exchange", "iterations", "seconds", "target", "patience")
-"""Options that say what to do."""
+"""Options that determine the work."""
 
 ALGORITHMS = {
     "hill": ("restart",),
@@ -36,7 +36,7 @@ ALGORITHMS = {
     "annealing": ("temperature", "cooling", "plateau", "batch", "restart"),
     "focused": ("noise", "restart"),
 }
-"""Names for `--algorithm`, and the options that each has for itself."""
+"""Names for `--algorithm`, and the options that only each one has."""
 MAKERS: dict[str, tuple[str, dict[str, Any]]] = {
     "hill": ("HillClimbing", {}),
     "first": ("HillClimbing", {"first": True}),
@@ -47,7 +47,7 @@ MAKERS: dict[str, tuple[str, dict[str, Any]]] = {
     "annealing": ("SimulatedAnnealing", {}),
     "focused": ("FocusedSearch", {}),
 }
-"""The function of `core.search.local_search` that makes each algorithm, and the parameters that its name implies."""
+"""The function of `core.search.local_search` for each algorithm, and the parameters implied by its name."""
 OF_WALKS: dict[str, tuple[str, ...]] = {"3opt": (), "greedy": ("removed", "temperature", "initial")}
 """Algorithms of independent walks (`core.search.independent_walks`), and their options beside `SHARED_OPTIONS`."""
 SHARED_OPTIONS = (
@@ -55,7 +55,6 @@ SHARED_OPTIONS = (
 )  # fmt: skip
 """Options of local search that independent walks have too."""
 PARAMETERS = tuple(dict.fromkeys(name for names in ALGORITHMS.values() for name in names))
-"""Options of single algorithms."""
 
 EXPERIMENTS = OptionGroup("experiments of the paper", "same trajectory, different times", decides="search")
 RESULTS = OptionGroup("results and problem")
@@ -63,11 +62,10 @@ RESULTS = OptionGroup("results and problem")
 
 
 CRITERIA = ("iterations", "seconds", "target", "patience")
-"""Options that end a search, each with the name of its criterion."""
+"""Options that end a search, by the name of their criterion."""
 
 
 def check_algorithm(name: str, value: Any) -> Any:
-    """Return an algorithm, or the name of one."""
     from core.search.local_search.algorithms import Algorithm
 
     if not isinstance(value, str | Algorithm):
@@ -76,7 +74,6 @@ def check_algorithm(name: str, value: Any) -> Any:
 
 
 def check_neighbourhood(name: str, value: Any) -> Any:
-    """Return names of neighbourhoods with commas between them, or several names and neighbourhoods."""
     if isinstance(value, str):
         return value
     from core.search.local_search.plan import as_list
@@ -89,7 +86,7 @@ NEIGHBOURHOOD = ValueType("a neighbourhood", check_neighbourhood)
 
 
 def algorithm_options(algorithm: Algorithm) -> dict[str, Any]:
-    """Return the options by which a program makes an algorithm, as far as there are options for it."""
+    """Return the options by which a program makes an algorithm, if there are any."""
     if algorithm.name not in ALGORITHMS:
         return {"algorithm": algorithm.name}
     usual = SearchOptions(algorithm=algorithm.name).chosen_algorithm()
@@ -112,8 +109,8 @@ class SearchOptions(
 ):
     """Settings of local search. A program names an algorithm and its parameters; Python gives an `Algorithm`.
 
-    Options of only some algorithms are None unless given. The search's ``parameters`` decide the work, since the search
-    fills in defaults.
+    Options of only some algorithms are None by default. The search's ``parameters`` decide the work, since it fills in
+    defaults.
     """
 
     algorithm: str | Algorithm = "tabu"
@@ -150,7 +147,7 @@ class SearchOptions(
     plot: OutputFile | None = None
 
     automatic: ClassVar[tuple[str, str]] = ("", "")
-    """Algorithms that ``auto`` stands for: usually the first, and the second with an option that the first lacks."""
+    """Algorithms of ``auto``: usually the first, and the second with an option that the first lacks."""
 
     @property
     def has_plan(self) -> bool:
@@ -160,11 +157,9 @@ class SearchOptions(
 
     @property
     def neighbourhoods(self) -> list[str | Neighbourhood]:
-        """The neighbourhoods, or their names."""
         return [*(self.neighbourhood.split(",") if isinstance(self.neighbourhood, str) else self.neighbourhood)]
 
     def named(self) -> dict[str, Any]:
-        """See `Options.named`."""
         values = super().named()
         if not isinstance(self.algorithm, str):
             values |= algorithm_options(self.algorithm)
@@ -172,20 +167,16 @@ class SearchOptions(
         return values
 
     def of_local_search(self, algorithm: str) -> list[str]:
-        """Return the given options that an algorithm of `OF_WALKS` does not have, as they are written."""
+        """Return the given options that an algorithm of `OF_WALKS` lacks, as written."""
         shared = {*SHARED_OPTIONS, *OF_WALKS[algorithm]}
         own = SearchOptions.__dataclass_fields__.keys() - shared - Options.__dataclass_fields__.keys()
         listed = (one for one, _ in self.declared() if one.name in own)
         return [option_flag(one) for one in listed if getattr(self, one.name) != one.default]
 
     def resolved(self) -> Self:
-        """These options with an algorithm that is not ``auto``.
+        """Return these options with an algorithm that is not ``auto``.
 
-        Raises
-        ------
-        UserError
-            An algorithm of `OF_WALKS`, and an option that it does not have.
-
+        Raises `UserError` for an option that an algorithm of `OF_WALKS` lacks.
         """
         if self.algorithm == "auto":
             preferred, usual = self.automatic
@@ -198,38 +189,31 @@ class SearchOptions(
         return self
 
     def settled(self, chosen: str | None, ranks: int) -> Self:
-        """These options with defaults for a number of ranks; nothing ends the search if no option says what to do."""
-        given, published = self, self.mapping == "published"
+        """Return these options with defaults for a number of ranks; no stop criterion if no option sets the work."""
+        options, published = self, self.mapping == "published"
         usual = type(self).__dataclass_fields__
         is_open = all(getattr(self, name) == usual[name].default for name in WORK_OPTIONS)
         if is_open:
-            given = replace(self, walks=1 if published else max(DEFAULT_WALKS, ranks))
-        walks = given.walks or 1
-        unlimited = given.iterations is None and given.seconds is None and not is_open
+            options = replace(self, walks=1 if published else max(DEFAULT_WALKS, ranks))
+        walks = options.walks or 1
+        unlimited = options.iterations is None and options.seconds is None and not is_open
         # If the work grows with the ranks, one rank has one walk, like each of several ranks.
-        alone = published or (walks == 1 and given.scaled is None)
+        alone = published or (walks == 1 and options.scaled is None)
         return replace(
-            given,
-            instance=given.instance or chosen,
+            options,
+            instance=options.instance or chosen,
             walks=walks,
-            exchange=given.exchange or 0,
-            select=given.select or ("host" if published else given.generate),
-            level=given.level or ("iteration" if alone else "algorithm"),
-            iterations=ITERATIONS if unlimited else given.iterations,
+            exchange=options.exchange or 0,
+            select=options.select or ("host" if published else options.generate),
+            level=options.level or ("iteration" if alone else "algorithm"),
+            iterations=ITERATIONS if unlimited else options.iterations,
         )
 
     def chosen_algorithm(self) -> Algorithm:
-        """The algorithm with its parameters.
-
-        Raises
-        ------
-        UserError
-            An option of another algorithm is given, or a parameter is out of range.
-
-        """
+        """Return the algorithm. Raises `UserError` for an option of another algorithm, or a parameter out of range."""
         from core.search import local_search
 
-        given = {}
+        parameters = {}
         for name in PARAMETERS:
             value = getattr(self, name)
             if value is None:
@@ -240,15 +224,14 @@ class SearchOptions(
                 owners = [algorithm for algorithm, names in ALGORITHMS.items() if name in names]
                 flag = "--" + name.replace("_", "-")
                 raise UserError(f"{flag} with --algorithm {self.algorithm}: expected with {' or '.join(owners)}")
-            given[name] = value
+            parameters[name] = value
         if not isinstance(self.algorithm, str):
             return self.algorithm
         maker, implied = MAKERS[self.algorithm]
-        made: Algorithm = getattr(local_search, maker)(**implied, **given)
-        return made
+        chosen: Algorithm = getattr(local_search, maker)(**implied, **parameters)
+        return chosen
 
     def chosen_stop(self) -> Stop:
-        """The stop criteria, combined."""
         from core.search.stop import Stop
 
         return Stop(**{name: value for name in CRITERIA if (value := getattr(self, name)) is not None})

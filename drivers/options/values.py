@@ -19,7 +19,6 @@ MOST_SEEDS = 10_000
 PLOTS = (".svg", ".png", ".pdf")
 PLOT_NAMES = f"FILE{', FILE'.join(PLOTS)}"
 MEMORY_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-"""Bytes of the suffixes of a size."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +32,9 @@ class ValueType:
     check : callable
         (name, value) -> the value in the option's type; raises `UserError` for any other value.
     parse : callable
-        (text) -> value, which `check` gets; raises `ValueError`.
+        (text) -> value, for `check`; raises `ValueError`.
     missing : callable
-        () -> words for a package that values of this type need and that is not installed; empty: nothing is missing.
-
+        () -> name of a missing package that values of this type need, or an empty text.
     """
 
     expected: str
@@ -45,7 +43,6 @@ class ValueType:
     missing: Callable[[], str] = str
 
     def __call__(self, text: str) -> Any:
-        """Return the value that a text of the command line means; raises `argparse.ArgumentTypeError`."""
         try:
             value = self.check("", self.parse(text))
         except (ValueError, UserError):
@@ -56,45 +53,42 @@ class ValueType:
 
 
 def check_name(name: str, value: Any) -> str:
-    """Return the name of an instance or device; an integer is one."""
+    """Return the name of an instance or device, which may be an integer."""
     return path(name, value) if isinstance(value, (str, os.PathLike)) else str(integer(name, value))
 
 
 def check_seeds(name: str, value: Any) -> tuple[int, ...]:
-    """Return up to `MOST_SEEDS` different seeds."""
     listed = value if isinstance(value, range) else sequence(name, value, "several integers, such as range(10)")
     try:
-        found = tuple(integer(name, one, 0) for one in listed[: MOST_SEEDS + 1])
+        seeds = tuple(integer(name, one, 0) for one in listed[: MOST_SEEDS + 1])
     except UserError:
         refuse(name, value, "an integer of at least 0 for each seed")
-    if not 1 <= len({*found}) == len(found) <= MOST_SEEDS:
+    if not 1 <= len({*seeds}) == len(seeds) <= MOST_SEEDS:
         refuse(name, value, f"up to {MOST_SEEDS} different seeds, such as range(30)")
-    return found
+    return seeds
 
 
 def parse_seeds(text: str) -> Sequence[int]:
-    """Read seeds: all from one to another as in 0..29, or one by one as in 3,5,8."""
+    """Read seeds: a range as in 0..29, or single ones as in 3,5,8."""
     first, between, last = text.partition("..")
     return range(int(first), int(last) + 1) if between else [int(one) for one in text.split(",")]
 
 
 def check_folder(name: str, value: Any) -> str:
-    """Return the name of a folder in which files can be made."""
-    found = path(name, value)
-    if not os.path.isdir(found) or not os.access(found, os.W_OK | os.X_OK):
+    folder = path(name, value)
+    if not os.path.isdir(folder) or not os.access(folder, os.W_OK | os.X_OK):
         refuse(name, value, "a writable folder")
-    return found
+    return folder
 
 
 def check_plot(name: str, value: Any) -> OutputFile:
-    """Return the name of a picture."""
     if not path(name, value).lower().endswith(PLOTS):
         refuse(name, value, PLOT_NAMES)
     return OutputFile(value)
 
 
 def missing_plot_package() -> str:
-    """Return words for a missing matplotlib; empty if it is installed."""
+    """Return the name of a missing matplotlib; empty if it is installed."""
     return "" if importlib.util.find_spec("matplotlib") else "needs matplotlib: pip install -e '.[report]'"
 
 
@@ -123,10 +117,8 @@ memory_size = ValueType(
 )
 
 PLAIN_TYPES = {str: TEXT, bool: FLAG, int: INTEGER, float: REAL, OutputFile: OUTPUT_FILE}
-"""Types of options by types of Python."""
 NAMED_TYPES = {
     **{"text": TEXT, "path": PATH, "name": NAME, "flag": FLAG, "integer": INTEGER, "output_file": OUTPUT_FILE},
     **{"positive": positive, "natural": natural, "number": number, "seeds": seeds, "folder": folder},
     **{"plot_file": plot_file, "memory_size": memory_size},
 }
-"""Types of options by their names in tables."""

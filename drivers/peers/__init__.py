@@ -31,9 +31,9 @@ PEERS: dict[str, tuple[Peer, ...]] = {
     "maxcut": cuts.PEERS,
     "qap": (assignments.SCIPY_FAQ, assignments.SCIPY_2OPT),
 }
-"""By the name of the workload; packages come before programs. No package on PyPI solves the others."""
+"""Solvers by workload; packages come before programs. No package on PyPI solves the others."""
 
 
 def peers_for(workload: str) -> tuple[Peer, ...]:
-    """Return the solvers to run beside a workload; none for an unknown one, such as a user-defined problem."""
+    """Return the reference solvers of a workload; none for an unknown one, such as a user-defined problem."""
     return PEERS.get(workload, ())

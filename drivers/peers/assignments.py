@@ -13,18 +13,16 @@ from core.problems.qap.instance import cost as cost_of_permutation
 from drivers.peers.peer import PeerAnswer, PeerPackage, PeerSubject
 
 FEWEST = 2
-"""Facilities: a pair of them is what both methods exchange."""
+"""Facilities: both methods exchange pairs."""
 
 Matrices = tuple[np.ndarray, np.ndarray]
 
 
 def cost(problem: Any, permutation: Sequence[int]) -> int:
-    """Sum of flow times distance; of a `Qap` as of its instance."""
     return cost_of_permutation(_instance(problem), np.array(permutation, np.int64))
 
 
 def refusal(problem: Any) -> str | None:
-    """Too few facilities."""
     n = _instance(problem).n
     return f"{n} facilities, expected at least {FEWEST}" if n < FEWEST else None
 
@@ -38,25 +36,24 @@ ASSIGNMENTS = PeerSubject(cost=cost, minimal=QapInstance("minimal", LINE, LINE))
 
 
 def matrices(problem: Any) -> Matrices:
-    """Flows and distances as int64."""
     instance = _instance(problem)
     return instance.flows.astype(np.int64), instance.distances.astype(np.int64)
 
 
-def with_faq(given: Matrices, seconds: float, seed: int) -> PeerAnswer:
-    """The fast approximate method (Vogelstein et al. 2015), one run from the barycentre; it takes no time."""
-    return _scipy("faq", given, seed)
+def with_faq(flows_distances: Matrices, seconds: float, seed: int) -> PeerAnswer:
+    """The fast approximate method (Vogelstein et al. 2015), one run from the barycentre, without time limit."""
+    return _scipy("faq", flows_distances, seed)
 
 
-def with_two_opt(given: Matrices, seconds: float, seed: int) -> PeerAnswer:
-    """Exchanges of two from a random permutation until none improves; it takes no time."""
-    return _scipy("2opt", given, seed)
+def with_two_opt(flows_distances: Matrices, seconds: float, seed: int) -> PeerAnswer:
+    """Exchanges of two from a random permutation to a local optimum, without time limit."""
+    return _scipy("2opt", flows_distances, seed)
 
 
-def _scipy(method: str, given: Matrices, seed: int) -> PeerAnswer:
+def _scipy(method: str, flows_distances: Matrices, seed: int) -> PeerAnswer:
     package = importlib.import_module("scipy.optimize")
-    found = package.quadratic_assignment(*given, method=method, options={"rng": np.random.default_rng(seed)})
-    return PeerAnswer(found.col_ind.tolist(), False)
+    result = package.quadratic_assignment(*flows_distances, method=method, options={"rng": np.random.default_rng(seed)})
+    return PeerAnswer(result.col_ind.tolist(), False)
 
 
 SCIPY_FAQ, SCIPY_2OPT = (

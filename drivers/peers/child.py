@@ -19,13 +19,12 @@ from drivers.peers.peer import PeerAnswer, PeerError
 
 
 def main(argv: Sequence[str]) -> int:
-    """Answer a request, which the process that started this one has just written."""
     request, result = map(Path, argv)
     solve, minimal, problem, limits, seed = pickle.loads(request.read_bytes())
 
-    def timed(given: Any, limit: float) -> tuple[float, PeerAnswer]:
+    def timed(subject: Any, limit: float) -> tuple[float, PeerAnswer]:
         began = time.perf_counter()
-        answer = solve(given, limit, seed)
+        answer = solve(subject, limit, seed)
         return time.perf_counter() - began, answer
 
     startup_s, _ = timed(minimal, limits[0])

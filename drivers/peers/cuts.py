@@ -12,16 +12,14 @@ from core.problems.more.max_cut.quadratic_forms import QuadraticForm
 from drivers.peers.peer import PeerAnswer, PeerPackage, PeerSubject
 
 TABU_MARGIN_S = 1e-3
-"""The clock of its tabu search ticks in milliseconds."""
+"""Resolution of its tabu search's clock."""
 
 
 def cost(problem: Any, bits: Sequence[int]) -> int:
-    """Value of the form."""
     return int(_form(problem).values(np.array(bits, np.int32)[None])[0])
 
 
 def refusal(problem: Any) -> str | None:
-    """More than two parts."""
     return None if hasattr(_form(problem), "coefficients") else "more than 2 parts, expected 2"
 
 
@@ -33,13 +31,12 @@ CUTS = PeerSubject(cost=cost, minimal=QuadraticForm("minimal", np.array([[-1, 2]
 
 
 def coefficients(problem: Any) -> np.ndarray:
-    """The form's matrix."""
-    found: np.ndarray = _form(problem).coefficients
-    return found
+    matrix: np.ndarray = _form(problem).coefficients
+    return matrix
 
 
 def binary_model(form: np.ndarray) -> Any:
-    """The form as dimod's model; its time counts."""
+    """Return the form as dimod's model; its time counts."""
     dimod = importlib.import_module("dimod")
     first, second = np.nonzero(np.triu(form, 1))
     return dimod.BinaryQuadraticModel.from_numpy_vectors(
@@ -53,14 +50,14 @@ def _bits(samples: Any, n: int) -> PeerAnswer:
 
 
 def with_tabu(form: np.ndarray, seconds: float, seed: int) -> PeerAnswer:
-    """Multistart tabu search in C++ on one core, for so many seconds."""
+    """Multistart tabu search in C++ on one core, for some seconds."""
     package = importlib.import_module("dwave.samplers")
     timeout = max(1, round(1000 * seconds))
     return _bits(package.TabuSampler().sample(binary_model(form), timeout=timeout, num_reads=1, seed=seed), len(form))
 
 
 def with_annealing(form: np.ndarray, seconds: float, seed: int) -> PeerAnswer:
-    """Simulated annealing in C++ on one core, one run of 1,000 sweeps; it takes no time."""
+    """Simulated annealing in C++ on one core, one run of 1,000 sweeps, without time limit."""
     package = importlib.import_module("dwave.samplers")
     return _bits(package.SimulatedAnnealingSampler().sample(binary_model(form), num_reads=1, seed=seed), len(form))
 

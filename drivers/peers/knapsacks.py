@@ -15,7 +15,6 @@ Items = tuple[list[int], list[int], int]
 
 
 def value(instance: Any, chosen: Sequence[bool]) -> int:
-    """Total value of a selection that fits."""
     weight, total = instance.weight_and_value(np.array(chosen, bool))
     if weight > instance.capacity:
         raise PeerError(f"a selection of weight {weight}, expected at most {instance.capacity}")
@@ -27,12 +26,11 @@ KNAPSACKS = PeerSubject(cost=value, minimal=THREE_ITEMS, largest_is_best=True)
 
 
 def item_lists(instance: Any) -> Items:
-    """Values, weights and the capacity as Python integers."""
     return instance.values.tolist(), instance.weights.tolist(), instance.capacity
 
 
 def with_ortools(items: Items, seconds: float, seed: int) -> PeerAnswer:
-    """Branch and bound on one core, from lists of integers to the selection; it takes no seed."""
+    """Branch and bound on one core, from lists of integers to the selection, without a seed."""
     package = importlib.import_module("ortools.algorithms.python.knapsack_solver")
     values, weights, capacity = items
     kind = package.SolverType.KNAPSACK_MULTIDIMENSION_BRANCH_AND_BOUND_SOLVER

@@ -1,4 +1,4 @@
-"""Reference solvers beside our search: packages in process and warm, programs as whole processes.
+"""Measurement of reference solvers: packages in process and warm, programs as whole processes.
 
 Each runs in separate processes, so that its threads and memory do not disturb ours. A package's call in a warm process
 is compared with our search in a warm process, a program with a whole process of ours. The start of a solver is listed
@@ -25,7 +25,7 @@ from cluster.launch.commands import python_command
 from drivers.peers.peer import Peer, PeerAnswer, PeerError, PeerMeasurement, PeerPackage, PeerProgram
 
 LIMIT_S = 60.0
-"""Seconds after which a single run is given up, if ours did not take longer."""
+"""Time limit of a single run in seconds, unless ours took longer."""
 HALVINGS = 6
 """Number of halvings: a solver with a time limit also runs with a half of it, a quarter and so on."""
 
@@ -39,18 +39,11 @@ class PeerTask(NamedTuple):
 
     @property
     def limit_s(self) -> float:
-        """Seconds that a single run may take."""
         return max(LIMIT_S, self.seconds)
 
 
 class PeerRace:
-    """Repetitions of one solver, one at a time, so that other programs can run in between.
-
-    Parameters
-    ----------
-    peer : Peer
-    task : PeerTask
-    """
+    """Repetitions of one solver, one at a time, so that other programs can run in between."""
 
     def __init__(self, peer: Peer, task: PeerTask) -> None:
         self.peer, self.task = peer, task
@@ -65,23 +58,22 @@ class PeerRace:
             self.failure = f"not found: {peer.how_to_get}"
 
     def repeat(self, seed: int) -> None:
-        """Run the solver once with a seed from 1 on, and once with each shorter time; never again after a failure."""
+        """Run the solver with a seed from 1 on, for the full and each shorter time; never again after a failure."""
         if self.failure or self.path is None:
             return
         try:
             with tempfile.TemporaryDirectory(prefix="onekernel-peer-") as folder:
-                startup_s, found = _solved(self.peer, self.path, Path(folder), self.task, self.limits, seed)
-            costs = [_cost(self.peer, self.task.problem, answer) for _, answer in found]
+                startup_s, timed = _solved(self.peer, self.path, Path(folder), self.task, self.limits, seed)
+            costs = [_cost(self.peer, self.task.problem, answer) for _, answer in timed]
         except PeerError as error:
             self.failure = f"failed: {error}"
             return
         self.starts.append(startup_s)
-        for k, one in enumerate(found):
+        for k, one in enumerate(timed):
             self.runs[k].append(one)
             self.costs[k] += (costs[k],)
 
     def measured(self) -> PeerMeasurement:
-        """Return the measurement of all repetitions so far."""
         peer, is_package = self.peer, isinstance(self.peer, PeerPackage)
         nothing = PeerMeasurement(peer.name, kind=peer.kind, in_process=is_package, failure=self.failure)
         if self.failure or not self.starts:
@@ -113,9 +105,9 @@ def measure(
     Parameters
     ----------
     peers : sequence of Peer
-        As `drivers.peers.peers_for` returns them.
+        See `drivers.peers.peers_for`.
     problem : object
-        The problem: an instance of `core.problems.tsp`, a `Knapsack`, a `StringPair`, a `Qap`, a `MaxCut`.
+        An instance of `core.problems.tsp`, a `Knapsack`, a `StringPair`, a `Qap`, a `MaxCut`.
     repeats : int
         Runs of the problem, at least 1.
     seconds : float
@@ -125,7 +117,7 @@ def measure(
 
     Returns
     -------
-    list of Measured
+    list of PeerMeasurement
         One for each of `peers`; `failure` has the reason if a solver does not apply, is missing, fails or takes too
         long.
     """
@@ -137,15 +129,14 @@ def measure(
 
 
 def installed_peers(peers: Sequence[Peer]) -> list[str]:
-    """Return the names of the solvers that are installed here."""
     return [peer.name for peer in peers if _place(peer) is not None]
 
 
 def _place(peer: Peer) -> str | None:
-    """Return a solver's place: a program's path, a package's module; None if it is missing."""
+    """Return a program's path or a package's module; None if missing."""
     if isinstance(peer, PeerProgram):
-        found = shutil.which(os.environ.get(peer.variable) or peer.name)
-        return found and os.path.abspath(found)  # it runs in another folder
+        program = shutil.which(os.environ.get(peer.variable) or peer.name)
+        return program and os.path.abspath(program)  # it runs in another folder
     assert isinstance(peer, PeerPackage)
     try:
         return None if importlib.util.find_spec(peer.module) is None else peer.module
@@ -165,20 +156,20 @@ def _limits(peer: Peer, race: PeerTask) -> tuple[float, ...]:
 def _solved(
     peer: Peer, path: str, folder: Path, task: PeerTask, limits: Sequence[float], seed: int
 ) -> tuple[float, list[tuple[float, PeerAnswer]]]:
-    """Seconds of the start and, for each limit, a run with its seconds."""
+    """Return the seconds of the start and, for each limit, a run with its seconds."""
     if isinstance(peer, PeerProgram):
         return _program(peer, path, folder, task, seed)
     assert isinstance(peer, PeerPackage)
-    found: tuple[float, list[tuple[float, PeerAnswer]]] = _in_child_process(
+    answers: tuple[float, list[tuple[float, PeerAnswer]]] = _in_child_process(
         (peer.solve, peer.form(peer.subject.minimal), peer.form(task.problem), limits, seed),
         folder,
         2 * task.limit_s + (sum(limits) if peer.timed else 0.0),
     )
-    return found
+    return answers
 
 
 def _to_cost(peer: Peer, costs: Sequence[tuple[int, ...]], seconds: Sequence[float], ours: int | None) -> float | None:
-    """Seconds at the last of a row of ever shorter times up to which all costs are as good as ours."""
+    """Return the shortest of descending times down to which all costs are as good as ours."""
     reached = None
     for found, took in zip(costs, seconds, strict=True):
         if ours is None or not peer.subject.as_good(peer.subject.worst(found), ours):
@@ -188,7 +179,6 @@ def _to_cost(peer: Peer, costs: Sequence[tuple[int, ...]], seconds: Sequence[flo
 
 
 def _in_child_process(request: Sequence[Any], folder: Path, limit: float) -> Any:
-    """Return the answers of `drivers.peers.child` to a request."""
     asked, result = folder / "request.pickle", folder / "result.pickle"
     asked.write_bytes(pickle.dumps(request))
     command = [*python_command(("-m", "drivers.peers.child")), str(asked), str(result)]
@@ -223,7 +213,7 @@ def _program(
 
 
 def _timed(command: Sequence[str], folder: Path, answer: Path, limit: float) -> tuple[float, str]:
-    """Run a program that has to leave a file: wall-clock seconds, and what it printed."""
+    """Run a program that must leave a file; return wall-clock seconds and output."""
     answer.unlink(missing_ok=True)
     began = time.perf_counter()
     said = _finished(command, limit, cwd=folder)
@@ -234,7 +224,6 @@ def _timed(command: Sequence[str], folder: Path, answer: Path, limit: float) -> 
 
 
 def _finished(command: Sequence[str], limit: float, **options: Any) -> str:
-    """Return a process's standard output after its successful end."""
     try:
         done = subprocess.run(
             command,
@@ -261,7 +250,6 @@ def _last_line(text: str) -> str:
 
 
 def _cost(peer: Peer, problem: Any, answer: PeerAnswer) -> int:
-    """Score an answer."""
     try:
         cost = int(peer.subject.cost(problem, answer.solution))
     except ValueError as error:

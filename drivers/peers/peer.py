@@ -12,7 +12,7 @@ THIS_SEARCH = "this search"
 
 
 class PeerError(Exception):
-    """A solver ran and gave no answer that counts; says why."""
+    """A solver gave no answer that counts; the message has the reason."""
 
 
 class PeerAnswer(NamedTuple):
@@ -56,11 +56,9 @@ class PeerSubject:
     largest_is_best: bool = False
 
     def worst(self, costs: Sequence[int]) -> int:
-        """Return the worst of several costs."""
         return min(costs) if self.largest_is_best else max(costs)
 
     def as_good(self, cost: int, ours: int) -> bool:
-        """Return whether a cost is at least as good as ours."""
         return cost >= ours if self.largest_is_best else cost <= ours
 
 
@@ -70,14 +68,12 @@ class Peer:
 
     Parameters
     ----------
-    name : str
     how_to_get : str
         Command that installs it.
     proves : bool
         True for an exact solver; its answer is proved optimal unless it is stopped early.
-    subject : Subject
     refuses : callable
-        Takes a problem and returns the reason why this solver does not run on it, or None.
+        Takes a problem and returns the reason against this solver on it, or None.
     """
 
     kind: ClassVar[str]
@@ -120,20 +116,18 @@ class PeerPackage(Peer):
 
 @dataclass(frozen=True, kw_only=True)
 class PeerProgram(Peer):
-    """A program on PATH, or where an environment variable says; it is measured as a whole process.
-
-    The variable is its name in capitals, as `CONCORDE`.
+    """A program on PATH, or in an environment variable with its name in capitals, as `CONCORDE`; measured as a process.
 
     Parameters
     ----------
     write : callable
-        Takes a problem, a folder and a name without suffix, and writes there what the program reads.
+        Takes a problem, a folder and a name without suffix, and writes the program's input there.
     command : callable
         Takes the folder, that name and a seed from 1 on; returns the arguments. The program runs in the folder.
     answer_file : str
         The file that the program leaves there.
     read : callable
-        Takes that file and what the program printed, and returns an `PeerAnswer`.
+        Takes that file and the program's output; returns an `PeerAnswer`.
     """
 
     kind: ClassVar[str] = "program"
@@ -144,7 +138,6 @@ class PeerProgram(Peer):
 
     @property
     def variable(self) -> str:
-        """Return the environment variable with the path of the program."""
         return self.name.upper()
 
 
@@ -201,7 +194,6 @@ class PeerMeasurement(NamedTuple):
 
     @property
     def seconds(self) -> float | None:
-        """Time for comparisons: `solve_s` if it was measured in process, else `process_s`."""
         return self.solve_s if self.in_process else self.process_s
 
 
@@ -217,7 +209,6 @@ def this_search(
 
     Parameters
     ----------
-    cost : int, optional
     seconds : sequence of float
         Running time of each repetition, in process and warm; may be empty.
     proved : bool
@@ -248,14 +239,7 @@ def peer_rejections(
 ) -> Iterator[str]:
     """Yield objections to a result that claims to be optimal: a better result, or a proof of another.
 
-    Parameters
-    ----------
-    peers, measured
-        Arguments and result of `drivers.peers.measurement.measure`.
-    cost : int
-        Cost of our search.
-    noun : str
-        Name of the cost: length, value.
+    ``measured`` is from `drivers.peers.measurement.measure`, ``noun`` is the name of the cost: length, value.
     """
     for peer, found in zip(peers, measured, strict=True):
         if found.cost not in (None, cost) and (found.proved or not peer.subject.as_good(cost, found.cost)):
@@ -263,5 +247,4 @@ def peer_rejections(
 
 
 def confirming_peers(measured: Sequence[PeerMeasurement], cost: int) -> list[str]:
-    """Return the names of the solvers that proved the same cost."""
     return [found.name for found in measured if found.proved and found.cost == cost]

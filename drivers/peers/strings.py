@@ -9,24 +9,23 @@ from core.problems.tables.strings import StringPair
 from drivers.peers.peer import PeerAnswer, PeerError, PeerPackage, PeerSubject
 
 
-def length(pair: Any, found: int) -> int:
-    """The length itself, which no scorer can measure, unless it cannot be one of this pair."""
-    objection = pair.objection(found)
+def length(pair: Any, value: int) -> int:
+    """Return the length, unless it is impossible for this pair; no scorer can measure it."""
+    objection = pair.objection(value)
     if objection is not None:
-        raise PeerError(f"length {found}; the scorer finds {objection}")
-    return found
+        raise PeerError(f"length {value}; the scorer finds {objection}")
+    return value
 
 
 STRINGS = PeerSubject(cost=length, minimal=StringPair("minimal", b"AB", b"BA"), largest_is_best=True)
 
 
 def texts(pair: Any) -> tuple[bytes, bytes]:
-    """Both strings as bytes."""
     return pair.a.tobytes(), pair.b.tobytes()
 
 
 def with_rapidfuzz(pair: tuple[bytes, bytes], seconds: float, seed: int) -> PeerAnswer:
-    """Bit-parallel C++ on one core; it takes no seed and no time."""
+    """Bit-parallel C++ on one core, without seed and time limit."""
     package = importlib.import_module("rapidfuzz.distance")
     return PeerAnswer(int(package.LCSseq.similarity(*pair)), True)
 

@@ -1,4 +1,4 @@
-"""Our search and the solvers beside it, as lines for a terminal of 80 columns."""
+"""Our search and the reference solvers, as lines for a terminal of 80 columns."""
 
 from __future__ import annotations
 
@@ -20,21 +20,9 @@ LEGEND = {
 
 
 def format_table(own: PeerMeasurement, peers: Sequence[PeerMeasurement]) -> list[str]:
-    """Return the lines of a table, with our search first.
+    """Return the lines of a table of at most 80 columns, with our search first.
 
-    If it has programs, which are timed as whole processes, a row for a whole process of ours precedes them.
-
-    Parameters
-    ----------
-    own : Measured
-        See `drivers.peers.peer.this_search`.
-    peers : sequence of Measured
-        See `drivers.peers.measurement.measure`.
-
-    Returns
-    -------
-    list of str
-        None is longer than 80 columns.
+    Before programs, which are timed as whole processes, there is a row for a whole process of ours.
     """
     answered = [peer for peer in peers if peer.cost is not None]
     shown = [own, *(peer for peer in answered if peer.in_process)]
@@ -67,10 +55,10 @@ def _to_cost(row: PeerMeasurement, own: PeerMeasurement) -> str:
 
 
 def _spread(row: PeerMeasurement) -> str:
-    """That a solver did not always find the same, where the table has the worst."""
+    """Mark a solver with several results, of which the table has the worst."""
     other = max(row.costs) if row.cost == min(row.costs) else min(row.costs)
-    found = f"the best, {other}, was found in {row.costs.count(other)}"
-    return f"{row.name}: its cost is the worst of {len(row.costs)} repetitions; {found}"
+    remark = f"the best, {other}, was found in {row.costs.count(other)}"
+    return f"{row.name}: its cost is the worst of {len(row.costs)} repetitions; {remark}"
 
 
 def _timed(row: PeerMeasurement) -> str:

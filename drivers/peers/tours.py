@@ -1,6 +1,6 @@
 """Solvers of the travelling salesman problem: fast-tsp, elkai, PyVRP, OR-tools, HiGHS, held-karp, Concorde, LKH.
 
-All are given the full matrix of distances, whatever the instance's own form.
+All get the full matrix of distances.
 """
 
 from __future__ import annotations
@@ -19,21 +19,19 @@ from drivers.peers.peer import PeerAnswer, PeerError, PeerPackage, PeerProgram, 
 
 FEWEST = 3
 MOST_MATRIX = 5_000
-"""Cities whose distances still fit in memory as Python integers, about 1 GB."""
+"""Cities with distances that fit in memory as Python integers, about 1 GB."""
 MOST_CIRCUIT = 60
-"""Cities up to which OR-tools' circuit constraint proves the optimum in about a minute."""
+"""Largest number of cities that OR-tools' circuit constraint solves to optimality in about a minute."""
 MOST_MILP = 60
-"""Cities up to which HiGHS proves the optimum in about a minute."""
+"""Largest number of cities that HiGHS solves to optimality in about a minute."""
 MOST_ROUTE = 1_500
-"""Cities whose route PyVRP improves in seconds."""
+"""Largest number of cities whose route PyVRP improves in seconds."""
 MOST_HELD_KARP = 20
-"""Cities that the package held-karp takes."""
 
 Matrix = list[list[int]]
 
 
 def cost(instance: Any, tour: Sequence[int]) -> int:
-    """Length of a tour."""
     return tour_length(instance.distances, np.array(tour, dtype=np.int64))
 
 
@@ -42,7 +40,7 @@ TOURS = PeerSubject(cost=cost, minimal=TspInstance("minimal", distances=FIVE_ON_
 
 
 def refusal(most: int = MOST_MATRIX, asymmetric: bool = True) -> Callable[[Any], str | None]:
-    """Return what says why a solver is not run: too few or too many cities, or ways back of other lengths."""
+    """Return the function that refuses too few or too many cities, or asymmetric distances."""
 
     def refuses(instance: Any) -> str | None:
         if not FEWEST <= instance.n <= most:
@@ -58,26 +56,25 @@ def refusal(most: int = MOST_MATRIX, asymmetric: bool = True) -> Callable[[Any],
 
 
 def matrix_rows(instance: Any) -> Matrix:
-    """The distances as lists of integers."""
     matrix: Matrix = instance.distances.tolist()
     return matrix
 
 
 def with_fast_tsp(distances: Matrix, seconds: float, seed: int) -> PeerAnswer:
-    """Local search from ever new disturbances, for so many seconds; it takes no seed."""
+    """Local search with repeated disturbances, for some seconds, without a seed."""
     package = importlib.import_module("fast_tsp")
     return PeerAnswer(package.find_tour(distances, duration_seconds=seconds), False)
 
 
 def with_elkai(distances: Matrix, seconds: float, seed: int) -> PeerAnswer:
-    """One run of LKH, from the matrix to the tour; it takes no seed and no time."""
+    """One run of LKH, from the matrix to the tour, without seed and time limit."""
     package = importlib.import_module("elkai")
     closed: list[int] = package.DistanceMatrix(distances).solve_tsp(runs=1)
     return PeerAnswer(closed[:-1], False)
 
 
 def with_ortools(distances: Matrix, seconds: float, seed: int) -> PeerAnswer:
-    """CP-SAT's circuit constraint on all cores, from the matrix to the tour and, if there was time, its proof."""
+    """CP-SAT's circuit constraint on all cores, from the matrix to the tour and, in time, its proof."""
     cp_model = importlib.import_module("ortools.sat.python.cp_model")
     n = len(distances)
     model = cp_model.CpModel()
@@ -98,13 +95,12 @@ def with_ortools(distances: Matrix, seconds: float, seed: int) -> PeerAnswer:
 
 
 def int_matrix(instance: Any) -> np.ndarray:
-    """The distances as int64."""
     matrix: np.ndarray = instance.distances.astype(np.int64)
     return matrix
 
 
 def with_pyvrp(distances: np.ndarray, seconds: float, seed: int) -> PeerAnswer:
-    """Iterated local search for a single vehicle that visits all cities, for so many seconds."""
+    """Iterated local search for a single vehicle that visits all cities, for some seconds."""
     package, stop = importlib.import_module("pyvrp"), importlib.import_module("pyvrp.stop")
     n = len(distances)
     data = package.ProblemData(
@@ -115,13 +111,13 @@ def with_pyvrp(distances: np.ndarray, seconds: float, seed: int) -> PeerAnswer:
         [distances],
         [np.zeros_like(distances)],
     )
-    found = package.solve(data, stop.MaxRuntime(seconds), seed=seed, collect_stats=False, display=False)
-    (route,) = found.best.routes()
+    result = package.solve(data, stop.MaxRuntime(seconds), seed=seed, collect_stats=False, display=False)
+    (route,) = result.best.routes()
     return PeerAnswer([0, *(visit.idx + 1 for visit in route if visit.is_client())], False)
 
 
 def with_highs(distances: np.ndarray, seconds: float, seed: int) -> PeerAnswer:
-    """A program over edges, solved anew with the constraints that its subtours violate until there is one tour.
+    """A program over edges, solved again with constraints against its subtours until there is one tour.
 
     Dantzig, Fulkerson, Johnson, "Solution of a large-scale traveling-salesman problem", 1954. It takes no seed.
     """
@@ -134,11 +130,11 @@ def with_highs(distances: np.ndarray, seconds: float, seed: int) -> PeerAnswer:
     degrees = sparse.csr_array((np.ones(rows.size), (rows, columns)), (n, edges.size))
     rules = [optimize.LinearConstraint(degrees, 2, 2)]
     while True:
-        found = optimize.milp(distances[first, second], integrality=1, bounds=optimize.Bounds(0, 1), constraints=rules)
-        if found.x is None:
-            raise PeerError(f"stopped without a tour: {found.message}")
-        taken = found.x > 0.5
-        chosen = sparse.csr_array((np.ones(taken.sum()), (first[taken], second[taken])), (n, n))
+        result = optimize.milp(distances[first, second], integrality=1, bounds=optimize.Bounds(0, 1), constraints=rules)
+        if result.x is None:
+            raise PeerError(f"stopped without a tour: {result.message}")
+        chosen_edges = result.x > 0.5
+        chosen = sparse.csr_array((np.ones(chosen_edges.sum()), (first[chosen_edges], second[chosen_edges])), (n, n))
         parts, label = graphs.connected_components(chosen, directed=False)
         if parts == 1:
             tour = graphs.depth_first_order(chosen, 0, directed=False, return_predecessors=False)
@@ -149,14 +145,13 @@ def with_highs(distances: np.ndarray, seconds: float, seed: int) -> PeerAnswer:
 
 
 def flat_matrix(instance: Any) -> tuple[list[float], int]:
-    """The distances in one list, as floats, and the number of cities."""
     return instance.distances.astype(float).ravel().tolist(), instance.n
 
 
-def with_held_karp(given: tuple[list[float], int], seconds: float, seed: int) -> PeerAnswer:
-    """The plain dynamic programming in Rust on one core; it takes no seed and no time."""
+def with_held_karp(matrix: tuple[list[float], int], seconds: float, seed: int) -> PeerAnswer:
+    """The plain dynamic programming in Rust on one core, without seed and time limit."""
     package = importlib.import_module("held_karp")
-    tour, length = package.solve_flat(*given)
+    tour, length = package.solve_flat(*matrix)
     return PeerAnswer(list(tour), True, said=round(length))
 
 
@@ -228,7 +223,7 @@ HELD_KARP = PeerPackage(
 
 
 def write_full_matrix(instance: Any, folder: Path, name: str) -> None:
-    """Write an instance in the form that both programs read: TSPLIB's explicit full matrix, NAME.tsp."""
+    """Write an instance as NAME.tsp, TSPLIB's explicit full matrix, for both programs."""
     kind = "TSP" if is_symmetric(instance.distances) else "ATSP"
     header = f"NAME: {name}\nTYPE: {kind}\nDIMENSION: {instance.n}\n"
     form = "EDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: FULL_MATRIX\nEDGE_WEIGHT_SECTION\n"
@@ -237,12 +232,12 @@ def write_full_matrix(instance: Any, folder: Path, name: str) -> None:
 
 
 def run_concorde(folder: Path, name: str, seed: int) -> Sequence[str]:
-    """Solve with the given seed and without files left over."""
+    """Solve with this seed, without leaving files."""
     return ["-s", str(seed), "-x", "-o", "answer.sol", f"{name}.tsp"]
 
 
 def read_concorde(answer: Path, said: str) -> PeerAnswer:
-    """Read an answer of Concorde: the number of cities, then the cities of the tour, from 0."""
+    """Read Concorde's answer: the number of cities, then the cities of the tour, from 0."""
     _, *tour = _numbers(answer.read_text(), answer.name)
     return PeerAnswer(tour, True, reported_s=_clock(r"Total Running Time: ([\d.]+)", said))
 
@@ -255,7 +250,7 @@ def run_lkh(folder: Path, name: str, seed: int) -> Sequence[str]:
 
 
 def read_lkh(answer: Path, said: str) -> PeerAnswer:
-    """The answer is a TSPLIB tour, cities from 1, ended by -1."""
+    """Read LKH's answer: a TSPLIB tour, cities from 1, ended by -1."""
     section = answer.read_text().partition("TOUR_SECTION")[2].partition("-1")[0]
     tour = [city - 1 for city in _numbers(section, answer.name)]
     return PeerAnswer(tour, False, reported_s=_clock(r"Time\.(?:avg|total) = ([\d.]+)", said))
@@ -272,8 +267,8 @@ def _numbers(text: str, name: str) -> list[int]:
 
 
 def _clock(pattern: str, said: str) -> float | None:
-    found = re.findall(pattern, said)
-    return float(found[-1]) if found else None
+    times = re.findall(pattern, said)
+    return float(times[-1]) if times else None
 
 
 CONCORDE = PeerProgram(
@@ -299,4 +294,3 @@ LKH = PeerProgram(
 )
 
 PEERS = (FAST_TSP, ELKAI, PYVRP, ORTOOLS, HIGHS, HELD_KARP, CONCORDE, LKH)
-"""Packages come before programs."""

@@ -1,8 +1,6 @@
 """Execution of one workload on this process and its ranks: device, repetitions, records, checkpoints and profiles.
 
 `run_seeds` loads the task and makes a search on the device of `select_backend`. `Repetitions` runs and verifies it, and
-a `RunRecorder` appends each repetition to the record; `RunCheckpoints` saves and resumes it.
-
-Used from outside: `workload_main`, `repetitions`, `checkpointing`, `device_selection`, `parallel_benefit`, profiles.
-Plans of many runs belong in `drivers.experiments`.
+a `RunRecorder` appends each repetition to the record; `RunCheckpoints` saves and resumes it. Plans of many runs belong
+in `drivers.experiments`.
 """

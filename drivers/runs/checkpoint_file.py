@@ -1,8 +1,7 @@
 """Checkpoint file of a run: its identity, its progress, the checkpoint of its search, and its lock.
 
-One run at a time keeps its state in a file. The lock is advisory (`flock`), so that the system frees it however a
-process ends. A checkpoint is replaced as a whole, so the lock belongs to a file beside it, which is removed when the
-run ends.
+One run at a time uses a file. The lock is advisory (`flock`), so the system frees it when a process ends. A checkpoint
+is replaced as a whole, so the lock belongs to a file beside it, which is removed at the end of the run.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ from core.search.checkpoint import Checkpoint
 from drivers.cli.messages import print_note
 
 VERSION = 2
-"""Version of the file and its content: a checkpoint of another version is refused."""
+"""Version of the file and its content; other versions are refused."""
 IDENTITY_ARRAY = "about"
-"""Name of the array with the identity of the checkpoint, as JSON in UTF-8."""
+"""Name of the array with the checkpoint's identity, as JSON in UTF-8."""
 NAMES_ARRAY = "arrays"
-"""Name of the array that lists all others: a damaged directory of the file may have lost one."""
+"""Name of the array that lists all others: a damaged directory may have lost one."""
 DIGEST_ARRAY = "sha256"
-"""The name of the array with the SHA-256 digest of all others: a file that was edited is damaged."""
+"""Name of the array with the SHA-256 digest of all others: an edited file is damaged."""
 DAMAGED_FILE_ERRORS = (
     *(OSError, ValueError, KeyError, EOFError, TypeError, AttributeError, SyntaxError, RuntimeError, MemoryError),
     *(zipfile.BadZipFile, zlib.error, struct.error, msgspec.ValidationError),
@@ -47,9 +46,9 @@ A changed byte may claim a later version of zip, a password, another compression
 
 
 LOCK_SUFFIX = ".lock"
-"""Behind the name of the checkpoint."""
+"""Suffix after the name of the checkpoint."""
 WITHOUT_RANK_S = 10.0
-"""Seconds to wait for the lock of a lost rank: its process may still run."""
+"""Seconds to wait for the lock of a lost rank, whose process may still run."""
 POLL_S = 0.05
 
 
@@ -61,7 +60,7 @@ class CheckpointIdentity(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     workload, instance, instance_sha256, seed, parameters
         As in `reports.records.files.Record`: all that decides the work.
     history
-        True if the run records its history, which has to begin with the run.
+        True if the run records its history, which must begin with the run.
     repetition
         Number of earlier repetitions of the run.
     resumed
@@ -89,13 +88,12 @@ class CheckpointIdentity(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 def read_checkpoint(path: str, expected: CheckpointIdentity) -> tuple[CheckpointIdentity, Checkpoint]:
     """Return a checkpoint and its identity from a file.
 
-    Raises `UserError` if the file is damaged or was edited, or belongs to another version of the project or another
-    run.
+    Raises `UserError` for a damaged or edited file, and for one of another version or run.
     """
     try:
         with warnings.catch_warnings(action="ignore"), np.load(path, allow_pickle=False) as file:
             about, names = _read_identity(path, bytes(file[IDENTITY_ARRAY]).decode())
-            # The file's content comes from JSON, in which tuples are lists.
+            # The file's content comes from JSON, where tuples are lists.
             wanted = json.loads(json.dumps(expected.work))
             for name, found in about.work.items():
                 if found != wanted[name]:
@@ -111,7 +109,6 @@ def read_checkpoint(path: str, expected: CheckpointIdentity) -> tuple[Checkpoint
 
 
 def _read_identity(path: str, text: str) -> tuple[CheckpointIdentity, list[str]]:
-    """Return the identity and the names of the arrays."""
     identity = json.loads(text)
     if not isinstance(identity, dict) or identity.get("version") != VERSION:
         version = identity.get("version") if isinstance(identity, dict) else identity
@@ -121,10 +118,7 @@ def _read_identity(path: str, text: str) -> tuple[CheckpointIdentity, list[str]]
 
 
 def write_checkpoint(path: str, about: CheckpointIdentity, state: Checkpoint) -> None:
-    """Keep a state in place of the one before.
-
-    Raises `UserError` if the disk does not take it; the earlier checkpoint stays.
-    """
+    """Replace a checkpoint. Raises `UserError` if the disk fails; the earlier checkpoint stays."""
     described = json.dumps({**msgspec.structs.asdict(about), NAMES_ARRAY: list(state)})
     words = np.frombuffer(described.encode(), np.uint8)
     arrays = {IDENTITY_ARRAY: words, DIGEST_ARRAY: content_digest(words, state), **state}
@@ -136,7 +130,7 @@ def write_checkpoint(path: str, about: CheckpointIdentity, state: Checkpoint) ->
 
 
 def content_digest(about: np.ndarray, state: Checkpoint) -> np.ndarray:
-    """Return the SHA-256 digest of a file's content, as bytes: names, types, shapes and elements of all arrays."""
+    """Return the SHA-256 digest of names, types, shapes and elements of all arrays, as bytes."""
     digest = hashlib.sha256()
     for name, array in {IDENTITY_ARRAY: about, **state}.items():
         digest.update(f"{name} {array.dtype.str} {array.shape} ".encode())
@@ -159,19 +153,10 @@ def describe_difference(name: str, found: Any, expected: Any) -> str:
 
 
 class RunCheckpointLock:
-    """The lock of one checkpoint, which this process has; `free` gives it back.
+    """Lock of a checkpoint, held by this process until `free`.
 
-    Parameters
-    ----------
-    path
-        Of the checkpoint.
-    wait_s
-        Seconds to wait for another process that has the lock.
-
-    Raises
-    ------
-    UserError
-        Another run has the lock, or there can be no file for it.
+    ``wait_s`` are the seconds to wait for another process. Raises `UserError` if another run has the lock, or its file
+    cannot be made.
     """
 
     def __init__(self, path: str, wait_s: float = 0.0) -> None:
@@ -218,7 +203,6 @@ class RunCheckpointLock:
         return True
 
     def free(self) -> None:
-        """Give the lock back, and remove its file."""
         if self.descriptor is not None:
             self._remove()  # while the lock is still held: the next run makes a new file
             os.close(self.descriptor)

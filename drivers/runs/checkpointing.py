@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def refuse_to_overwrite(options: Options) -> None:
     """Refuse options that would lose a checkpoint or have no effect, before any work.
 
-    Raises `UserError` if a checkpoint exists but `--resume` is missing, for several searches without a record of the
-    finished ones, and for `--resume` without a file.
+    These are an existing checkpoint without `--resume`, several searches without a record of finished ones, and
+    `--resume` without a file.
     """
     if options.checkpoint is None:
         if options.resume:
@@ -38,9 +38,7 @@ def refuse_to_overwrite(options: Options) -> None:
 
 
 class RecoveryState:
-    """State of the runs so far on every rank, for the remaining ranks after a loss.
-
-    It is a context manager: at its end the checkpoint is free for other runs.
+    """State of all runs so far on every rank, for the remaining ranks after a loss; frees the checkpoint at its end.
 
     Attributes
     ----------
@@ -48,9 +46,9 @@ class RecoveryState:
         Number of starts of the program, each with fewer ranks.
     done : dict
         Finished repetitions of each seed's run.
-    held : tuple of (About, State) or None
+    held : tuple of (CheckpointIdentity, Checkpoint) or None
         The last checkpoint with its identity.
-    lock : StateLock or None
+    lock : RunCheckpointLock or None
         Of the checkpoint; on the first rank.
     """
 
@@ -73,7 +71,7 @@ class RecoveryState:
         Raises `UserError` if another run uses the file, or as `refuse_to_overwrite` does.
         """
         folder = os.path.dirname(os.path.realpath(options.checkpoint or ""))
-        # Without a name or a folder the file is refused with the other files of the run.
+        # Without a name or a folder the file is refused with the run's other files.
         if options.checkpoint and self.lock is None and os.path.isdir(folder):
             from drivers.runs.checkpoint_file import WITHOUT_RANK_S, RunCheckpointLock
 
@@ -87,19 +85,15 @@ class RunCheckpoints:
 
     Parameters
     ----------
-    options
-        Of the run.
-    ranks
-        Its communicator.
     memory
         State of this rank's runs.
 
     Attributes
     ----------
-    checkpointer : Keeper or None
+    checkpointer : Checkpointer or None
         Of the current repetition; None without checkpoints.
     before_s : float
-        Seconds that the repetition had taken before it resumed here.
+        Seconds of the repetition before it resumed here.
     resumed : int
         Number of times that repetition has resumed from a file.
     """
@@ -114,20 +108,15 @@ class RunCheckpoints:
         self.resumed = 0
 
     def begin(self, about: Callable[[], CheckpointIdentity]) -> bool:
-        """Begin a repetition, or resume it from its checkpoint; all ranks call this.
+        """Begin a repetition, or resume it from its checkpoint; all ranks call this. Return True if it resumes.
 
-        Returns True if it resumes.
-
-        Parameters
-        ----------
-        about
-            Returns the identity of the run, and the number of finished repetitions; called only on the first rank, if
-            needed.
+        ``about`` returns the identity of the run, and the number of finished repetitions; only the first rank calls it,
+        if needed.
 
         Raises
         ------
         Terminated
-            A signal asked the previous repetition to end, but it was complete first.
+            A signal requested the end of the previous repetition, but it was complete first.
         UserError
             See `read_checkpoint`.
         """
@@ -171,12 +160,12 @@ class RunCheckpoints:
 
     @property
     def conditions(self) -> dict[str, Any]:
-        """Why this repetition's time is not that of one process and all ranks, for the record."""
+        """Reasons why this repetition's time is not of one process and all ranks, for the record."""
         resumed = {"resume_count": self.resumed} if self.resumed else {}
         return {**resumed, **({"lost_ranks": list(self.ranks.lost)} if self.ranks.lost else {})}
 
     def earlier(self, whose: CheckpointIdentity) -> tuple[CheckpointIdentity, Checkpoint | None]:
-        """Return the description of this repetition's states, and its state in memory or in the file, if there is one.
+        """Return the identity of this repetition's checkpoints, and its checkpoint in memory or in the file, if any.
 
         Raises `UserError` if the file has a later repetition, or as `read_checkpoint` does.
         """
@@ -199,23 +188,21 @@ class RunCheckpoints:
                 f"repetition {whose.repetition + 1}: the record lacks the earlier ones"
             )
         if about.repetition < whose.repetition:
-            # It was recorded as done before its state could be removed.
+            # It was recorded as done before its checkpoint could be removed.
             return whose, None
         return replace(whose, resumed=about.resumed + 1), state
 
     def forget(self) -> None:
-        """Remember that all repetitions are done."""
         self.memory.done[self.options.seed] = self.options.repeats
 
     def finish(self) -> None:
-        """Remove the state of a repetition that is done; on the first rank."""
         if self.path is not None:
             with suppress(FileNotFoundError):
                 os.unlink(self.path)
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Take SIGTERM for the wish to keep the state and end, inside; the second one ends the process at once."""
+        """Turn SIGTERM inside into a request to save and end; the second one ends the process at once."""
         checkpointer, path = self.checkpointer, self.path
         if checkpointer is None or path is None or threading.current_thread() is not threading.main_thread():
             yield

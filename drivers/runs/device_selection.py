@@ -1,6 +1,6 @@
 """Device of a rank: `--backend` and `--device`, or the choice of `auto`, with few imports.
 
-A backend says for which kind of device it is taken (`backends.device.Device.automatic_for`).
+A backend declares the kind of device for which it is taken (`backends.device.Device.automatic_for`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from drivers.options.declaration import Options
 
 
 def select_backend(options: Options, ranks: Any, gpus: int, *, one_core: bool) -> Any:
-    """Return the backend of this rank, on its device."""
     from backends import kept
 
     if options.backend != "auto":
@@ -29,7 +28,7 @@ def select_backend(options: Options, ranks: Any, gpus: int, *, one_core: bool) -
 def cores_of_a_rank(options: Options) -> int:
     """Return the number of cores that a rank uses on its host, counted before it is bound to them.
 
-    Raises `UserError` if the options name no backend that runs in the rank's own threads and processes.
+    Raises `UserError` if the options' backend does not run in the rank's own threads and processes.
     """
     import backends
 
@@ -41,7 +40,7 @@ def cores_of_a_rank(options: Options) -> int:
 
 
 def gpus_here() -> int:
-    """Count the GPUs of the backend that is taken for them; 0 where there is none."""
+    """Count the GPUs of the backend that is used for them; 0 if there is none."""
     import backends
 
     name = backends.automatic("gpu")
@@ -51,15 +50,9 @@ def gpus_here() -> int:
 def compiles_for_others(local_rank: int, gpus: int) -> bool:
     """Return True if a rank prepares its search first, so that other ranks of its host find compiled code.
 
-    The first rank of a host does. With ``--backend auto`` its first ranks have a GPU each and those after them a core,
-    for which kernels are other programs: so the first rank that has a core does too.
-
-    Parameters
-    ----------
-    local_rank
-        The rank's number on its host.
-    gpus
-        See `gpus_here`; 0 where the options name the backend, which is the same for all ranks of a host.
+    The first rank of a host does. With ``--backend auto`` the first ranks have a GPU each and the others a core with
+    other kernels, so the first rank on a core does too. ``local_rank`` is the rank's number on its host; ``gpus`` is 0
+    if the options name the backend, which is then equal on a host.
     """
     return local_rank in (0, gpus)
 
@@ -73,10 +66,7 @@ def select_best_backend(size: int, local_rank: int, gpus: int) -> str:
 
 
 def backend_for(kind: str) -> str:
-    """Return the backend that is taken for a kind of device.
-
-    Raises `Unavailable` if none is.
-    """
+    """Return the backend for a kind of device. Raises `Unavailable` if there is none."""
     import backends
 
     name = backends.automatic(kind)
@@ -86,7 +76,7 @@ def backend_for(kind: str) -> str:
 
 
 def select_automatic_device(options: Options, ranks: Any, gpus: int) -> Any:
-    """Return the best backend that works on this rank; says so on standard error where a GPU does not."""
+    """Return the best backend that works on this rank; report a failing GPU on standard error."""
     import backends
     from backends import kept
 
@@ -101,10 +91,7 @@ def select_automatic_device(options: Options, ranks: Any, gpus: int) -> Any:
 
 
 def own_gpu(name: str, local_rank: int) -> str:
-    """Return the index of a rank's own GPU among a backend's devices.
-
-    Raises `Unavailable` if the backend has fewer GPUs than it seemed to have.
-    """
+    """Return the index of a rank's own GPU of a backend. Raises `Unavailable` if there are fewer GPUs than counted."""
     import backends
 
     gpus = [device.index for device in backends.backend_class(name).devices() if device.kind == "gpu"]
@@ -114,7 +101,7 @@ def own_gpu(name: str, local_rank: int) -> str:
 
 
 def select_named_device(options: Options, ranks: Any) -> Any:
-    """Return the backend that the options name, on their device, or on a rank's turn of several devices like it."""
+    """Return the backend of the options, on their device, or on a rank's turn of several devices like it."""
     import backends
     from backends import kept
 
@@ -125,10 +112,10 @@ def select_named_device(options: Options, ranks: Any) -> Any:
 
 
 def device_of_rank(devices: Sequence[Any], device: str, local_rank: int) -> str:
-    """Return the index of the device that a rank of a host takes: of those of the chosen one's kind, the next for each.
+    """Return the index of a rank's device on its host: of the chosen one's kind, the next for each rank.
 
-    Two drivers of one processor are no two processors, so the turn stays with one driver's devices. A device that is
-    named by a part of its name is every rank's.
+    Two drivers of one processor are not two processors, so only one driver's devices take turns. All ranks use a device
+    that is named by a part of its name.
     """
     chosen = next((other for other in devices if other.index == device), None)
     if chosen is None:

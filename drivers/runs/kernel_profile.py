@@ -1,9 +1,8 @@
 """`--profile`: counters of Nsight Compute for a program's kernels, next to the paper's (section V.C).
 
 The driver's command line runs again under `ncu` on CUDA. The three metrics are those that replace nvprof's
-gld_efficiency, warp_execution_efficiency and ipc; the last is a multiprocessor's, as nvprof's was.
-
-The result of `run_profiled` is a part of the details of a run's records.
+gld_efficiency, warp_execution_efficiency and ipc, of a multiprocessor. `run_profiled` returns a part of the details of
+a run's records.
 """
 
 from __future__ import annotations
@@ -33,27 +32,27 @@ MAY_BE_MISSING = "load_efficiency"
 """A kernel without global loads has none, which Nsight Compute prints as 0."""
 
 SAMPLED = ".*0|[1-9]"
-"""Launches of a kernel that are looked at, a regular expression of their numbers: the first nine and every tenth."""
+"""Profiled launches of a kernel, as a regular expression of their numbers: the first nine and every tenth."""
 MOST_LAUNCHES = 2000
 SELF_TEST = "known_answer"
-"""The kernel of `backends.self_test`, no part of any algorithm."""
+"""Kernel of `backends.self_test`, no part of any algorithm."""
 
 PAPER_SIZES = {
     "lcs": ("half:3000:seed=1",),
     "knapsack": ("--items", "1500", "--capacity", "500", "--seed", "1"),
     "heldkarp": ("--instance", "a280"),
 }
-"""Sizes profiled by the paper, as arguments of the drivers."""
+"""Sizes in the paper's profiles, as arguments of the drivers."""
 
 DROPPED_FLAGS = ("--profile", "--peers", "--verify")
 DROPPED_OPTIONS = ("--record", "--output", "--tour", "--svg", "--backend", "--repeats")
-"""Options for other outputs than the one run, or for its device."""
+"""Options for further outputs, or for another device."""
 
 
 class KernelProfile(NamedTuple):
-    """Launches of a kernel, and of each of `METRICS` the least, the average and the most of them.
+    """Number of a kernel's launches, and least, average and largest value of each of `METRICS`; None without any.
 
-    A metric that no launch has is None. Averages are over launches, each with the same weight, as nvprof's were.
+    Averages are over launches with equal weights, as nvprof's were.
     """
 
     kernel: str
@@ -64,7 +63,7 @@ class KernelProfile(NamedTuple):
 
 
 class ProfileError(Exception):
-    """There is no profile; says why."""
+    """The reason for a missing profile."""
 
 
 def run_profiled(
@@ -105,7 +104,6 @@ def run_profiled(
 
 
 def profile_record(kernel: KernelProfile) -> dict[str, Any]:
-    """Return a kernel's profile as a record holds it."""
     return {name: list(value) if isinstance(value, tuple) else value for name, value in kernel._asdict().items()}
 
 
@@ -113,10 +111,7 @@ def profile_record(kernel: KernelProfile) -> dict[str, Any]:
 
 
 def find_profiler(backend: str, ranks: int) -> str:
-    """Return the path of Nsight Compute's program.
-
-    Raises `ProfileError` if it cannot profile this run.
-    """
+    """Return the path of Nsight Compute's program. Raises `ProfileError` if it cannot profile this run."""
     if backend not in (select_profiled_backend(), "auto"):
         expected = select_profiled_backend()
         raise ProfileError(f"found --backend {backend}, expected {expected}: Nsight Compute profiles CUDA kernels")
@@ -129,14 +124,13 @@ def find_profiler(backend: str, ranks: int) -> str:
 
 
 def select_profiled_backend() -> str:
-    """Return a backend with kernels that Nsight Compute can profile."""
     import backends
 
     return next(name for name in backends.NAMES if backends.backend_class(name).profiler == TOOL)
 
 
 def remove_options(argv: Sequence[str]) -> list[str]:
-    """A command line without what a profiled run must not repeat."""
+    """Return a command line without options that a profiled run must not repeat."""
     dropped = argparse.ArgumentParser(add_help=False)
     for flag in DROPPED_FLAGS:
         dropped.add_argument(flag, action="store_true")
@@ -146,7 +140,7 @@ def remove_options(argv: Sequence[str]) -> list[str]:
 
 
 def run_profiler(tool: str, arguments: Sequence[str]) -> list[dict[str, str]]:
-    """Run Python under Nsight Compute; the rows of what that wrote.
+    """Run Python under Nsight Compute; return the rows of its output.
 
     Raises `ProfileError` if Nsight Compute or the program failed, or it saw no kernel.
     """
@@ -175,7 +169,7 @@ def run_profiler(tool: str, arguments: Sequence[str]) -> list[dict[str, str]]:
 
 
 def failure_reason(*outputs: str) -> str:
-    """Return the line that says what went wrong: Nsight Compute's own, or else the last one that there is."""
+    """Return the line with the error: Nsight Compute's own, else the last one."""
     lines = [line.strip() for output in outputs for line in output.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("==ERROR==")]
     return (errors or lines[-1:] or ["it printed nothing"])[0]
@@ -185,9 +179,9 @@ def failure_reason(*outputs: str) -> str:
 
 
 def read_rows(lines: Iterable[str]) -> Iterator[dict[str, str]]:
-    """Yield the rows of Nsight Compute's CSV, without its messages and the program's output.
+    """Yield the rows of Nsight Compute's CSV, without messages and the program's output.
 
-    A row is one metric of one launch, with the same number of cells as the heading.
+    A row is one metric of one launch, with as many cells as the heading.
     """
     import csv
 
@@ -200,10 +194,7 @@ def read_rows(lines: Iterable[str]) -> Iterator[dict[str, str]]:
 
 
 def summarise_kernels(rows: Iterable[Mapping[str, str]]) -> list[KernelProfile]:
-    """Return the kernels in the order of their names.
-
-    Raises `ProfileError` if a metric of `METRICS` is nowhere in them.
-    """
+    """Return the kernels by name. Raises `ProfileError` if a metric of `METRICS` is nowhere in them."""
     known = {printed: (name, one) for name, (printed, one) in METRICS.items()}
     launches: dict[str, set[str]] = {}
     values: dict[str, dict[str, list[float]]] = {}
@@ -228,12 +219,12 @@ def summarise_kernels(rows: Iterable[Mapping[str, str]]) -> list[KernelProfile]:
 
 
 def short_name(printed: str) -> str:
-    """A kernel's name in the language: as printed without module, parameters, marks of the compiler and final line."""
+    """Return a kernel's name in the language, without module, parameters, marks of the compiler and final line."""
     return re.split(r"[(<\[$]", printed)[0].split("::")[-1].strip().removesuffix("_")
 
 
 def number(text: str) -> float | None:
-    """Return a value with its thousands grouped; None for one that Nsight Compute does not have."""
+    """Return a value with grouped thousands; None if Nsight Compute has none."""
     try:
         value = float(text.replace(",", ""))
     except ValueError:
@@ -249,7 +240,7 @@ def spread(values: Sequence[float] | None) -> tuple[float, float, float] | None:
 
 
 def table(workload: str, kernels: Sequence[KernelProfile]) -> TextTable:
-    """Return least, average and most of every kernel, and the paper's values."""
+    """Return least, average and largest values of every kernel, and the paper's."""
     from reports.papers.files import load
 
     profile = load(PAPER).extra["profile"]
@@ -264,7 +255,7 @@ def table(workload: str, kernels: Sequence[KernelProfile]) -> TextTable:
 
 
 def format_cell(values: tuple[float, float, float] | None, metric: str) -> str:
-    """Return a cell of the table: parts of one in per cent, instructions per clock as they are."""
+    """Return a cell of the table: fractions in per cent, instructions per clock unchanged."""
     if values is None:
         return "no global load" if metric == MAY_BE_MISSING else "not counted"
     if metric == "ipc":
@@ -273,7 +264,7 @@ def format_cell(values: tuple[float, float, float] | None, metric: str) -> str:
 
 
 def paper_bound(profile: Mapping[str, Any], workload: str, metric: str, statistic: str) -> str:
-    """Return the paper's bound on a statistic of a metric; a dash where it has none."""
+    """Return the paper's bound on a statistic of a metric, or a dash."""
     return next(
         (
             str(bound["says"])

@@ -1,8 +1,8 @@
 """Decision if ranks share a run, or the first rank does all of it because there is too little work between reductions.
 
-The ranks rehearse a run, or some iterations of it. Where communication takes much of that time, they rehearse in
-rounds, together and then the first rank alone, while the others sleep; the median of the rounds' ratios decides for
-all. A run that the first rank does alone pauses now and then to decide again (`drivers.runs.single_rank`).
+The ranks rehearse a run, or some iterations of it. If communication takes much of that time, they rehearse in rounds,
+together and then the first rank alone, while the others sleep; the median of the rounds' ratios decides. A run of the
+first rank alone pauses at times to decide again (`drivers.runs.single_rank`).
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from drivers.workload.declaration import PreparedRun, Workload
 from reports.text import formatting
 
 SIGNIFICANT_GAIN = 0.1
-"""Part of the time saved by further ranks from which sharing pays, for ranks that synchronise in long iterations."""
+"""Fraction of the time saved from which sharing pays, for ranks that synchronise in long iterations."""
 LONG_STEP_S = 1e-3
 SHORT_S = 0.25
-"""Shorter runs are rehearsed as a whole, again and again; of longer ones the first repetition has to tell."""
+"""Shorter runs are rehearsed repeatedly as a whole; the first repetition of longer ones decides."""
 LONGEST_ALONE_S = 0.5
-"""A whole run is rehearsed alone only if it will hardly take longer, or than it took all ranks."""
+"""A whole run is rehearsed alone only if that takes hardly longer than this, or than all ranks took."""
 ENOUGH_S = 0.02
 """Least seconds of a rehearsal, if the run takes that long."""
 FEWEST_STEPS, GROWTH = 1, 4
 MOST_TRIALS, ENOUGH_TRIALS_S = 5, 0.1
-"""Trials of a rehearsal, and seconds after which no more of them are made."""
+"""Largest number of trials of a rehearsal, and seconds after which no more follow."""
 FEWEST_ROUNDS, ENOUGH_ROUNDS_S = 3, 10.0
-"""Least number of rounds that decide, since one of them may be noisy; seconds after which fewer have to do."""
+"""Least number of deciding rounds, since one may be noisy, and seconds after which fewer suffice."""
 LEAST_GAIN = 1.1
-"""One rank alone is preferred to ranks that are faster by less."""
+"""One rank alone is preferred to ranks with a smaller gain."""
 
 
 class RehearsalTiming(NamedTuple):
@@ -42,7 +42,7 @@ class RehearsalTiming(NamedTuple):
     Attributes
     ----------
     seconds
-        The median of several trials: the least would be that of an idle machine.
+        Median of several trials: the least would be an idle machine's.
     share
         Mean over ranks of the fraction of time in communication, including waiting.
     """
@@ -52,20 +52,19 @@ class RehearsalTiming(NamedTuple):
 
 
 class SingleRankVerdict(NamedTuple):
-    """Why the first rank works alone: seconds of the same work, of all ranks together and of that one."""
+    """Reason why the first rank works alone: seconds of the same work, of all ranks together and of that one."""
 
     all_ranks_s: float
     one_rank_s: float
     iterations: int | None
     """Number of rehearsed iterations; None for the whole run."""
     shared_after_s: float | None = None
-    """Seconds after which the ranks shared the rest of the run after all; None: they did not."""
+    """Seconds after which the ranks shared the rest of the run; None if they did not."""
 
     def details(self) -> dict[str, Any]:
         return {name: value for name, value in self._asdict().items() if name != "shared_after_s" or value is not None}
 
     def words(self, name: str, ranks: int) -> str:
-        """Return the line that says so."""
         if self.iterations is None:
             together, alone = formatting.seconds(self.all_ranks_s, 2), formatting.seconds(self.one_rank_s, 2)
             took = f"all ranks take {together}, rank 0 alone {alone}"
@@ -93,7 +92,7 @@ class ParallelBenefitCheck:
     ----------
     run
         Run of this rank in a repetition if it `works`: that of all ranks, or the first rank's alone.
-    verdict : Verdict or None
+    verdict : SingleRankVerdict or None
         Reason why the first rank works alone; None if all share.
     """
 
@@ -104,9 +103,9 @@ class ParallelBenefitCheck:
         self.ranks = run.ranks
         self.make_alone = alone
         self.own: PreparedRun[Any] | None = None
-        """The run of the first rank alone, on that rank, once it was rehearsed."""
+        """The run of the first rank alone, on that rank, once rehearsed."""
         self.steps: int | None = None
-        """Iterations of a rehearsal; None: the whole run."""
+        """Iterations of a rehearsal; None for the whole run."""
         self.verdict: SingleRankVerdict | None = None
         self.former: SingleRankVerdict | None = None
         """The verdict on which the first rank began a repetition alone, which the ranks then shared."""
@@ -114,12 +113,11 @@ class ParallelBenefitCheck:
 
     @property
     def may_change(self) -> bool:
-        """True if the first rank alone has to pause: all ranks rehearse iterations, and can take over."""
+        """True if the first rank alone must pause: all ranks rehearse iterations, and can take over."""
         return self.steps is not None
 
     @property
     def works(self) -> bool:
-        """True if this rank has work in a repetition."""
         return self.verdict is None or self.ranks.rank == 0
 
     def before(self) -> None:
@@ -148,12 +146,9 @@ class ParallelBenefitCheck:
             self.decide(None)
 
     def after_first(self, seconds: float, share: float) -> bool:
-        """Decide after the first repetition of any other search; True if it is to be made again, by one rank.
+        """Decide after the first repetition of any other search; True if one rank must repeat it.
 
-        Parameters
-        ----------
-        seconds, share
-            Of the repetition: its time, and the mean of all ranks' shares of communication; the first rank's count.
+        ``seconds`` and ``share`` are the repetition's time and mean fraction of communication; the first rank's count.
         """
         if self.is_settled:
             return False
@@ -167,12 +162,9 @@ class ParallelBenefitCheck:
         return self.verdict is not None
 
     def again(self, seconds: float) -> bool:
-        """Decide again while the first rank works alone; True if the ranks share the rest. All ranks call this.
+        """Decide again while the first rank works alone, after ``seconds`` of the repetition on it.
 
-        Parameters
-        ----------
-        seconds
-            Of the repetition so far; the first rank's count.
+        Returns True if the ranks share the rest. All ranks call this.
         """
         timings = self.shared.search.backend.timings
         before = timings.transfer_s, timings.kernel_s, timings.copied_bytes
@@ -197,7 +189,7 @@ class ParallelBenefitCheck:
         return unlike
 
     def decide(self, together_s: float | None) -> None:
-        """Let the first rank rehearse alone, and choose; ``together_s`` is `rounds`'."""
+        """Let the first rank rehearse alone, and choose; for ``together_s`` see `rounds`."""
         self.verdict = self.rounds(together_s)
         if self.verdict is not None and self.ranks.rank == 0:
             assert self.own is not None
@@ -207,11 +199,8 @@ class ParallelBenefitCheck:
     def rounds(self, together_s: float | None) -> SingleRankVerdict | None:
         """Rehearse together and alone in turns; None if the ranks together are faster. All ranks call this.
 
-        Parameters
-        ----------
-        together_s
-            Seconds of all ranks together where that is known and takes long: then the first rank alone rehearses,
-            once.
+        ``together_s`` are the seconds of all ranks together if known and long: then only the first rank rehearses,
+        once.
         """
         can = self.ranks.rank > 0 or self.own is not None or self.has_own()
         self.ranks.assemble()
@@ -243,7 +232,7 @@ class ParallelBenefitCheck:
         return chosen
 
     def has_own(self) -> bool:
-        """Make the search of the first rank alone, on that rank; False if it has no room for all of it."""
+        """Make the search of the first rank alone, on that rank; False if it lacks memory."""
         from cluster import Solo
         from cluster.mpi.proxies import TimedCommunicator
 
@@ -256,11 +245,11 @@ class ParallelBenefitCheck:
         return True
 
     def rehearsed(self, steps: int | None) -> Any:
-        """Return the options of a rehearsal of at most ``steps`` iterations; None for those of the run."""
+        """Return the options of at most ``steps`` iterations; None for those of the run."""
         return self.shared.options if steps is None else self.workload.shorter(self.shared, steps)
 
     def together(self, steps: int) -> RehearsalTiming:
-        """Rehearse on all ranks; the first one's clock counts and tells the number of trials. All get the result."""
+        """Rehearse on all ranks; the first one's clock determines the number of trials. All get the result."""
         trials: list[RehearsalTiming] = []
         while self.ranks.bcast(len(trials) < MOST_TRIALS and sum(own.seconds for own in trials) < ENOUGH_TRIALS_S):
             trials.append(self.trial(self.shared, steps))
@@ -270,7 +259,7 @@ class ParallelBenefitCheck:
         return trial
 
     def trial(self, run: PreparedRun[Any], steps: int | None) -> RehearsalTiming:
-        """Some iterations of a run, or all of it; nothing of it is kept."""
+        """Run some iterations, or all of them; nothing is kept."""
         backend, tried = run.search.backend, replace(run, options=self.rehearsed(steps))
         run.ranks.barrier()
         run.ranks.reset()

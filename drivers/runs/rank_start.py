@@ -13,25 +13,16 @@ from drivers.workload.declaration import Workload
 
 Done = TypeVar("Done")
 PACKAGES = ("core", "backends", "cluster", "reports", "drivers")
-"""The packages of the suite."""
 
 
 def run_resumable(
     workload: Workload[Any], own: Options, ranks: Any, work: Callable[[Any, RecoveryState], Done]
 ) -> Done:
-    """Run on all ranks with a lock on the checkpoint, again on those that are left when others are lost.
+    """Run on all ranks with a lock on the checkpoint, and again on the remaining ones after a loss.
 
-    Parameters
-    ----------
-    workload, own
-        The declaration, and this rank's options.
-    work
-        (communicator that measures its own time, state of earlier attempts) -> result of an attempt.
-
-    Raises
-    ------
-    UserError
-        See `check_argument_consistency` and `drivers.runs.checkpointing.RecoveryState.claim`.
+    ``own`` are this rank's options; ``work`` gets a communicator that measures its own time and the state of earlier
+    attempts, and returns the result of an attempt. Raises `UserError`, see `check_argument_consistency` and
+    `drivers.runs.checkpointing.RecoveryState.claim`.
     """
     from cluster.mpi.failures.survivors import rerun_on_survivors
     from cluster.mpi.proxies import TimedCommunicator
@@ -61,10 +52,9 @@ def report_separate_tasks() -> None:
 
 
 def check_argument_consistency(ranks: Any, workload: Workload[Any], options: Options) -> None:
-    """Check that all ranks were started alike.
+    """Check that all ranks run the same program with the same options and sources; raises `UserError`.
 
-    An instance need not be compared: the first rank loads it and sends it to the others. Raises `UserError` if the
-    ranks run different programs, or the same with different options or sources.
+    An instance need not be compared: the first rank loads it and sends it to the others.
     """
     from cluster import require_equal_arguments, require_equal_content
 
@@ -86,12 +76,10 @@ def check_argument_consistency(ranks: Any, workload: Workload[Any], options: Opt
 
 
 def sources_digest(root: Path) -> str:
-    """Return a short hash over the sources of the suite in a folder."""
     return digest_of(sorted(path for package in PACKAGES for path in (root / package).rglob("*.py")), root)
 
 
 def digest_of(files: Sequence[Path], root: Path) -> str:
-    """Return a short hash over files and their names below a folder."""
     import hashlib
 
     digest = hashlib.sha256()

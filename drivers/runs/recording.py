@@ -1,4 +1,4 @@
-"""Identity of a run, its checkpoints' and its records': what a file holds of it, and a line for each repetition."""
+"""Identity of a run, its checkpoints' and its records', and a line of the file for each repetition."""
 
 from __future__ import annotations
 
@@ -18,17 +18,12 @@ if TYPE_CHECKING:
 class RunRecorder:
     """Records of one run; the first rank reads and writes them.
 
-    Parameters
-    ----------
-    workload, run
-        The run, with the search of all ranks.
-
     Attributes
     ----------
     hosts : int
-        Number of machines that the ranks are spread over.
+        Number of machines of the ranks.
     group : int or None
-        Number of repetitions that were recorded before this process began; None for 0.
+        Number of repetitions recorded before this process began; None for 0.
     """
 
     def __init__(self, workload: Workload[Any], run: PreparedRun[Any]) -> None:
@@ -41,13 +36,12 @@ class RunRecorder:
 
     @functools.cached_property
     def sha256(self) -> str:
-        """Digest of the problem when the run began, though its data may change later."""
+        """Digest of the problem at the start of the run, though its data may change later."""
         digest: str = self.run.problem.sha256
         return digest
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Return the values that decide the work, without those that decide only its speed."""
         return {**self.options.deciding("work"), **self.workload.parameters(self.run)}
 
     @property
@@ -61,7 +55,6 @@ class RunRecorder:
         return {**apart, **share, **self.options.deciding("way"), **self.workload.execution(self.run)}
 
     def identified(self) -> dict[str, Any]:
-        """Return the values that identify repetitions of one run."""
         from reports.records.environment import environment
 
         backend = self.run.search.backend
@@ -103,7 +96,7 @@ class RunRecorder:
     def append(
         self, result: RepetitionResult, spent: RepetitionMeasurement, verified: bool, details: Mapping[str, Any]
     ) -> None:
-        """Add a repetition to the file; ``details`` are added to those of the device."""
+        """Add a repetition to the file, with further details than the device's."""
         from reports.records.files import Record, Repetition, append
         from reports.records.sources import sources_digest
 

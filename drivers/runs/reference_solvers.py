@@ -14,8 +14,8 @@ class ReferenceSolvers:
 
     Attributes
     ----------
-    measured : list of drivers.peers.Measured
-        Their measurements; they run once after each repetition of ours, with time and cost of the first as targets.
+    measured : list of drivers.peers.PeerMeasurement
+        They run once after each repetition of ours, with time and cost of the first as targets.
     """
 
     def __init__(self, workload: Workload[Any], run: PreparedRun[Any]) -> None:
@@ -23,7 +23,7 @@ class ReferenceSolvers:
 
         self.peers = peers_for(workload.name)
         self.noun = workload.noun
-        # A proved result is optimal, so a better one of a solver rejects it.
+        # A proved result is optimal, so a better one rejects it.
         self.proves = workload.hash_scope == "result"
         self.proved = False
         self.problem = workload.for_peers(run.problem)
@@ -35,7 +35,7 @@ class ReferenceSolvers:
         self.process_s: float | None = None
 
     def opinions(self, result: RepetitionResult, running_s: float, before_s: float = 0.0) -> Iterator[VerifierVerdict]:
-        """Yield the solvers' opinions of a result; of its ``running_s`` an earlier process took ``before_s``."""
+        """Yield the solvers' verdicts on a result; of its ``running_s`` an earlier process took ``before_s``."""
         from drivers.peers import PeerRace, PeerTask, confirming_peers, peer_rejections
 
         self.own_s.append(running_s)
@@ -55,11 +55,9 @@ class ReferenceSolvers:
                 yield VerifierVerdict(name)
 
     def recorded(self) -> list[dict[str, Any]]:
-        """Return the measurements for a record's ``details["reference_solvers"]``."""
         return [{**peer._asdict(), "costs": list(peer.costs)} for peer in self.measured]
 
     def table(self) -> list[str]:
-        """This search and the solvers, as lines of text."""
         from drivers.peers import format_table, this_search
 
         if not self.measured:

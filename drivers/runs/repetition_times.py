@@ -10,7 +10,7 @@ class RepetitionTimes(NamedTuple):
     """Seconds of one repetition.
 
     Over several ranks as in `reports.records.schema.Repetition`: the longest compilation of any rank, the transfers and
-    kernels of the rank that ran longest, and as total that compilation and that rank's time, one after the other.
+    kernels of the slowest rank, and as total that compilation and that rank's time in sequence.
     """
 
     compile_s: float
@@ -20,7 +20,6 @@ class RepetitionTimes(NamedTuple):
 
     @property
     def running_s(self) -> float:
-        """From end to end, without compilation."""
         return self.total_s - self.compile_s
 
 
@@ -31,8 +30,8 @@ ZERO_TIMES: tuple[RepetitionTimes, float, Mapping[str, Any]] = (RepetitionTimes(
 def combine_rank_times(times_of_ranks: Sequence[RepetitionTimes]) -> RepetitionTimes:
     """Combine the times of all ranks, which compile, synchronise, and then run together.
 
-    The slowest rank is the one with the longest run without compilation: the longest total less the longest compilation
-    may belong to different ranks.
+    The slowest rank has the longest run without compilation: the longest total and the longest compilation may belong
+    to different ranks.
     """
     slowest = max(times_of_ranks, key=lambda times: times.running_s)
     compile_s = max(times.compile_s for times in times_of_ranks)
@@ -44,8 +43,6 @@ class RepetitionMeasurement(NamedTuple):
 
     Attributes
     ----------
-    times
-        Times of the repetition.
     rank_s
         Running time of every rank.
     communication_share
@@ -62,7 +59,6 @@ class RepetitionMeasurement(NamedTuple):
 
     @classmethod
     def of(cls, measurements: Sequence[tuple[RepetitionTimes, float, Mapping[str, Any]]]) -> RepetitionMeasurement:
-        """Combine times, communication and readings of all ranks."""
         times = [one for one, _, _ in measurements]
         return cls(
             combine_rank_times(times),
@@ -73,7 +69,7 @@ class RepetitionMeasurement(NamedTuple):
 
 
 def combine_readings(readings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The first rank's date and conditions; the joules and bytes of all ranks together, by where they were counted."""
+    """The first rank's date and conditions; the sums of all ranks' joules and bytes, by place of measurement."""
     return {
         **readings[0],
         **{name: sum_by_name(read.get(name) for read in readings) for name in ("energy_j", "bytes_moved")},
@@ -81,7 +77,7 @@ def combine_readings(readings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def sum_by_name(readings: Iterable[Mapping[str, Any] | None]) -> dict[str, Any] | None:
-    """Return the sum of each name's numbers; None where there are none at all."""
+    """Return the sum of each name's numbers, or None without any."""
     sums: dict[str, Any] = {}
     for reading in readings:
         for name, value in (reading or {}).items():

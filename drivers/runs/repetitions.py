@@ -27,18 +27,16 @@ if TYPE_CHECKING:
     from core.search.protocol import Callback
 
 RECORDED_MESSAGE = "repetitions are in"
-"""Part of the line of a run that is recorded already; comparisons search for it."""
+"""Part of the line of a recorded run; comparisons search for it."""
 
 
 class Repetitions:
-    """The repetitions of one run; all have the same seed, since equal hashes prove that they did the same work.
+    """The repetitions of one run; all have the same seed, since equal hashes prove equal work.
 
     Parameters
     ----------
-    workload
-        Declaration of the workload.
     run
-        The search, made ready on this rank.
+        The search, prepared on this rank.
     details
         Further ``details`` of the record, on the first rank.
     sharing
@@ -48,8 +46,8 @@ class Repetitions:
 
     Attributes
     ----------
-    opinions : list of Opinion
-        Opinions about the last repetition; on the first rank.
+    opinions : list of VerifierVerdict
+        Verdicts on the last repetition; on the first rank.
     """
 
     def __init__(
@@ -69,7 +67,6 @@ class Repetitions:
         self.saved = False
         self.contradicted = 0
         self.alone: SingleRankRepetition | None = None
-        """The repetition that the first rank began alone, if it did."""
         self.opinions: list[VerifierVerdict] = []
         self.recorder = RunRecorder(workload, run)
         self.beside = ReferenceSolvers(workload, run) if run.options.peers else None
@@ -83,16 +80,12 @@ class Repetitions:
     """True if no further seed must run."""
 
     def collect(self) -> Any:
-        """Return what `repeat` returns, of one seed."""
         return self.repeat()
 
     def repeat(self) -> int:
-        """Make the repetitions that the record does not hold yet.
-
-        Returns the exit code, on all ranks the same: 1 if a result was contradicted, else 0.
-        """
+        """Make the repetitions that the record lacks; return the exit code on all ranks, 1 for a rejected result."""
         first = self.ranks.rank == 0
-        # Each host has one rank that is its first.
+        # Each host has one first rank.
         self.recorder.hosts = (self.ranks.gather(self.ranks.local_rank) or [0]).count(0)
         identity, recorded = self.recorder.recorded() if first and self.options.record else ("", 0)
         done = self.ranks.bcast(self.done_before(recorded))
@@ -138,7 +131,7 @@ class Repetitions:
             announce_run_time(work, self.run.search.backend, self.ranks.size, self.options.repeats - done)
 
     def end(self, done: int) -> None:
-        """Show the reference solvers, and name what was contradicted; on rank 0."""
+        """Show the reference solvers, and name the rejected results; on rank 0."""
         why = self.run.search.backend.why_ranks_are_slow
         if why and self.sharing.verdict is None:
             print_note(f"the ranks' devices communicate over the host: {why}")
@@ -154,8 +147,8 @@ class Repetitions:
     # --- one repetition ---
 
     def measure(self) -> tuple[Any, RepetitionMeasurement]:
-        """One repetition: its outcome, and on rank 0 what all ranks spent."""
-        # The first rank may still judge and record the repetition before.
+        """Make one repetition; return its outcome, and on rank 0 the measurements of all ranks."""
+        # The first rank may still verify and record the previous repetition.
         self.ranks.assemble()
         self.ranks.reset()
         self.sharing.former = None
@@ -167,7 +160,7 @@ class Repetitions:
         return outcome, RepetitionMeasurement.of(self.ranks.gather(own) or [own])
 
     def work(self) -> tuple[Any, tuple[RepetitionTimes, float, Mapping[str, Any]]]:
-        """This rank's part of a repetition: the outcome, and its times, share of communication and readings."""
+        """This rank's part of a repetition: the outcome, and its times, fraction of communication and readings."""
         from reports.records.meters import Meter
 
         backend = self.run.search.backend
@@ -204,13 +197,11 @@ class Repetitions:
             "bytes_moved": {"host_device": timings.copied_bytes, "between_ranks": self.ranks.sent_bytes},
         }
         if before_s:
-            # Those of the time before are not known, and a part would read as the whole.
+            # Readings before the resumption are unknown, and a part would look like the whole.
             read |= {"energy_j": None, "bytes_moved": None}
         return outcome, (times, share, read)
 
     def searched(self, callback: Callback | None) -> Any:
-        """Search once, on all ranks that work; the callback gets the progress."""
-
         def once(run: PreparedRun[Any]) -> Any:
             return self.workload.once(run, callback)
 
@@ -228,8 +219,8 @@ class Repetitions:
     def finish(self, outcome: Any, spent: RepetitionMeasurement) -> None:
         """Check one repetition, record it, save the solution, and show it, in this order; on rank 0.
 
-        Each is done even if another fails: what hours have found is in the record when the terminal is gone, and on
-        the terminal when the disk is full.
+        Each step follows even if another fails: the record keeps results when the terminal is gone, and the terminal
+        when the disk is full.
         """
         result = self.workload.result(self.run, outcome)
         opinions = list(self.workload.judges(self.run, outcome, result))
@@ -248,7 +239,6 @@ class Repetitions:
         self.contradicted += confirmed is False
 
     def record(self, result: RepetitionResult, spent: RepetitionMeasurement, verified: bool) -> None:
-        """Add a repetition to the record, with what is known of the run besides."""
         peers = {} if self.beside is None else {"reference_solvers": self.beside.recorded()}
         verdict = self.sharing.verdict or self.sharing.former
         alone = {} if verdict is None else {"single_rank": verdict.details()}
@@ -265,7 +255,6 @@ class Repetitions:
             print_note(words)
 
     def in_words(self, result: RepetitionResult, spent: RepetitionMeasurement, verdict: str) -> str:
-        """Return result, time and verifiers of a repetition as text."""
         from reports.records.schema import HASH_SCOPES
 
         unit, running_s = self.unit_of(result), spent.times.running_s
@@ -279,7 +268,7 @@ class Repetitions:
         return result.unit or self.workload.unit
 
     def times_in_words(self, spent: RepetitionMeasurement) -> str:
-        """Return the end-to-end time of a repetition, and its parts; parts of a resumed one are those since then."""
+        """Return the end-to-end time of a repetition, and its parts, for a resumed one since its resumption."""
         times, before_s = spent.times, self.long_run.before_s
         host_s = max(0.0, times.running_s - before_s - times.transfer_s - times.kernel_s)
         earlier = f"{before_s:.6f} before it resumed, then " if before_s else ""
@@ -291,7 +280,6 @@ class Repetitions:
 
 
 def confirming_verifiers(opinions: Sequence[VerifierVerdict]) -> list[str]:
-    """Return the names of verifiers that know a result and accept it, as text."""
     return [opinion.judge for opinion in opinions if opinion.judge and not opinion.objection]
 
 

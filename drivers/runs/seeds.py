@@ -33,14 +33,12 @@ def run_seeds(
     ranks: Communicator | None = None,
     memory: RecoveryState | None = None,
 ) -> list[Any]:
-    """Run a workload once for each seed; all ranks call this.
-
-    Returns results of `Repetitions.collect`, for each seed up to an interrupted one.
+    """Run a workload once for each seed, on all ranks. Return `Repetitions.collect` of each seed up to an interrupt.
 
     Parameters
     ----------
-    workload, own
-        The declaration, and this rank's options.
+    own
+        This rank's options.
     kind
         Class of the repetitions: `Repetitions`, or a class that inherits from it.
     argv
@@ -79,7 +77,7 @@ def prepare_repetitions(
     kind: Callable[..., AnyRepetitions],
     memory: RecoveryState | None = None,
 ) -> Iterator[AnyRepetitions]:
-    """Yield the repetitions of a run with one seed and a compiled, warm search; the device is released at the end."""
+    """Yield the repetitions of a run with one seed and a compiled, warm search; release the device at the end."""
     from backends import kept
 
     first = load_task(workload, own, ranks.size) if ranks.rank == 0 else None
@@ -119,7 +117,7 @@ def prepare_repetitions(
 def load_task(workload: Workload[AnyOptions], options: AnyOptions, ranks: int) -> Task:
     """Return the task after checking output files; on the first rank.
 
-    Raises `UserError` for a file that could not be written at the end, and for what `Workload.load` refuses.
+    Raises `UserError` for a file that could not be written at the end, or as `Workload.load`.
     """
     if any(isinstance(value, OutputFile) for value in vars(options).values()):
         require_writable_files(options)
@@ -131,7 +129,6 @@ def load_task(workload: Workload[AnyOptions], options: AnyOptions, ranks: int) -
 
 
 def refuse_without_peers(workload: Workload[Any]) -> None:
-    """Refuse `--peers` for a workload without reference solvers."""
     from drivers.peers import peers_for
 
     if not peers_for(workload.name):
@@ -139,7 +136,6 @@ def refuse_without_peers(workload: Workload[Any]) -> None:
 
 
 def refuse_several_solutions(options: Options) -> None:
-    """Refuse one file for the best solutions of several seeds."""
     if options.seed:
         raise UserError(f"--seed {options.seed} and --seeds: expected one of them")
     for field, _ in options.declared():
@@ -172,14 +168,14 @@ def broadcast_task(first: Task | None, own: Options, ranks: Any) -> Task:
 
 
 def pin_ranks(ranks: Any, options: Options) -> dict[str, Any]:
-    """Bind every rank to separate cores; returns the cores of each rank for the record."""
+    """Bind every rank to separate cores; return the cores of each rank for the record."""
     from cluster.mpi.affinity import format_cores, pin_to_own_cores
 
     return {"rank_cores": [format_cores(core) for core in pin_to_own_cores(ranks, cores_of_a_rank(options))]}
 
 
 def prepare_search(workload: Workload[AnyOptions], ranks: Any, problem: Any, options: AnyOptions) -> Any:
-    """The search on this rank's device, compiled and warm: the first rank compiles for all, others for their host."""
+    """Return the compiled, warm search on this rank's device. Rank 0 compiles for all, others for their host."""
     gpus = gpus_here() if options.backend == "auto" else 0
     build = partial(build_search, workload, ranks, problem, options, gpus)
     search: Any = None

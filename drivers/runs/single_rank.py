@@ -1,4 +1,4 @@
-"""Repetitions that the first rank does alone, and that pause now and then to find out if the ranks should share them.
+"""Repetitions that the first rank does alone, with pauses to decide again if the ranks should share them.
 
 A rehearsal on a busy machine may be wrong, and a run may take hours. So the first rank pauses after `FIRST_PAUSE_S`
 and then at growing intervals: its search returns its checkpoint, all ranks rehearse again, and the run continues from
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from drivers.workload.declaration import PreparedRun
 
 FIRST_PAUSE_S, GROWTH, LONGEST_PAUSE_S = 5.0, 4.0, 600.0
-"""Seconds until the first pause, and from one pause to the next: as many times as many, up to the longest."""
+"""Seconds until the first pause, growth factor of the intervals, and the longest interval."""
 
 
 class SearchPaused(Exception):  # noqa: N818
@@ -39,9 +39,9 @@ class PausingCheckpointer(Checkpointer):
     Parameters
     ----------
     inner
-        The run's own checkpointer, which gets its checkpoints when they are due; None: there is none.
+        The run's own checkpointer, which gets its checkpoints when they are due; or None.
     earlier
-        Checkpoint from which the search continues; None: that of ``inner``, if there is one.
+        Checkpoint from which the search continues; None: that of ``inner``, if any.
     after_s
         Seconds until the pause.
     """
@@ -65,14 +65,9 @@ class PausingCheckpointer(Checkpointer):
 
 
 class SingleRankRepetition:
-    """One repetition that the first rank begins alone; all ranks make it and call the part that is theirs.
+    """One repetition that the first rank begins alone; all ranks make it and call their part.
 
-    Parameters
-    ----------
-    sharing
-        The decision, which is that the first rank works alone.
-    inner
-        Keeper of this rank, if the run has one.
+    ``inner`` is this rank's checkpointer, if the run has one.
     """
 
     def __init__(self, sharing: ParallelBenefitCheck, inner: Checkpointer | None) -> None:
@@ -81,16 +76,16 @@ class SingleRankRepetition:
         self.inner = inner
 
     def waits(self) -> bool:
-        """Sleep on another rank, and rehearse when the first rank pauses; True if this rank has to share the rest."""
+        """Sleep on another rank, and rehearse when the first rank pauses; True if this rank must share the rest."""
         while self.announce(paused=False):
             if self.sharing.again(0.0):
                 return True
         return False
 
     def search(self, once: Callable[[PreparedRun[Any]], Any]) -> Any:
-        """Search on a rank that works; ``once(run)`` searches to the end, or until the checkpointer ends it.
+        """Search on a working rank; ``once(run)`` searches to the end, or until the checkpointer ends it.
 
-        The first rank announces to the others when it pauses and when it is done.
+        The first rank announces pauses and its end to the others.
         """
         if self.ranks.rank > 0:
             return self.shared(once, None)
@@ -110,19 +105,18 @@ class SingleRankRepetition:
                 return outcome
             self.announce(paused=True)
             shared = sharing.again(time.perf_counter() - began)
-            # The time that the rehearsals took belongs to the run, which a clock may end.
+            # The time of rehearsals belongs to the run, which a clock may end.
             state = {**state, SECONDS: np.array(time.perf_counter() - began)}
             if shared:
                 return self.shared(once, state)
             wait_s = min(GROWTH * wait_s, LONGEST_PAUSE_S)
 
     def pauses_at(self, seconds: float) -> bool:
-        """Return True if a pause at this time of the run is far from the end of its time limit."""
+        """Return True if a pause at this time of the run is far from its time limit."""
         limit_s = getattr(self.sharing.run.options, "seconds", None)
         return limit_s is None or seconds <= limit_s / 2
 
     def shared(self, once: Callable[[PreparedRun[Any]], Any], state: Checkpoint | None) -> Any:
-        """Continue on all ranks from the first one's checkpoint."""
         state = self.ranks.bcast(state)
         assert state is not None
         if self.inner is not None:

@@ -1,4 +1,4 @@
-"""The one main of all workloads: reads the command line, and runs the workload with the options that it says."""
+"""The main program of all workloads: reads the command line, and runs the workload with its options."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from drivers.workload.declaration import Workload
 
 
 def driver(workload: Workload[Any], description: str | None) -> Callable[[Sequence[str] | None], int]:
-    """Return the program of a workload: a function from its arguments to its exit code."""
+    """Return the program of a workload, from its arguments to its exit code."""
 
     def main(argv: Sequence[str] | None = None) -> int:
         words = sys.argv[1:] if argv is None else argv
@@ -26,7 +26,7 @@ def driver(workload: Workload[Any], description: str | None) -> Callable[[Sequen
 
 
 def start(workload: Workload[AnyOptions], own: AnyOptions, argv: Sequence[str]) -> int:
-    """Run a workload with this rank's options, parsed from the arguments; returns the exit code of all ranks."""
+    """Run a workload with this rank's options, parsed from the arguments; return the exit code of all ranks."""
     messages.set_quiet(own.quiet)
     if own.quiet:
         own = replace(own, progress=False)
@@ -35,7 +35,6 @@ def start(workload: Workload[AnyOptions], own: AnyOptions, argv: Sequence[str]) 
 
 
 def parse_options(workload: Workload[AnyOptions], description: str | None, argv: Sequence[str]) -> AnyOptions:
-    """Read the command line."""
     from cluster.command_line import RankParser
     from core.program_parser import invocation
 
@@ -45,6 +44,6 @@ def parse_options(workload: Workload[AnyOptions], description: str | None, argv:
     )
     add_options(parser, workload.options)
     positional = any(not option_flag(one).startswith("-") for one, _ in workload.options.declared())
-    # Files may stand anywhere among the options.
+    # Files may be anywhere among the options.
     values = parser.parse_intermixed_args(argv) if positional else parser.parse_args(argv)
     return read_parsed(workload.options, vars(values))

@@ -26,7 +26,6 @@ class Task(NamedTuple):
         The problem; it has a ``name`` and a ``sha256``, and can be pickled.
     source : str
         Origin of the problem, as text.
-
     """
 
     options: Any
@@ -76,14 +75,12 @@ class RepetitionResult:
 
     @property
     def hash(self) -> str:
-        """The digest as 16 hexadecimal digits."""
         return self.digest if isinstance(self.digest, str) else f"{self.digest:016x}"
 
     @classmethod
-    def of(cls, found: SearchResult, words: str, solution: Any = None, **more: Any) -> RepetitionResult:
-        """Return the result of a search; ``more`` are further attributes."""
-        solution = found.solution if solution is None else solution
-        return cls(found.cost, found.evaluations, found.hash, words, solution, history=found.history, **more)
+    def of(cls, outcome: SearchResult, words: str, solution: Any = None, **more: Any) -> RepetitionResult:
+        solution = outcome.solution if solution is None else solution
+        return cls(outcome.cost, outcome.evaluations, outcome.hash, words, solution, history=outcome.history, **more)
 
 
 SCORER, PUBLISHED_OPTIMUM, GENERATOR, INSTANCE_FILE = "scorer", "published optimum", "generator", "instance file"
@@ -106,7 +103,6 @@ class VerifierVerdict(NamedTuple):
         Reason to reject the result, a whole sentence; None: the verifier does not reject it.
     cost : int or None
         Cost of the result's solution by this scorer; None if it computed none.
-
     """
 
     judge: str
@@ -130,7 +126,6 @@ class PreparedRun(Generic[AnyOptions]):
         The communicator, which measures its own time.
     checkpointer
         Keeps checkpoints of the search; None: no checkpoints.
-
     """
 
     options: AnyOptions
@@ -229,11 +224,9 @@ class Workload(Generic[AnyOptions]):
         return run.searched(callback)
 
     def progress_label(self, run: PreparedRun[AnyOptions]) -> str:
-        """Return the text before the progress bar."""
         return self.doing
 
     def in_words(self, cost: int) -> str:
-        """Return a cost as text."""
         return str(cost)
 
     def fitted(self, problem: Any) -> tuple[str, ...]:
@@ -276,12 +269,10 @@ class Workload(Generic[AnyOptions]):
 
     @property
     def started(self) -> tuple[str, ...]:
-        """Arguments by which Python starts its program."""
         return self.program or ("-m", f"drivers.{self.name}")
 
     @property
     def command(self) -> str:
-        """Command by which a user starts its program."""
         return shlex.join(("python", *self.started))
 
 

@@ -13,24 +13,18 @@ from drivers.workload.run_time import RepetitionWork
 class DpWorkload(Workload[AnyDp]):
     """Dynamic programming on a table.
 
-    Attributes
-    ----------
-    speeds : mapping
-        Cells per second that a core usually reaches, by the division of the table (`--tiling`).
-
+    `speeds` has the cells per second that a core usually reaches, by the division of the table (`--tiling`).
     """
 
     hash_scope = "result"
     speeds: Mapping[str, float]
 
     def once(self, run: PreparedRun[AnyDp], callback: Callable[..., Any] | None) -> Any:
-        """Compute the table, and trace a solution if the options say so."""
         return run.searched(callback, trace=run.options.trace)
 
     def work(self, run: PreparedRun[AnyDp]) -> RepetitionWork | None:
-        """All cells of the table."""
         return RepetitionWork.of(run.search, self.speeds[run.options.tiling])
 
     def execution(self, run: PreparedRun[AnyDp]) -> dict[str, Any]:
-        """Return True if stored decisions leave the device to files, and not which."""
+        """Return True if stored decisions leave the device to files, and not the folder."""
         return {"spill_to_files": run.options.spill is not None}

@@ -1,4 +1,4 @@
-"""History of a search: what a record keeps of it, and the files of `--curve` and `--plot`."""
+"""History of a search: its rows in a record, and the files of `--curve` and `--plot`."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ from drivers.options.output_files import reporting_write_errors
 from drivers.workload.declaration import PreparedRun, Workload
 
 MOST_ROWS = 10_000
-"""Rows of a history that a record keeps; `--curve` writes all."""
+"""Rows of a history in a record; `--curve` writes all."""
 
 CURVE_POINTS = 200
-"""Points of an ant colony's convergence that a record keeps in any case."""
+"""Points of an ant colony's convergence in a record."""
 
 T = TypeVar("T")
 
 
 def keeps_history(options: Any) -> bool:
-    """Return True if the search keeps its history, for the record or for a file; tables do not have the options."""
+    """Return True if the search keeps its history, for the record or a file; tables lack the options."""
     return any(getattr(options, name, None) for name in ("history", "curve", "plot"))
 
 
 def save_history(workload: Workload[Any], run: PreparedRun[Any], outcome: Any) -> None:
-    """Write the history of an outcome as CSV, and draw it, where the options say so."""
     curve, plot, rows = run.options.curve, run.options.plot, outcome.history
     if curve and rows is not None:
         with reporting_write_errors(curve), open(curve, "w", encoding="ascii") as file:
@@ -45,14 +44,7 @@ def save_history(workload: Workload[Any], run: PreparedRun[Any], outcome: Any) -
 
 
 def refuse_clocked_records(options: Any, expected: str) -> None:
-    """Refuse repetitions of a run that a clock ends, in one record; ``expected`` names the other limits.
-
-    Raises
-    ------
-    UserError
-        There are a record and more than one repetition.
-
-    """
+    """Refuse repetitions of a run that a clock ends, in one record; ``expected`` names the other limits."""
     if options.record and options.repeats > 1:
         raise UserError(
             f"--record with --seconds and --repeats {options.repeats}: a time limit ends each repetition at another "
@@ -61,10 +53,7 @@ def refuse_clocked_records(options: Any, expected: str) -> None:
 
 
 def improvement_points(curve: Sequence[int], most: int = CURVE_POINTS) -> list[list[int]]:
-    """Return the points [iteration, best so far] of improvements, at most ``most``, evenly chosen.
-
-    The first and the last point are always among them.
-    """
+    """Return the points [iteration, best so far] of improvements, at most ``most``, evenly chosen."""
     points: list[list[int]] = []
     for iteration, length in enumerate(curve):
         if not points or length < points[-1][1]:

@@ -23,9 +23,9 @@ from drivers.workload.history import keeps_history, refuse_clocked_records
 from drivers.workload.run_time import RepetitionWork
 
 FIRST_SECONDS = 4
-"""Seconds of one core's work in a run for which no option says what to do."""
+"""Seconds of one core's work in a run with default options."""
 FIRST_WALKS = 8
-"""Walks where no option says what to do."""
+"""Default number of walks."""
 POSITIONS_PER_ROUND = 3
 """Positions evaluated by a round of iterated greedy search, in squares of the number of elements."""
 
@@ -48,11 +48,9 @@ class IndependentWalksWorkload(Workload[SearchOptions]):
         return self.speed(problem) / (POSITIONS_PER_ROUND * problem.encoding.n**2)
 
     def details(self, problem: Any) -> Mapping[str, Any]:
-        """Return details of the instance for a record."""
         return {"size": problem.encoding.n, "optimum": problem.optimum, "scorer_tolerance": problem.tolerance()}
 
     def load(self, options: SearchOptions, ranks: int) -> Task:
-        """The problem, and the options with everything filled in."""
         options = options.resolved()
         options.chosen_stop().check()
         if options.seconds is not None:
@@ -68,33 +66,31 @@ class IndependentWalksWorkload(Workload[SearchOptions]):
         return Task(replace(options, walks=walks, iterations=iterations), problem, source)
 
     def search(self, backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> Any:
-        """The search, compiled and warm."""
         from cluster.mpi.proxies import Rehearsal
 
-        made = self.made(backend, Rehearsal(ranks), problem, options)
-        made.warm_up()
-        return made
+        search = self.make_search(backend, Rehearsal(ranks), problem, options)
+        search.warm_up()
+        return search
 
-    def made(self, backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> Any:
-        """The search of the options."""
+    def make_search(self, backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> Any:
         from core.search.insertion import IteratedGreedySearch
 
         algorithm = options.chosen_algorithm()
         return IteratedGreedySearch(backend, ranks, problem, algorithm, walks=options.walks or 1, seed=options.seed)
 
     def once(self, run: PreparedRun[SearchOptions], callback: Any) -> Any:
-        """Search once; a result that the search's own scorer contradicts is an outcome too, which the judges see."""
+        """Search once; a result that the search's scorer rejects is an outcome too, for the verifiers."""
         from core.search.local_search import Unconfirmed
 
-        given = run.options.initial
-        more = {"initial": given.solutions} if isinstance(given, InitialSolutions) else {}
+        initial = run.options.initial
+        more = {"initial": initial.solutions} if isinstance(initial, InitialSolutions) else {}
         try:
             return run.searched(callback, run.options.chosen_stop(), history=keeps_history(run.options), **more)
         except Unconfirmed as error:
             return error.outcome
 
     def shorter(self, run: PreparedRun[SearchOptions], iterations: int) -> SearchOptions | None:
-        """None: ranks do not synchronise in every iteration."""
+        """Return None: ranks do not synchronise in every iteration."""
         return None
 
     def on_one_core(self, options: SearchOptions) -> bool:
@@ -102,7 +98,7 @@ class IndependentWalksWorkload(Workload[SearchOptions]):
         return not options.has_plan and options.walks == 1
 
     def work(self, run: PreparedRun[SearchOptions]) -> RepetitionWork | None:
-        """All perturbations; None where the clock ends the run."""
+        """All perturbations; None if the clock ends the run."""
         options = run.options
         if options.iterations is None or options.seconds is not None:
             return None
@@ -111,7 +107,6 @@ class IndependentWalksWorkload(Workload[SearchOptions]):
         return RepetitionWork(amount, "perturbations", speed, at_most=options.target is not None)
 
     def parameters(self, run: PreparedRun[SearchOptions]) -> dict[str, Any]:
-        """Return the search's parameters, and the stop criteria."""
         stop = run.options.chosen_stop()
         initial = {} if run.options.initial is None else {"initial": str(run.options.initial)}
         return {
@@ -122,11 +117,9 @@ class IndependentWalksWorkload(Workload[SearchOptions]):
         }
 
     def execution(self, run: PreparedRun[SearchOptions]) -> Mapping[str, Any]:
-        """Return the size of the teams."""
         return {"team_size": run.search.team_size}
 
     def result(self, run: PreparedRun[SearchOptions], outcome: Any) -> RepetitionResult:
-        """The best solution of all walks."""
         gap = describe_gap(outcome.cost, run.problem.optimum, self.best_known)
         return RepetitionResult.of(
             outcome,
@@ -145,7 +138,6 @@ class IndependentWalksWorkload(Workload[SearchOptions]):
         )
 
     def headline(self, run: PreparedRun[SearchOptions]) -> str:
-        """Return the algorithm and the instance, in a line."""
         walks, backend, ranks = run.options.walks, run.search.backend, run.ranks
         where = f"{backend.name} ({backend.device.name})"
         return f"{run.problem.name}: {run.search.description}, {walks} {'walk' if walks == 1 else 'walks'}, on " + (

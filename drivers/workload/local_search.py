@@ -1,4 +1,4 @@
-"""Declaration of local search, which the workloads of `luong2013`'s four problems and of others complete."""
+"""Declaration of local search, completed by the workloads of `luong2013`'s four problems and others."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from drivers.workload.independent_walks import FIRST_SECONDS, IndependentWalksWo
 from drivers.workload.run_time import RepetitionWork
 
 FEWEST_ITERATIONS = 5
-"""Iterations of a walk in a run for which no option says what to do, at least."""
+"""Least number of iterations of a walk in a run with default options."""
 NEIGHBOURS_OF_A_DRAW = 16
 """Neighbours of a scan that take as long as a draw of simulated annealing, which keeps no differences, or a repair."""
 
@@ -37,14 +37,11 @@ class LocalSearchWorkload(IndependentWalksWorkload):
     Attributes
     ----------
     chosen : str or None
-        The instance that runs without options; None: `load_problem` chooses.
+        Default instance; None: `load_problem` chooses.
     arguments : tuple of str
         Options of a comparison beside the iterations; the default number of walks keeps all cores and a GPU busy.
     iterations : int
         Iterations of a walk on an instance of size `usual_size`: about a second of one core's work.
-    usual_size : int
-        See `size`.
-
     """
 
     unit = "neighbours"
@@ -57,8 +54,8 @@ class LocalSearchWorkload(IndependentWalksWorkload):
     usual_size: int
 
     def size(self, problem: Any) -> int:
-        """Return the work of an iteration, in the unit of `usual_size`."""
-        raise NotImplementedError
+        """Return the work of an iteration, in the unit of `usual_size`: by default n^2 for n elements."""
+        return int(problem.encoding.n**2)
 
     def save_problem(self, run: PreparedRun[SearchOptions], solution: Any) -> None:
         """Write the problem's own files of the best solution."""
@@ -74,7 +71,6 @@ class LocalSearchWorkload(IndependentWalksWorkload):
         return (*self.arguments, "--iterations", str(iterations))
 
     def load(self, options: SearchOptions, ranks: int) -> Task:
-        """The problem, and the options with everything filled in."""
         if options.algorithm == "auto":
             options = options.resolved()
         if not options.has_plan:
@@ -93,7 +89,7 @@ class LocalSearchWorkload(IndependentWalksWorkload):
         return Task(settled, problem, source)
 
     def search(self, backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> Any:
-        """The search, compiled and warm: it warms up alone, and meets the other ranks when it runs."""
+        """Return the search, compiled and warmed up alone; it synchronises with other ranks when it runs."""
         if not options.has_plan:
             return super().search(backend, ranks, problem, options)
         from core.search.local_search import LocalSearch
@@ -102,7 +98,7 @@ class LocalSearchWorkload(IndependentWalksWorkload):
             from cluster.mpi.proxies import Rehearsal
 
             ranks = Rehearsal(ranks)
-        made = LocalSearch(
+        search = LocalSearch(
             backend,
             ranks,
             problem,
@@ -112,17 +108,17 @@ class LocalSearchWorkload(IndependentWalksWorkload):
             **{name: getattr(options, name) for name in setting_names()},
             history=bool(options.history or options.curve or options.plot),
         )
-        made.warm_up(options.chosen_stop().seconds)
-        return made
+        search.warm_up(options.chosen_stop().seconds)
+        return search
 
     def once(self, run: PreparedRun[SearchOptions], callback: Any) -> Any:
-        """Search once; what the search's own scorer contradicts is an outcome too, which the judges see again."""
+        """Search once; a result that the search's scorer rejects is an outcome too, for the verifiers."""
         if not run.options.has_plan:
             return super().once(run, callback)
         from core.search.local_search import Unconfirmed
 
-        given = run.options.initial
-        initial = given.solutions if isinstance(given, InitialSolutions) else None
+        chosen = run.options.initial
+        initial = chosen.solutions if isinstance(chosen, InitialSolutions) else None
         try:
             outcome = run.searched(callback, run.options.chosen_stop(), initial=initial)
         except Unconfirmed as error:
@@ -131,14 +127,14 @@ class LocalSearchWorkload(IndependentWalksWorkload):
         return outcome
 
     def shorter(self, run: PreparedRun[SearchOptions], iterations: int) -> SearchOptions | None:
-        """So few iterations of each walk; walks of their own meet too seldom to be rehearsed."""
+        """Few iterations of each walk; independent walks synchronise too seldom to be rehearsed."""
         if not run.options.has_plan or run.search.plan.settings.by_walks:
             return None
-        given = run.options
-        return replace(given, iterations=min(iterations, given.iterations or iterations), seconds=None)
+        options = run.options
+        return replace(options, iterations=min(iterations, options.iterations or iterations), seconds=None)
 
     def work(self, run: PreparedRun[SearchOptions]) -> RepetitionWork | None:
-        """Return all neighbours in all iterations, or fewer by another stop criterion; None where the clock ends it."""
+        """Return all neighbours in all iterations, or fewer by another stop criterion; None if the clock ends it."""
         if not run.options.has_plan:
             return super().work(run)
         if run.options.iterations is None or run.options.seconds is not None:
@@ -149,7 +145,6 @@ class LocalSearchWorkload(IndependentWalksWorkload):
         return RepetitionWork(count, "neighbours", self.speed(run.problem), at_most=True)
 
     def parameters(self, run: PreparedRun[SearchOptions]) -> dict[str, Any]:
-        """Return the search's parameters, and the stop criteria."""
         if not run.options.has_plan:
             return super().parameters(run)
         stop = run.options.chosen_stop()
@@ -158,13 +153,11 @@ class LocalSearchWorkload(IndependentWalksWorkload):
         return {**run.search.plan.parameters, **limits, **initial}
 
     def execution(self, run: PreparedRun[SearchOptions]) -> Mapping[str, Any]:
-        """Return the search's execution settings."""
         if not run.options.has_plan:
             return super().execution(run)
         return {**run.search.plan.execution, "shape": run.options.shape}
 
     def result(self, run: PreparedRun[SearchOptions], outcome: Any) -> RepetitionResult:
-        """The best solution of all walks."""
         if not run.options.has_plan:
             return super().result(run, outcome)
         launcher, shape = run.search.launcher, run.search.launcher.shape
@@ -190,13 +183,11 @@ class LocalSearchWorkload(IndependentWalksWorkload):
     def judges(
         self, run: PreparedRun[SearchOptions], outcome: Any, result: RepetitionResult
     ) -> Iterator[VerifierVerdict]:
-        """The problem's scorer."""
         scored = run.problem.cost(outcome.solution)
         right = abs(scored - outcome.cost) <= run.problem.tolerance()
         yield VerifierVerdict(SCORER, None if right else f"the scorer finds cost {scored}", int(scored))
 
     def headline(self, run: PreparedRun[SearchOptions]) -> str:
-        """Return the algorithm and the instance, in a line."""
         if not run.options.has_plan:
             return super().headline(run)
         plan, backend, ranks = run.search.plan, run.search.backend, run.ranks
@@ -212,7 +203,6 @@ class LocalSearchWorkload(IndependentWalksWorkload):
         )
 
     def save(self, run: PreparedRun[SearchOptions], outcome: Any) -> None:
-        """The best solution, and how the search came to it."""
         path = run.options.solution
         if path:
             with reporting_write_errors(path), open(path, "w", encoding="ascii") as file:
@@ -222,23 +212,16 @@ class LocalSearchWorkload(IndependentWalksWorkload):
 
 
 def first_iterations(settled: SearchOptions, problem: Any, fitted: Sequence[str]) -> int:
-    """Return the iterations of a walk in a run for which no option says what to do: some seconds of one core's work.
+    """Return the iterations of a walk in a run with default options: some seconds of one core's work.
 
-    Parameters
-    ----------
-    settled
-        Its options, filled in.
-    problem
-    fitted
-        Options of about a second of one core's work (see `Workload`).
-
+    ``fitted`` are options for about a second of one core's work (see `Workload`).
     """
     second = dict(zip(fitted[::2], fitted[1::2], strict=True))
 
     def neighbours(options: SearchOptions) -> int:
         listed = chosen_neighbourhoods(options, problem)
-        found = [problem.neighbourhood(one) if isinstance(one, str) else one for one in listed]
-        return max(one.size(problem.encoding, problem.points) for one in found)
+        neighbourhoods = [problem.neighbourhood(one) if isinstance(one, str) else one for one in listed]
+        return max(one.size(problem.encoding, problem.points) for one in neighbourhoods)
 
     usual = type(settled)()
     if "--neighbourhood" in second:
@@ -250,14 +233,13 @@ def first_iterations(settled: SearchOptions, problem: Any, fitted: Sequence[str]
 
 @cache
 def setting_names() -> tuple[str, ...]:
-    """Return the names of the search's settings, which are those of options."""
     from core.search.local_search.settings import SearchSettings
 
     return tuple(one.name for one in fields(SearchSettings))
 
 
 def chosen_neighbourhoods(options: SearchOptions, problem: Any) -> list[Any]:
-    """The neighbourhoods of the options, or their names; of `auto` the problem's first."""
+    """Return the neighbourhoods of the options, or their names; for `auto` the problem's first."""
     return problem.neighbourhood_names()[:1] if options.neighbourhood == "auto" else options.neighbourhoods
 
 
@@ -273,7 +255,7 @@ def shape_tuner(backend: Any) -> Callable[[Any, int, int], Any]:
 
 
 def keep_shape(search: Any) -> None:
-    """Remember the shape that a search's tuner has found, if it had one and is done."""
+    """Store the shape that a search's tuner has found, if it is done."""
     plan, launcher = search.plan, search.launcher
     tuner = launcher.shape.tuner
     if tuner is None or not tuner.done:

@@ -1,4 +1,4 @@
-"""Distances from a file that is no TSPLIB instance: a NumPy array (.npy), or a text with a row of the matrix a line."""
+"""Distances from a file without TSPLIB format: a NumPy array (.npy), or a text with a row of the matrix a line."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class MatrixInstance(TspInstance):
     """
 
     def __init__(self, name: str, distances: np.ndarray, source: str) -> None:
-        # Not the base class's: it demands three cities, which moves of local search need.
+        # The base class demands three cities, for moves of local search.
         self.name = name
         self.source = source
         self.edge_weight_type = "EXPLICIT"
@@ -58,7 +58,7 @@ def load_matrix(path: str, symmetric: bool = True) -> MatrixInstance:
     Raises
     ------
     InstanceError
-        Names the file, the line in a text, the value found and the value expected.
+        With the file, the line in a text, the value found and the value expected.
     """
     values, lines = (
         _array(path)
@@ -71,7 +71,7 @@ def load_matrix(path: str, symmetric: bool = True) -> MatrixInstance:
 
 
 def _array(path: str) -> tuple[np.ndarray, list[int]]:
-    """The float64 matrix of a .npy file, where no element has a line; exact, since distances have 31 bits."""
+    """Return the float64 matrix of a .npy file, without line numbers; exact, since distances have 31 bits."""
     content = read_bytes(path, SAVED, LARGEST_ARRAY)
     if content.startswith(b"PK"):
         raise InstanceError(path, None, "an archive of arrays (.npz)", SAVED)
@@ -86,25 +86,25 @@ def _array(path: str) -> tuple[np.ndarray, list[int]]:
     values = np.frombuffer(content, dtype, offset=start).reshape(n, n, order="F" if by_columns else "C")
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         narrow = values.astype(np.float64, order="C")
-        # Floats beyond 64 bits may become infinite, and are refused as such; none may become an integer that it is not.
+        # Floats beyond 64 bits may become infinite, and are refused; none may become another integer.
         narrow[np.isfinite(narrow) & (narrow != values)] = np.nan
     return narrow, []
 
 
 def _header(path: str, content: bytes) -> tuple[tuple[int, ...], bool, np.dtype, int]:
-    """Shape, whether columns come first, dtype, and where the elements begin, of an array saved by `numpy.save`."""
+    """Return shape, order, dtype and start of the elements of an array saved by `numpy.save`."""
     file = io.BytesIO(content)
     try:
         version = np.lib.format.read_magic(file)
         if version == (3, 0):
-            # only for names of fields, which a matrix of numbers does not have
+            # only for names of fields, which a matrix of numbers lacks
             raise ValueError("elements with named fields")
         with warnings.catch_warnings():
-            # of a file that Python 2 wrote, which is read all the same
+            # files by Python 2 are read too
             warnings.simplefilter("ignore", UserWarning)
             read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
             return *read(file), file.tell()
     except Exception as error:
-        # the header is a Python literal, and what NumPy raises for a damaged one is as varied
+        # the header is a Python literal; NumPy raises various errors for a damaged one
         reason = str(error).partition("\n")[0]
         raise InstanceError(path, None, f"no array of numbers ({reason})", SAVED) from None

@@ -1,4 +1,4 @@
-"""All workloads by name; a module is imported when its workload is asked for."""
+"""All workloads by name; a module is imported on request."""
 
 from __future__ import annotations
 
@@ -12,19 +12,11 @@ from drivers.workload.declaration import Workload
 PAPER_WORKLOADS = ("ihc", "aco", "qap", "ppp", "tsp", "weierstrass", "exact", "heldkarp", "lcs", "knapsack")
 """Workloads with speeds in benchmarks and the overview."""
 FURTHER_WORKLOADS = ("labs", "maxsat", "maxcut", "flowshop", "linearordering")
-"""More problems for local search."""
 NAMES = PAPER_WORKLOADS + FURTHER_WORKLOADS
 
 
 def get_workload(name: str) -> Workload[Any]:
-    """The declaration of a workload.
-
-    Raises
-    ------
-    UserError
-        There is none of that name.
-
-    """
+    """Return the declaration of a workload. Raises `UserError` for an unknown name."""
     if name not in NAMES:
         import difflib
 
@@ -36,12 +28,12 @@ def get_workload(name: str) -> Workload[Any]:
 
 
 def all_workloads() -> Iterator[Workload[Any]]:
-    """All workloads, in the order in which lists show them."""
+    """All workloads, in the order of lists."""
     return map(get_workload, NAMES)
 
 
 def workloads_with_option(flag: str) -> list[str]:
-    """Names of the workloads that have an option, by its spelling."""
+    """Names of the workloads with an option, by its spelling."""
     from drivers.options.declaration import option_flag
 
     return [one.name for one in all_workloads() if any(option_flag(o) == flag for o, _ in one.options.declared())]

@@ -1,4 +1,4 @@
-"""A line before a run that takes long: about how long, concluded from its size and from what devices usually reach."""
+"""A line before a long run: its estimated duration, from its size and the usual speed of devices."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from drivers.cli.messages import print_note
 from reports.text.formatting import duration, rate
 
 WARNING_S = 600.0
-"""Seconds from which a run is worth a warning."""
 
 MULTIPROCESSOR = 5
-"""Cores that do as much as one multiprocessor of a GPU: 2 to 15 on an H200, depending on the workload."""
+"""Cores with the speed of one multiprocessor of a GPU: 2 to 15 on an H200, depending on the workload."""
 INTERPRETER_SPEED = 1e-5
 """Speed of the reference interpreter relative to a core."""
 
@@ -29,7 +28,6 @@ class RepetitionWork(NamedTuple):
         Units per second that one core usually reaches; slower cores take longer.
     at_most : bool
         True if the amount is an upper bound: stop criteria and empty parts may reduce it.
-
     """
 
     amount: int
@@ -51,7 +49,7 @@ def announce_run_time(work: RepetitionWork, backend: Any, ranks: int, repetition
 
 
 def run_time_message(work: RepetitionWork, backend: Any, ranks: int, repetitions: int) -> str | None:
-    """The line without `note:`, or None for a run of less than `WARNING_S`."""
+    """Return the line without `note:`, or None for a run of less than `WARNING_S`."""
     device = backend.device
     speed = usual_speed(work, device.kind, device.compute_units, ranks, is_reference=backend.is_reference)
     count = min(work.amount * repetitions, 10**300)
@@ -69,6 +67,6 @@ def run_time_message(work: RepetitionWork, backend: Any, ranks: int, repetitions
 def usual_speed(
     work: RepetitionWork, kind: str, compute_units: int, ranks: int = 1, *, is_reference: bool = False
 ) -> float:
-    """Return the units per second that ranks with a device of this kind usually reach together."""
+    """Return the usual units per second of ranks with a device of this kind together."""
     cores = max(1, compute_units) * (MULTIPROCESSOR if kind == "gpu" else 1) * ranks
     return work.speed * cores * (INTERPRETER_SPEED if is_reference else 1)

@@ -26,11 +26,9 @@ class TourWorkload(Workload[AnyOptions]):
     noun = "length"
 
     def judges(self, run: PreparedRun[AnyOptions], outcome: Any, result: RepetitionResult) -> Iterator[VerifierVerdict]:
-        """The scorer."""
         yield tour_verdict(run.problem, result.solution.tour, outcome.length)
 
     def save(self, run: PreparedRun[AnyOptions], outcome: Any) -> None:
-        """The shortest tour, and how the search came to it."""
         save_tour(self.name, run.options, run.problem, outcome.tour)
         save_history(self, run, outcome)
 
@@ -39,7 +37,7 @@ class TourWorkload(Workload[AnyOptions]):
 
 
 def available_instance(options: Options) -> Task:
-    """The instance that the options name, else what is at hand."""
+    """Return the options' instance, else an available one."""
     from core.problems import tsp
     from core.problems.instances.sources import default_instance
 
@@ -51,13 +49,9 @@ def available_instance(options: Options) -> Task:
 
 
 def small_instance(options: Any, chosen: str, generated: str, *, symmetric: bool) -> Task:
-    """The instance that `--matrix` or `--instance` names, else the chosen one if it is at hand, else a generated one.
+    """Return the instance of `--matrix` or `--instance`, else the chosen one if available, else a generated one.
 
-    Raises
-    ------
-    UserError
-        Both are given, or what is found is no instance.
-
+    Raises `UserError` if both are given, or the file is no instance.
     """
     from core.problems import tsp
     from core.problems.instances import sources
@@ -78,18 +72,17 @@ def small_instance(options: Any, chosen: str, generated: str, *, symmetric: bool
 
 
 def instance_details(instance: Any) -> Mapping[str, Any]:
-    """Return the details of an instance for a record."""
     return {"cities": instance.n, "optimum": instance.optimum}
 
 
 def tour_verdict(instance: Any, tour: Any, length: int) -> VerifierVerdict:
-    """The plain scorer, which adds up a tour's distances."""
+    """Verdict of the plain scorer, which adds up a tour's distances."""
     scored = instance.tour_length(tour)
     return VerifierVerdict(SCORER, None if scored == length else f"the scorer finds length {scored}", scored)
 
 
 def optimum_verdicts(instance: Any, length: int, *, exactly: bool) -> Iterator[VerifierVerdict]:
-    """The published optimum: no tour is shorter, and one that is proved to be shortest is as long."""
+    """Verdict of the published optimum: no tour is shorter, and a proved one has its length."""
     optimum = instance.optimum
     if optimum is None:
         return
@@ -103,26 +96,15 @@ def optimum_verdicts(instance: Any, length: int, *, exactly: bool) -> Iterator[V
 
 
 def refuse_blank_drawing(options: Any, instance: Any) -> None:
-    """Refuse `--svg` for an instance that cannot be drawn.
-
-    Raises
-    ------
-    UserError
-        It has distances and no coordinates.
-
-    """
+    """Refuse `--svg` for an instance without coordinates."""
     if options.svg is not None and instance.display is None:
         raise UserError(f"--svg {options.svg}: {instance.name} has no coordinates to draw")
 
 
 def save_tour(workload: str, options: Any, instance: Any, tour: Any) -> None:
-    """Write the best tour, if there is one, where the options say so; its file names the program that found it.
+    """Write the best tour, if any, to the options' files, with the name of the program that found it.
 
-    Raises
-    ------
-    UserError
-        The disk refuses.
-
+    Raises `UserError` if the disk fails.
     """
     if tour is None:
         return

@@ -1,8 +1,6 @@
 """Runs of equal work compared: speed-ups over one core, cautions, scaling, hybrid configurations, reference solvers.
 
 `split_by_instance` sorts records, and `compare_section` makes a `ComparedSection` of each instance: `ComparedRuns` with
-a `ComparedRun` for each device, `Caution`s, `ScalingCurve`s and a `SolverComparison`.
-
-Imported by drivers: `speedups` (`compare`, `NotRun`), `sections` and `overview`.
-The text, tables and files of a report do not belong here: see `reports.pages`.
+a `ComparedRun` for each device, `Caution`s, `ScalingCurve`s and a `SolverComparison`. Text, tables and files of a
+report belong in `reports.pages`.
 """

@@ -1,7 +1,7 @@
-"""Records of one instance sorted by work: which algorithm with which parameters found what, on which device.
+"""Records of one instance sorted by work (algorithm and parameters) and device.
 
 A work is a workload with its parameters, without the seed. Runs of one work and seed find the same cost on every device
-and in every way, so costs are compared between works, and times to targets between works on one device.
+with all execution settings, so costs are compared between works, and times to targets between works on one device.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SELF_EXPLANATORY = ("algorithm", "variant", "workload")
 """Parameters with values that are clear without the name."""
 UNEQUAL_BUDGETS = 0.05
-"""Difference of budgets, as a part of the larger, above which final costs are compared after equal budgets too."""
+"""Difference of budgets, relative to the larger, above which costs are compared after equal budgets too."""
 
 SamplePairs: TypeAlias = "list[tuple[pandas.Series, pandas.Series]]"
 
@@ -62,7 +62,6 @@ class InstanceRuns:
 
     @property
     def record(self) -> Record:
-        """A run that speaks for the instance."""
         return cast(Record, self.rows["record"][0])
 
     @property
@@ -76,7 +75,7 @@ class InstanceRuns:
 
     @cached_property
     def samples(self) -> pandas.DataFrame:
-        """A row for each sample of costs: one of each work, if possible with histories; all that the clock ended."""
+        """A row for each sample of costs: one of each work, preferably with histories; all that the clock ended."""
         rows = self.rows.assign(
             has_histories=[family.has_histories for family in self.families],
             seeds=[len(family.runs) for family in self.families],
@@ -86,15 +85,15 @@ class InstanceRuns:
 
     @cached_property
     def tests(self) -> dict[str, pandas.DataFrame]:
-        """Comparisons of works by `compare_pairs`, by what was compared and how the pairs were chosen.
+        """Comparisons by `compare_pairs`, by compared quantity and selection of pairs.
 
         Works are compared by their costs, after equal evaluations too, and by their times to the first target.
         """
-        pairs_of = dict([self._of_costs(), *self._after_equal_evaluations(), self._of_times()])
+        pairs_of = dict([self._of_costs(), *self._after_equal_evaluations(), self._times_to_target()])
         return {of: compare_pairs(pairs) for of, pairs in pairs_of.items() if pairs}
 
     def cautions(self) -> Iterator[str]:
-        """Return notes on these runs for readers of the tests: sentences without full stops."""
+        """Yield notes for readers of the tests: sentences without full stops."""
         stopped = self.samples[self.samples["stop"].notna()]
         if not stopped.empty:
             names = ", ".join(stopped["work"].unique())
@@ -120,7 +119,7 @@ class InstanceRuns:
         return len(self.units) == 1 and bool(least < (1 - UNEQUAL_BUDGETS) * most)
 
     def _after_equal_evaluations(self) -> Iterator[tuple[str, SamplePairs]]:
-        """Costs after as many evaluations as the run with the fewest made, where histories say them."""
+        """Costs after the least number of evaluations of a run, from histories."""
         if not self._budgets_differ() or not self.samples["has_histories"].all():
             return
         budget = int(self.samples["least"].min())
@@ -131,9 +130,9 @@ class InstanceRuns:
             of = f"best costs after {budget:,} {self.units[0]}, as many as the shortest run made"
             yield of, list(combinations(costs, 2))
 
-    def _of_times(self) -> tuple[str, SamplePairs]:
-        """Return the seconds to a target, on each device; a run that never reached it is slower than all that did."""
-        target = self._telling_target()
+    def _times_to_target(self) -> tuple[str, SamplePairs]:
+        """Seconds to a target on each device; a run that never reached it is slower than all that did."""
+        target = self._hardest_useful_target()
         tries = [(row, row.family.tries(target)) for row in self.rows.itertuples()]
         pairs = [
             (_times(one, ours), _times(other, theirs))
@@ -144,8 +143,8 @@ class InstanceRuns:
         what = f"seconds to {target.words}, on the same device; a run that never reached it counts as the slowest"
         return what, pairs
 
-    def _telling_target(self) -> Target:
-        """Return the hardest target that half the runs of some row reached: mostly unknown times would tell little."""
+    def _hardest_useful_target(self) -> Target:
+        """The hardest target that half the runs of some row reached, since unknown times would say little."""
         families = [family for family in self.families if family.has_histories]
         telling = (
             target
@@ -170,7 +169,7 @@ def _device(record: Record) -> tuple[str, str, int, str]:
 
 
 def is_time_limited(record: Record) -> bool:
-    """Return True if a time limit ended a run, so that another device would have another cost."""
+    """True if a time limit ended a run, so that another device would have another cost."""
     return record.parameters.get("seconds") is not None
 
 
@@ -178,19 +177,14 @@ def is_time_limited(record: Record) -> bool:
 
 
 def group_by_instance(records: Sequence[Record], asked: float | None = None) -> list[InstanceRuns]:
-    """Sort records by instance, and those of each by work and device.
-
-    Parameters
-    ----------
-    asked
-        A target; without one `reports.statistics.targets.choose_targets` chooses.
+    """Sort records by instance, then by work and device. ``asked`` is a target, by default from `choose_targets`.
 
     Raises
     ------
     RecordError
-        No record that counts, or of a workload that computes its one answer.
+        No record counts, or its workload computes its only answer.
     UnequalWorkError
-        Runs of one work and seed, or repetitions of a run, found different things.
+        Runs of one work and seed, or repetitions of a run, differ.
     """
     computed = sorted({record.workload for record in records}.intersection(MAXIMISED))
     if computed:
@@ -216,7 +210,7 @@ def _instance_runs(records: Sequence[Record], asked: float | None) -> InstanceRu
         for run in runs
         if not run.verified
     ]
-    # Runs of one work and seed that the clock ended may have found different things.
+    # Runs of one work and seed that the clock ended may differ.
     for alike in group_by(filterfalse(is_time_limited, counted), lambda run: [_algorithm_key(run), run.seed]):
         require_equal_work(alike)
     machines = letter_machines(counted)
@@ -253,7 +247,7 @@ def _algorithm_key(run: Record) -> str:
 
 
 def name_algorithms(runs: Sequence[Record]) -> dict[str, str]:
-    """Name each work by parameters that tell all apart: algorithm, variant and workload, then those that tell most."""
+    """Name each work by distinguishing parameters: algorithm, variant and workload first, then the best ones."""
     works = {_algorithm_key(run): run for run in runs}
     asked = {key: {"workload": run.workload, **run.parameters} for key, run in works.items()}
     open_names = list(dict.fromkeys(name for values in asked.values() for name in values))
@@ -282,7 +276,7 @@ def _name(values: Mapping[str, Any], names: Sequence[str]) -> str:
 
 
 def _place(run: Record, grouped: Sequence[Sequence[Record]], machines: Mapping[str, Mapping[str, Any]]) -> str:
-    """Name a device with those settings that other rows of the same work on it have not, and the machine's letter."""
+    """Name a device with settings that other rows of the same work on it lack, and the machine's letter."""
     alike = [
         other[0]
         for other in grouped

@@ -6,16 +6,16 @@ import statistics
 
 from msgspec.structs import replace
 
+from reports.records.files import group_by
 from reports.records.schema import Record, Repetition
 from reports.statistics.medians import LEAST_FOR_INTERVAL
 from reports.text.formatting import seconds
 
 ONE_CORE = "core"
-"""Kind of device of the baseline of speed-ups."""
 
 
 def quietest_group(record: Record) -> Record:
-    """Return a run on one core with the repetitions of its quietest group; any other run as it is."""
+    """Return a run on one core with the repetitions of its quietest group; any other run unchanged."""
     groups = _groups(record)
     if len(groups) < 2:
         return record
@@ -37,10 +37,7 @@ def group_labels(record: Record) -> tuple[str, ...]:
 def _groups(record: Record) -> list[tuple[Repetition, ...]]:
     if record.device_kind != ONE_CORE or record.ranks > 1:
         return []
-    groups: dict[int, list[Repetition]] = {}
-    for repetition in record.repetitions:
-        groups.setdefault(repetition.group or 0, []).append(repetition)
-    return [tuple(one) for one in groups.values()]
+    return list(map(tuple, group_by(record.repetitions, lambda repetition: repetition.group or 0)))
 
 
 def _large_groups(groups: list[tuple[Repetition, ...]]) -> list[tuple[Repetition, ...]]:

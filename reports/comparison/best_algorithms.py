@@ -1,7 +1,7 @@
-"""Our best algorithm on one core next to other people's solvers, over the seeds and repetitions of one work.
+"""Our best algorithm on one core next to other solvers, over the seeds and repetitions of one work.
 
-The records are those of runs with `--peers`, whose solvers run once after each repetition of ours. A solver's time to
-our cost is measured for each seed anew, because each seed of ours has a cost and a time of its own.
+In runs with `--peers` solvers run once after each repetition of ours. A solver's time to our cost is measured for each
+seed, because each seed of ours has its own cost and time.
 """
 
 from __future__ import annotations
@@ -31,14 +31,12 @@ class SolverRuns:
 
     Attributes
     ----------
-    name : str
     costs : tuple of int or float
         The cost of each run, in the order of the seeds.
     seconds, to_cost : tuple of float
         The time of each seed's runs, and that to a cost as good as ours; the latter without seeds that never had one.
     seeds : int
         Number of seeds for which the solver was run.
-    startup_s : float or None
     notes : tuple of str
         ``proved`` if each of its results is proved to be optimal.
     """
@@ -53,7 +51,6 @@ class SolverRuns:
 
     @property
     def proves(self) -> bool:
-        """True if each of its results is proved to be optimal."""
         return PROVED in self.notes
 
 
@@ -77,20 +74,17 @@ class BestAlgorithm:
 
     @property
     def record(self) -> Record:
-        """A run that speaks for the work."""
         return self.runs[0]
 
     @property
     def optimum(self) -> float | None:
-        """The least known cost."""
         return self.record.details.get("optimum")
 
     def worst(self, costs: Sequence[float]) -> float:
-        """Return the worst of several costs."""
         return min(costs) if self.record.workload in MAXIMISED else max(costs)
 
     def target_families(self) -> tuple[list[SeedFamily], Targets] | None:
-        """Return runs of ours and of the solvers until our cost was reached, where a target ended ours."""
+        """Runs of ours and of the solvers until our cost was reached, if a target ended ours."""
         target = self.record.parameters.get("target")
         if target is None or len(self.runs) < 2:
             return None
@@ -102,28 +96,28 @@ class BestAlgorithm:
         return [own, *solvers], targets
 
     def _family(self, name: str, target: float) -> SeedFamily:
-        """Return a solver's runs as a family: the target's cost at its time, and its own cost at its end."""
+        """A solver's runs as a family: the target's cost at its time, and its own cost at its end."""
         import pandas
 
-        found = [(run, one) for run in self.runs for one in read_solvers(run) if one.name == name and one.solve_s]
-        rows = [row for run, one in found for row in _samples(run, one, target)]
-        runs = tuple(replace(run, best_cost=one.cost) for run, one in found if one.cost is not None)
+        solved = [(run, one) for run in self.runs for one in read_solvers(run) if one.name == name and one.solve_s]
+        rows = [row for run, one in solved for row in _samples(run, one, target)]
+        runs = tuple(replace(run, best_cost=one.cost) for run, one in solved if one.cost is not None)
         samples: pandas.DataFrame = pandas.DataFrame(rows, columns=list(SAMPLES))
         return SeedFamily(name, runs, samples, ())
 
 
-def _samples(run: Record, one: Solver, target: float) -> Iterator[tuple[int, int, float, int, float, bool]]:
-    """Yield when a solver had the target's cost, and its end; it is known only as a time at which it had it."""
-    end = one.solve_s or 0.0
-    reached = one.time_to_cost_s is not None and run.best_cost <= target
-    if reached and one.time_to_cost_s is not None:
-        yield run.seed, 1, one.time_to_cost_s, 0, target, False
-    yield run.seed, 1, end, 0, target if reached else float(one.cost or 0), True
+def _samples(run: Record, solver: Solver, target: float) -> Iterator[tuple[int, int, float, int, float, bool]]:
+    """Yield a solver's time at the target's cost, if known, and its end."""
+    end = solver.solve_s or 0.0
+    reached = solver.time_to_cost_s is not None and run.best_cost <= target
+    if reached and solver.time_to_cost_s is not None:
+        yield run.seed, 1, solver.time_to_cost_s, 0, target, False
+    yield run.seed, 1, end, 0, target if reached else float(solver.cost or 0), True
 
 
 def best_algorithms(records: Iterable[Record]) -> list[BestAlgorithm]:
-    """Return each confirmed work of one core that solvers ran beside, in the order of the records."""
-    found = []
+    """Return each confirmed work of one core with reference solvers, in the order of the records."""
+    works = []
     for family in families(record for record in records if record.verified and record.device_kind == "core"):
         measured = [(run, read_solvers(run)) for run in family]
         if not any(solvers for _, solvers in measured):
@@ -133,19 +127,19 @@ def best_algorithms(records: Iterable[Record]) -> list[BestAlgorithm]:
         failed = {
             one.name: one.failure for _, solvers in measured for one in solvers if one.failure and one.name not in names
         }
-        found.append(BestAlgorithm(tuple(family), tuple(rows), failed))
-    return found
+        works.append(BestAlgorithm(tuple(family), tuple(rows), failed))
+    return works
 
 
 def _ours(runs: Sequence[Record]) -> SolverRuns:
     times = tuple(median(run.running_seconds) for run in runs)
     costs = tuple(run.best_cost for run in runs for _ in run.repetitions)
     notes = (PROVED,) if runs[0].hash_scope == "result" else ()
-    return SolverRuns(OURS, costs, times, tuple(map(_until_found, runs)), len(runs), notes=notes)
+    return SolverRuns(OURS, costs, times, tuple(map(_seconds_to_best, runs)), len(runs), notes=notes)
 
 
-def _until_found(run: Record) -> float:
-    """Return the seconds until a run had found its best cost, where histories say it, else until its end."""
+def _seconds_to_best(run: Record) -> float:
+    """Seconds until a run had its best cost, if a history has them, else until its end."""
     return median(one.history[-1][2] if one.history else one.running_s for one in run.repetitions)
 
 

@@ -20,44 +20,37 @@ from reports.statistics.medians import Estimate, summarise
 OF_LOCAL_SEARCH = "neighbours"
 """Unit of evaluations in every local search, including user-defined problems."""
 SMALLEST_BATCH = 1 / 4096
-"""Of a tree: what the last batches are taken to be, since no record says it."""
+"""Assumed size of a tree's last batches, which no record has."""
 COLUMN, ROW_WORD = 32, 4
 """Columns and bytes a column: a row of an ant's weights has a multiple of these columns."""
 PIECES, CARRY_BITS = 64, 8
 """Messages of a strip of a longest common subsequence, and rows with carries of one byte."""
 SYNCHRONISATION_S = 5e-6
-"""Of a core, for a meeting besides its messages: Python, between two kernels."""
+"""Seconds of a core for a synchronisation besides its messages: Python, between two kernels."""
 SIGNIFICANT_DEVIATIONS = 2.0
-"""Standard deviations from nothing, of a fitted part that counts."""
+"""Standard deviations above zero from which a fitted part counts."""
 MOST_SERIAL = 0.5
-"""Part of an iteration that a core may spend by itself: what is said to be more is something else."""
-SMALL = 1e-3
-"""Part of an iteration by which the model's slope is computed."""
-NORMAL_95, LEAST, FEW = 1.96, 0.01, 0.1
-"""Standard deviations of half a 95 % interval; the least of a median, as a part of it, and that of one or two runs."""
+"""Largest serial part of an iteration on a core; larger values have other causes."""
+SLOPE_STEP = 1e-3
+"""Part of an iteration for the slope of the model."""
+NORMAL_95, LEAST_DEVIATION, FEW_DEVIATION = 1.96, 0.01, 0.1
+"""Standard deviations of half a 95 % interval; least relative deviation of a median, and that of one or two runs."""
 FLIPS = {"flip1": 1, "flip2": 2, "flip3": 3}
-SIZED = re.compile(r"(\d+)-(\d+)")
+ROWS_AND_COLUMNS = re.compile(r"(\d+)-(\d+)")
 """An instance of the permuted perceptron problem: its rows and columns."""
 
 
 class CalibrationRun:
-    """A run with timed iterations.
-
-    Parameters
-    ----------
-    record
-        With all its repetitions.
+    """A run with timed iterations; the record has all repetitions.
 
     Attributes
     ----------
-    work : Work
     every_s : list of float
         Seconds of an iteration, of each repetition: the whole run divided by its iterations.
     iteration_s : Estimate
         Their median with its 95 % interval.
     size : float
         Measure of its time: units of work, times the rows of a permuted perceptron, since a unit reads all rows.
-
     """
 
     def __init__(self, record: Record) -> None:
@@ -73,27 +66,22 @@ class CalibrationRun:
         return self.iteration_s.value
 
 
-def short(run: CalibrationRun) -> str:
-    """An instance's name without the seed that made it."""
+def name_without_seed(run: CalibrationRun) -> str:
     return run.record.instance.partition(":seed=")[0]
 
 
 def size_of(instance: str, units: float) -> float:
     """See `CalibrationRun.size`."""
-    shape = SIZED.match(instance)
+    shape = ROWS_AND_COLUMNS.match(instance)
     return units * int(shape[1]) if shape else units
 
 
 def named_work(instance: str, like: Work, neighbourhood: str) -> Work:
-    """Return the work of an iteration on a permuted perceptron without a record, by its name.
+    """Work of an iteration on a permuted perceptron without a record, by its name.
 
-    Raises
-    ------
-    UserError
-        The name contains no size, or the neighbourhood's number of neighbours is unknown.
-
+    Raises `UserError` if the name has no size, or the neighbourhood's number of neighbours is unknown.
     """
-    shape = SIZED.match(instance)
+    shape = ROWS_AND_COLUMNS.match(instance)
     if shape is None or neighbourhood not in FLIPS:
         raise UserError(f"--instance {instance}: found no record and no size in the name, expected a recorded instance")
     neighbours, columns = 1, int(shape[2])
@@ -106,14 +94,7 @@ def named_work(instance: str, like: Work, neighbourhood: str) -> Work:
 
 
 def work_of(record: Record) -> Work:
-    """Return the work of a run, and its partition scheme.
-
-    Raises
-    ------
-    UserError
-        The workload has no partition scheme in the model.
-
-    """
+    """Work and partition scheme of a run. Raises `UserError` if its workload has none in the model."""
     if record.evaluation_unit == OF_LOCAL_SEARCH:
         return local_search(record)
     if record.workload not in WORK_BY_WORKLOAD:
@@ -123,26 +104,24 @@ def work_of(record: Record) -> Work:
 
 
 def record_place(record: Record) -> str:
-    """Return the place of a record, for messages."""
     return record.origin or record.label
 
 
 def local_search(record: Record) -> Work:
-    """Neighbours of one walk, or walks."""
     walks = record.parameters.get("walks", 1)
-    made = max(1, record.details.get("iterations") or record.parameters["iterations"] * walks)
-    iterations = max(1, made // walks)
+    total = max(1, record.details.get("iterations") or record.parameters["iterations"] * walks)
+    iterations = max(1, total // walks)
     way = "walks" if walks > 1 else "neighbourhood"
     return Work(way, record.evaluations / iterations, iterations, walks)
 
 
 def climbs(record: Record) -> Work:
-    """Climbers, who meet at the end."""
+    """Climbers, which synchronise at the end."""
     return Work("walks", record.evaluations, shares=record.parameters["climbers"])
 
 
 def ants(record: Record) -> Work:
-    """Return the work of ants: deposits on edges (a Max-Min Ant System's on one tour), and rows of weights."""
+    """Deposits on edges (a Max-Min Ant System's on one tour), and rows of weights."""
     cities, iterations = record.details["cities"], record.parameters["iterations"]
     edges = cities if record.parameters.get("variant") == "mmas" else cities * (cities - 1) // 2
     row = -(-cities // COLUMN) * COLUMN * ROW_WORD
@@ -151,19 +130,18 @@ def ants(record: Record) -> Work:
 
 
 def tree(record: Record) -> Work:
-    """Nodes of a tree."""
     return Work("subtrees", record.evaluations, least=record.evaluations * SMALLEST_BATCH)
 
 
 def subsequence(record: Record) -> Work:
-    """Cells of a table of strings, in strips; from both ends where the length alone is wanted."""
+    """Cells of a table of strings, in strips; from both ends for the length alone."""
     rows = record.details["string_lengths"][0]
     waves = 1 if record.parameters.get("trace") else 2
     return Work("strips", record.evaluations, reduced_bytes=-(-rows // CARRY_BITS), pieces=PIECES, waves=waves)
 
 
 def knapsack(record: Record) -> Work:
-    """Cells of two tables, of which one's last row travels."""
+    """Cells of two tables; the last row of one is sent."""
     return Work("halves", record.evaluations, reduced_bytes=8 * (record.details["capacity"] + 1))
 
 
@@ -174,18 +152,10 @@ WORK_BY_WORKLOAD = {"ihc": climbs, "aco": ants, "exact": tree, "lcs": subsequenc
 
 
 def speed_of(kind: str, work: Work, alone_s: float, unshared_s: float) -> Speed:
-    """Return the speed of a rank from the time of an iteration that it makes alone.
+    """Speed of a rank from the time of an iteration alone.
 
-    Parameters
-    ----------
-    kind
-        Of device.
-    work, alone_s
-        An iteration, and its seconds on one rank.
-    unshared_s
-        Seconds of it that further ranks do not make shorter. A core spends them alone, too: on the move, which every
-        rank makes itself. GPUs meet by kernels, which one GPU does not launch: there they come on top.
-
+    ``unshared_s`` are its serial seconds, for any number of ranks. A core also spends them alone, on the move, which
+    every rank makes itself. GPUs synchronise by kernels, which one GPU does not launch: these come on top.
     """
     if kind == "gpu":
         return Speed(alone_s / work.units, 0.0, unshared_s)
@@ -194,7 +164,6 @@ def speed_of(kind: str, work: Work, alone_s: float, unshared_s: float) -> Speed:
 
 
 def most_serial_s(kind: str, alone_s: float) -> float:
-    """Return an upper bound for the serial seconds in an iteration that takes ``alone_s`` on one rank."""
     return inf if kind == "gpu" else MOST_SERIAL * alone_s
 
 
@@ -204,14 +173,12 @@ class Calibration:
 
     Attributes
     ----------
-    kind : str
-    runs : tuple of Timed
+    runs : tuple of CalibrationRun
         Of one rank on the device, by size, one of each instance.
     unshared_s : float
         See `speed_of`.
     why : str
         Origin of this value.
-
     """
 
     kind: str
@@ -221,14 +188,13 @@ class Calibration:
 
     @property
     def name(self) -> str:
-        """The device's."""
         record = self.runs[0].record
         return str(record.details.get("device_name") or record.environment.get("cpu_model") or record.backend)
 
     def alone_s(self, size: float) -> float:
         """Seconds of an iteration of one rank: straight lines between recorded sizes, in logarithms of both.
 
-        Below the smallest and above the largest it grows as the size does.
+        Beyond these it grows as the size does.
         """
         sizes = [log(run.size) for run in self.runs]
         times = [log(run.seconds) for run in self.runs]
@@ -240,11 +206,10 @@ class Calibration:
         return float(exp(np.interp(at, sizes, times)))
 
     def covers(self, size: float) -> bool:
-        """Return True for a size between those of the records, or equal to one."""
+        """True for a size between those of the records, or equal to one."""
         return self.runs[0].size <= size <= self.runs[-1].size
 
     def speed(self, work: Work, alone_s: float) -> Speed:
-        """Return the speed of a rank from the time of an iteration of this work that it makes alone."""
         return speed_of(self.kind, work, alone_s, self.unshared_s)
 
 
@@ -264,15 +229,14 @@ def runs_on_device_kind(records: Iterable[Record], kind: str) -> list[Calibratio
 def calibrate(
     records: Sequence[Record], kind: str, network: Interconnect | None = None, leave_out: str = ""
 ) -> Calibration | None:
-    """Calibrate a kind of device by records; None if there are none of one rank.
+    """Calibrate a kind of device by records; None without those of one rank.
 
     Parameters
     ----------
     network
         Network of the runs of several ranks; None if unknown, which ignores these runs.
     leave_out
-        `identity` of a run of several ranks to ignore, since it is to be predicted.
-
+        `identity` of a run of several ranks to ignore, since it is predicted.
     """
     runs = tuple(runs_on_device_kind(records, kind))
     if not runs:
@@ -290,13 +254,14 @@ def calibrate(
     unshared, deviation = fit_serial_time(pairs)
     words = f"fitted to {len(pairs)} {'other ' if leave_out else ''}runs on several ranks"
     if unshared < SIGNIFICANT_DEVIATIONS * deviation:
-        found = f"{unshared * 1e6:.3g} µs with a deviation of {deviation * 1e6:.3g}"
-        words = f"not distinguishable from zero: {words} it is {found}"
+        fitted = f"{unshared * 1e6:.3g} µs with a deviation of {deviation * 1e6:.3g}"
+        words = f"not distinguishable from zero: {words} it is {fitted}"
         unshared = 0.0
     quickest = min(runs, key=lambda run: run.seconds)
     if unshared > most_serial_s(kind, quickest.seconds):
         words = (
-            f"not a constant: {words} it is {unshared * 1e6:.3g} µs, too large a part of {short(quickest)} on one rank"
+            f"not a constant: {words} it is {unshared * 1e6:.3g} µs, too large a part of "
+            f"{name_without_seed(quickest)} on one rank"
         )
         unshared = 0.0
     return Calibration(kind, runs, unshared, words)
@@ -305,8 +270,8 @@ def calibrate(
 class SerialFit(NamedTuple):
     """Estimate of the serial seconds from a run of several ranks.
 
-    The run takes `rest_s` longer, with a standard deviation, than the model has it without any such seconds; the model
-    takes `factor` seconds longer with one such second.
+    The run takes `rest_s` longer, with a standard deviation, than the model without serial seconds; each of them adds
+    `factor` seconds to the model.
     """
 
     factor: float
@@ -315,13 +280,12 @@ class SerialFit(NamedTuple):
 
     @classmethod
     def of(cls, alone: CalibrationRun, several: CalibrationRun, network: Interconnect) -> SerialFit:
-        """Compare a run of several ranks with that of one on the same instance."""
         kind, ranks = several.record.device_kind, several.record.ranks
 
         def modelled_s(unshared_s: float) -> float:
             return iteration(alone.work, speed_of(kind, alone.work, alone.seconds, unshared_s), network, ranks).total_s
 
-        without_s, some_s = modelled_s(0.0), SMALL * alone.seconds
+        without_s, some_s = modelled_s(0.0), SLOPE_STEP * alone.seconds
         share = without_s / alone.seconds
         deviation = hypot(deviation_s(several.iteration_s), share * deviation_s(alone.iteration_s))
         return cls((modelled_s(some_s) - without_s) / some_s, several.seconds - without_s, deviation)
@@ -330,16 +294,16 @@ class SerialFit(NamedTuple):
 def fit_serial_time(pairs: Sequence[SerialFit]) -> tuple[float, float]:
     """Return the best serial seconds and their standard deviation; runs are weighted by their precision.
 
-    If runs differ by more than that, the deviation is enlarged accordingly (Birge, Physical Review 40, 1932).
+    The deviation is enlarged if runs differ by more than that (Birge, Physical Review 40, 1932).
     """
     factor, rest, deviation = np.array(pairs).T
-    (found,), _, _, (singular,) = np.linalg.lstsq((factor / deviation)[:, None], rest / deviation, rcond=None)
-    squares = float((((rest - factor * found) / deviation) ** 2).sum())
-    return float(found), max(1.0, squares / max(1, len(pairs) - 1)) ** 0.5 / float(singular)
+    (serial_s,), _, _, (singular,) = np.linalg.lstsq((factor / deviation)[:, None], rest / deviation, rcond=None)
+    squares = float((((rest - factor * serial_s) / deviation) ** 2).sum())
+    return float(serial_s), max(1.0, squares / max(1, len(pairs) - 1)) ** 0.5 / float(singular)
 
 
 def deviation_s(median: Estimate) -> float:
-    """The standard deviation of a median, from its 95 % interval; with too few repetitions for one a tenth of it."""
+    """Standard deviation of a median, from its 95 % interval; a tenth of it with too few repetitions."""
     if median.low is None or median.high is None:
-        return FEW * median.value
-    return max(LEAST * median.value, (median.high - median.low) / (2 * NORMAL_95))
+        return FEW_DEVIATION * median.value
+    return max(LEAST_DEVIATION * median.value, (median.high - median.low) / (2 * NORMAL_95))

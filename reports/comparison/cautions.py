@@ -13,36 +13,35 @@ from reports.statistics.medians import LEAST_FOR_COVERAGE
 from reports.text.formatting import letters, number, per_cent, ratio, seconds
 
 WIDE_SPREAD = 0.10
-"""Spread of times, as a part of the median, above which it is said."""
+"""Spread of times, relative to the median, above which there is a caution."""
 SLOWER_CLOCK = 0.10
-"""Part by which a clock may be below the fastest of its machine, or its own highest."""
+"""Relative difference of a clock below the fastest of its machine, or its own highest."""
 SINGLE_RANK = "too small for its ranks, so the first rank did all of the work"
-"""Caution of a run over ranks of which one worked."""
+"""Caution of a run over ranks of which only the first worked."""
 SINGLE_RANK_FIRST = "the first rank worked alone before all ranks shared the rest"
-"""Caution of a run over ranks that shared a part of it."""
 OTHERS_LOAD = 0.5
-"""Part of the cores that others may keep busy before it is said."""
+"""Part of the cores that other programs may keep busy without a caution."""
 INTERRUPTED = {
     "resume_count": "resumed from a checkpoint, so the time is a sum of parts without the work lost in between",
     "lost_ranks": "ranks were killed and the others did their share, so fewer ranks took this time",
 }
 """Effect of a repetition's condition on its time."""
 SHORTEST_BASELINE_S = 1.0
-"""Seconds on one core below which launches and copies decide a ratio, and not the work."""
+"""Seconds on one core below which launches and copies decide a ratio."""
 OTHER_MEDIANS = "other_medians"
-"""Key of a record's details: medians that other runs of the same work took, each with `seconds` and `where`."""
+"""Key of a record's details: medians of other runs of the same work, each with `seconds` and `where`."""
 OTHER_PROGRAMS = "load of other programs"
-"""Begins the caution of a host on which other programs ran."""
+"""Beginning of the caution of a host with other programs."""
 FEW_REPETITIONS = f"fewer than {LEAST_FOR_COVERAGE} repetitions, so an interval covers less than 95 %"
 BASELINE_PREFIX = "its baseline: "
-"""Begins what is said of a ratio because of the time that it is over."""
+"""Beginning of a ratio's cautions about its baseline's time."""
 LOAD_DECAY = timedelta(minutes=3)
 """Time for which a run affects the load average of the last minute: after three minutes 5 % of it are left."""
 
 
 @dataclass(frozen=True)
 class Caution:
-    """A reason to doubt figures, the rows that it touches, and the figure of each.
+    """A reason to doubt figures, the affected rows, and the figure of each.
 
     Attributes
     ----------
@@ -74,13 +73,7 @@ CautionFigures = Iterator[tuple[str, str]]
 
 
 def cautions(comparison: ComparedRuns, nearby: Sequence[Record] = ()) -> list[Caution]:
-    """Return what makes rows of a comparison doubtful, and what their notes say.
-
-    Parameters
-    ----------
-    nearby
-        Runs of the same experiment, which explain a load that was there before.
-    """
+    """Return the cautions of a comparison's rows. ``nearby`` are runs of the same experiment, whose load counts."""
     figures_of: dict[str, dict[str, str]] = {}
     ours = [*nearby, *(row.record for row in comparison.rows)]
     for row in comparison.rows:
@@ -93,29 +86,25 @@ def cautions(comparison: ComparedRuns, nearby: Sequence[Record] = ()) -> list[Ca
 
 
 def marks(cautions: Sequence[Caution], label: str) -> str:
-    """Return the marks of a row, one after the other."""
     return " ".join(caution.mark for caution in cautions if label in caution.figures)
 
 
 def doubts(row: ComparedRun, nearby: Sequence[Record] = ()) -> list[str]:
-    """List what makes the time or the ratio of one row doubtful, without figures."""
+    """List the reasons to doubt a row's time or ratio, without figures."""
     texts = [text for text, _ in _of_row(row, [*nearby, row.record])]
     return [text for text in texts if text not in (*row.labels, FEW_REPETITIONS)]
 
 
 def ratio_doubts(row: ComparedRun, nearby: Sequence[Record] | None = None) -> dict[str, str]:
-    """Return what makes a row's ratio over one core doubtful because of the time that it is over, with the figure each.
+    """Return the reasons to doubt a row's ratio because of its baseline's time, with figures.
 
-    Parameters
-    ----------
-    nearby
-        As `cautions` takes them, with those of all rows. None: not known, and the load of others is not judged.
+    ``nearby`` is as in `cautions`, with the runs of all rows. None: unknown, and the load of others is ignored.
     """
     return dict(_of_baseline(row, nearby))
 
 
 def is_short(row: ComparedRun) -> bool:
-    """Return True if a ratio is over less time of one core than `SHORTEST_BASELINE_S`."""
+    """True if a ratio is over less time of one core than `SHORTEST_BASELINE_S`."""
     return row.baseline_s is not None and row.baseline_s < SHORTEST_BASELINE_S
 
 
@@ -137,14 +126,14 @@ def _of_row(row: ComparedRun, ours: Sequence[Record]) -> CautionFigures:
 
 
 def single_rank_text(record: Record) -> str:
-    """Return text about the work that the first rank did alone; empty if all ranks shared the run."""
+    """Describe work that the first rank did alone; empty if all ranks shared the run."""
     if not used_single_rank(record):
         return ""
     return SINGLE_RANK if record.details.get("single_rank", {}).get("shared_after_s") is None else SINGLE_RANK_FIRST
 
 
 def used_single_rank(record: Record) -> bool:
-    """Return True if the first of several ranks did all of the work, or all of it up to some moment."""
+    """True if the first of several ranks did all of the work, or all of it up to some moment."""
     busy = [repetition.rank_s for repetition in record.repetitions if repetition.rank_s]
     idle = any(sum(seconds > 0 for seconds in times) == 1 for times in busy)
     return record.ranks > 1 and ("single_rank" in record.details or idle)
@@ -174,7 +163,7 @@ def _spread(row: ComparedRun) -> CautionFigures:
 
 
 def _other_medians(row: ComparedRun) -> CautionFigures:
-    """Name medians of the same work elsewhere that the interval of this median excludes."""
+    """Name other medians of the same work outside the interval of this one."""
     median = row.running.median
     low = row.running.minimum if median.low is None else median.low
     high = row.running.maximum if median.high is None else median.high
@@ -184,7 +173,7 @@ def _other_medians(row: ComparedRun) -> CautionFigures:
 
 
 def _of_baseline(row: ComparedRun, ours: Sequence[Record] | None = None) -> CautionFigures:
-    """Repeat for a ratio what makes the time of its baseline doubtful; its load only beside the runs around it."""
+    """Return the cautions of a ratio's baseline; that of its load only with the runs around it."""
     base = row.base
     if base is None:
         return
@@ -195,7 +184,7 @@ def _of_baseline(row: ComparedRun, ours: Sequence[Record] | None = None) -> Caut
 
 
 def _too_fast(row: ComparedRun) -> CautionFigures:
-    cores = _own_cores(row.record)
+    cores = _usable_cores(row.record)
     if row.speedup is not None and cores is not None and row.speedup.value > max(1, cores):
         yield (
             "speed-up above the number of cores, which is suspicious: larger caches in total, or a slow baseline",
@@ -203,8 +192,8 @@ def _too_fast(row: ComparedRun) -> CautionFigures:
         )
 
 
-def _own_cores(record: Record) -> int | None:
-    """Return how many cores a run can keep busy; None for a GPU, or where the number was not recorded."""
+def _usable_cores(record: Record) -> int | None:
+    """Number of cores that a run can keep busy; None for a GPU, or if not recorded."""
     cores = record.host_cores if record.device_kind == "cores" else record.environment.get("cores")
     if record.device_kind == "gpu" or not cores:
         return None
@@ -216,7 +205,7 @@ def _own_cores(record: Record) -> int | None:
 
 
 def _load(row: ComparedRun, ours: Sequence[Record]) -> CautionFigures:
-    """Compare the load of the minute before with the cores that our own runs of the last minutes kept busy."""
+    """Compare the load of the minute before with the cores of our own runs in the last minutes."""
     cores = row.record.environment.get("cores")
     load = condition(row.record, "load_1min")
     if not cores or load is None:
@@ -231,22 +220,22 @@ def _load(row: ComparedRun, ours: Sequence[Record]) -> CautionFigures:
 
 
 def _own_load(record: Record, ours: Sequence[Record]) -> int:
-    """Return the most cores of this machine that a run of ours kept busy in the minutes before."""
+    """Largest number of this machine's cores that a run of ours kept busy in the minutes before."""
     begins = [moment for moment in map(_began, record.repetitions) if moment is not None]
-    busy = [_busy(record)]
+    busy = [_busy_cores(record)]
     for other in ours:
         if other.environment.get("host") != record.environment.get("host"):
             continue
         ran = [moment for moment in map(_began, other.repetitions) if moment is not None]
         if any(timedelta() <= begin - moment <= LOAD_DECAY for begin in begins for moment in ran):
-            busy.append(_busy(other))
+            busy.append(_busy_cores(other))
     return max(busy)
 
 
-def _busy(record: Record) -> int:
-    """Return the cores that a run keeps busy on one host; a GPU's run has a thread that waits."""
+def _busy_cores(record: Record) -> int:
+    """Cores that a run keeps busy on one host; a GPU's run has a waiting thread."""
     hosts = int(record.environment.get("host_count") or 1)
-    cores = _own_cores(record)
+    cores = _usable_cores(record)
     return max(1, (record.ranks if cores is None else cores) // hosts)
 
 
@@ -282,7 +271,7 @@ _SLOW = f"clock more than {per_cent(SLOWER_CLOCK)} below {{}}"
 
 
 def condition(record: Record, name: str) -> float | None:
-    """Return the median of what was read at a run's repetitions, such as `load_1min`; None where nothing was."""
+    """Median of a condition at a run's repetitions, such as `load_1min`; None without any."""
     read = [
         run.conditions[name] for run in record.repetitions if run.conditions and run.conditions.get(name) is not None
     ]

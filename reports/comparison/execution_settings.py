@@ -1,6 +1,6 @@
-"""Meanings of execution settings and of hash scopes, in a sentence each: one table of words for all reports.
+"""Meanings of execution settings and hash scopes, in a sentence each, for all reports.
 
-Execution settings affect only the speed. Names and values are those that drivers record; a setting of a user-defined
+Execution settings affect only the speed. Names and values are as drivers record them; a setting of a user-defined
 workload has no sentence here and is shown as it is.
 """
 
@@ -20,12 +20,11 @@ HASH_MEANINGS = {
     "tours": "the length of every ant's tour in every iteration",
     "result": "the best solution: equal hashes prove equal results, not equal work",
 }
-"""Values that a hash covers, by `Record.hash_scope`."""
 
 
 @cache
 def setting_meanings() -> dict[str, dict[str, str]]:
-    """Return the meaning of each value of each execution setting; values are as `value_text` words them."""
+    """Meaning of each value of each execution setting; values are texts of `value_text`."""
     return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
@@ -38,7 +37,7 @@ def explain_setting(name: str, value: Any) -> str:
 
 
 def setting_sentences(settings: Mapping[str, Any]) -> list[str]:
-    """Return settings in the order of their names, each as `name = value: meaning`."""
+    """Settings by name, each as `name = value: meaning`."""
     sentences = []
     for name, value in sorted(settings.items()):
         meaning = explain_setting(name, value)
@@ -47,7 +46,6 @@ def setting_sentences(settings: Mapping[str, Any]) -> list[str]:
 
 
 def value_text(value: Any) -> str:
-    """Return the value of a setting or a parameter as text."""
     for plain, word in ((None, "none chosen"), (True, "yes"), (False, "no")):
         if value is plain:
             return word

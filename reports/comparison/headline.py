@@ -1,4 +1,4 @@
-"""The first sentence of a report: which run is the fastest, and whether anything beats one core."""
+"""The first sentence of a report: the fastest run, and its ratio to one core."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def _fastest(comparison: ComparedRuns) -> str:
     fastest = comparison.fastest
     if fastest is None:
         return "All runs are simulated, so no time is that of a device."
-    time = seconds(fastest.running.median.value)
+    time = seconds(fastest.median_s)
     if comparison.baseline is None:
         return f"The fastest is {comparison.label(fastest)} with {time}; there is no run on one core to compare with."
     if is_baseline(fastest):
         return _not_beaten(comparison, fastest)
     speedup = fastest.speedup
     if speedup is None or fastest.base is None or fastest.baseline_s is None:
-        short = fastest.running.median.value == 0
+        short = fastest.median_s == 0
         why = "too short for a ratio" if short else "and its algorithm did not run on one core: no ratio"
         return f"The fastest is {comparison.label(fastest)} with {time}, {why}."
     against = f"{time} against {seconds(fastest.baseline_s)}"
@@ -46,15 +46,15 @@ def _fastest(comparison: ComparedRuns) -> str:
 
 
 def _not_beaten(comparison: ComparedRuns, fastest: ComparedRun) -> str:
-    time = seconds(fastest.running.median.value)
+    time = seconds(fastest.median_s)
     others = [row for row in comparison.rows if not is_baseline(row) and not row.record.details.get("simulated")]
     if not others:
         return f"Only one core ran: {comparison.label(fastest)} took {time}."
-    second = min(others, key=lambda row: row.running.median.value)
-    slower = fastest.running.median.value / second.running.median.value
+    second = min(others, key=lambda row: row.median_s)
+    slower = fastest.median_s / second.median_s
     return (
         f"None beats one core: {comparison.label(fastest)} is the fastest with {time}. The next is "
-        f"{comparison.label(second)} with {seconds(second.running.median.value)}, {ratio(slower)} as fast."
+        f"{comparison.label(second)} with {seconds(second.median_s)}, {ratio(slower)} as fast."
     )
 
 
@@ -62,12 +62,12 @@ def _over_the_best(comparison: ComparedRuns, fastest: ComparedRun, baseline_s: f
     """Compare the fastest run with the fastest run of one core, if its baseline is another."""
     best = min(
         (row for row in comparison.rows if is_baseline(row)),
-        key=lambda row: row.running.median.value,
+        key=lambda row: row.median_s,
     )
-    if best.running.median.value == baseline_s:
+    if best.median_s == baseline_s:
         return ""
-    over = Estimate(best.running.median.value / fastest.running.median.value)
+    over = Estimate(best.median_s / fastest.median_s)
     return (
-        f" The fastest run on one core is {comparison.label(best)} with {seconds(best.running.median.value)}, and over "
+        f" The fastest run on one core is {comparison.label(best)} with {seconds(best.median_s)}, and over "
         f"that it is {ratio(over)}."
     )

@@ -1,4 +1,4 @@
-"""Equally many cores as one rank with threads on all of them, as a rank for each core, and as mixtures of both."""
+"""The same number of cores as one rank with threads, as a rank for each core, and as mixtures of both."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ SINGLE_RANK = "single_rank"
 
 @dataclass(frozen=True)
 class HybridConfigurations:
-    """Rows of a comparison that had the same number of cores, distributed among ranks in different ways.
+    """Rows of a comparison with the same number of cores, distributed among ranks differently.
 
     Attributes
     ----------
     comparison
-        It has all rows, the baseline too.
+        All rows, including the baseline.
     cores
-        Of all ranks of a row together.
+        Cores of all ranks of a row.
     rows
         In the order of their ranks.
     """
@@ -46,16 +46,14 @@ class HybridConfigurations:
 
     @property
     def shared(self) -> list[ComparedRun]:
-        """The rows with shared work; if the first rank did all of it, the other cores were idle."""
+        """Rows with shared work; if the first rank did all of it, the other cores were idle."""
         return [row for row in self.rows if SINGLE_RANK not in row.record.details]
 
     @property
-    def apart(self) -> bool:
-        """True if every rank of every row was bound to separate cores."""
+    def is_bound(self) -> bool:
         return all("rank_cores" in row.record.details for row in self.rows)
 
     def table(self, cautions: Sequence[Caution]) -> TextTable:
-        """Return a row for each hybrid configuration, after one core alone."""
         work, label = self.comparison.work, self.comparison.label
         columns: dict[str, Callable[[ComparedRun], str]] = {
             ">ranks x cores each": hybrid_label,
@@ -66,7 +64,7 @@ class HybridConfigurations:
             ">in communication": lambda row: communication(row.record),
             "notes": lambda row: marks(cautions, label(row)),
         }
-        caption = f"{work.workload} on {work.instance}: {self.where}, divided among ranks"
+        caption = f"{work.work_name}: {self.where}, divided among ranks"
         return TextTable.of(caption, (*filter(None, [self.comparison.baseline]), *self.rows), columns)
 
     def _efficiency(self, row: ComparedRun) -> str:
@@ -74,11 +72,11 @@ class HybridConfigurations:
         return "" if row.speedup is None else per_cent(row.speedup.value / cores)
 
     def verdicts(self) -> list[str]:
-        """Return sentences, without full stops, that compare the fastest with flat MPI and one rank with all cores."""
-        kept = "Every rank was pinned to separate cores" if self.apart else "Ranks were not pinned to separate cores"
+        """Sentences without full stops that compare the fastest with flat MPI and one rank with all cores."""
+        kept = "Every rank was pinned to separate cores" if self.is_bound else "Ranks were not pinned to separate cores"
         if not self.shared:
             return [f"The work is too small for {self.where}: the first rank of every run did all of it", kept]
-        fastest = min(self.shared, key=lambda row: row.running.median.value)
+        fastest = min(self.shared, key=lambda row: row.median_s)
         over = "" if fastest.speedup is None else f": {ratio_interval(fastest.speedup)} as fast as one core"
         said = [f"The fastest configuration of {self.where} is {hybrid_text(fastest)}{over}"]
         for name, ranks in (("flat MPI", self.cores), ("one rank with all cores", 1)):
@@ -93,12 +91,10 @@ def cores_each(row: ComparedRun) -> int:
 
 
 def hybrid_label(row: ComparedRun) -> str:
-    """Ranks and cores of each, as they are asked for."""
     return f"{row.record.ranks}x{cores_each(row)}"
 
 
 def hybrid_text(row: ComparedRun) -> str:
-    """Return the number of ranks and the cores of each as text."""
     ranks, cores = row.record.ranks, cores_each(row)
     if ranks == 1:
         return f"one rank with {cores} threads"
@@ -106,14 +102,14 @@ def hybrid_text(row: ComparedRun) -> str:
 
 
 def ratio_text(run: ComparedRun, other: ComparedRun, name: str) -> str:
-    """Return the ratio of a row to a slower one as text, and a doubt if the difference is not significant."""
+    """Ratio of a row to a slower one as text, and a doubt if the difference is not significant."""
     times = ratio_of_medians(other.record.running_seconds, run.record.running_seconds)
     doubt = "" if surely_above_one(times, run, other) else ", but the difference is not significant"
     return f"{ratio_interval(times)} as fast as {name}{doubt}"
 
 
 def find_hybrids(comparison: ComparedRuns) -> list[HybridConfigurations]:
-    """Return the numbers of cores common to several rows with different ranks, if at least one row set its cores."""
+    """Numbers of cores common to several rows with different ranks, if at least one row set its cores."""
     known = [
         row
         for row in comparison.rows

@@ -6,22 +6,20 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from reports.records.schema import Record
-from reports.text.formatting import letters
+from reports.text.formatting import letters, machine
 
-ALWAYS = ("host", "cpu_model", "cores", "host_count")
-"""Values of an environment that are equal on one machine."""
-SOMETIMES = (
+EQUAL_VALUES = ("host", "cpu_model", "cores", "host_count")
+EQUAL_IF_RECORDED = (
     *("sockets", "physical_cores", "hardware_threads", "cpu_mhz_nominal", "cpu_mhz_max"),
     *("virtual", "memory_gib"),
 )
-"""The same, where both records have them."""
 GPUS = "gpus"
 SEPARATOR = " / "
-"""Stands between versions of one machine's records."""
+"""Separator of versions of one machine's records."""
 
 
 def letter_machines(records: Iterable[Record]) -> dict[str, Mapping[str, Any]]:
-    """Give each machine that records ran on a letter.
+    """Give each machine of the records a letter.
 
     Returns environments by letter: that of the machine's first record, with hardware that other records name. Versions
     that differ among its records are listed.
@@ -37,25 +35,28 @@ def letter_machines(records: Iterable[Record]) -> dict[str, Mapping[str, Any]]:
     return {letters(position).upper(): environment for position, environment in enumerate(machines)}
 
 
+def describe_machines(records: Iterable[Record]) -> list[str]:
+    return [machine(environment) for environment in letter_machines(records).values()]
+
+
 def machine_letter(record: Record, machines: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the letter of the machine of a record among those of `letter_machines`."""
     environment = _environment(record)
     return next(letter for letter, one in machines.items() if _is_same(one, environment))
 
 
 def _environment(record: Record) -> dict[str, Any]:
-    """Return the environment of a record, with the GPU that it ran on if no GPUs are recorded."""
+    """Environment of a record, with the GPU that it ran on if no GPUs are recorded."""
     named = record.details.get("device_name")
     used = {GPUS: [str(named)]} if named and record.device_kind == "gpu" else {}
     return used | dict(record.environment)
 
 
 def _is_same(machine: Mapping[str, Any], environment: Mapping[str, Any]) -> bool:
-    """Return True if no hardware is known to differ; CUDA and OpenCL may shorten each other's names of a GPU."""
+    """True if no hardware is known to differ; CUDA and OpenCL may shorten each other's names of a GPU."""
     theirs, ours = machine.get(GPUS) or [], environment.get(GPUS) or []
     gpus = not theirs or not ours or any(one in other or other in one for one in theirs for other in ours)
-    known = [name for name in SOMETIMES if machine.get(name) is not None and environment.get(name) is not None]
-    return gpus and all(machine.get(name) == environment.get(name) for name in (*ALWAYS, *known))
+    known = [name for name in EQUAL_IF_RECORDED if machine.get(name) is not None and environment.get(name) is not None]
+    return gpus and all(machine.get(name) == environment.get(name) for name in (*EQUAL_VALUES, *known))
 
 
 def _joined(machine: Mapping[str, Any], environment: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from reports.comparison.cautions import BASELINE_PREFIX, FEW_REPETITIONS, OTHER_PROGRAMS, Caution, cautions, is_short
-from reports.comparison.machines import letter_machines
+from reports.comparison.machines import describe_machines
 from reports.comparison.speedups import ComparedRun, ComparedRuns, NotRun
-from reports.text.formatting import machine, ratio, seconds
+from reports.text.formatting import ratio, seconds, span
 
 MISSING = "n/a"
 DOUBTFUL = "*"
-"""Mark after a time or a ratio that a note concerns."""
 SHORT_BASELINE = "less than a second on one core, so launches and copies weigh as much as the work"
 EVERY_RUN = "every run"
 UNITS = ((1e12, "T "), (1e9, "G "), (1e6, "M "), (1e3, "k "), (0.0, ""))
@@ -25,8 +24,6 @@ class OverviewRow:
 
     Attributes
     ----------
-    workload, title
-        Its name and its title; records have no title.
     comparison
         Its runs side by side; None without comparable runs.
     not_run
@@ -61,7 +58,7 @@ class OverviewRow:
 
     @property
     def work(self) -> str:
-        """The amount of work in the workload's unit: on one core, or on the first device."""
+        """Amount of work in the workload's unit: on one core, or on the first device."""
         if self.comparison is None:
             return ""
         record = (self.baseline or self.comparison.rows[0]).record
@@ -78,15 +75,7 @@ class OverviewRow:
 
 @dataclass(frozen=True)
 class Overview:
-    """All workloads.
-
-    Attributes
-    ----------
-    not_here
-        Devices that no workload ran on, and why.
-    why
-        Reason for these works, a sentence without its full stop.
-    """
+    """All workloads; `not_here` has the devices of no workload, with reasons, `why` a reason for these works."""
 
     lines: tuple[OverviewRow, ...]
     not_here: tuple[NotRun, ...] = ()
@@ -98,19 +87,19 @@ class Overview:
 
     @property
     def devices(self) -> dict[str, str]:
-        """The names of the columns, in the order in which they ran but one rank before several, and what each is."""
+        """Names of the columns, in running order but one rank before several, with descriptions."""
         ordered = sorted(self.rows, key=lambda row: row.record.ranks)
         return {row.name: row.device_name for row in ordered}
 
     @property
     def repetitions(self) -> str:
         counts = sorted({row.running.repetitions for row in self.rows})
-        number = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
+        number = span(str(counts[0]), str(counts[-1]))
         return "one repetition" if number == "1" else f"{number} repetitions"
 
     @property
     def machines(self) -> list[str]:
-        return [machine(environment) for environment in letter_machines(row.record for row in self.rows).values()]
+        return describe_machines(row.record for row in self.rows)
 
     @cached_property
     def cautions(self) -> dict[str, list[Caution]]:
@@ -119,7 +108,7 @@ class Overview:
 
     @property
     def disturbed(self) -> str:
-        """The highest load of other programs before a run, where it was too high; empty otherwise."""
+        """Highest load of other programs before a run, if too high; else empty."""
         disturbances = [
             note for notes in self.cautions.values() for note in notes if note.text.startswith(OTHER_PROGRAMS)
         ]
@@ -127,13 +116,11 @@ class Overview:
         return f"disturbed: load {max(loads, key=lambda figure: float(figure.split()[0]))}" if loads else ""
 
     def failures(self) -> Iterator[str]:
-        """Yield configurations without a valid run and the reasons, one a line."""
         yield from map(str, self.not_here)
         for line in self.lines:
             yield from line.failures()
 
     def doubts(self, line: OverviewRow, row: ComparedRun) -> dict[str, str]:
-        """Return what makes a run doubtful, with its figure each."""
         assert line.comparison is not None
         label = line.comparison.label(row)
         doubts = {note.text: note.figures[label] for note in self.cautions[line.workload] if label in note.figures}
@@ -142,17 +129,17 @@ class Overview:
         return doubts
 
     def words(self, line: OverviewRow, row: ComparedRun | None) -> tuple[str, str]:
-        """Return a run's time and ratio as text, each with a mark if a note warns of it."""
+        """A run's time and ratio as text, each with a mark if a note warns of it."""
         if row is None:
             return MISSING, ""
         doubts = self.doubts(line, row).keys() - {FEW_REPETITIONS}
         of_time = not all(map(_is_of_ratio, doubts))
-        time, over = seconds(row.running.median.value), ratio(row.speedup)
+        time, over = seconds(row.median_s), ratio(row.speedup)
         return time + DOUBTFUL * of_time, over + DOUBTFUL * bool(doubts and over)
 
     @property
     def notes(self) -> list[str]:
-        """Return the cautions, each with the affected runs, or with the workloads that have affected ratios."""
+        """Cautions with the affected runs, or with the workloads that have affected ratios."""
         notes: dict[str, list[tuple[str, str]]] = {}
         for line in self.lines:
             for row in line.rows:

@@ -1,6 +1,6 @@
-"""Another algorithm on one core, beside our search: what its time and its cost say of a speed-up over our own core.
+"""Another algorithm on one core, beside our search: a measure for the speed-up over our own core.
 
-Records hold measurements of other people's solvers in ``details["reference_solvers"]``, a dictionary for each.
+Records have measurements of other solvers in ``details["reference_solvers"]``, a dictionary for each.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Solver:
 
     @classmethod
     def of(cls, measured: Mapping[str, Any]) -> Solver:
-        """Read what a record holds of a solver; a value of another form counts as not measured."""
+        """Read a record's entry of a solver; a value of another form counts as not measured."""
         name = " ".join(str(measured[key]) for key in ("name", "version") if measured.get(key))
         read = {key: measured.get(key) for key in ("cost", "solve_s", "startup_s", "time_to_cost_s", "time_limit_s")}
         costs = measured.get("costs")
@@ -69,19 +69,18 @@ class Solver:
 
     @property
     def time_to_cost(self) -> str:
-        """The time to a cost as good as ours, as text; empty without a cost."""
+        """Time to a cost as good as ours, as text; empty without a cost."""
         return "not reached" if self.time_to_cost_s is None and self.cost is not None else seconds(self.time_to_cost_s)
 
     @property
     def notes(self) -> list[str]:
-        """Return the notes of a table's row."""
         limit = "" if self.time_limit_s is None else f"time limit {number(self.time_limit_s)} s"
         whole = "a whole process without its start-up" if self.whole_process else ""
         return [note for note in (self.failure, "proved" * self.proved, limit, whole) if note]
 
 
 class SolverVerdict(NamedTuple):
-    """A sentence on a solver, and whether it is ahead of one of our runs: faster, or better."""
+    """A sentence on a solver; `ahead` if it is faster or better than one of our runs."""
 
     text: str
     ahead: bool = False
@@ -98,7 +97,7 @@ class SolverComparison:
     cost : int or float
         Cost of our search in the accompanying run.
     seed
-        Of that run.
+        Seed of that run.
     """
 
     comparison: ComparedRuns
@@ -108,23 +107,21 @@ class SolverComparison:
 
     @property
     def ours(self) -> list[tuple[str, ComparedRun]]:
-        """Our fastest run and our run on one core, each with what it is; one alone where they are the same."""
+        """Our fastest run and our run on one core, each with a description; a single one if they are the same."""
         fastest, one_core = self.comparison.fastest, self.comparison.baseline
         known = (("ours, the fastest", None if fastest is one_core else fastest), ("ours, one core", one_core))
         return [(what, row) for what, row in known if row]
 
     def better(self, cost: float, other: float) -> bool:
-        """Return True if a cost is better than another."""
         return cost > other if self.comparison.work.workload in MAXIMISED else cost < other
 
     def table(self) -> TextTable:
-        """Our runs first, then the solvers."""
         work = self.comparison.work
         optimum = work.details.get("optimum")
         headings = ("solver", ">cost", "gap", ">time", ">to our cost", ">start-up", "notes")
         rows = []
         for what, row in self.ours:
-            time = seconds(row.running.median.value)
+            time = seconds(row.median_s)
             label = f"{what}: {self.comparison.label(row)}"
             rows.append([label, cost(self.cost), gap(self.cost, optimum), time, time, "", ""])
         for solver in self.solvers:
@@ -140,10 +137,10 @@ class SolverComparison:
                 ]
             )
         seed = f", seed {self.seed}" if "seeds" in work.parameters else ""
-        return TextTable(f"Reference solvers for {work.workload} on {work.instance}{seed}", headings, rows)
+        return TextTable(f"Reference solvers for {work.work_name}{seed}", headings, rows)
 
     def verdicts(self) -> list[SolverVerdict]:
-        """Return for every solver with a result if it is faster or better than ours."""
+        """For every solver with a result, say if it is faster or better than ours."""
         return [verdict for solver in self.solvers for verdict in self._verdict(solver)]
 
     def _verdict(self, solver: Solver) -> Iterator[SolverVerdict]:
@@ -155,7 +152,7 @@ class SolverComparison:
                 f"{solver.name} found {cost(solver.cost)} in {seconds(solver.solve_s)}, worse than our {cost(ours)}."
             )
             return
-        rows = [(self._named(what, row), row.running.median.value) for what, row in self.ours]
+        rows = [(self._named(what, row), row.median_s) for what, row in self.ours]
         took = solver.solve_s if solver.time_to_cost_s is None else solver.time_to_cost_s
         outcome = ""
         if self.better(solver.cost, ours):
@@ -167,12 +164,12 @@ class SolverComparison:
         )
 
     def _named(self, what: str, row: ComparedRun) -> str:
-        time = seconds(row.running.median.value)
+        time = seconds(row.median_s)
         return f"our fastest ({self.comparison.label(row)}, {time})" if "fastest" in what else f"our one core ({time})"
 
 
 def compare_solvers(comparison: ComparedRuns, records: Sequence[Record]) -> SolverComparison | None:
-    """Return the results of reference solvers in records; None without any.
+    """Results of reference solvers in records; None without any.
 
     Of several seeds, the first with reference solvers counts; of its runs, the first with a result of each solver.
     """
@@ -191,7 +188,6 @@ def compare_solvers(comparison: ComparedRuns, records: Sequence[Record]) -> Solv
 
 
 def read_solvers(record: Record) -> list[Solver]:
-    """Read the solvers that ran beside a run."""
     return [Solver.of(measured) for measured in _peers(record)]
 
 

@@ -19,8 +19,8 @@ from reports.statistics.seeds import merge_seeds
 from reports.text.formatting import number, per_cent, ratio_interval, seconds_interval
 from reports.text.tables import TextTable
 
-LEAST_OTHERS = 2
-"""Numbers of ranks, besides one, that make a curve."""
+LEAST_FURTHER_RANKS = 2
+"""Least number of ranks, besides one, of a curve."""
 SCALED = "weak_scaling_ranks"
 """Detail of a run with work that grows with its ranks: its factor over one rank."""
 
@@ -35,9 +35,9 @@ FITTED = "by least squares over all points that share no core, in closed form"
 
 
 class RankScalingPoint(NamedTuple):
-    """A number of ranks: its time, and how many times faster than one rank it is.
+    """A number of ranks, its time, and its speed-up over one rank.
 
-    Over grown work `speedup` is the scaled one: p times the work in the time of p ranks, over the work in that of one.
+    For grown work `speedup` is scaled: p times the work in the time of p ranks, over the work in that of one.
     """
 
     ranks: int
@@ -73,31 +73,31 @@ class ScalingCurve:
 
     @property
     def fitted(self) -> list[RankScalingPoint]:
-        """The points that a law is fitted to: those of several ranks with a core each."""
+        """Points for the fit: several ranks with a core each."""
         return [point for point in self.points if point.ranks > 1 and not point.oversubscribed]
 
     @property
     def serial(self) -> float | None:
-        """The serial part by the law, as it comes out of the fit; None with fewer than two points to fit.
+        """Serial part by the fitted law; None with fewer than two points.
 
-        Above 1 ranks cost more than they bring, below 0 they bring more than their number: no part of anything, and
-        the law does not describe the runs.
+        Above 1 ranks cost more than they gain, below 0 they gain more than their number: the law does not describe the
+        runs.
         """
         points = self.fitted
-        if len(points) < LEAST_OTHERS:
+        if len(points) < LEAST_FURTHER_RANKS:
             return None
         ranks, speedups = np.array([(point.ranks, point.speedup.value) for point in points]).T
         x, y = (ranks - 1, ranks - speedups) if self.weak else (1 - 1 / ranks, 1 / speedups - 1 / ranks)
         return float((x * y).sum() / (x * x).sum())
 
     def predicted(self, ranks: float) -> float:
-        """Return the speed-up on a number of ranks by the fitted law, within the law's limits."""
+        """Speed-up on a number of ranks by the fitted law, within the law's limits."""
         serial = min(1.0, max(0.0, self.serial or 0.0))
         return ranks - serial * (ranks - 1) if self.weak else 1 / (serial + (1 - serial) / ranks)
 
     @property
-    def apart(self) -> float:
-        """The largest difference between a point and the law, as a part of the point's speed-up."""
+    def largest_deviation(self) -> float:
+        """Largest difference between a point and the law, relative to the point's speed-up."""
         return max((abs(self.predicted(p.ranks) / p.speedup.value - 1) for p in self.fitted), default=0.0)
 
     def fit(self) -> str:
@@ -106,18 +106,17 @@ class ScalingCurve:
         what, law = ("Weak", "Gustafson's") if self.weak else ("Strong", "Amdahl's")
         begin = f"{what} scaling of {self.name}:"
         if serial is None:
-            return f"{begin} no fit of {law} law, which needs {LEAST_OTHERS} numbers of ranks with a core each"
+            return f"{begin} no fit of {law} law, which needs {LEAST_FURTHER_RANKS} numbers of ranks with a core each"
         if not 0 <= serial <= 1:
             why = "ranks cost more time than they save" if serial > 1 else "the speed-up exceeds the number of ranks"
             return f"{begin} {law} law does not describe it, the serial part would be {per_cent(serial)}: {why}"
         limit = "" if self.weak or serial == 0 else f", so at most {number(1 / serial)}x on any number of ranks"
         return (
             f"{begin} serial part {per_cent(serial)} by {law} law{limit}; no fitted point is more than "
-            f"{per_cent(self.apart)} away"
+            f"{per_cent(self.largest_deviation)} away"
         )
 
     def table(self) -> TextTable:
-        """Return the points, a row each."""
         caption, speedup = f"Strong scaling of {self.name}: the same work on more ranks", ">speed-up over one rank"
         if self.weak:
             caption, speedup = f"Weak scaling of {self.name}: the work grows with the ranks", ">scaled speed-up"
@@ -132,7 +131,7 @@ class ScalingCurve:
 
 
 def strong(comparison: ComparedRuns) -> list[ScalingCurve]:
-    """Return curves of rows with equal backend, device and settings, on one and at least two more numbers of ranks."""
+    """Curves of rows with equal backend, device and settings, on one and at least two more numbers of ranks."""
     labels = {row.record.identity: comparison.label(row) for row in comparison.rows}
     return [
         ScalingCurve(labels[runs[0].identity], False, _points(runs, grown=False), tuple(labels[key] for key in group))
@@ -141,7 +140,7 @@ def strong(comparison: ComparedRuns) -> list[ScalingCurve]:
 
 
 def weak(records: Sequence[Record]) -> list[ScalingCurve]:
-    """Return the curves of runs with work that grows with their ranks, without rejected results.
+    """Curves of runs with work that grows with their ranks, without rejected results.
 
     Raises `UnequalWorkError` if repetitions of one run have different results.
     """
@@ -150,7 +149,7 @@ def weak(records: Sequence[Record]) -> list[ScalingCurve]:
 
 
 def _on_ranks(records: Sequence[Record]) -> Iterator[tuple[list[Record], list[str]]]:
-    """Give the runs of each curve, one for each number of ranks, and the identities of all records of its group."""
+    """Yield the runs of each curve, one for each number of ranks, and the identities of all records of its group."""
 
     def setting(run: Record) -> list[Any]:
         host = run.environment.get("host")
@@ -158,17 +157,16 @@ def _on_ranks(records: Sequence[Record]) -> Iterator[tuple[list[Record], list[st
 
     for group in group_by(records, setting):
         runs = {run.ranks: run for run in sorted(group, key=lambda run: run.ranks)}
-        if 1 in runs and len(runs) > LEAST_OTHERS:
+        if 1 in runs and len(runs) > LEAST_FURTHER_RANKS:
             yield list(runs.values()), [run.identity for run in group]
 
 
 def is_grown(record: Record) -> bool:
-    """Return True if the work of a run grew with its number of ranks, according to its details."""
     return record.ranks > 1 and record.details.get(SCALED) == record.ranks
 
 
 def is_scaled(record: Record) -> bool:
-    """Return True if a run belongs to a curve of weak scaling, which begins with the work of one rank."""
+    """True if a run belongs to a curve of weak scaling, which begins with the work of one rank."""
     return is_grown(record) or (record.ranks == 1 and record.details.get(SCALED) == 1)
 
 
@@ -182,7 +180,7 @@ def _points(runs: Sequence[Record], *, grown: bool) -> tuple[RankScalingPoint, .
 
 
 def _share_cores(run: Record) -> bool:
-    """Return True if ranks want more cores together than exist; a rank may take all cores of its host."""
+    """True if ranks need more cores together than exist; a rank may take all cores of its host."""
     hosts = run.environment.get("host_count") or 1
     cores, own = run.environment.get("cores"), run.details.get("cores_per_rank")
     if run.device_kind == "cores" and own is None:

@@ -1,4 +1,4 @@
-"""The parts of a report: what ran on one instance, put side by side."""
+"""The sections of a report: runs on one instance, side by side."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ class ComparedSection:
     families : mapping
         The runs of all seeds of a row, by the identity of the row's record.
     records
-        All of the section.
+        All records of the section.
     nearby
-        Those of the whole report.
+        Records of the whole report.
     """
 
     comparison: ComparedRuns
@@ -64,13 +64,13 @@ class ComparedSection:
 
     @cached_property
     def quality(self) -> SeedQuality | None:
-        """Return the costs over several seeds; None for a single seed."""
+        """Costs over several seeds; None for a single seed."""
         family = self.families.get(self.comparison.work.identity, ())
         return SeedQuality.of(family) if len(family) > 1 else None
 
     @cached_property
     def to_targets(self) -> tuple[Targets, list[SeedFamily]] | None:
-        """Return targets, and each row's runs with histories; None unless several seeds have histories."""
+        """Targets, and each row's runs with histories; None unless several seeds have histories."""
         families = [
             SeedFamily.of(self.comparison.label(row), self.families.get(row.record.identity, ()))
             for row in self.comparison.rows
@@ -81,7 +81,7 @@ class ComparedSection:
 
     @cached_property
     def mixed(self) -> list[hybrid_configurations.HybridConfigurations]:
-        """Rows of equally many cores that are distributed among ranks in different ways."""
+        """Rows with the same number of cores, distributed among ranks differently."""
         return hybrid_configurations.find_hybrids(self.comparison)
 
     @cached_property
@@ -94,23 +94,16 @@ class ComparedSection:
         return scaling.weak(self.records)
 
     @cached_property
-    def beside(self) -> reference_solvers.SolverComparison | None:
-        """Other people's solvers, where there are records of any."""
+    def solvers(self) -> reference_solvers.SolverComparison | None:
+        """Other solvers, if recorded."""
         return reference_solvers.compare_solvers(self.comparison, self.records)
 
 
 def compare_section(section: InstanceSection, nearby: Sequence[Record] = ()) -> ComparedSection:
     """Put the records of a section side by side; those of several seeds as one.
 
-    Parameters
-    ----------
-    nearby
-        Those of the whole report, if it has other sections: they ran before or after.
-
-    Raises
-    ------
-    RecordError, UnequalWorkError
-        As `reports.comparison.speedups.compare`.
+    ``nearby`` are records of the whole report, if it has other sections: they ran before or after. Raises as
+    `reports.comparison.speedups.compare`.
     """
     alike = [record for record in section.records if not scaling.is_scaled(record)]
     alike = alike or [record for record in section.records if not scaling.is_grown(record)]
@@ -121,9 +114,9 @@ def compare_section(section: InstanceSection, nearby: Sequence[Record] = ()) -> 
 
 
 def split_by_instance(records: Sequence[Record]) -> list[InstanceSection]:
-    """Make a section of the records of each instance, in the order in which they first appear.
+    """Make a section of the records of each instance, in the order of their first records.
 
-    Raises `RecordError` if there are no records, or they are of several workloads.
+    Raises `RecordError` without records, or for several workloads.
     """
     workloads = list(dict.fromkeys(record.workload for record in records))
     if not workloads:

@@ -1,7 +1,7 @@
 """Records of equal work side by side: medians with intervals, and speed-ups over the absolute baseline.
 
-The baseline is a run on one core and one rank, as Hoefler and Belli (SC 2015, rule 1) ask: its time stands
-beside every ratio. What did not do equal work, or was not confirmed by the NumPy scorer, never enters a ratio.
+The baseline is a run on one core and one rank, as Hoefler and Belli (SC 2015, rule 1) require: its time is shown beside
+every ratio. Unequal work, or work not confirmed by the NumPy scorer, never enters a ratio.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class BaselineSelection:
         Settings that an experiment varies, with their values without it: a baseline has these values, and not the
         row's. A setting that no row has is ignored.
     same
-        Execution settings that have to be equal too, beside `ALGORITHM_SETTINGS`.
+        Further execution settings that must be equal, beside `ALGORITHM_SETTINGS`.
     """
 
     first: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ class BaselineSelection:
     same: tuple[str, ...] = ()
 
     def unlike(self, record: Record, baseline: Record) -> list[str]:
-        """Return the settings in which a baseline differs from the wanted one, those that weigh most first."""
+        """Settings in which a baseline differs from the wanted one, by falling weight."""
         wanted = {name: self.plain.get(name, value) for name, value in record.execution.items()}
         names = dict.fromkeys([*self.first, *sorted({*wanted, *baseline.execution})])
         return [name for name in names if wanted.get(name) != baseline.execution.get(name)]
@@ -53,7 +53,7 @@ class BaselineSelection:
 
 @dataclass(frozen=True)
 class NotRun:
-    """A configuration without a row in the table, and why; `wrong` when it ran but its result was refused."""
+    """A configuration without a row in the table, with the reason; `wrong` if it ran but its result was rejected."""
 
     backend: str
     device: str
@@ -62,7 +62,6 @@ class NotRun:
     wrong: bool = False
 
     def __str__(self) -> str:
-        """Name the configuration and the reason, for messages."""
         device = [f"device {self.device}"] if self.device else []
         ranks = [f"{self.ranks} ranks"] if self.ranks > 1 else []
         where = f" ({', '.join(device + ranks)})" if device or ranks else ""
@@ -73,9 +72,9 @@ class NotRun:
 class ComparedRun:
     """One configuration of the comparison. Times in seconds.
 
-    `running` is end to end without compilation; `compile_s` is the longest compilation of any repetition,
-    since only the first one compiles. `speedup` and `baseline_s` are None where no baseline was measured. `base` is the
-    row that the speed-up is over, and None where that is the row itself.
+    `running` is end to end without compilation; `compile_s` is the longest compilation of any repetition, since only
+    the first one compiles. `speedup` and `baseline_s` are None without a baseline. `base` is the row that the speed-up
+    is over, or None for the row itself.
     """
 
     record: Record
@@ -91,13 +90,17 @@ class ComparedRun:
 
     @property
     def name(self) -> str:
-        """Backend, device where there is a choice, and ranks, for tables and plots."""
+        """Backend, device if there is a choice, and ranks, for tables and plots."""
         return configuration_name(self.record)
 
     @property
     def device_name(self) -> str:
-        """Name of the device, or of the processor when the run did not say."""
+        """Name of the device, or of the processor if not recorded."""
         return str(self.record.details.get("device_name") or self.record.environment.get("cpu_model", "unknown"))
+
+    @property
+    def median_s(self) -> float:
+        return self.running.median.value
 
     @property
     def rate(self) -> float | None:
@@ -110,10 +113,7 @@ class ComparedRun:
 
 @dataclass(frozen=True)
 class ComparedRuns:
-    """Everything that a report prints.
-
-    `machines` maps a letter to the environment that the rows with this letter ran in.
-    """
+    """Content of a report. `machines` maps a letter to the environment of the rows with this letter."""
 
     rows: tuple[ComparedRun, ...]
     not_run: tuple[NotRun, ...]
@@ -121,20 +121,18 @@ class ComparedRuns:
 
     @property
     def work(self) -> Record:
-        """Record of the work, which is equal in all rows."""
         return self.rows[0].record
 
     @cached_property
     def usual_settings(self) -> dict[str, Any]:
-        """Execution settings of most rows: the most frequent value of each, of equally frequent ones the first."""
+        """Execution settings of most rows: the most frequent value of each, the first of equally frequent ones."""
         usual = {}
         for name in dict.fromkeys(name for row in self.rows for name in row.record.execution):
             values = [row.record.execution[name] for row in self.rows if name in row.record.execution]
             usual[name] = max(values, key=values.count)
         return usual
 
-    def settings_apart(self, record: Record) -> dict[str, Any]:
-        """Return the execution settings of a run that are not the usual ones."""
+    def unusual_settings(self, record: Record) -> dict[str, Any]:
         own = {name: record.execution.get(name, NOT_RECORDED) for name in self.usual_settings}
         return {name: value for name, value in own.items() if value != self.usual_settings[name]}
 
@@ -144,16 +142,13 @@ class ComparedRuns:
 
     @property
     def fastest(self) -> ComparedRun | None:
-        """The row with the least median time, the first of equals; a simulated time is no device's and does not count.
-
-        None where all rows are simulated.
-        """
+        """The row with the least median time, the first of equals, without simulated ones; or None."""
         raced = [row for row in self.rows if not row.record.details.get("simulated")]
-        return min(raced, key=lambda row: row.running.median.value, default=None)
+        return min(raced, key=lambda row: row.median_s, default=None)
 
     def label(self, row: ComparedRun) -> str:
-        """Name a row so that no other row of the comparison has the same name: with its settings and its machine."""
-        apart = [f"{name} = {value_text(value)}" for name, value in sorted(self.settings_apart(row.record).items())]
+        """Name a row uniquely in the comparison, with its settings and its machine."""
+        apart = [f"{name} = {value_text(value)}" for name, value in sorted(self.unusual_settings(row.record).items())]
         machine = [f"machine {row.machine}"] if len(self.machines) > 1 else []
         return row.name + (f" ({', '.join(apart + machine)})" if apart or machine else "")
 
@@ -175,14 +170,14 @@ def compare(
     likeness
         Selection of a row's baseline among several one-core runs.
     machines
-        Environments by letter, where several comparisons share their letters.
+        Environments by letter, if several comparisons share their letters.
 
     Raises
     ------
     RecordError
-        No record that counts.
+        No record counts.
     UnequalWorkError
-        Two records that did not do the same work; says which.
+        Two records did not do the same work; says which.
     """
     runs = merge(records)
     confirmed = [run for run in runs if run.verified and run.repetitions]
@@ -203,15 +198,7 @@ def compare(
 def compare_each_problem(records: Iterable[Record], likeness: BaselineSelection | None = None) -> list[ComparedRuns]:
     """Sort runs by instance, seed and parameters, and put those of each work side by side.
 
-    Parameters
-    ----------
-    records, likeness
-        As `compare` takes them; letters of machines are the same in all comparisons.
-
-    Raises
-    ------
-    RecordError, UnequalWorkError
-        As `compare`, of any of the works.
+    All comparisons share letters of machines. Parameters and errors are those of `compare`.
     """
     runs = merge(records)
     works = group_by(runs, lambda run: [run.workload, run.instance_sha256, run.seed, run.parameters])
@@ -220,7 +207,7 @@ def compare_each_problem(records: Iterable[Record], likeness: BaselineSelection 
 
 
 def configuration_name(record: Record) -> str:
-    """Name where a run was: backend, device where there is a choice, and ranks."""
+    """Name the place of a run: backend, device if there is a choice, and ranks."""
     device = f" {record.device}" if record.device not in ("", "0") else ""
     ranks = f", {record.ranks} ranks" if record.ranks > 1 else ""
     hosts = record.environment.get(EMULATED_HOSTS)
@@ -261,17 +248,10 @@ def _labels(record: Record) -> tuple[str, ...]:
 
 
 def ratio_obstacles(record: Record, other: Record, further: Sequence[str] = ()) -> list[str]:
-    """Return what forbids a ratio of the times of two runs: names of fields of a record, or of execution settings.
+    """Return the obstacles to a ratio of two runs' times: names of fields of a record, or of execution settings.
 
-    A ratio says how much faster one device is than another, or one layout of the work. Both runs therefore do equal
-    work by the same algorithm: the settings of `ALGORITHM_SETTINGS` are equal. The list is empty if the times may be
-    divided.
-
-    Parameters
-    ----------
-    one, other : Record
-    further
-        More execution settings that have to be equal.
+    A ratio compares devices, or layouts of the work. Both runs therefore do equal work by the same algorithm: the
+    settings of `ALGORITHM_SETTINGS`, and of ``further``, are equal. The list is empty if the times may be divided.
     """
     apart = [name for name in PROBLEM_FIELDS if getattr(record, name) != getattr(other, name)]
     settings = (*ALGORITHM_SETTINGS, *further)
@@ -279,13 +259,13 @@ def ratio_obstacles(record: Record, other: Record, further: Sequence[str] = ()) 
 
 
 def is_baseline(row: ComparedRun) -> bool:
-    """Return True if a row is an absolute baseline: one core, one rank, and not the reference interpreter."""
+    """True for an absolute baseline: one core, one rank, and not the reference interpreter."""
     record = row.record
     return record.device_kind == ONE_CORE and record.ranks == 1 and not record.details.get("reference")
 
 
 def surely_above_one(times: Estimate, run: ComparedRun, other: ComparedRun) -> bool:
-    """Return True if one row is surely faster: by the interval, or without one by times that do not overlap."""
+    """True if one row is surely faster: by the interval, or without one by times that do not overlap."""
     return times.low > 1 if times.low is not None else run.running.maximum < other.running.minimum
 
 
@@ -296,18 +276,18 @@ def _with_speedups(rows: Sequence[ComparedRun], likeness: BaselineSelection) -> 
         if not comparable:
             yield replace(row, labels=row.labels + _no_baseline_label(row, baselines, likeness))
             continue
-        if row.running.median.value == 0:
+        if row.median_s == 0:
             yield row
             continue
         baseline = _baseline_of(row, comparable, likeness)
         if row is baseline:
-            yield replace(row, speedup=Estimate(1.0), baseline_s=row.running.median.value)
+            yield replace(row, speedup=Estimate(1.0), baseline_s=row.median_s)
             continue
         yield replace(
             row,
             labels=row.labels + _baseline_labels(row, baseline, likeness),
             speedup=ratio_of_medians(baseline.record.running_seconds, row.record.running_seconds),
-            baseline_s=baseline.running.median.value,
+            baseline_s=baseline.median_s,
             base=baseline,
         )
 
@@ -317,13 +297,13 @@ def _baseline_of(row: ComparedRun, baselines: Sequence[ComparedRun], likeness: B
 
     def unlikeness(baseline: ComparedRun) -> tuple[list[bool], int, float]:
         unlike = likeness.unlike(row.record, baseline.record)
-        return [name in unlike for name in likeness.first], len(unlike), baseline.running.median.value
+        return [name in unlike for name in likeness.first], len(unlike), baseline.median_s
 
     return min(same_machine or baselines, key=unlikeness)
 
 
 def _baseline_labels(row: ComparedRun, baseline: ComparedRun, likeness: BaselineSelection) -> tuple[str, ...]:
-    """Label what sets a baseline apart from the one that a row wants."""
+    """Label the differences between a baseline and the one that a row wants."""
     elsewhere = () if baseline.machine == row.machine else (f"its baseline ran on machine {baseline.machine}",)
     # Settings that a baseline lacks, by another mapping or the device's default, are ignored.
     settings = baseline.record.execution

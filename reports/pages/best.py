@@ -1,4 +1,4 @@
-"""Page of best algorithms: our fastest algorithm of each work on one core next to other people's solvers.
+"""Page of best algorithms: our fastest algorithm of each work on one core next to other solvers.
 
 The records are those of `python -m drivers.bench --workload peers --record FILE`, or of any program with `--peers`.
 """
@@ -11,21 +11,19 @@ from statistics import median
 
 from core.errors import UserError
 from reports.comparison.best_algorithms import BestAlgorithm, SolverRuns
-from reports.comparison.machines import letter_machines
+from reports.comparison.machines import describe_machines
 from reports.pages.markdown import fill, remove_files, written_into
 from reports.pages.provenance import devices
 from reports.plots import style
 from reports.plots.targets import draw_distributions
 from reports.records.parameters import parameters_text
-from reports.text.formatting import cost, counted, gap, machine, ratio, seconds
+from reports.text.formatting import cost, counted, gap, ratio, seconds
 from reports.text.tables import TextTable
 
 NAME = "best"
 
 
 def make_table(work: BestAlgorithm) -> TextTable:
-    """Return a row for our search and one for each solver."""
-
     def costs(row: SolverRuns) -> str:
         middle = median(row.costs)
         return " ".join(filter(None, (cost(middle), gap(middle, work.optimum))))
@@ -40,11 +38,7 @@ def make_table(work: BestAlgorithm) -> TextTable:
         ">start-up": lambda row: seconds(row.startup_s),
         "notes": lambda row: "; ".join(row.notes),
     }
-    return TextTable.of(_title(work), work.rows, columns)
-
-
-def _title(work: BestAlgorithm) -> str:
-    return f"{work.record.workload} on {work.record.instance}"
+    return TextTable.of(work.record.work_name, work.rows, columns)
 
 
 def _to_cost(row: SolverRuns) -> str:
@@ -57,7 +51,7 @@ def _to_cost(row: SolverRuns) -> str:
 def verdict(work: BestAlgorithm) -> str:
     """Return a sentence on the solver that has our cost first, if one has it for most seeds.
 
-    Of solvers next to a search that proves its result those count that prove theirs.
+    A search that proves its result is compared only with solvers that prove theirs.
     """
     ours, *others = work.rows
     own = median(ours.to_cost)
@@ -78,44 +72,40 @@ def verdict(work: BestAlgorithm) -> str:
     return text
 
 
-def headline(found: Sequence[BestAlgorithm]) -> str:
+def headline(works: Sequence[BestAlgorithm]) -> str:
     """Return the number of works on which ours has its cost first, and the others' names, as text."""
-    behind = [_title(work) for work in found if verdict(work).startswith("Ahead of ours")]
-    text = f"Ours has its cost first on {len(found) - len(behind)} of {len(found)} works"
+    behind = [work.record.work_name for work in works if verdict(work).startswith("Ahead of ours")]
+    text = f"Ours has its cost first on {len(works) - len(behind)} of {len(works)} works"
     return f"{text}; a solver is ahead on {', '.join(behind)}" if behind else text
 
 
 def write(
-    found: Sequence[BestAlgorithm], out: Path, made_by: str = "", formats: Sequence[str] = style.FORMATS
+    works: Sequence[BestAlgorithm], out: Path, made_by: str = "", formats: Sequence[str] = style.FORMATS
 ) -> list[Path]:
-    """Write the report, and the distribution of the time to a target where a target ended our runs.
+    """Write the report, and distributions of the time to a target if a target ended our runs.
 
-    Raises
-    ------
-    UserError
-        No solver ran beside any run, or the folder cannot be written.
+    Raises `UserError` without solvers beside runs, or if the folder cannot be written.
     """
-    if not found:
+    if not works:
         raise UserError("no confirmed run on one core has reference solvers: expected runs with --peers")
     report = out / f"{NAME}.md"
     with written_into(out):
         remove_files(out, *(f"{NAME}-[0-9]*.{form}" for form in style.FORMATS))
-        drawn = [_draw(work, out, f"{NAME}-{place}", formats) for place, work in enumerate(found, 1)]
-        report.write_text(render(found, drawn, made_by), encoding="utf-8")
+        drawn = [_draw(work, out, f"{NAME}-{place}", formats) for place, work in enumerate(works, 1)]
+        report.write_text(render(works, drawn, made_by), encoding="utf-8")
     return [report, *(path for files in drawn for path in files)]
 
 
 def _draw(work: BestAlgorithm, out: Path, name: str, formats: Sequence[str]) -> list[Path]:
     curves = work.target_families()
-    return draw_distributions(*curves, out, name, _title(work), "", formats) if curves else []
+    return draw_distributions(*curves, out, name, work.record.work_name, "", formats) if curves else []
 
 
-def render(found: Sequence[BestAlgorithm], drawn: Sequence[Sequence[Path]], made_by: str = "") -> str:
-    """Return the report's text."""
-    records = [run for work in found for run in work.runs]
+def render(works: Sequence[BestAlgorithm], drawn: Sequence[Sequence[Path]], made_by: str = "") -> str:
+    records = [run for work in works for run in work.runs]
     sections = [
         {
-            "title": _title(work),
+            "title": work.record.work_name,
             "what": parameters_text(work.record.parameters),
             "seeds": counted(len(work.runs), "seed"),
             "repetitions": counted(len(work.record.repetitions), "repetition"),
@@ -124,12 +114,12 @@ def render(found: Sequence[BestAlgorithm], drawn: Sequence[Sequence[Path]], made
             "picture": files[0].name if files else "",
             "missing": [f"{name}: {reason}" for name, reason in work.missing.items()],
         }
-        for work, files in zip(found, drawn, strict=True)
+        for work, files in zip(works, drawn, strict=True)
     ]
     return fill(
         "best.md.j2",
         made_by=made_by,
         sections=sections,
         devices=devices(records),
-        machines=[machine(one) for one in letter_machines(records).values()],
+        machines=describe_machines(records),
     )

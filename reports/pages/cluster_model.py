@@ -1,7 +1,6 @@
 """Page of the cluster model, as text and tables; every figure is marked as modelled.
 
-The model is `cluster.model.run_time`, the figures are made by `drivers.cluster_programs.model`; here are only the
-pages.
+The model is `cluster.model.run_time`; `drivers.cluster_programs.model` makes the figures.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
     import pandas
 
 NAME = "cluster-model"
-HALF = 0.5
-"""Part of an iteration in communication from which the gain is said to be lost."""
+LOST_GAIN = 0.5
+"""Part of an iteration in communication from which the gain counts as lost."""
 
 
 class ModelledInstance(NamedTuple):
@@ -31,9 +30,9 @@ class ModelledInstance(NamedTuple):
     Attributes
     ----------
     core_s, gpu_s
-        Seconds of an iteration on one core and on the GPU; None: no record of one.
+        Seconds of an iteration on one core and on the GPU; None without a record.
     curves : list of (str, DataFrame)
-        By the name of a network an iteration on each number of ranks, the ascending index: `seconds`, `speedup` over
+        For the name of a network, an iteration on each number of ranks, the ascending index: `seconds`, `speedup` over
         one rank, and `communication`, the part of it spent there.
     """
 
@@ -50,7 +49,7 @@ class ModelledInstance(NamedTuple):
 
 
 class ModelledCost(NamedTuple):
-    """Cost of a run: seconds, joules, and its price; None if watts or prices are not given."""
+    """Cost of a run: seconds, joules, and its price; None without watts or prices."""
 
     place: str
     seconds: float
@@ -109,10 +108,6 @@ class ClusterModelPage:
 
 
 def render(page: ClusterModelPage) -> str:
-    """Return the report's text.
-
-    Raises `UserError` if jinja2 is not installed.
-    """
     return fill(
         "cluster-model.md.j2",
         page=page,
@@ -122,7 +117,7 @@ def render(page: ClusterModelPage) -> str:
 
 
 def speedups(subject: ModelledInstance) -> TextTable:
-    """Return a row for each number of ranks, a column for each network: speed-up, and efficiency."""
+    """A row for each number of ranks, a column for each network: speed-up, and efficiency."""
     import pandas
 
     efficiencies = [points["speedup"] / points.index for _, points in subject.curves]
@@ -137,27 +132,26 @@ def speedups(subject: ModelledInstance) -> TextTable:
 
 
 def turning_ranks(points: pandas.DataFrame, gpu_s: float | None) -> tuple[int, int | None, int | None]:
-    """Return the numbers of ranks where a curve turns.
+    """Return the numbers of ranks at which a curve turns.
 
     Returns
     -------
     int
         Ranks beyond which further ones make it slower, or the last.
     int or None
-        The fewest that communicate for half of their time; None: none of them.
+        The fewest that communicate for half of their time.
     int or None
-        The fewest whose iteration takes less than the GPU's; None: none of them.
+        The fewest whose iteration takes less than the GPU's.
     """
 
     def first(those: pandas.Series) -> int | None:
         return next(iter(points.index[those]), None)
 
-    lost, faster = points["communication"] >= HALF, points["seconds"] < (gpu_s or 0.0)
+    lost, faster = points["communication"] >= LOST_GAIN, points["seconds"] < (gpu_s or 0.0)
     return int(points["seconds"].idxmin()), first(lost), first(faster)
 
 
 def turning_points(subject: ModelledInstance) -> TextTable:
-    """Return the numbers of ranks at which communication outweighs the gain."""
     rows = []
     for network, points in subject.curves:
         fastest, lost, beats = turning_ranks(points, subject.gpu_s)
@@ -190,10 +184,6 @@ def cost_table(rows: Sequence[ModelledCost]) -> TextTable:
 
 
 def render_checks(checks: Sequence[ModelCheck], within: float, made_by: str = "") -> str:
-    """Return the validation's text.
-
-    Raises `UserError` if jinja2 is not installed.
-    """
     off = [abs(check.error.value) for check in checks]
     return fill(
         "cluster-validated.md.j2",
@@ -210,7 +200,6 @@ def render_checks(checks: Sequence[ModelCheck], within: float, made_by: str = ""
 
 
 def check_table(checks: Sequence[ModelCheck]) -> TextTable:
-    """Return a row for each run of several ranks."""
     columns: dict[str, Callable[[ModelCheck], Any]] = {
         "instance": lambda one: one.instance,
         "backend": lambda one: one.backend,
@@ -228,10 +217,7 @@ def check_table(checks: Sequence[ModelCheck]) -> TextTable:
 
 
 def write(text: str, out: Path, name: str = NAME) -> Path:
-    """Write a report into a folder.
-
-    Raises `UserError` if the folder cannot be written.
-    """
+    """Write a report into a folder. Raises `UserError` if that fails."""
     path = out / f"{name}.md"
     with written_into(out):
         path.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The pages of the repository that are made from records: the gallery, and the tables of the page of results."""
+"""Commands for the repository's pages from records: the gallery, and the tables of the page of results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ PAGES = ("gallery", "results")
 
 
 def add_commands(commands: Any) -> None:
-    """Add the two commands to those of a command line (what `add_subparsers` returned)."""
     gallery = commands.add_parser(
         "gallery",
         help="the gallery's reports and index, from its records",
@@ -45,12 +44,12 @@ def _add_options(command: argparse.ArgumentParser) -> None:
 def make_pages(options: argparse.Namespace) -> tuple[Sequence[Path], Sequence[str]]:
     """Make or check the pages of one command.
 
-    Returns the files written, and what is not as the records say or cannot be made, a line each.
+    Returns the files written, and the differences or failures, a line each.
 
     Raises
     ------
     UserError
-        A page cannot be read or written, or a file that says what is shown is not as expected.
+        A page cannot be read or written, or a configuration file is wrong.
     UnequalWorkError, RecordError
         Records cannot be compared, or one of them is damaged.
     """

@@ -1,4 +1,4 @@
-"""The report of a comparison: an overview, a section for each instance, how to read it, and its files."""
+"""The report of a comparison: an overview, a section for each instance, explanations, and its files."""
 
 from __future__ import annotations
 
@@ -31,13 +31,7 @@ Pictures = Sequence[tuple[str, str]]
 
 
 def compare_sections(sections: Sequence[InstanceSection]) -> list[ComparedSection]:
-    """Compare the records of all sections, section by section; those without records are left out.
-
-    Raises
-    ------
-    RecordError, UnequalWorkError
-        As `reports.comparison.speedups.compare`.
-    """
+    """Compare the records of each section that has some; raises as `reports.comparison.speedups.compare`."""
     everything = [record for section in sections for record in section.records]
     return [compare_section(section, everything) for section in sections if section.records]
 
@@ -45,23 +39,18 @@ def compare_sections(sections: Sequence[InstanceSection]) -> list[ComparedSectio
 def compare_records(records: Sequence[Record]) -> list[ComparedSection]:
     """Compare records of one workload, a section for each instance.
 
-    Raises `RecordError` or `UnequalWorkError` without records, for several workloads, or as
-    `reports.comparison.speedups.compare` does.
+    Raises `RecordError` or `UnequalWorkError` without records, for several workloads, or as `compare` does.
     """
     return compare_sections(split_by_instance(records))
 
 
 def render(sections: Sequence[ComparedSection], pictures: Sequence[Pictures] = ()) -> str:
-    """Return the report's text.
-
-    Raises `UserError` if jinja2 is not installed.
-    """
     comparisons = [section.comparison for section in sections]
     work = comparisons[0].work
     drawn = pictures or [()] * len(sections)
     properties = {
         "reasons": {section.comparison.work.instance: section.why for section in sections},
-        # The straight line of a scaling plot is what no number of ranks should exceed.
+        # Numbers of ranks should not exceed the straight line of a scaling plot.
         "bounds": {label for section in sections for curve in section.strong for label in curve.rows},
         "bound": "efficiency",
         "figures": [what for of_section in drawn for what, _ in of_section],
@@ -75,7 +64,7 @@ def render(sections: Sequence[ComparedSection], pictures: Sequence[Pictures] = (
         work=work,
         hashed=HASH_SCOPES[work.hash_scope],
         hash_meaning=execution_settings.HASH_MEANINGS[work.hash_scope],
-        sections=[_section(one, plots) for one, plots in zip(sections, drawn, strict=True)],
+        sections=[_template_values(one, plots) for one, plots in zip(sections, drawn, strict=True)],
         overview=overview(sections) if len(sections) > 1 else None,
         processes=_process_sentence(comparisons),
         strong_law=scaling.STRONG_LAW if any(section.strong for section in sections) else "",
@@ -86,8 +75,7 @@ def render(sections: Sequence[ComparedSection], pictures: Sequence[Pictures] = (
     )
 
 
-def _section(section: ComparedSection, plots: Pictures) -> dict[str, Any]:
-    """Return the template's data of a section."""
+def _template_values(section: ComparedSection, plots: Pictures) -> dict[str, Any]:
     comparison = section.comparison
     return {
         "work": comparison.work,
@@ -105,17 +93,17 @@ def _section(section: ComparedSection, plots: Pictures) -> dict[str, Any]:
         "cautions": section.cautions,
         "mixed": [sentence for mixed in section.mixed for sentence in mixed.verdicts()],
         "curves": [*section.strong, *section.weak],
-        "targets": _targets(section),
-        "verdicts": section.beside.verdicts() if section.beside else [],
+        "targets": _target_remarks(section),
+        "verdicts": section.solvers.verdicts() if section.solvers else [],
         "baseline": comparison.baseline,
         "not_run": [" ".join(str(missing).split()).rstrip(".") for missing in comparison.not_run],
         "published": list(published(comparison)),
-        "stands_in": _paper_places(comparison),
+        "stands_in": _paper_hints(comparison),
     }
 
 
-def _paper_places(comparison: ComparedRuns) -> list[str]:
-    """Name the papers' tables that have a place for these runs, with the command that fills them."""
+def _paper_hints(comparison: ComparedRuns) -> list[str]:
+    """Name the papers' tables for these runs, with the command that fills them."""
     places = []
     for paper in files.papers_of_workload(comparison.work.workload):
         rows = comparison.rows
@@ -132,7 +120,7 @@ def _paper_places(comparison: ComparedRuns) -> list[str]:
     return places
 
 
-def _targets(section: ComparedSection) -> list[str]:
+def _target_remarks(section: ComparedSection) -> list[str]:
     """Return remarks on targets and histories, in sentences without full stops; empty without any."""
     if section.to_targets is None:
         return []
@@ -151,7 +139,6 @@ def _source_text(section: ComparedSection) -> str:
 
 
 def _parameters_text(comparison: ComparedRuns) -> str:
-    """Return the parameters of the work as text, the seed or seeds last."""
     work = comparison.work
     asked = {name: value for name, value in work.parameters.items() if name != "seeds"}
     words = [f"{name} = {execution_settings.value_text(value)}" for name, value in sorted(asked.items())]
@@ -164,7 +151,7 @@ def _unusual_settings(comparison: ComparedRuns) -> list[str]:
     sentences = (
         sentence
         for row in comparison.rows
-        for sentence in execution_settings.setting_sentences(comparison.settings_apart(row.record))
+        for sentence in execution_settings.setting_sentences(comparison.unusual_settings(row.record))
     )
     return list(dict.fromkeys(sentences))
 
@@ -186,13 +173,13 @@ def cost_sentence(section: ComparedSection) -> str:
 def _evaluation_sentences(comparison: ComparedRuns) -> list[str]:
     """Return the evaluations of a repetition and their unit as text: once, or for each of the differing settings.
 
-    If runs of the same settings evaluated unequally often, as an exact search does, each row has its own number.
+    If runs of the same settings differ, as in an exact search, each row has its own number.
     """
     unit = comparison.work.evaluation_unit
     numbers: dict[str, dict[str, list[int]]] = {}
     for row in comparison.rows:
         meaning = str(row.record.details.get("evaluation_definition") or "as the driver defines them")
-        settings = parameters.parameters_text(comparison.settings_apart(row.record))
+        settings = parameters.parameters_text(comparison.unusual_settings(row.record))
         numbers.setdefault(meaning, {}).setdefault(settings, []).append(row.record.evaluations)
     same = len(numbers) == 1 == len({row.record.evaluations for row in comparison.rows})
     said = []
@@ -207,10 +194,7 @@ def _evaluation_sentences(comparison: ComparedRuns) -> list[str]:
 
 
 def _process_sentence(comparisons: Sequence[ComparedRuns]) -> str:
-    """Return text on rows that ran in separate processes, according to their records.
-
-    A driver records its options in ``details["options"]``, and it is a process that runs one row.
-    """
+    """Return text on rows in separate processes: a process with ``details["options"]`` of a driver runs one row."""
     has_options = [("options" in row.record.details) for comparison in comparisons for row in comparison.rows]
     if all(has_options):
         return "Every row ran in a separate process, with several ranks in one process for each rank."
@@ -223,25 +207,21 @@ def _process_sentence(comparisons: Sequence[ComparedRuns]) -> str:
 
 
 def report_name(workload: str) -> str:
-    """The name of a workload's report and records, without an ending; what is no part of a file's name is a dash."""
+    """Name of a workload's report and records, without an ending, with dashes for invalid letters."""
     return "compare-" + re.sub(r"[^\w.-]+", "-", workload)
 
 
 def remove(folder: Path, workload: str) -> None:
-    """Remove an earlier report of a workload, and what belongs to it.
-
-    Raises `OSError` if the system refuses.
-    """
+    """Remove an earlier report of a workload with its files. Raises `OSError` if the system refuses."""
     name = report_name(workload)
     kinds = ("", *(f"-[0-9]*{kind}" for kind in ("", "-scaling", "-targets")))
     remove_files(folder, *(f"{name}{kind}.{form}" for kind in kinds for form in ("md", "tex", *style.FORMATS)))
 
 
 def write(sections: Sequence[ComparedSection], folder: Path, workload: str) -> list[Path]:
-    """Write the report, its tables for LaTeX, and the plots of each section where matplotlib is.
+    """Write the report, its tables for LaTeX, and the plots of each section if matplotlib is installed.
 
-    Returns the files written, the report first. Raises `UserError` if the folder cannot be written, or jinja2 is not
-    installed.
+    Returns the files written, the report first. Raises `UserError` without jinja2, or if the folder cannot be written.
     """
     name = report_name(workload)
     report, in_latex = folder / f"{name}.md", folder / f"{name}.tex"
@@ -259,14 +239,14 @@ def all_tables(sections: Sequence[ComparedSection]) -> list[TextTable]:
 
 
 def _draw(section: ComparedSection, folder: Path, name: str) -> dict[str, list[Path]]:
-    """Draw the pictures of a section; the time to targets where several seeds have histories."""
+    """Draw the pictures of a section; the time to targets if several seeds have histories."""
     drawn = {
         "Speed-up over one core": speedup_bars.speedups(section, folder, name),
         "Scaling over ranks": scaling_plot.scaling(section, folder, f"{name}-scaling"),
     }
     if section.to_targets:
         targets, families = section.to_targets
-        title = f"{section.comparison.work.workload} on {section.comparison.work.instance}"
+        title = section.comparison.work.work_name
         to_target = targets_plot.draw_distributions(families, targets, folder, f"{name}-targets", title, "")
         drawn["Time to target"] = to_target
     return drawn

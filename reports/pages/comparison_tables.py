@@ -1,4 +1,4 @@
-"""The tables of a comparison, none wider than a page: what a reader needs, and all other figures in an appendix."""
+"""The tables of a comparison, none wider than a page: essential figures first, all others in an appendix."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ from reports.text.tables import TextTable
 def tables(section: ComparedSection) -> dict[str, TextTable]:
     """Return the tables of a section by name, in the order of the report.
 
-    `results`, `times` and `conditions` are always there; `mixed`, `strong` and `weak` (each with a number), `targets`,
-    `peers`, `seeds` and `published PAPER` where they have rows.
+    `results`, `times` and `conditions` always exist; `mixed`, `strong` and `weak` (each with a number), `targets`,
+    `peers`, `seeds` and `published PAPER` if they have rows.
     """
     comparison = section.comparison
     named = {"results": results(section)}
@@ -46,8 +46,8 @@ def tables(section: ComparedSection) -> dict[str, TextTable]:
         named |= {f"{kind} {number}": curve.table() for number, curve in enumerate(curves, 1)}
     if section.to_targets:
         named["targets"] = targets_table(section)
-    if section.beside:
-        named["peers"] = section.beside.table()
+    if section.solvers:
+        named["peers"] = section.solvers.table()
     for paper, marked in published(comparison):
         named[f"published {paper.name}"] = marked.table
     named |= {"times": times(comparison), "conditions": conditions(comparison)}
@@ -57,7 +57,7 @@ def tables(section: ComparedSection) -> dict[str, TextTable]:
 
 
 def overview(sections: Sequence[ComparedSection]) -> TextTable:
-    """Return a row for each instance: what was the fastest, and what was found."""
+    """Return a row for each instance: the fastest run, and its result."""
 
     def over_one_core(fastest: ComparedRun | None) -> str:
         if fastest is None or fastest.speedup is None:
@@ -67,7 +67,7 @@ def overview(sections: Sequence[ComparedSection]) -> TextTable:
     columns: dict[str, Callable[[ComparedRuns], str]] = {
         "instance": lambda one: one.work.instance,
         "fastest": lambda one: one.label(one.fastest) if one.fastest else "all simulated",
-        ">time": lambda one: seconds(one.fastest.running.median.value if one.fastest else None),
+        ">time": lambda one: seconds(one.fastest.median_s if one.fastest else None),
         ">speed-up over one core": lambda one: over_one_core(one.fastest),
         ">best cost": lambda one: cost(one.work.best_cost),
         "gap": lambda one: gap(one.work.best_cost, one.work.details.get("optimum")),
@@ -77,7 +77,7 @@ def overview(sections: Sequence[ComparedSection]) -> TextTable:
 
 
 def results(section: ComparedSection) -> TextTable:
-    """Return a row per configuration: time, speed-up, rate, and what was measured besides; marks of cautions last."""
+    """Return a row per configuration: time, speed-up, rate, and further measurements; marks of cautions last."""
     comparison = section.comparison
     columns: dict[str, Callable[[ComparedRun], str]] = {
         "run": comparison.label,
@@ -90,7 +90,7 @@ def results(section: ComparedSection) -> TextTable:
         "notes": lambda row: marks(section.cautions, comparison.label(row)),
     }
     optional = (">in communication", ">energy, median")
-    table = TextTable.of(_table_title(comparison), comparison.rows, columns, optional)
+    table = TextTable.of(comparison.work.work_name, comparison.rows, columns, optional)
     return replace(table, notes=[f"Not run: {missing}" for missing in comparison.not_run])
 
 
@@ -113,10 +113,9 @@ def _energy(record: Record) -> str:
 
 
 def targets_table(section: ComparedSection) -> TextTable:
-    """Return the times of each row to the targets, over its seeds."""
     assert section.to_targets is not None
     targets, families = section.to_targets
-    caption = f"{_table_title(section.comparison)}: expected running time to targets"
+    caption = f"{section.comparison.work.work_name}: expected running time to targets"
     return target_tables.make_target_table(caption, families, targets, section.comparison.work.evaluation_unit)
 
 
@@ -124,7 +123,6 @@ def targets_table(section: ComparedSection) -> TextTable:
 
 
 def times(comparison: ComparedRuns) -> TextTable:
-    """Return all times of every configuration."""
     columns: dict[str, Callable[[ComparedRun], Any]] = {
         "run": comparison.label,
         ">repetitions": lambda row: row.running.repetitions,
@@ -135,7 +133,7 @@ def times(comparison: ComparedRuns) -> TextTable:
         ">shortest": lambda row: seconds(row.running.minimum),
         ">longest": lambda row: seconds(row.running.maximum),
     }
-    return TextTable.of(f"{_table_title(comparison)}: all times", comparison.rows, columns)
+    return TextTable.of(f"{comparison.work.work_name}: all times", comparison.rows, columns)
 
 
 def conditions(comparison: ComparedRuns) -> TextTable:
@@ -152,11 +150,7 @@ def conditions(comparison: ComparedRuns) -> TextTable:
         "started": lambda row: _started(row.record),
     }
     unread = (">load before", ">MHz", ">bytes moved", "started")
-    return TextTable.of(f"{_table_title(comparison)}: work and conditions", comparison.rows, columns, unread)
-
-
-def _table_title(comparison: ComparedRuns) -> str:
-    return f"{comparison.work.workload} on {comparison.work.instance}"
+    return TextTable.of(f"{comparison.work.work_name}: work and conditions", comparison.rows, columns, unread)
 
 
 def _moved(record: Record) -> str:
@@ -188,7 +182,7 @@ def seeds(section: ComparedSection) -> TextTable:
     for row in comparison.rows:
         if row in (comparison.fastest, comparison.baseline):
             columns[f">time on {comparison.label(row)}"] = median_of(row)
-    return TextTable.of(f"{_table_title(comparison)}: a row per seed", quality.runs, columns, ("gap",))
+    return TextTable.of(f"{comparison.work.work_name}: a row per seed", quality.runs, columns, ("gap",))
 
 
 # --- papers ---

@@ -1,8 +1,7 @@
-"""The gallery: a report of each paper, an overview, best algorithms, what ranks bring, and a page that shows them.
+"""The gallery: a report of each paper, an overview, best algorithms, the gain by ranks, and an index.
 
-All are made from the records of one folder.
-
-`gallery.toml` in that folder lists the reports with the command lines that made their records, `NAME.jsonl`.
+`gallery.toml` in the folder of the records lists the reports with the command lines that made their records,
+`NAME.jsonl`.
 """
 
 from __future__ import annotations
@@ -32,18 +31,18 @@ from reports.papers.measures import MEASURES
 from reports.papers.paper import Exhibit, Paper
 from reports.papers.placement import find_series
 from reports.plots.style import pyplot
-from reports.records.files import Record, RecordError, UnequalWorkError
+from reports.records.files import Record, RecordError, UnequalWorkError, group_by
 from reports.records.files import load as load_records
-from reports.text.formatting import number
+from reports.text.formatting import ratio, span
 from reports.toml_file import DataFile
 
 DATA, INDEX = "gallery.toml", "index.md"
 FORMATS = ("svg",)
-"""Of the pictures: a repository's page shows them, and they are smaller than PNGs."""
+"""Format of pictures on the repository's pages, smaller than PNG."""
 
 
 class Elsewhere(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A median that the same work took in another place: see `with_other_medians`."""
+    """A median of the same work in another place: see `with_other_medians`."""
 
     workload: str
     instance: str
@@ -60,7 +59,7 @@ class GalleryReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes
     ----------
     name
-        Of a paper, `best`, `overview` or `ranks`; its records are `NAME.jsonl`.
+        Name of a paper, `best`, `overview` or `ranks`; its records are `NAME.jsonl`.
     title, note
         Subject, and further information for readers; the latter may be empty.
     commands
@@ -94,25 +93,21 @@ class GalleryReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def renewed_by(self) -> str:
-        """The command line that records stale runs anew."""
         return self.made_by if self.name in OTHERS else f"make gallery-records ONLY={self.name}"
 
     def records(self, folder: Path) -> list[Record]:
-        """Its records, with what is known of the same work elsewhere; none where there is no file of them."""
+        """Its records, with other medians of the same work; none without a file."""
         path = folder / f"{self.name}.jsonl"
         return [with_other_medians(record, self.elsewhere) for record in load_records(path)] if path.exists() else []
 
     def absent(self, folder: Path) -> str:
-        """That it has no records, and how they are made."""
+        """Message that it has no records, with the command that makes them."""
         return f"{folder / self.name}.jsonl: no records; they are made by `{self.made_by}`"
 
 
 def read(folder: Path) -> list[GalleryReport]:
-    """Read which reports there are.
-
-    Raises `UserError` if the file is not as expected.
-    """
-    file, content = _content(folder)
+    """Read the list of reports. Raises `UserError` if the file is wrong."""
+    file, content = _read_content(folder)
     elsewhere = file.part(list[Elsewhere], content.get("elsewhere", []), "elsewhere")
     entries = []
     for said in content.get("reports", []):
@@ -130,8 +125,7 @@ def read(folder: Path) -> list[GalleryReport]:
     return entries
 
 
-def _content(folder: Path) -> tuple[DataFile, dict[str, list[dict[str, Any]]]]:
-    """Return the file, and its tables."""
+def _read_content(folder: Path) -> tuple[DataFile, dict[str, list[dict[str, Any]]]]:
     file = DataFile(folder / DATA)
     content = file.part(dict[str, list[dict[str, Any]]], file.content, "the file")
     file.among("the file", "key", list(content), ("reports", "elsewhere", "printed"))
@@ -139,19 +133,15 @@ def _content(folder: Path) -> tuple[DataFile, dict[str, list[dict[str, Any]]]]:
 
 
 def read_printed(folder: Path) -> list[PrintedOutput]:
-    """Read which pages have printed output of the gallery's records."""
-    file, content = _content(folder)
+    file, content = _read_content(folder)
     return file.part(list[PrintedOutput], content.get("printed", []), "printed")
 
 
 def with_other_medians(record: Record, elsewhere: Sequence[Elsewhere]) -> Record:
     """Add medians of the same work elsewhere to a record's details, for the cautions.
 
-    Parameters
-    ----------
-    elsewhere
-        Each with `workload`, `instance` and `device_kind` of one rank, some of the record's `parameters` and
-        `execution` settings, the median of the `seconds`, and the place, `where`, as text.
+    ``elsewhere`` has `workload`, `instance` and `device_kind` of one rank, some of the record's `parameters` and
+    `execution` settings, the median of the `seconds`, and the place, `where`, as text.
     """
     known = [
         {"seconds": median.seconds, "where": median.where}
@@ -165,7 +155,7 @@ def with_other_medians(record: Record, elsewhere: Sequence[Elsewhere]) -> Record
 
 
 def _exhibits(name: str) -> Sequence[Exhibit]:
-    """Return the tables and figures of a paper that have data of their own."""
+    """Return the tables and figures of a paper that have their own data."""
     return () if name in OTHERS else tuple(exhibit for exhibit in load(name).exhibits if not exhibit.of)
 
 
@@ -175,7 +165,7 @@ def _exhibits(name: str) -> Sequence[Exhibit]:
 def write(folder: Path, out: Path) -> tuple[list[Path], list[str]]:
     """Write the reports of a folder's records, and the index.
 
-    Returns the files written, the index first, and what has no records.
+    Returns the files written, the index first, and reports without records.
 
     Raises
     ------
@@ -194,8 +184,8 @@ def write(folder: Path, out: Path) -> tuple[list[Path], list[str]]:
             continue
         files, headline = OTHERS.get(entry.name, _paper)(entry, records, out)
         written += files
-        _say_staleness(files[0], provenance.stale_line(records, entry.renewed_by))
-        parts.append(_part(entry, records, headline, files))
+        _insert_stale_line(files[0], provenance.stale_line(records, entry.renewed_by))
+        parts.append(_index_entry(entry, records, headline, files))
     index = out / INDEX
     with written_into(out):
         index.write_text(fill("index.md.j2", parts=parts), encoding="utf-8")
@@ -203,10 +193,7 @@ def write(folder: Path, out: Path) -> tuple[list[Path], list[str]]:
 
 
 def differences(folder: Path) -> list[str]:
-    """Return the lines of a folder's pages that differ from its records, and the reports without records.
-
-    Raises `UserError` as `write` does.
-    """
+    """Return the lines of a folder's pages that differ from its records, and reports without records."""
     with tempfile.TemporaryDirectory() as temporary:
         written, differing = write(folder, Path(temporary))
         for path in written:
@@ -219,19 +206,17 @@ def differences(folder: Path) -> list[str]:
 
 
 def stale_reports(folder: Path) -> list[str]:
-    """Return a line for each report with records of earlier kernels or searches."""
     said = [(entry, provenance.stale_line(entry.records(folder), entry.renewed_by)) for entry in read(folder)]
     return [f"{folder / one.name}.md: {line}" for one, line in said if line]
 
 
-def _say_staleness(page: Path, line: str) -> None:
-    """Put a line about stale runs below the title of a page."""
+def _insert_stale_line(page: Path, line: str) -> None:
     title, *rest = page.read_text(encoding="utf-8").split("\n\n", 1)
     page.write_text("\n\n".join(filter(None, [title, line, *rest])), encoding="utf-8")
 
 
 def difference(path: Path, there: str, expected: str) -> list[str]:
-    """Return the lines in which a file differs from what is expected of it; lines about stale runs are left out.
+    """Return the lines in which a file differs from the expected text, without lines about stale runs.
 
     Each change of a kernel makes runs stale, and makes no page wrong.
     """
@@ -281,8 +266,8 @@ def _ranks(entry: GalleryReport, records: Sequence[Record], out: Path) -> tuple[
 
 
 def _best(entry: GalleryReport, records: Sequence[Record], out: Path) -> tuple[list[Path], str]:
-    found = best_algorithms(records)
-    return best.write(found, out, entry.made_by, FORMATS), best.headline(found)
+    works = best_algorithms(records)
+    return best.write(works, out, entry.made_by, FORMATS), best.headline(works)
 
 
 OTHERS = {best.NAME: _best, overview.NAME: _overview, ranks.NAME: _ranks}
@@ -290,15 +275,12 @@ OTHERS = {best.NAME: _best, overview.NAME: _overview, ranks.NAME: _ranks}
 
 
 def overview_of(records: Iterable[Record], why: str = "") -> Overview:
-    """Make the overview of records alone: workloads in the order in which they ran, without what did not run."""
-    by_workload: dict[str, list[Record]] = {}
-    for record in records:
-        by_workload.setdefault(record.workload, []).append(record)
-    lines = tuple(_line(workload, found) for workload, found in by_workload.items())
-    return Overview(lines, why=why)
+    """Make an overview of records: workloads in running order, without configurations that did not run."""
+    return Overview(tuple(map(_overview_row, group_by(records, lambda record: record.workload))), why=why)
 
 
-def _line(workload: str, records: Sequence[Record]) -> OverviewRow:
+def _overview_row(records: Sequence[Record]) -> OverviewRow:
+    workload = records[0].workload
     try:
         return OverviewRow(workload, "", compare(records))
     except (UnequalWorkError, RecordError) as error:
@@ -309,9 +291,9 @@ def _line(workload: str, records: Sequence[Record]) -> OverviewRow:
 
 
 def _ranges(what: str, ratios: Sequence[tuple[str, ComparedRun, float]], records: Sequence[Record]) -> str:
-    """Return ratios by device, from the least to the greatest, as text; only those of GPUs if there are any.
+    """Return ratios by device as text, from the least to the largest; only those of GPUs if there are any.
 
-    The baseline has ratio 1, and is left out.
+    The baseline, with ratio 1, is left out.
     """
     ratios = [ratio for ratio in ratios if ratio[2] != 1]
     of_gpus = [ratio for ratio in ratios if ratio[1].record.device_kind == "gpu"]
@@ -337,14 +319,12 @@ def _by_whose(figures: Sequence[tuple[str, float]]) -> dict[str, list[float]]:
 
 def _range(ratios: tuple[str, Sequence[float]]) -> str:
     whose, values = ratios
-    ends = dict.fromkeys(f"{number(value)}x" for value in (min(values), max(values)))
-    return f"{whose} {' to '.join(ends)}"
+    return f"{whose} {span(ratio(min(values)), ratio(max(values)))}"
 
 
-def _part(
+def _index_entry(
     entry: GalleryReport, records: Sequence[Record], headline: str, files: Sequence[Path]
 ) -> Mapping[str, object]:
-    """Return the index's data of a report."""
     report = files[0].name
     pictures = [path.name for path in files if path.suffix == ".svg"]
     wanted = f"{entry.picture}.svg"

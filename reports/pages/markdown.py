@@ -18,11 +18,11 @@ from reports.twelve_rules.verdicts import RULES_MARK, decide_rules, insert_rules
 TEMPLATES = Path(__file__).parent / "templates"
 FILTERS = (grouped, machine, per_cent, ratio, seconds)
 NO_MEANS = {"means": {}, "mean_ratios": "", "assumed_normal": "", "joined": ""}
-"""Properties of a report that averages nothing and joins no points."""
+"""Properties of a report without means and joined points."""
 
 
 def statistics_of(rows: Sequence[ComparedRun]) -> dict[str, Any]:
-    """Return what a template needs to describe the intervals."""
+    """Return the values for a template's description of the intervals."""
     return {
         "resamples": RESAMPLES,
         "few_repetitions": any(row.running.repetitions < LEAST_FOR_COVERAGE for row in rows),
@@ -32,16 +32,13 @@ def statistics_of(rows: Sequence[ComparedRun]) -> dict[str, Any]:
 
 
 def fill(name: str, **values: Any) -> str:
-    """Fill a template, with at most one empty line between two paragraphs.
-
-    Raises `UserError` if jinja2 is not installed.
-    """
+    """Fill a template, with at most one empty line between paragraphs. Raises `UserError` without jinja2."""
     try:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
     except ImportError:
         raise UserError("jinja2 is missing: pip install -e '.[report]'") from None
 
-    # Markdown for readers and not HTML: nothing is escaped but the cells of tables.
+    # Markdown, not HTML: only cells of tables are escaped.
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
@@ -57,14 +54,8 @@ def fill_with_rules(
 ) -> str:
     """Fill a template that has a place for the twelve rules of Hoefler and Belli, decided from records and the page.
 
-    Parameters
-    ----------
-    shown
-        As `decide_rules` takes it; empty: without the rules.
-    properties
-        Of `ReportProperties`, but the page and those of `NO_MEANS` that are as there.
-    values
-        For the template.
+    ``shown`` is as in `decide_rules`, or empty for no rules. ``properties`` are those of `ReportProperties`, without
+    the page and those equal to `NO_MEANS`; ``values`` are for the template.
     """
     page = fill(name, rules=RULES_MARK if shown else "", **values)
     if not shown:

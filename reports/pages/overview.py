@@ -12,27 +12,21 @@ from reports.pages.markdown import fill_with_rules, remove_files, written_into
 from reports.plots import heat_map
 from reports.plots.heat_map import select_part, shortened, split_device
 from reports.plots.style import FORMATS
+from reports.records.files import group_by
 from reports.records.schema import HASH_SCOPES
 from reports.text.formatting import listed, ratio_interval, seconds, seconds_interval
 from reports.text.tables import TERMINAL, TextTable
 
 NAME = "overview"
 NAME_WIDTH = 18
-"""Most columns of a terminal for the first column."""
+"""Largest width of the first column on a terminal."""
 PICTURE = "Speed-up over one core, workload by device"
 
 
 def render(overview: Overview, picture: str | None = None, made_by: str = "") -> str:
-    """Return the report's text.
+    """Return the report's text of an overview with at least one run.
 
-    Parameters
-    ----------
-    overview
-        With at least one run.
-    picture
-        Address of the heat map, relative to the report.
-    made_by
-        The command line that made the records.
+    ``picture`` is the address of the heat map, relative to the report; ``made_by`` the command line of the records.
     """
     compared = [line for line in overview.lines if line.comparison]
     return fill_with_rules(
@@ -71,22 +65,18 @@ def _table(overview: Overview) -> TextTable:
 
 def _proven(compared: Sequence[OverviewRow]) -> list[str]:
     """Return the meaning of the runs' hashes; runs with equal results may have done unequal work."""
-    by_scope: dict[str, list[OverviewRow]] = {}
-    for line in compared:
-        assert line.comparison is not None
-        by_scope.setdefault(line.comparison.work.hash_scope, []).append(line)
     said = []
-    for scope, lines in by_scope.items():
+    for lines in group_by(compared, lambda line: line.comparison.work.hash_scope if line.comparison else ""):
+        assert lines[0].comparison is not None
+        work = lines[0].comparison.work
         unequal = [line.workload for line in lines if len({row.record.evaluations for row in line.rows}) > 1]
         unlike = f" (unequal numbers of evaluations: {listed(unequal)})" if unequal else ""
-        proven = lines[0].comparison.work.proven if lines[0].comparison else ""
         names = listed([line.workload for line in lines])
-        said.append(f"{names}: {proven}, by the hash of {HASH_SCOPES[scope]}{unlike}")
+        said.append(f"{names}: {work.proven}, by the hash of {HASH_SCOPES[work.hash_scope]}{unlike}")
     return said
 
 
 def _times(compared: Sequence[OverviewRow]) -> TextTable:
-    """Make the table of all runs, with their intervals and extremes."""
     columns: dict[str, Callable[[tuple[OverviewRow, ComparedRun]], str]] = {
         "workload": lambda of: of[0].workload,
         "run": lambda of: of[0].comparison.label(of[1]) if of[0].comparison else "",
@@ -99,7 +89,7 @@ def _times(compared: Sequence[OverviewRow]) -> TextTable:
 
 
 def plain_text(overview: Overview, width: int = TERMINAL) -> str:
-    """The table for a terminal: two lines a workload, times above speed-ups; columns that do not fit stand below."""
+    """Return the table for a terminal: two lines a workload, times above speed-ups; further columns follow below."""
     devices = list(overview.devices)
     cells = {(line.workload, name): overview.words(line, line.on(name)) for line in overview.lines for name in devices}
     lefts = [text for line in overview.lines for text in (line.workload, f"  {line.instance}")]
@@ -125,17 +115,14 @@ def plain_text(overview: Overview, width: int = TERMINAL) -> str:
 
 
 def remove(folder: Path) -> None:
-    """Remove an earlier overview, but not its records.
-
-    Raises `OSError` if the system refuses.
-    """
+    """Remove an earlier overview, but not its records. Raises `OSError` if the system refuses."""
     remove_files(folder, *(f"{NAME}.{form}" for form in ("md", *FORMATS)))
 
 
 def write(overview: Overview, folder: Path, made_by: str = "", formats: Sequence[str] = FORMATS) -> list[Path]:
-    """Write the report, and the heat map where there is matplotlib and a ratio over enough work of one core.
+    """Write the report, and with matplotlib the heat map if some ratio is over enough work of one core.
 
-    Returns the files, the report first. Raises `UserError` if the folder cannot be written, or jinja2 is not installed.
+    Returns the files, the report first. Raises `UserError` without jinja2, or if the folder cannot be written.
     """
     report = folder / f"{NAME}.md"
     with written_into(folder):

@@ -62,14 +62,12 @@ def write(
     earlier: Sequence[Exhibit] = (),
     partial: str = "",
 ) -> list[Path]:
-    """Write the report of some exhibits of a paper, named after the paper, and their plots.
-
-    Returns the files written, the report first.
+    """Write the report of some exhibits of a paper, named after the paper, and their plots; return the files.
 
     Parameters
     ----------
-    paper, exhibits
-        Paper and exhibits to report, in this order.
+    exhibits
+        Exhibits to report, in this order.
     records
         Records of runs; those of other papers' workloads are left out.
     not_made
@@ -116,12 +114,7 @@ def write(
 def write_all(records: Sequence[Record], folder: Path) -> list[Path]:
     """Write a report for every paper that measured a workload of the records, with all its exhibits.
 
-    Raises
-    ------
-    UserError
-        No paper measured a workload, or as `write`.
-    RecordError
-        There are no records that count.
+    Raises `UserError` if there is no such paper, or as `write`; `RecordError` if no record counts.
     """
     if not records:
         raise RecordError("no records to fill tables with")
@@ -148,7 +141,6 @@ def exhibits_in(folder: Path, paper: Paper) -> list[Exhibit]:
 
 
 def remove(folder: Path, paper: Paper) -> None:
-    """Remove an earlier report of a paper, and its plots."""
     pictures = (f"{paper.name}-*.{form}" for form in FORMATS)
     remove_files(folder, f"{paper.name}.md", f"{paper.name}.tex", *pictures)
 
@@ -210,7 +202,6 @@ def _text(
 
 
 def _part(exhibit: Exhibit, filled: FilledExhibit, pictures: Sequence[Path]) -> dict[str, Any]:
-    """Return the template's data of an exhibit."""
     drawing = bool(exhibit.of)
     marked = None if drawing else make_table(filled)
     missing = () if drawing else filled.missing
@@ -233,14 +224,14 @@ def _part(exhibit: Exhibit, filled: FilledExhibit, pictures: Sequence[Path]) -> 
 
 
 def _disagreements(paper: Paper, exhibits: Sequence[Exhibit]) -> TextTable | None:
-    """Those of a paper that touch one of the exhibits shown, or none in particular."""
+    """Return a paper's disagreements on the shown exhibits, or on none in particular."""
     there = {exhibit.number for exhibit in exhibits} | {exhibit.of for exhibit in exhibits}
     disagreements = [known for known in paper.disagreements if not known.exhibits or there.intersection(known.exhibits)]
     return TextTable.of("Inconsistencies in the paper", disagreements, DISAGREEMENTS) if disagreements else None
 
 
 def _without_ours(filled: FilledExhibit) -> tuple[int, int]:
-    """Count the rows of an exhibit that have no run of ours, and all rows."""
+    """Count the rows of an exhibit without a run of ours, and all rows."""
     ours = {datum.line for datum in filled.ours}
     return sum(line.key not in ours for line in filled.lines), len(filled.lines)
 

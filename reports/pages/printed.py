@@ -1,4 +1,4 @@
-"""Figures of pages that are written by hand, checked against records."""
+"""Figures of hand-written pages, checked against records."""
 
 from __future__ import annotations
 
@@ -17,35 +17,26 @@ BLOCK = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 FIGURE = re.compile(r"(?<![\w.,])\d[\d.,]*\s?(?:ns|µs|ms|s|min|h|x|times)\b|×\d[\d.,]*")
-"""A time or a ratio."""
-APART = re.compile(r"^```.*?^```$|`[^`]*`|<!-- table .*?<!-- end \S+ -->", re.MULTILINE | re.DOTALL)
-"""Code, and tables that are made from records."""
+CODE_AND_TABLES = re.compile(r"^```.*?^```$|`[^`]*`|<!-- table .*?<!-- end \S+ -->", re.MULTILINE | re.DOTALL)
+"""Code, and tables made from records."""
 
 
 def prose_figures(page: Path, text: str) -> list[str]:
     """Return a line for each time or ratio in the prose of a page that is in none of its tables and blocks."""
-    recorded = "".join(APART.findall(text))
-    figures = [one for one in dict.fromkeys(FIGURE.findall(APART.sub("", text))) if one not in recorded]
+    recorded = "".join(CODE_AND_TABLES.findall(text))
+    figures = [one for one in dict.fromkeys(FIGURE.findall(CODE_AND_TABLES.sub("", text))) if one not in recorded]
     return [f"{page}: {figure}: expected a figure of a table or a block of this page" for figure in figures]
 
 
 class PrintedOutput(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A page with blocks of text that `onekernel compare` printed.
-
-    Attributes
-    ----------
-    page
-        The page, relative to the gallery.
-    records
-        File of records in the gallery.
-    """
+    """A page, relative to the gallery, with blocks printed by `onekernel compare`, and the gallery's records."""
 
     page: str
     records: str
 
 
 def printed_differences(output: PrintedOutput, folder: Path) -> list[str]:
-    """Return the lines of a page's blocks that its records do not give, `...` left out, and figures in its prose.
+    """Return the lines of a page's blocks that its records do not give, except `...`, and figures in its prose.
 
     Raises `UserError` if the page cannot be read or has no block, or its records are damaged.
     """

@@ -8,19 +8,19 @@ from typing import Any
 from reports.comparison.machines import letter_machines
 from reports.records.files import Record, merge
 from reports.records.sources import is_stale
-from reports.text.formatting import cores, grouped, listed
+from reports.text.formatting import cores, counted, listed, span
 
 STALE = "Stale: "
-"""Beginning of a line about runs of earlier sources, alone in its paragraph."""
+"""Beginning of a line about runs of earlier sources, in a separate paragraph."""
 
 
 def devices(records: Sequence[Record]) -> str:
-    """Return the processors of the machines, with their numbers of cores, and the GPUs that ran something."""
+    """Return the processors of the machines, with their numbers of cores, and the used GPUs."""
     processors = [_processor(environment) for environment in letter_machines(records).values()]
     gpus = [
         str(record.details.get("device_name") or record.backend) for record in records if record.device_kind == "gpu"
     ]
-    # CUDA and OpenCL may call the same GPU by names of which one is a part of the other.
+    # CUDA and OpenCL may name the same GPU differently, one name a part of the other.
     names = [name for name in dict.fromkeys(gpus) if not any(name != longer and name in longer for longer in gpus)]
     return listed([*names, *dict.fromkeys(processors)])
 
@@ -30,18 +30,17 @@ def _processor(environment: Mapping[str, Any]) -> str:
 
 
 def dates(records: Sequence[Record]) -> str:
-    """Return the day, or the first and the last; empty where none is recorded."""
+    """Return the day, or the first and the last; empty if none is recorded."""
     days = sorted(
         repetition.started_at[:10] for record in records for repetition in record.repetitions if repetition.started_at
     )
-    return " to ".join(dict.fromkeys((days[0], days[-1]))) if days else ""
+    return span(days[0], days[-1]) if days else ""
 
 
 def runs(records: Sequence[Record]) -> str:
-    """Return the number of runs, and of all their repetitions, as text."""
     merged = merge(records)
     repetitions = sum(len(record.repetitions) for record in merged)
-    return f"{_count(len(merged), 'run')}, {_count(repetitions, 'repetition')} in all"
+    return f"{counted(len(merged), 'run')}, {counted(repetitions, 'repetition')} in all"
 
 
 def stale_line(records: Sequence[Record], renewed_by: str) -> str:
@@ -51,7 +50,7 @@ def stale_line(records: Sequence[Record], renewed_by: str) -> str:
     if not count:
         return ""
     return (
-        f"{STALE}{count} of {_count(len(merged), 'run')} (earlier or unrecorded kernels and search); "
+        f"{STALE}{count} of {counted(len(merged), 'run')} (earlier or unrecorded kernels and search); "
         f"`{renewed_by}` renews them."
     )
 
@@ -59,9 +58,5 @@ def stale_line(records: Sequence[Record], renewed_by: str) -> str:
 def repetitions(records: Sequence[Record]) -> str:
     """Return the number of repetitions of each run as text: one number, or the least and the most."""
     counts = sorted({len(record.repetitions) for record in merge(records)})
-    spread = " to ".join(str(one) for one in dict.fromkeys((counts[0], counts[-1])))
+    spread = span(str(counts[0]), str(counts[-1]))
     return f"{spread} repetition{'' if spread == '1' else 's'}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{grouped(number)} {what}{'' if number == 1 else 's'}"

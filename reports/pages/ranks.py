@@ -12,20 +12,20 @@ from statistics import median
 from typing import NamedTuple
 
 from core.errors import UserError
-from reports.comparison.machines import letter_machines
+from reports.comparison.machines import describe_machines
 from reports.comparison.speedups import PROBLEM_FIELDS, ratio_obstacles
 from reports.pages.markdown import fill, written_into
 from reports.pages.provenance import devices, repetitions
 from reports.records.files import Record, UnequalWorkError, group_by, merge
 from reports.statistics.medians import Estimate, ratio_of_medians
-from reports.text.formatting import grouped, machine, per_cent, ratio_interval, seconds
+from reports.text.formatting import grouped, per_cent, ratio_interval, seconds
 from reports.text.tables import TextTable
 
 NAME = "ranks"
 
 
 class RankGain(NamedTuple):
-    """One work by one rank and by several, with the same hash, and how many times as fast the ranks together are."""
+    """One work by one rank and by several, with the same hash, and the speed-up of all ranks."""
 
     alone: Record
     together: Record
@@ -33,7 +33,7 @@ class RankGain(NamedTuple):
 
 
 def rank_gains(records: Iterable[Record]) -> list[RankGain]:
-    """Every work of which there are runs of one rank and of several on the same kind of device, in order.
+    """Return every work with runs of one rank and of several on the same kind of device, in order.
 
     Raises `UnequalWorkError` if two runs of one work have different hashes.
     """
@@ -45,8 +45,7 @@ def rank_gains(records: Iterable[Record]) -> list[RankGain]:
                 continue
             if alone.hash != together.hash:
                 raise UnequalWorkError(
-                    f"{alone.workload} on {alone.instance}: hash {together.hash} of {together.ranks} ranks, "
-                    f"{alone.hash} of one"
+                    f"{alone.work_name}: hash {together.hash} of {together.ranks} ranks, {alone.hash} of one"
                 )
             over = ratio_of_medians(alone.running_seconds, together.running_seconds)
             gains.append(RankGain(alone, together, over))
@@ -54,7 +53,6 @@ def rank_gains(records: Iterable[Record]) -> list[RankGain]:
 
 
 def render(gains: Sequence[RankGain], made_by: str = "") -> str:
-    """Return the report's text."""
     columns: dict[str, Callable[[RankGain], str]] = {
         "workload": lambda one: one.alone.workload,
         "instance": lambda one: one.alone.instance,
@@ -76,7 +74,7 @@ def render(gains: Sequence[RankGain], made_by: str = "") -> str:
         repetitions=repetitions(records),
         unconfirmed=list(dict.fromkeys(unconfirmed)),
         devices=devices(records),
-        machines=[machine(environment) for environment in letter_machines(records).values()],
+        machines=describe_machines(records),
     )
 
 

@@ -41,7 +41,7 @@ from reports.toml_file import DataFile
 DATA = "results.toml"
 WIDTH = 120
 MARK = re.compile(r"\s*<!--\s*(table|end)\b.*", re.IGNORECASE)
-"""A line that is a mark, or was meant as one."""
+"""A line that is a mark, or looks like one."""
 BEGIN = re.compile(r"<!-- table (?P<name>\S+): made by python -m reports results -->")
 END = re.compile(r"<!-- end (?P<name>\S+) -->")
 EXPECTED = "`<!-- table NAME: made by python -m reports results -->` or `<!-- end NAME -->`"
@@ -50,7 +50,7 @@ MEASURES_OF_NOTES = {"its baseline": {"speedup"}, "no baseline": {"speedup"}, "n
 
 
 class UnfilledError(UserError):
-    """A table for which no run is recorded, or not even records are there."""
+    """A table without a recorded run, or without records."""
 
     exit_code = 1
 
@@ -90,19 +90,19 @@ class FigureChoice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RowChoice(FigureChoice, frozen=True, kw_only=True):
-    """The part of a choice that a row says."""
+    """A row's part of a choice."""
 
     label: str
 
 
 class ColumnChoice(FigureChoice, frozen=True, kw_only=True):
-    """The part of a choice that a column says."""
+    """A column's part of a choice."""
 
     heading: str
 
 
 class TableChoice(FigureChoice, frozen=True, kw_only=True):
-    """A table of the file: what all its cells say, and rows and columns."""
+    """A table of the file: the common part of its cells, and rows and columns."""
 
     name: str
     paper: str
@@ -112,14 +112,14 @@ class TableChoice(FigureChoice, frozen=True, kw_only=True):
 
 
 class ResultsContent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The file: the page that has the tables, and the tables, each a `TableChoice`."""
+    """The file: the page with the tables, and the tables, each a `TableChoice`."""
 
     page: str
     tables: list[dict[str, Any]]
 
 
 class ResultsTable(NamedTuple):
-    """A table of the page: what the file says of it, its paper, and the choice of each cell, by row and column."""
+    """A table of the page: its entry in the file, its paper, and the choice of each cell, by row and column."""
 
     choice: TableChoice
     paper: Paper
@@ -127,18 +127,12 @@ class ResultsTable(NamedTuple):
 
 
 def page_path(folder: Path) -> Path:
-    """Return the path of the page with the tables, which the file names relative to the folder.
-
-    Raises `UserError` as `read` does.
-    """
+    """Return the path of the page, which the file names relative to the folder; raises as `read`."""
     return folder / _content(folder)[1].page
 
 
 def read(folder: Path) -> dict[str, ResultsTable]:
-    """Read the tables, by name.
-
-    Raises `UserError` if the file is not as expected; it names the table, the value and what was expected.
-    """
+    """Read the tables, by name. Raises `UserError` with table, value and expected value."""
     file, content = _content(folder)
     tables: dict[str, ResultsTable] = {}
     for said in content.tables:
@@ -183,7 +177,7 @@ def _choice(file: DataFile, place: str, paper: Paper, said: Mapping[str, Any]) -
 
 
 def find_exhibit(paper: Paper, choice: FigureChoice) -> Exhibit:
-    """Return the exhibit of a choice: of several halves of a table the first that has the row."""
+    """Return the exhibit of a choice: the first half of a table that has the row."""
     exhibits = [exhibit for exhibit in paper.exhibits if exhibit.name == choice.exhibit and not exhibit.of]
     return next(
         (exhibit for exhibit in exhibits if any(line.key == choice.line for line in exhibit.lines)), exhibits[0]
@@ -191,7 +185,7 @@ def find_exhibit(paper: Paper, choice: FigureChoice) -> Exhibit:
 
 
 def column_headings(exhibit: Exhibit, choice: FigureChoice) -> Sequence[str]:
-    """Headings of the columns that a choice may mean, of the paper's machine where it names one."""
+    """Return the headings of a choice's columns, for the paper's machine if it names one."""
     return [
         column.heading
         for column in exhibit.columns
@@ -205,14 +199,10 @@ def column_headings(exhibit: Exhibit, choice: FigureChoice) -> Sequence[str]:
 
 
 def filled_table(table: ResultsTable, records: Sequence[Record], report: str) -> tuple[str, list[str]]:
-    """Fill a table: its text, and the labels of the rows that are left out since nothing of ours ran for them.
+    """Fill a table: its text, and labels of the rows left out without a run of ours.
 
-    Raises
-    ------
-    UnfilledError
-        None of its rows has a run of ours.
-    UnequalWorkError
-        Two runs of the same instance, seed and parameters did not do the same work.
+    Raises `UnfilledError` without any run, and `UnequalWorkError` if runs of the same instance, seed and parameters
+    differ.
     """
     paper, evidence = table.paper, gather_evidence(table.paper, records)
 
@@ -223,7 +213,7 @@ def filled_table(table: ResultsTable, records: Sequence[Record], report: str) ->
 
     def data_of(choice: FigureChoice) -> Sequence[Datum]:
         exhibit = find_exhibit(paper, choice)
-        return _data(exhibit_of(exhibit.name, exhibit.title, choice.shows), choice, paper)
+        return _candidates(exhibit_of(exhibit.name, exhibit.title, choice.shows), choice, paper)
 
     rows, left_out = [], []
     for row, choices in zip(table.choice.rows, table.cells, strict=True):
@@ -240,7 +230,7 @@ def filled_table(table: ResultsTable, records: Sequence[Record], report: str) ->
 
     def words(choice: FigureChoice, data: Sequence[Datum]) -> str:
         if choice.machine:
-            return "<br>".join(_published(datum, choice) for datum in data)
+            return "<br>".join(_published_text(datum, choice) for datum in data)
         marked = [replace(datum, notes=tuple(note for note in datum.notes if note not in common)) for datum in data]
         return cell_text(marked, marks) or (NOT_RUN if _might_run(paper, choice) else "")
 
@@ -251,10 +241,9 @@ def filled_table(table: ResultsTable, records: Sequence[Record], report: str) ->
     return "\n\n".join(filter(None, parts)) + "\n", left_out
 
 
-def _data(filled: FilledExhibit, choice: FigureChoice, paper: Paper) -> Sequence[Datum]:
-    """Return the candidates for a cell."""
+def _candidates(filled: FilledExhibit, choice: FigureChoice, paper: Paper) -> Sequence[Datum]:
     if not choice.machine:
-        return [_shortened(filled, datum, choice) for datum in filled.ours if _chosen(filled, datum, choice)]
+        return [_shortened(filled, datum, choice) for datum in filled.ours if _fits(filled, datum, choice)]
     headings, wanted = column_headings(filled.exhibit, choice), (choice.line, paper.machines[choice.machine].short)
     return [
         datum
@@ -281,8 +270,7 @@ def _origin(table: ResultsTable, used: Sequence[Datum], report: str) -> str:
     return "\n\n".join(filter(None, [_wrapped(words), stale]))
 
 
-def _chosen(filled: FilledExhibit, datum: Datum, choice: FigureChoice) -> bool:
-    """Return True if our run fits a choice."""
+def _fits(filled: FilledExhibit, datum: Datum, choice: FigureChoice) -> bool:
     assert datum.row is not None
     record = datum.row.record
     series = find_series(filled.exhibit, record)
@@ -296,9 +284,9 @@ def _chosen(filled: FilledExhibit, datum: Datum, choice: FigureChoice) -> bool:
 
 
 def _shortened(filled: FilledExhibit, datum: Datum, choice: FigureChoice) -> Datum:
-    """Return a run of ours as the page tells it.
+    """Return a run of ours in the page's form.
 
-    Headings name its device and its settings, and a note on a figure that no cell shows says nothing.
+    Headings name its device and settings, and a note on a figure that no cell shows is omitted.
     """
     assert datum.row is not None
     asked = run_parameters(datum.row.record)
@@ -313,8 +301,8 @@ def _shortened(filled: FilledExhibit, datum: Datum, choice: FigureChoice) -> Dat
     return replace(datum, words=words, notes=tuple(notes))
 
 
-def _published(datum: Datum, choice: FigureChoice) -> str:
-    """A published figure: as printed, or the measures that are asked for, of which a paper's ratios may be derived."""
+def _published_text(datum: Datum, choice: FigureChoice) -> str:
+    """Return a published figure as printed, or its requested measures, some of which may be derived ratios."""
     if not choice.shows:
         return "<br>".join(filter(None, datum.words))
     values = [(name, datum.values[name]) for name in choice.shows if name in datum.values]
@@ -329,7 +317,7 @@ def _wrapped(text: str, indent: str = "") -> str:
 
 
 class FilledPage(NamedTuple):
-    """A page with its tables from the records, what of it could not be made, and what a reader should know."""
+    """A page with its tables from the records, failures, and remarks for readers."""
 
     before: str
     after: str
@@ -338,17 +326,14 @@ class FilledPage(NamedTuple):
 
 
 def fill(page: Path, folder: Path) -> FilledPage:
-    """Put the tables of a page between their marks; one that cannot be made stays as it is.
+    """Put the tables of a page between their marks; a table that cannot be made stays as it is.
 
-    Parameters
-    ----------
-    folder
-        Of the records, with `gallery.toml` and `results.toml`.
+    ``folder`` has the records, `gallery.toml` and `results.toml`.
 
     Raises
     ------
     UserError
-        The page cannot be read, its marks are damaged, or one of the two files is not as expected.
+        The page cannot be read, its marks are damaged, or one of the two files is wrong.
     UnequalWorkError, RecordError
         Records cannot be compared, or one of them is damaged.
     """
@@ -380,7 +365,7 @@ def fill(page: Path, folder: Path) -> FilledPage:
 def _filled(
     table: ResultsTable, entries: Mapping[str, GalleryReport], folder: Path, page: Path
 ) -> tuple[str, list[str]]:
-    """Return a table from its paper's records; as `filled_table`, also where there are no records."""
+    """Return a table from its paper's records, as `filled_table`; also without records."""
     name, paper = table.choice.name, table.paper.name
     if paper not in entries:
         raise UserError(f"{folder / gallery.DATA}: expected a report {paper!r}, which table {name} is from")
@@ -426,5 +411,5 @@ def blocks(page: Path, lines: list[str], tables: Collection[str]) -> dict[str, t
 
 
 def differences(page: Path, filled: FilledPage) -> list[str]:
-    """Return the lines in which a page is not what the records say, and figures outside its tables."""
+    """Return the lines in which a page differs from its records, and figures outside its tables."""
     return difference(page, filled.before, filled.after) + prose_figures(page, filled.before)

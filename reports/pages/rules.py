@@ -26,7 +26,6 @@ exit code: 0 no rule is broken, 1 a rule is broken, 2 a user mistake
 
 
 def rules_help() -> str:
-    """Return the end of the help: the rules, verdicts and exit codes."""
     rules = [
         textwrap.fill(rule.text, 79, initial_indent=f"{number:4}. ", subsequent_indent=" " * 6)
         for number, rule in enumerate(RULES, 1)
@@ -35,10 +34,7 @@ def rules_help() -> str:
 
 
 def report_properties(about: Path | None, page: Path | None) -> ReportProperties:
-    """Read what a report says besides its records.
-
-    Raises `UserError` if a file cannot be read, or a key is unknown or of another type.
-    """
+    """Read a report's properties besides its records. Raises `UserError` for unreadable files and wrong keys."""
     file = DataFile(about) if about else None
     said = file.part(ReportProperties, file.content, "the file") if file else ReportProperties()
     try:

@@ -1,6 +1,6 @@
-"""Page of search statistics: results, success rates and times to targets, and tests.
+"""Page of search statistics: results, success rates, times to targets, and tests, in a section for each instance.
 
-A section for each instance; works may be any algorithms with any parameters.
+Works may be any algorithms with any parameters.
 """
 
 from __future__ import annotations
@@ -34,14 +34,13 @@ PICTURES = {
     "The best cost over evaluations and seconds": ("course", targets.draw_courses),
 }
 Pictures = Mapping[str, Sequence[Path]]
-"""Files by what they show."""
 
 
 # --- tables ---
 
 
 def tables(field: InstanceRuns) -> dict[str, TextTable]:
-    """Return the tables of an instance by name: `results`, `targets` where there are several, `tests 1` and on."""
+    """Return the tables of an instance by name: `results`, `targets` if there are several, `tests 1` and on."""
     named = {"results": _results(field)}
     if len(field.targets.all) > 1:
         named["targets"] = _easier_targets(field)
@@ -49,7 +48,7 @@ def tables(field: InstanceRuns) -> dict[str, TextTable]:
 
 
 def _results(field: InstanceRuns) -> TextTable:
-    """Return a row for each work on each device: costs over its seeds, and how it reached the first target."""
+    """Return a row for each work on each device: costs over its seeds, and success for the first target."""
     target = field.targets.first
     columns: dict[str, Callable[[Any], Any]] = {
         "algorithm": lambda row: row.work,
@@ -87,7 +86,6 @@ def _effort(field: InstanceRuns, expected: Callable[[Any, EffortMeasure], str]) 
 
 
 def _tests(of: str, field: InstanceRuns) -> TextTable:
-    """Return a row for each pair."""
     columns: dict[str, Callable[[Any], Any]] = {
         "one": lambda pair: pair.one,
         "other": lambda pair: pair.other,
@@ -124,7 +122,7 @@ def _best(row: Any) -> str:
 
 
 def _render(fields: Sequence[InstanceRuns], pictures: Sequence[Pictures]) -> str:
-    """Return the report's text; the twelve rules count the seeds of a row, since those are what it shows."""
+    """Return the report's text; the twelve rules count the seeds of a row."""
     entries = [(family.label, _with_a_value_per_seed(family.runs)) for field in fields for family in field.families]
     properties = {
         "figures": [what for picture in pictures for what in picture],
@@ -147,7 +145,6 @@ def _with_a_value_per_seed(runs: Sequence[Record]) -> Record:
 
 
 def _section(field: InstanceRuns, pictures: Pictures) -> dict[str, object]:
-    """Return the template's data of an instance."""
     return {
         "field": field,
         "source": str(field.record.details.get("instance_source") or "source not recorded").rstrip(". "),
@@ -168,10 +165,9 @@ def _budget(row: Any) -> str:
 
 
 def write(fields: Sequence[InstanceRuns], folder: Path) -> list[Path]:
-    """Write the report, its tables for LaTeX, and the pictures of each instance where matplotlib is.
+    """Write the report, its tables for LaTeX, and the pictures of each instance if matplotlib is installed.
 
-    Returns the files written, the report first. Raises `UserError` if the folder cannot be written, or jinja2 is not
-    installed.
+    Returns the files written, the report first. Raises `UserError` without jinja2, or if the folder cannot be written.
     """
     report, in_latex = folder / f"{NAME}.md", folder / f"{NAME}.tex"
     with written_into(folder):
@@ -194,11 +190,5 @@ def _draw(field: InstanceRuns, folder: Path, name: str) -> Pictures:
 
 
 def report_statistics(records: Sequence[Record], asked: float | None, folder: Path) -> list[Path]:
-    """Make the report of records.
-
-    Raises
-    ------
-    RecordError, UnequalWorkError, UserError
-        As `reports.comparison.algorithms.group_by_instance` and `write`.
-    """
+    """Make the report of records; raises as `group_by_instance` and `write`."""
     return write(group_by_instance(records, asked), folder)

@@ -1,4 +1,4 @@
-"""The comparison as a table for a terminal of 80 columns; what does not fit is in the report."""
+"""The comparison as a table for a terminal of 80 columns; the report has further figures."""
 
 from __future__ import annotations
 
@@ -21,28 +21,21 @@ _LEGEND = "from, to: [95 % interval of the median], or shortest..longest time of
 
 
 def show(sections: Sequence[ComparedSection]) -> None:
-    """Print the tables of all sections, for a terminal of 80 columns."""
     for place, section in enumerate(sections):
         print(*lines(section, titled=len(sections) > 1, explained=place == 0), sep="\n")
 
 
 def lines(section: ComparedSection, *, titled: bool = False, explained: bool = True) -> Iterator[str]:
-    """Yield what came out, a row for each run, the notes, the work that all share, and what did not run.
+    """Yield a row for each run, the notes, the common work, and configurations that did not run, in at most 80 columns.
 
-    Times are without compilation; speed-ups are over a run on one core. No line is longer than 80 columns.
-
-    Parameters
-    ----------
-    titled
-        True for the instance's name above.
-    explained
-        True for how intervals are written, and what did not run: once is enough for several instances.
+    Times are without compilation; speed-ups are over a run on one core. ``titled`` puts the instance's name above;
+    ``explained`` adds the form of intervals and missing configurations, once for several instances.
     """
     comparison = section.comparison
     if titled:
         yield from ["", comparison.work.instance]
     yield from _wrapped(headline(comparison, section.nearby))
-    for verdict in section.beside.verdicts() if section.beside else []:
+    for verdict in section.solvers.verdicts() if section.solvers else []:
         yield from _wrapped(verdict.text)
     yield ""
     yield from _table(section).terminal().splitlines()
@@ -67,7 +60,7 @@ def _shared(section: ComparedSection) -> Iterator[str]:
     sentence = cost_sentence(section)
     yield from _wrapped(sentence[0].lower() + sentence[1:])
     if comparison.usual_settings:
-        unless = " (unless its name has others)" if any(map(comparison.settings_apart, _records(comparison))) else ""
+        unless = " (unless its name has others)" if any(map(comparison.unusual_settings, _records(comparison))) else ""
         ways = ", ".join(f"{name} = {value_text(value)}" for name, value in sorted(comparison.usual_settings.items()))
         yield from _wrapped(f"execution settings of every row{unless}: {ways}")
 
@@ -84,7 +77,7 @@ def _table(section: ComparedSection) -> TextTable:
     comparison = section.comparison
     columns: dict[str, Callable[[ComparedRun], str]] = {
         "run": comparison.label,
-        ">time": lambda row: seconds(row.running.median.value),
+        ">time": lambda row: seconds(row.median_s),
         ">from, to": lambda row: _range(row.running),
         ">speed-up": lambda row: ratio(row.speedup),
         f">{comparison.work.evaluation_unit}/s": lambda row: rate(row.rate),

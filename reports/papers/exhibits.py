@@ -2,8 +2,7 @@
 
 A paper's exhibit defines its rows, columns and cells as data (`reports.papers.paper`). A run belongs to the series with
 its options, to the row of its instance (or processors), and to the column of its series, or to a paper's column if
-options distinguish columns. The result is data, which `reports.papers.tables` makes a table and `reports.papers.plots`
-a picture.
+options distinguish columns. `reports.papers.tables` makes a table of the result, `reports.papers.plots` a picture.
 """
 
 from __future__ import annotations
@@ -44,9 +43,9 @@ from reports.statistics.startup import MOST_STARTUP
 from reports.text.formatting import grouped, listed, per_cent
 
 DISTRIBUTED = {"distribute": "always"}
-"""Execution setting of ranks that shared a run out, by order or after a rehearsal."""
+"""Execution setting of ranks that shared a run, by order or after a rehearsal."""
 NO_RECORD = "no record"
-"""Why a series has no run where nothing else is known."""
+"""Default reason for a series without a run."""
 LINEAR_SPACE = "linear space"
 """Method of a longest common subsequence that may find another one of the same length: not equal work."""
 
@@ -67,10 +66,8 @@ class Datum:
         The cell's lines.
     values : mapping
         Numbers by measure.
-    notes : tuple of str
-        Notes on the cell.
-    row : Row or None
-        Ours.
+    row : ComparedRun or None
+        Our run.
     """
 
     line: str
@@ -104,10 +101,8 @@ class FilledExhibit:
 
     Attributes
     ----------
-    exhibit : Exhibit
-    lines : tuple of Line
+    lines : tuple of ExhibitRow
         Rows of the exhibit, and further rows of our runs.
-    published, ours : tuple of Datum
     missing : tuple of (str, str)
         Missing runs, with reasons.
     absent : tuple of (Series, str)
@@ -117,7 +112,7 @@ class FilledExhibit:
     modelled : tuple of Datum
         Cells of the cluster model (`reports.papers.modelled`); no runs.
     not_modelled : tuple of str
-        Headings of columns that it could not fill, because no run on one core is there.
+        Headings of columns that it could not fill without a run on one core.
     """
 
     exhibit: Exhibit
@@ -132,42 +127,36 @@ class FilledExhibit:
 
     @property
     def rows(self) -> list[ComparedRun]:
-        """All our runs."""
         return [datum.row for datum in self.ours if datum.row]
 
 
 @dataclass(frozen=True)
 class PaperEvidence:
-    """Records, compared: what the exhibits of a paper are filled from."""
+    """Compared records for the exhibits of a paper."""
 
     comparisons: tuple[ComparedRuns, ...]
     unconfirmed: tuple[Record, ...]
 
     @property
     def rows(self) -> list[ComparedRun]:
-        """Runs of all works."""
         return [row for comparison in self.comparisons for row in comparison.rows]
 
     @property
     def machines(self) -> Mapping[str, Mapping[str, Any]]:
-        """The machines that they ran on, by letter."""
         return self.comparisons[0].machines if self.comparisons else {}
 
 
 def gather_evidence(paper: Paper, records: Iterable[Record]) -> PaperEvidence:
-    """Compare the records of a paper's workloads, those of equal work with each other; seeds of one family are one run.
+    """Compare the records of a paper's workloads by equal work; seeds of one family are one run.
 
-    Raises
-    ------
-    UnequalWorkError
-        Two runs of the same instance, seed and parameters did not do the same work; says which.
+    Raises `UnequalWorkError` if two runs of the same instance, seed and parameters differ.
     """
     runs = [_distinguished(run) for run in merge(records) if run.workload in paper.workloads()]
     confirmed = [merge_seeds(family) for family in families([run for run in runs if run.verified and run.repetitions])]
-    found = (
+    comparisons = (
         compare_each_problem(confirmed, BaselineSelection(paper.first, paper.plain, paper.same)) if confirmed else []
     )
-    return PaperEvidence(tuple(found), tuple(run for run in runs if not run.verified))
+    return PaperEvidence(tuple(comparisons), tuple(run for run in runs if not run.verified))
 
 
 def fill_exhibit(
@@ -176,15 +165,9 @@ def fill_exhibit(
     machines: Mapping[str, Machine],
     not_made: MissingRuns | None = None,
 ) -> FilledExhibit:
-    """Put the runs that belong to an exhibit into its rows and columns.
+    """Put the runs of an exhibit into its rows and columns.
 
-    Parameters
-    ----------
-    exhibit, evidence
-    machines : mapping
-        The paper's, by key.
-    not_made : NotMade, optional
-        Parts without a run; if absent, the exhibit does not list any.
+    ``machines`` are the paper's, by key; ``not_made`` lists parts without a run, if the caller has a plan.
     """
     placed = list(place_runs(exhibit, evidence.rows))
     kept = choose_runs(exhibit, placed)
@@ -205,7 +188,6 @@ def fill_exhibit(
 
 
 def runs_without_exhibit(paper: Paper, rows: Sequence[ComparedRun]) -> list[ComparedRun]:
-    """Runs that belong to no exhibit of their paper."""
     placed = {id(one.row) for exhibit in paper.exhibits if not exhibit.of for one in place_runs(exhibit, rows)}
     return [row for row in rows if id(row) not in placed]
 
@@ -214,14 +196,13 @@ def runs_without_exhibit(paper: Paper, rows: Sequence[ComparedRun]) -> list[Comp
 
 
 def _distinguished(record: Record) -> Record:
-    """A run as comparisons take it.
+    """Return a run for comparisons.
 
-    A method that may find another solution than others' is among the parameters, and that ranks shared the work out is
-    among the execution settings.
+    A method that may find another solution becomes a parameter, and shared work of ranks an execution setting.
     """
-    found = {LINEAR_SPACE: True} if record.details.get("method") == LINEAR_SPACE else {}
+    linear = {LINEAR_SPACE: True} if record.details.get("method") == LINEAR_SPACE else {}
     shared_out = DISTRIBUTED if record.ranks > 1 and not used_single_rank(record) else {}
-    return replace(record, parameters={**record.parameters, **found}, execution={**record.execution, **shared_out})
+    return replace(record, parameters={**record.parameters, **linear}, execution={**record.execution, **shared_out})
 
 
 # --- cells ---
@@ -249,7 +230,7 @@ def _published(exhibit: Exhibit, machines: Mapping[str, Machine]) -> Iterator[Da
 
 
 def _published_reference(exhibit: Exhibit, line: ExhibitRow, column: ExhibitColumn) -> float | None:
-    """The published seconds that a column's ratio is over: those of the column that is the reference for it."""
+    """Return the published seconds of the column that is the reference for a column's ratio."""
     if not exhibit.reference:
         return None
     wanted = {**column.parameters, **exhibit.reference}
@@ -275,37 +256,37 @@ def _ours(
     common: Mapping[str, Any],
 ) -> Iterator[Datum]:
     rows = evidence.rows
-    for one in kept:
-        of_row = shared_parameters([other.row.record for other in kept if other.line == one.line])
+    for run in kept:
+        of_row = shared_parameters([other.row.record for other in kept if other.line == run.line])
         # A note has the amount of work if rows differ in it. Other values may be defaults of the instance.
         alike = {name: value for name, value in of_row.items() if name in common or name not in exhibit.amounts}
-        beside = [other.row.record for other in placed if same_problem(one, other)]
-        lengths = [row.record for row in rows] if _is_short(exhibit, one.row.record) else None
+        beside = [other.row.record for other in placed if same_problem(run, other)]
+        lengths = [row.record for row in rows] if _is_short(exhibit, run.row.record) else None
         cell = ExhibitCell(
-            one.row, find_reference(exhibit, one, placed), str(exhibit.reference.get("peer", "")), beside, lengths
+            run.row, find_reference(exhibit, run, placed), str(exhibit.reference.get("peer", "")), beside, lengths
         )
-        refused = single_rank_text(one.row.record)
+        refused = single_rank_text(run.row.record)
         words = [f"not shown: {refused}"] if refused else [MEASURES[name].words(cell) for name in exhibit.shows]
         values = {name: value for name in _numbers(exhibit) if (value := MEASURES[name].value(cell)) is not None}
         own = (
             []
             if refused
-            else [*_footnotes(exhibit, one, alike, cell, rows), *filter(None, [missing_solver_text(cell)])]
+            else [*_footnotes(exhibit, run, alike, cell, rows), *filter(None, [missing_solver_text(cell)])]
         )
-        place = one.row.name + (f", machine {one.row.machine}" if len(evidence.machines) > 1 else "")
-        heading = one.series.heading_on(one.row.record.device_kind)
+        place = run.row.name + (f", machine {run.row.machine}" if len(evidence.machines) > 1 else "")
+        heading = run.series.heading_on(run.row.record.device_kind)
         if exhibit.row_by == PROCESSORS:
             words = [place, *words]
         else:
             heading = f"{heading}: {place}"
         yield Datum(
-            one.line.key,
-            one.column.heading if one.column else heading,
-            heading if one.column else "",
+            run.line.key,
+            run.column.heading if run.column else heading,
+            heading if run.column else "",
             tuple(word for word in words if word),
             {} if refused else values,
             tuple(own),
-            one.row,
+            run.row,
         )
 
 
@@ -319,37 +300,33 @@ def _numbers(exhibit: Exhibit) -> list[str]:
 
 
 def _footnotes(
-    exhibit: Exhibit, one: PlacedRun, common: Mapping[str, Any], cell: ExhibitCell, rows: Sequence[ComparedRun]
+    exhibit: Exhibit, run: PlacedRun, common: Mapping[str, Any], cell: ExhibitCell, rows: Sequence[ComparedRun]
 ) -> Iterator[str]:
-    """Yield what has to be said of a run in its cell.
+    """Yield the notes on a run in its cell.
 
-    Parameters
-    ----------
-    exhibit, one, cell
-        Place of the run.
-    common : mapping
-        Parameters that all runs of its row share.
-    rows : sequence of Row
-        All runs of the paper, which explain a load that was there before.
+    ``common`` has the parameters of all runs of its row; ``rows`` are all runs of the paper, which explain an earlier
+    load.
     """
-    record = one.row.record
-    yield from one.row.labels
-    found = doubts(one.row, [row.record for row in rows])
-    yield from (text for text in found if "speedup" in exhibit.shows or not text.startswith(BASELINE_PREFIX))
-    if exhibit.row_by not in (PROCESSORS, WORKLOAD) and not instance_names(record) & {one.line.key, one.line.label}:
+    record = run.row.record
+    yield from run.row.labels
+    doubtful = doubts(run.row, [row.record for row in rows])
+    yield from (text for text in doubtful if "speedup" in exhibit.shows or not text.startswith(BASELINE_PREFIX))
+    if exhibit.row_by not in (PROCESSORS, WORKLOAD) and not instance_names(record) & {run.line.key, run.line.label}:
         yield f"on {record.instance}"
     yield from _other_work(exhibit, cell)
-    told = {*exhibit.options, *one.series.options, *(one.column.parameters if one.column else ()), *exhibit.amount}
+    explained = {*exhibit.options, *run.series.options, *(run.column.parameters if run.column else ()), *exhibit.amount}
     if "with" in exhibit.shows:
-        told |= set(AMOUNTS)
-    asked = {name: value for name, value in run_parameters(record).items() if name not in told and value is not None}
+        explained |= set(AMOUNTS)
+    asked = {
+        name: value for name, value in run_parameters(record).items() if name not in explained and value is not None
+    }
     apart = {name: value for name, value in asked.items() if name not in common}
-    if apart and not is_baseline(one.row):
+    if apart and not is_baseline(run.row):
         yield parameters_text(apart)
 
 
 def _is_short(exhibit: Exhibit, record: Record) -> bool:
-    """Return True if a run did less than the paper, or if the paper does not print its amount of work."""
+    """True if a run did less than the paper, or if the paper does not print its amount of work."""
     return exhibit.is_short({name: ours for name, (ours, _) in _amounts(exhibit, record).items()})
 
 
@@ -368,7 +345,7 @@ def _amounts(exhibit: Exhibit, record: Record) -> dict[str, tuple[int, int]]:
 
 
 def _other_work(exhibit: Exhibit, cell: ExhibitCell) -> Iterator[str]:
-    """Word what a run computed less or more than the paper did, so that their times do not compare.
+    """Describe less or more work than the paper's, with times that do not compare.
 
     A published time is of a number of walks one after the other, and of a number of iterations each.
     """

@@ -18,55 +18,37 @@ FOLDER = Path(__file__).parent
 
 
 class PrintedNumber(float):
-    """A number that remembers its digits as printed: 3.0 is not 3, and 1.50 is not 1.5."""
+    """A number that remembers its printed digits: 3.0 is not 3, and 1.50 is not 1.5."""
 
     def __new__(cls, text: str) -> PrintedNumber:
-        """Read the number, and keep its text."""
-        made = super().__new__(cls, text)
-        made.text = text
-        return made
+        printed = super().__new__(cls, text)
+        printed.text = text
+        return printed
 
     text: str
 
     def __str__(self) -> str:
-        """The digits as printed."""
         return self.text
 
 
 def names() -> list[str]:
-    """All papers, by their short names."""
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
 @cache
 def load(name: str) -> Paper:
-    """Read a paper.
-
-    Raises
-    ------
-    UserError
-        There is no such paper; says which there are.
-    UserError
-        Its file is not as expected.
-    """
+    """Read a paper. Raises `UserError` with the known names for an unknown one, and for a wrong file."""
     if name not in names():
         raise UserError(f"expected one of the papers {', '.join(names())}, found {name!r}")
     return read(FOLDER / f"{name}.toml")
 
 
 def papers_of_workload(workload: str) -> list[Paper]:
-    """Papers that measured a workload."""
     return [paper for paper in map(load, names()) if workload in paper.workloads()]
 
 
 def read(path: Path) -> Paper:
-    """Read a file.
-
-    Raises
-    ------
-    UserError
-        It cannot be read, is no TOML, or a key is missing, unknown or of another type.
-    """
+    """Read a file. Raises `UserError` if that fails, or a key is missing, unknown or of another type."""
     file = DataFile(path, PrintedNumber)
     series = {
         name: file.part(Series, {"name": name, **one}, f"series {name}") for name, one in file.tables("series").items()
@@ -102,7 +84,7 @@ def _exhibit(
 def _scale(
     file: DataFile, name: str, exhibit: Exhibit, content: Mapping[str, Any], scales: Mapping[str, Mapping[str, Any]]
 ) -> Scale:
-    """Convert what an exhibit says of a scale, over what its paper says. By default all rows are run."""
+    """Convert an exhibit's scale, with defaults from the paper. By default all rows run."""
     place, keys = f"{exhibit.name}, {name}", [line.key for line in exhibit.lines]
     usual, own = (file.part(Scale, said.get(name, {}), place) for said in (scales, content))
     amount = {**exhibit.amount, **usual.amount, **own.amount}
@@ -111,20 +93,20 @@ def _scale(
     return scale
 
 
-def _check(file: DataFile, paper: Paper, one: Exhibit) -> None:
-    """Demand that what an exhibit names is there."""
-    for column in one.columns:
-        file.among(one.name, "machine", [column.machine] if column.machine else [], list(paper.machines))
-        file.among(one.name, "measure", column.holds, list(MEASURES))
-    file.among(one.name, "measure", one.shows, list(MEASURES))
-    for line in one.lines:
+def _check(file: DataFile, paper: Paper, exhibit: Exhibit) -> None:
+    """Check that the names in an exhibit exist."""
+    for column in exhibit.columns:
+        file.among(exhibit.name, "machine", [column.machine] if column.machine else [], list(paper.machines))
+        file.among(exhibit.name, "measure", column.holds, list(MEASURES))
+    file.among(exhibit.name, "measure", exhibit.shows, list(MEASURES))
+    for line in exhibit.lines:
         if not line.key:
-            file.wrong(one.name, f"the row {line.label!r}", "one of the keys instance, processors, workload")
-        if line.figures and len(line.figures) != len(one.columns):
-            expected = f"{len(one.columns)}, one for each column"
-            file.wrong(f"{one.name}, row {line.key}", f"{len(line.figures)} figures", expected)
-    if one.of:
+            file.wrong(exhibit.name, f"the row {line.label!r}", "one of the keys instance, processors, workload")
+        if line.figures and len(line.figures) != len(exhibit.columns):
+            expected = f"{len(exhibit.columns)}, one for each column"
+            file.wrong(f"{exhibit.name}, row {line.key}", f"{len(line.figures)} figures", expected)
+    if exhibit.of:
         numbers = [other.number for other in paper.exhibits if not other.of]
-        file.among(one.name, "of", [one.of], numbers)
-        rows = [one.plot.row] if one.plot and one.plot.row else []
-        file.among(f"{one.name}, plot", "row", rows, [line.key for line in paper.drawn(one).lines])
+        file.among(exhibit.name, "of", [exhibit.of], numbers)
+        rows = [exhibit.plot.row] if exhibit.plot and exhibit.plot.row else []
+        file.among(f"{exhibit.name}, plot", "row", rows, [line.key for line in paper.drawn(exhibit).lines])

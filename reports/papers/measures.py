@@ -34,7 +34,7 @@ WEAK_VERIFIERS = ("scorer", "published optimum")
 """Verifiers that confirm the length of a tour, and do not search for a shorter one."""
 AMOUNTS = ("ants", "climbers", "iterations")
 LEAST_FOR_MEAN = 10
-"""Repetitions or seeds from which a cell has their mean and standard deviation: papers print them of 30."""
+"""Repetitions or seeds from which a cell has mean and standard deviation: papers print them of 30."""
 LEAST_HOST_SHARE = 0.2
 """Part of an end-to-end time outside kernels above which a cell has the kernel time too."""
 REFERENCE_SOLVERS = {"Concorde": ("concorde",), "LKH": ("LKH", "elkai")}
@@ -45,10 +45,9 @@ REFERENCE_SOLVERS = {"Concorde": ("concorde",), "LKH": ("LKH", "elkai")}
 class ExhibitCell:
     """A run of ours in its cell.
 
-    `reference` is the run that `over_first` divides by: of the same work on the same device, None where it did not
-    run; `rival` is the other solver that the exhibit measures against, if it does, which ran beside one of `nearby`,
-    the runs on the same instance and machine. `lengths` are runs that tell the start-up of a run that is shorter than
-    the paper's; None where the run has the paper's amount of work.
+    `reference` is the run that `over_first` divides by, of the same work on the same device, or None. `rival` is the
+    other solver of the exhibit, if any, which ran beside one of `nearby`, the runs on the same instance and machine.
+    `lengths` are runs that give the start-up of a run shorter than the paper's; None for the paper's amount of work.
     """
 
     row: ComparedRun
@@ -59,12 +58,11 @@ class ExhibitCell:
 
     @property
     def record(self) -> Record:
-        """The run's record."""
         return self.row.record
 
     @property
     def iterations(self) -> int:
-        """Iterations of the run, 1 where it counts none."""
+        """Iterations of the run; 1 without a count."""
         return int(self.record.parameters.get("iterations") or 1)
 
     def too_short(self, base: ComparedRun | None = None) -> str:
@@ -76,11 +74,11 @@ class ExhibitCell:
         return ""
 
     def slope(self, row: ComparedRun) -> Estimate | None:
-        """Seconds of an iteration of a run without start-up; None where no run of another length tells."""
+        """Seconds of an iteration without start-up; None without a run of another length."""
         return None if self.lengths is None else iteration_slope(row.record, self.lengths)
 
     def over(self, base: ComparedRun) -> Estimate | None:
-        """Times as fast as a base: a ratio of slopes where start-up is too much of the times."""
+        """Speed-up over a base: a ratio of slopes if start-up is too much of the times."""
         if not self.too_short(base):
             return ratio_of_medians(base.record.running_seconds, self.row.record.running_seconds)
         slow, own = self.slope(base), self.slope(self.row)
@@ -98,7 +96,7 @@ class Measure:
     words : callable
         Text of our cell; empty if the run does not have it.
     value : callable
-        The same as a number; None if there is none.
+        The same as a number, or None.
     """
 
     axis: str
@@ -106,163 +104,161 @@ class Measure:
     value: Callable[[ExhibitCell], float | None] = lambda cell: None
 
 
-def _seconds(one: ExhibitCell) -> float:
-    return one.row.running.median.value
+def _seconds(cell: ExhibitCell) -> float:
+    return cell.row.median_s
 
 
-def _seconds_words(one: ExhibitCell) -> str:
-    return seconds_interval(one.row.running.median) + _kernel_words(one)
+def _seconds_words(cell: ExhibitCell) -> str:
+    return seconds_interval(cell.row.running.median) + _kernel_words(cell)
 
 
-def _kernel_words(one: ExhibitCell, parts: int = 1) -> str:
-    """Word the kernel time, or a part of it, where it is another than the time from end to end."""
-    kernel = one.row.kernel.median.value
-    apart = kernel > 0 and _seconds(one) - kernel > LEAST_HOST_SHARE * _seconds(one)
+def _kernel_words(cell: ExhibitCell, parts: int = 1) -> str:
+    """Describe the kernel time, or a part of it, if it differs from the end-to-end time."""
+    kernel = cell.row.kernel.median.value
+    apart = kernel > 0 and _seconds(cell) - kernel > LEAST_HOST_SHARE * _seconds(cell)
     return f", kernel {seconds(kernel / parts)}" if apart else ""
 
 
-def _iteration(one: ExhibitCell) -> Estimate | None:
-    if one.too_short():
-        return one.slope(one.row)
-    median = one.row.running.median
-    low, high = (None if end is None else end / one.iterations for end in (median.low, median.high))
-    return Estimate(median.value / one.iterations, low, high)
+def _iteration(cell: ExhibitCell) -> Estimate | None:
+    if cell.too_short():
+        return cell.slope(cell.row)
+    median = cell.row.running.median
+    low, high = (None if end is None else end / cell.iterations for end in (median.low, median.high))
+    return Estimate(median.value / cell.iterations, low, high)
 
 
-def _iteration_words(one: ExhibitCell) -> str:
-    found = _iteration(one)
-    if found is None:
-        return f"{_seconds_words(one)} for {counted(one.iterations, 'iteration')}"
-    apart = ", by slope" if one.too_short() else _kernel_words(one, one.iterations)
-    return f"{seconds_interval(found)} an iteration{apart}"
+def _iteration_words(cell: ExhibitCell) -> str:
+    iteration_s = _iteration(cell)
+    if iteration_s is None:
+        return f"{_seconds_words(cell)} for {counted(cell.iterations, 'iteration')}"
+    apart = ", by slope" if cell.too_short() else _kernel_words(cell, cell.iterations)
+    return f"{seconds_interval(iteration_s)} an iteration{apart}"
 
 
-def _speedup(one: ExhibitCell) -> Estimate | None:
-    return one.row.speedup if one.row.base is None else one.over(one.row.base)
+def _speedup(cell: ExhibitCell) -> Estimate | None:
+    return cell.row.speedup if cell.row.base is None else cell.over(cell.row.base)
 
 
-def _speedup_words(one: ExhibitCell) -> str:
-    row, found = one.row, _speedup(one)
+def _speedup_words(cell: ExhibitCell) -> str:
+    row, speedup = cell.row, _speedup(cell)
     if row.speedup is None or row.baseline_s is None:
         return "no baseline"
     if row.base is None:
         return "the baseline"
-    if found is None:
-        return f"no ratio ({one.too_short(row.base)})"
-    how = "by slopes" if one.too_short(row.base) else f"over {seconds(row.baseline_s)}"
-    return f"×{interval(found, number)} {how}"
+    if speedup is None:
+        return f"no ratio ({cell.too_short(row.base)})"
+    how = "by slopes" if cell.too_short(row.base) else f"over {seconds(row.baseline_s)}"
+    return f"×{interval(speedup, number)} {how}"
 
 
-def _over_first(one: ExhibitCell) -> Estimate | None:
-    if one.reference is None or not _seconds(one):
+def _over_first(cell: ExhibitCell) -> Estimate | None:
+    if cell.reference is None or not _seconds(cell):
         return None
-    return Estimate(1.0) if one.reference is one.row else one.over(one.reference)
+    return Estimate(1.0) if cell.reference is cell.row else cell.over(cell.reference)
 
 
-def _over_first_words(one: ExhibitCell) -> str:
-    if one.reference is one.row:
+def _over_first_words(cell: ExhibitCell) -> str:
+    if cell.reference is cell.row:
         return ""
-    if one.reference is None:
+    if cell.reference is None:
         return "no run of the first column"
-    found = _over_first(one)
-    if found is None:
-        return f"no ratio ({one.too_short(one.reference)})"
-    return ratio_interval(found) + (" by slopes" if one.too_short(one.reference) else "")
+    estimate = _over_first(cell)
+    if estimate is None:
+        return f"no ratio ({cell.too_short(cell.reference)})"
+    return ratio_interval(estimate) + (" by slopes" if cell.too_short(cell.reference) else "")
 
 
 def _value_of(estimate: Callable[[ExhibitCell], Estimate | None]) -> Callable[[ExhibitCell], float | None]:
-    """Return the measure that is the value of an estimate."""
     return lambda one: None if (found := estimate(one)) is None else found.value
 
 
-def _cost_words(one: ExhibitCell) -> str:
-    record = one.record
+def _cost_words(cell: ExhibitCell) -> str:
+    record = cell.record
     words = grouped(record.best_cost)
     apart = gap(record.best_cost, record.details.get("optimum"))
     return words + (f" ({apart})" if apart else "")
 
 
-def _mean(one: ExhibitCell) -> float | None:
-    running = one.row.running
+def _mean(cell: ExhibitCell) -> float | None:
+    running = cell.row.running
     return running.mean if running.repetitions >= LEAST_FOR_MEAN else None
 
 
-def _mean_words(one: ExhibitCell) -> str:
-    running, mean = one.row.running, _mean(one)
+def _mean_words(cell: ExhibitCell) -> str:
+    running, mean = cell.row.running, _mean(cell)
     if mean is None:
         return ""
     return f"mean {seconds(mean)}, standard deviation {seconds(running.deviation)} of {running.repetitions}"
 
 
-def _costs(one: ExhibitCell) -> Summary | None:
-    """Summary of the best costs of many seeds."""
-    costs = one.record.details.get("costs") or ()
+def _cost_summary(cell: ExhibitCell) -> Summary | None:
+    costs = cell.record.details.get("costs") or ()
     return summarise(costs) if len(costs) >= LEAST_FOR_MEAN else None
 
 
-def _mean_cost_words(one: ExhibitCell) -> str:
-    costs = _costs(one)
+def _mean_cost_words(cell: ExhibitCell) -> str:
+    costs = _cost_summary(cell)
     if costs is None:
         return ""
-    apart = gap(costs.mean, one.record.details.get("optimum"))
+    apart = gap(costs.mean, cell.record.details.get("optimum"))
     return (
         f"mean {cost(costs.mean)}{f' ({apart})' * bool(apart)}, standard deviation {number(costs.deviation)} of "
         f"{costs.repetitions} seeds"
     )
 
 
-def _with(one: ExhibitCell) -> str:
-    """With how much work a best cost was found."""
-    asked = one.record.parameters
+def _work_words(cell: ExhibitCell) -> str:
+    """Describe the amount of work that found a best cost."""
+    asked = cell.record.parameters
     return ", ".join(f"{grouped(asked[name])} {name}" for name in AMOUNTS if asked.get(name))
 
 
-def _shares(one: ExhibitCell) -> str:
-    """Parts of the time: transfers and kernels as the record has them, communication where ranks measured it."""
-    whole = _seconds(one)
+def _share_words(cell: ExhibitCell) -> str:
+    """Describe parts of the time: recorded transfers and kernels, and measured communication of ranks."""
+    whole = _seconds(cell)
     if not whole:
         return ""
-    said = [("transfers", one.row.transfer.median.value / whole), ("kernel", one.row.kernel.median.value / whole)]
-    communicated = [s.communication_share for s in one.record.repetitions if s.communication_share is not None]
-    if one.record.ranks > 1 and communicated:
+    said = [("transfers", cell.row.transfer.median.value / whole), ("kernel", cell.row.kernel.median.value / whole)]
+    communicated = [s.communication_share for s in cell.record.repetitions if s.communication_share is not None]
+    if cell.record.ranks > 1 and communicated:
         said = [("communication", statistics.median(communicated))]
     return ", ".join(f"{name} {per_cent(share)}" for name, share in said)
 
 
-def _rate_words(one: ExhibitCell) -> str:
-    found = one.row.rate
-    return "" if found is None else f"{rate(found)} {one.record.evaluation_unit}/s"
+def _rate_words(cell: ExhibitCell) -> str:
+    per_second = cell.row.rate
+    return "" if per_second is None else f"{rate(per_second)} {cell.record.evaluation_unit}/s"
 
 
-def _nodes(one: ExhibitCell) -> str:
-    return counted(one.record.evaluations, "node") if one.record.evaluations else ""
+def _node_words(cell: ExhibitCell) -> str:
+    return counted(cell.record.evaluations, "node") if cell.record.evaluations else ""
 
 
-def _steps(one: ExhibitCell) -> str:
-    details = one.record.details
+def _step_words(cell: ExhibitCell) -> str:
+    details = cell.record.details
     if details.get("most_steps") is None:
         return ""
     return f"{details['steps_per_climb']:.1f} steps a climb, {details['fewest_steps']} to {details['most_steps']}"
 
 
-def _proof(one: ExhibitCell) -> str:
-    details = one.record.details
+def _proof_words(cell: ExhibitCell) -> str:
+    details = cell.record.details
     said = []
-    if one.record.execution.get("bound") == "host":
+    if cell.record.execution.get("bound") == "host":
         said.append("all tours, on the host")
     if details.get("root_bound") is not None:
         said.append(f"bound at the root {details['root_bound']}")
     if details.get("optimal_tours") is not None:
         said.append(f"shortest tours: {grouped(details['optimal_tours'])}")
     verifiers = details.get("verified_by")
-    found_again = [str(one) for one in verifiers if one not in WEAK_VERIFIERS] if isinstance(verifiers, list) else []
+    found_again = [str(name) for name in verifiers if name not in WEAK_VERIFIERS] if isinstance(verifiers, list) else []
     if found_again:
         said.append(f"verified by {' and by '.join(found_again)}")
     return ", ".join(said)
 
 
-def _streamed(one: ExhibitCell) -> str:
-    count = one.record.details.get("streamed_bytes")
+def _stream_words(cell: ExhibitCell) -> str:
+    count = cell.record.details.get("streamed_bytes")
     return "" if count is None else f"{size(count)} to the host"
 
 
@@ -270,57 +266,51 @@ def _streamed(one: ExhibitCell) -> str:
 
 
 def peers_of(record: Record) -> Sequence[Mapping[str, Any]]:
-    """Solvers of other people that ran beside a run.
-
-    Raises
-    ------
-    RecordError
-        `details.reference_solvers` is no list of solvers.
-    """
-    found = record.details.get("reference_solvers", ())
-    if not isinstance(found, list | tuple) or not all(isinstance(peer, dict) and "name" in peer for peer in found):
-        raise RecordError(f"{record.label}: expected a list of solvers in details.reference_solvers, found {found!r}")
-    return found
+    """Solvers that ran beside a run. Raises `RecordError` if `details.reference_solvers` is no list of solvers."""
+    solvers = record.details.get("reference_solvers", ())
+    if not isinstance(solvers, list | tuple) or not all(isinstance(peer, dict) and "name" in peer for peer in solvers):
+        raise RecordError(f"{record.label}: expected a list of solvers in details.reference_solvers, found {solvers!r}")
+    return solvers
 
 
-def _reference_solvers(one: ExhibitCell) -> Iterable[Mapping[str, Any]]:
+def _reference_solvers(cell: ExhibitCell) -> Iterable[Mapping[str, Any]]:
     """The rival's runs: beside this run, else beside another on the same instance and machine."""
-    named = REFERENCE_SOLVERS.get(one.rival, (one.rival,))
-    every = next((found for record in (one.record, *one.nearby) if (found := peers_of(record))), ())
-    return (peer for peer in every if not one.rival or peer["name"] in named)
+    named = REFERENCE_SOLVERS.get(cell.rival, (cell.rival,))
+    solvers = next((beside for record in (cell.record, *cell.nearby) if (beside := peers_of(record))), ())
+    return (peer for peer in solvers if not cell.rival or peer["name"] in named)
 
 
-def _timed_solvers(one: ExhibitCell) -> list[Mapping[str, Any]]:
-    return [peer for peer in _reference_solvers(one) if isinstance(peer.get("solve_s"), int | float)]
+def _timed_solvers(cell: ExhibitCell) -> list[Mapping[str, Any]]:
+    return [peer for peer in _reference_solvers(cell) if isinstance(peer.get("solve_s"), int | float)]
 
 
-def _peer(peer: Mapping[str, Any], one: ExhibitCell) -> str:
-    """Word another solver's time, how many times ours it is, and its cost where that is another."""
+def _peer_words(peer: Mapping[str, Any], cell: ExhibitCell) -> str:
+    """Describe another solver's time, its ratio to ours, and its cost if different."""
     name, took, cost = peer["name"], float(peer["solve_s"]), peer.get("cost", peer.get("length"))
-    other = f", cost {grouped(cost)}" if cost not in (None, one.record.best_cost) else ""
-    against = f" ({ratio(took / _seconds(one))} ours)" if _seconds(one) else ""
+    other = f", cost {grouped(cost)}" if cost not in (None, cell.record.best_cost) else ""
+    against = f" ({ratio(took / _seconds(cell))} ours)" if _seconds(cell) else ""
     return f"{name} {seconds(took)}{against}{other}"
 
 
-def missing_solver_text(one: ExhibitCell) -> str:
+def missing_solver_text(cell: ExhibitCell) -> str:
     """Return the reason why an exhibit's rival has no time for a run; empty if it has one, or none is measured."""
-    if not one.rival or _peer_seconds(one) is not None:
+    if not cell.rival or _peer_seconds(cell) is not None:
         return ""
     troubles = set()
-    for peer in _reference_solvers(one):
+    for peer in _reference_solvers(cell):
         said = str(peer.get("failure") or "has no time")
-        # A failure that is no missing program has its details behind a colon.
+        # A failure other than a missing program has its details after a colon.
         troubles.add(f"{peer['name']} {said if said.startswith('not found') else said.partition(':')[0]}")
-    return f"no time of {one.rival}: {', '.join(sorted(troubles)) or 'it did not run here'}"
+    return f"no time of {cell.rival}: {', '.join(sorted(troubles)) or 'it did not run here'}"
 
 
-def _peer_seconds(one: ExhibitCell) -> float | None:
-    return min((float(peer["solve_s"]) for peer in _timed_solvers(one)), default=None)
+def _peer_seconds(cell: ExhibitCell) -> float | None:
+    return min((float(peer["solve_s"]) for peer in _timed_solvers(cell)), default=None)
 
 
-def _over_peer(one: ExhibitCell) -> float | None:
-    theirs = _peer_seconds(one)
-    return theirs / _seconds(one) if theirs is not None and _seconds(one) else None
+def _over_peer(cell: ExhibitCell) -> float | None:
+    theirs = _peer_seconds(cell)
+    return theirs / _seconds(cell) if theirs is not None and _seconds(cell) else None
 
 
 # --- a profiler's metrics, as `drivers.runs.kernel_profile` records them ---
@@ -329,27 +319,24 @@ def _over_peer(one: ExhibitCell) -> float | None:
 def profile_of(record: Record) -> Sequence[Mapping[str, Any]]:
     """Return a profiler's counters of a run, one entry a kernel; empty without `--profile`.
 
-    Raises
-    ------
-    RecordError
-        `details.profile` has no list of kernels.
+    Raises `RecordError` if `details.profile` has no list of kernels.
     """
-    found = (record.details.get("profile") or {}).get("kernels", ())
-    if not isinstance(found, list | tuple) or not all(isinstance(one, dict) and "kernel" in one for one in found):
-        raise RecordError(f"{record.label}: expected a list of kernels in details.profile, found {found!r}")
-    return found
+    kernels = (record.details.get("profile") or {}).get("kernels", ())
+    if not isinstance(kernels, list | tuple) or not all(isinstance(one, dict) and "kernel" in one for one in kernels):
+        raise RecordError(f"{record.label}: expected a list of kernels in details.profile, found {kernels!r}")
+    return kernels
 
 
-def _profiled(metric: str) -> Measure:
-    def words(one: ExhibitCell) -> str:
-        said = [f"`{kernel['kernel']}` {_spread(kernel.get(metric), metric)}" for kernel in profile_of(one.record)]
+def _profile_measure(metric: str) -> Measure:
+    def words(cell: ExhibitCell) -> str:
+        said = [f"`{kernel['kernel']}` {_spread(kernel.get(metric), metric)}" for kernel in profile_of(cell.record)]
         return "; ".join(said) or "not profiled"
 
     return Measure(metric.replace("_", " "), words)
 
 
 def _spread(spread: Sequence[float] | None, metric: str) -> str:
-    """Word least, average and most of a kernel's launches: parts of one in per cent, instructions per clock as is."""
+    """Describe least, average and largest values of a kernel: fractions in per cent, instructions per clock as is."""
     if spread is None:
         return "no launch has it"
     if metric == "ipc":
@@ -367,20 +354,20 @@ MEASURES: dict[str, Measure] = {
     "cost": Measure("best cost", _cost_words, lambda one: float(one.record.best_cost)),
     "mean": Measure("mean seconds", _mean_words, _mean),
     "mean_cost": Measure(
-        "mean best cost", _mean_cost_words, lambda one: None if (costs := _costs(one)) is None else costs.mean
+        "mean best cost", _mean_cost_words, lambda one: None if (costs := _cost_summary(one)) is None else costs.mean
     ),
     "index": Measure("number of the best", lambda one: f"number {grouped(one.record.best_index)}"),
-    "with": Measure("found with", _with),
+    "with": Measure("found with", _work_words),
     "optimum": Measure("optimum", lambda one: grouped(one.record.details.get("optimum") or "")),
     "cities": Measure("cities", lambda one: grouped(one.record.details.get("cities") or "")),
-    "shares": Measure("parts of the time", _shares),
-    "nodes": Measure("nodes", _nodes, lambda one: float(one.record.evaluations)),
-    "steps": Measure("steps a climb", _steps, lambda one: one.record.details.get("steps_per_climb")),
-    "proof": Measure("proof", _proof),
-    "streamed": Measure("bytes copied to the host", _streamed),
+    "shares": Measure("parts of the time", _share_words),
+    "nodes": Measure("nodes", _node_words, lambda one: float(one.record.evaluations)),
+    "steps": Measure("steps a climb", _step_words, lambda one: one.record.details.get("steps_per_climb")),
+    "proof": Measure("proof", _proof_words),
+    "streamed": Measure("bytes copied to the host", _stream_words),
     "peers": Measure(
         "seconds of other solvers",
-        lambda one: "; ".join(_peer(peer, one) for peer in _timed_solvers(one)),
+        lambda one: "; ".join(_peer_words(peer, one) for peer in _timed_solvers(one)),
         _peer_seconds,
     ),
     "over_peer": Measure(
@@ -388,9 +375,9 @@ MEASURES: dict[str, Measure] = {
         lambda one: "" if (found := _over_peer(one)) is None else ratio(found),
         _over_peer,
     ),
-    "load_efficiency": _profiled("load_efficiency"),
-    "warp_efficiency": _profiled("warp_efficiency"),
-    "ipc": _profiled("ipc"),
+    "load_efficiency": _profile_measure("load_efficiency"),
+    "warp_efficiency": _profile_measure("warp_efficiency"),
+    "ipc": _profile_measure("ipc"),
     "text": Measure("", lambda one: ""),
 }
 """Measures by their names in papers' files; `text` is a published cell as text."""

@@ -1,6 +1,6 @@
-"""Cells of a paper's clusters as the cluster model has them: the speed of one core from our records, on their network.
+"""Cells of a paper's clusters by the cluster model: the speed of one core from our records, on the paper's network.
 
-A modelled cell is no run. It names its one-core record, network and ranks, and what its interval leaves out.
+A modelled cell is no run. It names its one-core record, network and ranks, and the limits of its interval.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import NamedTuple
 from cluster.model.interconnects import Interconnect, find_interconnects
 from cluster.model.run_time import iteration
 from reports.comparison.calibrated_workload import WorkloadCalibration
-from reports.comparison.calibration import short
+from reports.comparison.calibration import name_without_seed
 from reports.comparison.speedups import ComparedRun, is_baseline
 from reports.papers.exhibits import Datum, FilledExhibit, PaperEvidence
 from reports.papers.paper import Exhibit, ExhibitRow, Paper, Series
 from reports.papers.placement import find_series
-from reports.records.files import Record
+from reports.records.files import Record, group_by
 from reports.statistics.medians import Estimate
 from reports.statistics.startup import MOST_STARTUP, startup_share
 from reports.text.formatting import grouped, interval, number, per_cent, seconds, seconds_interval
@@ -29,22 +29,11 @@ UNCERTAINTY = (
     "(docs/cluster-model.md). It lets cores of a host be as fast together as alone, so a real cluster takes longer; "
     "figures of its networks are partly assumed (cluster/model/interconnects.toml)"
 )
-"""Part of the error of a modelled figure that its interval leaves out."""
+"""Part of the error of a modelled figure outside its interval."""
 
 
 class PublishedCluster(NamedTuple):
-    """A published column, and the machines behind it.
-
-    Attributes
-    ----------
-    table, heading : str
-    column : int
-        Its place in the table.
-    network : Interconnect
-        Network with the cores per host and the sites of the column.
-    ranks : int
-
-    """
+    """A published column, its index in the table, and its machines: network (cores per host, sites) and ranks."""
 
     table: str
     heading: str
@@ -54,21 +43,20 @@ class PublishedCluster(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Ranks, hosts and network, as text."""
         hosts = self.network.hosts_of(self.ranks)
         return f"{self.ranks} ranks on {hosts} host{'s' * (hosts != 1)} of {_network_text(self.network)}"
 
 
 def clusters_of(paper: Paper) -> list[PublishedCluster]:
-    """Return the columns of clusters, as the paper's file describes their machines; empty if it describes none."""
-    found = []
+    """Return the columns of clusters that the paper's file describes."""
+    clusters = []
     for said in paper.extra.get("clusters", {}).get("columns", ()):
         headings = [column.heading for column in paper.chosen("table", said["table"])[0].columns]
         network = find_interconnects(said["network"])[0]
         network = replace(network, cores_per_host=said["cores"], sites=said["sites"])
         place = headings.index(said["heading"])
-        found.append(PublishedCluster(said["table"], said["heading"], place, network, said["hosts"] * said["cores"]))
-    return found
+        clusters.append(PublishedCluster(said["table"], said["heading"], place, network, said["hosts"] * said["cores"]))
+    return clusters
 
 
 def _network_text(network: Interconnect) -> str:
@@ -93,40 +81,37 @@ class ModelBasis(NamedTuple):
 
     @property
     def machine(self) -> str:
-        """The letter of the machine."""
         return self.rows[0].machine
 
     def run(self, line: ExhibitRow) -> Record | None:
-        """Return the record of a row's instance; None without one."""
-        return next((run.record for run in self.calibration.core.runs if short(run) == line.key), None)
+        return next((run.record for run in self.calibration.core.runs if name_without_seed(run) == line.key), None)
 
 
 def model_bases(exhibit: Exhibit, evidence: PaperEvidence) -> Iterator[ModelBasis]:
     """Yield the runs on one core of each series that has them, of the machine that ran the most instances."""
     for series in exhibit.series:
         rows = [one for one in evidence.rows if is_baseline(one) and find_series(exhibit, one.record) is series]
-        machines: dict[str, list[ComparedRun]] = {}
-        for one in rows:
-            machines.setdefault(one.machine, []).append(one)
-        if machines:
-            most = max(machines.values(), key=lambda those: len({one.record.instance for one in those}))
+        if rows:
+            most = max(
+                group_by(rows, lambda row: row.machine), key=lambda those: len({one.record.instance for one in those})
+            )
             longest = _longest([one.record for one in most])
             yield ModelBasis(series, most, WorkloadCalibration(longest, None))
 
 
 def _longest(records: Sequence[Record]) -> list[Record]:
-    """Return the record of each instance with the most iterations: start-up weighs least in it."""
-    found: dict[str, Record] = {}
+    """Return the record of each instance with the most iterations, where start-up weighs least."""
+    longest: dict[str, Record] = {}
     for one in sorted(records, key=lambda one: int(one.parameters.get("iterations") or 0)):
-        found[one.instance_sha256] = one
-    return [*found.values()]
+        longest[one.instance_sha256] = one
+    return [*longest.values()]
 
 
 # --- cells ---
 
 
 def with_modelled(shown: FilledExhibit, paper: Paper, evidence: PaperEvidence) -> FilledExhibit:
-    """Return an exhibit with modelled cells beside its published clusters; unchanged if it has none of these."""
+    """Return an exhibit with modelled cells beside its published clusters; unchanged without any."""
     clusters = [one for one in clusters_of(paper) if (shown.exhibit.kind, shown.exhibit.number) == ("table", one.table)]
     bases = [*model_bases(shown.exhibit, evidence)] if clusters else []
     cells = [
@@ -173,7 +158,7 @@ def _notes(basis: ModelBasis, cluster: PublishedCluster, line: ExhibitRow, itera
         f"{core.name} (machine {basis.machine})"
     )
     yield UNCERTAINTY
-    run, recorded = basis.run(line), [short(one) for one in core.runs]
+    run, recorded = basis.run(line), [name_without_seed(one) for one in core.runs]
     if run is None:
         yield f"{MODELLED} from one core's times on {', '.join(recorded)}, scaled by neighbours and rows of the matrix"
     elif startup_share(run, [row.record for row in basis.rows]) > MOST_STARTUP:

@@ -16,13 +16,13 @@ from core.errors import UserError
 
 SCALES = ("quick", "standard", "full")
 PUBLISHED = "published"
-"""The mapping of a series that lays the work on a device as its paper does."""
+"""Mapping of a series as in its paper."""
 
 INSTANCE, PROCESSORS, WORKLOAD = "instance", "processors", "workload"
 """Meaning of an exhibit's rows; the second: kind and number of the processors, `cores:8`."""
 
 Figure = tuple[Any, ...]
-"""A published cell: numbers or texts as printed; empty where nothing is printed."""
+"""A published cell: numbers or texts as printed; empty for none."""
 DeviceKind = Literal["core", "cores", "gpu"]
 KINDS: tuple[DeviceKind, ...] = get_args(DeviceKind)
 
@@ -31,7 +31,6 @@ class PaperPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A table of a paper's file. A key that it does not declare is an error."""
 
     def __hash__(self) -> int:
-        """Hash the texts; mappings have no hash."""
         return hash(tuple(value for value in msgspec.structs.astuple(self) if isinstance(value, str)))
 
     def fill(self, name: str, value: Any) -> None:
@@ -67,7 +66,6 @@ class ExhibitColumn(PaperPart, frozen=True):
     parameters: dict[str, Any] = {}
 
     def __post_init__(self) -> None:
-        """Word the parameters."""
         words = [f"{value:,} {name}" if isinstance(value, int) else value for name, value in self.parameters.items()]
         self.fill("heading", self.heading or ", ".join(words))
 
@@ -104,7 +102,6 @@ class ExhibitRow(PaperPart, frozen=True):
     series: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Fill in the label and what is run; a figure of one part is a cell too."""
         self.fill("label", self.label or self.key)
         self.fill("figures", tuple(tuple(one) if isinstance(one, list | tuple) else (one,) for one in self.figures))
         if self.spec is None:
@@ -112,7 +109,6 @@ class ExhibitRow(PaperPart, frozen=True):
 
     @property
     def key(self) -> str:
-        """The instance, or the processors, or the workload."""
         return self.instance or self.processors or self.workload
 
 
@@ -161,21 +157,18 @@ class Series(PaperPart, frozen=True):
     why_not: str = ""
 
     def __post_init__(self) -> None:
-        """A table of ranks shows what ranks do together, and not a run that the first of them does faster alone."""
+        """Share work over ranks always, instead of letting the first rank do it alone if faster."""
         if max(self.ranks, default=1) > 1:
             self.fill("options", {**self.options, "distribute": "always"})
 
     def runs(self, line: ExhibitRow) -> bool:
-        """Return True if it runs a row."""
         return (not self.rows or line.key in self.rows) and (not line.series or self.name in line.series)
 
     def heading_on(self, kind: str) -> str:
-        """Return the heading of its runs on a kind of devices."""
         return self.heading if kind == "gpu" or not self.on_cores else self.on_cores
 
     @property
     def published(self) -> bool:
-        """True if it maps the work to a device as the paper does."""
         return self.options.get("mapping") == PUBLISHED
 
 
@@ -194,7 +187,6 @@ class Scale(PaperPart, frozen=True):
     columns: dict[str, list[Any]] = {}
 
     def amount_of(self, row: str) -> dict[str, Any]:
-        """Return the amount of work of a row, by its key."""
         return {**self.amount, **self.row_amounts.get(row, {})}
 
 
@@ -276,12 +268,11 @@ class Exhibit(PaperPart, frozen=True):
 
     @property
     def kind(self) -> str:
-        """Table or figure."""
         return "figure" if self.figure else "table"
 
     @property
     def number(self) -> str:
-        """Its number in the paper; a table's number may stand twice, for its two halves."""
+        """Its number in the paper; both halves of a table have the same."""
         return self.figure or self.table
 
     @property
@@ -292,7 +283,6 @@ class Exhibit(PaperPart, frozen=True):
 
     @property
     def name(self) -> str:
-        """`table 4`, `figure 5.1`."""
         return f"{self.kind} {self.number}"
 
     @property
@@ -302,30 +292,25 @@ class Exhibit(PaperPart, frozen=True):
 
     @property
     def amounts(self) -> set[str]:
-        """Names of the options that say how much of it is run, and tell no column."""
-        told = {name for column in self.columns for name in column.parameters}
+        """Options that set the amount of work and distinguish no column."""
+        of_columns = {name for column in self.columns for name in column.parameters}
         amounts = [self.amount, *(scale.amount for scale in self.scales.values())]
-        return {name for amount in amounts for name in amount} - told
+        return {name for amount in amounts for name in amount} - of_columns
 
     def is_short(self, amount: Mapping[str, Any]) -> bool:
-        """Return True if an amount is less than the paper's, or if the paper prints no number of iterations."""
+        """True if an amount is less than the paper's, or if the paper prints no number of iterations."""
         unknown = "iterations" in self.amounts and "iterations" not in self.amount
         return unknown or any(amount.get(name, wanted) < wanted for name, wanted in self.amount.items())
 
     def workloads(self) -> tuple[str, ...]:
-        """All drivers that run it."""
         return tuple(dict.fromkeys(line.workload or self.workload for line in self.lines)) or (self.workload,)
 
     def line(self, key: str) -> ExhibitRow:
-        """The row of a key."""
         return next(line for line in self.lines if line.key == key)
 
 
 class Disagreement(PaperPart, frozen=True):
-    """A statement of a paper that contradicts another one, and the affected exhibits, if any.
-
-    `quote` is the piece of the paper's text.
-    """
+    """A contradicted statement of a paper, as `quote` of its text, and the affected exhibits, if any."""
 
     where: str
     says: str
@@ -339,15 +324,12 @@ class Paper(PaperPart, frozen=True):
 
     Attributes
     ----------
-    name, citation, measured : str
     legend : tuple of str
         Sentences that explain the paper's words.
     machines : mapping
         Machines of the paper, by key.
-    exhibits : tuple of Exhibit
     first, plain, same
         Choice of the one-core baseline of our speed-ups, see `reports.comparison.speedups.BaselineSelection`.
-    disagreements : tuple of Disagreement
     extra : mapping
         Further content for code of a single paper: metrics of a profiler ...
     """
@@ -365,25 +347,21 @@ class Paper(PaperPart, frozen=True):
     extra: dict[str, Any] = {}
 
     def workloads(self) -> tuple[str, ...]:
-        """All drivers that run one of its exhibits."""
         return tuple(dict.fromkeys(one for exhibit in self.exhibits for one in exhibit.workloads() if one))
 
     def chosen(self, kind: str | None = None, number: str | None = None) -> tuple[Exhibit, ...]:
-        """Its exhibits, or those of a kind and number; a table's number may stand twice, for its two halves.
+        """Its exhibits, or those of a kind and number; both halves of a table have the same number.
 
-        Raises
-        ------
-        UserError
-            It has none of that number; says which it has.
+        Raises `UserError` with the known numbers for an unknown one.
         """
-        found = tuple(one for one in self.exhibits if kind is None or (one.kind, one.number) == (kind, number))
-        if not found:
+        exhibits = tuple(one for one in self.exhibits if kind is None or (one.kind, one.number) == (kind, number))
+        if not exhibits:
             there = ", ".join(dict.fromkeys(one.number for one in self.exhibits if one.kind == kind))
             raise UserError(f"--{kind} {number}: expected one of {there or 'no ' + str(kind)} in {self.name}")
-        return found
+        return exhibits
 
     def drawn(self, exhibit: Exhibit) -> Exhibit:
-        """The exhibit that has the data of a figure: the table that it draws, or itself."""
+        """Return the exhibit with the data of a figure: the table that it draws, or itself."""
         if not exhibit.of:
             return exhibit
         return next(one for one in self.exhibits if one.number == exhibit.of and not one.of)

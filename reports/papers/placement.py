@@ -1,4 +1,4 @@
-"""Places of our runs in an exhibit; and the baseline of a ratio over a column."""
+"""Places of our runs in an exhibit, and the baseline of a ratio over a column."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ class PlacedRun:
 
 
 def place_runs(exhibit: Exhibit, rows: Sequence[ComparedRun]) -> Iterator[PlacedRun]:
-    """Yield the runs that belong to an exhibit, each with its series, row and column."""
     for row in rows:
         series = find_series(exhibit, row.record)
         column = _column_of(exhibit, row.record)
@@ -40,26 +39,26 @@ def place_runs(exhibit: Exhibit, rows: Sequence[ComparedRun]) -> Iterator[Placed
 
 
 def find_series(exhibit: Exhibit, record: Record) -> Series | None:
-    """Return the series that a run belongs to, of several the one with most options, then hosts; None without any."""
+    """Return the series of a run: the one with most options, then hosts; None without any."""
     if exhibit.never_ours or record.workload not in exhibit.workloads() or not has_options(record, exhibit.options):
         return None
-    suitable = [one for one in exhibit.series if _suits(one, record)]
+    suitable = [one for one in exhibit.series if _fits(one, record)]
     return max(suitable, key=lambda one: (len(one.options), one.hosts), default=None)
 
 
-def _suits(series: Series, record: Record) -> bool:
+def _fits(series: Series, record: Record) -> bool:
     over_ranks = max(series.ranks) > 1
     return (
         record.device_kind in series.kinds
         and (not series.backends or record.backend in series.backends)
         and (record.ranks > 1) == over_ranks
-        and _suits_hosts(series, record)
+        and _fits_hosts(series, record)
         and has_options(record, series.options)
     )
 
 
-def _suits_hosts(series: Series, record: Record) -> bool:
-    """Tell whether a run's hosts are those of a series, emulated ones by one machine or real ones."""
+def _fits_hosts(series: Series, record: Record) -> bool:
+    """True if a run's hosts are those of a series, emulated ones by one machine or real ones."""
     where = record.environment
     if series.network or where.get(EMULATED_NETWORK):
         return (where.get(EMULATED_NETWORK), where.get(EMULATED_HOSTS)) == (series.network, series.hosts)
@@ -67,7 +66,6 @@ def _suits_hosts(series: Series, record: Record) -> bool:
 
 
 def has_options(record: Record, options: Mapping[str, Any]) -> bool:
-    """Tell whether a run was asked for options."""
     asked = {**record.parameters, **record.execution, "instance": record.instance}
     if asked.get("bound") == ON_HOST:
         asked["bound"] = options.get("bound", ON_HOST)
@@ -79,7 +77,7 @@ def _column_of(exhibit: Exhibit, record: Record) -> ExhibitColumn | None:
 
 
 def _line_of(exhibit: Exhibit, row: ComparedRun) -> ExhibitRow:
-    """The row of a run: one of the exhibit, or a new one."""
+    """Return the row of a run: one of the exhibit, or a new one."""
     record = row.record
     if exhibit.row_by == PROCESSORS:
         key = processors(record)
@@ -90,17 +88,17 @@ def _line_of(exhibit: Exhibit, row: ComparedRun) -> ExhibitRow:
     if exhibit.row_by == WORKLOAD:
         return exhibit.line(record.workload)
     names = instance_names(record)
-    found = (line for line in exhibit.lines if names & {line.key, line.spec} and line.workload in ("", record.workload))
-    return next(found, ExhibitRow(record.instance))
+    lines = (line for line in exhibit.lines if names & {line.key, line.spec} and line.workload in ("", record.workload))
+    return next(lines, ExhibitRow(record.instance))
 
 
 def processors(record: Record) -> str:
-    """Kind and number of the processors that a run had: `gpu:1`, `cores:16`, `core:1`."""
+    """Kind and number of a run's processors: `gpu:1`, `cores:16`, `core:1`."""
     if record.device_kind == "gpu":
         return f"gpu:{record.ranks}"
     if record.device_kind == "core":
         return "core:1" if record.ranks == 1 else f"cores:{record.ranks}"
-    # Every rank has the same cores of its host, however many ranks share them.
+    # Every rank has the same cores of its host, for any number of ranks.
     hosts = min(record.ranks, record.environment.get("host_count") or 1)
     return f"cores:{(record.host_cores or 1) * hosts}"
 
@@ -122,39 +120,39 @@ def natural_order(name: str) -> list[tuple[int, str]]:
 def choose_runs(exhibit: Exhibit, placed: Sequence[PlacedRun]) -> list[PlacedRun]:
     """Return the runs that an exhibit shows, in the order in which they are placed.
 
-    Of each cell that is the one with the best cost, or those that have a ratio where one of them has. Of runs that
-    differ in their amount of work alone the longest is kept, and of equal ones the newest; a run of ranks that shared
-    it out replaces one that the first rank did alone.
+    Of each cell that is the one with the best cost, or those that have a ratio if one of them has. Of runs that
+    differ only in their amount of work the longest is kept, and of equal ones the newest; a run of ranks that shared
+    it replaces one that the first rank did alone.
     """
     if exhibit.keep == "best":
-        candidates = _greatest(placed, _place_of, lambda one: -one.row.record.best_cost)
+        candidates = _highest_of_each(placed, _place_of, lambda one: -one.row.record.best_cost)
     else:
         with_ratios = {id(one) for one in placed if find_reference(exhibit, one, placed) is not None}
         cells = {(_place_of(one), one.column) for one in placed if id(one) in with_ratios}
         candidates = [one for one in placed if id(one) in with_ratios or (_place_of(one), one.column) not in cells]
 
-    def but_for_its_amount(one: PlacedRun) -> str:
-        record = one.row.record
+    def without_amount(run: PlacedRun) -> str:
+        record = run.row.record
         asked = {name: value for name, value in record.parameters.items() if name not in exhibit.amounts}
         execution = {name: value for name, value in record.execution.items() if name != "distribute"}
-        column = one.column.heading if one.column else ""
+        column = run.column.heading if run.column else ""
         work = record.instance_sha256, record.seed, asked, execution
-        return json.dumps([*work, record.backend, record.device, record.ranks, _place_of(one), column], sort_keys=True)
+        return json.dumps([*work, record.backend, record.device, record.ranks, _place_of(run), column], sort_keys=True)
 
-    def amount(one: PlacedRun) -> tuple[bool, list[int], str]:
-        asked = one.row.record.parameters
+    def amount(run: PlacedRun) -> tuple[bool, list[int], str]:
+        asked = run.row.record.parameters
         lengths = [int(asked.get(name) or 0) for name in sorted(exhibit.amounts)]
-        newest = max(repetition.started_at or "" for repetition in one.row.record.repetitions)
-        return not used_single_rank(one.row.record), lengths, newest
+        newest = max(repetition.started_at or "" for repetition in run.row.record.repetitions)
+        return not used_single_rank(run.row.record), lengths, newest
 
-    return _greatest(candidates, but_for_its_amount, amount)
-
-
-def _place_of(one: PlacedRun) -> tuple[str, ...]:
-    return one.line.key, one.series.name, one.row.name, one.row.machine
+    return _highest_of_each(candidates, without_amount, amount)
 
 
-def _greatest(
+def _place_of(placed: PlacedRun) -> tuple[str, ...]:
+    return placed.line.key, placed.series.name, placed.row.name, placed.row.machine
+
+
+def _highest_of_each(
     placed: Sequence[PlacedRun], group: Callable[[PlacedRun], Any], rank: Callable[[PlacedRun], Any]
 ) -> list[PlacedRun]:
     """Return the run of each group that ranks highest, the first of equals."""
@@ -166,28 +164,27 @@ def _greatest(
     return list(chosen.values())
 
 
-def find_reference(exhibit: Exhibit, one: PlacedRun, placed: Sequence[PlacedRun]) -> ComparedRun | None:
-    """The run that a ratio over the first column is over: alike in all but what the reference says."""
+def find_reference(exhibit: Exhibit, run: PlacedRun, placed: Sequence[PlacedRun]) -> ComparedRun | None:
+    """Return the run that a ratio over the first column is over: equal in all but the reference."""
     first = {name: value for name, value in exhibit.reference.items() if name != "peer"}
-    if not first or one.column is None:
+    if not first or run.column is None:
         return None
-    wanted = {**one.column.parameters, **first}
+    wanted = {**run.column.parameters, **first}
     for other in placed:
-        if other.column is not None and other.column.parameters == wanted and _alike(other, one):
+        if other.column is not None and other.column.parameters == wanted and _are_alike(other, run):
             return other.row
     return None
 
 
-def same_problem(one: PlacedRun, other: PlacedRun) -> bool:
-    """Return True if two runs solved the same instance on the same machine."""
-    return (one.row.record.instance_sha256, one.row.machine) == (other.row.record.instance_sha256, other.row.machine)
+def same_problem(run: PlacedRun, other: PlacedRun) -> bool:
+    return (run.row.record.instance_sha256, run.row.machine) == (other.row.record.instance_sha256, other.row.machine)
 
 
-def _alike(one: PlacedRun, other: PlacedRun) -> bool:
-    ours, theirs = one.row.record, other.row.record
+def _are_alike(run: PlacedRun, other: PlacedRun) -> bool:
+    ours, theirs = run.row.record, other.row.record
     return (
-        one.series == other.series
+        run.series == other.series
         and (ours.backend, ours.device, ours.ranks) == (theirs.backend, theirs.device, theirs.ranks)
         and not ratio_obstacles(ours, theirs)
-        and one.row.machine == other.row.machine
+        and run.row.machine == other.row.machine
     )

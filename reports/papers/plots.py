@@ -1,7 +1,7 @@
 """An exhibit as a picture: published and our figures in the same plot, as SVG and PNG.
 
-Readable on light and dark pages (drawn on white) and for readers who see colours differently: Okabe and Ito's colours,
-and markers or hatches that differ too. Published figures are hollow and dashed, ours filled.
+Readable on light and dark pages (drawn on white) and for colour-blind readers: Okabe and Ito's colours, and different
+markers or hatches. Published figures are hollow and dashed, ours filled.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ SPEEDUP, DOUBTFUL = "speedup", "*"
 RATIOS = (SPEEDUP, "over_peer", "over_first")
 COST = "cost"
 PER_RUN = ("seconds", COST)
-"""Measures that depend on how many iterations a run made."""
+"""Measures that depend on the number of iterations of a run."""
 LEGEND_WIDTH, TITLE_WIDTH = 60, 62
-"""Letters in a line: of a legend, and above the picture."""
+"""Letters in a line of a legend, and of the text above the picture."""
 ONE_SIDED = {True: "published figures alone: no run of ours", False: "ours alone: no published figure"}
 """Text above a picture with only published curves, or only ours."""
 
@@ -46,7 +46,7 @@ class ExhibitCurve:
 
 @dataclass(frozen=True)
 class Panel:
-    """Curves that share an axis; `optimum` is drawn as a line where the axis has costs."""
+    """Curves that share an axis; `optimum` is a line if the axis has costs."""
 
     title: str
     places: tuple[str, ...]
@@ -56,12 +56,12 @@ class Panel:
 
 
 def panels(figure: Exhibit, shown: FilledExhibit) -> list[Panel]:
-    """Return the panels that a figure draws of an exhibit; empty with fewer than two values."""
+    """Return the panels of a figure of an exhibit; empty with fewer than two values."""
     plot = figure.plot
     if plot is None:
         return []
-    found = _over_options(plot, shown) if plot.over else _over_rows(plot, shown)
-    return [one for one in found if sum(len(curve.values) for curve in one.curves) > 1]
+    drawn = _over_options(plot, shown) if plot.over else _over_rows(plot, shown)
+    return [one for one in drawn if sum(len(curve.values) for curve in one.curves) > 1]
 
 
 def draw(
@@ -69,20 +69,16 @@ def draw(
 ) -> list[Path]:
     """Draw a figure into a folder as files of a name.
 
-    Returns
-    -------
-    list of Path
-        The files written, in the order of the formats; empty where there is nothing to draw or matplotlib is not
-        installed.
+    Returns the files, in the order of the formats; empty without anything to draw or without matplotlib.
     """
     drawn, plot = panels(figure, shown), figure.plot
     if not drawn or plot is None:
         return []
 
-    def paint(picture: Any, every: Any) -> None:
-        for axes, panel in zip(every.flat, drawn, strict=True):
+    def paint(picture: Any, all_axes: Any) -> None:
+        for axes, panel in zip(all_axes.flat, drawn, strict=True):
             (_bars if plot.kind == "bars" else _curves)(axes, panel, plot)
-            _dress(axes, panel, plot)
+            _label_axes(axes, panel, plot)
             if len(drawn) > 1:
                 axes.legend()
         if len(drawn) == 1:
@@ -94,7 +90,7 @@ def draw(
 
 
 def remarks(drawn: Sequence[Panel]) -> list[str]:
-    """Return the lines above a picture: that it has no run of ours or no published figure, or a doubtful ratio."""
+    """Return the lines above a picture: missing runs of ours or published figures, and doubtful ratios."""
     curves = [curve for panel in drawn for curve in panel.curves]
     published = {curve.published for curve in curves}
     said = [f"({ONE_SIDED[whose]})" for whose in published] if len(published) == 1 else []
@@ -112,15 +108,7 @@ def joined_categories(figure: Exhibit, shown: FilledExhibit) -> str:
 
 
 def gap_reason(exhibit: Exhibit, shown: FilledExhibit) -> str:
-    """Return why an exhibit shows no run of ours, and how to get one; empty if it shows one.
-
-    Parameters
-    ----------
-    exhibit : Exhibit
-        A table, or a figure that draws one.
-    shown : Shown
-        The table with our runs.
-    """
+    """Return why a table, or a figure of one, shows no run of ours, and the remedy; empty if it shows one."""
     ours = [not curve.published for panel in panels(exhibit, shown) for curve in panel.curves]
     if shown.exhibit.never_ours or any(ours if exhibit.of else (datum.values for datum in shown.ours)):
         return ""
@@ -140,8 +128,8 @@ def gap_reason(exhibit: Exhibit, shown: FilledExhibit) -> str:
 
 
 def _over_rows(plot: Plot, shown: FilledExhibit) -> list[Panel]:
-    """The rows are the places, the columns the curves: those of the paper's chosen machines, then ours."""
-    wanted = _machines_in_words(plot, shown)
+    """Rows are the places, columns the curves: those of the paper's chosen machines, then ours."""
+    wanted = _machine_names(plot, shown)
     labels = {line.key: line.label for line in shown.lines}
     curves: dict[tuple[str, bool], dict[str, float]] = {}
     doubtful: set[str] = set()
@@ -154,18 +142,18 @@ def _over_rows(plot: Plot, shown: FilledExhibit) -> list[Panel]:
         if datum.row is not None and plot.measure == SPEEDUP and ratio_doubts(datum.row, ours):
             doubtful.add(name)
         curves.setdefault((name, published), {})[labels[datum.line]] = datum.values[plot.measure]
-    made = [
+    drawn = [
         ExhibitCurve(f"{'paper' if published else 'ours'}, {name}{DOUBTFUL * (name in doubtful)}", values, published)
         for (name, published), values in curves.items()
     ]
-    made = [curve for curve in made if plot.measure != SPEEDUP or set(curve.values.values()) != {1.0}]
-    filled = {place for curve in made for place in curve.values}
+    drawn = [curve for curve in drawn if plot.measure != SPEEDUP or set(curve.values.values()) != {1.0}]
+    filled = {place for curve in drawn for place in curve.values}
     places = tuple(line.label for line in shown.lines if line.label in filled)
-    return [Panel("", places, tuple(made[:MOST_CURVES]), plot.axis or MEASURES[plot.measure].axis)]
+    return [Panel("", places, tuple(drawn[:MOST_CURVES]), plot.axis or MEASURES[plot.measure].axis)]
 
 
-def _machines_in_words(plot: Plot, shown: FilledExhibit) -> set[str]:
-    """The machines of a plot as data name them: a row has a figure for each column."""
+def _machine_names(plot: Plot, shown: FilledExhibit) -> set[str]:
+    """Names of a plot's machines in data: a row has a figure for each column."""
     by_column = zip(shown.exhibit.columns, shown.published, strict=False)
     return {datum.whose for column, datum in by_column if not plot.machines or column.machine in plot.machines}
 
@@ -184,20 +172,20 @@ def _over_options(plot: Plot, shown: FilledExhibit) -> list[Panel]:
         curves.setdefault(curve, {})[_place(said.get(plot.over))] = datum.values[plot.measure]
         if datum.row is not None:
             runs.setdefault(datum.whose, []).append(datum)
-    every = tuple(dict.fromkeys(_place(said.get(plot.over)) for said in columns.values()))
-    made = []
+    all_places = tuple(dict.fromkeys(_place(said.get(plot.over)) for said in columns.values()))
+    panels = []
     for (whose, published), curves in by_whose.items():
-        filled = tuple(place for place in every if any(place in values for values in curves.values()))
+        filled = tuple(place for place in all_places if any(place in values for values in curves.values()))
         title = f"{whose}, published" if published else f"ours, {whose}"
         drawn = tuple(ExhibitCurve(name, values, published) for name, values in _joined(curves).items())
         ours = [] if published else runs[whose]
         optimum = _optimum(ours) if plot.measure == COST else None
-        made.append(Panel(title, filled, drawn, _axis(plot, ours), optimum))
-    return made
+        panels.append(Panel(title, filled, drawn, _axis(plot, ours), optimum))
+    return panels
 
 
 def _joined(curves: Mapping[str, Mapping[str, float]]) -> dict[str, Mapping[str, float]]:
-    """Join curves of equal values, of which only the last would be seen."""
+    """Join equal curves, of which only the last would be visible."""
     names: dict[tuple[tuple[str, float], ...], list[str]] = {}
     for name, values in curves.items():
         names.setdefault(tuple(values.items()), []).append(name)
@@ -205,7 +193,7 @@ def _joined(curves: Mapping[str, Mapping[str, float]]) -> dict[str, Mapping[str,
 
 
 def _axis(plot: Plot, ours: Sequence[Datum]) -> str:
-    """Return what the vertical axis says: of ours with the number of iterations, which decides times and costs."""
+    """Return the label of the vertical axis, for ours with the number of iterations, which decides times and costs."""
     if not ours:
         return plot.axis or MEASURES[plot.measure].axis
     asked = {datum.row.record.parameters.get("iterations") for datum in ours if datum.row}
@@ -215,7 +203,7 @@ def _axis(plot: Plot, ours: Sequence[Datum]) -> str:
 
 
 def _optimum(ours: Sequence[Datum]) -> float | None:
-    """Return the optimum where all runs are of one instance and it is known."""
+    """Return the optimum if it is known and all runs are of one instance."""
     known = {datum.row.record.details.get("optimum") for datum in ours if datum.row}
     return known.pop() if len(known) == 1 else None
 
@@ -262,7 +250,7 @@ def _bars(axes: Any, panel: Panel, plot: Plot) -> None:
         )
 
 
-def _dress(axes: Any, panel: Panel, plot: Plot) -> None:
+def _label_axes(axes: Any, panel: Panel, plot: Plot) -> None:
     crowded = len(panel.places) > 6 or max(map(len, panel.places), default=0) > 9
     turned = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
     axes.set_xticks(range(len(panel.places)), panel.places, **turned)

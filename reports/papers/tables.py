@@ -27,25 +27,25 @@ class AnnotatedTable:
 
 
 def make_table(shown: FilledExhibit) -> AnnotatedTable | None:
-    """Make the table of an exhibit; None where it would have no figure."""
+    """Make the table of an exhibit; None without a figure."""
     if not shown.published and not shown.ours:
         return None
     marks: dict[str, str] = {}
-    made = _in_their_columns(shown, marks) if shown.exhibit.by_options else _in_columns_of_their_own(shown, marks)
-    return AnnotatedTable(made, tuple((mark, note) for note, mark in marks.items()))
+    table = _in_papers_columns(shown, marks) if shown.exhibit.by_options else _in_own_columns(shown, marks)
+    return AnnotatedTable(table, tuple((mark, note) for note, mark in marks.items()))
 
 
 def caption(exhibit: Exhibit) -> str:
-    """`TextTable 4 (section 6.2): PPP, Hamming distance of two`."""
+    """`Table 4 (section 6.2): PPP, Hamming distance of two`."""
     section = f" (section {exhibit.section})" if exhibit.section else ""
     return f"{exhibit.kind.capitalize()} {exhibit.number}{section}: {exhibit.title}"
 
 
-def _in_columns_of_their_own(shown: FilledExhibit, marks: dict[str, str]) -> TextTable:
+def _in_own_columns(shown: FilledExhibit, marks: dict[str, str]) -> TextTable:
     exhibit = shown.exhibit
     printed = [column for column in exhibit.columns if any(line.figures for line in exhibit.lines)]
     modelled = [*dict.fromkeys(datum.column for datum in shown.modelled), *shown.not_modelled]
-    own = _headings(shown)
+    own = _own_headings(shown)
     headings = [HEADINGS.get(exhibit.row_by, exhibit.row_by)]
     headings += [
         ">" + (f"{_machine(shown, place)}: {column.heading}" if column.machine else column.heading)
@@ -65,10 +65,10 @@ def _in_columns_of_their_own(shown: FilledExhibit, marks: dict[str, str]) -> Tex
 
 
 def _own_cell(shown: FilledExhibit, line: ExhibitRow, heading: str, marks: dict[str, str]) -> str:
-    """Return our cell of a row; where nothing of a whole column ran its mark says why."""
-    found = [datum for datum in shown.ours if (datum.line, datum.column) == (line.key, heading)]
-    if found:
-        return cell_text(found, marks)
+    """Return our cell of a row; its mark has the reason if a whole column is empty."""
+    data = [datum for datum in shown.ours if (datum.line, datum.column) == (line.key, heading)]
+    if data:
+        return cell_text(data, marks)
     series, why = next(((one, why) for one, why in shown.absent if one.heading == heading), (None, ""))
     if series is None:
         return NOT_RUN
@@ -76,20 +76,20 @@ def _own_cell(shown: FilledExhibit, line: ExhibitRow, heading: str, marks: dict[
 
 
 def _modelled_cell(shown: FilledExhibit, line: ExhibitRow, heading: str, marks: dict[str, str]) -> str:
-    """Return the cell of the cluster model; without a run on one core its mark says so."""
+    """Return the cell of the cluster model; its mark reports a missing run on one core."""
     if heading in shown.not_modelled:
         return f"{NOT_MODELLED} [{_mark(f'{NOT_MODELLED}: no run of this work on one core', marks)}]"
     return cell_text([datum for datum in shown.modelled if (datum.line, datum.column) == (line.key, heading)], marks)
 
 
 def _machine(shown: FilledExhibit, place: int) -> str:
-    """The machine of a published column: that of the figure at its place in the first row that has figures."""
+    """Return the machine of a published column: that of the figure at its place in the first row with figures."""
     first = next(line for line in shown.exhibit.lines if line.figures)
     data = [datum for datum in shown.published if datum.line == first.key]
     return data[place].whose
 
 
-def _in_their_columns(shown: FilledExhibit, marks: dict[str, str]) -> TextTable:
+def _in_papers_columns(shown: FilledExhibit, marks: dict[str, str]) -> TextTable:
     exhibit = shown.exhibit
     columns = [column.heading for column in exhibit.columns]
     headings = (HEADINGS.get(exhibit.row_by, exhibit.row_by), "whose", *(f">{heading}" for heading in columns))
@@ -105,27 +105,25 @@ def _in_their_columns(shown: FilledExhibit, marks: dict[str, str]) -> TextTable:
 
 def _by_whose(shown: FilledExhibit, line: ExhibitRow) -> Iterable[Sequence[Datum]]:
     """Yield the figures of a row: those of each published machine, then ours of each series and device."""
-    order = _order(shown.exhibit)
+    order = _series_order(shown.exhibit)
     for data in (shown.published, sorted(shown.ours, key=lambda datum: order(datum.whose or datum.column))):
         of_line = [datum for datum in data if datum.line == line.key]
         for whose in dict.fromkeys(datum.whose for datum in of_line):
             yield [datum for datum in of_line if datum.whose == whose]
 
 
-def _headings(shown: FilledExhibit) -> list[str]:
-    """Headings of our columns, in the order of the series."""
+def _own_headings(shown: FilledExhibit) -> list[str]:
     headings = [*(datum.column for datum in shown.ours), *(series.heading for series, _ in shown.absent)]
-    return sorted(dict.fromkeys(headings), key=_order(shown.exhibit))
+    return sorted(dict.fromkeys(headings), key=_series_order(shown.exhibit))
 
 
-def _order(exhibit: Exhibit) -> Callable[[str], int]:
-    """Return the key that sorts headings by the exhibit's series."""
+def _series_order(exhibit: Exhibit) -> Callable[[str], int]:
     places = {name: place for place, one in enumerate(exhibit.series) for name in (one.heading, one.on_cores)}
     return lambda heading: places.get(heading.partition(": ")[0], len(places))
 
 
 def cell_text(data: Sequence[Datum], marks: dict[str, str]) -> str:
-    """The lines of a cell, each run with the marks of what has to be said of it."""
+    """Return the lines of a cell, each run with the marks of its notes."""
     said = []
     for datum in data:
         letters = [_mark(note, marks) for note in datum.notes]

@@ -1,7 +1,5 @@
-"""Pictures of runs and comparisons as SVG and PNG, in one style; matplotlib is imported only when one is drawn.
+"""Pictures of runs and comparisons as SVG and PNG, in one style; matplotlib is imported only for drawing.
 
-A function takes compared runs or histories, and writes files by `style.draw`, or draws into axes of the caller.
-
-Imported by drivers: `history`, `speedup_bars`, `scaling`, `tour`, `style` (`user_pyplot`).
-Figures of papers do not belong here: see `reports.papers.plots`.
+A function takes compared runs or histories, and writes files by `style.draw`, or draws into the caller's axes. Figures
+of papers belong in `reports.papers.plots`.
 """

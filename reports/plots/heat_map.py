@@ -21,9 +21,9 @@ from reports.text.formatting import listed
 COLOURS = "PuOr"
 """ColorBrewer's map from orange (slower) over white to purple (faster), safe for colour-blind readers."""
 GREY = "#808080"
-"""Of what stands outside the cells: it is read on white and on black, and the ground is transparent."""
+"""Colour of text outside the cells, readable on white and on black, since the ground is transparent."""
 LEAST_DECADES = 1.0
-"""Decades that the scale reaches from 1 on either side at least, so that small differences look small."""
+"""Least decades of the scale on either side of 1, so that small differences look small."""
 MOST_TICKS = 7
 
 
@@ -47,7 +47,7 @@ class HeatMapPart:
 
 
 def select_part(overview: Overview) -> HeatMapPart:
-    """Choose the workloads and devices of a heat map; none where no ratio is over enough work."""
+    """Choose the workloads and devices of a heat map; none if no ratio is over enough work."""
     with_ratio = [line for line in overview.lines if any(row.speedup for row in line.rows)]
     short = [line for line in with_ratio if all(is_short(row) for row in line.rows if row.speedup)]
     lines = tuple(line for line in with_ratio if line not in short)
@@ -67,11 +67,10 @@ def select_part(overview: Overview) -> HeatMapPart:
 
 
 def draw(overview: Overview, folder: Path, name: str, formats: Sequence[str] = FORMATS) -> list[Path]:
-    """Draw the speed-ups, workload by device, into a folder.
+    """Draw the speed-ups, workload by device, into a folder; return the files.
 
-    The colour is the logarithm of the speed-up over one core, as far on one side of 1 as on the other. Returns the
-    files written, in the order of the formats; empty where no ratio is over enough work of one core, or matplotlib is
-    not installed.
+    The colour is the logarithm of the speed-up over one core, symmetric about 1. No files if no ratio is over enough
+    work of one core, or without matplotlib.
     """
     part = select_part(overview)
 
@@ -143,7 +142,7 @@ def _draw_cell(axes: Any, scale: Any, row: ComparedRun | None, words: tuple[str,
         return
     ground = scale.to_rgba(math.log10(row.speedup.value))
     axes.add_patch(Rectangle(at, 0.96, 0.94, facecolor=ground, edgecolor="none"))
-    ink = _ink(ground)
+    ink = _contrasting_ink(ground)
     axes.text(right, down - 0.2, over, ha="center", va="center", fontsize=LABEL, weight="bold", color=ink)
     axes.text(right, down + 0.22, time, ha="center", va="center", fontsize=TEXT, color=ink)
 
@@ -162,7 +161,7 @@ def ratio_of_ten(power: int) -> str:
     return f"{10**power:,}x" if power >= 0 else f"{10.0**power:.{-power}f}x"
 
 
-def _ink(ground: Any) -> str:
+def _contrasting_ink(ground: Any) -> str:
     """Return black or white, for contrast with a colour (relative luminance of the sRGB standard, IEC 61966-2-1)."""
     from matplotlib import colors
 

@@ -1,4 +1,4 @@
-"""The course of one search: its best cost over evaluations and over seconds, in steps: each holds until the next."""
+"""The history of one search: its best cost over evaluations and over seconds, in steps."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ FOUND, KNOWN = style.COLOURS[:2]
 LEAST_EVALUATIONS = 1
 """Start of a logarithmic axis of evaluations: a start solution needs none."""
 MOST_MARKED = 60
-"""Improvements that are marked; more would hide the line."""
+"""Largest number of marked improvements; more would hide the line."""
 SIZE = style.WIDTH, 3.2
-"""Width and height of a figure, in inches."""
 
 
 class HistoryCurve(NamedTuple):
@@ -23,9 +22,9 @@ class HistoryCurve(NamedTuple):
     Attributes
     ----------
     name
-        In the legend.
+        Name in the legend.
     history : sequence
-        Rows [iteration, evaluations, seconds, best cost] where the best cost improved; at least one.
+        Rows [iteration, evaluations, seconds, best cost] of improvements; at least one.
     evaluations
         Of the whole search, to which the last cost holds; None: to its last improvement.
     """
@@ -52,7 +51,7 @@ def draw_history(
     Parameters
     ----------
     history
-        Rows [iteration, evaluations, seconds, best cost] where the best cost improved; at least one.
+        Rows [iteration, evaluations, seconds, best cost] of improvements; at least one.
     unit
         Unit of evaluations, plural.
     noun
@@ -82,7 +81,7 @@ def draw_histories(
     in_words: Callable[[int], str] = str,
     known: Mapping[str, int] | None = None,
 ) -> None:
-    """Draw the courses of several searches into two panels: see `draw_history`."""
+    """Draw the histories of several searches into two panels: see `draw_history`."""
     from matplotlib.ticker import FuncFormatter
 
     known = known or {}
@@ -120,7 +119,7 @@ def _step(axes: Any, curve: HistoryCurve, column: int, colour: str, least: float
 
 
 def save_figure(figure: Any, path: str) -> None:
-    """Save a figure in the format that its file's name ends in; equal figures make equal files."""
+    """Save a figure in the format of its file's suffix; equal figures make equal files."""
     import matplotlib
 
     file = Path(path)

@@ -19,9 +19,9 @@ Curves: TypeAlias = "Sequence[tuple[str, pandas.DataFrame]]"
 
 
 def scaling(section: ComparedSection, folder: Path, name: str) -> list[Path]:
-    """Draw the curves of strong and of weak scaling, below each other where there are both.
+    """Draw the curves of strong and of weak scaling, below each other if there are both; return the files, SVG first.
 
-    Returns the files written, the SVG first; empty where there is no curve or matplotlib is not installed.
+    No files without a curve or without matplotlib.
     """
     kinds = [curves for curves in (section.strong, section.weak) if curves]
 
@@ -29,7 +29,7 @@ def scaling(section: ComparedSection, folder: Path, name: str) -> list[Path]:
         for axes, curves in zip(grid.flat, kinds, strict=True):
             _draw(axes, curves)
         work = section.comparison.work
-        figure.suptitle(f"{work.workload} on {work.instance}")
+        figure.suptitle(work.work_name)
 
     return style.draw(paint, folder / name, 0.4 + 3.2 * len(kinds), (len(kinds), 1)) if kinds else []
 
@@ -37,16 +37,10 @@ def scaling(section: ComparedSection, folder: Path, name: str) -> list[Path]:
 def modelled(
     instance: str, curves: Curves, gpu_speedup: float | None, folder: Path, name: str = "cluster-model"
 ) -> list[Path]:
-    """Draw the modelled speed-up and efficiency, a curve for each network.
+    """Draw the modelled speed-up and efficiency, a curve for each network; return the files, SVG first.
 
-    Returns the files written, the SVG first; empty where matplotlib is not installed.
-
-    Parameters
-    ----------
-    curves
-        As `reports.pages.cluster_model.ModelledInstance` has them.
-    gpu_speedup
-        That of the GPU over one core, if there is a record of it.
+    ``curves`` are as in `reports.pages.cluster_model.ModelledInstance`, ``gpu_speedup`` is the GPU's over one core, if
+    recorded. No files without matplotlib.
     """
 
     def paint(figure: Any, grid: Any) -> None:

@@ -19,10 +19,9 @@ NAME_WIDTH = 24
 
 
 def speedups(section: ComparedSection, folder: Path, name: str = "speedup") -> list[Path]:
-    """Draw the speed-up of each row over one core into a folder as SVG and PNG of that name.
+    """Draw the speed-up of each row over one core; return the SVG and PNG.
 
-    Returns the files written, the SVG first; empty where fewer than two rows have a speed-up, which are nothing to
-    compare, or matplotlib is not installed.
+    No files for fewer than two rows with a speed-up, or without matplotlib.
     """
     if len(_with_speedup(section)) < 2:
         return []
@@ -30,7 +29,7 @@ def speedups(section: ComparedSection, folder: Path, name: str = "speedup") -> l
 
 
 def show_speedups(section: ComparedSection, axes: Any = None) -> Any:
-    """Draw the same into axes, or into a figure of the user's own matplotlib, as notebooks show it.
+    """Draw the same into axes, or into a figure of the user's own matplotlib for notebooks.
 
     Raises `UserError` if matplotlib is not installed.
     """
@@ -42,15 +41,15 @@ def show_speedups(section: ComparedSection, axes: Any = None) -> Any:
 
 
 def draw_speedups(axes: Any, section: ComparedSection) -> None:
-    """Draw a bar for each row that has a speed-up, and say below what all ran."""
+    """Draw a bar for each row with a speed-up, with the common work below."""
     rows = _with_speedup(section)
     values = [found.value for _, found in rows]
-    # A bar's length must mean something: on a logarithmic axis that is its distance from 1.
+    # On a logarithmic axis a bar's length is its distance from 1.
     logarithmic = style.is_wide(values)
     start = 1.0 if logarithmic else 0.0
-    names = _names(section)
+    names = _bar_names(section)
     places, at = [], 0.0
-    for height in map(_room, names):
+    for height in map(_relative_height, names):
         places.append(at + height / 2)
         at += height
     axes.barh(
@@ -70,7 +69,7 @@ def draw_speedups(axes: Any, section: ComparedSection) -> None:
     axes.invert_yaxis()
     axes.axvline(1.0, color="black", linewidth=0.8)
     for place, (row, speedup) in zip(places, rows, strict=True):
-        text = f" {ratio(speedup)} ({seconds(row.running.median.value)})"
+        text = f" {ratio(speedup)} ({seconds(row.median_s)})"
         axes.annotate(text, (max(speedup.high or speedup.value, start), place), va="center", fontsize=style.TEXT)
     axes.margins(x=0.4)
     axes.tick_params(axis="x", labelsize=style.TEXT)
@@ -79,7 +78,7 @@ def draw_speedups(axes: Any, section: ComparedSection) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     work = section.comparison.work
     axes.set_title(
-        f"{work.workload} on {work.instance}\n{work.proven}: hash {work.hash[:12]} of {HASH_SCOPES[work.hash_scope]}",
+        f"{work.work_name}\n{work.proven}: hash {work.hash[:12]} of {HASH_SCOPES[work.hash_scope]}",
         fontsize=style.TITLE,
     )
     noted = "\nletters: see the notes below the table" if section.cautions else ""
@@ -90,8 +89,8 @@ def _with_speedup(section: ComparedSection) -> list[tuple[ComparedRun, Estimate]
     return [(row, row.speedup) for row in section.comparison.rows if row.speedup is not None]
 
 
-def _names(section: ComparedSection) -> list[str]:
-    """Name the bars, in lines that are short enough, with the marks of their notes."""
+def _bar_names(section: ComparedSection) -> list[str]:
+    """Name the bars, in short lines, with the marks of their notes."""
     names = []
     for row, _ in _with_speedup(section):
         label = section.comparison.label(row)
@@ -100,10 +99,10 @@ def _names(section: ComparedSection) -> list[str]:
     return names
 
 
-def _room(name: str) -> float:
+def _relative_height(name: str) -> float:
     """Height of a bar with a name of several lines, in bars of one line."""
     return 1 + 0.45 * name.count("\n")
 
 
 def _height(section: ComparedSection) -> float:
-    return 1.4 + 0.36 * sum(map(_room, _names(section)))
+    return 1.4 + 0.36 * sum(map(_relative_height, _bar_names(section)))

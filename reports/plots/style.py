@@ -1,4 +1,4 @@
-"""Sizes, colours, axes and files of every picture, so that each can be read on a page and at 400 pixels."""
+"""Sizes, colours, axes and files of every picture, readable on a page and at 400 pixels."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from reports.statistics.medians import Estimate
 
 FORMATS = ("svg", "png")
 WIDTH = 5.4
-"""Inches of every picture. `TEXT` has eight pixels where a picture is shown 400 pixels wide."""
+"""Width of every picture in inches. `TEXT` has eight pixels if a picture is 400 pixels wide."""
 TEXT, LABEL, TITLE = 8, 8.5, 9
-"""Points of ticks, legends and values; of axes and panels; of the picture."""
+"""Sizes in points: of ticks, legends and values; of axes and panels; of the picture."""
 DOTS_PER_INCH = 200
 GRID = "#dddddd"
 MOST_TICKS = {"x": 5, "y": 7}
@@ -27,17 +27,17 @@ LINES: tuple[Any, ...] = (
     *("-", "--", "-.", ":"),
     *((0, (6, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (3, 1, 1, 1)), (0, (1, 1))),
 )
-"""Markers or lines tell curves apart in grey too."""
+"""Markers or lines distinguish curves in grey too."""
 
 
 def pyplot() -> Any:
-    """Load matplotlib for files that are equal for equal reports; None where it is not installed."""
+    """Load matplotlib for files that are equal for equal reports; None if it is not installed."""
     try:
         import matplotlib
     except ImportError:
         return None
     matplotlib.use("Agg")
-    # No random ids, and text as text; the date is left out when saving.
+    # No random ids, and text as text; the date is omitted when saving.
     matplotlib.rcParams.update({"svg.hashsalt": "onekernel", "svg.fonttype": "none"})
     from matplotlib import pyplot as loaded
 
@@ -48,7 +48,7 @@ def pyplot() -> Any:
 
 
 def user_pyplot() -> Any:
-    """Load matplotlib with the user's own settings, for figures in a notebook or a window.
+    """Load matplotlib with the user's settings, for figures in a notebook or a window.
 
     Raises `UserError` if matplotlib is not installed.
     """
@@ -68,22 +68,18 @@ def draw(
     *,
     transparent: bool = False,
 ) -> list[Path]:
-    """Draw a picture and save it.
-
-    Returns the files written, in the order of the formats; empty where matplotlib is not installed.
+    """Draw a picture and save it; return the files in the order of the formats, none without matplotlib.
 
     Parameters
     ----------
     paint
         Fills a figure and an array of axes.
     path
-        Of the files, without the ending.
+        Path of the files, without the ending.
     height
         In inches; the width is `WIDTH`.
     panels
         Rows and columns.
-    formats, transparent
-        As `save` takes them.
     """
     library = pyplot()
     if library is None:
@@ -98,7 +94,7 @@ def draw(
 def save(
     figure: Any, folder: Path, name: str, formats: Sequence[str] = FORMATS, *, transparent: bool = False
 ) -> list[Path]:
-    """Save a figure in some formats, on white unless it is transparent; the first is what reports show."""
+    """Save a figure in some formats, on white unless transparent; reports show the first."""
     ground: dict[str, Any] = {"transparent": True} if transparent else {"facecolor": "white"}
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     written = [folder / f"{name}.{form}" for form in formats]
@@ -109,7 +105,6 @@ def save(
 
 
 def dress(axes: Any, grid: str = "both") -> None:
-    """Draw the grid behind the curves, and no frame above and at the right."""
     axes.grid(axis=grid, color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
@@ -122,7 +117,7 @@ def error_bars(estimates: Sequence[Estimate]) -> list[list[float]]:
 
 
 def is_wide(values: Sequence[float]) -> bool:
-    """Return True if a linear axis would hide the small ones of these positive values."""
+    """True if a linear axis would hide the small ones of these positive values."""
     return len(values) > 1 and min(values) > 0 and max(values) / min(values) > WIDE
 
 
@@ -130,15 +125,8 @@ def logarithmic(axes: Any, which: str, base: int = 10) -> None:
     """Make an axis logarithmic, with at least two labelled ticks and at most as many as fit.
 
     A short axis has round numbers as a linear one has, a longer one multiples of the powers, a long one powers alone.
-
-    Parameters
-    ----------
-    axes : matplotlib Axes
-        With its curves: the ticks follow from the values that are drawn.
-    which
-        x or y.
-    base
-        Of the logarithm: 2 or 10.
+    The axes must have their curves, since the ticks follow from the drawn values. ``which`` is x or y, ``base`` 2 or
+    10.
     """
     from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, NullLocator
 

@@ -1,8 +1,8 @@
-"""Pictures of searches: the distribution of the time to a target, and how the best cost improves; as SVG and PNG.
+"""Pictures of searches: the distribution of the time to a target, and improvements of the best cost; as SVG and PNG.
 
-A distribution steps where a run reached the target; a cross marks where a run ended without it. The course of the best
-cost is the median over seeds with a band from the lower to the upper quartile, in steps: a best cost holds until the
-next is found, so nothing is interpolated.
+A distribution steps at times at which runs reached the target; a cross marks the end of a run without it. The course of
+the best cost is the median over seeds with a band from the lower to the upper quartile, in steps: a best cost holds
+until the next is found, so nothing is interpolated.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from reports.text.formatting import cost
 
 MOST_CURVES = len(style.LINES)
 POINTS = 400
-"""Number of points of the curve of the best cost."""
 LEAST_EVALUATIONS = 1.0
 """Start of a logarithmic axis of evaluations: a start solution needs none."""
 
@@ -29,12 +28,7 @@ LEAST_EVALUATIONS = 1.0
 def shown_families(families: Sequence[SeedFamily], targets: Targets) -> tuple[list[SeedFamily], str]:
     """Choose the curves of a picture: those with the least expected time to the hardest target that any reached.
 
-    Returns
-    -------
-    list of Family
-        At most `MOST_CURVES`, in the order given.
-    str
-        Description of omitted curves; empty if none.
+    Returns at most `MOST_CURVES` families, in the given order, and a description of omitted curves; empty if none.
     """
     known = [family for family in families if family.has_histories]
     if len(known) <= MOST_CURVES:
@@ -63,9 +57,9 @@ def draw_distributions(
     unit: str,
     formats: Sequence[str] = style.FORMATS,
 ) -> list[Path]:
-    """Draw which part of the runs had reached each target after which time, and evaluations where they have a unit.
+    """Draw the fraction of runs that had reached each target over time, and over evaluations if they have a unit.
 
-    Returns the files written, the SVG first; empty where no run reached a target or matplotlib is not installed.
+    Returns the files, SVG first; none if no run reached a target, or without matplotlib.
     """
     chosen, _ = shown_families(families, targets)
     reached = [target for target in targets.all if any(family.reached(target) for family in chosen)]
@@ -88,9 +82,9 @@ def draw_distributions(
 def draw_courses(
     families: Sequence[SeedFamily], targets: Targets, folder: Path, name: str, title: str, unit: str
 ) -> list[Path]:
-    """Draw the best cost over seconds, and over evaluations where they have a unit.
+    """Draw the best cost over seconds, and over evaluations if they have a unit.
 
-    Returns the files written, the SVG first; empty where no family has histories or matplotlib is not installed.
+    Returns the files, SVG first; none without histories or matplotlib.
     """
     chosen, _ = shown_families(families, targets)
     across = _measures(unit)
@@ -141,7 +135,7 @@ def _draw_distributions(
     for number, (family, tries_of_family) in enumerate(tries):
         shown = _curve_style(number)
         at, high = tries_of_family.distribution(measure)
-        # After the end of all runs, if not all have reached the target, the curve is unknown.
+        # The curve is unknown after the end of all runs, if not all have reached the target.
         known = (
             right
             if tries_of_family.reached == len(tries_of_family.spent)
@@ -151,7 +145,7 @@ def _draw_distributions(
         heights = [0.0, *high, high[-1] if high else 0.0]
         axes.plot(steps, heights, drawstyle="steps-post", label=family.label, **shown)
         ends = [reach(amount) for amount in tries_of_family.amounts(measure, reached=False)]
-        # The height that the distribution has where a run ended.
+        # Height of the distribution at the end of a run.
         crosses = [max((h for a, h in zip(at, high, strict=True) if a <= end), default=0.0) for end in ends]
         axes.plot(ends, crosses, linestyle="none", marker="x", markersize=5, color=shown["color"])
     axes.set_xlim(left, right)
@@ -192,7 +186,7 @@ def _draw_courses(axes: Any, families: Sequence[SeedFamily], target: Target, mea
             lowest, highest = min(lowest, float(positive.min())), max(highest, float(positive.max()))
     style.logarithmic(axes, "x")
     if highest > style.WIDE * lowest:
-        # Linear below the smallest that is above zero: the reference itself is on the axis.
+        # Linear below the smallest positive value: the reference itself is on the axis.
         axes.set_yscale("symlog", linthresh=10 ** math.floor(math.log10(lowest)))
         axes.yaxis.set_major_formatter("{x:g}")
         axes.set_ylim(bottom=bottom)
@@ -200,18 +194,19 @@ def _draw_courses(axes: Any, families: Sequence[SeedFamily], target: Target, mea
 
 
 def cost_bands(family: SeedFamily, measure: EffortMeasure) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the best cost over seeds, from when three quarters of the runs know one to the end of the longest.
+    """Return the best cost over seeds, from the time when most runs have one to the end of the longest.
 
     Returns
     -------
     tuple of four float64[k]
         Amounts of the measure, evenly spread by their logarithms; lower quartile, median and upper quartile. A run
-        that has ended keeps its best cost, and one that knows none yet counts as the worst that any knew.
+    that has ended keeps its best cost, and one without a cost counts as the worst one known. The first amount is that
+    at which three quarters of the runs have a cost.
     """
     first = _at_least(float(family.samples[measure].min()), measure)
     last = max(float(family.samples[measure].max()), first)
     at = np.geomspace(first, last, POINTS)
-    # Rounding must not put an end before the row that it is made of.
+    # Rounding must not put an end before its row.
     at[0], at[-1] = first, last
     costs = family.costs_at(at, measure)
     unknown = np.isnan(costs)

@@ -1,6 +1,6 @@
-"""Types of the values of a run record, and the words for a value that is not of its type.
+"""Types of the values of a run record, and messages for a value of another type.
 
-`msgspec` checks a type; its description is what a message says was expected.
+`msgspec` checks a type; its description is the expected value in a message.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from msgspec import Meta
 from core.errors import UserError
 
 SCHEMA = 3
-"""The version that is written and read."""
+"""Version for reading and writing."""
 
 HASH_SCOPES = {
     "moves": "all moves",
@@ -26,10 +26,10 @@ HASH_SCOPES = {
     "tours": "all tours",
     "result": "the result",
 }
-"""Scopes of a run's hash, each with its words in a line or a report ("hash 0123 of all moves")."""
+"""Scopes of a run's hash, each with its text in a line or a report ("hash 0123 of all moves")."""
 
 MOST_DIGITS = 100
-"""Of an integer in a record: one that no float can hold would end a report and not only its reading."""
+"""Most digits of an integer: one that no float can hold would end a report, not only its reading."""
 MOST_NESTED = 50
 """Levels of lists and objects in a record."""
 LARGEST = sys.float_info.max
@@ -72,7 +72,7 @@ History = Annotated[list[HistoryRow], Meta(description="a list of [iteration, ev
 
 
 class EnvironmentValues(TypedDict, total=False):
-    """Values of an environment that reports compute with."""
+    """Environment values for computations in reports."""
 
     cores: AtLeastOne | None
     sockets: AtLeastOne | None
@@ -90,7 +90,7 @@ class EnvironmentValues(TypedDict, total=False):
 
 
 class DetailValues(TypedDict, total=False):
-    """Details that reports compute with."""
+    """Details for computations in reports."""
 
     cities: Count | None
     cells: Count | None
@@ -121,14 +121,13 @@ class ConditionValues(TypedDict, total=False):
 
 
 class RecordError(UserError):
-    """A record, or a file of records, that is not what the schema says."""
+    """A record, or a file of records, that contradicts the schema."""
 
 
 T = TypeVar("T")
 
 
 def convert(values: Any, kind: type[T], where: str = "") -> T:
-    """Return values as an object of a type."""
     try:
         return msgspec.convert(values, kind)
     except msgspec.ValidationError as error:
@@ -138,10 +137,7 @@ def convert(values: Any, kind: type[T], where: str = "") -> T:
 
 
 def check_plain(values: Mapping[str, Any], kind: type, where: str = "") -> None:
-    """Refuse values that JSON does not carry there and back unchanged, or of numbers that no float can hold.
-
-    Raises `RecordError` as `convert` does.
-    """
+    """Refuse values that JSON changes, and numbers that no float can hold. Raises `RecordError`."""
     for name, value in values.items():
         if not _is_plain(value):
             expected = _description(get_type_hints(kind, include_extras=True)[name])
@@ -188,7 +184,7 @@ def _explain(message: str, value: Any, kind: Any, where: str) -> str:
 
 
 def _description(kind: Any) -> str:
-    """Return the description of a type; empty for a type without one."""
+    """Return the description of a type, or an empty text."""
     for alternative in get_args(kind) if get_origin(kind) is not Annotated and NoneType in get_args(kind) else (kind,):
         for meta in getattr(alternative, "__metadata__", ()):
             if meta.description:
@@ -197,7 +193,6 @@ def _description(kind: Any) -> str:
 
 
 def _member(kind: Any, name: str, index: str) -> Any:
-    """Return the type of a field of a type, or of an element."""
     kind = next(arg for arg in (get_args(kind) if NoneType in get_args(kind) else (kind,)) if arg is not NoneType)
     kind = get_args(kind)[0] if get_origin(kind) is Annotated else kind
     if name:

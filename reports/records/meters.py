@@ -1,7 +1,7 @@
 """Conditions and energy of a repetition: date, load, clocks, temperature and joules, read before and after.
 
-Readings come from Linux (`/proc/loadavg`, `/sys`) and, for NVIDIA's GPUs, from NVML. Whatever is absent, unreadable or
-refused is not recorded.
+Readings come from Linux (`/proc/loadavg`, `/sys`) and, for NVIDIA's GPUs, from NVML. Missing, unreadable or refused
+values are not recorded.
 """
 
 from __future__ import annotations
@@ -22,14 +22,16 @@ ENERGY_SOURCES = {GPU_ENERGY: "gpu (NVML)", PACKAGE_ENERGY: "processor package (
 
 MOST_PROCESSORS = 16
 """Most processors with clocks read, evenly spread: reading hundreds of files takes milliseconds."""
-RENEWALS = 10
-"""Least updates of an energy counter in a repetition with recorded joules: the delay of the last update before
-each reading is then a tenth at most."""
-RENEWED_S = {GPU_ENERGY: 0.1, PACKAGE_ENERGY: 0.001}
-"""Seconds between two renewals of a counter, as seen on an H200 and as Intel's manuals say."""
+LEAST_UPDATES = 10
+"""Least updates of an energy counter in a repetition with recorded joules: the delay of the last update before each
+reading is then a tenth at most.
+"""
+UPDATE_S = {GPU_ENERGY: 0.1, PACKAGE_ENERGY: 0.001}
+"""Seconds between two renewals of a counter, as seen on an H200 and in Intel's manuals."""
 MOST_WATTS = 600.0
 """Largest power of a processor package. In a repetition long enough for this power to fill the energy counter,
-the counter may have wrapped around twice; the joules are then not recorded."""
+the counter may have wrapped around twice; the joules are then not recorded.
+"""
 
 THROTTLED_BY = {
     "SwPowerCap": "power limit",
@@ -39,23 +41,22 @@ THROTTLED_BY = {
     "HwPowerBrakeSlowdown": "power brake",
     "SyncBoost": "clock of other GPUs",
 }
-"""Reasons of a lower GPU clock, by the end of NVML's name. Idle GPUs and clocks set by the user are not
-included."""
+"""Reasons of a lower GPU clock, by the end of NVML's name, without idle GPUs and clocks set by the user."""
 
 
 class Meter:
-    """Reads before and after a repetition; a context manager, used anew for every repetition of a run.
+    """Reads before and after a repetition; a context manager, used again for every repetition of a run.
 
     The load is that of the minute before the repetition. Clocks and the temperature are those right after it, before
     the device cools down; reasons of throttling are read before and after. Energy is the difference of two counters, so
     it is that of the whole GPU or of all processor packages, including other programs; a repetition that is too short
-    for the counter (see `RENEWED_S`) has none. An H200 takes 3 to 8 ms to return its energy, and is not
-    read again in a run after a repetition that was too short. All else is read in less than 1 ms.
+    for the counter (see `UPDATE_S`) has none. An H200 takes 3 to 8 ms to return its energy, and is not read again in a
+    run after a repetition that was too short. All else is read in less than 1 ms.
 
     Parameters
     ----------
     device_kind
-        `core`, `cores` or `gpu`; NVML is asked for a `gpu` alone.
+        `core`, `cores` or `gpu`; NVML is used only for a `gpu`.
     device_index : int or str
         The GPU's number among those that CUDA shows to this process, or its UUID as NVIDIA writes it (`GPU-...`).
     device_name
@@ -102,20 +103,18 @@ class Meter:
         self._before: tuple[float, Mapping[Path, int], float | None, set[str] | None]
 
     def __enter__(self) -> Meter:
-        """Read what belongs before the repetition."""
         self.values = {"started_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), "conditions": None}
         load = _load(self._root)
         self.values["conditions"] = {} if load is None else {"load_1min": load}
         gpu = self._gpu
         throttled = gpu.throttled_by() if gpu else None
-        # Energy last: what the other readings draw is not the repetition's.
+        # Energy last: the energy of the other readings is not the repetition's.
         counters = {counter: value for counter in self._packages if (value := _whole_number(counter)) is not None}
         joules = gpu.joules() if gpu and _long_enough(self._lasted, GPU_ENERGY) else None
         self._before = (self._clock(), counters, joules, throttled)
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Read what belongs after it, and fill `values`."""
         began, counters, joules, throttled = self._before
         self._lasted = self._clock() - began
         energy = {PACKAGE_ENERGY: self._package_joules(counters)}
@@ -129,7 +128,7 @@ class Meter:
         self.values |= {"conditions": conditions or None, "energy_j": known or None}
 
     def _package_joules(self, before: Mapping[Path, int]) -> float | None:
-        """Joules of all packages; None where one could not be read, or may have filled its counter."""
+        """Joules of all packages; None if one could not be read, or may have filled its counter."""
         if not self._packages or not _long_enough(self._lasted, PACKAGE_ENERGY):
             return None
         total = 0
@@ -142,17 +141,17 @@ class Meter:
 
 
 def _long_enough(seconds: float, source: str) -> bool:
-    return seconds >= RENEWALS * RENEWED_S[source]
+    return seconds >= LEAST_UPDATES * UPDATE_S[source]
 
 
 class _Gpu:
-    """One GPU as NVML sees it: every reading, or None where this GPU or its driver has none."""
+    """Readings of one GPU by NVML; None if this GPU or its driver has none."""
 
     def __init__(self, nvml: Any, handle: Any) -> None:
         self._nvml, self._handle = nvml, handle
-        # Asked once: an H200 takes a millisecond to answer.
+        # Read once: an H200 takes a millisecond.
         self._most_mhz = self._read(nvml.nvmlDeviceGetMaxClockInfo, nvml.NVML_CLOCK_SM)
-        # Newer versions of NVML and of drivers say "event" where older ones say "throttle"; the bits are the same.
+        # Newer versions of NVML and of drivers say "event", older ones "throttle"; the bits are the same.
         self._bits: dict[int, str] = {}
         self._questions = []
         for word in ("Event", "Throttle"):
@@ -167,7 +166,6 @@ class _Gpu:
         return None if millijoules is None else millijoules / 1e3
 
     def throttled_by(self) -> set[str] | None:
-        """Return the present reasons of a lower clock, as text."""
         for question in self._questions:
             reasons = self._read(question)
             if reasons is not None:
@@ -175,7 +173,7 @@ class _Gpu:
         return None
 
     def conditions(self, throttled_before: set[str] | None) -> dict[str, Any]:
-        """Clocks, temperature and throttling, as `reports.records.schema.Repetition` has them."""
+        """Clocks, temperature and throttling, for `reports.records.schema.Repetition`."""
         nvml = self._nvml
         reasons = self.throttled_by()
         reasons = None if reasons is None else reasons | (throttled_before or set())
@@ -196,7 +194,7 @@ class _Gpu:
 
 
 def _gpu(index: int | str, name: str, nvml: Any) -> _Gpu | None:
-    """Return the GPU of this number or UUID; None without NVML, without its driver, and where the name is another."""
+    """Return the GPU of this number or UUID; None without NVML or its driver, and for another name."""
     if nvml is None:
         try:
             nvml = import_module("pynvml")
@@ -227,7 +225,7 @@ def _visible(index: int | str) -> int | str:
 
 
 def _processors(root: Path) -> list[Path]:
-    """Folders in `/sys` that say a processor's clock, of some processors that this process may use."""
+    """Folders in `/sys` with the clocks of some processors that this process may use."""
     allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     folders = [root / f"sys/devices/system/cpu/cpu{number}/cpufreq" for number in allowed]
     present = [folder for folder in folders if folder.is_dir()]
@@ -235,11 +233,11 @@ def _processors(root: Path) -> list[Path]:
 
 
 def _packages(root: Path) -> dict[Path, int]:
-    """The counters of energy, in microjoules, of all processor packages, and where each begins again; all or none."""
+    """Energy counters of all processor packages, in microjoules, with their upper ends; all or none."""
     zones = [
         zone
         for zone in sorted((root / "sys/class/powercap").glob("intel-rapl:*"))
-        if _text(zone / "name").startswith("package")
+        if _read_text(zone / "name").startswith("package")
     ]
     capacities = [_whole_number(zone / "max_energy_range_uj") for zone in zones]
     capacities_of = {zone / "energy_uj": capacity for zone, capacity in zip(zones, capacities, strict=True) if capacity}
@@ -247,8 +245,8 @@ def _packages(root: Path) -> dict[Path, int]:
 
 
 def _clocks(processors: list[Path]) -> dict[str, Any]:
-    """Governor and clocks in MHz; nothing where Linux says nothing."""
-    governors = sorted({text for folder in processors if (text := _text(folder / "scaling_governor"))})
+    """Governor and clocks in MHz, if known."""
+    governors = sorted({text for folder in processors if (text := _read_text(folder / "scaling_governor"))})
     kilohertz = [value for folder in processors if (value := _whole_number(folder / "scaling_cur_freq"))]
     clocks: dict[str, Any] = {"cpu_governor": ", ".join(governors)} if governors else {}
     if kilohertz:
@@ -256,7 +254,7 @@ def _clocks(processors: list[Path]) -> dict[str, Any]:
     return clocks
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     """Return the content of a small file without surrounding white space; empty if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip()
@@ -265,13 +263,12 @@ def _text(path: Path) -> str:
 
 
 def _whole_number(path: Path) -> int | None:
-    text = _text(path)
+    text = _read_text(path)
     return int(text) if text.isdecimal() else None
 
 
 def _load(root: Path) -> float | None:
-    """Return the load average of the last minute."""
     try:
-        return float(_text(root / "proc/loadavg").split()[0])
+        return float(_read_text(root / "proc/loadavg").split()[0])
     except (IndexError, ValueError):
         return None

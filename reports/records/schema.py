@@ -159,14 +159,10 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
 
     @classmethod
     def checked(cls, **values: Any) -> Record:
-        """Return a record of these values.
-
-        Raises `RecordError` with the key, the value and what was expected if a value is missing or wrong.
-        """
+        """Return a record of these values. Raises `RecordError` with key, value and expected value."""
         return check.convert(values | {"repetitions": to_builtins(values["repetitions"])}, cls)
 
     def __post_init__(self) -> None:
-        """Check what types do not say; see `checked`."""
         values = structs.asdict(self)
         check.check_plain({name: value for name, value in values.items() if name != "repetitions"}, Record)
         check.convert(self.environment, check.EnvironmentValues, "environment.")
@@ -178,7 +174,6 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
         return isinstance(other, Record) and self._content() == other._content()
 
     def with_repetitions(self, repetitions: tuple[Repetition, ...], verified: bool) -> Record:
-        """Return the same run with other repetitions."""
         return structs.replace(self, repetitions=repetitions, verified=verified)
 
     @property
@@ -187,7 +182,7 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
 
     @property
     def host_cores(self) -> int | None:
-        """Number of cores of a host that all its ranks together could use; None: not recorded."""
+        """Number of cores of a host for all its ranks together; None: not recorded."""
         present: int | None = self.environment.get("cores")
         own: int | None = self.details.get("cores_per_rank")
         if own is None:
@@ -197,7 +192,7 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
 
     @property
     def cores_per_rank(self) -> int | None:
-        """Number of cores that each rank could use; None for a GPU, and if it was not recorded."""
+        """Number of cores for each rank; None for a GPU, and if not recorded."""
         if self.device_kind == "cores":
             return self.details.get("cores_per_rank") or self.environment.get("cores")
         return 1 if self.device_kind == "core" else None
@@ -209,8 +204,12 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
         return statistics.median(shares) if shares and self.ranks > 1 else None
 
     @property
+    def work_name(self) -> str:
+        return f"{self.workload} on {self.instance}"
+
+    @property
     def label(self) -> str:
-        """Backend, device and ranks, and where the record was read: how messages name a record."""
+        """Backend, device and ranks, and the record's place, for messages."""
         ranks = f", {self.ranks} ranks" if self.ranks > 1 else ""
         return f"{self.backend} (device {self.device}{ranks})" + (f" at {self.origin}" if self.origin else "")
 
@@ -225,7 +224,6 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
 
     @property
     def identity(self) -> str:
-        """Return the text that all repetitions of one run share (see `identity`)."""
         return identity(structs.asdict(self))
 
     def to_line(self) -> str:
@@ -236,7 +234,7 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
 
     @classmethod
     def from_line(cls, line: str, origin: str = "") -> Record:
-        """Read back what `to_line` wrote; keys that the schema does not know are ignored.
+        """Read a line of `to_line`, without keys unknown to the schema.
 
         Raises `RecordError` for a line that is no JSON object, another schema version, a missing key or a wrong value.
         """
@@ -247,16 +245,14 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
 
 
 def identity(run: Mapping[str, Any]) -> str:
-    """Return a text that two lines share exactly if they are repetitions of one run.
+    """Return a text that only repetitions of one run share.
 
-    Execution settings and environment are part of it: other settings, another machine or another commit make another
-    run.
+    It includes execution settings and environment: other settings, another machine or another commit make another run.
     """
     return json.dumps([run[name] for name in IDENTIFYING], sort_keys=True)
 
 
 def _json_object(line: str) -> dict[str, Any]:
-    """Return the JSON object of a line of this schema version."""
     try:
         content = json.loads(line)
     except RecursionError:
@@ -271,7 +267,7 @@ def _json_object(line: str) -> dict[str, Any]:
 
 
 def _check_repetition(repetition: Repetition, ranks: int, where: str) -> None:
-    """Check rules between the values of a repetition, and what its types do not say."""
+    """Check rules between the values of a repetition, beyond their types."""
     check.check_plain(structs.asdict(repetition), Repetition, f"{where}.")
     check.convert(repetition.conditions or {}, check.ConditionValues, f"{where}.conditions.")
     if repetition.compile_s > repetition.total_s:

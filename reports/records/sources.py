@@ -18,11 +18,9 @@ from reports.toml_file import DataFile
 MEASURED = ("core.kernels", "core.search")
 """Packages in the digest: kernels, and the searches that launch them."""
 FOLLOWED = (*MEASURED, "drivers.workload.local_search")
-"""Packages through which a program's imports are followed."""
+"""Packages in which a program's imports are followed."""
 PROGRAMS = ("drivers", "drivers/more")
-"""Folders of the programs of workloads."""
 DIGITS = 16
-"""Hexadecimal digits of a digest in a record."""
 UNCHANGED = Path("reports", "gallery", "sources.toml")
 """File of changes of the sources that reach no recorded run, in a checkout."""
 
@@ -38,7 +36,7 @@ class SourceChange(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @functools.cache
 def sources_digest(workload: str, root: Path = ROOT) -> str | None:
-    """Return a digest of the kernels and the search of a workload; None for a workload that the suite does not have.
+    """Return a digest of the kernels and the search of a workload; None for an unknown workload.
 
     It covers the modules of `MEASURED` that the workload's program imports, directly or through others, in
     their normal form (`core.lang.digest.normal_form`): comments, docstrings and names of local variables do not count.
@@ -62,10 +60,7 @@ def sources_digest(workload: str, root: Path = ROOT) -> str | None:
 
 @functools.cache
 def harmless_changes(root: Path = ROOT) -> tuple[SourceChange, ...]:
-    """Return the changes that reach no recorded run; none outside a checkout.
-
-    Raises `UserError` if the file is not as expected.
-    """
+    """Return the changes that reach no recorded run; none outside a checkout. Raises `UserError` for a wrong file."""
     path = root / UNCHANGED
     if not path.exists():
         return ()
@@ -74,7 +69,7 @@ def harmless_changes(root: Path = ROOT) -> tuple[SourceChange, ...]:
 
 
 def equal_digests(workload: str, digest: str, root: Path = ROOT) -> set[str]:
-    """Return a digest of sources, and the earlier ones from which only changes lead to it that reach no run."""
+    """Return a digest of sources, and earlier ones that only harmless changes lead from."""
     equal = {digest}
     while before := {
         change.before
@@ -86,7 +81,7 @@ def equal_digests(workload: str, digest: str, root: Path = ROOT) -> set[str]:
 
 
 def is_stale(record: Record) -> bool:
-    """Return True if the kernels or the search of a record changed since, or if it does not say what it measured."""
+    """True if the kernels or the search of a record changed since, or if it has no digest."""
     today = sources_digest(record.workload)
     return today is not None and record.details.get("sources") not in equal_digests(record.workload, today)
 

@@ -1,7 +1,7 @@
 """Medians with bootstrap intervals, and ratios of medians, after Hoefler and Belli (SC 2015), rules 4 to 9.
 
-Costs (seconds) are never averaged as ratios: a speed-up is one ratio of two medians, with an interval of its
-own. Papers of the field print mean and standard deviation over seeds, so a summary has them too.
+Costs (seconds) are never averaged as ratios: a speed-up is one ratio of two medians, with a separate interval. Papers
+of the field print mean and standard deviation over seeds, so a summary has them too.
 """
 
 from __future__ import annotations
@@ -14,18 +14,16 @@ import numpy as np
 
 CONFIDENCE = 0.95
 RESAMPLES = 9_999
-# With one or two repetitions a resample can only repeat what was seen; an interval would pretend to know
-# more.
+# With one or two repetitions a resample can only repeat them, so there is no interval.
 LEAST_FOR_INTERVAL = 3
-# The order statistics of fewer than six values cannot enclose a median with 95 % probability: 1 - 2 * 0.5^5 =
-# 0.94.
+# Fewer than six values cannot enclose a median with 95 % probability: 1 - 2 * 0.5^5 = 0.94.
 LEAST_FOR_COVERAGE = 6
 SEED = 20150901
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A point estimate with its 95 % confidence interval; `low` and `high` are None where there is none."""
+    """A point estimate with its 95 % confidence interval; `low` and `high` may be None."""
 
     value: float
     low: float | None = None
@@ -40,7 +38,7 @@ class Estimate:
 class Summary:
     """Repetitions, or runs of several seeds, in brief: their number, extremes, median with its interval, and mean.
 
-    `deviation` is the sample standard deviation, over n - 1; None where there is one value alone.
+    `deviation` is the sample standard deviation, over n - 1; None for one value.
     """
 
     repetitions: int
@@ -55,10 +53,6 @@ def summarise(values: Sequence[float]) -> Summary:
     """Median with 95 % bootstrap interval, minimum, maximum, mean and sample standard deviation.
 
     Raises `ValueError` without values.
-
-    Parameters
-    ----------
-    values : sequence of float, at least one
     """
     data = _as_array(values)
     median = Estimate(float(np.median(data)), *_interval((data,), np.median))
@@ -69,8 +63,8 @@ def summarise(values: Sequence[float]) -> Summary:
 def ratio_of_medians(baseline: Sequence[float], other: Sequence[float]) -> Estimate:
     """Return the speed-up of `other` over `baseline`: median(baseline) / median(other).
 
-    The interval resamples both sides. None where either side has too few repetitions for one. Raises `ValueError` if a
-    side has no values or the median below the line is zero.
+    The interval resamples both sides; None if either has too few repetitions. Raises `ValueError` if a side has no
+    values or the median below the line is zero.
     """
     above, below = _as_array(baseline), _as_array(other)
     if np.median(below) == 0:
@@ -94,7 +88,7 @@ def _interval(data: tuple[np.ndarray, ...], statistic: Callable[..., Any]) -> tu
         return None, None
     from scipy.stats import bootstrap
 
-    # Percentile and not BCa: BCa's jackknife is degenerate for the median of a small or tied sample.
+    # Percentile, not BCa: BCa's jackknife is degenerate for the median of a small or tied sample.
     result = bootstrap(
         data,
         statistic,

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 MOST_FOR_EXACT = 200
 """Values of both samples up to which p is computed from all orders of their ranks."""
 LEVEL = 0.05
-"""Below which a corrected p makes a difference significant."""
+"""Significance level of a corrected p."""
 EFFECTS = ((0.71, "large"), (0.64, "medium"), (0.56, "small"))
-"""Vargha and Delaney's words by the least A12, or 1 - A12, that has them."""
+"""Vargha and Delaney's words by the least A12, or 1 - A12."""
 
 
 def compare_pairs(pairs: Iterable[tuple[pandas.Series, pandas.Series]]) -> pandas.DataFrame:
@@ -33,8 +33,8 @@ def compare_pairs(pairs: Iterable[tuple[pandas.Series, pandas.Series]]) -> panda
     Parameters
     ----------
     pairs
-        Values of runs of several seeds, the smaller the better; infinite where a run never reached what was asked.
-        The name of a series is that of its sample.
+    Values of runs of several seeds, the smaller the better; infinite for an unreached target. The name of a series is
+    that of its sample.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def mann_whitney(sample: Sequence[float], other: Sequence[float]) -> tuple[float
 
     if not sample or not other:
         raise ValueError("no values to test")
-    # scipy's test takes finite numbers, and ranks are all that counts.
+    # scipy's test takes finite numbers, and only ranks count.
     ranks = rankdata([*sample, *other], method="dense")
     if ranks.max() == 1:
         return 1.0, 0.5

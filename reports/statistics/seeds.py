@@ -1,4 +1,4 @@
-"""Runs of several seeds as one: what they found, with mean and standard deviation as papers print them."""
+"""Runs of several seeds as one: their results, with mean and standard deviation as papers print them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reports.statistics.medians import Summary, summarise
 from reports.text.formatting import cost, gap, interval, listed, number
 
 MOST_NAMED = 4
-"""Seeds that are named one by one where they do not follow each other."""
+"""Seeds that are named one by one if they do not follow each other."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class SeedQuality:
     runs
         One of each seed, in the order of the seeds.
     costs
-        Of the best costs of all seeds; its interval is that of their median.
+        Summary of the best costs of all seeds.
     optimum : int or float or None
         Known optimum of the instance.
     """
@@ -67,7 +67,7 @@ class SeedQuality:
 def merge_seeds(family: Sequence[Record]) -> Record:
     """Merge the records of runs that differ only in the seed.
 
-    It has the repetitions of all, the best cost of any, the mean of what they evaluated, and a hash of their hashes:
+    It has the repetitions of all, the best cost of any, the mean of their evaluations, and a hash of their hashes:
     equal for equal runs, seed by seed. ``parameters["seeds"]`` names the seeds, ``details["costs"]`` has the best cost
     of each.
     """
@@ -89,7 +89,7 @@ def merge_seeds(family: Sequence[Record]) -> Record:
 
 
 def seeds_text(seeds: Sequence[int]) -> str:
-    """Name seeds: `0 to 29` where each follows the one before, else one by one."""
+    """Name seeds: `0 to 29` for consecutive ones, else one by one."""
     if len(seeds) > 2 and list(seeds) == list(range(seeds[0], seeds[0] + len(seeds))):
         return f"{seeds[0]} to {seeds[-1]}"
     return listed([str(seed) for seed in seeds])

@@ -1,7 +1,7 @@
-"""Start-up as a part of a run's time: a ratio of times that start-up decides says nothing of the search.
+"""Start-up as a part of a run's time: a ratio of times dominated by start-up does not compare searches.
 
-A run of n iterations takes s + n t seconds. Two runs that differ in their number of iterations alone give the start-up
-s and the slope t. Of a run without such a partner the time outside its kernels is a bound of s.
+A run of n iterations takes s + n t seconds. Two runs that differ only in their number of iterations give the start-up s
+and the slope t. Without such a partner the time outside a run's kernels is a bound of s.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from reports.records.files import Record
 from reports.statistics.medians import Estimate
 
 MOST_STARTUP = 0.05
-"""Largest part of a time that start-up may have if the time is to be divided."""
+"""Largest part of start-up in a time that may be divided."""
 LENGTH = "iterations"
 
 
@@ -45,7 +45,7 @@ def iteration_slope(record: Record, others: Iterable[Record]) -> Estimate | None
 
 
 def ratio_of_slopes(base: Estimate, own: Estimate) -> Estimate:
-    """Return how many times as fast an iteration is, with an interval from the ends of both."""
+    """Return the ratio of two slopes, with an interval from the ends of both."""
     assert base.low is not None and base.high is not None and own.low is not None and own.high is not None
     return Estimate(base.value / own.value, base.low / own.high, base.high / own.low)
 

@@ -1,4 +1,4 @@
-"""Tables of success rates and expected running times, and how reports word them."""
+"""Tables of success rates and expected running times, and their text in reports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ def success(family: SeedFamily, target: Target) -> str:
 
 
 def expected(family: SeedFamily, target: Target, measure: EffortMeasure) -> str:
-    """Return the expected running time to a target with its interval."""
     tries = family.tries(target)
     if tries is None:
         return UNKNOWN

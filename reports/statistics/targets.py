@@ -1,8 +1,8 @@
 """First times at which runs reached a target cost, in seconds and evaluations, from their histories.
 
-A run is of one seed. Its repetitions take the same course and differ in their seconds alone, so a run's time is the
-median of its repetitions, and a run, not a repetition, is what success rates, expected running times and empirical
-distributions count. A run that ended without the target is right-censored at its end.
+A run is of one seed. Its repetitions take the same course and differ only in their seconds, so a run's time is the
+median of its repetitions, and success rates, expected running times and empirical distributions count runs, not
+repetitions. A run that ended without the target is right-censored at its end.
 
 Expected running time: N. Hansen, A. Auger, R. Ros, O. Mersmann, T. Tusar, D. Brockhoff: COCO: a platform for comparing
 continuous optimizers in a black-box setting. Optimization Methods and Software 36 (1), 2021, pp. 114-144.
@@ -33,7 +33,7 @@ SAMPLES = ("seed", "repetition", "seconds", "evaluations", "cost", "ended")
 GAPS = (0.01, 0.05)
 """Distances of the other targets above the first one, relative to its absolute value."""
 EQUAL_COSTS = 1e-9
-"""Relative difference below which two costs are one."""
+"""Relative difference of equal costs."""
 
 
 # --- one run ---
@@ -42,12 +42,8 @@ EQUAL_COSTS = 1e-9
 def read_samples(run: Record) -> tuple[list[tuple[Any, ...]], list[str]]:
     """Read the histories of a run's repetitions.
 
-    Returns
-    -------
-    list of tuple
-        Rows of `SAMPLES` in the order of time: those of each history that can be used, and one of its end.
-    list of str
-        The defects of all other histories.
+    Returns rows of `SAMPLES` in the order of time, those of each usable history and one of its end, and the defects of
+    all other histories.
     """
     rows: list[tuple[Any, ...]] = []
     troubles = []
@@ -85,7 +81,7 @@ def _history_problem(rows: Sequence[Any] | None, best_cost: float) -> str:
 
 @dataclass(frozen=True)
 class Target:
-    """A cost that is good enough, and what it is called."""
+    """A sufficient cost, and its name."""
 
     cost: float
     name: str
@@ -97,7 +93,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Targets:
-    """Targets, the hardest first, and in a sentence without its full stop how they were chosen."""
+    """Targets, the hardest first, and their selection in a sentence without its full stop."""
 
     all: tuple[Target, ...]
     why: str
@@ -108,17 +104,11 @@ class Targets:
 
 
 def choose_targets(runs: Sequence[Record], asked: float | None = None) -> Targets:
-    """Choose the same targets for all runs on an instance.
+    """Choose the same targets for all runs on an instance, at least one.
 
-    The first is what the user asked for; else the known optimum if a run reached it, else the best cost of any run. A
+    The first is the user's (``asked``); else the known optimum if a run reached it, else the best cost of any run. A
     run's target cannot be below its stop criterion, so the first target is at least the highest of those. By default,
     `GAPS` define the others.
-
-    Parameters
-    ----------
-    runs : sequence of Record, at least one
-    asked
-        A cost.
     """
     if asked is not None:
         return Targets((Target(asked, "the target"),), f"Target: the cost {cost(asked)}, as given by `--target`")
@@ -143,7 +133,6 @@ def choose_targets(runs: Sequence[Record], asked: float | None = None) -> Target
 
 
 def stop_cost(run: Record) -> float | None:
-    """Return the cost at which a run had to stop, if given."""
     stop = run.parameters.get("target")
     return stop if isinstance(stop, int | float) and not isinstance(stop, bool) else None
 
@@ -176,7 +165,7 @@ class TargetAttempts:
         """Return the expected running time: total time until the target or the end, over the number of successful runs.
 
         The interval is a 95 % percentile bootstrap over the runs; its upper end is infinite if too many resamples have
-        no successful run. Returns None if no run reached the target.
+        no successful run. None if no run reached the target.
         """
         if not self.reached:
             return None
@@ -189,15 +178,15 @@ class TargetAttempts:
         successes = reached[drawn].sum(axis=1)
         sums = spent[drawn].sum(axis=1)
         resampled = np.divide(sums, successes, out=np.full(RESAMPLES, math.inf), where=successes > 0)
-        # An order statistic: nothing lies between a number and infinity.
+        # An order statistic: there is nothing between a number and infinity.
         ends = np.quantile(resampled, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], method="inverted_cdf")
         return Estimate(value, float(ends[0]), float(ends[1]))
 
     def distribution(self, measure: EffortMeasure) -> tuple[list[float], list[float]]:
-        """Return the empirical distribution of the time to the target.
+        """Return the empirical distribution of the time to the target: the function's steps, and its values there.
 
-        Returns the places of the function's steps, and its values from there on. Runs that never reached the target
-        count as censored at their end, which is the share of runs itself where all others reached it before.
+        Runs that never reached the target count as censored at their end, which is the share of runs itself if all
+        others reached it before.
         """
         from scipy.stats import CensoredData, ecdf
 
@@ -224,15 +213,15 @@ def success_rate(reached: int, runs: int) -> Estimate:
 
 @dataclass(frozen=True)
 class SeedFamily:
-    """Runs that differ in their seeds alone, with their histories.
+    """Runs that differ only in their seeds, with their histories.
 
     Attributes
     ----------
     runs
         In the order of their seeds.
     samples : pandas.DataFrame
-        The columns `SAMPLES`; without rows where a run has no history that can be used: the times of the others are
-        then no fair sample.
+        The columns `SAMPLES`; without rows if a run has no usable history, since the times of the others are no fair
+        sample.
     notes
         Problems of histories, in sentences without their full stops.
     """
@@ -244,7 +233,6 @@ class SeedFamily:
 
     @classmethod
     def of(cls, label: str, runs: Sequence[Record]) -> SeedFamily:
-        """Read the histories of runs."""
         import pandas
 
         read = [read_samples(run) for run in runs]
@@ -274,12 +262,9 @@ class SeedFamily:
         return TargetAttempts(target, efforts)
 
     def costs_at(self, amounts: Sequence[float] | np.ndarray, measure: EffortMeasure) -> np.ndarray:
-        """Return the best cost that each run knew after each amount, the median of its repetitions.
+        """Return the best cost of each run after each amount, the median of its repetitions.
 
-        Returns
-        -------
-        float64[amounts, runs]
-            Not a number before the first sample of a run.
+        In the shape (amounts, runs), not a number before the first sample of a run.
         """
         samples = self.samples[~self.samples["ended"]]
         known = samples.pivot_table("cost", measure, ["seed", "repetition"], aggfunc="last").ffill()

@@ -39,6 +39,11 @@ def counted(count: int, what: str) -> str:
     return f"{grouped(count)} {what}{'' if count == 1 else 's'}"
 
 
+def span(first: str, last: str) -> str:
+    """Return a range as text: 3 to 7, or 3 for equal ends."""
+    return first if first == last else f"{first} to {last}"
+
+
 def rate(per_second: float | None, digits: int = 3) -> str:
     """Return a number with a metric prefix, ready for a unit: `61.3 M`; empty for None."""
     if per_second is None:
@@ -50,12 +55,12 @@ def rate(per_second: float | None, digits: int = 3) -> str:
 
 
 def per_cent(share: float) -> str:
-    """Return a part of one in per cent: two digits below 10 %, none behind the point from there on."""
+    """Return a fraction in per cent: two digits below 10 %, whole numbers from there on."""
     return f"{100 * share:,.0f} %" if abs(share) >= 0.0995 else f"{100 * share:.2g} %"
 
 
 def communication(record: Any) -> str:
-    """Return the part of its time that a rank of a run spent in communication; empty where it is not known."""
+    """Return the fraction of a rank's time in communication; empty if unknown."""
     return "" if record.communication_share is None else per_cent(record.communication_share)
 
 
@@ -79,7 +84,7 @@ def size(count: int | None) -> str:
 
 
 def time_unit(value: float) -> tuple[str, float]:
-    """Return the largest unit in which a time is at least one, and that unit's number in a second."""
+    """Return the largest unit in which a time is at least one, and its number in a second."""
     return next((unit for unit in TIME_UNITS if value * unit[1] >= ROUNDS_UP), TIME_UNITS[-1])
 
 
@@ -142,7 +147,7 @@ def probability(p: float) -> str:
 
 
 def cost(value: float) -> str:
-    """Return a cost or the mean of costs: whole numbers as they are, others with up to six digits."""
+    """Return a cost or the mean of costs: whole numbers unchanged, others with up to six digits."""
     if isinstance(value, int) or float(value).is_integer():
         return f"{int(value):,}"
     return f"{value:,.1f}" if abs(value) >= 1e5 else f"{value:,.6g}"
@@ -196,7 +201,7 @@ def _gpus(environment: Mapping[str, Any]) -> str:
 
 
 def cores(environment: Mapping[str, Any]) -> str:
-    """Return the cores of an environment: hardware threads and physical cores where they are recorded, and clock."""
+    """Return the cores of an environment: recorded hardware threads and physical cores, and clock."""
     hosts, granted = environment.get("host_count") or 1, environment.get("cores") or "?"
     threads, physical = environment.get("hardware_threads"), environment.get("physical_cores")
     words = f"{granted} cores"

@@ -43,9 +43,9 @@ ESCAPES = str.maketrans(
         "*": "{*}",
     }
 )
-"""Text for each character that LaTeX would take for something else, print as another, or refuse."""
+"""Text for each character that LaTeX would interpret, print as another, or refuse."""
 LAST_OF_T1 = "\u017f"
-"""Last letter of those that the encoding T1 prints as they are."""
+"""Last letter that the encoding T1 prints unchanged."""
 
 HEAD = r"""% Made by onekernel. A document that reads this file with \input needs \usepackage[T1]{fontenc},
 % \usepackage{booktabs} and \usepackage{graphicx}.
@@ -56,7 +56,7 @@ FITTED = r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%"
 
 
 def escape(text: str) -> str:
-    """Return text that LaTeX prints as it is, in one line; a letter that it does not know becomes the nearest, or ?."""
+    """Return text that LaTeX prints unchanged, in one line; an unknown letter becomes the nearest, or ?."""
     plain = "".join(map(_known, " ".join(text.split())))
     # Two hyphens would become a dash.
     return plain.replace("--", "-\0-").replace("--", "-\0-").translate(ESCAPES).replace("\0", "{}")
@@ -71,14 +71,8 @@ def _known(letter: str) -> str:
 def table(caption: str, right: Sequence[bool], rows: Sequence[Sequence[Sequence[str]]], notes: Sequence[str]) -> str:
     """Return a table that is no wider than the text.
 
-    Parameters
-    ----------
-    right
-        True for columns aligned on the right.
-    rows
-        Lines of each cell, headings first.
-    notes
-        Sentences below it, without full stops.
+    ``right`` marks columns aligned on the right, ``rows`` has the lines of each cell, headings first, and ``notes`` are
+    sentences below it, without full stops.
     """
     sides = ["r" if is_right else "l" for is_right in right]
     size = r"\footnotesize" if len(notes) <= MOST_NOTES else r"\scriptsize"

@@ -12,11 +12,10 @@ from typing import Any, TypeVar
 from reports.text import latex
 
 TERMINAL = 80
-"""Columns of a terminal."""
 NARROWEST = 12
-"""Letters that a wrapped column keeps."""
+"""Least width of a wrapped column."""
 LINE_BREAK = "<br>"
-"""Separates lines inside a cell."""
+"""Separator of lines inside a cell."""
 LATEX_WIDTH, MOST_LATEX_LINES = 110, 45
 """Letters and lines of a LaTeX table that fit on a page; a wider one would be too small to read."""
 
@@ -36,7 +35,7 @@ class TextTable:
     headings
         Of the columns. A column of a heading that begins with ``>`` is aligned on the right, as in a format string.
     notes
-        Sentences below a LaTeX table, without full stops; pages have them in sections of their own.
+        Sentences below a LaTeX table, without full stops; pages have them in separate sections.
     """
 
     caption: str
@@ -54,12 +53,8 @@ class TextTable:
     ) -> TextTable:
         """Make a table with a row for each item.
 
-        Parameters
-        ----------
-        columns
-            From a heading to the function that makes the cell of an item.
-        optional
-            Headings of columns that are omitted if all of their cells are empty.
+        ``columns`` maps a heading to the function that makes the cell of an item; ``optional`` headings are omitted if
+        all of their cells are empty.
         """
         rows = [{heading: str(cell(item)) for heading, cell in columns.items()} for item in items]
         shown = [column for column in columns if column not in optional or any(row[column] for row in rows)]

@@ -16,9 +16,8 @@ from reports.text.formatting import listed
 HARMONIC: Literal["harmonic"] = "harmonic"
 ARITHMETIC: Literal["arithmetic"] = "arithmetic"
 RATES = "rates"
-"""Key of `ReportProperties.means` for means of rates."""
 MOST_NAMED = 4
-"""Rows that a reason names one by one."""
+"""Most rows that a reason names one by one."""
 Subject = TypeVar("Subject")
 
 
@@ -84,15 +83,11 @@ class ReportProperties(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise PageUnknownError
 
     def prints(self, text: str) -> bool:
-        """Return True if the page has a text, with any line breaks.
-
-        Raises `PageUnknownError` if there is no page.
-        """
+        """Return True if the page has a text, with any line breaks. Raises `PageUnknownError` without a page."""
         self.require_page()
         return bool(text.strip()) and _flat(text).rstrip(". ") in _flat(self.page or "")
 
     def reason(self, instance: str) -> bool:
-        """Return True if the page prints a reason for an instance."""
         return self.prints(self.reasons if isinstance(self.reasons, str) else self.reasons.get(instance, ""))
 
 
@@ -103,7 +98,7 @@ def _flat(text: str) -> str:
 
 @dataclass(frozen=True)
 class RuleInputs:
-    """Comparisons, single records and the page: all that a check may look at."""
+    """Comparisons, single records and the page: all inputs of a check."""
 
     comparisons: Sequence[ComparedRuns]
     records: Sequence[tuple[str, Record]]
@@ -116,7 +111,6 @@ class RuleInputs:
 
     @property
     def runs(self) -> list[tuple[str, Record]]:
-        """Records of all rows, and single records, with their labels."""
         single = [(self._label(label, record), record) for label, record in self.records]
         return [(label, row.record) for label, row in self.rows] + single
 
@@ -140,7 +134,7 @@ def named(labels: Iterable[str]) -> str:
         distinct = [*distinct[:MOST_NAMED], f"{len(distinct) - MOST_NAMED} more"]
     if not distinct:
         return ""
-    # Labels such as `cpu, 2 ranks` have commas of their own.
+    # Labels such as `cpu, 2 ranks` contain commas.
     return "; ".join(distinct) if any("," in label for label in distinct) else listed(distinct)
 
 
@@ -150,5 +144,5 @@ def which(labelled: Iterable[tuple[str, Subject]], condition: Callable[[Subject]
 
 
 def is_its_own_base(row: ComparedRun) -> bool:
-    """Return True if a row is the run on one core that its own speed-up is over."""
+    """True if a row is the run on one core that its own speed-up is over."""
     return row.speedup is not None and row.base is None and is_baseline(row)

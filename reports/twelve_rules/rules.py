@@ -35,7 +35,7 @@ ENVIRONMENT = {
 }
 """Required keys of the environment of a record, with descriptions."""
 Finding = tuple[str, str]
-"""The name of a finding in `rules.toml`, and the words that it has braces for."""
+"""The name of a finding in `rules.toml`, and the text for its braces."""
 
 
 class Rule(NamedTuple):
@@ -84,7 +84,7 @@ def _cores(record: Record) -> int:
 
 
 def _idle(records: Iterable[Record]) -> Iterator[str]:
-    """Yield machines of which no run used a GPU or all cores."""
+    """Yield machines on which no run used a GPU or all cores."""
     most: dict[str, tuple[str, int, bool]] = {}
     for record in records:
         cores, host = _cores(record), str(record.environment.get("host") or "the machine")
@@ -129,7 +129,7 @@ def _ratios(it: RuleInputs) -> Finding:
 def _is_ratio_of_medians(row: ComparedRun) -> bool:
     if row.speedup is None or row.base is None:
         return False
-    expected = row.base.running.median.value / row.running.median.value
+    expected = row.base.median_s / row.median_s
     return abs(row.speedup.value / expected - 1) < 1e-9
 
 
@@ -199,7 +199,7 @@ def _setup(it: RuleInputs) -> Finding:
 
 
 def _undocumented(record: Record) -> Iterator[str]:
-    """Yield what a record does not say of its set-up."""
+    """Yield missing facts of a record's set-up."""
     yield from (words for name, words in ENVIRONMENT.items() if not record.environment.get(name))
     if str(record.environment.get("commit")).endswith("+changes"):
         yield "changes of the sources since the commit"
@@ -226,7 +226,7 @@ def _parallel(it: RuleInputs) -> Finding:
 def _bounds(it: RuleInputs) -> Finding:
     bases = {label for label, row in it.rows if is_its_own_base(row)}
     judged = [(label, record) for label, record in it.runs if label not in bases] or it.runs
-    # A bound may be of a label with the instance or without.
+    # A bound may be of a label with or without the instance.
     labels = {label: {label, label.removesuffix(f" on {record.instance}")} for label, record in judged}
     bounded = named(label for label, names in labels.items() if names.intersection(it.about.bounds))
     without = named(label for label, names in labels.items() if not names.intersection(it.about.bounds))
@@ -257,4 +257,3 @@ CHECKS = {
 RULES = [
     Rule(**rule) for rule in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["rule"]
 ]
-"""All twelve, in the paper's order."""

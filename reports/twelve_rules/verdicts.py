@@ -22,7 +22,7 @@ from reports.twelve_rules.inputs import PageUnknownError, ReportProperties, Rule
 from reports.twelve_rules.rules import BROKEN, CANNOT_TELL, KEPT, NOT_APPLICABLE, RULES, Rule
 
 RULES_MARK = "<!-- the twelve rules -->"
-"""Marks the place of the section of the rules in a page until they are decided."""
+"""Place of the section of the rules in a page until they are decided."""
 
 
 class RuleVerdict(NamedTuple):
@@ -37,17 +37,10 @@ class RuleVerdict(NamedTuple):
 def decide_rules(
     shown: Iterable[ComparedRuns | Record | tuple[str, Record]], about: ReportProperties | None = None
 ) -> list[RuleVerdict]:
-    """Decide all twelve rules.
+    """Decide all twelve rules; return the verdicts in the order of the paper. Raises `ValueError` if nothing is shown.
 
-    Returns twelve verdicts, in the order of the paper. Raises `ValueError` if nothing is shown.
-
-    Parameters
-    ----------
-    shown
-        Content of the report: comparisons with their speed-ups, single records, with their labels if they have any,
-        or all of them.
-    about
-        The report's page and what it says besides; without it, nothing is known of the page.
+    ``shown`` is the content of the report: comparisons with their speed-ups, and single records, optionally with
+    labels. ``about`` has the report's page and further properties; without it, nothing is known of the page.
     """
     everything = list(shown)
     if not everything:
@@ -69,7 +62,7 @@ def _decide(rule: Rule, material: RuleInputs) -> tuple[str, str]:
 
 
 def insert_rules(page: str, section: str = RULES_MARK) -> str:
-    """Put the section of the rules into a page, with at most one empty line between two paragraphs."""
+    """Put the section of the rules into a page, with at most one empty line between paragraphs."""
     return re.sub(r"\n{3,}", "\n\n", page.replace(RULES_MARK, section)).rstrip() + "\n"
 
 

@@ -1,7 +1,4 @@
-"""A driver of CUDA for tests: device memory is the host's, and kernels run as plain Python.
-
-It takes launches as the real one does: the addresses of as many parameters as numba's kernels have, of their sizes.
-"""
+"""A driver of CUDA for tests: device memory is the host's, and kernels run as plain Python."""
 
 import ctypes
 from enum import IntEnum
@@ -20,14 +17,11 @@ MS_A_LAUNCH = 2.0
 
 
 class Status(IntEnum):
-    """Status code, the first result of each call."""
-
     SUCCESS = 0
     ERROR_INVALID_VALUE = 1
 
 
 def words_at(address, count):
-    """As many addresses as a list in memory has."""
     return (ctypes.c_uint64 * count).from_address(address)
 
 
@@ -88,7 +82,7 @@ class FakeDriver:
 
 
 def arguments_at(program, parameters):
-    """A program's arguments, as a kernel compiled by numba finds them behind the addresses of its parameters."""
+    """Read a program's arguments behind the addresses of its parameters, as a kernel of numba does."""
     kinds = list(program.kernel.parameters.values())
     places = iter(words_at(parameters, sum(7 if isinstance(k, tree.ArrayType) else 1 for k in kinds)))
     values = []
@@ -123,8 +117,6 @@ class FakeStream:
 
 
 class FakeGraph:
-    """Captured launches."""
-
     def __init__(self, steps):
         self.steps = steps
 
@@ -137,8 +129,6 @@ class FakeGraph:
 
 
 class FakeCuda(CudaBackend):
-    """`CudaBackend` on that driver."""
-
     def __init__(self):
         super().__init__(DEVICE)
 
@@ -160,7 +150,7 @@ class FakeCuda(CudaBackend):
         return view
 
     def link(self):
-        """Return None: its ranks communicate through the host."""
+        """Return None: ranks communicate through the host."""
 
     def host_array(self, count, dtype):
         return np.empty(count, dtype)

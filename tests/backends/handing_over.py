@@ -12,9 +12,9 @@ def main() -> None:
     reading, writing = os.pipe()
     os.write(writing, bytes([65 + ranks.rank]) * ranks.size)
     mine = reading if ranks.rank != 1 else None  # one has nothing to give
-    found = exchange_descriptors(ranks, mine)
+    descriptors = exchange_descriptors(ranks, mine)
     ranks.barrier()
-    words = [None if one is None else os.read(one, 1).decode() for one in found]
+    words = [None if one is None else os.read(one, 1).decode() for one in descriptors]
     everyone = ranks.gather(words)
     if ranks.rank == 0:
         print(json.dumps(everyone))

@@ -14,16 +14,16 @@ WINDOW = 6
 
 
 @kernel
-def reductions(values: Array[T], found: Array[T]):
+def reductions(values: Array[T], reduced: Array[T]):
     """Every lane stores its team's sum, minimum and maximum."""
     scratch = shared_array(team_size(), T)
     me = team_rank() * team_size() + lane()
     total = team_sum(values[me], scratch)
     least = team_min(values[me], scratch)
     most = team_max(values[me], scratch)
-    found[3 * me] = total
-    found[3 * me + 1] = least
-    found[3 * me + 2] = most
+    reduced[3 * me] = total
+    reduced[3 * me + 1] = least
+    reduced[3 * me + 2] = most
 
 
 @kernel
@@ -57,7 +57,6 @@ def add_by_exchange(array: Array[T], index: i32, value: T):
 
 @function
 def stir(array: Array[T], value: T):
-    """One of each atomic update, on the elements 0 to 3."""
     atomic_add(array, 0, value)
     atomic_min(array, 1, value)
     atomic_max(array, 2, value)
@@ -65,29 +64,29 @@ def stir(array: Array[T], value: T):
 
 
 @kernel
-def atomics(values: Array[T], everywhere: Array[T], teams: Array[T], ticket: Array[u32], taken: Array[u32]):
+def atomics(values: Array[T], everywhere: Array[T], teams: Array[T], ticket: Array[u32], counts: Array[u32]):
     """Update four elements in global memory and a team's four in shared memory."""
-    here = shared_array(4, T)
+    shared = shared_array(4, T)
     turns = shared_array(1, u32)
     me = team_rank() * team_size() + lane()
     for k in range(lane(), 4, team_size()):
-        here[k] = values[team_rank() * team_size()]
+        shared[k] = values[team_rank() * team_size()]
     if lane() == 0:
         turns[0] = u32(0)
     barrier()
     stir(everywhere, values[me])
-    stir(here, values[me])
+    stir(shared, values[me])
     turn = atomic_add(ticket, 0, 1)
-    atomic_add(taken, turn, 1)
+    atomic_add(counts, turn, 1)
     turn = atomic_add(turns, 0, 1)
-    atomic_add(taken, u32(team_rank() * team_size()) + turn, 1)
+    atomic_add(counts, u32(team_rank() * team_size()) + turn, 1)
     barrier()
     for k in range(lane(), 4, team_size()):
-        teams[4 * team_rank() + k] = here[k]
+        teams[4 * team_rank() + k] = shared[k]
 
 
 @kernel
-def ring(values: Array[i32], rounds: i32, found: Array[i32]):
+def ring(values: Array[i32], rounds: i32, collected: Array[i32]):
     """Pass values round the team ``rounds`` times, then let lane 0 collect some of them."""
     cells = shared_array(team_size(), i32)
     me = team_rank() * team_size() + lane()
@@ -109,12 +108,11 @@ def ring(values: Array[i32], rounds: i32, found: Array[i32]):
         if left % 2 == 0:
             continue
         barrier()
-    found[me] = cells[(lane() + left) % team_size()]
+    collected[me] = cells[(lane() + left) % team_size()]
 
 
 @function
 def collatz(start: i32, most: Const[i32]) -> i32:
-    """Steps from ``start`` to 1, at most ``most``."""
     value, steps = start, 0
     while True:
         if value == 1 or steps >= most:
@@ -129,7 +127,6 @@ def collatz(start: i32, most: Const[i32]) -> i32:
 
 @function
 def detour(a: i32, b: i32) -> i32:
-    """A function that calls functions, and returns early."""
     if a == b:
         return -1
     return collatz(a, 40) - collatz(b, 400)
@@ -137,13 +134,13 @@ def detour(a: i32, b: i32) -> i32:
 
 @kernel
 def control(
-    given: Array[i32], n: i32, doubled: Const[boolean], power: Const[i32], sorted_: Array[i32], found: Array[i32]
+    numbers: Array[i32], n: i32, doubled: Const[boolean], power: Const[i32], sorted_: Array[i32], results: Array[i32]
 ):
     """Sort each window of `WINDOW` values in a local array, and compute eight numbers from its ends."""
     window = local_array(WINDOW, i32)
     for w in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):
         for k in range(WINDOW):
-            window[k] = given[WINDOW * w + k]
+            window[k] = numbers[WINDOW * w + k]
         for k in range(1, WINDOW):
             for m in range(k, 0, -1):
                 if window[m - 1] <= window[m]:
@@ -153,36 +150,36 @@ def control(
             sorted_[WINDOW * w + position] = window[position]
         low, high = window[0], window[WINDOW - 1]
         low, high = high, low
-        found[8 * w] = low // 7 + low % 7
-        found[8 * w + 1] = high // -7 if high != 0 and low // high < 5 else high % -7
-        found[8 * w + 2] = detour(abs(low) + 1, abs(high) + 1)
-        found[8 * w + 3] = popcount(u32(high)) + clz(u32(abs(low)))
-        found[8 * w + 4] = mulhi(low * 65536, high * 65536)
-        found[8 * w + 5] = (low << 3) ^ (high >> 2) | ~low & 0xFF
+        results[8 * w] = low // 7 + low % 7
+        results[8 * w + 1] = high // -7 if high != 0 and low // high < 5 else high % -7
+        results[8 * w + 2] = detour(abs(low) + 1, abs(high) + 1)
+        results[8 * w + 3] = popcount(u32(high)) + clz(u32(abs(low)))
+        results[8 * w + 4] = mulhi(low * 65536, high * 65536)
+        results[8 * w + 5] = (low << 3) ^ (high >> 2) | ~low & 0xFF
         total = 0
         for k in range(WINDOW):
             if window[k] < 0:
                 continue
             total += window[k] * power
-        found[8 * w + 6] = total
+        results[8 * w + 6] = total
         if doubled:
-            found[8 * w + 7] = 2 * low
+            results[8 * w + 7] = 2 * low
         else:
-            found[8 * w + 7] = low
+            results[8 * w + 7] = low
 
 
 @kernel
-def nearer(x: Array[i32], y: Array[i64], n: i32, found: Array[i32]):
+def nearer(x: Array[i32], y: Array[i64], n: i32, counts: Array[i32]):
     """Count in ``found[k]`` in how many of the two arrays element ``k`` is nearer to 0 than element ``k + 1``."""
     for k in range(team_rank(), n - 1, team_count()):
-        found[k] = i32(abs(x[k]) - abs(x[k + 1]) < 0) + i32(abs(y[k]) - abs(y[k + 1]) < 0)
+        counts[k] = i32(abs(x[k]) - abs(x[k + 1]) < 0) + i32(abs(y[k]) - abs(y[k + 1]) < 0)
 
 
 @kernel
-def unlike_itself(x: Array[f32], y: Array[f64], n: i32, found: Array[i32]):
+def unlike_itself(x: Array[f32], y: Array[f64], n: i32, counts: Array[i32]):
     """Count in ``found[k]`` in how many of the two arrays element ``k`` is not equal to itself."""
     for k in range(team_rank(), n, team_count()):
-        found[k] = i32(x[k] != x[k]) + i32(y[k] != y[k])
+        counts[k] = i32(x[k] != x[k]) + i32(y[k] != y[k])
 
 
 @kernel
@@ -219,21 +216,18 @@ def elements(
 
 @kernel
 def grow(values: Array[u32], n: i32, factor: u32):
-    """Values times ``factor`` plus one."""
     for k in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):
         values[k] = values[k] * factor + 1
 
 
 @kernel
 def collect(values: Array[u32], n: i32, sums: Array[u64]):
-    """Fold values into sums, so that the order of launches shows."""
     for k in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):
         sums[k] = sums[k] * 3 + u64(values[k])
 
 
 @kernel
 def talking(values: Array[i32], x: f32):
-    """Say something of every value."""
     k = team_rank() * team_size() + lane()
     assert values[k] >= 0, "a negative value"
     print("value", k, values[k], x)
@@ -254,8 +248,6 @@ class Span:
 
 @bundle
 class Part:
-    """Data of one of several workers: rows of three types, and truth values."""
-
     totals: Array[u64] = Row(2)
     values: Array[S] = Row("n")
     flags: Array[boolean] = Row("n")
@@ -279,19 +271,16 @@ class Scratch:
 
 @function
 def is_within(limits: Limits, value: S, strict: boolean) -> boolean:
-    """Return True if a value is below the limit, or at most the limit."""
     return value < limits.most[0] or (not strict and value == limits.most[0])
 
 
 @function
 def widest(one: Span, other: Span) -> i32:
-    """The length of the span that covers both."""
     return max(one.end, other.end) - min(one.first, other.first)
 
 
 @function
 def mark(part: Part, k: i32, limits: D):
-    """Tell whether a value is within its limits."""
     part.flags[k] = is_within(limits, part.values[k], limits.strict) and limits.wide[k % 2]
 
 
@@ -326,23 +315,23 @@ def bundled(parts: Rows[Part], limits: D, also: boolean):
 
 @function
 def bits_but(word: u64, left_out: i32, most: i32) -> u64:
-    """The numbers of the set bits in base 67, but one, and no more after ``most`` of them."""
-    found, count = u64(0), 0
+    """Set bits as digits to base 67, without one of them, at most ``most``."""
+    digits, count = u64(0), 0
     for b in set_bits(word):
         if b == left_out:
             continue
         if count == most:
             break
         count += 1
-        found = found * 67 + u64(b)
-    return found
+        digits = digits * 67 + u64(b)
+    return digits
 
 
 @kernel
-def bits(words: Array[u64], n: i32, found: Array[u64], steps: Array[i32]):
+def bits(words: Array[u64], n: i32, digits: Array[u64], steps: Array[i32]):
     """Walk through the set bits of words of 64 and of 32 bits."""
     for w in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):
-        found[w] = bits_but(words[w], 5, 9)
+        digits[w] = bits_but(words[w], 5, 9)
         total = 0
         for b in set_bits(u32(words[w])):
             for c in set_bits(u8(words[w] >> 8)):

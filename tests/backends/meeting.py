@@ -1,6 +1,6 @@
-"""Program of a rank: every collective on one backend, once at once and once recorded; prints what kernels saw.
+"""Program of a rank: run every collective on a backend, directly and recorded, and print the values that kernels read.
 
-Arguments: a backend for all ranks or one for each, separated by commas; how many hosts the ranks pretend to be on.
+Arguments: a backend for all ranks or one for each, separated by commas; the number of hosts that the ranks claim.
 """
 
 import json
@@ -19,14 +19,12 @@ SIZE = 1000
 
 @kernel
 def write(begin: i32, end: i32, value: i32, cells: Array[i32]):
-    """The part of a rank."""
     for k in range(begin + team_rank(), end, team_count()):
         cells[k] = value + k
 
 
 @kernel
 def add_up(first: i32, end: i32, cells: Array[i32], sums: Array[u64]):
-    """Everything in a range, by one team."""
     if team_rank() == 0:
         total = u64(0)
         for k in range(first, end):

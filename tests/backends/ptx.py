@@ -8,7 +8,6 @@ from backends.cuda.driver import numba_cuda
 from backends.emit.numba_python import CudaPython
 
 TEXTS = {}
-"""PTX by what it was compiled from: searches share kernels."""
 
 
 def ptx(program, compute_capability):

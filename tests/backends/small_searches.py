@@ -1,6 +1,6 @@
-"""Small searches of every kind: each returns what a backend finds, which is the same on all of them.
+"""Small searches of every kind. Each returns a result that is equal on all backends.
 
-In numba's simulator every lane is a thread: teams have four there, where a search takes a size.
+In numba's simulator every lane is a thread, so teams have four lanes there if a search takes a size.
 """
 
 from dataclasses import astuple, replace
@@ -40,7 +40,6 @@ SYMMETRIC = np.triu(ASYMMETRIC, 1) + np.triu(ASYMMETRIC, 1).T
 
 
 def few(backend):
-    """Lanes of a team, or None for those that the search chooses."""
     return 4 if backend.device.driver == "simulated" else None
 
 
@@ -55,8 +54,8 @@ def climb(backend, by=None, **how):
 
 def subsequence(backend, ranks=Solo(), in_strips=False):  # noqa: B008
     shape = STRIPS if few(backend) or (in_strips and backend.capabilities.max_team_size > 1) else None
-    found = LongestCommonSubsequence(backend, ranks, FIRST, SECOND, shape=shape).run(trace=not in_strips)
-    return found.length, found.pairs is not None and found.pairs.tolist()
+    outcome = LongestCommonSubsequence(backend, ranks, FIRST, SECOND, shape=shape).run(trace=not in_strips)
+    return outcome.length, outcome.pairs is not None and outcome.pairs.tolist()
 
 
 def knapsack(backend, ranks=Solo(), items=60):  # noqa: B008
@@ -73,8 +72,8 @@ def diagonals(backend):
 
 
 def colony(backend, strategy="fine-deposit", mapping="native", **settings):
-    made = AntColony(backend, Solo(), CITIES, Settings(ants=4, **settings), strategy=strategy, mapping=mapping)
-    outcome = made.run(Iterations(3))
+    colony = AntColony(backend, Solo(), CITIES, Settings(ants=4, **settings), strategy=strategy, mapping=mapping)
+    outcome = colony.run(Iterations(3))
     return outcome.length, outcome.digest, outcome.curve.tolist()
 
 
@@ -89,26 +88,25 @@ def published_tabu(backend, tables):
 
 
 def shared_out(backend, act):
-    """Return the results of two ranks that run ``act`` together."""
     return on_ranks(2, lambda ranks: act(twin(backend), ranks))
 
 
 def exact(backend, **how):
-    found = ExactSearch(backend, Solo(), CITIES, **how).run()
-    return found.length, found.tour.tolist()
+    outcome = ExactSearch(backend, Solo(), CITIES, **how).run()
+    return outcome.length, outcome.tour.tolist()
 
 
 QAP = Qap.load("taillard:6:seeds=1,2")
 
 
 def by_layers(backend):
-    made = HeldKarpByWaves(backend, Solo(), ASYMMETRIC[:5, :5], "published", team_size=few(backend))
-    return made.find(TableRun(True, None, Solo()))
+    search = HeldKarpByWaves(backend, Solo(), ASYMMETRIC[:5, :5], "published", team_size=few(backend))
+    return search.find(TableRun(True, None, Solo()))
 
 
 def greedy_orders(backend):
-    found = IteratedGreedySearch(backend, Solo(), FlowShop("taillard:5:2"), walks=2).run(Iterations(2))
-    return found.hash, found.solution.tolist()
+    outcome = IteratedGreedySearch(backend, Solo(), FlowShop("taillard:5:2"), walks=2).run(Iterations(2))
+    return outcome.hash, outcome.solution.tolist()
 
 
 SEARCHES = {

@@ -34,19 +34,19 @@ class Held:
 @kernel
 def per_walk(walks: Rows[Walk], facts: Facts, held: Rows[Held], k: i32):
     for w in range(team_rank(), walks.count, team_count()):
-        one = walks[w]
-        one.control[0] = k + facts.weights[w] + i32(facts.seen[w])
-        one.solution[0] = S(one.solution[0] + S(held[w].k))
+        walk = walks[w]
+        walk.control[0] = k + facts.weights[w] + i32(facts.seen[w])
+        walk.solution[0] = S(walk.solution[0] + S(held[w].k))
 
 
-def given(backend, rows=4):
+def arguments_of(backend, rows=4):
     walks = backend.rows(Walk(n=5), rows, S=np.uint8)
     facts = Facts(np.arange(rows, dtype=np.int32), np.arange(rows, dtype=np.uint8) % 2, 2.5, True)
     return walks, backend.load(facts), backend.rows(Held(Walk(n=2), 30), rows, S=np.uint8)
 
 
 def test_no_rows_are_no_work(cpu):
-    walks, facts, held = given(cpu, 0)
+    walks, facts, held = arguments_of(cpu, 0)
     cpu.launch(per_walk, 3, 1, walks, facts, held, 7)
     assert (walks.count, walks.solution.size) == (0, 1)
 
@@ -55,7 +55,7 @@ def facts_of(weights=None, seen=None, scale=1.0, strict=True):
     return Facts(weights, seen, scale, strict)
 
 
-# name -> (the arguments of a wrong launch of `per_walk`, made of a backend and right ones, and the words of the refusal)
+# name -> (arguments of a wrong launch of `per_walk`, from a backend and right ones, and words of the refusal)
 WRONG = {
     "another class of rows": (lambda b, w, f, h: (h, f, h, 1), r"argument walks is Rows\[Walk\], not Rows\[Held\]"),
     "a buffer for rows": (lambda b, w, f, h: (w.control, f, h, 1), r"argument walks is Rows\[Walk\], not .*Buffer"),
@@ -79,7 +79,7 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_a_launch_that_does_not_fit_is_refused(cpu, name):
     arguments, words = WRONG[name]
-    right = given(cpu)
+    right = arguments_of(cpu)
     for _ in range(4):  # new, and after right ones
         with pytest.raises(LaunchRefused, match=f"per_walk.*{words}"):
             cpu.launch(per_walk, 1, 1, *arguments(cpu, *right))

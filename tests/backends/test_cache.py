@@ -43,13 +43,12 @@ def answers(name):
         backend.launch(kernels.grow, 2, 1, values, 5, 3)
         backend.launch(kernels.collect, 2, 1, values, 5, sums)
     sequence.replay(2)
-    found = backend.download(values).tolist(), backend.download(sums).tolist()
+    results = backend.download(values).tolist(), backend.download(sums).tolist()
     backend.close()
-    return found
+    return results
 
 
 def start(folder):
-    """Start a process that launches two kernels with a separate cache."""
     environment = {**os.environ, "ONEKERNEL_CACHE": str(folder), "PYTHONPATH": str(ROOT)}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return subprocess.Popen([sys.executable, "-c", LAUNCH], cwd=ROOT, env=environment, text=True, **pipes)
@@ -59,14 +58,13 @@ def finish(process):
     """Check a process's answers; True if it has imported numba."""
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
-    found, _, imported = out.strip().rpartition(" ")
-    assert found == f"{(GROWN, SUMS)}"
+    answer, _, imported = out.strip().rpartition(" ")
+    assert answer == f"{(GROWN, SUMS)}"
     return imported == "True"
 
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory):
-    """A cache that a process filled."""
     folder = tmp_path_factory.mktemp("filled") / "cache"
     assert finish(start(folder))
     return folder
@@ -98,7 +96,6 @@ def test_damaged_files_are_noticed_and_made_anew(filled, tmp_path):
 
 @pytest.fixture
 def cache_here(tmp_path, monkeypatch):
-    """A cache of this test's own, in this process, without a temporary one from another test."""
     monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path / "cache"))
     cache._temporary_root.cache_clear()
     yield tmp_path / "cache"
@@ -177,7 +174,7 @@ def test_a_full_disk_costs_the_cache_and_not_the_run(cache_here, monkeypatch):
 
 
 def test_every_symbol_of_an_object_is_its_own(cache_here):
-    """Two processes name their first kernels alike; the names of their symbols must still differ."""
+    """Two processes give their first kernels the same name."""
     source = "from backends.emit.cpu_operations import team_function\n\ndef entry(a, b, c, slots):\n    pass{}\n"
     symbols = []
     for text in (source.format(""), source.format("  # another program")):

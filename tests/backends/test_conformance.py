@@ -20,7 +20,6 @@ def wrapped_sum(values):
 
 
 def numbers(dtype, count, low=None, high=None):
-    """Random numbers over the whole type unless bounds are given."""
     info = np.iinfo(dtype)
     low, high = (info.min if low is None else low), (info.max if high is None else high)
     return np.random.default_rng(count).integers(low, high, count, dtype=dtype, endpoint=True)
@@ -30,18 +29,18 @@ def downloads(backend, *buffers):
     return [backend.download(b) for b in buffers]
 
 
-# Each case launches one kernel and returns what it computed, and what NumPy says it should have.
+# Each case launches one kernel and returns its results and NumPy's.
 
 
 def reductions(dtype):
     def case(backend, team_size):
         bounds = (-4000, 4000) if dtype is np.int32 else ()
         values = numbers(dtype, TEAMS * team_size, *bounds)
-        found = backend.allocate(3 * values.size, dtype)
-        backend.launch(kernels.reductions, TEAMS, team_size, backend.upload(values), found)
+        reduced = backend.allocate(3 * values.size, dtype)
+        backend.launch(kernels.reductions, TEAMS, team_size, backend.upload(values), reduced)
         rows = values.reshape(TEAMS, team_size)
         expected = [(wrapped_sum(row), row.min(), row.max()) for row in rows for _ in row]
-        return downloads(backend, found), [np.array(expected, dtype).reshape(-1)]
+        return downloads(backend, reduced), [np.array(expected, dtype).reshape(-1)]
 
     return case
 
@@ -61,8 +60,8 @@ def expected_draws():
 def random_numbers(backend, team_size):
     counters, keys = numbers(np.uint32, 12), numbers(np.uint32, 6)
     words, draws = backend.allocate(12, np.uint32), backend.allocate(BOUNDS.size, np.uint32)
-    given = (backend.upload(counters), backend.upload(keys), 3, words, backend.upload(BOUNDS), BOUNDS.size, SEED, draws)
-    backend.launch(kernels.random_numbers, TEAMS, team_size, *given)
+    args = (backend.upload(counters), backend.upload(keys), 3, words, backend.upload(BOUNDS), BOUNDS.size, SEED, draws)
+    backend.launch(kernels.random_numbers, TEAMS, team_size, *args)
     blocks = zip(counters.reshape(3, 4).tolist(), keys.reshape(3, 2).tolist(), strict=True)
     expected = np.array([philox(counter, key) for counter, key in blocks], np.uint32)
     return downloads(backend, words, draws), [expected.reshape(-1), expected_draws()]
@@ -107,7 +106,6 @@ def collatz(value, most):
 
 
 def window_numbers(window, power, doubled):
-    """Return the results of `kernels.control` for one window, in Python's integers."""
     low, high = min(window), max(window)
     first, last = abs(high) + 1, abs(low) + 1
     return [
@@ -126,11 +124,11 @@ def control(backend, team_size):
     doubled, power, windows = team_size != 7, 3 + team_size % 2, 40
     values = numbers(np.int32, windows * kernels.WINDOW, -300, 300)
     values[: kernels.WINDOW] = 0
-    ordered, found = backend.allocate(values.size, np.int32), backend.allocate(8 * windows, np.int32)
-    backend.launch(kernels.control, TEAMS, team_size, backend.upload(values), windows, doubled, power, ordered, found)
+    ordered, results = backend.allocate(values.size, np.int32), backend.allocate(8 * windows, np.int32)
+    backend.launch(kernels.control, TEAMS, team_size, backend.upload(values), windows, doubled, power, ordered, results)
     rows = values.reshape(windows, kernels.WINDOW)
     expected = [window_numbers(row, power, doubled) for row in rows.tolist()]
-    return downloads(backend, ordered, found), [np.sort(rows).reshape(-1), np.array(expected, np.int32).reshape(-1)]
+    return downloads(backend, ordered, results), [np.sort(rows).reshape(-1), np.array(expected, np.int32).reshape(-1)]
 
 
 INTEGERS = (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)
@@ -177,8 +175,8 @@ def bundled(dtype, of_any, also, place="global"):
         values = (numbers(np.int32, count * n, -1000, 1000) / 4).astype(dtype)
         values[::7] = 100
         first, end = 3, n - 2
-        one = kernels.Part(n=n, span=kernels.Span(first, end))
-        parts = backend.rows(one, count, S=dtype)
+        part = kernels.Part(n=n, span=kernels.Span(first, end))
+        parts = backend.rows(part, count, S=dtype)
         backend.write(parts.values, values)
         backend.write(parts.flags, np.full(count * n, 1, np.uint8))
         backend.write(parts.totals, np.zeros(2 * count, np.uint64))
@@ -243,9 +241,9 @@ def plain(name, team_size, reverse):
     return CASES[name](PythonBackend(PythonBackend.devices()[0], reverse), team_size)[0]
 
 
-def same(found, expected):
-    assert len(found) == len(expected)
-    for left, other in zip(found, expected, strict=True):
+def same(results, expected):
+    assert len(results) == len(expected)
+    for left, other in zip(results, expected, strict=True):
         assert left.dtype == other.dtype
         assert left.tobytes() == np.asarray(other).tobytes(), (left, other)
 
@@ -253,10 +251,10 @@ def same(found, expected):
 @pytest.mark.parametrize("name", CASES)
 def test_kernels_compute_what_plain_python_and_numpy_compute(backend, name):
     for team_size in (s for s in TEAM_SIZES if s <= backend.capabilities.max_team_size):
-        found, expected = CASES[name](backend, team_size)
-        same(found, expected)
-        same(found, plain(name, team_size, False))
-        same(found, plain(name, team_size, True))
+        results, expected = CASES[name](backend, team_size)
+        same(results, expected)
+        same(results, plain(name, team_size, False))
+        same(results, plain(name, team_size, True))
 
 
 def three_launches(backend, values, sums):
@@ -266,7 +264,6 @@ def three_launches(backend, values, sums):
 
 
 def replayed(backend, *times):
-    """Return values and sums after ``times`` replays of a recorded sequence."""
     values, sums = backend.upload(np.arange(20, dtype=np.uint32)), backend.upload(np.zeros(20, np.uint64))
     with backend.record() as sequence:
         three_launches(backend, values, sums)
@@ -276,7 +273,6 @@ def replayed(backend, *times):
 
 
 def after(times):
-    """Compute the results of `replayed` by NumPy."""
     values, sums = np.arange(20, dtype=np.uint32), np.zeros(20, np.uint64)
     for _ in range(times):
         values = values * np.uint32(5) + np.uint32(1)

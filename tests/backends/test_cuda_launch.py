@@ -29,7 +29,7 @@ def test_the_driver_gets_what_kernels_need(gpu, name):
 
 
 def test_a_kernel_has_the_parameters_that_a_launch_packs(ptx, gpu):  # noqa: F811
-    """The sizes of all, and of an array's seven the one that is its address."""
+    """The sizes of all, and of an array's seven only its address."""
     arrays = [gpu.allocate(4, t) for t in (*INTEGERS, np.float32, np.float64)]
     launch = gpu.bind(kernels.elements, 1, 32, (*arrays, *of_all_types(0), 4))
     text = ptx(launch.executable.function, (9, 0))

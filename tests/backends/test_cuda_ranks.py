@@ -31,7 +31,7 @@ def test_the_kernels_of_meetings_compile():
 
 
 class Nccl(ModuleType):
-    """NCCL's binding, which notes its calls in place of making them."""
+    """NCCL's binding. It notes its calls."""
 
     def __init__(self) -> None:
         super().__init__("nccl.bindings.nccl")
@@ -46,7 +46,7 @@ class Nccl(ModuleType):
 
 
 class Gpu(SimpleNamespace):
-    """As much of a CUDA backend as collectives need before a driver is there."""
+    """The attributes of a CUDA backend that collectives read before a driver is loaded."""
 
     raw_stream = 77
 
@@ -65,8 +65,6 @@ class Gpu(SimpleNamespace):
 
 
 class Ranks(SimpleNamespace):
-    """Two ranks that say the same."""
-
     def __init__(self, rank=0, size=2):
         super().__init__(rank=rank, size=size, is_silent=False, survives=False)
 

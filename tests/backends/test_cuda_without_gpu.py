@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[2]
 IN_THE_SIMULATOR = [name for name in SEARCHES if name.startswith(("subsequence", "knapsack", "shortest", "restricted"))]
 IN_THE_SIMULATOR += ["diagonals", "tour by layers", "published climbs"]
 QUICK = ("atomics of u64", "barriers in loops", "bundles of i16", "set bits", "random numbers")
-"""Of the conformance suite's kernels those that `make test` runs in the simulator and compiles to PTX."""
+"""Kernels of the conformance suite that `make test` runs in the simulator and compiles to PTX."""
 BEGIN = """
 import json
 import backends
@@ -70,7 +70,6 @@ print(json.dumps(found))
 
 
 def simulated(program):
-    """Return the output of a program that runs on numba's simulator of CUDA."""
     if importlib.util.find_spec("numba_cuda") is None:
         pytest.skip("numba-cuda is not installed")
     done = subprocess.run(
@@ -86,7 +85,7 @@ def simulated(program):
 
 
 def test_the_simulator_computes_what_numpy_computes_and_climbs_as_a_core_does(cpu):
-    """Uses one process, since its start takes seconds."""
+    """One process, since its start takes seconds."""
     assert json.loads(simulated(CONFORMS + SMALL)) == {
         **dict.fromkeys(QUICK, "agrees"),
         **{"readonly": True, "shared": True, "image": False, "sequence": True},
@@ -98,8 +97,8 @@ def test_the_simulator_computes_what_numpy_computes_and_climbs_as_a_core_does(cp
 def test_the_simulator_finds_and_computes_what_a_core_does(cpu):
     searches = f"print(json.dumps({{name: repr(SEARCHES[name](backend)) for name in {IN_THE_SIMULATOR}}}))"
     conformance = "print(json.dumps({name: told(conforms, name, 7) for name in CASES}))"
-    found, agreements = map(json.loads, simulated(f"{CONFORMS}{searches}\n{conformance}").splitlines())
-    assert found == {name: repr(SEARCHES[name](cpu)) for name in IN_THE_SIMULATOR}
+    outcomes, agreements = map(json.loads, simulated(f"{CONFORMS}{searches}\n{conformance}").splitlines())
+    assert outcomes == {name: repr(SEARCHES[name](cpu)) for name in IN_THE_SIMULATOR}
     assert agreements == dict.fromkeys(CASES, "agrees")
 
 
@@ -111,7 +110,7 @@ WHEELS = ("numba-cuda", "cuda-bindings", "nvidia-nvvm", "nvidia-cuda-nvrtc")
 
 @pytest.fixture(scope="module")
 def ptx():
-    """`tests.backends.ptx.ptx`, if the toolkit is installed from wheels; those of CUDA 12 have a suffix."""
+    """`tests.backends.ptx.ptx`, if the toolkit is installed from wheels; those for CUDA 12 have a suffix."""
     installed = {str(d.metadata["Name"]).lower().removesuffix("-cu12") for d in importlib.metadata.distributions()}
     aliases = {"nvidia-nvvm": "nvidia-cuda-nvcc"}  # place of the compiler's library in CUDA 12
     missing = [w for w in WHEELS if not {w, aliases.get(w, w)} & installed]
@@ -131,7 +130,6 @@ def check(text, program, capability):
 
 
 def compile_all(ptx, gpu, capability=(9, 0)):
-    """Compile what was launched on a driver of ours to PTX."""
     assert gpu.programs
     for one in gpu.programs:
         check(ptx(one, capability), one, f"{capability[0]}{capability[1]}")
@@ -158,7 +156,7 @@ def test_a_search_finds_what_a_core_finds_by_kernels_that_compile_to_ptx(ptx, cp
 
 @pytest.mark.slow
 def test_kernels_of_large_instances_compile_to_ptx(ptx, cpu, monkeypatch):
-    """Knapsacks of many splits; on a driver that runs nothing climbs in tiles, and sets of 35 cities (64-bit numbers)."""
+    """Knapsacks with many splits, climbs in tiles, and sets of 35 cities (64-bit numbers)."""
     gpu = FakeCuda()
     monkeypatch.setattr("core.search.dp.knapsack.halves.FEW", -1)
     assert SEARCHES["knapsack of two ranks"](gpu) == SEARCHES["knapsack of two ranks"](cpu)
@@ -223,7 +221,7 @@ def test_shared_tables_are_copied_and_read_from_shared_memory(ptx):
 
 @pytest.mark.slow
 def test_the_published_mapping_reads_its_matrices_by_the_read_only_path_if_asked(ptx):
-    """Replaces the paper's textures; the state of a walk, which moves change, is not read this way."""
+    """This path replaces the paper's textures. A walk's state changes, so it is not read this way."""
     gpu = FakeCuda()
     SEARCHES["tabu published"](gpu)
     SEARCHES["tabu published in global memory"](gpu)

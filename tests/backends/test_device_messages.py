@@ -41,18 +41,16 @@ def climb(one: Walk, k: i32) -> i32:
 
 
 def template(step):
-    """Make a kernel that walks by a problem's function."""
-
     @kernel
     def walk(walks: Rows[Walk], out: Array[i64]):
         for w in range(team_rank(), walks.count, team_count()):
-            one = walks[w]
+            place = walks[w]
             total = 0
             for k in unroll(3):
-                total += step(one, k) + step(one, 0)
-                check(total, one.limit)
+                total += step(place, k) + step(place, 0)
+                check(total, place.limit)
             out[w] = i64(total)
-            print("walk", w, "of", total, "slope", one.slope)
+            print("walk", w, "of", total, "slope", place.slope)
 
     return walk
 
@@ -93,14 +91,12 @@ def quiet(out: Array[i64]):
 
 
 def line_of(source, text):
-    """The line of a function on which a text stands, as errors name it."""
     lines = Path(source.path).read_text().splitlines()
     return next(k for k, line in enumerate(lines, 1) if k > source.first_line and line.strip().startswith(text))
 
 
 @pytest.fixture
 def hearing(backend, monkeypatch):
-    """The backend, asked for what kernels assert and print."""
     monkeypatch.setattr(backend, "checks", True)
     return backend
 

@@ -8,7 +8,6 @@ from backends.device import DeviceInfo
 
 
 def machine(*names):
-    """Devices of these names, numbered from 0."""
     return [DeviceInfo(str(k), name, "driver", 1 << 30, 1, "gpu") for k, name in enumerate(names)]
 
 

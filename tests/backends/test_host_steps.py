@@ -18,14 +18,12 @@ CELLS = 1000
 
 @kernel
 def add_one(cells: Array[i32]):
-    """Increment every cell by the team that owns it."""
     for k in range(team_rank(), CELLS, team_count()):
         cells[k] += 1
 
 
 @kernel
 def count_unequal(cells: Array[i32], unequal: Array[i32]):
-    """Cells that are not what the first is."""
     for k in range(team_rank(), CELLS, team_count()):
         if cells[k] != cells[0]:
             atomic_add(unequal, 0, 1)
@@ -33,7 +31,6 @@ def count_unequal(cells: Array[i32], unequal: Array[i32]):
 
 @pytest.fixture(params=[("cpu", None), ("threads", 3), ("joblib", 2)], ids=str)
 def crowd(request, monkeypatch):
-    """CPU backends with one worker and with more than this machine has cores."""
     monkeypatch.setattr("backends.cpu_info.available_cores", lambda: 3)
     name, cores = request.param
     backend = backends.create(name, "0", cores)
@@ -42,7 +39,6 @@ def crowd(request, monkeypatch):
 
 
 def recorded(backend, step, steps=1):
-    """A recording of launch, host's steps and launch, with the cells and the count that it changes."""
     cells, unequal = backend.upload(np.zeros(CELLS, np.int32)), backend.upload(np.zeros(1, np.int32))
     with backend.record() as sequence:
         backend.launch(add_one, 7, 1, cells)

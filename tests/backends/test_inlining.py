@@ -49,15 +49,15 @@ def called_once(values: Array[i32], sums: Array[i32]):
     x = twice(1)
     total = 5  # a name that the functions have too
     for k in range(3):
-        one = filled(twice(k) + x, 4, values)
-        total += one
+        result = filled(twice(k) + x, 4, values)
+        total += result
     two = early(total)
     three = last(view(values, 2))
     add(total * 100 + two * 10 + three + x, sums)
 
 
 def left_of(kernel):
-    """Functions that are not written into their callers."""
+    """Functions that are not inlined."""
     program = inline_single_calls(kernel.specialise({}, 1))
     return sorted(f.source.name for f in program.functions if f is not program.kernel)
 
@@ -106,11 +106,11 @@ def sorted_in_place(first: i32, end: i32, values: Array[i32]) -> i32:
 @kernel
 def called_often(values: Array[i32], counts: Array[i32]):
     if lane() == 0:
-        one = sorted_in_place(0, 4, values)
+        first = sorted_in_place(0, 4, values)
         two = sorted_in_place(4, 8, values)
         three = sorted_in_place(8, 12, values)
         four = sorted_in_place(0, 12, values)
-        counts[0] = one + 10 * two + 100 * three + 1000 * four
+        counts[0] = first + 10 * two + 100 * three + 1000 * four
 
 
 def test_a_long_function_with_many_calls_stays_one_and_computes_the_same(backend):

@@ -41,13 +41,13 @@ others: set[int] = set()
 
 @pytest.fixture(autouse=True)
 def remember_others():
-    """The process that runs this test may have workers of other tests' backends, which are none of this one's."""
+    """Other tests' backends may have workers in this process."""
     others.clear()
     others.update(child.pid for child in psutil.Process().children(recursive=True))
 
 
 def workers():
-    """The test's workers; the tracker of semaphores, which lives as long as this process, is none."""
+    """The test's workers, without the tracker of semaphores, which lives as long as this process."""
     children = [child for child in psutil.Process().children(recursive=True) if child.pid not in others]
     return [child for child in children if not any("resource_tracker" in word for word in child.cmdline())]
 
@@ -64,7 +64,6 @@ def shared_bytes():
 
 
 def grown(backend, count):
-    """Return a buffer of ``count`` u32, written by all workers."""
     values = backend.upload(np.arange(count, dtype=np.uint32))
     backend.launch(kernels.grow, backend.workers, 1, values, count, 3)
     return values
@@ -214,7 +213,6 @@ REPLAY = "sequence.replay(1 << 30)"
 
 
 def left_of(process, children):
-    """Return remaining processes, and names in the folder of semaphores and shared memory."""
     alive = [pid for pid in children if psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE]
     folder = Path("/dev/shm")
     names = [path.name for path in folder.iterdir() if f"-{process.pid}-" in path.name] if folder.is_dir() else []
@@ -251,6 +249,6 @@ def test_nothing_is_left_of_a_program_that_is(last, sent, environment):
 
 
 def test_shared_memory_takes_none_of_the_room_for_shared_files(joblib_backend):
-    """A container has 64 MiB for them."""
+    """A container has 64 MiB for shared files."""
     values = joblib_backend.allocate(MEGABYTE, np.uint32)
     assert os.stat(values.segment.path).st_dev != os.stat("/dev/shm").st_dev

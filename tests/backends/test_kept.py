@@ -48,13 +48,11 @@ def made(by):
 
 @kernel
 def store(out: Array[i32], value: i32):
-    """Store a value."""
     out[0] = value
 
 
 @pytest.fixture
 def compiled(monkeypatch):
-    """Names of the kernels that one core compiles, in order."""
     names = []
     compile_ = CpuBackend.compile
 
@@ -68,14 +66,12 @@ def compiled(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def nothing_idle():
-    """Begin and end without idle backends."""
     kept.close_idle()
     yield
     kept.close_idle()
 
 
 def result(backend, kernel, value, *more):
-    """Return a kernel's result for a value."""
     out = backend.upload(np.array([value], np.int32))
     backend.launch(kernel, 1, 1, out, *more)
     return int(backend.download(out)[0])
@@ -121,9 +117,9 @@ def test_a_thread_has_backends_of_its_own():
 
 
 def test_other_cores_and_checks_are_other_backends(monkeypatch):
-    kept.give_back(one := kept.take("threads", None, 1))
+    kept.give_back(backend := kept.take("threads", None, 1))
     other = kept.take("threads")
-    assert other is not one and other.workers == len(os.sched_getaffinity(0))
+    assert other is not backend and other.workers == len(os.sched_getaffinity(0))
     kept.give_back(quiet := kept.take("cpu"))
     monkeypatch.setenv("ONEKERNEL_CHECKS", "0")
     assert kept.take("cpu") is not quiet

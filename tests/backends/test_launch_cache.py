@@ -53,14 +53,13 @@ def store_as(settings: Settings, values: Array[i32]):
 @kernel
 def stroll(walks: Rows[Walk], scale: i32):
     for w in range(walks.count):
-        one = walks[w]
-        for k in range(one.n):
-            one.steps[k] = scale * (one.pace + one.inner.offset) + one.inner.weights[0] + walks.count
+        walk = walks[w]
+        for k in range(walk.n):
+            walk.steps[k] = scale * (walk.pace + walk.inner.offset) + walk.inner.weights[0] + walks.count
 
 
 @pytest.fixture
 def bound(backend, monkeypatch):
-    """Count the calls of the backend's `bind`."""
     calls = []
     bind = backend.bind
 
@@ -151,7 +150,7 @@ def test_what_a_bundle_says_now_counts(backend, bound):
 
 
 def test_a_buffer_is_not_taken_for_one_that_is_gone(backend):
-    """A new buffer often lies where one has just been freed."""
+    """A new buffer is often stored where another was just freed."""
     for k in range(20):
         walks = walks_of(backend, weight=k)
         for _ in range(3):

@@ -53,7 +53,6 @@ def lanes_of(values: Array[i32]):
 
 @pytest.fixture
 def few_registers():
-    """Return a device with teams of at most 1,024 lanes, and of 100 lanes for any kernel."""
     backend = PythonBackend(PythonBackend.devices()[0])
     backend.most_lanes = lambda executable: 100
     return backend

@@ -59,7 +59,6 @@ def test_gpus_come_first_and_pocl_last(opencl):
 
 @pytest.fixture
 def machine(tmp_path, monkeypatch):
-    """A machine with the runtime installed, a loader in pyopencl's folder, and a system's folder of drivers."""
     for name in icd.SET_BY_USER:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(icd, "installed_file", lambda name, package: f"/there/{name}")

@@ -1,4 +1,4 @@
-"""`python -m core.lang show`: what it prints is what a device's compiler gets; what it cannot show it says in one line."""
+"""`python -m core.lang show` prints the input of a device's compiler, or says in one line why it cannot."""
 
 import sys
 
@@ -45,7 +45,6 @@ GIVEN = ["--constants", "factor=3", "exact=true", "shift=-1e3", "--types", "T=i6
 
 @pytest.fixture
 def kernels(tmp_path, monkeypatch):
-    """A file of kernels with a neighbour that it imports."""
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.delitem(sys.modules, "neighbour", raising=False)
     (tmp_path / "neighbour.py").write_text(NEIGHBOUR)
@@ -110,7 +109,7 @@ def test_opencl_gets_what_the_opencl_backend_builds(kernels, capsys, monkeypatch
 def test_every_dialect_and_team_size_shows(kernels, capsys, dialect, sign, size):
     sized = [] if size is None else ["--team-size", size]
     text = printed(capsys, f"{kernels}:scaled", "--as", dialect, *sized, *GIVEN)
-    # For the CPU a function that is called once is written into the kernel.
+    # Functions that are called once are inlined for the CPU.
     assert sign in text and ("half" in text) == (dialect != "numba")
 
 

@@ -11,7 +11,6 @@ from backends.__main__ import main
 
 @pytest.fixture
 def wrong_devices(tmp_path, monkeypatch):
-    """A machine on which no device was ever tested, and all compute wrongly."""
     monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path))
     monkeypatch.setattr(self_test, "find_failure", lambda backend: f"atomic sum 7 on {backend.name}")
 

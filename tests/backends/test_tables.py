@@ -25,15 +25,14 @@ class Given:
 
 
 @function
-def gathered(first: i32, step: i32, out: Array[E], given: Given):
-    """Every element once, far from the one before."""
-    for i in range(first, given.n, step):
-        out[i] = given.table[(i * 7 + 3) % given.n]
+def gathered(first: i32, step: i32, out: Array[E], facts: Given):
+    """Every element once, far from its predecessor."""
+    for i in range(first, facts.n, step):
+        out[i] = facts.table[(i * 7 + 3) % facts.n]
 
 
 @kernel
 def gather(out: Array[E], given: D):
-    """Read a table in another order."""
     gathered(team_rank() * team_size() + lane(), team_count() * team_size(), out, given)
 
 
@@ -43,7 +42,6 @@ def unread(out: Array[E], given: D):
 
 
 def program(place, element, count=COUNT):
-    """A kernel's program for a table of this place, type and size."""
     host = np.broadcast_to(np.zeros(1, element.dtype), count)  # no memory, whatever the size
     form = form_of(placed(Given(host, COUNT), place), owner="given")
     return gather.specialise({}, 32, {"E": element, "E of given": element, "given" + FORM_SUFFIX: form})
@@ -65,7 +63,6 @@ def shuffled(values):
 
 
 def refusal(backend, place, name):
-    """Return the backend's refusal of a table in this place, or None."""
     if place != "image":
         return None
     if backend.name != "opencl":
@@ -99,7 +96,7 @@ def test_a_table_is_read_as_it_was_written(backend, place, name):
 
 @pytest.mark.parametrize("place", ["readonly", "shared", "image"])
 def test_a_table_written_again_is_read_anew(backend, place):
-    """Recorded launches too: an image is the same memory, and a team copies at every launch."""
+    """Recorded launches too: an image shares the memory, and a team copies at every launch."""
     if refusal(backend, place, "u16"):
         pytest.skip(f"no {place} tables on {backend.name}")
     size, out = min(7, backend.capabilities.max_team_size), backend.allocate(COUNT, np.uint16)
@@ -123,8 +120,8 @@ def test_a_table_shorter_than_its_kind_is_refused(cpu):
 def test_a_readonly_table_of_another_size_is_read_whole(backend):
     out, table = backend.allocate(COUNT, np.int32), np.arange(COUNT, dtype=np.int32)
     for count in (1, COUNT):  # both launches run one program, made for the first
-        given = placed(backend.load(Given(table[:count].copy(), count)), "readonly")
-        backend.launch(gather, 1, 1, out, given)
+        values = placed(backend.load(Given(table[:count].copy(), count)), "readonly")
+        backend.launch(gather, 1, 1, out, values)
     assert (backend.download(out) == shuffled(table)).all()
 
 
@@ -163,7 +160,7 @@ def test_each_place_in_opencl_c(case):
     ],
 )
 def test_images_that_an_opencl_device_lacks_are_refused(opencl, monkeypatch, facts, words):
-    out, given = opencl.allocate(COUNT, np.int32), opencl.load(Given(np.zeros(COUNT, np.int32), COUNT))
+    out, table = opencl.allocate(COUNT, np.int32), opencl.load(Given(np.zeros(COUNT, np.int32), COUNT))
     monkeypatch.setattr(opencl, "handle", SimpleNamespace(**facts))
     with pytest.raises(LaunchRefused, match=words):
-        opencl.launch(gather, 1, 1, out, placed(given, "image"))
+        opencl.launch(gather, 1, 1, out, placed(table, "image"))

@@ -33,7 +33,7 @@ def algorithm_3(start, neighbourhood_size, largest=512):
 
 
 def run(tuner, seconds, iterations=100_000):
-    """Report ``seconds(shape)`` until the tuner is done; an exception that it raises is a failed launch."""
+    """Report ``seconds(shape)`` until the tuner is done; its exceptions are failed launches."""
     used = []
     while not tuner.done and len(used) < iterations:
         used.append(tuner.next())
@@ -48,7 +48,7 @@ def run(tuner, seconds, iterations=100_000):
 
 
 def surface(shape):
-    """A cost with its minimum at 8192 lanes in teams of 160, higher where teams are not whole."""
+    """A cost with its minimum at 8192 lanes in teams of 160, higher for teams that are not full."""
     lanes = shape.teams * shape.team_size
     return 1 + abs(math.log2(lanes / 8192)) + abs(shape.team_size - 160) / 64
 
@@ -70,8 +70,8 @@ def test_waves_of_lanes_in_the_order_of_the_paper(most_lanes, solution, neighbou
 def test_finds_the_best_of_a_known_cost_surface():
     tuner = ShapeTuner(device(1024), 100, 50_000)
     run(tuner, surface)
-    every = [LaunchShape(math.ceil(lanes / size), size) for lanes, size in algorithm_3(128, 50_000)]
-    assert tuner.best == min(every, key=surface)
+    shapes = [LaunchShape(math.ceil(lanes / size), size) for lanes, size in algorithm_3(128, 50_000)]
+    assert tuner.best == min(shapes, key=surface)
     assert tuner.best == tuner.next() == (52, 160)
     tuner.report(0.0)  # after the end
     assert tuner.done and tuner.best == tuner.next() == (52, 160)
@@ -137,6 +137,6 @@ def test_a_shape_is_remembered_for_its_key_until_its_file_is_damaged(tmp_path, m
 
 
 def test_a_key_says_where_a_kernel_runs():
-    found = DeviceInfo("0", "NVIDIA H200", "13.0", 1 << 37, 0)
-    backend = SimpleNamespace(name="cuda", device=found, capabilities=Capabilities(1024, 48 << 10, 132, 2048))
+    device = DeviceInfo("0", "NVIDIA H200", "13.0", 1 << 37, 0)
+    backend = SimpleNamespace(name="cuda", device=device, capabilities=Capabilities(1024, 48 << 10, 132, 2048))
     assert ShapeKey.of(backend, kernels.grow, 100, 4950) == KEY

@@ -11,8 +11,6 @@ from cluster.command_line import run
 
 @pytest.fixture
 def plain(environment):
-    """Run a program in one process, with no launcher."""
-
     def run(*arguments):
         command = [sys.executable, *map(str, arguments)]
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
@@ -38,8 +36,6 @@ def called(monkeypatch, capsys):
 
 @pytest.fixture
 def program(tmp_path):
-    """Write a rank's program and return its path."""
-
     def write(source):
         path = tmp_path / "program.py"
         path.write_text(textwrap.dedent(source))

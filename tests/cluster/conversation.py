@@ -15,7 +15,7 @@ EDGES = [-(2**63), -1, 0, 1, 2**31, 2**53 + 1, 2**63 - 1, 2**63, MOST - 1, MOST]
 
 
 def rounds_of_pairs(dice, size):
-    """Return values of each rank, with many ties, at the edges of 64 bits, and beyond the precision of a double."""
+    """Values of each rank, with many ties, near the limits of 64 bits, and beyond the precision of a double."""
     ranks = range(size)
     rounds = [[(dice.choice([5, 6]), dice.randrange(2**64)) for _ in ranks] for _ in range(8)]
     rounds += [[(dice.choice(EDGES), dice.choice([0, 2**32, MOST])) for _ in ranks] for _ in range(8)]

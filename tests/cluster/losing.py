@@ -18,7 +18,6 @@ SHARED = np.arange(5)
 
 
 def until(condition):
-    """Ask for some seconds."""
     end = time.monotonic() + WAIT_S
     while not condition():
         assert time.monotonic() < end, f"found no change for {WAIT_S} s"
@@ -51,7 +50,6 @@ def check_words(ranks):
 
 
 def others(ranks):
-    """Exchange on a ring: every rank sends to the next."""
     after, before = (ranks.rank + 1) % ranks.size, (ranks.rank - 1) % ranks.size
     return [Message(SHARED * 1, ranks.rank, after), Message(SHARED * 0, before, ranks.rank)]
 
@@ -82,7 +80,7 @@ def main():
             ranks.barrier()
             call(ranks)
             if ranks.rank == (0 if number % 2 else size - 1):
-                # Others may still be in this call, which then is the one that tells them.
+                # Others may still be in this call, which then reports the lost rank to them.
                 os.kill(os.getpid(), signal.SIGKILL)
             while True:
                 call(ranks)

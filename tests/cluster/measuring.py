@@ -1,7 +1,7 @@
-"""Program of a rank: measure messages, reductions, clocks and paces as if there were two hosts.
+"""Program of a rank: measure messages, reductions, clocks and compute rates as if there were two hosts.
 
-Ranks 0 and 2 claim to be on one host, rank 1 on another with a clock an hour ahead. A step takes rank 0 a
-millisecond and the others three, of ten units each.
+Ranks 0 and 2 claim to be on one host, rank 1 on another with a clock an hour ahead. A step of ten units takes rank 0
+one millisecond and the others three.
 """
 
 import time

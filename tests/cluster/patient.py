@@ -1,6 +1,6 @@
-"""Program of a rank: works until SIGTERM, takes longer to end than mpirun would wait, and leaves a file that it did.
+"""Program of a rank: works until SIGTERM, ends later than mpirun would wait, and leaves a file as proof.
 
-Its arguments: a folder, and the exit code after SIGTERM; a third one, if any, is the exit code at once.
+Arguments: a folder, the exit code after SIGTERM, and optionally an exit code for an immediate end.
 """
 
 import signal

@@ -13,7 +13,7 @@ from cluster.mpi.shared_words import MAX_VALUE
 
 
 def check_counter(ranks):
-    """Take portions of various sizes until the numbers are used up, twice: every number is taken once."""
+    """Take portions of various sizes until the numbers are used up, twice."""
     counter = ranks.counter()
     dice = random.Random(ranks.rank)
     for end in (3000, 500):
@@ -32,7 +32,7 @@ def check_counter(ranks):
 
 
 def check_least(ranks):
-    """Offer values, twice: every rank gets the least at the end, and offered values before."""
+    """Offer values, twice: all ranks get the least one at the end, and offered values before."""
     least = ranks.least(MAX_VALUE)
     dice = random.Random(ranks.rank)
     for low, high, start in ((-(2**63), 2**63, MAX_VALUE), (5, 5000, 4000)):
@@ -49,7 +49,7 @@ def check_least(ranks):
 
 
 def check_that_rank_0_may_compute(ranks, done):
-    """Let rank 1 take numbers and lower a value, while rank 0 makes no call of MPI until a file says that it has."""
+    """Let rank 1 take numbers and lower a value, while rank 0 makes no call of MPI until a file exists."""
     counter, least = ranks.counter(), ranks.least(MAX_VALUE)
     if ranks.rank == 0:
         while not done.exists():
@@ -64,7 +64,7 @@ def check_that_rank_0_may_compute(ranks, done):
 
 
 def check_side_by_side(ranks):
-    """Have several at once; one that only some ranks rehearse; and the clock."""
+    """Use several at once, one that only some ranks rehearse, and the clock."""
     timed = TimedCommunicator(TimedCommunicator(ranks))
     first, second, least = timed.counter(), ranks.counter(), timed.least(MAX_VALUE)
     if ranks.rank == 1:

@@ -9,7 +9,6 @@ import pytest
 from cluster.mpi.failures import abort
 
 RULE = re.compile("-{5,}")
-"""Of a launcher's banner."""
 MISTAKE = """
     from cluster import default_communicator
 
@@ -39,7 +38,6 @@ def command_line(start="", arguments="", end=""):
 
 
 def without_banner(text):
-    """Lines of text outside the banners of a launcher."""
     lines = re.sub(r"-{5,}\n.*?-{5,}\n", "", text, flags=re.DOTALL).splitlines()
     return [line for line in lines if line.strip()]
 
@@ -90,7 +88,7 @@ def test_a_launcher_that_is_not_known_to_end_all_ranks_is_asked_by_mpi(monkeypat
 
 @pytest.mark.parametrize(("parent", "ended"), [("prterun", 1), ("prted", 1), ("systemd", 0), ("", 0)])
 def test_only_a_launcher_is_ended_by_a_rank_that_fails_under_ulfm(parent, ended, monkeypatch):
-    """An orphaned rank has the system's first process as its parent."""
+    """The system's first process is the parent of an orphaned rank."""
     started, aborted = [], []
     world = SimpleNamespace(Get_size=lambda: 2, Abort=aborted.append)
     mpi = SimpleNamespace(Is_initialized=lambda: True, Is_finalized=lambda: False, COMM_WORLD=world)

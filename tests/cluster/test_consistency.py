@@ -30,7 +30,7 @@ def test_a_process_alone_agrees_with_itself():
 
 
 class One:
-    """One of several ranks: a gathering finds the others at their places, and what they have read there."""
+    """One of several ranks. A gathering returns what it reads at the places of the others."""
 
     def __init__(self, rank, places, contents):
         self.rank, self.size = rank, len(places)
@@ -49,10 +49,9 @@ class One:
 
 
 def read_by(rank, places, contents):
-    """Return the content read by a rank, if it reads."""
     read = []
-    one = One(rank, places, contents)
-    require_equal_content(one, "sources", places[rank].partition(":")[2], lambda: read.append(rank) or contents[rank])
+    me = One(rank, places, contents)
+    require_equal_content(me, "sources", places[rank].partition(":")[2], lambda: read.append(rank) or contents[rank])
     return read
 
 

@@ -22,14 +22,12 @@ PATIENT = Path(__file__).with_name("patient.py")
 
 
 @pytest.fixture
-def here(mpirun, environment):
-    """An environment in which ranks can be started; skips where they cannot."""
+def launch_environment(mpirun, environment):
     return environment
 
 
 @pytest.fixture
 def ranks(tmp_path):
-    """A folder in which each rank of `patient.py` says that it is up."""
     folder = tmp_path / "ranks"
     folder.mkdir()
     return folder
@@ -50,7 +48,7 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_dry_run_prints_what_would_run(here, called):
+def test_a_dry_run_prints_what_would_run(launch_environment, called):
     code, out, _ = called(main, "-n", 3, "--mpi-options=--mca btl 'self, sm'", "--dry-run", "ppp", "--walks", "3")
     words = shlex.split(out)
     assert code == 0 and len(out.splitlines()) == 1
@@ -62,18 +60,18 @@ def test_a_dry_run_prints_what_would_run(here, called):
 
 
 @pytest.mark.parametrize("code", [pytest.param(0, marks=pytest.mark.slow), 3])
-def test_hosts_of_a_file_are_used_and_the_exit_code_is_the_programs(code, here, tmp_path, ranks):
+def test_hosts_of_a_file_are_used_and_the_exit_code_is_the_programs(code, launch_environment, tmp_path, ranks):
     path = tmp_path / "hosts"
     path.write_text("localhost slots=2 max_slots=4\n")
-    with launched(here, "--hosts", path, PATIENT, ranks, code, "--end") as job:
+    with launched(launch_environment, "--hosts", path, PATIENT, ranks, code, "--end") as job:
         out, _ = job.communicate(timeout=60)
     assert (job.returncode, out) == (code, "")
     assert names(ranks) == ["0 is up", "1 is up"]
 
 
 @pytest.mark.slow
-def test_an_interrupt_ends_the_job(here, ranks):
-    with launched(here, "-n", 2, PATIENT, ranks, 0) as job:
+def test_an_interrupt_ends_the_job(launch_environment, ranks):
+    with launched(launch_environment, "-n", 2, PATIENT, ranks, 0) as job:
         assert soon(lambda: len(names(ranks)) == 2)
         job.send_signal(signal.SIGINT)
         job.communicate(timeout=60)
@@ -125,7 +123,7 @@ def test_options_of_mpirun_are_words_of_a_shell(called):
     assert 'expected words as a shell reads them, found "\'--mca" (No closing quotation)' in err
 
 
-def test_a_wrong_host_file_starts_nothing(here, called, tmp_path, ranks):
+def test_a_wrong_host_file_starts_nothing(launch_environment, called, tmp_path, ranks):
     path = tmp_path / "hosts"
     path.write_text("no-such-host.invalid\n")
     code, out, err = called(main, "--hosts", path, PATIENT, ranks, 0, "--end")
@@ -134,11 +132,11 @@ def test_a_wrong_host_file_starts_nothing(here, called, tmp_path, ranks):
 
 
 @pytest.mark.slow
-def test_a_host_that_ssh_does_not_get_to_is_named_with_its_line(here, tmp_path):
+def test_a_host_that_ssh_does_not_get_to_is_named_with_its_line(launch_environment, tmp_path):
     (tmp_path / "ssh").write_text("#!/bin/sh\necho Connection refused >&2\nexit 255\n")
     (tmp_path / "ssh").chmod(0o755)
     (tmp_path / "hosts.txt").write_text("localhost slots=1\n192.0.2.1 slots=1\n")
-    there = {name: value for name, value in here.items() if "plm_ssh_agent" not in name}
+    there = {name: value for name, value in launch_environment.items() if "plm_ssh_agent" not in name}
     there["PATH"] = f"{tmp_path}:{there['PATH']}"
     with launched(there, "--hosts", tmp_path / "hosts.txt", PATIENT, tmp_path, 0) as job:
         said = job.communicate(timeout=60)[1]

@@ -23,9 +23,9 @@ TWO = [Host("a", 4, None, 1), Host("b", 4, 6, 2)]
 ALLOCATED = HERE._replace(allocation=SlurmAllocation(2, 16, None), srun="srun")
 
 
-def words(asked, started=PPP, here=HERE):
-    """The command between the launcher and the program, and what is said."""
-    command = plan_launch(asked, started, here)
+def words(asked, started=PPP, resources=HERE):
+    """The command between the launcher and the program, and the message."""
+    command = plan_launch(asked, started, resources)
     assert command.words[-len(started) :] == list(started)
     return " ".join(command.words[: -len(started)]), command.notes
 

@@ -17,11 +17,11 @@ from tests.patience import soon
 
 ROOT = Path(__file__).parents[2]
 NO_HANDLER = ""
-"""A launcher that has set no handlers yet: SIGUSR1 ends it."""
+"""SIGUSR1 ends a launcher that has set no handlers yet."""
 
 
 def started(tmp_path, environment, traps):
-    """Start `job` over a launcher that sets these traps, says that it is up, and works; returns the process."""
+    """Start `job` over a launcher with these traps; return the process when the launcher is up."""
     folder = tmp_path / "bin"
     folder.mkdir()
     (folder / "python").symlink_to(os.path.realpath(sys.executable))
@@ -61,7 +61,7 @@ def test_the_exit_code_says_that_the_time_was_over(traps, signals, code, environ
 
 @pytest.fixture
 def handlers():
-    """A SIGTERM that `job` does not handle fails the test; puts this process's handlers back."""
+    """Restore this process's handlers. A SIGTERM that `job` does not handle fails the test."""
 
     def fail(number, frame):
         raise AssertionError("nothing passes SIGTERM on")

@@ -18,8 +18,6 @@ START = "import os, signal, sys, time\nimport numpy as np\nfrom cluster import d
 
 @pytest.fixture
 def ranks_of(program, mpirun):
-    """Run a program on ranks; returns the exit code, standard output and the program's own lines of error."""
-
     def run(ranks, body):
         done = mpirun(ranks, program(START + textwrap.dedent(body)))
         own = [line for line in done.stderr.splitlines() if line.startswith("error") or "Traceback" in line]
@@ -112,7 +110,7 @@ def test_the_systems_table_tells_which_connection_gets_no_answer():
 
 
 def test_every_call_tells_of_a_rank_that_is_lost_and_the_others_go_on(mpirun):
-    """Words that ranks share by messages are tried first."""
+    """Words that ranks share by messages come first."""
     done = mpirun(11, FOLDER / "losing.py", options=ULFM)
     assert done.returncode == 0, done.stdout + done.stderr
     said = done.stdout

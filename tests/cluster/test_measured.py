@@ -1,4 +1,4 @@
-"""The file that `python -m cluster check` writes, how it is refused where it is damaged, and what is said of its ranks."""
+"""The file that `python -m cluster check` writes: damaged files are refused, doubtful ranks are reported."""
 
 import functools
 import json

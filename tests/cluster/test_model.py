@@ -36,7 +36,6 @@ SPEED = Speed(1e-6, 5e-6, 1e-6)
 
 
 def timed(ranks, hosts, size, seconds):
-    """A measured reduction."""
     return Reduction(ranks, hosts, size, seconds, seconds, seconds, 100)
 
 
@@ -102,7 +101,7 @@ def test_a_check_becomes_a_network_of_medians():
     network = fit_interconnect("check.json", check(links, [Reduction(4, 2, 8, 1e-4, 1e-4, 1e-4, 9)], paces))
     assert network.cores_per_host == 2 and network.cores.alpha_s == 1e-6 and network.hosts.alpha_s == 5e-5
     assert network.measured[0].seconds == 1e-4
-    # Over several hosts too, ranks wait for the slowest on any host. With eight ranks this is not certain.
+    # Ranks on any of several hosts wait for the slowest. With eight ranks this is not certain.
     assert [network.crowding(ranks) for ranks in (1, 2, 3, 4, 8, 64)] == pytest.approx([1.0, 1.1, 1.3, 1.5, 1.0, 1.0])
 
 
@@ -137,7 +136,7 @@ def test_trees_go_through_every_host_and_between_them_twice():
 
 
 def everybody_has_all(messages, ranks):
-    """Return True if the messages bring every rank's word to all ranks; sets of ranks replace sums."""
+    """Sets of ranks replace sums."""
     known = [{rank} for rank in range(ranks)]
     for source, target, _ in messages:
         before = [set(one) for one in known]
@@ -211,9 +210,9 @@ def test_whole_walks_are_shared_and_ranks_meet_after_batches_alone():
 
 def test_ants_hand_on_their_deposits_and_weights():
     plain = iteration(Work("ants", 1000.0, shares=100), SPEED, NETWORK, 4)
-    found = iteration(Work("ants", 1000.0, shares=100, reduced_bytes=40_000, gathered_bytes=8000), SPEED, NETWORK, 4)
+    ants = iteration(Work("ants", 1000.0, shares=100, reduced_bytes=40_000, gathered_bytes=8000), SPEED, NETWORK, 4)
     expected = 1e-6 + reduction_s(NETWORK, 4, 40_000) + ALPHA + 8000 * 3 / 4 * BETA
-    assert found.communication_s - plain.communication_s == pytest.approx(expected, rel=1e-2)
+    assert ants.communication_s - plain.communication_s == pytest.approx(expected, rel=1e-2)
 
 
 def test_batches_of_a_tree_are_asked_for_and_the_last_is_waited_for():
@@ -224,7 +223,7 @@ def test_batches_of_a_tree_are_asked_for_and_the_last_is_waited_for():
 
 
 def simulated_pipeline(ranks, pieces, piece_s, message_s):
-    """Return the time at which the last strip ends, simulated strip by strip and piece by piece."""
+    """Time at which the last strip ends, simulated strip by strip and piece by piece."""
     ready = [0.0] * pieces
     for rank in range(ranks):
         clock, done = 0.0, []
@@ -238,10 +237,10 @@ def simulated_pipeline(ranks, pieces, piece_s, message_s):
 @pytest.mark.parametrize("ranks", [2, 5])
 def test_strips_are_a_pipeline(ranks):
     work, speed = Work("strips", 1000.0, reduced_bytes=640, pieces=16), Speed(1e-5)
-    found = iteration(work, speed, NETWORK, ranks)
+    parts = iteration(work, speed, NETWORK, ranks)
     piece = 1000.0 / ranks / 16 * 1e-5
     expected = simulated_pipeline(ranks, 16, piece, ALPHA + 640 / 16 * BETA)
-    assert found.total_s - reduction_s(NETWORK, ranks, 8) == pytest.approx(expected)
+    assert parts.total_s - reduction_s(NETWORK, ranks, 8) == pytest.approx(expected)
 
 
 def test_waves_from_both_ends_are_two_pipelines_of_half_of_the_ranks():
@@ -253,8 +252,8 @@ def test_waves_from_both_ends_are_two_pipelines_of_half_of_the_ranks():
 
 
 def test_two_ranks_share_a_knapsack_and_three_do_not():
-    found = iteration(Work("halves", 1000.0, reduced_bytes=8000), SPEED, NETWORK, 2)
-    assert found.communication_s == pytest.approx(ALPHA + 8000 * BETA + 1e-6 + reduction_s(NETWORK, 2, 8))
+    pair = iteration(Work("halves", 1000.0, reduced_bytes=8000), SPEED, NETWORK, 2)
+    assert pair.communication_s == pytest.approx(ALPHA + 8000 * BETA + 1e-6 + reduction_s(NETWORK, 2, 8))
     with pytest.raises(UserError, match="3 ranks: two ranks share"):
         iteration(Work("halves", 1000.0), SPEED, NETWORK, 3)
     assert [point.ranks for point in scaling_curve(Work("halves", 10.0), SPEED, NETWORK, [1, 2, 4])] == [1, 2]
@@ -262,8 +261,8 @@ def test_two_ranks_share_a_knapsack_and_three_do_not():
 
 def test_what_one_machine_collects_comes_in_by_its_network():
     plain = iteration(Work("neighbourhood", 1000.0), SPEED, NETWORK, 4)
-    found = iteration(Work("neighbourhood", 1000.0, collected_bytes=8000), SPEED, NETWORK, 4)
-    assert found.communication_s - plain.communication_s == pytest.approx(ALPHA + 6000 * BETA, rel=1e-2)
+    four = iteration(Work("neighbourhood", 1000.0, collected_bytes=8000), SPEED, NETWORK, 4)
+    assert four.communication_s - plain.communication_s == pytest.approx(ALPHA + 6000 * BETA, rel=1e-2)
 
 
 def test_crowded_cores_compute_longer():

@@ -18,8 +18,6 @@ OMPI = "OMPI_COMM_WORLD_"
 
 @pytest.fixture
 def launched(monkeypatch):
-    """Set a launcher's variables, and no others."""
-
     def set_to(variables):
         for name in ALL:
             monkeypatch.delenv(name, raising=False)
@@ -97,8 +95,6 @@ def test_an_allocation_is_what_its_variables_say(environment, expected):
 
 @pytest.fixture
 def says(tmp_path, monkeypatch):
-    """Put a program on the path that prints this."""
-
     def put(name, text):
         path = tmp_path / name
         path.write_text(f"#!/bin/sh\ncat <<'END'\n{text}\nEND\n")

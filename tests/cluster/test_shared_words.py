@@ -79,7 +79,7 @@ def test_a_value_that_does_not_fit_64_bits_is_refused(value):
 
 @pytest.mark.parametrize("ranks", [3, *(pytest.param(ranks, marks=pytest.mark.slow) for ranks in (1, 2, 7))])
 def test_ranks_take_every_number_once_and_learn_the_least_value(ranks, mpirun, tmp_path):
-    """Also where rank 0 computes meanwhile, where a counter is timed, and where one rank rehearses."""
+    """Also if rank 0 computes meanwhile, a counter is timed, or one rank rehearses."""
     done = mpirun(ranks, SHARING, tmp_path / "done")
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["well"] * ranks

@@ -28,7 +28,7 @@ HOSTILE = (
     *("-n", "--help", "=", "a=b", "a b", "  ", "\t", "a\tb", " a ", ".", "(touch canary)", "{ touch canary; }"),
     *("\x1b[31m", "\x07", "\x7f", "\u202e", "\u00e9", "\u65e5\u672c", "\u201cquoted\u201d", "if true; then touch canary; fi"),
 )  # fmt: skip
-"""Texts, each of which is the name of a program, a folder and Python, and an option's value."""
+"""Texts used as names of a program, a folder and Python, and as an option's value."""
 DIRECTIVE = re.compile(r"#SBATCH --[a-z-]+(=[A-Za-z0-9_.,:@+/%-]+)?")
 STUB = """#!/bin/sh
 printf '%s\\0' "$@" > "$NOTES"
@@ -42,9 +42,9 @@ def job(environment, called, tmp_path, monkeypatch):
 
 
 class Job:
-    """Write a batch script and run it as `sbatch` would, beside stubs of Slurm's commands.
+    """Write a batch script and run it in an empty folder as `sbatch` would, beside stubs of Slurm's commands.
 
-    The script runs in an empty folder, where nothing may be left. `called` has the arguments of `scontrol`.
+    `called` has the arguments of `scontrol`.
     """
 
     def __init__(self, environment, called, folder, monkeypatch):
@@ -58,11 +58,9 @@ class Job:
         self.environment = environment | path | {"SLURM_JOB_ID": "12", "NOTES": str(self.notes)}
 
     def is_in_state(self, state):
-        """Let `squeue` say this."""
         put(self.stubs / "squeue", f"#!/bin/sh\necho {state}\n")
 
     def written(self, *words, python=sys.executable, place=ROOT):
-        """The script that a user writes in a folder, by a Python."""
         self.monkeypatch.setattr(sys, "executable", str(python))
         self.monkeypatch.chdir(place)
         code, script, _ = self.main(slurm.main, *words)
@@ -70,7 +68,6 @@ class Job:
         return script
 
     def run(self, script, when=None, **more):
-        """Run a script, send it SIGTERM at some time if any, and return its exit code and what it said."""
         path = self.folder / "job.sh"
         path.write_text(script, newline="")
         arguments = {"env": self.environment | more, "cwd": self.empty, "text": True}
@@ -88,7 +85,6 @@ class Job:
         return called.read_text() if called.exists() else ""
 
     def noted(self):
-        """The arguments with which the last program was called."""
         return self.notes.read_bytes().decode().split("\0")[:-1]
 
 
@@ -105,12 +101,11 @@ def everything(folder):
 def directives(script):
     lines = script.splitlines()
     assert lines[0] == "#!/bin/bash"
-    found = [line.removeprefix("#SBATCH --").partition("=") for line in lines if line.startswith("#SBATCH ")]
-    return {name: value for name, _, value in found}
+    options = [line.removeprefix("#SBATCH --").partition("=") for line in lines if line.startswith("#SBATCH ")]
+    return {name: value for name, _, value in options}
 
 
 def command(script):
-    """The words of the line that starts the job."""
     line = next(line for line in script.splitlines() if " launch " in line and line.endswith(" &"))
     return shlex.split(line.removesuffix(" &"))
 
@@ -195,12 +190,12 @@ def test_what_slurm_would_refuse_is_refused_before(words, message, called):
 def test_a_job_that_kept_its_state_is_queued_again(state, code, requeued, more, job, mpirun, tmp_path):
     ranks = tmp_path / "ranks"
     ranks.mkdir()
-    # Not inside an allocation, where the machine would be asked for Slurm's own launcher.
+    # Not inside an allocation, where Slurm's own launcher would be used.
     script = job.written("-n", 2, "--no-checkpoint", PATIENT, ranks, code, *more).replace("$SLURM_JOB_ID", "12")
     del job.environment["SLURM_JOB_ID"]
     job.is_in_state(state)
-    found, said, _ = job.run(script, None if more else lambda: len(os.listdir(ranks)) == 2)
-    assert (found, job.called()) == (code, requeued)
+    exit_code, said, _ = job.run(script, None if more else lambda: len(os.listdir(ranks)) == 2)
+    assert (exit_code, job.called()) == (code, requeued)
     assert ("queued again" in said) == bool(requeued)
     assert sum("has ended by [15]" in name for name in os.listdir(ranks)) == (0 if more else 2)
 

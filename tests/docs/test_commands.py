@@ -16,9 +16,7 @@ from docs import pages
 
 LAUNCHERS = re.compile(r"^(mpirun|srun)( -n \d+| --mpi=\w+| --bind-to \w+| --with-ft \w+)* ")
 SHELL = ("", "bash", "console", "sh")
-"""Languages of blocks with commands."""
 PLAIN = re.compile(r"^(cd|export|\.|sbatch) ")
-"""Commands of the shell, and of a batch system."""
 INTO_FILE = re.compile(r" > \S+$")
 
 BLOCKS = [block for page in pages.pages() for block in pages.blocks(page) if block.language in SHELL]
@@ -63,7 +61,6 @@ def understood(monkeypatch):
 
 
 def check_make(words):
-    """Check that targets and variables are in the Makefile."""
     makefile = (pages.ROOT / "Makefile").read_text()
     for word in words:
         name, is_variable, _ = word.partition("=")
@@ -92,7 +89,6 @@ def check_python(words, understood):
 
 
 def check_pip(words):
-    """Extras of the distribution exist."""
     asked = re.findall(r"[\w-]+", re.search(r"\[(.*)\]", " ".join(words))[1])
     assert set(asked) <= set(
         tomllib.loads((pages.ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
@@ -123,8 +119,8 @@ def test_a_wrong_command_is_not_understood(line, understood):
 @pytest.mark.parametrize(("block", "command", "expected"), SHOWN, ids=[command for _, command, _ in SHOWN])
 def test_a_page_shows_what_comes_out(block, command, expected, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    found = pages.printed(command)
-    assert pages.lasting(found) == pages.lasting(expected), f"{block}: run `python docs/pages.py`"
+    printed = pages.printed(command)
+    assert pages.lasting(printed) == pages.lasting(expected), f"{block}: run `python docs/pages.py`"
 
 
 def test_batch_scripts_are_bash():

@@ -17,7 +17,6 @@ PAGES = [*pages.pages(), pages.ROOT / "CONTRIBUTING.md", *OTHERS]
 
 
 def targets(page):
-    """Return the targets of a page's links and directives."""
     text = page.read_text(encoding="utf-8")
     places = [one["to"] for one in DIRECTIVE.finditer(text)]
     places += [one["to"] or one["picture"] or one["page"] for one in LINK.finditer(FENCE.sub("", text))]
@@ -25,7 +24,6 @@ def targets(page):
 
 
 def anchors(page):
-    """Return the anchors of a page's headings."""
     headings = re.findall(r"^#+ (.+)$", FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
 

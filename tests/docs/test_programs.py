@@ -18,13 +18,11 @@ from reports.runs import load
 
 PROGRAMS = [block for page in pages.pages() for block in pages.blocks(page) if block.language == "python"]
 MARKED = [pytest.param(file, marks=[pytest.mark.slow] * ("workers=" in file.text), id=str(file)) for file in PROGRAMS]
-"""Programs; those that start processes are slow."""
 MOST_LINES = 40
-"""Largest number of lines of the README's problem."""
 
 
 def module_of(path):
-    """Import a file as a module under its name, not as the main one."""
+    """Import a file under its name, not as the main module."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -51,7 +49,7 @@ def test_the_readme_s_problem_is_the_example():
 
 @pytest.mark.slow
 def test_the_readme_leads_from_a_file_to_a_report_in_four_commands(tmp_path):
-    """Run the commands, with a processor in place of the GPU."""
+    """With a processor in place of the GPU."""
     (block,) = (
         block for block in pages.blocks(pages.ROOT / "README.md") if "partition.py" in block.text and not block.language
     )
@@ -94,8 +92,8 @@ def test_an_example_s_problem_passes_its_check(problem, request):
 
 def outcome(problem, name, **options):
     cpu = CpuBackend(CpuBackend.devices()[0])
-    made = LocalSearch(cpu, Solo(), problem, TabuSearch(), name, level="algorithm", walks=30, **options)
-    return made.run(Iterations(100))
+    search = LocalSearch(cpu, Solo(), problem, TabuSearch(), name, level="algorithm", walks=30, **options)
+    return search.run(Iterations(100))
 
 
 def search(problem, name):

@@ -11,7 +11,6 @@ from docs.pictures import draw
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """Build the site."""
     pytest.importorskip("sphinx", reason="the site's tools are not installed: pip install 'onekernel[docs]'")
     pytest.importorskip("furo")
     folder = tmp_path_factory.mktemp("site")

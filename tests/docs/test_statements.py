@@ -21,7 +21,6 @@ EXAMPLE = re.compile(r"\(\.\./examples/(\w+\.py)\)")
 
 
 def sources():
-    """Yield the paths of all texts that name modules or files."""
     for package in PACKAGES.split("|"):
         for path in sorted((ROOT / package).rglob("*")):
             if path.suffix in (".py", ".toml", ".md", ".j2") and "_build" not in path.parts:
@@ -30,7 +29,7 @@ def sources():
 
 
 def is_there(name):
-    """Return True if a dotted name is a module or package, or is defined in one."""
+    """True for the dotted name of a module or package, or of a definition in one."""
     try:
         pkgutil.resolve_name(name)
     except (ImportError, AttributeError):

@@ -24,7 +24,6 @@ FAULTS = [
 
 @pytest.fixture(scope="module")
 def mypy(tmp_path_factory):
-    """Check files of a folder that is no part of the suite, and return the errors and notes."""
     pytest.importorskip("mypy")
     cache = tmp_path_factory.mktemp("cache")
 

@@ -12,7 +12,7 @@ from reports.plots import style
 
 @pytest.fixture
 def drive(request, capsys):
-    """Run the driver in this process; returns the exit code, standard output and standard error."""
+    """Run the driver in this process; return exit code, standard output and standard error."""
 
     def run(*arguments, driver=None):
         code = run_driver((driver or request.module.DRIVER).main, [*map(str, arguments)])
@@ -28,14 +28,14 @@ class CutOffError(Exception):
 
 @pytest.fixture
 def cut_off(monkeypatch):
-    """Let runs of this process end after a number of states, as if it had been killed."""
+    """End runs of this process after a number of states, as if it had been killed."""
     write = checkpoint_file.write_checkpoint
 
     def after(states):
         left = [states]
 
-        def writing(*given):
-            write(*given)
+        def writing(*arguments):
+            write(*arguments)
             left[0] -= 1
             if not left[0]:
                 raise CutOffError
@@ -48,7 +48,7 @@ def cut_off(monkeypatch):
 
 @pytest.fixture
 def mpirun(request, mpirun):
-    """Run the driver on a number of ranks, which share even small work; without a driver, any program."""
+    """Run the driver, or without one any program, on ranks that share even small work."""
     if not hasattr(request.module, "DRIVER"):
         return mpirun
     name = request.module.DRIVER.__name__
@@ -58,7 +58,7 @@ def mpirun(request, mpirun):
 
 @pytest.fixture
 def undrawn(monkeypatch):
-    """Make empty files of plots: to draw them takes longer than all else that a report needs."""
+    """Make empty files of plots, since drawing them takes most of the time."""
 
     def save(figure, folder, name, formats=style.FORMATS, **how):
         files = [folder / f"{name}.{form}" for form in formats]
@@ -71,7 +71,7 @@ def undrawn(monkeypatch):
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """Put packages where imports find them first, also in processes started here; returns what writes a module."""
+    """Put packages first on the import path, also of child processes; return the function that writes a module."""
     folder = tmp_path / "packages"
     folder.mkdir()
     monkeypatch.syspath_prepend(folder)

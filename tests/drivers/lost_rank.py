@@ -1,15 +1,14 @@
 """Program of a rank: run a driver, and lose one rank during the run; writes events and times to a file.
 
-mpirun -n 3 python tests/drivers/lost_rank.py HOW WHO FILE DRIVER --backend B ARGUMENTS...
+    mpirun -n 3 python tests/drivers/lost_rank.py HOW WHO FILE DRIVER --backend B ARGUMENTS...
 
 WHO is one rank, or several with commas between them. HOW is one of:
 
-before     the rank is killed while the others start
-running    it is killed a moment after its first repetition begins, or the others' first where it only waits;
-           `running:1.5` after 1.5 s
-building   its device refuses the first allocation
-full       its device refuses to be written to, and to repeat launches, when its first repetition begins, after all were
-           made ready
+    before     the rank is killed while the others start
+    running    it is killed a moment after its first repetition begins (the others' if it only waits);
+               `running:1.5` after 1.5 s
+    building   its device refuses the first allocation
+    full       its device refuses writes and repeated launches from its first repetition on, after all ranks are ready
 """
 
 import importlib
@@ -27,32 +26,30 @@ REFUSED = "123,456,789 bytes do not fit this device"
 AFTER_S = 0.2
 
 
-def told(path):
-    """Say that it happens now."""
+def note_time(path):
     with open(path, "w") as file:
         file.write(repr(time.time()))
 
 
 def kill(path, after_s):
-    """Kill this process as the system does that has run out of memory."""
+    """Kill this process as a system without memory does."""
     time.sleep(after_s)
-    told(path)
+    note_time(path)
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def refuse(path):
-    """Replace a method of a backend without memory."""
     from backends.device import OutOfMemory
 
     def refusing(*arguments):
-        told(path)
+        note_time(path)
         raise OutOfMemory(REFUSED)
 
     return refusing
 
 
 def at_first_repetition(act):
-    """Do something when the first repetition begins, also on a rank that has nothing to do in it."""
+    """Act when the first repetition begins, also on a rank without work in it."""
     measure = Repetitions.measure
 
     def acting(self):
@@ -64,7 +61,6 @@ def at_first_repetition(act):
 
 
 def main():
-    """Lose the rank that is meant."""
     how, who, path, driver, *arguments = sys.argv[1:]
     if str(launcher.rank()) in who.split(","):
         import backends

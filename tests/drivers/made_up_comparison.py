@@ -11,7 +11,7 @@ __all__ = ["compare", "device", "run"]
 
 
 def run(folder, *arguments, devices, started=None):
-    """Compare hill climbing; returns the exit code. `started` gets the cases that were run."""
+    """Compare hill climbing; return the exit code. `started` gets the cases."""
     fixed = ["ihc", "--instance", "uniform:8:seed=1", "--climbers", "16", "--repeats", "3", "--out", str(folder)]
     with made_up_suite(*devices, started=started):
         return main([*fixed, *arguments])
@@ -19,5 +19,4 @@ def run(folder, *arguments, devices, started=None):
 
 @pytest.fixture
 def compare(tmp_path, undrawn):
-    """Compare hill climbing in a separate folder; returns the exit code."""
     return functools.partial(run, tmp_path)

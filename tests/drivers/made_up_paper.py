@@ -4,7 +4,7 @@ from drivers.experiments.presets.series import MachineResources
 from reports.papers.files import read
 from tests.drivers.made_up_runs import device
 
-__all__ = ["FIRST", "HEAD", "HILLS", "SECOND", "device", "here", "paper_of", "written"]
+__all__ = ["FIRST", "HEAD", "HILLS", "SECOND", "device", "machine_with", "paper_of", "written"]
 
 HEAD = """
 name = "made-up"
@@ -21,7 +21,6 @@ heading = "pruned"
 kinds = ["gpu", "cores"]
 options = { scan = "pruned" }
 """
-"""Start of every made-up paper's file; series and exhibits follow."""
 
 FIRST, SECOND = "uniform:8:seed=1:side=10000", "uniform:9:seed=1:side=10000"
 HILLS = f"""
@@ -34,21 +33,17 @@ columns = [{{ machine = "m", heading = "CPU" }}]
 rows = [{{ instance = "{FIRST}", figures = [[3.0]] }}, {{ instance = "{SECOND}", figures = [[4.0]] }}]
 quick = {{ amount = {{ climbers = 4 }}, repeats = 2 }}
 """
-"""Two rows and two series."""
 
 
-def here(*devices, backends=None, cores=4, ranks=None, oversubscribe=False):
-    """A machine with these devices."""
+def machine_with(*devices, backends=None, cores=4, ranks=None, oversubscribe=False):
     return MachineResources.of(devices, backends, cores, ranks, oversubscribe=oversubscribe)
 
 
 def written(folder, *parts):
-    """The file of a paper with these series and exhibits."""
     path = folder / "made-up.toml"
     path.write_text(HEAD + "".join(parts))
     return path
 
 
 def paper_of(folder, *parts):
-    """Read such a paper."""
     return read(written(folder, *parts))

@@ -1,4 +1,4 @@
-"""Made-up devices, and runs of them in the drivers' place: a backend's name decides how its runs end."""
+"""Made-up devices, and stubs of their runs: a backend's name decides how its runs end."""
 
 import json
 import sys
@@ -9,8 +9,8 @@ from unittest.mock import patch
 from drivers.experiments.case import Case
 from reports.records.environment import environment
 
-# Appends lines to the file of records, as `reports.records.files.append` does: a line that was cut off is removed, and
-# processes that run at the same time write one after the other.
+# Append lines to the file of records as `reports.records.files.append` does: remove an incomplete line, and write one
+# process after the other.
 WRITE = """
 import fcntl, sys
 path, lines, said, code = sys.argv[1:]
@@ -30,13 +30,12 @@ ENDS = {
     "unscored": (1, "error: stub: NOT CONFIRMED"),
     "late": (1, "error: failed after its last repetition"),
 }
-"""Exit code and words of backends that fail; the first three record nothing."""
+"""Exit code and messages of backends that fail; the first three record nothing."""
 SILENT = ("joblib", "refusing", "broken", "silent")
 KINDS = {"cpu": "core", "python": "core", "cuda": "gpu"}
 
 
 def device(backend, kind="", index="0", **more):
-    """A row as `backends.survey` makes them."""
     row = {"usable": True, "reason": "", "is_reference": backend == "python", "same_as": ""}
     row |= {"takes_cores": False, "compute_units": 2}
     kind = kind or KINDS.get(backend, "cores")
@@ -44,12 +43,12 @@ def device(backend, kind="", index="0", **more):
 
 
 def processor(backend, cores=4):
-    """A row for a backend of a machine with this number of cores, which some backends can restrict."""
+    """A row for a backend on this number of cores, which some backends can restrict."""
     return device(backend, takes_cores=backend in ("threads", "joblib"), compute_units=cores)
 
 
 def record_of(case, seed):
-    """The record of a run, which took one core two seconds, all cores one, and anything else half a second."""
+    """The record of a run that took one core two seconds, all cores one, and anything else half a second."""
     configuration = case.configuration
     kernel = {"cpu": 2.0 / configuration.ranks, "threads": 1.0}.get(configuration.backend, 0.5)
     sample = {"compile_s": 0.1, "transfer_s": 0.0, "kernel_s": kernel, "total_s": kernel + 0.1}
@@ -81,7 +80,7 @@ def record_of(case, seed):
 
 @contextmanager
 def made_up_suite(*devices, started=None, command=None):
-    """Return a suite with these devices and made-up runs; `started` gets the case of each."""
+    """A suite with these devices and made-up runs; `started` gets the case of each."""
 
     def start(case):
         if started is not None:
@@ -93,7 +92,6 @@ def made_up_suite(*devices, started=None, command=None):
 
 
 def run_of(case, **changes):
-    """Return the command that replaces a run."""
     records = [record_of(case, seed) | changes for seed in case.seeds]
     backend = case.configuration.backend
     if backend == "unequal":

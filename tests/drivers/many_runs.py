@@ -1,9 +1,9 @@
-"""Program of a rank: runs of several workloads in one process, and what it holds before and after some of them.
+"""Program of a rank: runs of several workloads in one process, and the handles that it holds before and after.
 
-mpirun -n 2 python tests/drivers/many_runs.py
+    mpirun -n 2 python tests/drivers/many_runs.py
 
-Prints two lines of JSON on each rank: for every workload its hashes and what is held before and after; and what MPI
-holds when the process begins and when all else has ended.
+Prints two lines of JSON on each rank: the hashes of each workload with the handles before and after; and MPI's handles
+when the process begins and when all else has ended.
 """
 
 import atexit
@@ -30,7 +30,7 @@ WORK = {
 
 
 def next_handles():
-    """Return the number that MPI gives to the next handle of each kind: it takes the least that is free."""
+    """Number of MPI's next handle of each kind: the least free one."""
     from mpi4py import MPI
 
     window = MPI.Win.Create(None, comm=MPI.COMM_WORLD)
@@ -48,7 +48,6 @@ def next_handles():
 
 
 def held():
-    """Count what this process holds."""
     gc.collect()
     return {
         **next_handles(),
@@ -60,7 +59,6 @@ def held():
 
 
 def main():
-    """Run, count, run more and count again."""
     # Open MPI makes a separate communicator at the first reduction.
     start_mpi().COMM_WORLD.allreduce(1)
     begin = next_handles()

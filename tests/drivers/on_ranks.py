@@ -36,11 +36,9 @@ ONE_OF_A_KIND = {
     2: ("knapsack", "restricted", "tours of ants", "walks that exchange", "climbs as published"),
     3: ("strings", "edges", "colonies"),
 }
-"""For quick tests, by the number of ranks."""
 
 
 def run(folder, name):
-    """Run once; returns the exit code."""
     driver, *work = WORK[name].split()
     words = [*work, "--distribute", "always", "--backend", "cpu", "--no-progress", "--record", f"{folder}/{name}.jsonl"]
     return run_driver(importlib.import_module(f"drivers.{driver}").main, words)

@@ -40,8 +40,8 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=
 
 @contextmanager
 def one_host_slurm(folder):
-    """Start the daemons, with `SLURM_CONF` in the environment of this process; skip where they cannot run."""
-    missing = [name for name in DAEMONS if found(name) is None]
+    """Start the daemons, with `SLURM_CONF` in this process's environment; skip if they cannot run."""
+    missing = [name for name in DAEMONS if program_path(name) is None]
     if missing:
         pytest.skip(f"no Slurm of one host: {', '.join(missing)} not installed")
     if os.geteuid():
@@ -73,9 +73,10 @@ def one_host_slurm(folder):
 
 @contextmanager
 def daemon(folder, name, *arguments):
-    """Run a daemon until the end."""
     with (folder / f"{name}.said").open("w") as output:
-        process = subprocess.Popen([found(name), *arguments], stdout=output, stderr=output, stdin=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            [program_path(name), *arguments], stdout=output, stderr=output, stdin=subprocess.DEVNULL
+        )
     try:
         yield
     finally:
@@ -87,8 +88,8 @@ def daemon(folder, name, *arguments):
             process.wait()
 
 
-def found(name):
-    """Path of a program, which may be among those of the administrator."""
+def program_path(name):
+    """Path of a program, possibly an administrator's."""
     return shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
 
 
@@ -99,10 +100,8 @@ def free_port():
 
 
 def queue():
-    """Jobs in the queue."""
     return subprocess.run(["squeue", "--noheader"], capture_output=True, text=True, check=True).stdout.split("\n")[:-1]
 
 
 def said(folder):
-    """Last words of the daemons."""
     return "\n".join(path.read_text()[-600:] for path in folder.glob("*.said"))

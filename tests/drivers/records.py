@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 SQUARE = np.array([[0, 3, 5, 3], [3, 0, 3, 5], [5, 3, 0, 3], [3, 5, 3, 0]])
-"""Four corners: the way round is 12 long, the only shortest tour."""
+"""Four corners of a square: the only shortest tour has length 12."""
 
 
 def lines(path):
@@ -14,13 +14,11 @@ def lines(path):
 
 
 def saved(path, matrix):
-    """Write distances as a text; returns its path."""
     path.write_text("\n".join(" ".join(map(str, row)) for row in matrix) + "\n")
     return path
 
 
 def cities_of(path):
-    """A .tour file's cities, from 0."""
     return [int(city) - 1 for city in Path(path).read_text().split("TOUR_SECTION")[1].split("-1")[0].split()]
 
 

@@ -25,7 +25,6 @@ QUICK = {
     "flowshop": "--instance taillard:8:3 --iterations 1 --backend cpu",
     "linearordering": "--instance random:9:seed=1 --iterations 1 --backend cpu",
 }
-"""Arguments of each driver for a very short run."""
 
 SAVES = {
     "ihc": "--tour",
@@ -40,7 +39,6 @@ SAVES = {
     "knapsack": "--output",
     **dict.fromkeys(FURTHER_WORKLOADS, "--solution"),
 }
-"""The option by which each driver saves its solution."""
 
 LOCAL = ("core.search.local_search", "LocalSearch", "cost")
 SEARCHES = {
@@ -57,15 +55,13 @@ SEARCHES = {
     **dict.fromkeys(FURTHER_WORKLOADS, LOCAL),
     **dict.fromkeys(("flowshop", "linearordering"), ("core.search.insertion", "IteratedGreedySearch", "cost")),
 }
-"""The search that each driver runs, and what its outcome claims of the solution."""
+"""The search of each driver, and the claim of its outcome on the solution."""
 
 FAR = 10**6
-"""Error of a claimed cost: large for the Weierstrass function, which its scorer computes only roughly, else 1."""
+"""Error of a claimed cost: large for Weierstrass functions, whose scorer is less exact, else 1."""
 
 
 class Clock:
-    """Time that passes when the test says so."""
-
     now = 0.0
 
     def perf_counter(self):
@@ -73,7 +69,7 @@ class Clock:
 
 
 class FirstOfTwo(Solo):
-    """The first of two ranks; the other one gives the same replies."""
+    """The first of two ranks; the other one's replies are equal."""
 
     size = 2
     seconds = 0.0
@@ -87,8 +83,6 @@ class FirstOfTwo(Solo):
 
 
 class Idle(Workload):
-    """A workload of no work."""
-
     name = "nothing"
     title = "repetitions of no work"
     unit = "steps"
@@ -113,7 +107,6 @@ class Idle(Workload):
 
 
 def idle_backend(seconds_in_collectives=lambda: 0.0):
-    """A backend that only counts times, which are zero."""
     timings = SimpleNamespace(compile_s=0.0, transfer_s=0.0, kernel_s=0.0, copied_bytes=0)
     device = SimpleNamespace(kind="core", name="a core", part="", driver="")
     facts = {"name": "cpu", "device": device, "why_ranks_are_slow": ""}
@@ -121,17 +114,15 @@ def idle_backend(seconds_in_collectives=lambda: 0.0):
 
 
 def driver_of(name):
-    """A driver's module."""
     return importlib.import_module(f"drivers.{name}")
 
 
 def workload_of(name):
-    """A driver's declaration."""
     return getattr(driver_of(name), name.upper())
 
 
 def claim_another_cost(setattr, name):
-    """Make the search of a driver claim another cost than its solution has; `setattr` may be a monkeypatch's."""
+    """Make a driver's search claim another cost than its solution has; `setattr` may be a monkeypatch's."""
     module, kind, field = SEARCHES[name]
     search = getattr(importlib.import_module(module), kind)
     run = search.run

@@ -153,10 +153,10 @@ def test_a_run_without_options_is_short_and_has_the_engine_s_own_settings():
 
 
 def test_ranks_without_ants_are_told(capsys):
-    for given, message in (
+    for options, message in (
         ({"ants": 2}, "note: 2 ants for 3 ranks: 1 of them has no work\n"),
         ({"ants": 6, "colonies": 2}, "note: 2 colonies for 3 ranks: 1 of them has no work\n"),
         ({"ants": 2, "colonies": 3}, ""),
     ):
-        aco.ACO.load(aco.AntOptions(instance="uniform:9:seed=1", iterations=1, **given), 3)
+        aco.ACO.load(aco.AntOptions(instance="uniform:9:seed=1", iterations=1, **options), 3)
         assert capsys.readouterr().err == message

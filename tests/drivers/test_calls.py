@@ -54,9 +54,9 @@ def test_the_first_call_says_how_long_it_compiled_and_a_repeated_one_next_to_not
 def test_nothing_is_left_of_repeated_calls(call):
     def alive():
         gc.collect()
-        found = gc.get_objects()
-        # By `type`: `isinstance` evaluates weak proxies, and their objects may be gone.
-        return [sum(issubclass(type(one), kind) for one in found) for kind in (Buffer, Kernel, Backend)]
+        objects = gc.get_objects()
+        # By `type`: `isinstance` evaluates weak proxies, and their objects may be deleted.
+        return [sum(issubclass(type(one), kind) for one in objects) for kind in (Buffer, Kernel, Backend)]
 
     for _ in range(3):
         called(call)

@@ -15,7 +15,6 @@ TWO = "from core.problems.problem import Problem\nclass One(Problem): pass\nclas
 
 @pytest.fixture
 def asked(monkeypatch):
-    """Record commands instead of running them."""
     calls = []
     monkeypatch.setattr(check.custom_problem, "run_program", lambda *arguments: calls.append(arguments) or 0)
     return calls

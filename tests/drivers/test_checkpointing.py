@@ -43,14 +43,13 @@ WHOSE = CheckpointIdentity("qap", "nug5", "ab" * 32, 7, {"iterations": 3, "sizes
 STATE = {"done": np.array(3), "rows": np.arange(12, dtype=np.uint32).reshape(3, 4), "seconds": np.array(1.5)}
 
 
-def found(said):
-    """The hash that a run has printed."""
+def printed_hash(said):
     return re.search(r"hash ([0-9a-f]{16})", said)[1]
 
 
 @pytest.fixture
 def interrupted(drive, tmp_path, cut_off, monkeypatch):
-    """End a run after a number of checkpoints; returns the file of the last one."""
+    """End a run after some checkpoints; return the file of the last one."""
 
     def run(states, *more):
         cut_off(states)
@@ -65,7 +64,7 @@ def test_a_run_that_was_cut_off_goes_on_and_forgets_its_state(drive, tmp_path, i
     record = tmp_path / "record"
     path = interrupted(3)
     code, said, notes = drive(*RUN, "--checkpoint", path, "--resume", "--record", record)
-    assert (code, found(said)) == (0, found(drive(*RUN)[1]))
+    assert (code, printed_hash(said)) == (0, printed_hash(drive(*RUN)[1]))
     assert re.search(r"state: the run resumes after \d+\.\d s", notes)
     assert re.search(r" s \(\d+\.\d+ before it resumed, then compile ", said)
     assert not path.exists() and not list(tmp_path.glob("*.unfinished"))
@@ -105,7 +104,7 @@ def test_options_by_which_work_would_be_lost_are_refused(drive, arguments, expec
 def test_to_resume_without_a_state_begins(drive, tmp_path):
     path = tmp_path / "state"
     code, said, notes = drive(*RUN, "--checkpoint", path, "--resume")
-    assert (code, found(said)) == (0, found(drive(*RUN)[1]))
+    assert (code, printed_hash(said)) == (0, printed_hash(drive(*RUN)[1]))
     assert f"{path}: found no checkpoint, so the run starts from the beginning" in notes
 
 
@@ -142,12 +141,12 @@ def test_the_baseline_of_the_knapsack_keeps_its_state_too(drive, tmp_path, cut_o
     path = tmp_path / "state"
     words = "--class strongly-correlated --items 60 --seed 3 --method bb --nodes 30000000 --backend cpu"
     run = words.split()
-    expected = found(drive(*run, driver=knapsack)[1])
+    expected = printed_hash(drive(*run, driver=knapsack)[1])
     cut_off(1)
     drive(*run, "--checkpoint", path, "--checkpoint-every", 0, driver=knapsack)
     monkeypatch.undo()
     code, said, notes = drive(*run, "--checkpoint", path, "--resume", driver=knapsack)
-    assert (code, found(said)) == (0, expected) and "the run resumes after" in notes
+    assert (code, printed_hash(said)) == (0, expected) and "the run resumes after" in notes
 
 
 # --- the file ---
@@ -211,7 +210,6 @@ def test_a_disk_that_is_full_ends_nothing_and_leaves_the_state_before(tmp_path, 
 
 
 def edited(path, name, change):
-    """Change one array of a file and write it as NumPy does, without the suite."""
     with np.load(path) as file:
         arrays = dict(file)
     arrays[name] = change(arrays[name])
@@ -281,7 +279,6 @@ time.sleep(600)
 
 @pytest.fixture
 def holder(environment):
-    """Start a process that has the lock of a file, and end it."""
     started = []
 
     def start(path):
@@ -362,8 +359,6 @@ def test_a_lock_whose_file_was_removed_meanwhile_is_taken_anew(tmp_path, monkeyp
 
 
 def refusing(code):
-    """Replace a function of the system by one that fails."""
-
     def refuse(*given):
         raise OSError(code, os.strerror(code))
 
@@ -415,15 +410,15 @@ def test_ranks_that_are_left_before_the_first_state_go_on_where_the_file_was(tmp
 
 def test_what_a_run_took_before_it_went_on_is_no_start_of_its_process(monkeypatch):
     monkeypatch.setattr(reference_solvers, "process_age_s", lambda: 3.0)
-    one = reference_solvers.ReferenceSolvers.__new__(reference_solvers.ReferenceSolvers)
-    one.races, one.measured, one.own_s, one.peers = [], [], [], []
-    one.problem, one.first_seed, one.proves = None, 1, False
-    list(one.opinions(RepetitionResult(7, 1, 0, ""), 12.0, 10.0))
-    assert one.process_s - one.own_s[0] == 1.0
+    solvers = reference_solvers.ReferenceSolvers.__new__(reference_solvers.ReferenceSolvers)
+    solvers.races, solvers.measured, solvers.own_s, solvers.peers = [], [], [], []
+    solvers.problem, solvers.first_seed, solvers.proves = None, 1, False
+    list(solvers.opinions(RepetitionResult(7, 1, 0, ""), 12.0, 10.0))
+    assert solvers.process_s - solvers.own_s[0] == 1.0
 
 
 def ended_by_sigterm(command, environment, path):
-    """Start a run, send SIGTERM when it has kept its first state; its exit code and what it says."""
+    """Start a run, send SIGTERM after its first state; return exit code and output."""
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + 60
     while written(path) is None and process.poll() is None and time.monotonic() < until:
@@ -452,12 +447,12 @@ def test_sigterm_to_a_launcher_keeps_the_state_of_all_ranks(tmp_path, environmen
     ranks = ["mpirun", "-n", "2", "--oversubscribe", sys.executable, "-m", "drivers.qap"]
     command = [*ranks, *LONG, "2", "--walks", "4", "--distribute", "always", "--checkpoint", str(path)]
     began = time.time()
-    # Open MPI's launcher prints nothing more then, and has another exit code.
+    # Open MPI's launcher prints nothing then, and has another exit code.
     code, _ = ended_by_sigterm(command, environment, path)
     assert code != 0
     with np.load(path) as state:
         assert len(state["control"]) == 4
-    # The launcher may be gone before a rank has written its last state whole, or has been killed meanwhile.
+    # The launcher may end before a rank has written its last state, or be killed meanwhile.
     assert path.stat().st_mtime > began
 
 
@@ -469,6 +464,6 @@ def test_a_wall_clock_that_jumps_changes_nothing(drive, monkeypatch, tmp_path):
     monkeypatch.setattr(time, "time", lambda: now + next(days))
     code, said, error = drive(*RUN, "--checkpoint", tmp_path / "state", "--record", record)
     monkeypatch.undo()
-    assert code == 0 and found(said) == found(plain), error
+    assert code == 0 and printed_hash(said) == printed_hash(plain), error
     (repetition,) = json.loads(record.read_text())["repetitions"]
     assert 0 < repetition["total_s"] < 60

@@ -17,7 +17,7 @@ check.main()
 
 
 def test_two_ranks_are_measured_shown_and_written(mpirun, tmp_path):
-    """On cores of their own, where there are two."""
+    """On separate cores if there are two."""
     file = tmp_path / "cluster.json"
     done = mpirun(2, "-c", SHORT, *OPTIONS, *(["--pin-cores"] * (resources.count_cores() > 1)), "--output", file)
     assert done.returncode == 0, done.stderr

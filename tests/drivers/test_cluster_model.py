@@ -22,15 +22,15 @@ ITERATIONS = 100
 
 
 def core_s(instance):
-    """Seconds of an iteration of the machine that these tests make up."""
+    """Seconds of an iteration of the made-up machine."""
     rows, neighbours = ROWS[instance]
     return SERIAL + GAMMA * rows * neighbours
 
 
-def made(instance, seconds, ranks=1, kind="core", **changes):
-    """Return a record of runs with ``seconds`` seconds an iteration."""
+def make_timed_run(instance, seconds, ranks=1, kind="core", **changes):
+    """A record of runs with ``seconds`` seconds an iteration."""
     backend = {"core": "cpu", "gpu": "cuda"}[kind]
-    every = [0.999 * seconds, seconds, 1.001 * seconds]
+    spread = [0.999 * seconds, seconds, 1.001 * seconds]
     fields = {
         "workload": "ppp",
         "instance": f"{instance}:seed=0",
@@ -42,7 +42,7 @@ def made(instance, seconds, ranks=1, kind="core", **changes):
         "device": "0",
         "device_kind": kind,
         "ranks": ranks,
-        "repetitions": tuple(Repetition(0.0, 0.0, ITERATIONS * one, ITERATIONS * one) for one in every),
+        "repetitions": tuple(Repetition(0.0, 0.0, ITERATIONS * one, ITERATIONS * one) for one in spread),
         "best_cost": 1,
         "best_index": 0,
         "evaluations": ITERATIONS * ROWS[instance][1],
@@ -64,7 +64,6 @@ def made(instance, seconds, ranks=1, kind="core", **changes):
 
 
 def truth(instance, ranks, network):
-    """An iteration of several ranks on that machine."""
     rows, neighbours = ROWS[instance]
     speed = Speed(GAMMA * rows, SERIAL, calibration.SYNCHRONISATION_S)
     return iteration(Work("neighbourhood", neighbours), speed, network, ranks).total_s
@@ -75,7 +74,7 @@ MYRI = find_interconnects("myri10g")[0]
 
 @pytest.fixture
 def cores():
-    return [made(instance, core_s(instance)) for instance in ROWS]
+    return [make_timed_run(instance, core_s(instance)) for instance in ROWS]
 
 
 @pytest.fixture
@@ -93,7 +92,7 @@ def file(tmp_path):
 
 def test_several_walks_are_shared_as_walks():
     several = {"neighbourhood": "flip2", "walks": 8, "iterations": ITERATIONS}
-    run = CalibrationRun(made("401-417", 0.02, parameters=several, details={"iterations": 8 * ITERATIONS}))
+    run = CalibrationRun(make_timed_run("401-417", 0.02, parameters=several, details={"iterations": 8 * ITERATIONS}))
     assert (run.work.way, run.work.shares, run.work.iterations) == ("walks", 8, ITERATIONS)
 
 
@@ -102,9 +101,8 @@ def test_several_walks_are_shared_as_walks():
     [("ihc", "walks"), ("aco", "ants"), ("exact", "subtrees"), ("lcs", "strips"), ("knapsack", "halves")],
 )
 def test_records_of_every_way_of_sharing_are_understood(workload, way):
-    """The gallery's own runs."""
-    every = [one for path in sorted(GALLERY.glob("*.jsonl")) for one in load(path)]
-    record = next(one for one in every if one.workload == workload and one.evaluations)
+    records = [one for path in sorted(GALLERY.glob("*.jsonl")) for one in load(path)]
+    record = next(one for one in records if one.workload == workload and one.evaluations)
     work = calibration.work_of(record)
     assert work.way == way and work.units > 0
     network = find_interconnects("ethernet")[0]
@@ -113,8 +111,7 @@ def test_records_of_every_way_of_sharing_are_understood(workload, way):
 
 
 def test_the_serial_part_is_found_from_runs_of_several_ranks(cores):
-    """They count on a network that was measured alone."""
-    several = [made("73-73", truth("73-73", ranks, MYRI), ranks) for ranks in (2, 8, 32)]
+    several = [make_timed_run("73-73", truth("73-73", ranks, MYRI), ranks) for ranks in (2, 8, 32)]
     assert calibrate([*cores, *several], "core", MYRI).unshared_s == pytest.approx(SERIAL, rel=0.05)
     assert pages.WorkloadCalibration([*cores, *several], MYRI).core.unshared_s == pytest.approx(SERIAL, rel=0.05)
     unknown = pages.WorkloadCalibration([*cores, *several], None)
@@ -127,42 +124,42 @@ CROWDED = replace(MYRI, crowds=((8, 4.0),))
 @pytest.mark.parametrize(
     ("network", "several", "why"),
     [
-        (MYRI, [made("1301-1317", truth("1301-1317", 2, MYRI) * 1.01, 2)], "not distinguishable from zero"),
+        (MYRI, [make_timed_run("1301-1317", truth("1301-1317", 2, MYRI) * 1.01, 2)], "not distinguishable from zero"),
         (
             CROWDED,
-            [made(name, 1.2 * truth(name, 8, CROWDED), 8) for name in ROWS],
+            [make_timed_run(name, 1.2 * truth(name, 8, CROWDED), 8) for name in ROWS],
             "no runs on several ranks to fit it to",
         ),
         (
             MYRI,
-            [made("1301-1317", truth("1301-1317", n, MYRI) + 100 * core_s("73-73"), n) for n in (8, 16)],
+            [make_timed_run("1301-1317", truth("1301-1317", n, MYRI) + 100 * core_s("73-73"), n) for n in (8, 16)],
             "not a constant",
         ),
     ],
     ids=["noise", "ranks that share cores", "more than half of the smallest instance"],
 )
 def test_what_may_be_something_else_is_no_serial_part(cores, network, several, why):
-    found = calibrate([*cores, *several], "core", network)
-    assert found.unshared_s == 0 and why in found.why
+    model = calibrate([*cores, *several], "core", network)
+    assert model.unshared_s == 0 and why in model.why
 
 
 def test_what_a_meeting_of_gpus_takes_is_found_also_where_it_is_most_of_the_time():
     network, meeting_s = find_interconnects("nvlink")[0], 15e-6
     alone = {"73-73": 8e-6, "401-417": 22e-6, "1301-1317": 154e-6}
-    works = {name: calibration.work_of(made(name, alone_s)) for name, alone_s in alone.items()}
+    works = {name: calibration.work_of(make_timed_run(name, alone_s)) for name, alone_s in alone.items()}
     speeds = {name: Speed(alone_s / works[name].units, 0.0, meeting_s) for name, alone_s in alone.items()}
     records = [
-        made(name, iteration(works[name], speeds[name], network, ranks).total_s, ranks, kind="gpu")
+        make_timed_run(name, iteration(works[name], speeds[name], network, ranks).total_s, ranks, kind="gpu")
         for name in alone
         for ranks in (1, 2, 4)
     ]
-    found = calibrate(records, "gpu", network)
-    assert found.unshared_s == pytest.approx(meeting_s, rel=0.01)
+    model = calibrate(records, "gpu", network)
+    assert model.unshared_s == pytest.approx(meeting_s, rel=0.01)
     assert all(abs(run.error.value) < 0.01 for run in pages.validate_runs(records, records, network))
 
 
 def test_an_own_problem_is_a_local_search():
-    assert calibration.work_of(made("73-73", 0.02, workload="warehouses")).way == "neighbourhood"
+    assert calibration.work_of(make_timed_run("73-73", 0.02, workload="warehouses")).way == "neighbourhood"
 
 
 def test_sizes_between_recorded_ones_are_read_off_in_logarithms(cores):
@@ -178,7 +175,7 @@ def test_sizes_between_recorded_ones_are_read_off_in_logarithms(cores):
 
 
 def test_every_network_has_a_column_and_tables_10_and_11_stand_beside_the_published(drive, file, cores, tmp_path):
-    records = [*cores, *(made(instance, 1e-4, kind="gpu") for instance in ROWS)]
+    records = [*cores, *(make_timed_run(instance, 1e-4, kind="gpu") for instance in ROWS)]
     code, out, err = drive("--records", file(records), "--ranks", "1..64", "--out", tmp_path / "report")
     assert code == 0, err
     assert out == (tmp_path / "report/cluster-model.md").read_text()
@@ -191,7 +188,7 @@ def test_every_network_has_a_column_and_tables_10_and_11_stand_beside_the_publis
 
 
 def test_the_gpu_is_beaten_from_where_it_takes_longer(drive, file, cores):
-    slow = [made(instance, core_s(instance) / 7.5, kind="gpu") for instance in ROWS]
+    slow = [make_timed_run(instance, core_s(instance) / 7.5, kind="gpu") for instance in ROWS]
     code, out, _ = drive("--records", file([*cores, *slow]), "--network", "myri10g", "--ranks", "1..64")
     assert code == 0
     turns = [line for line in out.splitlines() if line.startswith("| Myri-10G | 64 ranks or more")]
@@ -203,7 +200,7 @@ def test_the_gpu_is_beaten_from_where_it_takes_longer(drive, file, cores):
 
 
 def test_energy_and_price_are_shown_when_watts_and_prices_are_given(drive, file, cores):
-    records = file([*cores, made("401-417", 1e-3, kind="gpu")])
+    records = file([*cores, make_timed_run("401-417", 1e-3, kind="gpu")])
     arguments = ("--network", "myri10g", "--instance", "401-417", "--watts", 300, 700, "--price", 1, 3.6)
     code, out, _ = drive("--records", records, "--iterations", 1000, *arguments)
     assert code == 0
@@ -238,8 +235,8 @@ def test_clusters_of_the_paper_have_the_cores_that_their_headings_say():
 
 
 def test_a_machine_is_predicted_if_it_is_as_modelled_and_told_if_it_is_not(drive, file, cores):
-    several = [made(row, truth(row, ranks, MYRI), ranks) for row in ROWS for ranks in (2, 8, 32)]
-    wrong = made("401-417", 2 * truth("401-417", 8, MYRI), 8)
+    several = [make_timed_run(row, truth(row, ranks, MYRI), ranks) for row in ROWS for ranks in (2, 8, 32)]
+    wrong = make_timed_run("401-417", 2 * truth("401-417", 8, MYRI), 8)
     for name, runs, options, expected_code, said in (
         ("as modelled", several, ("--within", 2), 0, "9 of 9 runs are at most 2 % off"),
         ("other", [wrong], (), 0, "0 of 1 runs are at most 15 % off"),
@@ -287,8 +284,8 @@ def test_a_check_of_a_cluster_is_a_network(drive, file, cores, tmp_path):
     ],
 )
 def test_what_does_not_fit_is_one_line_and_exit_code_2(drive, file, cores, capsys, tmp_path, arguments, expected):
-    records = file([*cores, made("73-73", 1e-4, workload="heldkarp", evaluation_unit="transitions")])
-    file([made("73-73", 1e-4, kind="gpu")], "gpu.jsonl")
+    records = file([*cores, make_timed_run("73-73", 1e-4, workload="heldkarp", evaluation_unit="transitions")])
+    file([make_timed_run("73-73", 1e-4, kind="gpu")], "gpu.jsonl")
     (tmp_path / "broken.jsonl").write_text(json.dumps({"schema": 3}) + "\n")
     try:
         code, _, err = drive("--records", records, *arguments.format(records=records, folder=tmp_path).split())

@@ -16,7 +16,7 @@ EVERYWHERE = [
     ("--record folder", "--record folder: cannot write there: it is a folder"),
     ("--record fifo", "--record fifo: cannot write there: it is no regular file"),
 ]
-"""Arguments refused by all drivers, and a part of the message."""
+"""Arguments that all drivers refuse, and a part of the message."""
 
 SHARED = [
     ("--seed 1 --seeds 0..2", "--seed 1 and --seeds: expected one of them"),
@@ -24,7 +24,7 @@ SHARED = [
     ("--backend cpu --device 99", "no device '99'"),
     ("--record missing/r.jsonl", "--record missing/r.jsonl: cannot write there: there is no folder missing"),
 ]
-"""The same of options that are read in one place for all drivers."""
+"""The same for options that one place reads for all drivers."""
 
 WRONG = {
     "ihc": [
@@ -134,7 +134,7 @@ LINES = [
 
 @pytest.fixture(scope="module")
 def odd_files(tmp_path_factory):
-    """A folder of things that are not what a command line takes them for."""
+    """A folder of invalid files."""
     folder = tmp_path_factory.mktemp("command-lines")
     (folder / "folder").mkdir()
     (folder / "text.txt").write_text("no instance, no record\n")
@@ -151,7 +151,7 @@ def odd_files(tmp_path_factory):
         f"EDGE_WEIGHT_SECTION\n{rows}EOF\n"
     )
     os.mkfifo(folder / "fifo")
-    # Held open, so that a driver that opens it in spite of everything fails a test and does not wait for ever.
+    # Held open, so that a driver that opens it fails a test and does not wait for ever.
     descriptor = os.open(folder / "fifo", os.O_RDWR | os.O_NONBLOCK)
     yield folder
     os.close(descriptor)
@@ -159,7 +159,7 @@ def odd_files(tmp_path_factory):
 
 @pytest.fixture
 def ended(odd_files, monkeypatch, capfd):
-    """Run a command line of a driver among the odd files; returns the exit code, and all that was said on it."""
+    """Run a command line among the odd files; return the exit code and all output."""
 
     def give_up(*_):
         raise RuntimeError("still running after a minute")

@@ -128,7 +128,7 @@ INSTANCE = "uniform:20:seed=1"
 
 @pytest.fixture
 def weak(tmp_path, monkeypatch, undrawn):
-    """Compare with `--weak` on a core and all cores; the exit code, and backend, ranks and options of the runs."""
+    """Compare with `--weak` on one and all cores; return exit code, and backend, ranks and options of the runs."""
     monkeypatch.setattr("drivers.experiments.configurations.mpi_obstacle", lambda: None)
 
     def run(*arguments):
@@ -152,15 +152,14 @@ def weak(tmp_path, monkeypatch, undrawn):
 
 
 def value(arguments, flag):
-    """Return the last value of an option, which takes precedence."""
     return arguments[len(arguments) - arguments[::-1].index(flag)]
 
 
 def test_the_work_grows_with_the_ranks_and_is_recorded_as_such(weak, tmp_path):
     arguments = ("ihc", "--instance", INSTANCE, "--climbers", "50", "--ranks")
-    code, given = weak(*arguments, "1", "2")
+    code, runs = weak(*arguments, "1", "2")
     assert code == 0
-    assert [(backend, ranks, value(own, "--climbers")) for backend, ranks, own in given] == [
+    assert [(backend, ranks, value(own, "--climbers")) for backend, ranks, own in runs] == [
         ("cpu", 1, "50"),
         ("threads", 1, "50"),
         ("cpu", 2, "100"),
@@ -174,8 +173,8 @@ def test_the_work_grows_with_the_ranks_and_is_recorded_as_such(weak, tmp_path):
 
 def test_what_is_left_open_grows_from_what_one_rank_does(weak):
     for instance, walks in (([], 64), (["--instance", "31-31:seed=1"], 1)):
-        _, given = weak("ppp", *instance, "--ranks", "3")
-        grown = [(ranks, int(value(own, "--walks"))) for _, ranks, own in given]
+        _, runs = weak("ppp", *instance, "--ranks", "3")
+        grown = [(ranks, int(value(own, "--walks"))) for _, ranks, own in runs]
         assert grown == [(1, walks), (1, walks), (3, 3 * walks)]
 
 

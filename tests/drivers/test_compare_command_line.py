@@ -51,7 +51,7 @@ MISTAKES = {
 
 @pytest.fixture
 def refused(monkeypatch, capsys):
-    """Compare with two cores and without starting anything; returns what is said on standard error."""
+    """Compare with two cores without starting anything; return standard error."""
 
     def start(case):
         raise AssertionError("nothing is to be started")
@@ -110,10 +110,10 @@ def amounts(workload, *given):
     return default_arguments(get_workload(workload), given, None)
 
 
-def amounts_on_its_own(workload, *given):
-    """Return the amounts left open by a comparison on an instance in the arguments."""
+def amounts_on_its_own(workload, *arguments):
+    """Amounts left open by a comparison on an instance in the arguments."""
     declared = get_workload(workload)
-    return default_arguments(declared, given, declared.load(workload_options(declared, given), 1).problem)
+    return default_arguments(declared, arguments, declared.load(workload_options(declared, arguments), 1).problem)
 
 
 def test_what_is_left_open_makes_a_second_of_work():

@@ -25,7 +25,7 @@ SMALL = {
     "maxcut": "--instance random:20:seed=1 --walks 4 --iterations 20",
     "flowshop": "--instance taillard:9:4 --walks 4 --iterations 20",
 }
-"""All of papers, and of the further problems one of bits and one of permutations."""
+"""All workloads of papers, one of bits and one of permutations."""
 PLACES = ["--backends", "cpu", "threads", "--ranks", "2", "--oversubscribe"]
 
 
@@ -50,7 +50,7 @@ def test_a_workload_is_compared_by_one_command(name, tmp_path, capsys):
 
 
 def test_output_is_there_as_it_is_made(tmp_path, environment):
-    """If a comparison's output is no terminal, the line of the running case can be read."""
+    """Without a terminal the running case's line is readable."""
     work = ["--instance", "uniform:8:seed=1", "--climbers", "4", "--repeats", "1000000"]
     places = ["--backends", "python", "--ranks", "--out", str(tmp_path)]
     command = [sys.executable, "-m", "drivers.compare", "ihc", *work, *places]

@@ -20,7 +20,7 @@ TINY = ("ihc", "--instance", "uniform:8:seed=1", "--climbers", "4", "--backend",
 
 @pytest.fixture
 def onekernel(environment):
-    """Run the command as its script does, which is outside the folder that it runs in."""
+    """Run the command as its script does, which is outside the working folder."""
 
     def run(*arguments, cwd=ROOT, **more):
         command = [sys.executable, "-c", SCRIPT, *map(str, arguments)]
@@ -30,9 +30,7 @@ def onekernel(environment):
 
 
 @pytest.fixture
-def here(monkeypatch, capsys):
-    """Run the command in this process."""
-
+def run_here(monkeypatch, capsys):
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["pytest"])
         try:
@@ -45,9 +43,9 @@ def here(monkeypatch, capsys):
     return run
 
 
-def test_alone_it_lists_every_program_within_eighty_columns(here):
-    code, listed, _ = here()
-    assert code == 0 and here("--help") == (0, listed, "")
+def test_alone_it_lists_every_program_within_eighty_columns(run_here):
+    code, listed, _ = run_here()
+    assert code == 0 and run_here("--help") == (0, listed, "")
     rows = [line.split(maxsplit=1) for line in listed.splitlines()[2:-2]]
     assert [name for name, _ in rows] == [*console.PROGRAMS_BEFORE_WORKLOADS, *NAMES, *console.OTHER_PROGRAMS]
     assert all(len(line) <= 80 for line in listed.splitlines())
@@ -55,13 +53,13 @@ def test_alone_it_lists_every_program_within_eighty_columns(here):
 
 @pytest.mark.filterwarnings("ignore:.*found in sys.modules:RuntimeWarning")  # other tests have imported it
 @pytest.mark.parametrize("name", [*console.PROGRAMS_BEFORE_WORKLOADS, *NAMES, *console.OTHER_PROGRAMS])
-def test_every_program_says_how_it_was_called(name, here):
-    code, said, _ = here(name, "--help")
+def test_every_program_says_how_it_was_called(name, run_here):
+    code, said, _ = run_here(name, "--help")
     assert not code and said.startswith(f"usage: onekernel {name} ")
 
 
-def test_an_unknown_program_is_a_users_mistake_with_the_nearest_name(here):
-    code, out, err = here("ich")
+def test_an_unknown_program_is_a_users_mistake_with_the_nearest_name(run_here):
+    code, out, err = run_here("ich")
     assert (code, out) == (2, "")
     assert re.fullmatch(r"error: onekernel ich \(did you mean ihc\?\): expected one of devices, ihc, .*\n", err)
 
@@ -72,8 +70,8 @@ def test_wrong_options_are_told_in_the_commands_words(onekernel):
     assert done.stderr == "onekernel ihc: error: unrecognized arguments: --foo (--help lists all options)\n"
 
 
-def test_it_knows_its_version(here):
-    assert here("--version") == (0, f"onekernel {importlib.metadata.version('onekernel')}\n", "")
+def test_it_knows_its_version(run_here):
+    assert run_here("--version") == (0, f"onekernel {importlib.metadata.version('onekernel')}\n", "")
 
 
 # --- completion ---
@@ -81,7 +79,6 @@ def test_it_knows_its_version(here):
 
 @pytest.fixture
 def completed(environment, tmp_path):
-    """Ask for completions as a shell does, by variables."""
     if importlib.util.find_spec("argcomplete") is None:
         pytest.skip("argcomplete is not installed; pip install 'onekernel[test]'")
 

@@ -45,7 +45,6 @@ ok.main(Parity)
 
 @pytest.fixture
 def parity(tmp_path, monkeypatch):
-    """The problem's class, from a file of the present folder."""
     (tmp_path / "parity.py").write_text(PARITY)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)

@@ -13,7 +13,7 @@ from reports.papers.files import load
 from reports.papers.paper import Series
 from reports.records import environment as places
 from reports.records.files import Record
-from tests.drivers.made_up_paper import FIRST, HILLS, device, here, paper_of
+from tests.drivers.made_up_paper import FIRST, HILLS, device, machine_with, paper_of
 from tests.drivers.made_up_runs import processor, record_of
 from tests.hosts.profiles import PROFILES
 
@@ -23,7 +23,7 @@ HYBRID = Series("far", "far", kinds=("cores",), cores=(2,), ranks=(2,), hosts=2,
 
 @pytest.fixture
 def emulated(monkeypatch):
-    """Plan a series as if hosts could be emulated here, or with the reason why not."""
+    """Plan a series as if hosts could be emulated here, or with a reason against it."""
 
     def plan(series, machine, why_not=None):
         monkeypatch.setattr(planning, "emulation_obstacle", lambda: why_not)
@@ -34,30 +34,29 @@ def emulated(monkeypatch):
 
 @pytest.fixture
 def case(tmp_path):
-    """A case of hill climbing on a core."""
     from drivers.experiments.presets.paper_plan import ReproductionChoice, plan_reproduction
 
     paper = paper_of(tmp_path, HILLS)
     chosen = ReproductionChoice("quick", tmp_path / "records.jsonl")
-    plan = plan_reproduction(paper, paper.exhibits, here(device("cpu")), chosen)
+    plan = plan_reproduction(paper, paper.exhibits, machine_with(device("cpu")), chosen)
     return next(one for one in plan.needed.values() if one.task.problem.name == FIRST)
 
 
 def test_emulated_hosts_may_share_cores_and_keep_their_ranks_whatever_ranks_the_user_names(emulated):
-    for machine in (here(device("cpu"), cores=2), here(device("cpu"), cores=2, ranks=[2])):
-        ((one,), lost) = emulated(FAR, machine)
-        assert (one.ranks, one.hosts, one.network, lost) == (4, 4, "cow", [])
-    assert emulated(FAR, here(device("cpu"), ranks=[])) == ([], [])
+    for machine in (machine_with(device("cpu"), cores=2), machine_with(device("cpu"), cores=2, ranks=[2])):
+        ((host,), lost) = emulated(FAR, machine)
+        assert (host.ranks, host.hosts, host.network, lost) == (4, 4, "cow", [])
+    assert emulated(FAR, machine_with(device("cpu"), ranks=[])) == ([], [])
 
 
 def test_a_rank_of_a_hybrid_program_has_its_threads(emulated):
-    ((small,), _), ((large,), _) = (emulated(HYBRID, here(processor("threads", cores))) for cores in (2, 16))
+    ((small,), _), ((large,), _) = (emulated(HYBRID, machine_with(processor("threads", cores))) for cores in (2, 16))
     assert (small.recorded, large.recorded) == ("0", "2 of 16 cores")
     assert {(one.ranks, one.hosts, one.network) for one in (small, large)} == {(2, 2, "grid2")}
 
 
 def test_where_hosts_cannot_be_emulated_the_reason_is_told(emulated):
-    assert emulated(FAR, here(device("cpu")), "no /dev/net/tun") == ([], [("far, 4 ranks", "no /dev/net/tun")])
+    assert emulated(FAR, machine_with(device("cpu")), "no /dev/net/tun") == ([], [("far, 4 ranks", "no /dev/net/tun")])
 
 
 def test_the_command_starts_hosts_that_see_the_records_and_binds_no_rank(case):
@@ -74,9 +73,9 @@ def test_processes_on_emulated_hosts_name_their_machine_and_network(monkeypatch)
     alone = places.environment()
     assert not places.emulated_hosts(alone)
     monkeypatch.setenv(places.EMULATION, "grid5 5 the machine")
-    found = places.environment(host_count=5)
-    assert places.emulated_hosts(found) == {"emulated_network": "grid5", "emulated_hosts": 5}
-    assert (found["host"], found["host_count"], found["cores"]) == ("the machine", 1, alone["cores"])
+    environment = places.environment(host_count=5)
+    assert places.emulated_hosts(environment) == {"emulated_network": "grid5", "emulated_hosts": 5}
+    assert (environment["host"], environment["host_count"], environment["cores"]) == ("the machine", 1, alone["cores"])
 
 
 def test_runs_on_real_and_emulated_hosts_are_never_taken_for_each_other(case):
@@ -84,10 +83,10 @@ def test_runs_on_real_and_emulated_hosts_are_never_taken_for_each_other(case):
     far = case.on(replace(real.configuration, network="cow", hosts=2))
     farther = case.on(replace(real.configuration, network="grid2", hosts=2))
     machine, records = places.environment(), []
-    for one in (real, far, farther):
-        fields = record_of(one, 0)
+    for run in (real, far, farther):
+        fields = record_of(run, 0)
         fields.pop("schema")
-        fields["environment"] = machine | one.configuration.emulated
+        fields["environment"] = machine | run.configuration.emulated
         records.append(Record.checked(**fields | {"repetitions": (), "verified": False}))
     assert [one.records_among(records, machine) for one in (real, far, farther)] == [[one] for one in records]
     assert newest_records(records) == records

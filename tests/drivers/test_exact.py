@@ -94,8 +94,8 @@ def test_an_incumbent_of_a_search_that_was_ended_is_not_proved(drive, monkeypatc
 
 
 def test_repetitions_of_other_numbers_of_nodes_are_one_run(drive, monkeypatch, tmp_path):
-    found = iter([replace(solution(12, [0, 1, 2, 3]), nodes=np.array([0, nodes])) for nodes in (5, 7, 4)])
-    monkeypatch.setattr(ExactSearch, "run", lambda self, **asked: next(found))
+    solutions = iter([replace(solution(12, [0, 1, 2, 3]), nodes=np.array([0, nodes])) for nodes in (5, 7, 4)])
+    monkeypatch.setattr(ExactSearch, "run", lambda self, **asked: next(solutions))
     asked = ["--matrix", saved(tmp_path / "square.txt", SQUARE), *SMALL[2:], "--record", tmp_path / "r.jsonl"]
     assert drive(*asked, "--repeats", "2")[0] == 0
     code, said, error = drive(*asked, "--repeats", "3")

@@ -24,7 +24,6 @@ BOTH = [device("cpu"), device("threads")]
 
 RULE = 74 * "-"
 BANNERS = [RULE, "MPI_ABORT was invoked on rank 0", "", "NOTE: it kills", RULE, RULE, "prterun has exited", RULE]
-"""Output of Open MPI's launcher when a rank ends the job."""
 
 
 def lines(folder):
@@ -32,7 +31,7 @@ def lines(folder):
 
 
 def test_what_the_records_hold_is_reported_and_starts_nothing(compare, tmp_path, capsys, monkeypatch):
-    """Also where fewer repetitions are asked for, and where other solvers have been installed since."""
+    """Also for fewer repetitions, and with other solvers installed since."""
     monkeypatch.setattr("reports.records.environment.project_commit", lambda: "abc")
     assert compare("--ranks", devices=BOTH) == 0
     before = lines(tmp_path)
@@ -65,7 +64,6 @@ def test_only_what_is_missing_runs_and_fresh_runs_all_again(compare, tmp_path):
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
-    """The record of one configuration."""
     folder = tmp_path_factory.mktemp("recorded")
     assert run(folder, "--ranks", devices=BOTH[:1]) == 0
     (line,) = lines(folder)
@@ -134,7 +132,6 @@ def test_a_run_with_fewer_repetitions_than_asked_for_is_completed(tmp_path):
 
 
 def case_of(tmp_path, *arguments, seeds=(0,)):
-    """A case of hill climbing on a problem that is never loaded."""
     task = SimpleNamespace(problem=SimpleNamespace(name="x", sha256="ab"))
     return Case(get_workload("ihc"), task, arguments, {}, seeds, 3, tmp_path / "r.jsonl")
 

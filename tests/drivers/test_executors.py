@@ -27,7 +27,7 @@ from tests.patience import soon
 
 @dataclass(frozen=True)
 class MadeUpCase(Case):
-    """A case with a run that writes a made-up record, or sleeps for a number of seconds."""
+    """A case that writes a made-up record, or sleeps for a number of seconds."""
 
     def command(self):
         if self.about:
@@ -65,7 +65,7 @@ def scheduler(tmp_path_factory):
 
 @pytest.fixture(params=["slurm", "dask"])
 def executor(request):
-    """Executors of this machine: submitit's local one, and a Dask worker in a thread."""
+    """submitit's local executor, and a Dask worker in a thread."""
     if request.param == "dask":
         return make_executor("dask", {"address": request.getfixturevalue("scheduler")})
     pytest.importorskip("submitit")
@@ -94,7 +94,7 @@ def test_a_caller_that_stops_cancels_the_other_cases(executor, make_case, tmp_pa
 
 
 def test_a_case_goes_on_behind_repetitions_that_are_recorded(make_case, tmp_path):
-    """In the plan's file, or in a case's own file that an interrupted plan left."""
+    """In the plan's file, or in a case's file that an interrupted plan left."""
     plan, case = tmp_path / "plan.jsonl", make_case("cpu")
     times = [{"compile_s": 0.0, "transfer_s": 0.0, "kernel_s": s, "total_s": s} for s in (1.0, 2.0, 3.0)]
     lines = [json.dumps(record_of(case, 0) | {"repetitions": [time]}) + "\n" for time in times]
@@ -118,7 +118,7 @@ def test_a_case_goes_on_behind_repetitions_that_are_recorded(make_case, tmp_path
 
 @dataclass(frozen=True)
 class DistantCase(MadeUpCase):
-    """A case with a record that names another host, and perhaps another version."""
+    """A case whose record names another host, and optionally another version."""
 
     def command(self):
         return run_of(self, environment=environment() | {"host": "node7"} | json.loads(self.about))
@@ -158,7 +158,6 @@ def test_dask_is_asked_for_what_its_workers_declare():
 
 @pytest.fixture
 def slurm_stubs(tmp_path, monkeypatch):
-    """Slurm's commands that accept jobs and have none in the queue."""
     folder = tmp_path / "commands"
     folder.mkdir()
     for name, does in {
@@ -176,7 +175,6 @@ def slurm_stubs(tmp_path, monkeypatch):
 def test_a_result_that_appears_after_the_job_left_the_queue_counts(
     wait_s, code, slurm_stubs, make_case, monkeypatch, tmp_path
 ):
-    """On a slow shared file system, within a time."""
     pytest.importorskip("submitit")
     monkeypatch.setattr("drivers.experiments.executors.slurm.RESULT_WAIT_S", wait_s)
     monkeypatch.setattr("drivers.experiments.executors.slurm.POLL_S", 0.02)
@@ -184,7 +182,6 @@ def test_a_result_that_appears_after_the_job_left_the_queue_counts(
     looks = []
 
     def queued():
-        """The job is not in the queue; its result appears after the third look."""
         looks.append(0)
         (submitted,) = (tmp_path / "plan.tasks" / "slurm").glob("*_submitted.pkl")
         if len(looks) == 3:
@@ -223,8 +220,8 @@ def test_slurm_is_asked_for_an_array_of_equal_cases_and_says_which_job_it_ended(
     scripts = sorted(path.read_text() for path in slurm_stubs.glob("*.sh"))
     asked = [{line.removeprefix("#SBATCH --") for line in script.splitlines()} for script in scripts]
     assert all({"partition=fast", "time=90"} <= one for one in asked)
-    found = {tuple(sorted(line for line in one if line.startswith(("array", "cpus", "gpus")))) for one in asked}
-    assert found == {
+    options = {tuple(sorted(line for line in one if line.startswith(("array", "cpus", "gpus")))) for one in asked}
+    assert options == {
         ("array=0-1%2", "cpus-per-task=1"),
         ("cpus-per-task=1", "gpus-per-node=1"),
         ("cpus-per-task=2",),
@@ -262,7 +259,7 @@ def test_a_scheduler_that_does_not_answer_is_a_mistake_of_the_user(make_case, mo
 
 @pytest.mark.slow
 def test_a_slurm_of_one_host_runs_cases_ranks_and_what_is_left_after_an_interruption(make_case, tmp_path):
-    """A real workload by two ranks too."""
+    """Also a real workload by two ranks."""
     pytest.importorskip("submitit")
     with one_host_slurm(tmp_path / "slurm"):
         executor = make_executor("slurm", {"time": "5"})

@@ -129,7 +129,7 @@ def test_another_error_of_the_system_keeps_its_traceback(capsys):
 
 @pytest.fixture
 def exact_into(environment, tmp_path):
-    """Run the exact search with this standard output; the exit code, what is said on standard error, and the record."""
+    """Run the exact search with this standard output; return exit code, standard error and record."""
 
     def run(output):
         command = [*EXACT, "--record", str(tmp_path / "r.jsonl"), "--tour", str(tmp_path / "best.tour")]

@@ -19,11 +19,11 @@ WORK = {
     "aco": ("--instance", "uniform:60:seed=1", "--colonies", "6", "--iterations", "600"),
     "exact": ("--instance", "uniform:13:seed=1", "--bound", "none"),
 }
-"""Work of seconds on one core, by driver; all but that of ppp needs no word between ranks."""
+"""Work of seconds on one core, by driver; all but ppp's needs no communication."""
 
 
 def any_of(seed):
-    """A driver, one or two of four ranks, and the seconds after which they are killed."""
+    """A driver, one or two of four ranks, and the seconds until they are killed."""
     draw = random.Random(seed)
     who = ",".join(map(str, draw.sample(range(4), 2 if draw.random() < 0.25 else 1)))
     return draw.choice(list(WORK)), who, f"running:{draw.uniform(0.0, 2.0):.2f}"

@@ -25,8 +25,6 @@ OTHER = TABLE.replace('table = "1"', 'table = "2"').replace("climbers = 4", "cli
 
 
 class Clock:
-    """A clock that only runs advance."""
-
     now = 0.0
 
     def monotonic(self):
@@ -35,8 +33,6 @@ class Clock:
 
 @pytest.fixture
 def fill(tmp_path):
-    """Fill the records of a made-up paper; returns the exit code and the runs that were started."""
-
     def run(*arguments, parts=(TABLE,), budget="1h", seconds=1.0, sources=None, fails=False):
         started, clock = [], Clock()
         paper = read(written(tmp_path, *parts))
@@ -45,8 +41,8 @@ def fill(tmp_path):
             clock.now += seconds
             if fails:
                 return [sys.executable, "-c", "raise SystemExit(1)"]
-            told = {"options": case.asked, "sources": sources or sources_digest("ihc"), "device_name": "stub device"}
-            return run_of(case, details=told)
+            notes = {"options": case.asked, "sources": sources or sources_digest("ihc"), "device_name": "stub device"}
+            return run_of(case, details=notes)
 
         words = ["--budget", budget, "--only", "made-up", "--ranks", "--out", str(tmp_path / "out"), *arguments]
         at = "drivers.experiments.presets.gallery_records"
@@ -65,7 +61,7 @@ def held(tmp_path):
     return load(tmp_path / "out" / "made-up.jsonl")
 
 
-def told(started):
+def runs_of(started):
     """Climbers, instance and repetitions of runs on one core."""
     cases = [one for one in started if one.configuration.backend == "cpu"]
     return [(case.asked.get("climbers"), case.task.problem.name, case.repeats) for case in cases]
@@ -75,7 +71,7 @@ def test_each_table_gets_a_row_then_all_rows_then_ten_repetitions_then_the_full_
     code, started = fill(parts=(TABLE, OTHER))
     assert code == 0
     # One core runs before and after the others of its row.
-    assert told(started)[:12] == [
+    assert runs_of(started)[:12] == [
         *((climbers, FIRST, repeats) for climbers in (4, 8) for repeats in (2, 4)),
         *((climbers, SECOND, repeats) for climbers in (4, 8) for repeats in (2, 4)),
         *((climbers, FIRST, repeats) for climbers in (4, 8) for repeats in (10, 20)),
@@ -89,7 +85,7 @@ def test_the_same_command_goes_on_and_then_has_nothing_left(fill, tmp_path, caps
     assert (code, len(first)) == (0, 2)
     assert "missing: made-up: " in capsys.readouterr().out
     more = fill()[1]
-    assert told(more)[:2] == [(4, FIRST, 4), (4, SECOND, 2)]
+    assert runs_of(more)[:2] == [(4, FIRST, 4), (4, SECOND, 2)]
     assert fill() == (0, [])
     assert not [one for one in held(tmp_path) if is_stale(one)]
     assert [one.name for one in (tmp_path / "out").iterdir()] == ["made-up.jsonl"]
@@ -113,7 +109,7 @@ def test_stale_records_are_recorded_first_and_replaced(fill, tmp_path):
     stale = len(held(tmp_path))
     assert stale and all(map(is_stale, held(tmp_path)))
     started = fill(parts=(TABLE, OTHER), budget="13s", seconds=3.0)[1]
-    assert told(started)[0] == (8, FIRST, 2)
+    assert runs_of(started)[0] == (8, FIRST, 2)
     current = [one for one in held(tmp_path) if not is_stale(one)]
     assert len(current) == len(started) and current[0].parameters["climbers"] == 8
     assert sum(map(is_stale, held(tmp_path))) < stale
@@ -133,8 +129,8 @@ def test_a_run_that_does_not_fit_is_left_out_and_a_smaller_one_taken(fill, capsy
     with patch(work, lambda workload, task: RepetitionWork(task.options.climbers, "moves", 10.0)):
         code, started = fill(parts=(large, OTHER), budget="60s", seconds=3.0)
     assert code == 0
-    assert {climbers for climbers, *_ in told(started)} >= {8}
-    assert 4000 not in {climbers for climbers, *_ in told(started)}
+    assert {climbers for climbers, *_ in runs_of(started)} >= {8}
+    assert 4000 not in {climbers for climbers, *_ in runs_of(started)}
     assert "missing: made-up: " in capsys.readouterr().out
 
 
@@ -144,7 +140,7 @@ def test_a_row_longer_than_the_budget_is_shown_at_the_quick_scale(fill):
     work = "drivers.experiments.plan.planned_work"
     with patch(work, lambda workload, task: RepetitionWork(task.options.climbers, "moves", 10.0)):
         started = fill(parts=(both,), budget="60s", seconds=3.0)[1]
-    assert [climbers for climbers, *_ in told(started)][:2] == [2, 2]
+    assert [climbers for climbers, *_ in runs_of(started)][:2] == [2, 2]
 
 
 def test_a_dry_run_lists_the_runs_in_their_order_and_starts_none(fill, tmp_path, capsys):
@@ -200,16 +196,12 @@ def test_a_real_run_fills_the_records_of_a_paper_and_the_next_one_goes_on(tmp_pa
     assert left and (left[0][left[0].index("--instance") + 1], 0) not in done
 
 
-# --- without a GPU ---
-
-
 def test_runs_that_need_a_gpu_are_counted_on_a_machine_without_one(fill, tmp_path, capsys):
     absent = Usability("cuda", "", "", "", 0, 0, False, "no CUDA driver here")
     with patch("tests.drivers.test_gallery_records.MACHINE", (*MACHINE, absent)):
         code, started = fill()
         assert code == 0 and {one.configuration.kind for one in started} == {"core", "cores"}
         (line,) = [one for one in capsys.readouterr().out.splitlines() if "need a GPU" in one]
-        # A run of each row; each is a start, and its work on a GPU takes no second.
         assert line == (
             "cannot run here: made-up, table 1: 2 runs need a GPU (0 have stale or too few records), about 6 s on one"
         )

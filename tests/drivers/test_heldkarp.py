@@ -9,7 +9,7 @@ DRIVER = heldkarp
 HERE = ["--backend", "cpu", "--no-progress"]
 SMALL = ["--instance", "uniform:9:seed=1", *HERE]
 ONE_WAY = np.array([[0, 1, 9, 9], [9, 0, 1, 9], [9, 9, 0, 1], [1, 9, 9, 0]])
-"""A ring of one-way roads: 4 long in one direction, 36 in the other."""
+"""A ring of one-way roads: length 4 in one direction, 36 in the other."""
 
 
 # --- what comes out ---
@@ -66,9 +66,9 @@ def test_of_many_cities_the_best_of_a_neighbourhood_is_found_and_not_called_exac
     assert "has room for" not in said
     assert "restricted, optimal over the neighbourhood (k = 8) of a start tour: length " in said
     assert "shortest" not in said and said.rstrip().endswith("confirmed by the scorer")
-    (found,) = lines(record)
-    assert found["details"]["proved"] is False and found["parameters"]["k"] == 8
-    assert found["best_cost"] <= found["details"]["start_cost"]
+    (line,) = lines(record)
+    assert line["details"]["proved"] is False and line["parameters"]["k"] == 8
+    assert line["best_cost"] <= line["details"]["start_cost"]
 
 
 def test_k_rotations_and_improve_reach_the_restricted_search(drive, tmp_path):

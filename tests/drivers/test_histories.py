@@ -20,7 +20,7 @@ EXACT = ["--instance", "uniform:10:seed=13", "--backend", "cpu", "--bound", "edg
 
 
 def recorded(path):
-    """The only record of a file, which its rules have checked, and the history of its first repetition."""
+    """The only record of a file, checked by its rules, and its first repetition's history."""
     (record,) = load(path)
     return record, record.repetitions[0].history
 
@@ -109,7 +109,7 @@ WITHOUT = "found one without a history, expected no --history, --curve or --plot
 
 @pytest.fixture
 def cut_short(drive, tmp_path, cut_off, monkeypatch):
-    """End a run when it has kept a state; return its driver, the options that resume it, and the file."""
+    """End a run after a state; return its driver, the options that resume it, and the file."""
 
     def run(name, *more):
         driver, options = RUNS[name]

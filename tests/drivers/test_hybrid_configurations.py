@@ -35,8 +35,8 @@ HERE = [processor(backend, 16) for backend in ("python", "cpu", "threads", "jobl
     ],
 )
 def test_what_stands_behind_the_option_are_mixtures_or_a_number_of_cores(asked, expected):
-    found = chosen_hybrid_configurations([read_hybrid_configuration(one) for one in asked], 16, oversubscribe=False)
-    assert " ".join(map(str, found)) == expected
+    chosen = chosen_hybrid_configurations([read_hybrid_configuration(one) for one in asked], 16, oversubscribe=False)
+    assert " ".join(map(str, chosen)) == expected
 
 
 @pytest.mark.parametrize("text", ["", "4x", "0x4", "-2", "4x4x4", "2.5", "4 x 4", "٤x٤"])
@@ -103,7 +103,7 @@ def test_without_a_backend_of_one_core_or_of_several_there_is_nothing_to_compare
 @pytest.mark.usefixtures("mpirun")
 @pytest.mark.parametrize("name", ["ppp", *(pytest.param(one, marks=pytest.mark.slow) for one in ("ihc", "lcs"))])
 def test_a_workload_does_the_same_work_on_every_mixture(name, tmp_path, capsys):
-    """The mixtures are of four cores, which the machine may lack, and ranks share small work all the same."""
+    """On four cores, which the machine may lack; ranks share even small work."""
     mixtures = ["2x2", *(["4x1"] if name != "ppp" else [])]
     words = [*SMALL[name].split(), "--hybrid", *mixtures, "--oversubscribe", "--distribute", "always", "--no-peers"]
     code = main([name, *words, "--repeats", "1", "--out", str(tmp_path)])

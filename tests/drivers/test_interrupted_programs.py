@@ -25,7 +25,6 @@ RUNS = {
     "heldkarp": "--instance uniform:24:seed=1",
     "lcs": "random:3000000 --no-trace",
 }
-"""Work for many minutes."""
 PROGRAM = """
 import runpy, sys
 sys.argv = ["-m", *sys.argv[1:]]
@@ -33,12 +32,12 @@ import drivers
 print("begun", flush=True)
 runpy.run_module(sys.argv.pop(1), run_name="__main__", alter_sys=True)
 """
-"""The steps of `python -m`, and a word when the first import is done: before it no code of the suite runs."""
+"""The steps of `python -m`, with a word after the first import: before it no code of the suite runs."""
 CASES = [([*RUNS][k % 7], 1 + (k % 4 == 3), k) for k in range(28)]
 
 
 def mark(seed):
-    """Quick: one rank, in its search after 0.7 s; slow: two ranks."""
+    """Quick: one rank, interrupted after 0.7 s; slow: two ranks."""
     return () if seed == 16 else pytest.mark.slow if seed == 3 else pytest.mark.long
 
 
@@ -111,7 +110,7 @@ def test_an_interrupt_ends_machine_code_that_goes_on(environment, tmp_path):
 
 
 def test_an_interrupt_that_a_callback_drops_is_repeated(capsys):
-    """LLVM drops it while it compiles. Without the repetition Python prints a traceback and continues."""
+    """LLVM drops it while it compiles. Otherwise Python prints a traceback and continues."""
 
     @ctypes.CFUNCTYPE(None)
     def callback():
@@ -140,7 +139,7 @@ def test_other_errors_that_a_callback_drops_are_shown_as_before(capsys, monkeypa
 
 
 def test_an_error_that_c_code_makes_of_an_interrupt_is_an_interrupt(capsys):
-    """NumPy's extensions do so among their imports."""
+    """NumPy's extensions do so during their imports."""
 
     def importing(argv):
         try:
@@ -155,7 +154,7 @@ def test_an_error_that_c_code_makes_of_an_interrupt_is_an_interrupt(capsys):
 
 
 def test_an_interrupt_in_executed_text_ends_with_the_code_too(environment):
-    """Python would end by the signal; dataclasses and named tuples are made by executed text."""
+    """Dataclasses and named tuples execute text, where Python would end by the signal."""
     script = "import sys; from drivers.cli.exit_codes import run_driver; sys.exit(run_driver(lambda _: exec('raise KeyboardInterrupt')))"
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=60)

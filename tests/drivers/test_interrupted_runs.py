@@ -32,7 +32,7 @@ SEVERAL = [(random.Random(seed).choice((compare, reproduce)), "SIGKILL", seed) f
 
 @pytest.fixture
 def arguments(tmp_path):
-    """The command line of a program, without the number of repetitions, and the names of its files."""
+    """Command line of a program, without the number of repetitions, and names of its files."""
     (tmp_path / "made-up.toml").write_text(HEAD + PAPER)
     places = ["--backends", "python", "--out", str(tmp_path)]
     return {
@@ -42,11 +42,11 @@ def arguments(tmp_path):
 
 
 def stopped(program, how, condition, environment):
-    """Start a program in a separate process group, as a shell does, and stop it; returns exit code and output."""
+    """Start a program in a separate process group, as a shell does, and stop it; return exit code and output."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     process = subprocess.Popen(program, env=environment, cwd=ROOT, start_new_session=True, **pipes)
     try:
-        # On a busy machine planning and starting the first driver take longer than what `soon` waits for.
+        # Planning and the first driver's start take longer than `soon` waits on a busy machine.
         assert any(soon(condition) for _ in range(6))
         children = psutil.Process(process.pid).children(recursive=True)
         assert len(children) >= 2  # the guardian and the driver

@@ -1,4 +1,4 @@
-"""`--profile`: Nsight Compute's CSV, read and summed up, a program in its place, and everything that prevents a profile.
+"""`--profile`: Nsight Compute's CSV, its sums, a program in its place, and reasons against a profile.
 
 The CSV has the columns that NVIDIA documents for `ncu --csv --metrics` (a row per metric of a launch), with the
 program's own output and the profiler's messages between the rows.
@@ -97,9 +97,9 @@ def test_a_metric_that_the_device_does_not_have_is_named():
 
 def test_what_a_profiled_run_must_not_repeat_is_dropped():
     asked = "a.fasta --profile --record=runs.jsonl b.fasta --tiling none --output x --no-trace --backend cpu"
-    given = f"{asked} --repeats 7 --peers --verify --device-memory 64K --tour t".split()
+    arguments = f"{asked} --repeats 7 --peers --verify --device-memory 64K --tour t".split()
     left = "a.fasta b.fasta --tiling none --no-trace --device-memory 64K"
-    assert kernel_profile.remove_options(given) == left.split()
+    assert kernel_profile.remove_options(arguments) == left.split()
 
 
 @pytest.mark.parametrize("workload", kernel_profile.PAPER_SIZES)
@@ -117,7 +117,7 @@ def test_the_papers_sizes_are_arguments_of_the_drivers(workload):
 
 @pytest.fixture
 def stand_in(tmp_path, monkeypatch):
-    """Replace `ncu` by a program that stores its arguments, writes a log and exits with a given code."""
+    """Replace `ncu` by a program that stores its arguments, writes a log and exits with this code."""
 
     def put(written=WRITTEN, code=0, says=""):
         behaviour = {"written": written, "code": code, "says": says, "notes": str(tmp_path / "arguments.json")}
@@ -204,8 +204,8 @@ def test_a_driver_profiles_first_and_records_what_was_counted(stand_in, capsys, 
     assert "--csv" in words and words[words.index("--launch-count") + 1] == str(kernel_profile.MOST_LAUNCHES)
     own = [*small, "--no-progress", *size, "--backend", "cuda", "--repeats", "1"]
     assert words[words.index(f"drivers.{workload}") + 1 :] == own
-    (found,) = [json.loads(line) for line in record.read_text().splitlines()]
-    assert [kernel["kernel"] for kernel in found["details"]["profile"]["kernels"]] == ["clear", "tiles", "wave"]
+    (entry,) = [json.loads(line) for line in record.read_text().splitlines()]
+    assert [kernel["kernel"] for kernel in entry["details"]["profile"]["kernels"]] == ["clear", "tiles", "wave"]
 
 
 def test_a_driver_that_cannot_be_profiled_says_why_and_goes_on(monkeypatch, capsys, tmp_path):
@@ -217,5 +217,5 @@ def test_a_driver_that_cannot_be_profiled_says_why_and_goes_on(monkeypatch, caps
     first, result = capsys.readouterr().out.splitlines()
     assert first.startswith("no profile: found --backend cpu, expected cuda")
     assert " length 4 of 7 and 6 letters, " in result
-    (found,) = [json.loads(line) for line in record.read_text().splitlines()]
-    assert "profile" not in found["details"]
+    (entry,) = [json.loads(line) for line in record.read_text().splitlines()]
+    assert "profile" not in entry["details"]

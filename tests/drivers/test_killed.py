@@ -22,24 +22,14 @@ RUNS = {
     "aco": "--instance uniform:60:seed=1 --ants 64 --iterations 3000",
     "exact": "--instance uniform:15:seed=1 --bound edges --count",
 }
-"""About two seconds of a core each."""
 SHORT = "--instance taillard:12:seeds=1,2 --walks 4 --iterations 60000"
 WAYS = (("cpu", 1), ("threads", 1), ("cpu", 2), ("cpu", 3))
-"""Backends and numbers of ranks of the successive parts of a run."""
+"""Backends and numbers of ranks of successive parts of a run."""
 LONGEST_S = 120.0
 
 
 class Killed:
-    """A run of one driver that is killed again and again.
-
-    Attributes
-    ----------
-    kills : int
-        Number of kills during a run.
-    longest_wait_s : float
-        Longest time from the first checkpoint to a kill.
-
-    """
+    """A run of one driver that is killed `kills` times, at most `longest_wait_s` after its first checkpoint."""
 
     longest_wait_s = 0.6
 
@@ -49,7 +39,6 @@ class Killed:
         self.draw, self.kills = random.Random(driver), 0
 
     def command(self, backend, ranks):
-        """Return the driver's command line on a number of ranks."""
         mpirun = ["mpirun", "-n", str(ranks), "--oversubscribe"] if ranks > 1 else []
         share = ["--distribute", "always"] if ranks > 1 else []
         keeping = [
@@ -65,7 +54,7 @@ class Killed:
         return [*mpirun, sys.executable, "-m", f"drivers.{self.driver}", *self.work, *share, *repeated, *keeping]
 
     def once(self, way, spared):
-        """Start or resume, and kill everything at a random moment unless `spared`; True if the run has ended before."""
+        """Start or resume, and kill everything at a random moment unless `spared`. True if the run ended before."""
         before = written(self.state)
         pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL}
         process = subprocess.Popen(self.command(*way), env=self.environment, **pipes)
@@ -99,7 +88,7 @@ class Killed:
         assert soon(lambda: not any(child.is_running() and child.status() != psutil.STATUS_ZOMBIE for child in tree))
 
     def until(self, kills, ways, expected):
-        """Run and kill until ``kills`` kills have hit, and then until all started work is done."""
+        """Run and kill until ``kills`` kills have hit, and then until all work is done."""
         for way in itertools.cycle(ways):
             enough = self.kills >= kills
             if not self.once(way, spared=enough):
@@ -115,7 +104,7 @@ class Killed:
 
 @pytest.fixture
 def killed(drive, environment, tmp_path):
-    """Kill a run a number of times, on these backends and ranks in turn."""
+    """Kill a run a number of times, with these backends and ranks in turn."""
 
     def run(driver, work, kills, ways):
         record = tmp_path / "undisturbed.jsonl"

@@ -51,8 +51,8 @@ def test_a_run_says_what_it_found_how_fast_and_who_confirms_it(drive, tmp_path):
 )
 def test_a_wrong_selection_is_called_so(drive, monkeypatch, tmp_path, value, chosen, message):
     selection = None if chosen is None else np.isin(range(3), chosen)
-    found = Selection(value, 11, selection, True, 36, 0, 0, 1)
-    monkeypatch.setattr(KnapsackSearch, "run", lambda self, **ways: found)
+    wrong = Selection(value, 11, selection, True, 36, 0, 0, 1)
+    monkeypatch.setattr(KnapsackSearch, "run", lambda self, **ways: wrong)
     file = tmp_path / "knap.csv"
     file.write_text(OF_A_FILE)
     code, said, _ = drive("--instance", file, *QUIET)

@@ -78,8 +78,8 @@ def of_dynamic_programming(*arguments):
 
 def test_the_first_tiling_is_the_default_and_solutions_are_traced():
     assert of_dynamic_programming() == [True, "native", "auto", None, None, False]
-    given = ("--no-trace", "--tiling", "none", "--device-memory", "3M", "--spill", os.curdir, "--profile")
-    assert of_dynamic_programming(*given) == [False, "native", "none", 3 << 20, os.curdir, True]
+    options = ("--no-trace", "--tiling", "none", "--device-memory", "3M", "--spill", os.curdir, "--profile")
+    assert of_dynamic_programming(*options) == [False, "native", "none", 3 << 20, os.curdir, True]
 
 
 @pytest.mark.parametrize(

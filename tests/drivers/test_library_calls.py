@@ -24,7 +24,7 @@ from reports.records.files import load
 from tests.conftest import ROOT
 
 MOST_FUNCTIONS, MOST_FILES = 36, 15
-"""From the construction of a problem to that of its search, in a second call."""
+"""Between the construction of a problem and of its search, in a second call."""
 
 
 @pytest.fixture(scope="module")
@@ -72,14 +72,14 @@ def test_objects_reach_the_search_untouched(assignment, monkeypatch):
     algorithm = ok.IteratedLocalSearch(first=True)  # no option of a program makes it
     neighbourhood = assignment.neighbourhood("exchange2")
     ok.minimize(assignment, algorithm, neighbourhood, backend="cpu", iterations=3)
-    ((problem, given, (first,)),) = calls
-    assert problem is assignment and given is algorithm and first is neighbourhood
+    ((problem, passed, (first,)),) = calls
+    assert problem is assignment and passed is algorithm and first is neighbourhood
 
 
 def test_numbers_of_numpy_are_numbers(assignment):
-    found = ok.minimize(assignment, backend="cpu", iterations=np.int64(20), seeds=np.arange(2), walks=np.int32(3))
+    results = ok.minimize(assignment, backend="cpu", iterations=np.int64(20), seeds=np.arange(2), walks=np.int32(3))
     plain = ok.minimize(assignment, backend="cpu", iterations=20, seeds=[0, 1], walks=3)
-    assert found.hash == plain.hash and [one.seed for one in found] == [0, 1]
+    assert results.hash == plain.hash and [one.seed for one in results] == [0, 1]
 
 
 def test_stop_criteria_say_what_keywords_say(assignment):
@@ -103,9 +103,9 @@ def test_a_result_is_short_and_several_are_a_line_each(assignment):
 
 
 def test_one_seed_gives_a_result_and_several_give_results(assignment):
-    one = ok.minimize(assignment, backend="cpu", iterations=5, seed=3)
+    result = ok.minimize(assignment, backend="cpu", iterations=5, seed=3)
     several = ok.minimize(assignment, backend="cpu", iterations=5, seeds=[3])
-    assert isinstance(one, ok.Result) and isinstance(several, ok.Results) and several[0].hash == one.hash
+    assert isinstance(result, ok.Result) and isinstance(several, ok.Results) and several[0].hash == result.hash
     assert isinstance(ok.run("labs", instance=9, iterations=2, backend="cpu"), ok.Result)
     assert len(ok.run("labs", instance=9, iterations=2, backend="cpu", repeats=2)) == 2
 
@@ -138,9 +138,9 @@ def test_notes_are_logged_and_not_printed(assignment, caplog, capsys, tmp_path):
 
 def test_walks_begin_at_the_solutions_that_are_given(assignment):
     two = np.array([np.arange(8), np.arange(8)[::-1]])
-    found = ok.minimize(assignment, ok.HillClimbing(), backend="cpu", iterations=1, walks=2, initial=two, history=True)
+    result = ok.minimize(assignment, ok.HillClimbing(), backend="cpu", iterations=1, walks=2, initial=two, history=True)
     alone = [ok.minimize(assignment, ok.HillClimbing(), backend="cpu", iterations=1, initial=one) for one in two]
-    assert found.cost == min(one.cost for one in alone)
+    assert result.cost == min(one.cost for one in alone)
     assert [one.cost < assignment.cost(start) for one, start in zip(alone, two, strict=True)] == [True, True]
     assert alone[0].hash != alone[1].hash
 
@@ -151,8 +151,8 @@ def test_a_program_reads_start_solutions_from_a_file(assignment, layout, tmp_pat
     file.write_text(f"{layout}\n")
     words = ["--instance", assignment.name, "--backend", "cpu", "--iterations", "9", "--initial", str(file)]
     assert run_driver(qap, [*words, "--record", str(record)]) == 0
-    found = ok.minimize(assignment, backend="cpu", iterations=9, initial=range(8))
-    assert f"hash {found.hash}" in capsys.readouterr().out
+    result = ok.minimize(assignment, backend="cpu", iterations=9, initial=range(8))
+    assert f"hash {result.hash}" in capsys.readouterr().out
     (kept,) = load(record)
     assert kept.parameters["initial"] == str(InitialSolutions(np.arange(8)))
 
@@ -178,9 +178,9 @@ def test_a_start_heuristic_is_named_like_a_file(tmp_path, capsys):
     words += ["--algorithm", "ils", "--initial", "neh"]
     assert run_driver(flowshop, [*words, "--record", str(record)]) == 0
     settings = {"algorithm": ok.IteratedLocalSearch(), "neighbourhood": "insert", "backend": "cpu", "iterations": 2}
-    found = ok.minimize(problem, initial="neh", **settings)
-    assert f"hash {found.hash}" in capsys.readouterr().out
-    assert found.hash == ok.minimize(problem, initial=problem.start_solution("neh"), **settings).hash
+    result = ok.minimize(problem, initial="neh", **settings)
+    assert f"hash {result.hash}" in capsys.readouterr().out
+    assert result.hash == ok.minimize(problem, initial=problem.start_solution("neh"), **settings).hash
     assert [one.parameters["initial"] for one in load(record)] == ["neh"]
     with pytest.raises(ok.UserError, match="^--initial nhe: no such file: expected neh or a file of integers$"):
         ok.minimize(problem, initial="nhe", **settings)

@@ -27,7 +27,7 @@ print(problem.sha256, problem.cost([1] * 9))
 
 @pytest.fixture
 def problem_class():
-    """A class that no other process can import: its source is a cell of a notebook, which only linecache knows."""
+    """A class that no other process can import: its source is a notebook's cell, in linecache only."""
     name = "/tmp/ipykernel_1/2603415.py"
     linecache.cache[name] = len(CELL), None, CELL.splitlines(True), name
     scope = {"__name__": "__main__"}

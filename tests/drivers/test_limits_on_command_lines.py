@@ -40,7 +40,7 @@ COMMANDS = {
     "walks * (elements, memory, rows, 13) < 2^31": (
         "qap --instance taillard:20:seeds=1,2 --walks 107374183 --iterations 1", "expected less than 2^31 in all"),
 }  # fmt: skip
-"""By the table's words: what asks for the next value, and words of the result."""
+"""By the table's words: a command line with the next value, and words of the message."""
 NO_COMMAND = {
     "with `--scan columns` teams * n * (n + 1) < 2^31",  # more teams than any machine has
     "n * row of weights < 2^31",  # only devices with teams of many lanes

@@ -95,8 +95,8 @@ def test_the_paper_s_mapping_changes_nothing_but_the_speed(drive, tmp_path):
     assert [record["execution"] for record in records] == [WAYS, published, *changed]
     climbs = ("--algorithm", "hill", "--walks", "7", "--record", tmp_path / "climbs.jsonl")
     assert [drive(*SMALL, *climbs, *how)[0] for how in ([], mapped)] == [0, 0]
-    one, other = lines(tmp_path / "climbs.jsonl")
-    assert (one["hash"], one["parameters"]) == (other["hash"], other["parameters"])
+    first, other = lines(tmp_path / "climbs.jsonl")
+    assert (first["hash"], first["parameters"]) == (other["hash"], other["parameters"])
 
 
 def test_a_layout_of_histograms_is_recorded(drive, tmp_path):
@@ -138,7 +138,7 @@ def test_a_target_that_the_start_meets_costs_no_iteration(drive):
 
 
 def test_tours_beyond_32_bits_are_refused_and_nothing_is_written(drive, tmp_path):
-    """Here the start is short enough, and a shaken tour passes 2^31."""
+    """The start is short enough, and a shaken tour exceeds 2^31."""
     distances = np.triu(np.where(np.random.default_rng(7).random((14, 14)) < 0.3, 357_000_000, 1), 1)
     rows = "\n".join(" ".join(map(str, row)) for row in distances + distances.T)
     (tmp_path / "far.tsp").write_text(
@@ -161,17 +161,16 @@ def test_tours_beyond_32_bits_are_refused_and_nothing_is_written(drive, tmp_path
 
 
 def settled(*arguments, ranks=1):
-    """The options of a run of `drivers.ppp` with what the command line left open filled in."""
+    """Options of a `drivers.ppp` run after defaults are filled in."""
     return ppp.PPP.load(parse_options(ppp.PPP, "", arguments), ranks).options
 
 
 OF_WALKS = ("tsp", "flowshop", "linearordering")
-"""Programs whose default are independent walks."""
+"""Programs with independent walks by default."""
 
 
 @pytest.mark.parametrize("name", [name for name in LOCAL_SEARCHES if name not in OF_WALKS])
 def test_a_run_without_options_makes_walks_for_every_rank_and_ends_by_iterations(name):
-    """So that equal seeds give equal hashes."""
     workload = get_workload(name)
     options = workload.load(workload.options(backend="cpu"), 1).options
     assert (options.level, options.walks, options.seconds) == ("algorithm", DEFAULT_WALKS, None)
@@ -256,7 +255,7 @@ def test_a_gpu_that_does_not_work_is_named_and_the_cpu_taken(monkeypatch, capsys
 
 @pytest.mark.slow
 def test_ranks_whose_clocks_run_apart_end_a_long_search_together(mpirun):
-    # Long enough for batches of iterations that the clock limits, and ranks with different numbers of walks.
+    # Enough for batches of iterations limited by the clock, and ranks with different numbers of walks.
     done = mpirun(3, *SMALL[:4], "--walks", "4", "--iterations", "1000000")
     assert done.returncode == 0, done.stderr
     assert " 4000000 iterations" in done.stdout
@@ -303,8 +302,8 @@ def test_the_ways_of_climbs_change_nothing_but_the_speed(drive, tmp_path):
     ],
 )
 def test_tours_are_searched_by_iterated_3_opt_unless_local_search_is_meant(arguments, expected):
-    found = tsp.TSP.load(parse_options(tsp.TSP, "", arguments.split()), 1).options
-    assert {name: getattr(found, name) for name in expected} == expected
+    options = tsp.TSP.load(parse_options(tsp.TSP, "", arguments.split()), 1).options
+    assert {name: getattr(options, name) for name in expected} == expected
 
 
 @pytest.mark.parametrize(("algorithm", "program"), [("3opt", tsp), ("greedy", flowshop)])
@@ -327,8 +326,8 @@ def test_independent_walks_refuse_options_of_local_search(drive, algorithm, prog
     ],
 )
 def test_flow_shops_are_searched_greedily_unless_local_search_is_meant(arguments, expected):
-    found = flowshop.FLOWSHOP.load(parse_options(flowshop.FLOWSHOP, "", arguments.split()), 1).options
-    assert {name: getattr(found, name) for name in expected} == expected
+    options = flowshop.FLOWSHOP.load(parse_options(flowshop.FLOWSHOP, "", arguments.split()), 1).options
+    assert {name: getattr(options, name) for name in expected} == expected
 
 
 def test_a_search_with_defaults_ends_near_the_optimum(drive, shared_data):

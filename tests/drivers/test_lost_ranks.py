@@ -20,7 +20,6 @@ LONG = {
     "knapsack": ("--capacity", "50000000", "--no-trace"),
     "heldkarp": ("--instance", "uniform:26:seed=1"),
 }
-"""Work of minutes, by driver."""
 TIERS = {"ppp": (), "lcs": pytest.mark.slow}
 every_workload = pytest.mark.parametrize(
     "driver", [pytest.param(name, marks=TIERS.get(name, pytest.mark.long)) for name in LONG]
@@ -29,7 +28,7 @@ every_workload = pytest.mark.parametrize(
 
 @pytest.fixture
 def lose(mpirun, tmp_path):
-    """Run a driver on three ranks and lose one; returns the exit code and the lines of error, if that went quickly."""
+    """Run a driver on three ranks and lose one; return the exit code and error lines, if quick."""
 
     def run(how, who, driver, *arguments):
         path = tmp_path / "when"
@@ -42,7 +41,7 @@ def lose(mpirun, tmp_path):
 
 
 def killed(error):
-    """The ranks that the launcher says were killed."""
+    """Ranks that the launcher reports as killed."""
     return re.findall(r"process rank (\d+) with PID \d+ on node \S+ exited on\s+signal 9", error)
 
 

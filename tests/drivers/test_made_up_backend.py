@@ -75,8 +75,8 @@ def test_auto_takes_it_for_the_kind_that_its_class_says():
 
 def test_auto_goes_on_without_a_gpu_that_only_seemed_to_be_there(capsys):
     ranks = SimpleNamespace(size=4, local_rank=2)
-    made = device_selection.select_automatic_device(Options(), ranks, 3)
-    assert made.device.kind == "core"
+    backend = device_selection.select_automatic_device(Options(), ranks, 3)
+    assert backend.device.kind == "core"
     assert "abacus: found 2 GPUs, none for rank 2 of this host" in capsys.readouterr().err
 
 

@@ -46,9 +46,9 @@ def test_several_seeds_give_several_results(assignment):
 def test_a_record_is_that_of_the_program(assignment, tmp_path):
     file = tmp_path / "runs.jsonl"
     for _ in range(2):  # a record holds no solution, so a run is made again
-        found = ok.minimize(assignment, ok.TabuSearch(tenure=4), backend="cpu", iterations=20, record=file)
+        result = ok.minimize(assignment, ok.TabuSearch(tenure=4), backend="cpu", iterations=20, record=file)
     (record,) = load(file)
-    assert record.best_cost == found.cost and len(record.repetitions) == 2 and record.verified
+    assert record.best_cost == result.cost and len(record.repetitions) == 2 and record.verified
     assert record.parameters["tenure"] == 4
 
 
@@ -88,10 +88,10 @@ def test_a_callback_is_told_and_ends_the_search(assignment):
 
 def test_ctrl_c_returns_the_best_so_far(assignment, capsys):
     before = signal.getsignal(signal.SIGINT)
-    found = ok.minimize(
+    results = ok.minimize(
         assignment, backend="cpu", iterations=10**9, seeds=[0, 1], callback=lambda _: signal.raise_signal(signal.SIGINT)
     )
-    assert found.interrupted and found.confirmed and len(found) == 1
+    assert results.interrupted and results.confirmed and len(results) == 1
     assert "stopping with the best solution so far" in capsys.readouterr().err
     assert signal.getsignal(signal.SIGINT) is before
 
@@ -191,6 +191,6 @@ def test_every_rank_is_given_the_result(mpirun, tmp_path, assignment):
     run = mpirun(2, tmp_path / "script.py")
     alone = ok.minimize(assignment, backend="cpu", iterations=50)
     assert run.returncode == 0, run.stderr
-    found, unconfirmed = (sorted(row for row in run.stdout.splitlines() if row.startswith(word)) for word in ("f", "u"))
-    assert found == [f"found {alone.cost} {alone.hash} 2"] * 2
+    lines, unconfirmed = (sorted(row for row in run.stdout.splitlines() if row.startswith(word)) for word in ("f", "u"))
+    assert lines == [f"found {alone.cost} {alone.hash} 2"] * 2
     assert len(unconfirmed) == 2 and len(set(unconfirmed)) == 1

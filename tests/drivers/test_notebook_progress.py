@@ -10,7 +10,7 @@ from drivers.cli.progress import NotebookProgressBar, in_notebook
 
 @pytest.fixture
 def shown(monkeypatch):
-    """All that IPython was asked to show, in a process that is a notebook's kernel."""
+    """Outputs shown by IPython in a process that is a notebook's kernel."""
     kept = []
     place = SimpleNamespace(update=kept.append)
 

@@ -10,13 +10,12 @@ from tests.drivers.records import lines
 
 EQUAL = ("best_cost", "best_index", "hash", "parameters", "instance_sha256", "verified")
 SAME_WORK = ("aco", "qap", "ihc")
-"""Programs that do no other number of steps on more ranks."""
+"""Programs with equal numbers of steps on any number of ranks."""
 slow = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory):
-    """The record of each run by one process."""
     folder = tmp_path_factory.mktemp("alone")
 
     def record(name):

@@ -36,8 +36,6 @@ BAKING = OptionGroup("baking", "in an oven")
 
 @dataclass(frozen=True)
 class CakeOptions(Options):
-    """One option of each kind."""
-
     layers: int = BAKING.option(2, "how many (%(default)s)", positive, "N", decides="work")
     oven_heat: str = BAKING.option("high", "how hot", choices=("low", "high"), decides="way")
     kitchen: str | None = option(None, "where", metavar="K", decides="place")
@@ -253,7 +251,7 @@ def test_an_unexpected_error_reaches_the_hook_that_ends_the_other_ranks(monkeypa
 
 
 def test_the_options_are_light_enough_for_64_ranks_and_no_bar_imports_nothing():
-    # An installed package may load modules at every start of Python (numba-cuda does): those are not ours.
+    # An installed package may load modules at every start of Python (numba-cuda does): ignore those.
     script = """
         import sys
         before = set(sys.modules)

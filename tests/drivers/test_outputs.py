@@ -75,8 +75,6 @@ def test_what_the_disk_refuses_while_writing_is_one_line():
 
 
 def refusing(error):
-    """Replace a function that writes."""
-
     def refuse(*_, **__):
         raise error
 

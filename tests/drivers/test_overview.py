@@ -14,7 +14,7 @@ from tests.drivers.test_compare_workloads import SMALL
 
 @pytest.fixture
 def overview(tmp_path, undrawn):
-    """Make an overview of `ihc` and `lcs` in a separate folder; returns the exit code, and the started commands."""
+    """Make an overview of `ihc` and `lcs` in a separate folder; return exit code and commands."""
 
     def run(*arguments, backends=("cpu", "threads")):
         started = []

@@ -31,13 +31,11 @@ def clock(monkeypatch):
 
 @dataclass(frozen=True)
 class Steps(Options):
-    """Options of a workload that iterates."""
-
     iterations: int = option(1000, "how many", positive)
 
 
 def work(run, callback):
-    """Work and meet as long as the search says, in every iteration of those that the options have."""
+    """Work and synchronise in every iteration."""
     search, steps = run.search, getattr(run.options, "iterations", 1)
     search.iterations.append(steps)
     Clock.running.now += steps * (search.working_s + search.meeting_s)
@@ -49,8 +47,6 @@ WHOLE = Idle(Options, work)
 
 
 class Stepwise(Idle):
-    """The same in iterations."""
-
     def shorter(self, run, iterations):
         return replace(run.options, iterations=min(iterations, run.options.iterations))
 
@@ -124,7 +120,7 @@ class Disturbed:
 
 
 def test_a_single_noisy_round_decides_nothing():
-    """An iteration takes 0.6 ms together and 1 ms alone; seven trials of all ranks together come before the rounds."""
+    """An iteration takes 0.6 ms together and 1 ms alone; seven trials of all ranks precede the rounds."""
     together = Disturbed(search(2e-4, 4e-4), (9,))
     check = sharing(STEPWISE, together, search(1e-3))
     check.before()
@@ -161,8 +157,8 @@ def test_a_run_without_iterations_is_judged_by_its_first_repetition(seconds, sha
 
 def test_the_first_repetition_of_ranks_that_are_too_many_is_made_again_by_one(capsys):
     together, alone = search(1e-4, 2e-3), search(1e-4)
-    one = sharing(WHOLE, together, alone)
-    several = Repetitions(WHOLE, one.shared, {}, one)
+    shares = sharing(WHOLE, together, alone)
+    several = Repetitions(WHOLE, shares.shared, {}, shares)
     assert several.repeat() == 0
     assert len(together.iterations) == 1 + 5 and len(alone.iterations) == 5 + 1
     said = capsys.readouterr()

@@ -41,15 +41,15 @@ MODULES = {"fast_tsp", "elkai", "pyvrp", "ortools", "held_karp", "rapidfuzz"}
 
 @pytest.fixture
 def stand_ins(tmp_path, monkeypatch, package):
-    """A folder that is all of PATH, for programs, and the first place for packages; the real ones are out of sight."""
+    """A folder for programs that is all of PATH and first for packages; real solvers are not found."""
     folder = tmp_path / "packages"
     monkeypatch.setenv("PATH", str(folder))
     real = importlib.util.find_spec
 
-    def found(name):
+    def find_spec(name):
         return None if name in MODULES and not (folder / name).exists() else real(name)
 
-    monkeypatch.setattr(measurement.importlib.util, "find_spec", found)
+    monkeypatch.setattr(measurement.importlib.util, "find_spec", find_spec)
 
     class StandIns:
         @staticmethod
@@ -76,7 +76,7 @@ def instance(n=7, seed=5):
 
 
 def one_way_ring():
-    """Four cities, 4 long in one direction and 36 in the other."""
+    """Four cities: length 4 in one direction, 36 in the other."""
     matrix = np.full((4, 4), 9)
     matrix[range(4), (1, 2, 3, 0)] = 1
     return MatrixInstance("one way", matrix, "a test")
@@ -236,12 +236,12 @@ def test_a_solver_gives_way_where_the_instance_is_none_for_it(stand_ins):
 
 
 def test_solvers_are_run_with_as_many_cities_as_they_take():
-    every = {"fast-tsp", "elkai", "pyvrp", "ortools", "scipy highs", "held-karp", "concorde", "LKH"}
+    solvers = {"fast-tsp", "elkai", "pyvrp", "ortools", "scipy highs", "held-karp", "concorde", "LKH"}
     for cities, running in (
         (2, set()),
-        (20, every),
-        (21, every - {"held-karp"}),
-        (61, every - {"held-karp", "ortools", "scipy highs"}),
+        (20, solvers),
+        (21, solvers - {"held-karp"}),
+        (61, solvers - {"held-karp", "ortools", "scipy highs"}),
     ):
         reasons = {peer.name: peer.refuses(instance(cities)) for peer in peers_for("exact")}
         assert {name for name, why_not in reasons.items() if why_not is None} == running
@@ -339,11 +339,11 @@ def test_repetitions_take_turns_and_a_solver_that_failed_runs_no_more(stand_ins,
 
 def test_scipy_assigns_facilities():
     numbers = np.random.default_rng(3).integers(0, 10, (2, 5, 5))
-    given = QapInstance("five", *numbers)
+    instance = QapInstance("five", *numbers)
     costs = [
         int((numbers[0] * numbers[1][np.ix_(places, places)]).sum()) for places in itertools.permutations(range(5))
     ]
-    rows = measured(Qap(given), "qap", repeats=2, cost=max(costs))
+    rows = measured(Qap(instance), "qap", repeats=2, cost=max(costs))
     assert list(rows) == ["scipy faq", "scipy 2opt"]
     for row in rows.values():
         assert row.failure == "" and row.version and not row.proved

@@ -19,7 +19,7 @@ PROGRAM = "import os, sys; from drivers.experiments.executors import guard; guar
 
 
 def ended_with(command, ranks, sent, folder, environment):
-    """Start a program that runs the command, end it, and tell whether the command's processes have gone too."""
+    """Start a program that runs the command, end it, and return True if the command's processes end too."""
     program = subprocess.Popen([sys.executable, "-c", PROGRAM, *command, str(folder)], env=environment)
     try:
         assert soon(lambda: len(os.listdir(folder)) == ranks)

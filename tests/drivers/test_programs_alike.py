@@ -93,8 +93,8 @@ def test_a_result_without_a_solution_is_confirmed_by_another_search_or_not_at_al
     monkeypatch.setattr(driver_of(driver), "MOST_VERIFIED_CELLS", 100)
     unverified = said("--no-trace", "--record", tmp_path / "r.jsonl")
     assert unverified.endswith(", not confirmed: no verifier was run (--trace, --verify, --peers)")
-    (found,) = lines(tmp_path / "r.jsonl")
-    assert (found["verified"], found["details"]["verified_by"]) == (False, [])
+    (line,) = lines(tmp_path / "r.jsonl")
+    assert (line["verified"], line["details"]["verified_by"]) == (False, [])
     assert said("--no-trace", "--verify").endswith(f", confirmed by {verifier}")
     assert said().endswith(" of the result, confirmed by the scorer")
 
@@ -202,7 +202,7 @@ def test_a_broken_matrix_is_refused_by_its_line(drive, tmp_path, driver, text, m
 
 @pytest.fixture
 def verdict(drive, tmp_path, monkeypatch):
-    """Run a program with a given search result; returns the end of its line and the reference solvers' part."""
+    """Run a program with a given search result; return the end of its line and the reference solvers' part."""
     square = saved(tmp_path / "square.txt", SQUARE)
 
     def run(driver, search, outcome, arguments="", optimum=None):
@@ -241,8 +241,8 @@ def test_a_wrong_subsequence_is_not_confirmed_and_the_line_says_who_disagrees(ve
     assert said(None, 4) == "the scorer finds no subsequence"
     assert said([*right[:3], (5, 3)]) == "the scorer finds pair 3 not behind the one before"
     assert said([(0, 0), *right[1:]]) == "the scorer finds different letters in pair 0"
-    made = "the scorer finds length 50 by the strings' making; plain Python finds length 50"
-    assert said(None, 40, "half:100:seed=2 --no-trace") == made
+    message = "the scorer finds length 50 by the strings' making; plain Python finds length 50"
+    assert said(None, 40, "half:100:seed=2 --no-trace") == message
 
 
 def test_a_wrong_shortest_tour_is_not_confirmed(verdict, package):
@@ -335,8 +335,8 @@ def test_a_bar_is_shown_and_changes_nothing(drive, driver, arguments, shown):
 
 def test_a_bar_is_shown_even_where_only_the_clock_ends_the_search(drive):
     pytest.importorskip("rich", reason="rich is not installed")
-    given = ["--instance", "taillard:9:seeds=1,2", "--backend", "cpu", "--seconds", "0.1", "--progress"]
-    code, _, error = drive(*given, driver=driver_of("qap"))
+    arguments = ["--instance", "taillard:9:seeds=1,2", "--backend", "cpu", "--seconds", "0.1", "--progress"]
+    code, _, error = drive(*arguments, driver=driver_of("qap"))
     assert code == 0 and "searching" in error
 
 
@@ -361,14 +361,14 @@ SOLVERS = [
 
 @pytest.fixture
 def beside(drive, package, tmp_path, monkeypatch):
-    """Run a program twice with stand-ins for other solvers; returns its code, lines, errors and record."""
+    """Run a program twice with stand-ins for other solvers; return its code, lines, errors and record."""
     monkeypatch.setenv("PATH", str(tmp_path))
 
     def run(driver, arguments, modules):
         for module, code in modules.items():
             package(module, code)
-        given = [*arguments.split(), *CPU, "--peers", "--repeats", "2", "--record", tmp_path / "r.jsonl"]
-        code, said, error = drive(*given, driver=driver_of(driver))
+        words = [*arguments.split(), *CPU, "--peers", "--repeats", "2", "--record", tmp_path / "r.jsonl"]
+        code, said, error = drive(*words, driver=driver_of(driver))
         return code, said.splitlines(), error, lines(tmp_path / "r.jsonl")[0]
 
     return run
@@ -378,7 +378,7 @@ def beside(drive, package, tmp_path, monkeypatch):
     ("driver", "arguments", "module", "stand_in", "name"), SOLVERS, ids=[row[0] for row in SOLVERS]
 )
 def test_other_solvers_stand_in_a_table_and_in_the_record(beside, driver, arguments, module, stand_in, name):
-    code, said, error, found = beside(
+    code, said, error, record = beside(
         driver, arguments, {module: stand_in, "elkai": ELKAI.replace("shortest(self.rows)", "range(7)")}
     )
     assert (code, error) == (0, "")
@@ -387,14 +387,14 @@ def test_other_solvers_stand_in_a_table_and_in_the_record(beside, driver, argume
         re.search(rf"confirmed by the scorer and by (.+ and by )?{name}$", line) for line in said[own - 4 : own - 2]
     )
     assert said[own - 2].split() == ["solver", "cost", "proved", "time", "start-up", "to", "our", "cost", "timed"]
-    best = str(found["best_cost"])
+    best = str(record["best_cost"])
     assert said[own].split()[:4] == ["this", "search", best, "yes"]
     (peer,) = [line for line in said[own:] if line.startswith(name)]
     assert f" {best} " in peer and peer.split()[-1] == "warm"
-    recorded = {one["name"]: one for one in found["details"]["reference_solvers"]}
+    recorded = {one["name"]: one for one in record["details"]["reference_solvers"]}
     assert (recorded[name]["cost"], recorded[name]["proved"], recorded[name]["repetitions"]) == (int(best), True, 2)
-    assert found["verified"] and len(found["repetitions"]) == 2
-    assert name in found["details"]["verified_by"] and "elkai" not in found["details"]["verified_by"]
+    assert record["verified"] and len(record["repetitions"]) == 2
+    assert name in record["details"]["verified_by"] and "elkai" not in record["details"]["verified_by"]
     if driver == "exact":
         assert recorded["elkai"]["cost"] > int(best) and not recorded["elkai"]["proved"]
         assert recorded["concorde"]["cost"] is None and recorded["concorde"]["failure"].startswith("not found")

@@ -1,4 +1,4 @@
-"""`--mapping published` of the three tables: the suite's answers, cells in place of decisions, and what does not fit."""
+"""`--mapping published` of the three tables: the suite's answers, cells instead of decisions, and refusals."""
 
 import os
 
@@ -14,7 +14,7 @@ CELLS = {
     knapsack: (["--items", "20", "--capacity", "500", "--seed", "1"], 4 * 20 * 501),
     heldkarp: (["--instance", "uniform:9:seed=1"], 4 * 8 * 2**7),
 }
-"""Arguments of a program, and bytes of the cells of its table."""
+"""Arguments of a program, and bytes of its table's cells."""
 every_table = pytest.mark.parametrize("driver", CELLS, ids=lambda driver: driver.__name__.partition(".")[2])
 
 

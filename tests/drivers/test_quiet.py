@@ -1,4 +1,4 @@
-"""`--quiet`: results and errors, and nothing beside them; without it whatever there is to say, also in the next run."""
+"""`--quiet` prints only results and errors; the next run without it prints everything again."""
 
 import re
 
@@ -14,7 +14,6 @@ WALK = ("--instance", "uniform:9:seed=1", "--backend", "python", "--iterations",
 
 @pytest.fixture(autouse=True)
 def talkative():
-    """Leave this process as it was found."""
     yield
     messages.set_quiet(False)
 

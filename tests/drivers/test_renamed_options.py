@@ -18,7 +18,7 @@ PROGRAMS = {
     "--no-state": ["cluster.launch.slurm"],
     "--survive": ["cluster.launch.job"],
 }
-"""Programs that had each option by its old name."""
+"""Programs that had each option under its old name."""
 PARSERS = {"cluster.launch.slurm": slurm.parser, "cluster.launch.job": job.parser}
 LINES = [
     *(

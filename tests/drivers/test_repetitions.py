@@ -19,9 +19,9 @@ def device(index, kind="gpu", driver="550.54"):
 
 
 def repetitions(gathered, repeats=1, met=(0.0, 0.0)):
-    """Repetitions on the first of several ranks; `gathered` makes what all of them spent from what it spent.
+    """Repetitions on the first of several ranks; `gathered` makes all ranks' times from its times.
 
-    ``met`` are the seconds that its device has been in collectives, before a repetition and after it.
+    ``met`` has the seconds of its device in collectives, before a repetition and after it.
     """
     met = iter(met)
     backend = idle_backend(lambda: next(met))
@@ -35,7 +35,7 @@ def repetitions(gathered, repeats=1, met=(0.0, 0.0)):
 
 
 def of_ranks(*spent):
-    """Return the gathered data of ranks with these times and fractions of communication."""
+    """Gathered data of ranks with these times and fractions of communication."""
     return lambda own: [(RepetitionTimes(*times), share, own[2]) for times, share in spent]
 
 
@@ -58,7 +58,7 @@ def test_what_the_device_spent_in_collectives_is_communication():
 
 
 def test_parts_of_a_time_are_parts_of_one_ranks_time():
-    """The longest transfer and the longest kernel may be two ranks', and together longer than either ran."""
+    """The longest transfer and the longest kernel may be of different ranks, and longer together than either ran."""
     assert combine_rank_times([RepetitionTimes(2.0, 0.5, 1.0, 4.0)]) == (2.0, 0.5, 1.0, 4.0)
     times = combine_rank_times([RepetitionTimes(0.0, 0.9, 0.1, 1.0), RepetitionTimes(0.0, 0.1, 1.0, 1.2)])
     assert times.transfer_s + times.kernel_s <= times.running_s == 1.2
@@ -73,7 +73,7 @@ def test_a_rank_that_is_not_the_first_keeps_its_own_times():
 
 @pytest.mark.parametrize(("local_ranks", "hosts"), [([0], 1), ([0, 1, 2], 1), ([0, 1, 0, 1, 0], 3), (None, 1)])
 def test_a_run_over_several_hosts_says_so(local_ranks, hosts):
-    """Their cores together decide what is oversubscribed, and beside which published number of cores a run stands."""
+    """The cores of all hosts decide on oversubscription and on the published number of cores."""
     several = repetitions(lambda own: local_ranks, repeats=0)
     several.repeat()
     assert several.recorder.identified()["environment"]["host_count"] == hosts

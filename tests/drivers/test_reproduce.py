@@ -28,7 +28,7 @@ def out(tmp_path):
 
 @pytest.fixture
 def reproduce(tmp_path, out, undrawn):
-    """Reproduce a made-up paper in a separate folder; returns the exit code and the started commands."""
+    """Reproduce a made-up paper in a separate folder; return exit code and commands."""
 
     def run(*arguments, parts=(HILLS,), devices=MACHINE, command=None):
         started = []
@@ -40,12 +40,10 @@ def reproduce(tmp_path, out, undrawn):
 
 
 def page(folder):
-    """The report."""
     return (folder / "made-up.md").read_text()
 
 
 def headings(folder):
-    """The exhibits of the report."""
     return [line for line in page(folder).splitlines() if line.startswith(("## Table", "## Figure"))]
 
 
@@ -67,11 +65,11 @@ def test_every_run_is_made_once_recorded_and_shown_beside_the_published_figures(
     assert report.count("| 3.0 | 2.00 s") == 1
     assert "it counts sheep" in report
     assert "×2.00 over 2.00 s" in report
-    given = f"{tmp_path / 'made-up.toml'} --scale quick --out {out}"
-    assert f"\nMade by `python -m drivers.reproduce {given}`.\n" in report
+    arguments = f"{tmp_path / 'made-up.toml'} --scale quick --out {out}"
+    assert f"\nMade by `python -m drivers.reproduce {arguments}`.\n" in report
     before = files(out)
-    made = ["made-up-figure-3.png", "made-up-figure-3.svg", "made-up.jsonl", "made-up.md", "made-up.tex"]
-    assert sorted(before) == made
+    expected = ["made-up-figure-3.png", "made-up-figure-3.svg", "made-up.jsonl", "made-up.md", "made-up.tex"]
+    assert sorted(before) == expected
     assert [len(one.repetitions) for one in load(out / "made-up.jsonl")] == [2] * 4
     assert reproduce(parts=parts) == (0, [])
     assert "4 runs, 4 recorded already" in capsys.readouterr().out
@@ -142,7 +140,6 @@ def test_one_table_or_figure_is_run_alone_and_added_to_the_report(reproduce, out
 
 
 def rewritten(folder, change):
-    """Change every record."""
     records = folder / "made-up.jsonl"
     lines = [json.loads(line) for line in records.read_text().splitlines()]
     for one in lines:
@@ -170,8 +167,8 @@ def test_what_was_recorded_in_other_words_is_taken_and_no_failure(reproduce, out
     reproduce()
     report = page(out)
     rewritten(out, lambda record: record["details"]["options"].update(start="oneil2011"))  # the default, spelled out
-    told = [sys.executable, "-IS", "-c", f"print('2 of 2 repetitions are in {out / 'made-up.jsonl'} already')"]
-    assert reproduce(command=lambda case: told)[0] == 0
+    command = [sys.executable, "-IS", "-c", f"print('2 of 2 repetitions are in {out / 'made-up.jsonl'} already')"]
+    assert reproduce(command=lambda case: command)[0] == 0
     assert page(out) == report
 
 
@@ -286,9 +283,9 @@ MISTAKES = {
 @pytest.mark.parametrize(("arguments", "message"), MISTAKES.values(), ids=list(MISTAKES))
 def test_a_users_mistake_is_one_line_and_nothing_is_started(tmp_path, out, arguments, message):
     path, started = str(written(tmp_path, HILLS)), []
-    given = [path if argument == "PAPER" else argument for argument in arguments]
+    words = [path if argument == "PAPER" else argument for argument in arguments]
     with pytest.raises(UserError) as refusal, made_up_suite(*MACHINE, started=started):
-        main([*given, "--out", str(out)])
+        main([*words, "--out", str(out)])
     assert str(refusal.value).startswith(message)
     assert "\n" not in str(refusal.value)
     assert not started and files(out) == {}

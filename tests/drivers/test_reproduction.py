@@ -5,7 +5,7 @@ import json
 import pytest
 
 from drivers.experiments.presets.paper_plan import ReproductionChoice, map_rows, plan_reproduction
-from tests.drivers.made_up_paper import FIRST, HILLS, SECOND, device, here, paper_of
+from tests.drivers.made_up_paper import FIRST, HILLS, SECOND, device, machine_with, paper_of
 from tests.drivers.made_up_runs import processor
 
 CORE, CORES, GPU = device("cpu"), device("threads"), device("cuda")
@@ -13,20 +13,17 @@ ROW = f'rows = [{{ instance = "{FIRST}" }}]'
 
 
 def series(name, **said):
-    """The TOML of a series."""
     values = {"heading": name, **said}
     return f"[series.{name}]\n" + "".join(f"{key} = {toml(value)}\n" for key, value in values.items())
 
 
 def toml(value):
-    """A value in TOML, which writes all but tables as JSON does."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key} = {toml(one)}" for key, one in value.items()) + "}"
     return json.dumps(value)
 
 
 def table(names, *lines, workload="ihc", number="1", quick="{ amount = { climbers = 4 } }"):
-    """The TOML of a table."""
     said = [f'table = "{number}"', 'title = "t"', f'workload = "{workload}"', f"series = {toml(names)}"]
     return "[[exhibits]]\n" + "\n".join([*said, *(lines or [ROW]), f"quick = {quick}"]) + "\n"
 
@@ -45,12 +42,11 @@ def planned(tmp_path):
 
 
 def backends(plan):
-    """The backends of the runs, in the order in which they are made."""
     return [one.configuration.backend for one in plan.needed.values()]
 
 
-def told(plan):
-    """The runs in the order in which they are made: backend, ranks, and the arguments without the seed."""
+def runs_of(plan):
+    """Runs in order: backend, ranks, and arguments without the seed."""
     return [
         (one.configuration.backend, one.configuration.ranks, " ".join(one.arguments)) for one in plan.needed.values()
     ]
@@ -61,20 +57,20 @@ def told(plan):
 
 def test_a_series_runs_on_the_kind_that_it_prefers_of_those_that_are_here(planned):
     broken = device("cuda", usable=False, reason="no driver")
-    without_gpu = planned([HILLS], here(CORE, CORES, broken, device("opencl", index="1")))
+    without_gpu = planned([HILLS], machine_with(CORE, CORES, broken, device("opencl", index="1")))
     assert backends(without_gpu)[:3] == ["cpu", "threads", "opencl"]
     everywhere = series("all", kinds=["gpu", "cores"], everywhere=True)
-    assert backends(planned([everywhere, table(["all"])], here(CORE, CORES, GPU))) == ["cuda", "threads"]
+    assert backends(planned([everywhere, table(["all"])], machine_with(CORE, CORES, GPU))) == ["cuda", "threads"]
     on_opencl = series("cl", kinds=["gpu", "cores"], backends=["opencl"])
-    assert backends(planned([on_opencl, table(["cl"])], here(CORE, CORES, GPU, device("opencl")))) == ["opencl"]
+    assert backends(planned([on_opencl, table(["cl"])], machine_with(CORE, CORES, GPU, device("opencl")))) == ["opencl"]
 
 
 def test_neither_the_oracle_nor_what_repeats_another_backend_runs_without_being_named(planned):
     machine = [CORE, device("python"), CORES, device("joblib", same_as="threads")]
     parts = [series("all", everywhere=True), table(["all"])]
-    assert backends(planned(parts, here(*machine))) == ["cpu", "threads"]
-    assert backends(planned(parts, here(*machine, backends=["python", "joblib"]))) == ["python", "joblib"]
-    assert backends(planned(parts, here(CORE, device("joblib", same_as="threads")))) == ["cpu", "joblib"]
+    assert backends(planned(parts, machine_with(*machine))) == ["cpu", "threads"]
+    assert backends(planned(parts, machine_with(*machine, backends=["python", "joblib"]))) == ["python", "joblib"]
+    assert backends(planned(parts, machine_with(CORE, device("joblib", same_as="threads")))) == ["cpu", "joblib"]
 
 
 def test_columns_that_options_tell_are_run_each_once_and_as_the_scale_restricts_them(planned):
@@ -94,8 +90,8 @@ def test_columns_that_options_tell_are_run_each_once_and_as_the_scale_restricts_
         (", columns = { ants = [4], strategy = ['fine'] }", [(4, "fine")]),
     ]:
         quick = "{ amount = { iterations = 3 }" + restricted + "}"
-        plan = planned([ants, table(["ants"], *lines, workload="aco", quick=quick)], here(CORE))
-        assert told(plan) == [("cpu", 1, arguments.format(*one)) for one in expected]
+        plan = planned([ants, table(["ants"], *lines, workload="aco", quick=quick)], machine_with(CORE))
+        assert runs_of(plan) == [("cpu", 1, arguments.format(*one)) for one in expected]
 
 
 def test_rows_may_have_workloads_options_and_series_of_their_own(planned):
@@ -109,7 +105,7 @@ def test_rows_may_have_workloads_options_and_series_of_their_own(planned):
         series("other", kinds=["core"], rows=["a"]),
         table(["plain", "other"], f"rows = [{', '.join(rows)}]", quick="{}"),
     ]
-    assert told(planned(parts, here(CORE))) == [
+    assert runs_of(planned(parts, machine_with(CORE))) == [
         ("cpu", 1, "--items 5 --capacity 50 --class uncorrelated"),
         ("cpu", 1, f"--instance {FIRST}"),
         ("cpu", 1, f"--instance {SECOND}"),
@@ -119,7 +115,7 @@ def test_rows_may_have_workloads_options_and_series_of_their_own(planned):
 def test_flags_lists_and_files_are_written_as_the_driver_takes_them(planned):
     lcs = series("plain", kinds=["core"], options={"trace": False, "verify": True, "profile": False})
     rows = 'rows = [{ instance = "a", options = { text = ["ABC", "AC"] } }]'
-    assert told(planned([lcs, table(["plain"], rows, workload="lcs", quick="{}")], here(CORE))) == [
+    assert runs_of(planned([lcs, table(["plain"], rows, workload="lcs", quick="{}")], machine_with(CORE))) == [
         ("cpu", 1, "--no-trace --verify --text ABC AC")
     ]
 
@@ -128,22 +124,22 @@ def test_rows_told_by_processors_are_one_work_on_all_of_them(planned):
     rows = 'rows = [{ processors = "core:1" }, { processors = "gpu:1" }]'
     instance = f'options = {{ instance = "{FIRST}" }}'
     parts = [series("ranked", kinds=["core"], ranks=[2]), table(["core", "pruned", "ranked"], rows, instance)]
-    ran = [(backend, ranks) for backend, ranks, _ in told(planned(parts, here(CORE, GPU)))]
+    ran = [(backend, ranks) for backend, ranks, _ in runs_of(planned(parts, machine_with(CORE, GPU)))]
     assert ran == [("cpu", 1), ("cuda", 1), ("cpu", 2)]
 
 
 def test_seeds_of_one_instance_are_one_run_and_those_that_generate_one_are_one_each(planned):
     plain = series("plain", kinds=["core"])
     quick = "{ seeds = [3, 5], repeats = 4 }"
-    (one,) = planned([plain, table(["plain"], workload="aco", quick=quick)], here(CORE)).needed.values()
-    assert (one.seeds, one.command()[-11:-9], one.repeats) == ((3, 5), ["--seeds", "3,5"], 4)
+    (case,) = planned([plain, table(["plain"], workload="aco", quick=quick)], machine_with(CORE)).needed.values()
+    assert (case.seeds, case.command()[-11:-9], case.repeats) == ((3, 5), ["--seeds", "3,5"], 4)
     rows = 'rows = [{ instance = "a", options = { items = 5, capacity = 50 } }]'
-    plan = planned([plain, table(["plain"], rows, workload="knapsack", quick=quick)], here(CORE))
+    plan = planned([plain, table(["plain"], rows, workload="knapsack", quick=quick)], machine_with(CORE))
     assert [one.seeds for one in plan.needed.values()] == [(3,), (5,)]
 
 
 def test_repetitions_and_the_folder_of_instances_are_the_users(planned, tmp_path):
-    plan = planned([HILLS], here(CORE, CORES), repeats=9, data=str(tmp_path))
+    plan = planned([HILLS], machine_with(CORE, CORES), repeats=9, data=str(tmp_path))
     assert all(one.repeats == 9 for one in plan.needed.values())
     assert all(one.arguments[-2:] == ("--data", str(tmp_path)) for one in plan.needed.values())
 
@@ -159,25 +155,25 @@ RANKED = series("ranked", kinds=["core"], ranks=[2, 4, 8])
     [({"cores": 4}, [2, 4]), ({"cores": 4, "oversubscribe": True}, [2, 4, 8]), ({"cores": 8, "ranks": [1, 3]}, [3])],
 )
 def test_ranks_are_those_of_the_series_or_of_the_user_as_far_as_there_are_cores(planned, machine, ran):
-    plan = planned([RANKED, table(["core", "ranked"])], here(CORE, CORES, **machine))
-    assert [(backend, ranks) for backend, ranks, _ in told(plan)] == [("cpu", 1), *(("cpu", count) for count in ran)]
+    plan = planned([RANKED, table(["core", "ranked"])], machine_with(CORE, CORES, **machine))
+    assert [(backend, ranks) for backend, ranks, _ in runs_of(plan)] == [("cpu", 1), *(("cpu", count) for count in ran)]
     left_out = {("ranked, 8 ranks", "each rank needs a core, found 4 (--oversubscribe lets ranks share cores)")}
     assert set(plan.parts[0].missing()) == (left_out if ran == [2, 4] else set())
 
 
 def test_no_ranks_run_where_the_user_wants_none_or_mpi_is_missing(planned, monkeypatch):
     parts = [RANKED, table(["core", "ranked"])]
-    assert len(planned(parts, here(CORE, ranks=[])).needed) == 1
+    assert len(planned(parts, machine_with(CORE, ranks=[])).needed) == 1
     monkeypatch.setattr("drivers.experiments.presets.series.mpi_obstacle", lambda: "mpi4py is missing")
-    plan = planned(parts, here(CORE, cores=8))
+    plan = planned(parts, machine_with(CORE, cores=8))
     assert len(plan.needed) == 1
     assert plan.parts[0].missing() == [("ranked, 2, 4, 8 ranks", "mpi4py is missing")]
 
 
 def test_a_rank_of_a_series_for_gpus_has_a_gpu_of_its_own(planned):
     parts = [series("gpus", kinds=["gpu"], ranks=[2, 3]), table(["gpus"])]
-    plan = planned(parts, here(CORE, GPU, device("cuda", index="1")))
-    assert [(backend, ranks) for backend, ranks, _ in told(plan)] == [("cuda", 2)]
+    plan = planned(parts, machine_with(CORE, GPU, device("cuda", index="1")))
+    assert [(backend, ranks) for backend, ranks, _ in runs_of(plan)] == [("cuda", 2)]
     assert plan.parts[0].missing() == [("gpus, 3 ranks", "each rank needs a GPU, found 2 of cuda")]
 
 
@@ -190,24 +186,24 @@ def test_a_rank_of_a_series_for_gpus_has_a_gpu_of_its_own(planned):
     ],
 )
 def test_a_series_that_cannot_run_here_says_why(planned, said, why):
-    plan = planned([series("far", **said), table(["core", "far"])], here(CORE, CORES))
+    plan = planned([series("far", **said), table(["core", "far"])], machine_with(CORE, CORES))
     assert backends(plan) == ["cpu"]
     assert plan.parts[0].missing() == [("far", why)]
 
 
 def test_ranks_of_a_paper_share_every_run_out(planned):
-    (core, ranked) = told(planned([RANKED, table(["core", "ranked"])], here(CORE, cores=2)))
+    (core, ranked) = runs_of(planned([RANKED, table(["core", "ranked"])], machine_with(CORE, cores=2)))
     assert "--distribute" not in core[2]
     assert ranked == ("cpu", 2, f"--distribute always --climbers 4 --instance {FIRST}")
 
 
 def test_a_series_runs_on_parts_of_the_cores_and_on_all_of_them(planned):
     parts = [series("sweep", kinds=["core", "cores"], everywhere=True, cores=[1, 2, 4, 8]), table(["sweep"])]
-    plan = planned(parts, here(CORE, processor("threads", cores=4)))
+    plan = planned(parts, machine_with(CORE, processor("threads", cores=4)))
     assert [one.configuration.recorded for one in plan.needed.values()] == ["0", "1 of 4 cores", "2 of 4 cores", "0"]
     assert [one.configuration.cores for one in plan.needed.values()] == [None, 1, 2, None]
     assert "--cores 2" in " ".join([*plan.needed.values()][2].command())
-    assert len(planned(parts, here(CORES)).needed) == 1
+    assert len(planned(parts, machine_with(CORES)).needed) == 1
 
 
 # --- shared runs ---
@@ -216,7 +212,7 @@ def test_a_series_runs_on_parts_of_the_cores_and_on_all_of_them(planned):
 def test_exhibits_that_need_the_same_run_share_it(planned):
     again = HILLS.replace('table = "1"', 'table = "2"').replace("repeats = 2", "repeats = 5")
     drawn = '[[exhibits]]\nfigure = "1"\ntitle = "drawn"\nof = "1"\nplot = { measure = "speedup" }\n'
-    plan = planned([HILLS, again, drawn], here(CORE, CORES))
+    plan = planned([HILLS, again, drawn], machine_with(CORE, CORES))
     assert len(plan.needed) == 4
     assert [part.exhibit.name for part in plan.parts] == ["table 1", "table 2"]
     assert [*plan.parts[0].needs] == [*plan.parts[1].needs] == list(plan.needed)
@@ -230,7 +226,7 @@ def test_defaults_that_are_spelled_out_are_the_same_run_and_checks_are_added_to_
         series("peers", kinds=["core"], options={"peers": True}),
         table(["plain", "spelled", "peers"], 'options = { instance = "random:9" }', workload="lcs", quick="{}"),
     ]
-    (run,) = planned(parts, here(CORE)).needed.values()
+    (run,) = planned(parts, machine_with(CORE)).needed.values()
     assert run.arguments == ("--instance", "random:9", "--verify")
     assert run.peers
 
@@ -243,7 +239,6 @@ TWO_ROWS = f'rows = [{{ instance = "{FIRST}" }}, {{ instance = "{SECOND}" }}]'
 
 
 def drawing(row, number="2"):
-    """The TOML of a figure that draws a row of table 1."""
     plot = f'{{ measure = "seconds", over = "ants", row = "{row}" }}'
     return f'[[exhibits]]\nfigure = "{number}"\ntitle = "drawn"\nof = "1"\nplot = {plot}\n'
 
@@ -261,7 +256,7 @@ def test_a_figure_of_one_row_needs_that_row_although_the_scale_leaves_it_out(pla
     def instances(*wanted):
         chosen = ReproductionChoice("quick", tmp_path / "records.jsonl")
         exhibits = [exhibit for exhibit in paper.exhibits if exhibit.name in wanted]
-        plan = plan_reproduction(paper, exhibits, here(CORE), chosen)
+        plan = plan_reproduction(paper, exhibits, machine_with(CORE), chosen)
         return {one.task.problem.name for one in plan.needed.values()}
 
     assert instances("table 1") == instances("table 1", "figure 2") == instances("figure 3") == {FIRST}
@@ -278,7 +273,7 @@ def test_runs_shorter_than_the_papers_have_a_partner_of_a_quarter_of_their_lengt
     scales = "{ amount = { iterations = 20 } }"
     walk = series("walk", kinds=["core"])
     lines = [ROW, amount, f"standard = {scales}"]
-    plan = planned([walk, table(["walk"], *lines, workload="tsp", quick=scales)], here(CORE), scale)
+    plan = planned([walk, table(["walk"], *lines, workload="tsp", quick=scales)], machine_with(CORE), scale)
     asked = [one.asked.get("iterations") for one in plan.needed.values()]
     assert asked == lengths
 
@@ -288,7 +283,7 @@ def test_a_row_may_have_an_amount_of_its_own(planned):
     scale = f'{{ amount = {{ iterations = 20 }}, row_amounts = {{ "{FIRST}" = {{ iterations = 80 }} }} }}'
     lines = [rows, "amount = { iterations = 100 }", f"standard = {scale}"]
     walk = series("walk", kinds=["core"])
-    plan = planned([walk, table(["walk"], *lines, workload="tsp", quick=scale)], here(CORE), "standard")
+    plan = planned([walk, table(["walk"], *lines, workload="tsp", quick=scale)], machine_with(CORE), "standard")
     asked = [(one.task.problem.name, one.asked["iterations"]) for one in plan.needed.values()]
     assert asked == [(FIRST, 80), (FIRST, 20), (SECOND, 20), (SECOND, 5)]
 
@@ -306,7 +301,7 @@ def test_a_row_may_have_an_amount_of_its_own(planned):
 )
 def test_an_option_that_the_driver_refuses_is_a_reason_and_the_other_series_run(planned, options, why):
     wrong = series("wrong", kinds=["core"], options=options)
-    plan = planned([wrong, table(["core", "wrong"], quick="{}")], here(CORE))
+    plan = planned([wrong, table(["core", "wrong"], quick="{}")], machine_with(CORE))
     assert len(plan.needed) == 1
     ((what, reason),) = plan.parts[0].missing()
     assert what == f"{FIRST}: wrong"
@@ -327,7 +322,7 @@ HOST = {"walks": 3, "select": "host"}
 def test_what_every_device_would_refuse_is_a_reason_before_anything_starts(planned, workload, options, quick, reason):
     rows = ROW if workload == "ihc" else 'rows = [{ instance = "taillard:6:seeds=1,2" }]'
     wrong = series("wrong", kinds=["core"], options=options)
-    plan = planned([wrong, table(["wrong"], rows, workload=workload, quick=quick)], here(CORE))
+    plan = planned([wrong, table(["wrong"], rows, workload=workload, quick=quick)], machine_with(CORE))
     assert not plan.needed
     ((what, why),) = plan.parts[0].missing()
     assert what.endswith(": wrong") and why.startswith(reason)
@@ -335,7 +330,7 @@ def test_what_every_device_would_refuse_is_a_reason_before_anything_starts(plann
 
 def test_an_instance_that_is_not_at_hand_is_named_once_with_the_command_that_gets_it(planned):
     rows = f'rows = [{{ instance = "nowhere" }}, {{ instance = "{FIRST}" }}]'
-    plan = planned([table(["core", "pruned"], rows)], here(CORE, CORES))
+    plan = planned([table(["core", "pruned"], rows)], machine_with(CORE, CORES))
     assert len(plan.needed) == 2
     ((what, why),) = plan.parts[0].missing()
     assert what == "nowhere"
@@ -354,7 +349,7 @@ NUMBERED = (
 
 def test_a_row_whose_instance_the_paper_does_not_say_is_run_where_the_user_says_it(planned, tmp_path):
     parts = [table(["core"], NUMBERED, quick='{ rows = ["instance 1"] }')]
-    plan = planned(parts, here(CORE))
+    plan = planned(parts, machine_with(CORE))
     assert not plan.needed
     ((what, why),) = plan.parts[0].missing()
     assert (what, why) == ("1", "the paper does not name the instance; --row 1=SPEC sets it")
@@ -362,7 +357,7 @@ def test_a_row_whose_instance_the_paper_does_not_say_is_run_where_the_user_says_
     for name in ("2", "instance 2"):  # a row that the scale leaves out is wanted when it is named
         changed = map_rows(paper, {name: SECOND}, paper.exhibits)
         plan = plan_reproduction(
-            changed, changed.exhibits, here(CORE), ReproductionChoice("quick", tmp_path / "records.jsonl")
+            changed, changed.exhibits, machine_with(CORE), ReproductionChoice("quick", tmp_path / "records.jsonl")
         )
         (run,) = plan.needed.values()
         assert run.arguments[:2] == ("--scan", "full")

@@ -38,10 +38,10 @@ SAME = {
 }
 
 
-def both(name, given):
-    """The work as it is foretold, and as the search on the oracle says it."""
+def both(name, arguments):
+    """The estimated work, and the search's report on the reference interpreter."""
     workload = get_workload(name)
-    task = workload.load(workload_options(workload, given), 1)
+    task = workload.load(workload_options(workload, arguments), 1)
     search = workload.search(backends.create("python"), Solo(), task.problem, task.options)
     try:
         return estimate.planned_work(workload, task), workload.work(PreparedRun(*task, search, Solo()))
@@ -71,10 +71,10 @@ def test_what_depends_on_the_device_is_foretold_as_the_most_that_it_can_be(name,
 
 
 def test_a_climb_is_taken_to_make_as_many_steps_as_a_solution_has_elements():
-    given = ("--instance", "taillard:6:seeds=1,2", "--walks", "2", "--algorithm", "hill")
-    foretold, real = both("qap", given)
+    arguments = ("--instance", "taillard:6:seeds=1,2", "--walks", "2", "--algorithm", "hill")
+    foretold, real = both("qap", arguments)
     assert (foretold.amount, real.amount) == (2 * 6 * 15, 2 * 10_000 * 15)
-    foretold, _ = both("qap", (*given, "--iterations", "4"))
+    foretold, _ = both("qap", (*arguments, "--iterations", "4"))
     assert foretold.amount == 2 * 4 * 15
 
 
@@ -105,18 +105,18 @@ def test_a_device_takes_as_long_as_its_kind_and_its_ranks_say():
     assert [estimate.format_estimate(s) for s in (0.2, 119, 120, 8000)] == ["0 s", "119 s", "2.0 min", "2.2 h"]
 
 
-def made(kind="core", units=1, is_reference=False):
+def make_backend(kind="core", units=1, is_reference=False):
     return SimpleNamespace(device=SimpleNamespace(kind=kind, compute_units=units), is_reference=is_reference)
 
 
 @pytest.mark.parametrize(
     ("on_device", "ranks", "repetitions", "line"),
     [
-        (made(), 1, 1, "about 2.8 h on this device (10 T cells at some 1.0 G cells/s)"),
-        (made(), 5, 1, "about 33 min on 5 ranks with a device each (10 T cells at some 5.0 G cells/s)"),
-        (made("cores", 4), 1, 1, "about 42 min on this device (10 T cells at some 4.0 G cells/s)"),
-        (made("gpu", 100), 1, 1, None),
-        (made(is_reference=True), 1, 1, "about 32 years on this device (10 T cells at some 10 k cells/s)"),
+        (make_backend(), 1, 1, "about 2.8 h on this device (10 T cells at some 1.0 G cells/s)"),
+        (make_backend(), 5, 1, "about 33 min on 5 ranks with a device each (10 T cells at some 5.0 G cells/s)"),
+        (make_backend("cores", 4), 1, 1, "about 42 min on this device (10 T cells at some 4.0 G cells/s)"),
+        (make_backend("gpu", 100), 1, 1, None),
+        (make_backend(is_reference=True), 1, 1, "about 32 years on this device (10 T cells at some 10 k cells/s)"),
     ],
 )
 def test_a_run_beyond_ten_minutes_is_foretold(on_device, ranks, repetitions, line):
@@ -124,9 +124,9 @@ def test_a_run_beyond_ten_minutes_is_foretold(on_device, ranks, repetitions, lin
 
 
 def test_an_upper_bound_is_called_so_and_no_number_is_too_large():
-    said = run_time_message(RepetitionWork(10**13, "cells", 1e9, at_most=True), made(), 1, 1)
+    said = run_time_message(RepetitionWork(10**13, "cells", 1e9, at_most=True), make_backend(), 1, 1)
     assert said == "at most about 2.8 h on this device (at most 10 T cells at some 1.0 G cells/s)"
-    assert "e" in run_time_message(RepetitionWork(10**400, "moves", 1e9), made(), 1, 1)
+    assert "e" in run_time_message(RepetitionWork(10**400, "moves", 1e9), make_backend(), 1, 1)
 
 
 DRIVER = ihc

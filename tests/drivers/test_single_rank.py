@@ -27,15 +27,15 @@ ANTS = ("aco", "--instance", "uniform:12:seed=1", "--ants", "6", "--iterations",
 
 
 def repeated(arguments, size, verdicts, record, repeats=1):
-    """Return the record of a run over thread ranks with these successive outcomes of rehearsals."""
+    """Record of a run over thread ranks with these successive outcomes of rehearsals."""
     workload = get_workload(arguments[0])
     words = [*arguments[1:], "--backend", "cpu", "--no-progress", "--repeats", str(repeats), "--record", str(record)]
 
     def act(ranks):
         timed, backend = TimedCommunicator(ranks), twin(CpuBackend(CpuBackend.devices()[0]))
         task = workload.load(parse_options(workload, "", words), size)
-        made = workload.search(backend, timed, task.problem, task.options)
-        run = PreparedRun(task.options, task.problem, task.source, made, timed)
+        search = workload.search(backend, timed, task.problem, task.options)
+        run = PreparedRun(task.options, task.problem, task.source, search, timed)
         sharing = ParallelBenefitCheck(
             workload, run, lambda: workload.search(backend, Solo(), task.problem, task.options)
         )
@@ -51,8 +51,8 @@ def repeated(arguments, size, verdicts, record, repeats=1):
             sharing.decide(None)
 
     assert on_ranks(size, act) == [0] * size
-    (found,) = load(str(record))
-    return found
+    (line,) = load(str(record))
+    return line
 
 
 @pytest.fixture(autouse=True)
@@ -93,7 +93,7 @@ def clock(monkeypatch):
 
 
 class Asked:
-    """A decision that is always the same, and when it was asked for."""
+    """A constant decision, and the times of requests for it."""
 
     def __init__(self, clock, may_change=True):
         self.clock, self.asked, self.ranks, self.may_change = clock, [], Solo(), may_change
@@ -105,8 +105,6 @@ class Asked:
 
 
 def worked(clock, seconds):
-    """Work for some seconds, and ask the checkpointer after each."""
-
     def once(run):
         earlier = take_checkpoint(run.checkpointer, lambda state: [CheckpointArray("done", np.int64, ())])
         done = 0 if earlier is None else int(earlier["done"])

@@ -20,7 +20,6 @@ TABLES = {
     "knapsack": "--items 2500 --capacity 1000000 --seed 1",
     "heldkarp": "--instance uniform:23:seed=1",
 }
-"""Work of a second or so of a core, by driver."""
 every_table = pytest.mark.parametrize("driver", TABLES)
 one_table_quickly = pytest.mark.parametrize(
     "driver", [name if name == "lcs" else pytest.param(name, marks=pytest.mark.long) for name in TABLES]
@@ -33,19 +32,17 @@ def arguments(driver, *more):
 
 @pytest.fixture
 def hash_of(capsys):
-    """Run a driver in this process to its end; returns the hash."""
-
     def run(driver, *more):
         assert run_driver(driver_of(driver).main, arguments(driver, *more)) == 0
-        (found,) = re.findall(r"hash ([0-9a-f]{16})", capsys.readouterr().out)
-        return found
+        (digest,) = re.findall(r"hash ([0-9a-f]{16})", capsys.readouterr().out)
+        return digest
 
     return run
 
 
 @pytest.fixture
 def ended(environment):
-    """Start a run and send it a signal some seconds after its first checkpoint; returns the process that ended."""
+    """Start a run and send it a signal some seconds after its first checkpoint; return the ended process."""
 
     def run(driver, state, number, *more, seconds=0.0):
         command = [sys.executable, "-m", f"drivers.{driver}", *arguments(driver, "--checkpoint", state, *more)]

@@ -106,6 +106,6 @@ def test_a_search_has_the_hash_of_its_driver(drive, name):
     driver, *arguments = kind.command.split()
     code, said, error = drive(*arguments, "--backend", "cpu", driver=driver_of(driver))
     assert code == 0, error
-    outcome = kind.made(CpuBackend(CpuBackend.devices()[0]), Solo()).run(kind.stop)
+    outcome = kind.make(CpuBackend(CpuBackend.devices()[0]), Solo()).run(kind.stop)
     assert re.search(r"hash ([0-9a-f]{16}) of", said)[1] == outcome.hash
     assert re.search(rf"\b{outcome.cost}\b", said)

@@ -14,7 +14,6 @@ def qap():
 
 @pytest.fixture(scope="module")
 def scope(qap, tmp_path_factory):
-    """Names for the cases; files that a case writes go to a separate folder."""
     return {"ok": ok, "q": qap, "small": SMALL, "out": tmp_path_factory.mktemp("out")}
 
 

@@ -18,7 +18,6 @@ from tests.hosts.profiles import PROFILES, profile
 
 
 def main() -> int:
-    """Start the hosts, run the command, end them; returns its exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.hosts", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

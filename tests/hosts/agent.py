@@ -1,11 +1,10 @@
 """Run a command in a host, as `ssh` would: Open MPI's launch agent, also used by `Hosts.run`.
 
-python -S agent.py FOLDER HOST WORDS...             words of a shell's command, in a plain login's environment
-python -S agent.py --exactly FOLDER HOST WORDS...   a command, in this process's environment and folder
+    python -S agent.py FOLDER HOST WORDS...             words of a shell's command, in a plain login's environment
+    python -S agent.py --exactly FOLDER HOST WORDS...   a command, in this process's environment and folder
 
-The host's first process (`host.py`) listens at the socket HOST.socket in FOLDER. It is a file and not an address, so
-that the caller may be in another host: `nsenter` cannot enter another host, since a process may only enter a process
-space below the present one.
+The host's first process (`host.py`) listens at the socket HOST.socket in FOLDER, a file that callers in other hosts
+see too. `nsenter` cannot enter another host, only a process space below the present one.
 """
 
 import json
@@ -20,7 +19,6 @@ LOGIN = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
 
 
 def main() -> int:
-    """Send the command and the three streams, wait, and return its exit code."""
     words = sys.argv[1:]
     exactly = words[0] == "--exactly"
     folder, host, *command = words[exactly:]

@@ -13,7 +13,6 @@ from tests.hosts.slurm import obstacle as obstacle_to_slurm
 
 @pytest.fixture(scope="session")
 def hosts_can_be():
-    """Skip what needs hosts where there can be none."""
     why_not = obstacle()
     if why_not is not None:
         pytest.skip(why_not)
@@ -23,7 +22,6 @@ def hosts_can_be():
 
 @pytest.fixture
 def hosts(hosts_can_be, tmp_path):
-    """Make hosts: ``hosts("cow", 3)``; they see the test's folder, and are ended with the test."""
     with ExitStack() as ended:
         yield lambda network, count: ended.enter_context(Hosts(profile(network), count, shared=[tmp_path]))
 

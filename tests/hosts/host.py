@@ -1,14 +1,12 @@
 """The first process of a host: sets up its name spaces, starts commands, and ends them all at its end.
 
-python -S host.py INDEX ADDRESS CONTROL SHARED...    under `unshare --net --uts --pid --ipc --mount --fork`
+    python -S host.py INDEX ADDRESS CONTROL SHARED...    under `unshare --net --uts --pid --ipc --mount --fork`
 
 It gives the host its name, separate /proc, /tmp and /dev/shm, and a network device connected only to the wire; the
-device's file descriptor goes to CONTROL, a socket, and so does the process's number outside. SHARED folders are seen by
-all hosts, as over a network file system, although they may lie below /tmp. From then on it acts as the host's sshd: a
-client of the Unix socket at ADDRESS (`agent.py`) sends a command with its three streams, and receives its exit code.
-
-It ends when CONTROL is closed, also by the end of its owner; the system then kills all processes in its process space.
-It imports only the standard library, for a fast start.
+device's file descriptor goes to CONTROL, a socket, and so does the process's number outside. All hosts see SHARED
+folders, even below /tmp. It then acts as the host's sshd: a client of the Unix socket at ADDRESS (`agent.py`) sends a
+command with its three streams, and receives its exit code. It ends when CONTROL is closed, also by its owner's end; the
+system then kills its process space. It imports only the standard library, for a fast start.
 """
 
 import array
@@ -38,14 +36,13 @@ MS_BIND = 0x1000
 
 
 def mounted(source: str, target: str, kind: str, flags: int = 0) -> None:
-    """Mount something in this host alone."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.mount(source.encode(), target.encode(), kind.encode(), ctypes.c_ulong(flags), None):
         raise OSError(ctypes.get_errno(), f"mount {source} on {target}")
 
 
 def own_folders(name: str, shared: list[str]) -> None:
-    """Mount /proc, /tmp and /dev/shm of this host, where the shared folders stay in sight, and its names of hosts."""
+    """Mount /proc, /tmp and /dev/shm of this host, with the shared folders, and its names of hosts."""
     kept = [(folder, os.open(folder, os.O_PATH)) for folder in shared]
     mounted("proc", "/proc", "proc")
     for folder in ("/tmp", "/dev/shm"):
@@ -61,7 +58,7 @@ def own_folders(name: str, shared: list[str]) -> None:
 
 
 def device_up(name: str, index: int | None) -> None:
-    """Give a network device the address of this host, unless it has one, and switch it on."""
+    """Give a network device this host's address, unless it has one, and switch it on."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
 
         def set_to(request: int, value: bytes) -> None:
@@ -75,7 +72,7 @@ def device_up(name: str, index: int | None) -> None:
 
 
 def network(index: int) -> int:
-    """This host's two devices; returns the end of the second one that the wire reads and writes."""
+    """Make this host's two devices; return the end of the second one, for the wire."""
     device_up("lo", None)
     tun = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
     fcntl.ioctl(tun, TUNSETIFF, struct.pack("16sH22x", DEVICE.encode(), IFF_TUN | IFF_NO_PI | IFF_VNET_HDR))
@@ -85,7 +82,6 @@ def network(index: int) -> int:
 
 
 def started(request: dict, streams: list[int]) -> int:
-    """Start a command in a separate session; returns its process."""
     process = os.fork()
     if process:
         return process
@@ -109,7 +105,6 @@ class Commands:
         self.callers: dict[int, socket.socket] = {}
 
     def accept(self, caller: socket.socket) -> None:
-        """Start what a caller asks for."""
         caller.set_inheritable(False)
         message, streams, _, _ = socket.recv_fds(caller, MOST_REQUEST, 3)
         self.callers[started(json.loads(message), streams)] = caller
@@ -143,7 +138,6 @@ class Commands:
 
 
 def serve(listener: socket.socket, control: socket.socket) -> None:
-    """Start commands until the control socket is closed."""
     wake, woken = socket.socketpair()
     for end in (wake, woken):
         end.setblocking(False)
@@ -166,7 +160,6 @@ def serve(listener: socket.socket, control: socket.socket) -> None:
 
 
 def main() -> None:
-    """Set this host up, say that it is there, and serve."""
     index, address, control_number, *shared = sys.argv[1:]
     number = int(os.readlink("/proc/self"))
     control = socket.socket(fileno=int(control_number))

@@ -2,9 +2,8 @@
 
 A host has a separate network, name, process space, shared memory, /tmp and /dev/shm; the checkout, `.venv` and the
 caches are shared, as over a network file system. Ranks of two hosts cannot share memory
-(`cluster.mpi.communicator.host_name`), and communicate over TCP through `wire.c`, on every kernel: many machines, CI's
-too, have a kernel without `tc netem`. It needs root, /dev/net/tun, gcc and util-linux' `unshare`; neither iproute2 nor
-ssh.
+(`cluster.mpi.communicator.host_name`), and communicate over TCP through `wire.c`, also on kernels without `tc netem`.
+It needs root, /dev/net/tun, gcc and util-linux' `unshare`; neither iproute2 nor ssh.
 
     with Hosts(profile("cow"), 4) as hosts:
         done = hosts.mpirun(8, "-m", "drivers.ppp", "--walks", "1")
@@ -35,7 +34,6 @@ ROOT = HERE.parents[1]
 NAMESPACES = ("--net", "--uts", "--pid", "--ipc", "--mount")
 START_S = 20.0
 OWN = (Path("/tmp"), Path("/dev/shm"))
-"""Of which every host has its own."""
 HANDED_ON = ("PYTHONPATH", "TSPLIB_DIR", "HOME")
 """Environment variables for ranks that Open MPI does not pass itself."""
 LAUNCHERS = ("OMPI_COMM", "PMI_", "PMIX_", "PRTE_")
@@ -50,7 +48,7 @@ OVER_THE_WIRE = {
 
 
 def obstacle() -> str | None:
-    """Why there can be no hosts here; None: there can."""
+    """Reason against hosts here, or None."""
     if sys.platform != "linux":
         return "hosts are Linux' name spaces"
     if os.geteuid():
@@ -63,26 +61,16 @@ def obstacle() -> str | None:
 
 
 def _refused() -> str | None:
-    """Return the system's refusal of new name spaces; None if it allows them."""
+    """The system's refusal of new name spaces, or None."""
     tried = subprocess.run(["unshare", *NAMESPACES, "true"], capture_output=True, text=True)
     return f"no name spaces: {tried.stderr.strip()}" if tried.returncode else None
 
 
 class Hosts:
-    """Hosts on a network; a context manager that ends all their processes.
+    """Hosts on a network, called host1, host2, ...; a context manager that ends all their processes.
 
-    They also end when this process is killed: hosts and wire end when their sockets are closed.
-
-    Parameters
-    ----------
-    profile
-        The network.
-    count
-        Number of hosts; they are called host1, host2, ...
-    shared
-        Folders below /tmp or /dev/shm that all hosts share, such as a test's; checkout and environment are always
-        shared.
-
+    They also end when this process is killed: hosts and wire end when their sockets are closed. ``shared`` are folders
+    below /tmp or /dev/shm that all hosts share, such as a test's; checkout and environment are always shared.
     """
 
     def __init__(self, profile: Profile, count: int, shared: Iterable[Path] = ()) -> None:
@@ -136,7 +124,6 @@ class Hosts:
             )
 
     def close(self) -> None:
-        """End all hosts and the wire."""
         for control in self.controls:
             control.close()
         for process in self.processes:
@@ -146,44 +133,33 @@ class Hosts:
         shutil.rmtree(self.folder)
 
     def name(self, host: int) -> str:
-        """Return the name of a host: host1 is the one with index 0."""
         return f"host{host + 1}"
 
     def command(self, host: int, command: Sequence[object]) -> list[str]:
-        """The command, as arguments of a process here, that runs a command in a host."""
         agent = [sys.executable, "-S", HERE / "agent.py", "--exactly", self.folder, self.name(host)]
         return [*map(str, [*agent, *command])]
 
     def run(self, host: int, command: Sequence[object], **more: Any) -> subprocess.CompletedProcess[str]:
-        """Run a command in a host, in this process's environment and folder, and wait for its end.
+        """Run a command in a host, by its index, in this process's environment and folder, and wait for its end.
 
-        Parameters
-        ----------
-        host
-            Its index, from 0.
-        command
-            The command.
-        more
-            As for `subprocess.run`; output is captured as text unless they say otherwise.
-
+        ``more`` is as for `subprocess.run`; output is captured as text by default.
         """
         settings = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "timeout": 200} | more
         return subprocess.run(self.command(host, command), check=False, **settings)
 
     def start(self, host: int, command: Sequence[object], **more: Any) -> subprocess.Popen[str]:
-        """Start a command in a host, as `run` does, without waiting; who terminates the process ends the command."""
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         settings = {"stdin": subprocess.DEVNULL, "text": True} | pipes | more
         return subprocess.Popen(self.command(host, command), **settings)
 
     def environment(self, more: Mapping[str, str] = {}) -> dict[str, str]:
-        """The environment of a launcher on these hosts, to which it says how ranks get there."""
+        """Environment of a launcher on these hosts, with the way to start ranks."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith(LAUNCHERS)}
         agent = {"PRTE_MCA_plm_ssh_agent": f"{sys.executable} -S {HERE / 'agent.py'} {self.folder}"}
         return kept | {"PYTHONPATH": str(ROOT)} | OVER_THE_WIRE | agent | dict(more)
 
     def mpirun_command(self, ranks: int, *arguments: object) -> list[str]:
-        """Return the `mpirun` command of a Python program on ``ranks`` ranks, assigned to the hosts in turn."""
+        """`mpirun` command of a Python program on ``ranks`` ranks, assigned to the hosts in turn."""
         beside = Path(sys.executable).with_name("mpirun")
         slots = -(-ranks // self.count)
         where = ",".join(f"{self.name(host)}:{slots}" for host in range(self.count))
@@ -196,7 +172,6 @@ class Hosts:
         return self.run(0, self.mpirun_command(ranks, *arguments), **{"env": self.environment(), "cwd": ROOT} | more)
 
     def start_mpirun(self, ranks: int, *arguments: object, **more: Any) -> subprocess.Popen[str]:
-        """Start what `mpirun` runs, without waiting."""
         return self.start(0, self.mpirun_command(ranks, *arguments), **{"env": self.environment(), "cwd": ROOT} | more)
 
     def cut(self, host: int) -> None:
@@ -204,7 +179,6 @@ class Hosts:
         self._carry(host, False)
 
     def mend(self, host: int) -> None:
-        """Put a host's cable back."""
         self._carry(host, True)
 
     def _carry(self, host: int, carrier: bool) -> None:
@@ -213,7 +187,7 @@ class Hosts:
         self.wire.carry(host, carrier)
 
     def running(self, host: int) -> list[str]:
-        """Return the command lines of all processes in a host, except its first one and the caller."""
+        """Command lines of all processes in a host, except its first one and the caller."""
         listed = self.run(host, [sys.executable, "-S", "-c", LISTING])
         return listed.stdout.splitlines()
 

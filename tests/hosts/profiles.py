@@ -1,7 +1,7 @@
-"""Networks as data: what lies between the hosts of a test.
+"""Networks between the hosts of a test, as data.
 
-Times are round trips, as `ping` shows them and as Grid'5000 states its own between sites (5 to 20 ms); a packet takes half
-of one. Rates are those of a host's line in each direction, Ethernet's headers included.
+Times are round trips, as `ping` and Grid'5000 state them (5 to 20 ms between sites); a packet takes half of one. Rates
+are of a host's line in each direction, with Ethernet's headers.
 """
 
 from __future__ import annotations
@@ -12,19 +12,10 @@ MS, GBIT = 1e-3, 1e9
 
 
 class Profile(NamedTuple):
-    """A network: one or more sites, hosts at each of them, a line from every host.
+    """A network: sites with hosts, and a line from every host.
 
-    Attributes
-    ----------
-    name : str
-        Name in tests and on the command line.
-    round_trip_s : float
-        Between two hosts of a site.
-    bits_per_s : float
-        Bandwidth of a host's line, in each direction.
-    between_sites_s : tuple of tuple of float
-        Round trips between sites, row by row; one site has one row.
-
+    `round_trip_s` is between two hosts of a site, `bits_per_s` the bandwidth of a host's line in each direction, and
+    `between_sites_s` has the round trips between sites, row by row.
     """
 
     name: str
@@ -33,11 +24,10 @@ class Profile(NamedTuple):
     between_sites_s: tuple[tuple[float, ...], ...] = ((0.0,),)
 
     def site(self, host: int, count: int) -> int:
-        """Return the site of a host: neighbours share a site, and sizes of sites differ by at most one host."""
+        """Site of a host: neighbours share a site, and sizes of sites differ by at most one host."""
         return host * len(self.between_sites_s) // count
 
     def round_trips(self, count: int) -> list[list[float]]:
-        """Return the seconds between each pair of ``count`` hosts."""
         sites = [self.site(host, count) for host in range(count)]
         return [[self.between_sites_s[a][b] if a != b else self.round_trip_s for b in sites] for a in sites]
 
@@ -51,11 +41,11 @@ FURTHEST_MS = (
     (17, 14, 12, 10, 8, 0, 7),
     (20, 18, 16, 14, 12, 7, 0),
 )
-"""Seven sites along a line across a country, the outermost 20 ms apart: the range that Grid'5000 states."""
+"""Seven sites along a line across a country, the outermost 20 ms apart as in Grid'5000."""
 
 
 def grid(sites: int) -> Profile:
-    """Return the first ``sites`` of the seven sites; inside a site it is `cow`."""
+    """The first ``sites`` of seven sites, each like `cow`."""
     apart = tuple(tuple(ms * MS for ms in row[:sites]) for row in FURTHEST_MS[:sites])
     return Profile(f"grid{sites}", 0.1 * MS, 1 * GBIT, apart)
 
@@ -71,14 +61,7 @@ PROFILES = {
 
 
 def profile(name: str) -> Profile:
-    """The network of a name; `grid` has three sites, `grid2` to `grid7` have as many as they say.
-
-    Raises
-    ------
-    ValueError
-        There is none of that name.
-
-    """
+    """The network of a name; `grid` has three sites, `grid2` to `grid7` their number. ValueError for other names."""
     chosen = PROFILES.get("grid3" if name == "grid" else name)
     if chosen is None:
         raise ValueError(f"network {name!r}: expected one of {', '.join(PROFILES)}, grid")

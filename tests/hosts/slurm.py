@@ -2,8 +2,7 @@
 
 Debian's `slurm-wlm` runs here without cgroups, systemd or munge: processes are found by their group, tasks are not
 bound, and users are not authenticated (`auth/none`). Its `srun --mpi=pmix` also needs Debian's libpmix2, which pip's
-Open MPI does not contain as a separate library; `mpirun` in an allocation starts its daemons through `srun` and
-needs neither.
+Open MPI lacks as a separate library; `mpirun` in an allocation starts its daemons through `srun` and needs neither.
 """
 
 from __future__ import annotations
@@ -52,22 +51,13 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE OverTimeLimit=0 State=U
 
 
 def obstacle() -> str | None:
-    """Why there can be no Slurm here; None: there can, where there are hosts."""
+    """Reason against Slurm here, or None if it can run on hosts."""
     missing = [name for name in PROGRAMS if shutil.which(name) is None]
     return f"Slurm is not here (Debian: slurm-wlm): no {', '.join(missing)}" if missing else None
 
 
 class Slurm:
-    """A cluster under Slurm; its daemons end with the hosts.
-
-    Parameters
-    ----------
-    hosts
-        The started hosts, which are its nodes.
-    cores
-        Cores of each node in the configuration.
-
-    """
+    """A cluster under Slurm with these hosts as nodes of ``cores`` cores; its daemons end with the hosts."""
 
     def __init__(self, hosts: Hosts, cores: int = 2) -> None:
         self.hosts = hosts
@@ -77,9 +67,9 @@ class Slurm:
         path.write_text(
             CONFIGURATION.format(first=hosts.name(0), folder=self.folder, count=hosts.count, cores=cores).lstrip()
         )
-        # No launch agent: Open MPI has to find Slurm's own way from node to node.
-        given = {name: value for name, value in hosts.environment().items() if "plm_ssh" not in name}
-        self.environment = given | {"SLURM_CONF": str(path)}
+        # No launch agent: Open MPI must find Slurm's way between nodes.
+        variables = {name: value for name, value in hosts.environment().items() if "plm_ssh" not in name}
+        self.environment = variables | {"SLURM_CONF": str(path)}
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": self.environment}
         self.daemons = [hosts.start(0, ["slurmctld", "-D"], **quiet)]
         for host in range(hosts.count):
@@ -88,7 +78,6 @@ class Slurm:
         self._wait()
 
     def _wait(self) -> None:
-        """Wait until all nodes are idle."""
         until = time.monotonic() + READY_S
         while self.run("sinfo", "--noheader", "--format=%T %D").stdout.split() != ["idle", str(self.hosts.count)]:
             if time.monotonic() > until:
@@ -97,30 +86,15 @@ class Slurm:
             time.sleep(LOOK_S)
 
     def run(self, *command: object, **more: Any) -> subprocess.CompletedProcess[str]:
-        """Run a command on the first node; `more` is as for `Hosts.run`."""
         return self.hosts.run(0, command, **{"env": self.environment} | more)
 
     def submit(
         self, script: str, *options: object, longest_s: float = 200.0, **more: Any
     ) -> subprocess.CompletedProcess[str]:
-        """Submit a batch script and wait for its end.
+        """Submit a batch script and wait at most ``longest_s`` seconds for its end, including the wait for nodes.
 
-        Parameters
-        ----------
-        script
-            Its text, with its `#SBATCH` lines.
-        options
-            Options of `sbatch`, which override the script's.
-        longest_s
-            Longest duration of the job in seconds, including the wait for its nodes.
-        more
-            As for `Hosts.run`, such as `cwd`, where the job runs.
-
-        Returns
-        -------
-        CompletedProcess
-            `returncode` is the job's, `stdout` its output on both streams, `stderr` that of `sbatch`.
-
+        ``options`` of `sbatch` override the script's `#SBATCH` lines; ``more`` is as for `Hosts.run`. Returns the job's
+        `returncode`, its output on both streams as `stdout`, and `sbatch`'s `stderr`.
         """
         number = len(os.listdir(self.folder))
         path, said = self.folder / f"job-{number}.sh", self.folder / f"job-{number}.out"
@@ -132,7 +106,7 @@ class Slurm:
         return done
 
     def _exit_code(self, job: str, until: float) -> int:
-        """Wait for a job's end (`sbatch --wait` asks more and more seldom)."""
+        """Wait for a job's end (`sbatch --wait` polls more and more rarely)."""
         while time.monotonic() < until:
             shown = self.run("scontrol", "--oneliner", "show", "job", job).stdout
             facts = dict(word.partition("=")[::2] for word in shown.split())
@@ -143,7 +117,6 @@ class Slurm:
         raise TimeoutError(f"job {job} goes on: {shown}")
 
     def close(self) -> None:
-        """End the daemons."""
         for daemon in self.daemons:
             daemon.terminate()
         for daemon in self.daemons:

@@ -24,7 +24,7 @@ print(time.perf_counter() - began)
 
 
 def test_ranks_know_that_their_hosts_are_different_ones(hosts_can_be, environment):
-    """On the command line: a program runs on the first host, and ranks on all."""
+    """A program runs on the first host, and ranks on all."""
     words = ["-m", "tests.hosts", "cow", "3", "--slots", "2", "--", "mpirun", "-n", "6", "python", "-c", WHO]
     there = environment | {"PATH": f"{Path(sys.executable).parent}:{environment['PATH']}"}
     there.pop("TSPLIB_DIR", None)
@@ -50,8 +50,8 @@ def test_a_record_from_the_command_line_names_the_network_and_the_machine(hosts_
 
 @pytest.mark.parametrize("network", PROFILES)
 def test_a_round_trip_takes_what_the_profile_states(network, hosts):
-    """A host connects to a port without a listener on another host."""
+    """By a connection to a port without a listener on another host."""
     two, stated_s = hosts(network, 2), profile(network).round_trips(2)[0][1]
     asked = [sys.executable, "-S", "-c", REACH, two.name(1)]
-    # The wire takes its own 2 x 22 us off what packets wait. Some packets find a busy machine idle.
+    # The wire subtracts its own 2 x 22 us from delays. Some packets find a busy machine idle.
     assert stated_s - 45e-6 < min(float(two.run(0, asked).stdout) for _ in range(10)) < stated_s + 5e-3

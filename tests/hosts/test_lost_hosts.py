@@ -1,4 +1,4 @@
-"""A host that is cut off while ranks work ends the job: in time, with one line, a code, no process left, no lost record."""
+"""A host that is cut off from working ranks ends the job: in time, with one line and exit code, without losses."""
 
 import json
 import re
@@ -11,13 +11,13 @@ from tests.hosts.test_workloads import RUNS
 
 pytestmark = pytest.mark.long
 STATED_S = 15.0
-"""From the cut until `mpirun` ends."""
+"""Limit from the cut until `mpirun` ends."""
 EVERYWHERE_S = 30.0
-"""Until no process of the job is left on any host, the one that is cut off too."""
+"""Limit until no process of the job is left on any host, including the lost one."""
 STARTED_S = 60.0
 PAUSE_S = 0.2
 WORKS_S = 5.0
-"""After its start a rank has compiled and works, or does so a little later: the end is the same."""
+"""Seconds until a rank has compiled and works; later is fine too."""
 EARLY = {"PRTE_MCA_oob_tcp_keepalive_time": "1", "PRTE_MCA_oob_tcp_keepalive_probes": "10"}
 LONG = {
     "ppp": "--walks 1 --iterations 10000000",
@@ -39,7 +39,6 @@ class Job:
             self.process = hosts.start_mpirun(ranks, *arguments, env=hosts.environment(more), **streams)
 
     def until(self, condition):
-        """Wait for something that the run brings about."""
         began = time.monotonic()
         while not condition():
             assert self.process.poll() is None, self.errors()
@@ -47,7 +46,7 @@ class Job:
             time.sleep(PAUSE_S)
 
     def end(self):
-        """Wait for its end; returns the seconds until `mpirun` has, and until no host has a process of it."""
+        """Wait; return the seconds until `mpirun` ends, and until no host has a process of it."""
         began = time.monotonic()
         self.process.wait(EVERYWHERE_S)
         ended = time.monotonic() - began
@@ -57,7 +56,6 @@ class Job:
         return ended
 
     def errors(self):
-        """Return its output without results."""
         return self.said[1].read_text()
 
 
@@ -66,7 +64,7 @@ def words_for(name, arguments):
 
 
 def ends_well(job, cut, lost):
-    """Cut a host off, and hold the end of the job to what is promised; returns what it said."""
+    """Cut a host off, check the job's end, and return its output."""
     job.hosts.cut(cut)
     assert job.end() < STATED_S
     assert job.process.returncode not in (0, None)

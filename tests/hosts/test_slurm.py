@@ -17,7 +17,6 @@ BATCH = """#!/bin/sh
 
 
 def in_allocation(*words):
-    """A batch script that starts a Python program on all ranks of its allocation."""
     return BATCH.format(command=subprocess.list2cmdline(["exec", "mpirun", sys.executable, *words]))
 
 

@@ -14,13 +14,11 @@ SMALL_KB = 16
 
 
 def mount(hosts, host, *words):
-    """Mount something in one host alone."""
     done = hosts.run(host, ["mount", *words])
     assert done.returncode == 0, done.stderr
 
 
 def only_error(done):
-    """The one line of a run that ended by a mistake of the user."""
     assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
     (line,) = re.findall("^error.*", done.stderr, re.MULTILINE)
     return line
@@ -48,6 +46,6 @@ def test_a_disk_that_fills_up_ends_the_job_and_keeps_what_was_recorded(hosts, tm
     done = two.mpirun(2, *words_for("ppp"), "--repeats", 1000, "--record", path)
     assert only_error(done).startswith(f"error: {path}: ")
     whole = two.run(0, ["cat", path]).stdout.splitlines()[:-1]
-    # The repetition without space in the file is printed, so that no result is lost.
+    # The repetition without space in the file is printed.
     assert len(whole) == done.stdout.count("best cost") - 1 > 3
     assert len({json.loads(line)["hash"] for line in whole}) == 1

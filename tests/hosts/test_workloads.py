@@ -30,20 +30,17 @@ RUNS = {
 
 
 def words_for(name):
-    """The program and its arguments."""
     return ["-m", f"drivers.{name}", *RUNS[name].split(), "--backend", "cpu", "--distribute", "always", "--no-progress"]
 
 
 def hash_in(said):
-    """The hash of what was found and how, and the cost or length before it."""
-    (found,) = re.findall(r"hash ([0-9a-f]{16})", said)
-    return found
+    """The hash of the result and its trajectory, with the cost or length before it."""
+    (digest,) = re.findall(r"hash ([0-9a-f]{16})", said)
+    return digest
 
 
 @pytest.fixture
 def alone(environment):
-    """The hash that a workload has in one process."""
-
     def run(name):
         words = [sys.executable, *words_for(name)]
         done = subprocess.run(words, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=200)

@@ -22,15 +22,15 @@ REFUSED = 255
 
 
 def obstacle() -> str | None:
-    """Why there can be no wire here; None: there can."""
+    """Reason against a wire here, or None."""
     if shutil.which("gcc") is None:
         return "the wire between hosts is a C program, and there is no gcc"
     return None
 
 
 def compiled() -> Path:
-    """The wire's program, compiled for this user unless it is there."""
-    # In no folder where others might leave a program for root to start.
+    """The wire's program, compiled once for this user."""
+    # Not in a folder where others could place a program for root.
     folder = platformdirs.user_cache_path("onekernel", ensure_exists=True)
     program = folder / f"wire-{hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:12]}"
     if not program.exists():
@@ -41,17 +41,9 @@ def compiled() -> Path:
 
 
 class Wire:
-    """A running wire.
+    """A running wire with a profile's delays and bandwidths, which it writes to a file in ``folder``.
 
-    Parameters
-    ----------
-    profile
-        Its delays and bandwidths.
-    devices
-        File descriptors of the hosts' network devices, which this process need not keep.
-    folder
-        Folder of the file with its delays.
-
+    ``devices`` are descriptors of the hosts' network devices, which this process need not keep.
     """
 
     def __init__(self, profile: Profile, devices: Sequence[int], folder: Path) -> None:
@@ -66,13 +58,12 @@ class Wire:
             self.process = subprocess.Popen([*map(str, words)], pass_fds=numbers, stdin=subprocess.DEVNULL)
 
     def carry(self, host: int, carrier: bool) -> None:
-        """Pull a host's cable out, or put it back; raises OSError if the wire does not say that it is done."""
+        """Pull a host's cable, or restore it; raise OSError if the wire does not confirm."""
         self.control.send(bytes([host, carrier]))
         if self.control.recv(2) != bytes([host, carrier]):
             raise OSError(f"the wire could not {'mend' if carrier else 'cut'} host {host}")
 
     def close(self) -> None:
-        """End it."""
         self.control.close()
         try:
             self.process.wait(TO_END_S)

@@ -16,7 +16,7 @@ from tests.reports.pictures import illegible
 
 GOLDEN = Path(__file__).parent / "golden"
 KINDS = {"cpu": "core", "python": "core", "cuda": "gpu"}
-"""Kinds of devices of some backends; devices of all others are cores."""
+"""Kinds of devices of some backends; `cores` for all others."""
 
 MACHINE = {"commit": "0123abc", "python": "3.11.7", "os": "Linux", "cpu_model": "Test CPU", "cores": 2, "host_count": 1}
 
@@ -29,14 +29,13 @@ UNITS = {
     **dict.fromkeys(("lcs", "knapsack"), "cells"),
     "heldkarp": "transitions",
 }
-"""Units of evaluations by workload; that of others is evaluations."""
+"""Units of evaluations by workload; `evaluations` for others."""
 SETTINGS = {
     **dict.fromkeys(UNITS, {"mapping": "native"}),
     "ppp": {"mapping": "native", "layout": None},
     "exact": {"mapping": "native", "unrolled": None},
     "heldkarp": {"mapping": "native", "spill_to_files": False},
 }
-"""Execution settings that all records of a workload name."""
 PLAIN = {"algorithm": "tabu", "neighbourhood": "exchange2", "iterations": 10_000, "walks": 1}
 USUAL = {"mapping": "native", "level": "iteration", "evaluation": "linear", "generate": "device", "select": "device"}
 USUAL |= {"data_memory": "global", "shape": "fixed"}
@@ -54,13 +53,11 @@ MEASURED = {
     "communication_share": 0.25,
     "history": [[0, 0, 0.0, 30000], [1, 4850, 0.5, 21282]],
 }
-"""Optional keys of a repetition of one rank."""
 
 
 @pytest.fixture(scope="session")
 def make_record():
-    """A function that makes a valid record from kernel seconds and further fields of every repetition; keywords replace
-    fields of the record."""
+    """Make a valid record from kernel seconds and further fields of repetitions; keywords replace fields."""
 
     def make(times=(1.0,), sampled=None, **changes):
         repetitions = tuple(Repetition(0.0, 0.0, time, time, **(sampled or {})) for time in times)
@@ -81,7 +78,7 @@ def make_record():
 
 @pytest.fixture(scope="session")
 def make_run(make_record):
-    """A record of tabu search on QAP; `parameters` and `execution` replace single ones."""
+    """A record of tabu search on QAP; `parameters` and `execution` replace single entries."""
 
     def make(instance="tai30a", times=(1.0, 1.0, 1.0), parameters=None, execution=None, **changes):
         sha256 = hashlib.sha256(instance.encode()).hexdigest()
@@ -94,8 +91,6 @@ def make_run(make_record):
 
 @pytest.fixture(scope="session")
 def make_ants(make_record):
-    """A record of Ant System on dj38."""
-
     def make(
         strategy="coarse", ants=1024, times=(1.0, 1.0, 1.0), instance="dj38", execution=None, parameters=None, **changes
     ):
@@ -113,8 +108,6 @@ def make_ants(make_record):
 
 @pytest.fixture
 def reports(capsys):
-    """Run `python -m reports` in this process; returns the exit code, standard output and standard error."""
-
     def run(*arguments):
         try:
             code = main([*map(str, arguments)])
@@ -128,8 +121,6 @@ def reports(capsys):
 
 @pytest.fixture
 def is_golden(tmp_path):
-    """A function that compares a text with the golden file of a name."""
-
     def compare(text, name):
         written = tmp_path / f"found-{name}"
         written.write_text(text, encoding="utf-8")
@@ -142,7 +133,7 @@ def is_golden(tmp_path):
 
 @pytest.fixture(scope="module")
 def paper(request, shared_data):
-    """The text of the paper of a module, which names its file `TEXT`."""
+    """Text of the module's paper, from the file `TEXT`."""
     path = shared_data.parent / "papers" / request.module.TEXT
     if not path.exists():
         pytest.skip(f"the paper's text is not beside the checkout: {path}")
@@ -151,13 +142,13 @@ def paper(request, shared_data):
 
 @pytest.fixture(scope="module")
 def published(request):
-    """The data of the paper of a module, which names it `PAPER`."""
+    """Data of the module's `PAPER`."""
     return load(request.module.PAPER)
 
 
 @pytest.fixture(scope="session")
 def catalogue():
-    """The fields of each instance of the suite's catalogue of TSPLIB."""
+    """Fields of each instance of the TSPLIB catalogue."""
     rows = (
         line.split("\t") for line in (ROOT / "core" / "problems" / "instances" / "tsplib.tsv").read_text().splitlines()
     )
@@ -166,7 +157,7 @@ def catalogue():
 
 @pytest.fixture
 def legible(monkeypatch):
-    """Measure every picture that a test saves: it fails where one cannot be read. Gives the names of those measured."""
+    """Fail if a saved picture is illegible. Return the names of those measured."""
     measured = []
 
     def measure(figure, folder, name, *arguments, **more):
@@ -181,8 +172,6 @@ def legible(monkeypatch):
 
 @pytest.fixture(scope="session")
 def make_exact(make_record):
-    """Return a function for records of exact search on gr17; the default `bound` is 1-trees."""
-
     def make(bound="one-tree", peers=None, **changes):
         settings = {"bound": bound, "enumerate": None, "depth": None, "mapping": "native"}
         fields = {"workload": "exact", "instance": "gr17", "best_cost": 2085, "parameters": {"count": False}}
@@ -195,8 +184,6 @@ def make_exact(make_record):
 
 @pytest.fixture(scope="session")
 def section_of():
-    """A function that puts records side by side as a section of a report."""
-
     def make(records, not_run=(), why=""):
         return compare_section(InstanceSection(records, not_run, why))
 
@@ -205,8 +192,6 @@ def section_of():
 
 @pytest.fixture(scope="session")
 def report_of(section_of):
-    """A function that makes the Markdown report of the records of one instance."""
-
     def make(records, not_run=(), why="", plots=()):
         return comparison.render([section_of(records, not_run, why)], [plots])
 

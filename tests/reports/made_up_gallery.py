@@ -26,7 +26,6 @@ GPU = {"backend": "cuda", "details": {"device_name": "Test GPU"}}
 
 
 def climb(make_record, times, execution=FULL, climbers=100_000, **changes):
-    """A run of hill climbing on kroE100."""
     asked = {"climbers": climbers, "start": "oneil2011"}
     sha256 = hashlib.sha256(b"kroE100").hexdigest()
     record = make_record(
@@ -39,7 +38,6 @@ def climb(make_record, times, execution=FULL, climbers=100_000, **changes):
 
 
 def fill(folder, make_record, **changes):
-    """Write the gallery's two files and its records into a folder."""
     folder.mkdir(exist_ok=True)
     (folder / "gallery.toml").write_text(DATA)
     (folder / "results.toml").write_text(TABLE)

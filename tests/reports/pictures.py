@@ -3,13 +3,12 @@
 from itertools import combinations
 
 SHOWN_PIXELS, LEAST_PIXELS = 400, 8
-"""Width of a picture as a page shows it, and the least size of its texts."""
+"""Width of a picture on a page, and smallest size of its texts."""
 SLACK = 1.0
-"""Pixels by which two texts may touch: boxes of texts have a margin."""
+"""Pixels by which two texts may overlap: boxes of texts have a margin."""
 
 
 def illegible(figure):
-    """Describe the parts of a figure that cannot be read; an empty list for a legible one."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     if not hasattr(figure.canvas, "get_renderer"):
@@ -57,7 +56,6 @@ def _overlapping(figure):
 
 
 def _texts(figure):
-    """All texts that are seen."""
     texts = []
     if figure._suptitle is not None:
         texts.append(figure._suptitle)
@@ -73,14 +71,14 @@ def _texts(figure):
 
 
 def _tick_texts(axis):
-    """Labels of the ticks within the axis' limits; shared axes have labels at one side alone."""
+    """Labels of the ticks within the axis' limits; shared axes have labels at one side only."""
     low, high = sorted(axis.get_view_interval())
     shown = [tick for tick in axis.get_major_ticks() if _within(axis, tick.get_loc(), low, high)]
     return [text for tick in shown for text in (tick.label1, tick.label2) if text.get_visible()]
 
 
 def _within(axis, place, low, high):
-    """True if a place is on the axis, to a part of its length that rounding may add."""
+    """True if a place is on the axis, up to rounding."""
     change = axis.get_transform().transform
     low, place, high = change([low, place, high])
     slack = 1e-6 * (high - low)
@@ -88,7 +86,7 @@ def _within(axis, place, low, high):
 
 
 def _box(text, figure):
-    """The outline of a text as it is drawn, a little smaller than its box: at right angles, or turned about its anchor."""
+    """Outline of a text, a little smaller than its box: at right angles, or turned about its anchor."""
     from matplotlib.path import Path
     from matplotlib.transforms import Affine2D
 

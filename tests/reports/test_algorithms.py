@@ -10,8 +10,6 @@ from reports.records.schema import Repetition
 
 @pytest.fixture
 def seeds_of(make_record):
-    """Return a function for runs of several seeds with given costs and times."""
-
     def make(costs, seconds=1.0, ended=(9.0, 1000), **changes):
         runs = []
         for seed, cost in enumerate(costs):

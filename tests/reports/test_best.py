@@ -13,7 +13,7 @@ ABSENT = {"name": "concorde", "failure": "not found: build it"}
 
 @pytest.fixture
 def seeds(make_record):
-    """Three seeds of a search that stops at 100, after 1, 2 and 4 s, with fast-tsp as good for the first two."""
+    """Three seeds of a search that reaches 100 after 1, 2 and 4 s, with fast-tsp as good for the first two."""
 
     def make(**changes):
         runs = []

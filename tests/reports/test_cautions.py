@@ -12,7 +12,7 @@ SIX = [1.0] * 6
 
 @pytest.fixture
 def warned(make_record):
-    """A function that returns what is said of each of some records, without the remark on few repetitions."""
+    """Cautions of records, without the remark on few repetitions."""
 
     def find(*records, nearby=()):
         said = cautions(compare(records), nearby=nearby)
@@ -26,7 +26,6 @@ def said_of(cautions, begin):
 
 
 def under(started_at="2026-11-22T10:00:00Z", **conditions):
-    """Keys of repetitions that began at a time under some conditions."""
     return {"started_at": started_at, "conditions": conditions}
 
 
@@ -35,14 +34,14 @@ def test_a_quiet_run_of_enough_repetitions_has_no_warning(make_record, warned):
 
 
 def test_spread_is_that_of_the_interval_where_there_are_enough_repetitions_for_one(make_record, warned):
-    found = warned(make_record(times=[1.0, 1.0, 1.0, 1.5, 1.5, 1.5, 1.5]))
-    assert said_of(found, "spread above 10 % of the median (the 95 % interval)") == {"cpu": "33 %"}
+    texts = warned(make_record(times=[1.0, 1.0, 1.0, 1.5, 1.5, 1.5, 1.5]))
+    assert said_of(texts, "spread above 10 % of the median (the 95 % interval)") == {"cpu": "33 %"}
     assert warned(make_record(times=[1.0] * 9 + [1.5])) == {}  # one outlier does not move the median
 
 
 def test_spread_of_few_repetitions_is_from_the_shortest_to_the_longest(make_record, warned):
-    found = warned(make_record(times=[1.0, 1.0, 1.2]))
-    assert said_of(found, "spread above 10 % of the median (from the shortest to") == {"cpu": "20 %"}
+    texts = warned(make_record(times=[1.0, 1.0, 1.2]))
+    assert said_of(texts, "spread above 10 % of the median (from the shortest to") == {"cpu": "20 %"}
     assert said_of(warned(make_record(times=[1.0, 1.0, 1.05])), "spread") == {}
 
 
@@ -67,25 +66,24 @@ def test_more_speedup_than_cores_is_suspicious_but_not_on_a_gpu(
     make_record, warned, backend, kind, ranks, time, figure
 ):
     run = make_record(backend=backend, device_kind=kind, ranks=ranks, times=[time] * 6)
-    found = said_of(warned(make_record(times=SIX), run), "speed-up above the number of cores")
-    assert list(found.values()) == ([figure] if figure else [])
+    texts = said_of(warned(make_record(times=SIX), run), "speed-up above the number of cores")
+    assert list(texts.values()) == ([figure] if figure else [])
 
 
 @pytest.mark.parametrize(("load", "said"), [(1.9, False), (2.1, True)])
 def test_load_above_what_our_own_run_and_half_of_the_cores_explain_is_said(make_record, warned, load, said):
-    found = said_of(warned(make_record(SIX, under(load_1min=load))), "load of other programs")
-    assert found == ({"cpu": "2.10 (1 ours, 2 cores)"} if said else {})
+    texts = said_of(warned(make_record(SIX, under(load_1min=load))), "load of other programs")
+    assert texts == ({"cpu": "2.10 (1 ours, 2 cores)"} if said else {})
 
 
 @pytest.mark.parametrize(("minutes", "said"), [(2, False), (4, True)])
 def test_a_run_of_ours_shortly_before_explains_the_load(make_record, warned, minutes, said):
-    one = make_record(SIX, under("2026-11-22T10:10:00Z", load_1min=2.5))
+    record = make_record(SIX, under("2026-11-22T10:10:00Z", load_1min=2.5))
     before = make_record(SIX, under(f"2026-11-22T10:0{10 - minutes}:00Z"), backend="threads")
-    assert bool(said_of(warned(one, nearby=[before]), "load of other programs")) == said
+    assert bool(said_of(warned(record, nearby=[before]), "load of other programs")) == said
 
 
 def test_what_only_some_repetitions_met_is_counted(make_record, warned):
-    """A throttled GPU, a run resumed from a checkpoint, and killed ranks."""
     conditions = (
         {"throttled": True, "throttled_by": ["temperature", "power limit"]},
         {"throttled": False, "resume_count": 2},
@@ -121,8 +119,8 @@ def test_fewer_than_six_repetitions_are_said_and_once_where_every_row_has_as_man
 
 
 def test_notes_of_rows_have_marks_too(make_record):
-    found = cautions(compare([make_record(SIX, ranks=3)]))
-    assert [(one.mark, one.text) for one in found] == [("a", "oversubscribed: 3 ranks on 2 cores")]
+    marked = cautions(compare([make_record(SIX, ranks=3)]))
+    assert [(one.mark, one.text) for one in marked] == [("a", "oversubscribed: 3 ranks on 2 cores")]
 
 
 def test_a_ratio_says_what_is_doubtful_of_the_time_that_it_is_over(make_record, warned):

@@ -11,7 +11,6 @@ from reports.text.tables import TextTable
 
 
 def points(*seconds, share=0.25):
-    """An iteration on 1, 2, 4, ... ranks."""
     rows = [(one, seconds[0] / one, k * share) for k, one in enumerate(seconds)]
     return DataFrame(rows, columns=["seconds", "speedup", "communication"], index=[1 << k for k in range(len(rows))])
 
@@ -39,8 +38,8 @@ def test_what_nobody_gave_watts_or_prices_for_stays_empty():
 
 
 def test_an_error_is_printed_with_its_interval():
-    found = ModelCheck("73-73", "cpu", "n", 2, 1, Estimate(1.0, 0.9, 1.1), 0.8, Estimate(-0.2, -0.3, 0.05), "nothing")
-    text = pages_cluster_model.render_checks([found], 0.15)
+    check = ModelCheck("73-73", "cpu", "n", 2, 1, Estimate(1.0, 0.9, 1.1), 0.8, Estimate(-0.2, -0.3, 0.05), "nothing")
+    text = pages_cluster_model.render_checks([check], 0.15)
     assert "0 of 1 runs are at most 15 % off" in text and "-20.0 % [-30.0 %, +5.0 %]" in text
 
 

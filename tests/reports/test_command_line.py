@@ -16,7 +16,7 @@ EXACT = {"workload": "exact", "execution": {"bound": "edges"}, "hash_scope": "re
 
 @pytest.fixture
 def files(tmp_path, make_record):
-    """A folder with files of records: good ones, and one of each kind that a command refuses."""
+    """Good files of records, and one of each kind that a command refuses."""
     records = {
         "a": [make_record(sampled={"history": [[0, 0, 0.0, 30000], [1, 4850, 0.5, 21282]]})],
         "b": [make_record(**CUDA)],
@@ -91,8 +91,8 @@ def test_a_full_standard_output_ends_with_one_line_and_one_that_is_closed_withou
 
     out = "--out", files / "out"
     with open("/dev/full", "w") as full:
-        told = f"error: standard output: No space left on device; the report is in {files / 'out' / 'compare-ihc.md'}\n"
-        assert reports("compare", full, *out) == (2, told)
+        line = f"error: standard output: No space left on device; the report is in {files / 'out' / 'compare-ihc.md'}\n"
+        assert reports("compare", full, *out) == (2, line)
         assert reports("csv", full) == (1, "error: standard output: No space left on device\n")
     reader, writer = os.pipe()
     os.close(reader)

@@ -1,4 +1,4 @@
-"""Records as comma-separated values: a row per repetition, columns that are documented, nothing that was not recorded."""
+"""Records as comma-separated values: a row per repetition, documented columns, nothing that was not recorded."""
 
 import csv
 import io

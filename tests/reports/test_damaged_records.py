@@ -21,18 +21,16 @@ PIECES = (
 
 
 def full_record(make_record):
-    """A record that says everything that one can say."""
     details = {"cities": 7, "improvements": [[0, 9], [3, 7]], "reference_solvers": [{"name": "x", "length": 9}]}
     return make_record((1.0, 2.0), MEASURED, details=details, execution={"scan": "full"})
 
 
 def lines(make_record):
-    """Good lines to start from: with all keys, and with few."""
     return [one.to_line().encode() for one in (full_record(make_record), make_record())]
 
 
 def mutated(content, draw):
-    """The bytes after one to four damages: cut, swapped, repeated, or with a piece put in or in a value's place."""
+    """Bytes after one to four damages: cut, swapped, repeated, or with an inserted piece or another value."""
     for _ in range(draw.randint(1, 4)):
         start = draw.randrange(len(content) + 1)
         end = min(len(content), start + draw.choice((0, 1, 2, 10, 100)))
@@ -54,7 +52,7 @@ def mutated(content, draw):
 
 
 def check(path, content, good):
-    """Read a file that may be damaged, with everything that reads it."""
+    """Read a file that may be damaged, by all readers."""
     path.write_bytes(content)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
@@ -108,7 +106,7 @@ LONG = "9" * 400
 
 
 def with_raw(record, values):
-    """A record's line with raw JSON in the place of some values; without those that are None."""
+    """A record's line with raw JSON for some values; None leaves out a key."""
     content = json.loads(record.to_line()) | {name: f"@{name}@" for name in values}
     text = json.dumps({name: value for name, value in content.items() if values.get(name, "") is not None})
     for name, raw in values.items():
@@ -117,9 +115,9 @@ def with_raw(record, values):
 
 
 def in_repetitions(**values):
-    """A list of one repetition as raw JSON, without those values that are None."""
-    one = {"compile_s": 0, "transfer_s": 0, "kernel_s": 0, "total_s": 0} | values
-    return json.dumps([{name: value for name, value in one.items() if value is not None}])
+    """A list of one repetition as raw JSON; None leaves out a key."""
+    repetition = {"compile_s": 0, "transfer_s": 0, "kernel_s": 0, "total_s": 0} | values
+    return json.dumps([{name: value for name, value in repetition.items() if value is not None}])
 
 
 @pytest.mark.parametrize(
@@ -176,10 +174,10 @@ def test_what_loses_at_most_a_line_is_read_and_what_is_left_out_is_reported(
 ):
     path, good = tmp_path / "runs.jsonl", full_record(make_record)
     path.write_bytes(damage(good.to_line().encode() * 2))
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         assert load(path) == [good] * left
-    assert [str(one.message) for one in told] == ([f"{path}{reported}"] if reported else [])
+    assert [str(one.message) for one in warned] == ([f"{path}{reported}"] if reported else [])
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,6 @@ def test_it_names_versions_and_processor_and_is_the_same_on_every_call():
 
 
 def lscpu(options=""):
-    """Return the lines that `lscpu` prints, without comments; a system may lack the program."""
     run = subprocess.run(["sh", "-c", f"LC_ALL=C lscpu {options}"], capture_output=True, text=True)
     lines = [line for line in run.stdout.splitlines() if not line.startswith("#")]
     return lines or pytest.skip("this system has no lscpu to compare with")

@@ -10,18 +10,16 @@ from reports.papers.plots import draw, joined_categories, panels, remarks
 
 @pytest.fixture
 def qap(make_run):
-    """A function that makes a run of tabu search in some seconds."""
     return lambda instance="tai30a", backend="cpu", seconds=1.0: make_run(instance, [seconds] * 3, backend=backend)
 
 
 @pytest.fixture
 def ants(make_ants):
-    """A function that makes a run of ants on a GPU in some seconds."""
     return lambda strategy, ants, seconds: make_ants(strategy, ants, [seconds] * 3, backend="cuda")
 
 
 def drawn(paper, kind, number, records):
-    """A figure, and the exhibit that has its data with records in it."""
+    """A figure, and the exhibit with records."""
     publication = load(paper)
     (figure,) = publication.chosen(kind, number)
     return figure, fill_exhibit(publication.drawn(figure), gather_evidence(publication, records), publication.machines)

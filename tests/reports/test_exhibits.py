@@ -19,13 +19,12 @@ def exhibit(paper, number, kind="table", half=0):
 
 
 def filled(paper, number, records, kind="table", half=0):
-    """An exhibit with records in it."""
     publication = load(paper)
     return fill_exhibit(exhibit(paper, number, kind, half), gather_evidence(publication, records), publication.machines)
 
 
 def cells(result):
-    """The cells of an exhibit's table, rows by their first cells."""
+    """Cells of an exhibit's table, by the first cell of their row."""
     table = make_table(result).table
     return {row[0]: dict(zip(table.titles[1:], row[1:], strict=True)) for row in table.rows}
 
@@ -70,8 +69,8 @@ def test_the_papers_mapping_stands_in_a_column_of_its_own(make_run):
 def test_a_ratio_over_coarse_needs_the_same_work_and_device(make_ants, change):
     fine = make_ants("fine", **({"backend": "cuda"} | change))
     data = filled("menezes2019", "II", [make_ants(backend="cuda"), fine]).ours
-    (found,) = [datum for datum in data if datum.row.record.execution["strategy"] == "fine"]
-    assert "over_first" not in found.values and found.words[0].startswith("no run of the first column")
+    (ratio,) = [datum for datum in data if datum.row.record.execution["strategy"] == "fine"]
+    assert "over_first" not in ratio.values and ratio.words[0].startswith("no run of the first column")
 
 
 def test_processors_are_rows_and_cells_name_the_backend(make_record, is_golden):
@@ -85,9 +84,9 @@ def test_processors_are_rows_and_cells_name_the_backend(make_record, is_golden):
 
 
 def test_ranks_that_share_a_host_have_its_cores_once(make_record):
-    here, spread = {"cpu_model": "x", "cores": 4, "host_count": 1}, {"cpu_model": "x", "cores": 4, "host_count": 2}
-    found = [processors(make_record(backend="threads", ranks=2, environment=one)) for one in (here, spread)]
-    assert found == ["cores:4", "cores:8"]
+    alone, spread = {"cpu_model": "x", "cores": 4, "host_count": 1}, {"cpu_model": "x", "cores": 4, "host_count": 2}
+    counts = [processors(make_record(backend="threads", ranks=2, environment=one)) for one in (alone, spread)]
+    assert counts == ["cores:4", "cores:8"]
 
 
 def test_another_instance_does_not_stand_in_a_figure_of_one_instance(make_record):
@@ -107,8 +106,8 @@ def test_weierstrass_runs_go_by_their_dimension_and_their_bits(make_run):
         return make_run("weierstrass:50", workload="weierstrass", parameters=asked)
 
     row = cells(filled("luong2013", "5", [run("float32"), run("float64")]))["n = 50"]
-    found = [name for name in row if name.startswith("ours")]
-    assert found == ["ours, one core, 32 bit: cpu", "ours, one core, 64 bit: cpu"]
+    names = [name for name in row if name.startswith("ours")]
+    assert names == ["ours, one core, 32 bit: cpu", "ours, one core, 64 bit: cpu"]
 
 
 # --- which run belongs to which exhibit ---
@@ -128,8 +127,8 @@ def test_an_experiment_stands_in_its_own_table_with_what_it_is_measured_against(
         assert [datum.column for datum in filled("luong2013", number, runs).ours] == [*plain, *further], number
     # Ranks on several hosts are not those of one.
     grid = make_run(**ppp, ranks=4, environment={"cpu_model": "x", "cores": 2, "host_count": 2})
-    found = [datum.column for datum in filled("luong2013", "11", [runs[2], grid]).ours]
-    assert found == [
+    columns = [datum.column for datum in filled("luong2013", "11", [runs[2], grid]).ours]
+    assert columns == [
         "real ranks of one host, a core each: cpu, 4 ranks, machine A",
         "real ranks on several hosts: cpu, 4 ranks, machine B",
     ]
@@ -137,28 +136,28 @@ def test_an_experiment_stands_in_its_own_table_with_what_it_is_measured_against(
 
 def test_runs_on_emulated_hosts_stand_in_their_own_columns_over_one_core_of_the_same_machine(make_run):
     ppp = {"workload": "ppp", "instance": "73-73:seed=0", "parameters": FLIPS, "execution": {"distribute": "always"}}
-    one = make_run("73-73:seed=0", (2.0,) * 3, workload="ppp", parameters=FLIPS)
+    core = make_run("73-73:seed=0", (2.0,) * 3, workload="ppp", parameters=FLIPS)
     real = make_run(times=(1.0,) * 3, ranks=2, **ppp)
     there = {"emulated_network": "cow", "emulated_hosts": 2}
-    far = make_run(times=(4.0,) * 3, ranks=2, **ppp, environment={**one.environment, **there})
-    found = {datum.column: datum for datum in filled("luong2013", "10", [one, real, far]).ours}
-    assert [*found] == [
+    far = make_run(times=(4.0,) * 3, ranks=2, **ppp, environment={**core.environment, **there})
+    by_column = {datum.column: datum for datum in filled("luong2013", "10", [core, real, far]).ours}
+    assert [*by_column] == [
         "one core, native mapping: cpu",
         "real ranks of one host, a core each: cpu, 2 ranks",
         "emulated COW, 2 hosts, a core each: cpu, 2 ranks on 2 emulated hosts",
     ]
-    slow = found["emulated COW, 2 hosts, a core each: cpu, 2 ranks on 2 emulated hosts"]
+    slow = by_column["emulated COW, 2 hosts, a core each: cpu, 2 ranks on 2 emulated hosts"]
     assert slow.values["speedup"] == 0.5 and slow.row.machine == "A"
     assert slow.notes[0] == "emulated: its 2 hosts on the network cow are one machine and share 2 cores"
-    elsewhere = make_run(**ppp, ranks=2, environment={**one.environment, **there, "emulated_network": "lan"})
+    elsewhere = make_run(**ppp, ranks=2, environment={**core.environment, **there, "emulated_network": "lan"})
     assert filled("luong2013", "10", [elsewhere]).ours == ()
 
 
 @pytest.mark.parametrize("change", [{"variant": "mmas"}, {"candidates": 20}, {"colonies": 2}])
 def test_what_the_paper_does_not_measure_stands_in_none_of_its_tables(make_ants, change):
     other = make_ants(parameters=change, backend="cuda")
-    found = gather_evidence(load("menezes2019"), [make_ants(backend="cuda"), other])
-    assert [row.record for row in runs_without_exhibit(load("menezes2019"), found.rows)] == [other]
+    evidence = gather_evidence(load("menezes2019"), [make_ants(backend="cuda"), other])
+    assert [row.record for row in runs_without_exhibit(load("menezes2019"), evidence.rows)] == [other]
 
 
 def test_an_instance_searched_on_the_host_belongs_to_every_bound(make_exact):
@@ -166,8 +165,8 @@ def test_an_instance_searched_on_the_host_belongs_to_every_bound(make_exact):
 
 
 def test_of_several_runs_the_best_tour_alone_stands_in_table_1(make_ants):
-    found = {1024: 6700, 2048: 6656}
-    runs = [make_ants("fine-deposit", ants, backend="cuda", best_cost=cost) for ants, cost in found.items()]
+    lengths = {1024: 6700, 2048: 6656}
+    runs = [make_ants("fine-deposit", ants, backend="cuda", best_cost=cost) for ants, cost in lengths.items()]
     (datum,) = filled("menezes2019", "I", runs).ours
     assert datum.words == ("6,656 (the optimum)", "2,048 ants, 20 iterations")
 
@@ -177,13 +176,13 @@ def test_many_repetitions_and_many_seeds_have_a_mean_and_a_standard_deviation(ma
     assert "mean 2.00 s, standard deviation 1.05 s of 10" in filled("menezes2019", "II", [many]).ours[0].words
     few = make_ants("coarse", times=(1.0, 3.0), backend="cuda")
     assert not any("mean" in word for word in filled("menezes2019", "II", [few]).ours[0].words)
-    found = {"fine-deposit": range(10), "coarse": range(9)}
+    numbers = {"fine-deposit": range(10), "coarse": range(9)}
     seeds = {
         name: [
             make_ants(name, backend="cuda", seed=seed, times=(1.0,), best_cost=6656 + seed % 2 * 10, hash=f"{seed:04x}")
             for seed in every
         ]
-        for name, every in found.items()
+        for name, every in numbers.items()
     }
     (datum,) = filled("menezes2019", "I", seeds["fine-deposit"]).ours
     assert datum.words[:2] == ("6,656 (the optimum)", "mean 6,661 (0.08 % above), standard deviation 5.27 of 10 seeds")
@@ -200,7 +199,7 @@ def test_unequal_hashes_of_equal_work_are_refused(make_run):
 
 
 def test_a_speedup_of_an_experiment_is_over_the_plain_run_on_one_core(make_run):
-    """Whatever a table varies, the paper's baseline is its program on one core without it, in the same mapping."""
+    """An experiment's baseline is the program on one core without it, in the same mapping."""
     ppp = {"workload": "ppp", "instance": "73-73", "parameters": FLIPS}
     experiment = PUBLISHED | {"generate": "host"}
     slow = make_run(times=(20.0,) * 3, execution=experiment, **ppp)
@@ -288,7 +287,7 @@ def test_the_rival_of_a_table_stands_beside_every_run_on_its_machine(make_exact,
 
 
 def test_a_search_with_another_bound_is_no_baseline(make_exact):
-    """One core is done with 1-trees in a millisecond: no speed-up of the thesis' bound is over that."""
+    """One core needs a millisecond with 1-trees: no baseline for the thesis' bound."""
     runs = [make_exact(), make_exact("edges", backend="cuda")]
     row = cells(filled("xavier2022", "5.1", runs))["gr17"]
     assert row["ours, native mapping, edges: cuda"].startswith("500 ms [500 ms, 500 ms]<br>no baseline<br>")

@@ -22,8 +22,6 @@ SOLVERS = [
 
 @pytest.fixture(scope="module")
 def sections(make_record):
-    """Two instances: three seeds on several devices and numbers of ranks, beside other solvers; work that grows."""
-
     def run(times, factor=1.0, load=0.5, mhz=3000.0, energy=None, **changes):
         def sample(number, time):
             compile_s = 0.0 if number else 0.5
@@ -81,8 +79,6 @@ def test_the_terminal_reads_as_it_did(sections, is_golden):
 
 @pytest.fixture(scope="module")
 def searched(make_record):
-    """Four seeds on one core and on all, twice as fast there; three of them reach 100, at 1 s to 3 s on one core."""
-
     def run(seed, backend, factor):
         cost = 100 if seed < 3 else 120
         history = [[0, 0, 0.1 * factor, 300], [1, 50, (1.0 + seed) * factor, cost]]
@@ -109,7 +105,6 @@ def test_seeds_with_histories_have_the_time_to_targets_of_each_row(searched, tmp
 
 
 def rows_of(text, heading):
-    """The rows of the first table below a heading, by their first cell."""
     below = text.partition(f" {heading}\n")[2].partition("\n#")[0]
     table = [line.strip("| ").split(" | ") for line in below.splitlines() if line.startswith("| ")]
     return {row[0]: row for row in table}

@@ -24,8 +24,7 @@ from tests.reports.made_up_gallery import DATA, climb, fill
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory, make_record):
-    """A folder with records, the file that lists reports, and what is made of them."""
+def made_gallery(tmp_path_factory, make_record):
     pytest.importorskip("matplotlib")
     folder = tmp_path_factory.mktemp("made") / "gallery"
     fill(folder, make_record)
@@ -36,20 +35,19 @@ def made(tmp_path_factory, make_record):
 
 
 @pytest.fixture
-def gallery(made, tmp_path):
-    """A copy of such a folder, for tests that change it."""
-    return Path(shutil.copytree(made, tmp_path / "gallery"))
+def gallery(made_gallery, tmp_path):
+    return Path(shutil.copytree(made_gallery, tmp_path / "gallery"))
 
 
 def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_the_index_tells_of_every_report_what_its_records_say(made, is_golden):
-    is_golden((made / "index.md").read_text(encoding="utf-8"), "gallery-index.md")
+def test_the_index_tells_of_every_report_what_its_records_say(made_gallery, is_golden):
+    is_golden((made_gallery / "index.md").read_text(encoding="utf-8"), "gallery-index.md")
 
 
-def test_reports_name_their_commands_and_have_pictures_as_svg_alone(made):
+def test_reports_name_their_commands_and_have_pictures_as_svg_alone(made_gallery):
     pages = [
         "index.md",
         "oneil2011-figure-1.svg",
@@ -59,10 +57,10 @@ def test_reports_name_their_commands_and_have_pictures_as_svg_alone(made):
         "overview.md",
     ]
     records = ["gallery.toml", "oneil2011.jsonl", "overview.jsonl", "results.toml"]
-    assert set(contents(made)) == {*pages, "overview.svg", *records}
+    assert set(contents(made_gallery)) == {*pages, "overview.svg", *records}
     both = "python -m drivers.reproduce oneil2011 && python -m drivers.reproduce oneil2011 --table 1"
-    assert f"\nMade by `{both}`.\n" in (made / "oneil2011.md").read_text()
-    overview = (made / "overview.md").read_text()
+    assert f"\nMade by `{both}`.\n" in (made_gallery / "oneil2011.md").read_text()
+    overview = (made_gallery / "overview.md").read_text()
     assert "\nMade by `python -m drivers.overview --seconds-each 2`.\n" in overview
     assert "| lcs | letters | 3 T cells | 4.00 s, 1.00x | 8.00 s, 0.500x |" in overview
 
@@ -94,18 +92,18 @@ where = "a quiet host"
         read(gallery)
 
 
-def test_pages_that_are_what_the_records_say_pass_the_check(made, reports):
-    there = contents(made)
-    code, printed, told = reports("gallery", "--folder", made, "--check")
+def test_pages_that_are_what_the_records_say_pass_the_check(made_gallery, reports):
+    there = contents(made_gallery)
+    code, printed, errors = reports("gallery", "--folder", made_gallery, "--check")
     assert (code, printed) == (0, "")
-    assert [line.partition(":")[0] for line in told.splitlines()] == ["note"] * 2
-    assert contents(made) == there
+    assert [line.partition(":")[0] for line in errors.splitlines()] == ["note"] * 2
+    assert contents(made_gallery) == there
 
 
 def test_stale_runs_are_said_and_do_not_fail_the_check(gallery, reports, monkeypatch):
-    page, told = gallery / "oneil2011.md", "make gallery-records ONLY=oneil2011` renews them."
+    page, advice = gallery / "oneil2011.md", "make gallery-records ONLY=oneil2011` renews them."
     stale = "Stale: 3 of 3 runs (earlier or unrecorded kernels and search); "
-    assert page.read_text().split("\n\n")[1] == f"{stale}`{told}"
+    assert page.read_text().split("\n\n")[1] == f"{stale}`{advice}"
     assert f"{page}: {stale}" in reports("gallery", "--folder", gallery, "--check")[2]
     monkeypatch.setattr("reports.pages.provenance.is_stale", lambda record: False)
     assert reports("gallery", "--folder", gallery, "--check") == (0, "", "")
@@ -134,8 +132,8 @@ def test_the_check_says_which_lines_of_which_page_differ_and_which_picture_is_mi
     page = gallery / "oneil2011.md"
     page.write_text(page.read_text().replace("×100 ", "×200 "))
     (gallery / "overview.svg").unlink()
-    code, _, told = reports("gallery", "--folder", gallery, "--check")
-    differing = told.splitlines()
+    code, _, errors = reports("gallery", "--folder", gallery, "--check")
+    differing = errors.splitlines()
     assert code == 1
     assert any(line.startswith("---") and str(page) in line for line in differing)
     assert any(line.startswith("-|") and "×200 " in line for line in differing)
@@ -147,8 +145,8 @@ def test_the_check_says_which_lines_of_which_page_differ_and_which_picture_is_mi
 def test_damaged_records_are_one_error(gallery, reports):
     record = json.loads((gallery / "oneil2011.jsonl").read_text().splitlines()[0])
     (gallery / "oneil2011.jsonl").write_text(json.dumps(record | {"ranks": 0}) + "\n")
-    code, _, told = reports("gallery", "--folder", gallery, "--check")
-    assert (code, told.count("\n")) == (2, 1) and told.startswith("error: ")
+    code, _, errors = reports("gallery", "--folder", gallery, "--check")
+    assert (code, errors.count("\n")) == (2, 1) and errors.startswith("error: ")
 
 
 def test_a_report_without_records_is_named_with_its_command_and_the_others_are_made(gallery):
@@ -213,7 +211,7 @@ def test_records_of_the_repository_s_gallery_name_no_folder_of_a_machine():
 
 
 def test_the_repository_s_gallery_has_commands_that_the_programs_take():
-    """An overview may be of the records that reproductions made."""
+    """An overview may contain records of reproductions."""
     papers = tuple(names())
     for entry in read(ROOT / "reports" / "gallery"):
         for command in entry.commands:

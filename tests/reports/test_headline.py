@@ -8,7 +8,7 @@ from reports.comparison.speedups import compare
 
 @pytest.fixture
 def said(make_record):
-    """A function that returns the headline of runs, each given as its times and what else it has."""
+    """Headline of runs, each given by its times and other fields."""
 
     def make(*runs):
         return headline(compare([make_record(times=times, **changes) for times, changes in runs]))

@@ -15,7 +15,6 @@ def drawn():
 
 
 def lines(axes):
-    """The numbers of each line of a panel, by its label."""
     return {line.get_label(): tuple(map(list, line.get_data())) for line in axes.get_lines()}
 
 

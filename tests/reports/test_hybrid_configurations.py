@@ -1,4 +1,4 @@
-"""Equally many cores as ranks with threads: what the table and the sentences of a comparison say of them."""
+"""Equally many cores as ranks with threads: tables and sentences of a comparison."""
 
 import pytest
 
@@ -6,12 +6,11 @@ from reports.pages.comparison_tables import tables
 
 MACHINE = {"commit": "0123abc", "cpu_model": "Test CPU", "cores": 16, "host_count": 1, "host": "a"}
 WORK = 32.0
-"""Seconds on one core."""
 
 
 @pytest.fixture
 def mixed(make_record, section_of):
-    """A section with one core's run and others: ranks, cores of each, times, and what else the records say."""
+    """A section with one core's run and others: ranks, cores of each, times, and other fields."""
 
     def run(ranks, cores, times, environment, **details):
         details |= {"rank_cores": ["0"] * ranks}
@@ -22,8 +21,8 @@ def mixed(make_record, section_of):
         return make_record(times, ranks=ranks, environment=environment, details=details, **where)
 
     def make(*runs, environment=MACHINE):
-        every = (1, 1, [WORK] * 6), *runs
-        return section_of([run(*one[:3], environment=environment, **dict(one[3:])) for one in every])
+        asked = (1, 1, [WORK] * 6), *runs
+        return section_of([run(*one[:3], environment=environment, **dict(one[3:])) for one in asked])
 
     return make
 
@@ -32,21 +31,20 @@ FOUR = ((4, 4, [2.5] * 6), (1, 16, [3.0] * 6), (16, 1, [4.0] * 6))
 
 
 def test_a_row_for_each_mixture_and_how_the_fastest_stands_to_both_ends(mixed, report_of, is_golden):
-    """Efficiency is over all cores."""
     is_golden(report_of([row.record for row in mixed(*FOUR).comparison.rows]), "compare-mixed.md")
 
 
 @pytest.mark.parametrize(("other", "said"), [([2.3, 3.4, 2.9, 2.2, 2.6, 3.3], True), ([3.0] * 6, False)])
 def test_times_that_chance_explains_are_not_significant(mixed, other, said):
-    (found,) = mixed((1, 16, [2.4, 2.6, 2.2, 2.8, 2.5, 2.3]), (16, 1, other)).mixed
-    assert any("the difference is not significant" in sentence for sentence in found.verdicts()) == said
+    (mixture,) = mixed((1, 16, [2.4, 2.6, 2.2, 2.8, 2.5, 2.3]), (16, 1, other)).mixed
+    assert any("the difference is not significant" in sentence for sentence in mixture.verdicts()) == said
 
 
 def test_a_run_whose_first_rank_did_all_of_the_work_is_no_fastest_mixture(mixed):
     alone = ("single_rank", {"one_rank_s": 1.0})
     section = mixed((4, 4, [1.0] * 6, alone), (16, 1, [4.0] * 6))
-    (found,) = section.mixed
-    assert found.verdicts()[0].startswith(
+    (mixture,) = section.mixed
+    assert mixture.verdicts()[0].startswith(
         "The fastest configuration of 16 cores is 16 ranks with one core each, flat MPI"
     )
     notes = [row[-1] for row in tables(section)["mixed 1"].rows]
@@ -65,8 +63,8 @@ def test_threads_of_ranks_count_where_speed_ups_and_cores_are_compared(mixed):
     section = mixed(*FOUR)
     assert not [caution for caution in section.cautions if "speed-up above" in caution.text]
     too_fast = mixed((4, 4, [1.0] * 6))
-    (one,) = [caution for caution in too_fast.cautions if "speed-up above" in caution.text]
-    assert list(one.figures.values()) == ["32.0x on 16"]
+    (too_many,) = [caution for caution in too_fast.cautions if "speed-up above" in caution.text]
+    assert list(too_many.figures.values()) == ["32.0x on 16"]
 
 
 def test_more_threads_than_cores_are_said_and_efficiency_is_that_of_the_cores(mixed):

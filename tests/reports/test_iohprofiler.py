@@ -13,8 +13,6 @@ HISTORY = [[0, 0, 0.0, 30000], [1, 4850, 0.5, 25000], [2, 9700, 1.0, 22000]]
 
 @pytest.fixture
 def run(make_record):
-    """Return a function for records with a history; costs grow with the seed."""
-
     def make(seed=0, history=HISTORY, repetitions=1, **changes):
         rows = None if history is None else [[*row[:3], row[3] + seed] for row in history]
         samples = (Repetition(0.0, 0.0, 1.0, 1.0, history=rows),) * repetitions
@@ -25,7 +23,7 @@ def run(make_record):
 
 
 def read(folder):
-    """Algorithm, function, dimension and the courses of its runs, split where iohinspector does: at evaluation 1."""
+    """Algorithm, function, dimension and the runs' courses, split where iohinspector does: at evaluation 1."""
     by_key = {}
     for path in sorted(folder.glob("**/*.json")):
         content = json.loads(path.read_text())

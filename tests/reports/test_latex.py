@@ -31,7 +31,6 @@ def test_any_text_is_printed_as_it_is(text, escaped):
 
 
 def gallery_comparisons():
-    """The tables of a comparison of each workload of the gallery's overview."""
     by_workload = {}
     for record in load(ROOT / "reports" / "gallery" / "overview.jsonl"):
         by_workload.setdefault(record.workload, []).append(record)

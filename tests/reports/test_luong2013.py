@@ -22,7 +22,6 @@ def table(published, number, neighbourhood=None):
 
 
 def column(table, machine, heading):
-    """Figures of a column by instance, as exact numbers."""
     place = [(c.machine, c.heading) for c in table.columns].index((machine, heading))
     return {line.key: exact(line.figures[place]) for line in table.lines if line.figures}
 
@@ -32,7 +31,6 @@ def exact(figure):
 
 
 def lines_of(table):
-    """Lines with published figures."""
     return [line for line in table.lines if line.figures]
 
 
@@ -67,7 +65,7 @@ def test_every_figure_is_one_of_the_papers_text(published, paper):
         for figure in line.figures
         if len(figure) == 2
     ]
-    # Table 8 prints its figures in lines of their own too; nothing else in the text has this form.
+    # Table 8 also prints its figures in separate lines; nothing else in the text has this form.
     assert sorted(ours) == sorted(printed)
 
 
@@ -104,7 +102,7 @@ def test_the_percentages_of_table_8_are_whole(published):
 
 
 def one_core(figure):
-    """Shortest and longest time of one core that a figure's printed digits allow."""
+    """Shortest and longest time of one core that the printed digits allow."""
     low, high = Decimal(1), Decimal(1)
     for value in map(Decimal, figure):
         half = Decimal(1).scaleb(value.as_tuple().exponent) / 2
@@ -141,7 +139,7 @@ def test_seconds_times_speedup_is_the_same_time_of_one_core_but_for_known_disagr
 
 
 def test_both_halves_of_tables_7_and_8_are_over_one_time_of_one_core(published):
-    """The basis of `plain`: the paper's speed-ups with and without an experiment have one baseline."""
+    """`plain` relies on this: speed-ups with and without an experiment have one baseline."""
     for number, columns in ((7, (6, 7)), (8, (1, 2))):
         rows = [line for line in lines_of(table(published, number)) if all(len(line.figures[c]) == 2 for c in columns)]
         agree = 0

@@ -17,18 +17,18 @@ HOST = {
 
 @pytest.fixture
 def on(make_record):
-    def made(gpu=None, **changes):
+    def make(gpu=None, **changes):
         where = {"backend": "cuda", "details": {"device_name": gpu}} if gpu else {}
         return make_record(environment=HOST | changes, **where)
 
-    return made
+    return make
 
 
 def test_records_of_several_commits_on_the_same_hardware_are_of_one_machine(on):
     records = [on(), on(commit="b", physical_cores=8, hardware_threads=16, packages={"numpy": "2"}), on(commit="b")]
-    ((letter, found),) = letter_machines(records).items()
+    ((letter, members),) = letter_machines(records).items()
     assert letter == "A"
-    words = machine(found)
+    words = machine(members)
     assert "16 hardware threads of 8 cores" in words
     assert "numpy 1 / 2" in words and "onekernel a / b" in words
 

@@ -8,13 +8,12 @@ from reports.comparison.speedups import NotRun
 
 
 def tables(text):
-    """Each table as a list of rows of cells."""
     blocks = re.findall(r"(?:^\|.*\|\n?)+", text, re.M)
     return [[re.split(r"(?<!\\)\|", line)[1:-1] for line in block.splitlines()] for block in blocks]
 
 
 def test_the_report_of_one_seed_on_a_papers_instance_reads_as_it_did(make_record, report_of, is_golden):
-    """Its best cost, its note on ranks, what did not run, and the paper's figures beside ours."""
+    """Best cost, note on ranks, missing runs, and the paper's figures beside ours."""
     asked = {
         "instance": "kroE100",
         "parameters": {"climbers": 100, "start": "oneil2011"},

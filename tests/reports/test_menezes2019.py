@@ -9,12 +9,11 @@ SIZES = (1024, 2048, 4096, 8192)
 
 
 def table(published, number):
-    (found,) = published.chosen("table", number)
-    return found
+    (chosen,) = published.chosen("table", number)
+    return chosen
 
 
 def by_place(published):
-    """Seconds by instance, strategy and colony size."""
     exhibit = table(published, "II")
     return {
         (line.key, column.parameters["strategy"], column.parameters["ants"]): Decimal(str(figure[0]))
@@ -24,7 +23,7 @@ def by_place(published):
 
 
 def rows_of_the_text(paper, heading):
-    """The tab-separated lines of a table of the paper's text, up to the first line that is none."""
+    """Tab-separated lines of a table of the paper's text."""
     lines = paper[paper.index(heading) :].split("\n")
     first = next(i for i, line in enumerate(lines) if "\t" in line)
     last = next(i for i in range(first, len(lines)) if "\t" not in lines[i])

@@ -34,10 +34,10 @@ class RefusedError(Exception):
 
 
 def made_up_nvml(reasons=(1, 1), refused=(), name="Test GPU"):
-    """A module like `pynvml` with one GPU, which draws 250 joules between two readings; `asked` is what was sought."""
+    """A module like `pynvml` with one GPU that uses 250 joules between two readings; `asked` has the queries."""
     reasons, joules, asked = list(reasons), itertools.count(1_000_000, 250_000), []
 
-    def found(number):
+    def handle_of(number):
         asked.append(number)
         return "handle"
 
@@ -46,8 +46,8 @@ def made_up_nvml(reasons=(1, 1), refused=(), name="Test GPU"):
 
     functions = {
         "Init": lambda: None,
-        "DeviceGetHandleByIndex": found,
-        "DeviceGetHandleByUUID": found,
+        "DeviceGetHandleByIndex": handle_of,
+        "DeviceGetHandleByUUID": handle_of,
         "DeviceGetName": lambda handle: name,
         "DeviceGetTotalEnergyConsumption": lambda handle: next(joules),
         "DeviceGetCurrentClocksEventReasons": lambda handle: reasons.pop(0),
@@ -63,7 +63,7 @@ def made_up_nvml(reasons=(1, 1), refused=(), name="Test GPU"):
 
 
 def meter_in(root, kind="cores", seconds=2.0, nvml=None, **options):
-    """Return a meter of a made-up machine, and a clock on which every repetition takes ``seconds`` seconds."""
+    """A meter of a made-up machine, and a clock on which every repetition takes ``seconds`` seconds."""
     clock = itertools.count()
     return Meter(kind, options.pop("index", 0), root=root, nvml=nvml, clock=lambda: next(clock) * seconds, **options)
 
@@ -93,16 +93,16 @@ def test_load_is_that_before_and_clocks_are_those_after(tmp_path, monkeypatch):
         write(tmp_path, {"proc/loadavg": "9.0 1.5 2.5 2/90 26705"} | processor(0, 3100, "powersave"))
 
     clocks = {"cpu_mhz_mean": 3100.0, "cpu_mhz_min": 3100.0}
-    found = measured(Meter("core", 0, root=tmp_path), run)["conditions"]
-    assert found == {"load_1min": 0.25, "cpu_governor": "powersave"} | clocks
+    conditions = measured(Meter("core", 0, root=tmp_path), run)["conditions"]
+    assert conditions == {"load_1min": 0.25, "cpu_governor": "powersave"} | clocks
 
 
 def test_clocks_of_several_processors_are_averaged_and_unlike_governors_are_all_named(tmp_path, monkeypatch):
     monkeypatch.setattr("os.sched_getaffinity", lambda process: {0, 1, 2, 7})
     write(tmp_path, processor(0, 3000) | processor(1, 2000, "powersave") | processor(2, 1000))
     clocks = {"cpu_mhz_mean": 2000.0, "cpu_mhz_min": 1000.0}
-    found = measured(Meter("cores", 0, root=tmp_path))["conditions"]
-    assert found == {"cpu_governor": "performance, powersave"} | clocks
+    conditions = measured(Meter("cores", 0, root=tmp_path))["conditions"]
+    assert conditions == {"cpu_governor": "performance, powersave"} | clocks
 
 
 def test_of_very_many_processors_some_from_everywhere_are_read(tmp_path, monkeypatch):
@@ -133,7 +133,7 @@ def test_a_counter_of_joules_that_begins_again_is_taken_for_what_it_counted(tmp_
 def test_a_counter_is_read_over_times_that_it_resolves_and_in_which_600_watts_do_not_fill_it(
     tmp_path, seconds, recorded
 ):
-    """Unknown values are absent from the record and not 0."""
+    """Unknown values are absent from the record, not 0."""
     write(tmp_path, package(0, 1))
     energy = measured(meter_in(tmp_path, seconds=seconds), lambda: write(tmp_path, package(0, 1_000_001)))["energy_j"]
     assert energy == ({PACKAGE_ENERGY: 1.0} if recorded else None)

@@ -1,4 +1,4 @@
-"""Modelled cells of a paper's clusters: their times by a formula of their own, their inputs, and no cell without them."""
+"""Modelled cells of a paper's clusters: times by a separate formula, their inputs, and no cell without them."""
 
 import re
 
@@ -23,8 +23,6 @@ def filled(number, records):
 
 @pytest.fixture
 def one_core(make_run):
-    """A run of 1,000 iterations on one core, in seconds by repetition."""
-
     def run(instance, seconds, **changes):
         asked = {"workload": "ppp", "parameters": FLIPS, "evaluations": 1000 * NEIGHBOURS[instance]}
         return make_run(f"{instance}:seed=0", seconds, **asked | {"details": {"iterations": 1000}} | changes)
@@ -33,25 +31,25 @@ def one_core(make_run):
 
 
 def cell(shown, line, column):
-    (found,) = [one for one in shown.modelled if (one.line, one.column) == (line, column)]
-    return found
+    (modelled,) = [one for one in shown.modelled if (one.line, one.column) == (line, column)]
+    return modelled
 
 
 def test_a_cluster_of_one_host_takes_an_eighth_of_the_work_and_three_exchanges(one_core):
     times = (1.9, 2.0, 2.0, 2.0, 2.0, 2.1)
-    found = cell(filled("10", [one_core("401-417", times)]), "401-417", EIGHT)
+    datum = cell(filled("10", [one_core("401-417", times)]), "401-417", EIGHT)
     # 10,000 iterations of 2 ms; rounds of 0.6 us between 2, 4 and 8 cores, and 5 us of Python.
     expected = 10_000 * (2e-3 / 8 + 3 * 0.6e-6 + 5e-6)
-    assert found.values["seconds"] == pytest.approx(expected, rel=1e-3)
-    assert found.values["speedup"] == pytest.approx(20.0 / expected, rel=1e-3)
-    assert re.fullmatch(r"one core, native mapping: 2\.57 s \[2\.\d+ s, 2\.\d+ s\]", found.words[0])
-    assert found.row is None, "a modelled figure is no run"
+    assert datum.values["seconds"] == pytest.approx(expected, rel=1e-3)
+    assert datum.values["speedup"] == pytest.approx(20.0 / expected, rel=1e-3)
+    assert re.fullmatch(r"one core, native mapping: 2\.57 s \[2\.\d+ s, 2\.\d+ s\]", datum.words[0])
+    assert datum.row is None, "a modelled figure is no run"
 
 
 def test_a_grid_pays_for_its_farthest_sites_in_every_iteration(one_core):
-    found = cell(filled("11", [one_core("73-73", (0.1,) * 3)]), "73-73", GRID)
+    modelled = cell(filled("11", [one_core("73-73", (0.1,) * 3)]), "73-73", GRID)
     # At least one message crosses the country in each of 10,000 iterations, and a core alone takes 1 s.
-    assert found.values["seconds"] > 10_000 * 10e-3 and found.values["speedup"] < 0.01
+    assert modelled.values["seconds"] > 10_000 * 10e-3 and modelled.values["speedup"] < 0.01
 
 
 def test_a_modelled_cell_names_its_core_network_ranks_and_error(one_core):
@@ -73,17 +71,17 @@ def test_each_mapping_of_one_core_is_modelled_from_its_longest_run_on_one_machin
         one_core("401-417", (1.0,) * 3, environment=quicker),
         one_core("401-417", (8.0,) * 3, execution=published),
     ]
-    found = [one for one in filled("10", runs).modelled if (one.line, one.column) == ("401-417", EIGHT)]
-    assert [one.words[0].partition(":")[0] for one in found] == ["one core as published", "one core, native mapping"]
-    assert [round(one.values["seconds"], 1) for one in found] == [10.1, 2.6]
+    cells = [one for one in filled("10", runs).modelled if (one.line, one.column) == ("401-417", EIGHT)]
+    assert [one.words[0].partition(":")[0] for one in cells] == ["one core as published", "one core, native mapping"]
+    assert [round(one.values["seconds"], 1) for one in cells] == [10.1, 2.6]
 
 
 def test_without_a_run_on_one_core_the_columns_say_so(make_run):
     gpu = make_run("401-417:seed=0", workload="ppp", parameters=FLIPS, backend="cuda")
     shown = filled("10", [gpu])
-    made = make_table(shown)
-    assert shown.modelled == () and f">ours, {EIGHT}" in made.table.headings
-    assert [note for _, note in made.notes if note.startswith("not modelled")] == [
+    table = make_table(shown)
+    assert shown.modelled == () and f">ours, {EIGHT}" in table.table.headings
+    assert [note for _, note in table.notes if note.startswith("not modelled")] == [
         "not modelled: no run of this work on one core"
     ]
     assert filled("4", [gpu]).not_modelled == ()

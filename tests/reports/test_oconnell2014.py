@@ -17,7 +17,6 @@ def published():
 
 @pytest.fixture(scope="module")
 def text(paper):
-    """The paper's text in one line, its hyphenated words joined."""
     return " ".join(re.sub(r"-\s*\n", "", paper).split())
 
 
@@ -61,7 +60,6 @@ def test_the_instances_are_those_of_the_text_and_of_the_suites_catalogue(publish
 
 
 def test_the_figure_of_the_profiler_says_the_bounds_of_the_text(published):
-    """A row has the bounds that hold for its problem, in the order of the metrics."""
     (figure,) = load("oconnell2014").chosen("figure", "5")
     profile = published["extra"]["profile"]
     for line in figure.lines:

@@ -16,13 +16,12 @@ BUSY = {"conditions": {"load_1min": 12.0}}
 
 
 def of_climbs(*records):
-    """An overview of the records of hill climbing alone."""
     return Overview((OverviewRow("ihc", "climbing", compare(records)),))
 
 
 @pytest.fixture(scope="module")
-def found(make_record):
-    """Two workloads that ran on three devices but for one, and one that ran nowhere."""
+def two_workloads(make_record):
+    """Two workloads on three devices but for one, and one that ran nowhere."""
     runs = [make_record(times=[1.95, 2.0, 2.05]), make_record(times=[0.002], backend="cuda")]
     ihc = compare([*runs, make_record(times=[1.0], ranks=4)])
     sums = {"workload": "lcs", "instance": "letters", "instance_sha256": "cd" * 32, "evaluations": 3 * 10**12}
@@ -37,9 +36,11 @@ def found(make_record):
     )
 
 
-def test_page_and_terminal_have_a_row_for_each_workload_reasons_for_what_did_not_run_and_the_rules(found, is_golden):
-    is_golden(render(replace(found, why="These are the shortest"), "overview.svg"), "overview.md")
-    is_golden(plain_text(found), "overview.txt")
+def test_page_and_terminal_have_a_row_for_each_workload_reasons_for_what_did_not_run_and_the_rules(
+    two_workloads, is_golden
+):
+    is_golden(render(replace(two_workloads, why="These are the shortest"), "overview.svg"), "overview.md")
+    is_golden(plain_text(two_workloads), "overview.txt")
 
 
 def test_a_terminal_of_80_columns_holds_many_devices_and_long_names(make_record):
@@ -54,8 +55,8 @@ def test_a_terminal_of_80_columns_holds_many_devices_and_long_names(make_record)
     assert text.count("750 ms") == text.count("2.00x") == 12
 
 
-def test_the_heat_map_has_a_value_or_its_absence_in_every_cell_of_workloads_that_ran(tmp_path, found, legible):
-    svg, png = draw(found, tmp_path, NAME)
+def test_the_heat_map_has_a_value_or_its_absence_in_every_cell_of_workloads_that_ran(tmp_path, two_workloads, legible):
+    svg, png = draw(two_workloads, tmp_path, NAME)
     text = svg.read_text()
     ElementTree.fromstring(text)
     for word in ("ihc", "letters", "cuda", "4 ranks", ">1,000x<", ">0.100x<", ">2.00 ms<", ">1.00 s*<"):
@@ -120,10 +121,10 @@ def test_answers_that_are_equal_prove_no_equal_work(make_record):
     assert "exact: equal results, by the hash of the result (unequal numbers of evaluations: exact)" in text
 
 
-def test_equal_overviews_give_equal_files_and_an_earlier_one_is_removed(tmp_path, found):
-    first = [path.read_bytes() for path in write(found, tmp_path)]
+def test_equal_overviews_give_equal_files_and_an_earlier_one_is_removed(tmp_path, two_workloads):
+    first = [path.read_bytes() for path in write(two_workloads, tmp_path)]
     assert len(first) == 3
-    assert first == [path.read_bytes() for path in write(found, tmp_path)]
+    assert first == [path.read_bytes() for path in write(two_workloads, tmp_path)]
     (tmp_path / "overview.jsonl").write_text("")
     remove(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["overview.jsonl"]

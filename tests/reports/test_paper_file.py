@@ -43,8 +43,8 @@ plot = { measure = "speedup" }
 
 
 @pytest.fixture
-def made(tmp_path):
-    """A function that writes a paper's file and reads it; arguments replace parts of its text."""
+def make_paper(tmp_path):
+    """Write a paper's file, with replaced parts, and read it."""
 
     def make(table=TABLE, more="", **replaced):
         text = HEAD.format(more=more) + table
@@ -58,14 +58,16 @@ def made(tmp_path):
     return make
 
 
-def test_digits_are_kept_as_printed(made):
-    (table,) = made().exhibits
+def test_digits_are_kept_as_printed(make_paper):
+    (table,) = make_paper().exhibits
     assert [tuple(map(str, figure)) for figure in table.lines[0].figures] == [("1.50", "3.0"), ()]
     assert table.lines[0].figures[0] == (1.5, 3.0)
 
 
-def test_rows_columns_and_scales_are_those_of_the_file(made):
-    (table,) = made(more="[scales.full]\nrepeats = 30\n[scales.quick]\nrepeats = 2\namount = { walks = 3 }").exhibits
+def test_rows_columns_and_scales_are_those_of_the_file(make_paper):
+    (table,) = make_paper(
+        more="[scales.full]\nrepeats = 30\n[scales.quick]\nrepeats = 2\namount = { walks = 3 }"
+    ).exhibits
     named = [(line.key, line.label, line.spec) for line in table.lines]
     assert named == [("tai12a",) * 3, ("twenty", "20", "uniform:20:seed=1"), ("big", "big", "")]
     assert [column.heading for column in table.columns] == ["GPU", "fine, 1,024 ants"]
@@ -81,13 +83,13 @@ def test_rows_columns_and_scales_are_those_of_the_file(made):
 DRAWN = '\n[[exhibits]]\nfigure = "7"\ntitle = "drawn"\nof = "1"\nplot = { measure = "seconds" }\n'
 
 
-def test_a_figure_that_draws_a_table_has_its_data(made):
-    paper = made(TABLE + DRAWN)
+def test_a_figure_that_draws_a_table_has_its_data(make_paper):
+    paper = make_paper(TABLE + DRAWN)
     figure = paper.exhibits[1]
     assert paper.drawn(figure) is paper.exhibits[0] and paper.drawn(paper.exhibits[0]) is paper.exhibits[0]
     assert paper.chosen("figure", "7") == (figure,) and len(paper.chosen()) == 2
     with pytest.raises(UserError, match=r"figure 7, plot: found the row 'x', expected some of "):
-        made(TABLE + DRAWN.replace('"seconds"', '"seconds", row = "x"'))
+        make_paper(TABLE + DRAWN.replace('"seconds"', '"seconds", row = "x"'))
 
 
 @pytest.mark.parametrize(
@@ -114,26 +116,26 @@ def test_a_figure_that_draws_a_table_has_its_data(made):
         ('workload = "qap"', 'of = "9"', r"table 1: found the of '9', expected some of nothing"),
     ],
 )
-def test_a_mistake_is_told_with_its_place(made, old, new, message):
+def test_a_mistake_is_told_with_its_place(make_paper, old, new, message):
     with pytest.raises(UserError, match=message):
-        made(**{old: new})
+        make_paper(**{old: new})
 
 
-def test_an_unknown_paper_table_or_figure_is_named_with_those_that_there_are(made):
+def test_an_unknown_paper_table_or_figure_is_named_with_those_that_there_are(make_paper):
     with pytest.raises(UserError, match="expected one of the papers luong2013, .* found 'xavier'"):
         load("xavier")
     with pytest.raises(UserError, match="--table 4: expected one of 1 in made2026"):
-        made().chosen("table", "4")
+        make_paper().chosen("table", "4")
     with pytest.raises(UserError, match="--figure 1: expected one of no figure in made2026"):
-        made().chosen("figure", "1")
+        make_paper().chosen("figure", "1")
 
 
 def test_all_papers_are_read_and_every_workload_has_its_paper():
     assert names() == ["luong2013", "menezes2019", "oconnell2014", "oneil2011", "xavier2022"]
-    found = {
+    papers = {
         workload: [paper.name for paper in papers_of_workload(workload)] for workload in ("ihc", "aco", "ppp", "lcs")
     }
-    assert found == {"ihc": ["oneil2011"], "aco": ["menezes2019"], "ppp": ["luong2013"], "lcs": ["oconnell2014"]}
+    assert papers == {"ihc": ["oneil2011"], "aco": ["menezes2019"], "ppp": ["luong2013"], "lcs": ["oconnell2014"]}
     assert papers_of_workload("no such workload") == []
 
 

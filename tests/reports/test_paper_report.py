@@ -13,8 +13,6 @@ from reports.records.files import append
 
 @pytest.fixture
 def ants(make_ants):
-    """A function that makes a run of two iterations on a GPU."""
-
     def make(strategy="coarse", size=1024, seconds=1.0, execution=None, variant="as", **changes):
         asked = {"iterations": 2, "variant": variant}
         details = {"cities": 38, "optimum": 6656, "device_name": "Test GPU"}

@@ -8,11 +8,11 @@ from tests.reports.pictures import illegible
 
 @pytest.fixture
 def panels():
-    """Two panels beside each other, the narrowest that pictures have."""
+    """The narrowest panels that pictures have."""
     pytest.importorskip("matplotlib")
     library = pyplot()
-    figure, made = library.subplots(1, 2, figsize=(WIDTH, 2.4), layout="constrained")
-    yield made
+    figure, axes = library.subplots(1, 2, figsize=(WIDTH, 2.4), layout="constrained")
+    yield axes
     library.close(figure)
 
 

@@ -17,7 +17,7 @@ def test_holms_correction_of_a_worked_example():
 
 
 def exact_p(sample, other):
-    """Return the two-sided p by enumerating all assignments of the values."""
+    """Two-sided p by enumeration of all assignments of the values."""
     pooled = sorted([*sample, *other])
     ours = sum(a > b for a in sample for b in other)
     extreme = max(ours, len(sample) * len(other) - ours)

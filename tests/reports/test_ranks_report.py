@@ -10,7 +10,6 @@ from reports.records.files import Repetition, UnequalWorkError, append
 
 @pytest.fixture
 def pair(make_record):
-    """Return a run of one rank, and one of two with these fractions of communication."""
     shares = {1.0: 0.5, 1.25: 0.1, 4.0: 0.2}
     samples = tuple(Repetition(0.0, 0.0, time, time, communication_share=share) for time, share in shares.items())
     return [make_record((3.0, 1.9, 2.0)), make_record(ranks=2, repetitions=samples)]

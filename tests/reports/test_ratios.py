@@ -51,7 +51,6 @@ def test_no_ratio_of_the_gallery_is_of_two_algorithms(entry):
 
 
 def ranked(make_run, *seconds, **changes):
-    """A run over two ranks, from the seconds of each."""
     return make_run(**PPP, ranks=2, sampled={"rank_s": list(seconds)}, **changes)
 
 

@@ -42,7 +42,6 @@ def kernel_times(record):
 
 
 def python(script, *arguments):
-    """Start a script in a separate process."""
     command = [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
@@ -162,8 +161,8 @@ def test_only_the_same_run_on_the_same_machine_resumes(path, make_record):
 
 def test_a_folded_run_is_one_line_and_other_lines_stay_as_they_were(path, make_record):
     strange = make_record(backend="threads").to_line().replace('"schema": 3', '"schema":  3')
-    one, two, three = (make_record(times=[time]).to_line() for time in (1.0, 2.0, 3.0))
-    path.write_text(one + strange + two + three)
+    first, second, third = (make_record(times=[time]).to_line() for time in (1.0, 2.0, 3.0))
+    path.write_text(first + strange + second + third)
     merge_lines(path, make_record().identity)
     folded, other = path.read_text().splitlines(keepends=True)
     assert [sample["kernel_s"] for sample in json.loads(folded)["repetitions"]] == [1.0, 2.0, 3.0]

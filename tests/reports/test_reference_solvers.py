@@ -8,8 +8,6 @@ FAST |= {"time_to_cost_s": 0.25, "time_limit_s": 1.0, "in_process": True, "failu
 
 @pytest.fixture
 def with_peers(make_record):
-    """A function that makes our run on one core and one on a GPU, with solvers beside the first."""
-
     def make(*peers, cost=21282, **changes):
         fields = {"best_cost": cost} | changes
         one_core = make_record(times=[10.0], details={"reference_solvers": list(peers), "optimum": 21282}, **fields)
@@ -19,7 +17,7 @@ def with_peers(make_record):
 
 
 def verdicts(section):
-    return [(verdict.text, verdict.ahead) for verdict in section.beside.verdicts()]
+    return [(verdict.text, verdict.ahead) for verdict in section.solvers.verdicts()]
 
 
 def test_a_solver_that_is_faster_than_our_fastest_is_said_plainly(with_peers, section_of, report_of):
@@ -66,7 +64,7 @@ def test_of_several_seeds_the_first_with_solvers_counts(make_record, section_of)
         peers = {"reference_solvers": [FAST | {"cost": 21282 + seed}]} if seed else {}
         return make_record(seed=seed, best_cost=21282 + 10 * seed, hash=f"{seed:04x}", details=peers)
 
-    beside = section_of([run(seed) for seed in range(3)]).beside
+    beside = section_of([run(seed) for seed in range(3)]).solvers
     assert (beside.seed, beside.cost, beside.solvers[0].cost) == (1, 21292, 21283)
     assert beside.table().caption.endswith("kroA100, seed 1")
 
@@ -74,7 +72,7 @@ def test_of_several_seeds_the_first_with_solvers_counts(make_record, section_of)
 @pytest.mark.parametrize("peers", [None, [], 7, ["fast-tsp"], {"name": "fast-tsp"}])
 def test_records_without_solvers_have_no_section(make_record, section_of, report_of, peers):
     runs = [make_record(details={"reference_solvers": peers})]
-    assert section_of(runs).beside is None
+    assert section_of(runs).solvers is None
     assert "Another algorithm" not in report_of(runs)
 
 

@@ -11,7 +11,6 @@ from tests.reports.made_up_gallery import GPU, README, TABLE, climb, fill
 
 @pytest.fixture
 def page(tmp_path, make_record):
-    """A page with a place for one table, beside a folder with its records."""
     fill(tmp_path / "gallery", make_record)
     path = tmp_path / "README.md"
     path.write_text(README)
@@ -129,11 +128,11 @@ def test_a_file_that_does_not_name_its_page_is_told(tmp_path, old, new):
 
 @pytest.fixture
 def command(page, reports):
-    """A function that runs the command on the page; returns the exit code and what it says of the page."""
+    """Run the command on the page; return the exit code and its output on the page."""
 
     def run(*arguments):
-        code, _, told = reports("results", "--page", page, "--folder", page.parent / "gallery", *arguments)
-        return code, told
+        code, _, errors = reports("results", "--page", page, "--folder", page.parent / "gallery", *arguments)
+        return code, errors
 
     return run
 
@@ -156,9 +155,9 @@ def test_a_figure_outside_the_tables_fails_the_check_unless_a_table_has_it(page,
     page.write_text(text.replace("More.", "One core took 2.10 s, in `100 s`."))
     assert "| 2.10 s" in text and command("--check")[0] == 0
     page.write_text(text.replace("More.", "CUDA took 24.7 ms, which is 710 times as fast."))
-    code, told = command("--check")
+    code, errors = command("--check")
     assert code == 1
-    assert [line.split(": ")[1] for line in told.splitlines() if line.startswith(f"{page}: ")] == [
+    assert [line.split(": ")[1] for line in errors.splitlines() if line.startswith(f"{page}: ")] == [
         "24.7 ms",
         "710 times",
     ]
@@ -184,8 +183,8 @@ def test_records_of_which_none_belongs_to_the_table_are_no_table(page, make_reco
 
 def test_a_mistake_of_the_user_ends_with_one_line_and_exit_code_2(page, command):
     page.write_text(BEGIN + "\n")
-    code, told = command("--check")
-    assert (code, told.count("\n")) == (2, 1) and told.startswith(f"error: {page}:1: ")
+    code, errors = command("--check")
+    assert (code, errors.count("\n")) == (2, 1) and errors.startswith(f"error: {page}:1: ")
 
 
 @pytest.mark.slow

@@ -11,7 +11,6 @@ from reports.runs import load
 
 @pytest.fixture
 def two_files(tmp_path, make_record):
-    """Files with a repetition each of one run, and one of another run."""
     paths = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
     for path in paths:
         append(path, make_record())

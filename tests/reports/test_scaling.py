@@ -13,8 +13,6 @@ MANY = {"cpu_model": "Test CPU", "cores": 16, "host_count": 1}
 
 @pytest.fixture
 def strong_of(make_record):
-    """A function that makes the curve of times by numbers of ranks."""
-
     def make(times, **changes):
         fields = {"environment": MANY} | changes
         runs = [make_record(ranks=ranks, times=[time] * 3, **fields) for ranks, time in times.items()]
@@ -25,8 +23,6 @@ def strong_of(make_record):
 
 @pytest.fixture
 def weak_runs(make_record):
-    """Return a function for runs with work that grows with their ranks."""
-
     def run(ranks, time):
         own = {"parameters": {"climbers": 100 * ranks}, "details": {"weak_scaling_ranks": ranks}}
         own["hash"] = f"0123456789abcde{16 - ranks:x}"
@@ -43,7 +39,7 @@ def amdahl(serial, ranks):
 def test_times_by_amdahls_law_give_its_serial_part_back(strong_of, serial):
     (curve,) = strong_of({ranks: 8 * amdahl(serial, ranks) for ranks in (1, 2, 4, 8, 16)})
     assert curve.serial == pytest.approx(serial, abs=1e-12)
-    assert curve.apart == pytest.approx(0.0, abs=1e-12)
+    assert curve.largest_deviation == pytest.approx(0.0, abs=1e-12)
     assert [point.speedup.value for point in curve.points] == pytest.approx(
         [1 / amdahl(serial, ranks) for ranks in (1, 2, 4, 8, 16)]
     )

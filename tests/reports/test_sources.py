@@ -14,7 +14,6 @@ SEARCH = "core/search/hill_climbing/search.py"
 
 @pytest.fixture
 def copy(tmp_path):
-    """A copy of the sources that count, in which a file can be changed: the digest afterwards."""
     for folder in ("core/kernels", "core/search", "drivers"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
 

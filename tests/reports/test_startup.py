@@ -11,14 +11,11 @@ from tests.reports.test_exhibits import filled
 
 
 def samples_of(kernel, *times):
-    """Samples of a kernel time and times from end to end."""
     return tuple(Repetition(0.0, 0.0, kernel, time) for time in times)
 
 
 @pytest.fixture
 def timed(make_run):
-    """A function that makes a run of a number of iterations with a kernel time and times from end to end."""
-
     def make(iterations, kernel, *times, **changes):
         asked = {"iterations": iterations} | changes.pop("parameters", {})
         return make_run(parameters=asked, repetitions=samples_of(kernel, *times), **changes)
@@ -66,7 +63,7 @@ def test_times_that_do_not_surely_grow_have_no_slope(timed):
 
 
 def cell_of(records, backend="cuda", number="2"):
-    """The words of the only cell of a backend, and its notes and values."""
+    """Text of the only cell of a backend, and its notes and values."""
     (datum,) = (one for one in filled("luong2013", number, records).ours if one.row.record.backend == backend)
     return datum
 

@@ -9,7 +9,7 @@ from reports.statistics.medians import ratio_of_medians, summarise
 
 
 def all_medians(values):
-    """The median of every one of the n^n resamples, each equally likely."""
+    """Median of each of the n^n resamples, which are equally likely."""
     picks = np.array(list(itertools.product(range(len(values)), repeat=len(values))))
     return np.median(np.asarray(values)[picks], axis=1)
 

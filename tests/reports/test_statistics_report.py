@@ -22,7 +22,7 @@ DETAILS = {"optimum": 1000, "instance_source": "Taillard's generator", "device_n
 
 @pytest.fixture(scope="module")
 def searches(make_record):
-    """Three algorithms on one core, one of them on all cores too: ten seeds with two repetitions each."""
+    """Three algorithms on one core, one also on all cores: ten seeds with two repetitions each."""
 
     def run(algorithm, backend, seed):
         own, slowness = WORKS[algorithm]
@@ -51,7 +51,6 @@ def sample(costs, factor, drawn):
 
 @pytest.fixture(scope="module")
 def report(searches, tmp_path_factory):
-    """The files of a report."""
     return search_statistics.write(group_by_instance(searches), tmp_path_factory.mktemp("statistics"))
 
 
@@ -68,7 +67,6 @@ def test_the_report_reads_as_it_did_and_has_its_pictures(report, is_golden):
 
 @pytest.mark.slow
 def test_equal_records_give_equal_pages_and_legible_pictures(searches, report, tmp_path, legible):
-    """Measuring a picture changes it."""
     again = search_statistics.write(group_by_instance(searches), tmp_path)
     assert [path.read_bytes() for path in report[:2]] == [path.read_bytes() for path in again[:2]]
     assert len(legible) == 2
@@ -103,8 +101,8 @@ def test_a_course_has_the_median_and_the_quartiles_of_all_seeds(searches):
     at, low, middle, high = targets.cost_bands(family, "evaluations")
     assert (at[0], at[-1]) == (100, 400_000)
     assert (low[0], middle[0], high[0]) == (2000, 2000, 2000)
-    found = [run.best_cost for run in family.runs]
-    assert (low[-1], middle[-1], high[-1]) == tuple(np.quantile(found, [0.25, 0.5, 0.75]))
+    costs = [run.best_cost for run in family.runs]
+    assert (low[-1], middle[-1], high[-1]) == tuple(np.quantile(costs, [0.25, 0.5, 0.75]))
     # After 1,000 evaluations all runs have made the second step, and none the third.
     assert middle[np.searchsorted(at, 1000)] == 1500
 
@@ -146,7 +144,7 @@ def test_a_distribution_ends_where_nothing_more_is_known(make_record, tmp_path):
     svg, _ = targets.draw_distributions([family], choose_targets(family.runs), tmp_path, "x", "title", "")
     curve = re.findall(r'<path d="([^"]*)" clip-path="[^"]*" style="fill: none; stroke: #0072b2', svg.read_text())[0]
     ends = [float(x) for x in re.findall(r"[ML] ([\d.]+) ", curve)]
-    # Half of the runs never reached the target: the axis goes 5 % beyond their end, and the curve does not.
+    # Half of the runs never reached the target: the axis ends 5 % after them, and the curve does not.
     assert ends[0] + (ends[-1] - ends[0]) * 2 / 4 == pytest.approx(ends[1], abs=0.1)
 
 

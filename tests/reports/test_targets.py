@@ -10,7 +10,7 @@ from reports.statistics.targets import SeedFamily, Target, choose_targets, read_
 
 @pytest.fixture
 def searched(make_record):
-    """A function that makes a run from the histories of its repetitions; the last row of each is its best cost."""
+    """A run with these histories; the last row of each is its best cost."""
 
     def make(*histories, ended=(10.0, 1000), **changes):
         seconds, evaluations = ended
@@ -47,7 +47,7 @@ def test_expected_time_is_all_that_was_spent_over_how_many_succeeded(three):
 
 def test_the_interval_of_an_expected_time_covers_it_and_is_open_where_all_resamples_may_fail(three):
     half = tries(three, 5).expected("seconds")
-    # All three draws are of the third run once in 27 times: more often than 2.5 %.
+    # The third run is drawn three times in one of 27 cases: more often than 2.5 %.
     assert half.low < half.value < half.high == math.inf
     whole = tries(three, 20).expected("seconds")
     assert (whole.low, whole.value, whole.high) == (0.5, 0.5, 0.5)
@@ -89,8 +89,8 @@ def test_a_runs_time_is_the_median_of_its_repetitions_and_a_run_counts_once(sear
     def history(seconds):
         return [[0, 0, 0.1, 20], [1, 100, seconds, 5]]
 
-    found = tries([searched(history(1.0), history(2.0), history(9.0))], 5)
-    assert (found.amounts("seconds"), found.amounts("evaluations")) == ([2.0], [100])
+    attempts = tries([searched(history(1.0), history(2.0), history(9.0))], 5)
+    assert (attempts.amounts("seconds"), attempts.amounts("evaluations")) == ([2.0], [100])
 
 
 def test_costs_hold_until_the_next_improvement(three):

@@ -40,7 +40,7 @@ def samples(count=7, ranks=1, time=1.0, **changes):
 
 @pytest.fixture
 def runs(make_record):
-    """One core, all cores and two ranks, of which everything is recorded."""
+    """Complete records of one core, all cores and two ranks."""
     common = {"environment": NODE, "details": TEST_CPU}
     return {
         "cpu": make_record(repetitions=samples(), **common),
@@ -50,7 +50,7 @@ def runs(make_record):
 
 
 def page_of(comparisons):
-    """A page that prints everything that the rules look for."""
+    """A page with everything that the rules look for."""
     lines = [SAID, f"![{PICTURE}](a.svg)", f"Machine A: {NODE['cpu_model']}", "| run | shortest | longest |"]
     for comparison in comparisons:
         for row in comparison.rows:
@@ -82,7 +82,7 @@ ALONE = {"threads": None, "ranks": None}
 
 
 def alone(**environment):
-    """One core without other runs, on a machine of which something else is known."""
+    """One core without other runs, with these facts about its machine."""
     return ALONE | {"cpu": {"environment": NODE | environment}}
 
 
@@ -150,7 +150,7 @@ def test_a_rule_is_broken_by_what_the_report_does(runs, rule, about, said):
     ],
 )
 def test_a_rule_is_broken_by_what_the_page_does_not_print(runs, rule, printed, said):
-    """The time of one core goes with its row's interval too, which is what rule 1 looks for."""
+    """Rule 1 looks for a time of one core, which is also in its row's interval."""
     comparison = compare(runs.values())
     row = next(row for row in comparison.rows if row.name == "threads")
     page = page_of([comparison])
@@ -176,8 +176,8 @@ def test_a_rule_is_broken_by_what_the_page_does_not_print(runs, rule, printed, s
 )
 def test_what_neither_records_nor_the_page_decide_cannot_be_told(runs, unknown, rules):
     shown = [compare(runs.values())]
-    found = decide_rules(shown, structs.replace(on_a_page(shown), **{unknown: None}))
-    assert [one.number for one in found if one.verdict == CANNOT_TELL] == rules
+    decided = decide_rules(shown, structs.replace(on_a_page(shown), **{unknown: None}))
+    assert [one.number for one in decided if one.verdict == CANNOT_TELL] == rules
 
 
 def test_a_machine_of_an_unknown_number_of_cores_cannot_be_judged_as_used_in_part(runs):
@@ -190,14 +190,14 @@ def test_a_machine_of_an_unknown_number_of_cores_cannot_be_judged_as_used_in_par
 def test_a_speed_up_that_is_no_ratio_of_medians_breaks_rule_4(runs):
     comparison = compare(runs.values())
     wrong = [replace(row, speedup=replace(row.speedup, value=9.0)) if row.base else row for row in comparison.rows]
-    found = verdicts([replace(comparison, rows=tuple(wrong))])[4]
-    assert found.verdict == BROKEN and "is no ratio of two medians" in found.reason
+    verdict = verdicts([replace(comparison, rows=tuple(wrong))])[4]
+    assert verdict.verdict == BROKEN and "is no ratio of two medians" in verdict.reason
 
 
 def test_what_a_report_does_not_have_needs_no_rule(runs):
     once = structs.replace(runs["cpu"], repetitions=samples(1))
-    found = verdicts([compare([once])])
-    none = {number for number, one in found.items() if one.verdict == NOT_APPLICABLE}
+    decided = verdicts([compare([once])])
+    none = {number for number, one in decided.items() if one.verdict == NOT_APPLICABLE}
     assert none == {1, 3, 4, 6, 7, 8, 10}
     assert verdicts([once], structs.replace(BOUNDED, figures=()))[12].verdict == NOT_APPLICABLE
     assert verdicts([compare(runs.values())], structs.replace(BOUNDED, means={}))[3].verdict == NOT_APPLICABLE
@@ -221,8 +221,8 @@ def test_tests_of_ranks_compare_runs_too(runs):
 
 def test_records_and_comparisons_of_several_instances_are_told_apart(runs):
     other = structs.replace(runs["cpu"], instance="b", instance_sha256="cd" * 32, repetitions=samples(3))
-    found = verdicts([compare(runs.values()), other, ("mine", structs.replace(other, repetitions=samples(2)))])
-    assert "cpu on b and mine on b have 2 to 3 repetitions" in found[5].reason
+    decided = verdicts([compare(runs.values()), other, ("mine", structs.replace(other, repetitions=samples(2)))])
+    assert "cpu on b and mine on b have 2 to 3 repetitions" in decided[5].reason
     reasons = structs.replace(BOUNDED, reasons={"kroA100": BOUNDED.reasons})
     assert "why b was chosen" in verdicts([compare(runs.values()), other], reasons)[2].reason
 
@@ -234,7 +234,7 @@ def test_a_reason_names_a_few_rows_and_counts_the_others(runs):
 
 @pytest.fixture
 def report(tmp_path, runs):
-    """A folder with records, a page that prints everything, and facts about it, as the command reads them."""
+    """Folder with records, a complete page, and facts about it, as the command reads them."""
     page = page_of([compare(runs.values())])
     about = [
         'reasons = "These are the paper\'s instances"\nbounds = ["cpu", "threads", "cpu, 2 ranks"]\nbound = "Efficiency"',
@@ -265,8 +265,8 @@ def report(tmp_path, runs):
 )
 def test_the_command_says_which_rules_records_keep(report, reports, monkeypatch, arguments, code, said):
     monkeypatch.chdir(report)
-    found, *printed = reports("rules", *arguments.split())
-    assert found == code and said in "".join(printed)
+    status, *printed = reports("rules", *arguments.split())
+    assert status == code and said in "".join(printed)
 
 
 def test_the_page_on_reports_names_every_fact_about_a_report():

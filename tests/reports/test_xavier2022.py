@@ -9,14 +9,12 @@ PRINTED_15 = 15
 
 
 def texts_of(paper):
-    """The lines of the text's four tables, split at tabulators, in the text's order."""
     lines = paper.split("\n")
     for start in (i for i, line in enumerate(lines) if line.startswith("Input\t")):
         yield [line.split("\t") for line in lines[start + 1 : start + 1 + PRINTED_15]]
 
 
 def interval(text):
-    """The numbers that round to a printed one."""
     value = Decimal(text)
     half = Decimal(1).scaleb(value.as_tuple().exponent) / 2
     return max(Decimal(0), value - half), value + half
@@ -27,13 +25,13 @@ def tables_of(published):
 
 
 def row_of(line):
-    """A row as the text has it: the optimum last."""
+    """A row in the text's order, with the optimum last."""
     optimum, *figures = ["".join(map(str, figure)) for figure in line.figures]
     return [line.label, *figures, optimum]
 
 
 def follows(line):
-    """Return True if a printed speed-up can be the ratio of the two printed times."""
+    """True if a printed speed-up can be the ratio of the two printed times."""
     (own_low, own_high), (peer_low, peer_high), (low, high) = (interval(figure[0]) for figure in line.figures[1:])
     most = peer_high / own_low if own_low else Decimal("Infinity")
     return low <= most and high >= peer_low / own_high

@@ -2,7 +2,7 @@
 
 Reads JSON from standard input: `hosts` and `sites` (of each rank), `cores`, `between_hosts` and `between_sites` (each
 [latency in s, bytes per s]; the last with a latency for each pair of sites), `exchange` (a name below), `bytes`,
-`compute_s`, `pieces`, `iterations`. Prints when the last actor was through each of the iterations.
+`compute_s`, `pieces`, `iterations`. Prints when the last actor ended each iteration.
 
 SimGrid's correction factors are switched off: `network/model:CM02` with factors of 1, no TCP window (gamma), no
 cross-traffic. Short messages are received at once (a mailbox with a receiver), as in MPI.
@@ -23,9 +23,9 @@ SETTINGS = (
 )
 FLOPS = 1e9
 EAGER = 4096
-"""Bytes from which a message waits until its receiver is there, as MPI's long ones do."""
+"""Bytes from which a message waits for its receiver, as MPI's long ones do."""
 READY_S = 1.0
-"""Until all actors have started."""
+"""Seconds until all actors have started."""
 actors, ended = {}, {}
 
 
@@ -41,7 +41,7 @@ def link(zone, name, latency, bandwidth, shared=True):
 
 
 def build(asked):
-    """Make a host of SimGrid for every rank; routes pass the network card of its machine and the line of its site."""
+    """Make a host of SimGrid for every rank; routes pass its machine's network card and its site's line."""
     zone = NetZone.create_full_zone("all")
     places = list(zip(asked["hosts"], asked["sites"], strict=True))
     hosts = [zone.create_host(f"rank{rank}", FLOPS) for rank in range(len(places))]
@@ -79,7 +79,7 @@ def build(asked):
 
 
 class Rank:
-    """An actor: sends and receives by separate mailboxes, one for each message that it may get."""
+    """An actor that sends and receives by separate mailboxes, one for each message."""
 
     def __init__(self, asked, number):
         self.asked, self.number, self.size = asked, number, len(asked["hosts"])
@@ -112,7 +112,7 @@ class Rank:
 
 
 def folded(rank, body):
-    """Let the ranks beyond a power of two give what they have to a neighbour, and get the result from it."""
+    """Let the ranks beyond a power of two send their data to a neighbour, and receive the result."""
     power = 1
     while 2 * power <= rank.size:
         power *= 2
@@ -157,7 +157,7 @@ def halving(rank):
 
 
 def up_and_down(rank, members, tag, between=lambda: None):
-    """A tree over some ranks: to the first of them, then what lies between, then back."""
+    """A tree over some ranks: to the first of them, then the part between, then back."""
     place, mask, up = members.index(rank.number), 1, []
     while mask < len(members):
         if place & mask:
@@ -177,9 +177,9 @@ def up_and_down(rank, members, tag, between=lambda: None):
 def hosts_first(rank):
     rank.compute(rank.asked["compute_s"])
     hosts = rank.asked["hosts"]
-    here = [other for other in range(rank.size) if hosts[other] == hosts[rank.number]]
+    ranks = [other for other in range(rank.size) if hosts[other] == hosts[rank.number]]
     firsts = [hosts.index(host) for host in sorted(set(hosts))]
-    up_and_down(rank, here, "host", lambda: up_and_down(rank, firsts, "all"))
+    up_and_down(rank, ranks, "host", lambda: up_and_down(rank, firsts, "all"))
 
 
 def strips(rank):

@@ -22,12 +22,12 @@ NETWORKS = ("myri10g", "ethernet", "grid5000:2", "grid5000:5", "grid5000:7")
 
 @cache
 def why_not():
-    """Why SimGrid cannot be asked; empty: it can."""
+    """Reason against SimGrid here, or an empty text."""
     try:
-        found = subprocess.run([PYTHON, "-c", "import simgrid"], capture_output=True, text=True, timeout=60)
+        process = subprocess.run([PYTHON, "-c", "import simgrid"], capture_output=True, text=True, timeout=60)
     except OSError as error:
         return f"{PYTHON}: {error.strerror}"
-    return f"{PYTHON} cannot import it: apt-get install python3-simgrid" if found.returncode else ""
+    return f"{PYTHON} cannot import it: apt-get install python3-simgrid" if process.returncode else ""
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +37,7 @@ def simgrid():
 
 
 def replayed(network, ranks, exchange, size, compute_s, **more):
-    """Seconds of an iteration that follows others, or of the only one, as SimGrid has it."""
+    """Seconds of an iteration after others, or of the only one, by SimGrid."""
     places = network.places(ranks)
     sites = int(places.site[-1]) + 1
     ways = [float(network.travel_s(np.array(apart), places)) for apart in range(1, sites)]
@@ -65,13 +65,12 @@ def agrees(modelled, simulated):
 
 
 def words_exchange(network, ranks):
-    """Return the exchange of `cluster.model.allreduce` for a word."""
     is_regular = ranks % network.cores_per_host == 0 and ranks > network.cores_per_host
     return "hosts first" if is_regular and network.algorithm != DOUBLING else "doubling"
 
 
 def check_neighbourhood(network, ranks):
-    """A word an iteration, beside a scan that takes about as long."""
+    """A word an iteration, beside a scan of about the same duration."""
     work, speed = Work("neighbourhood", 100_000), Speed(1e-9)
     alone = iteration(work, speed, network, ranks)
     simulated = replayed(network, ranks, words_exchange(network, ranks), WORD, alone.compute_s)
@@ -81,7 +80,6 @@ def check_neighbourhood(network, ranks):
 
 
 def check_array(network, ranks):
-    """The deposits of ants."""
     simulated = replayed(network, ranks, "halving", ARRAY, 0.0, iterations=1)
     assert agrees(finish_time_s(network, ranks, ARRAY, 1), simulated)
 

@@ -1,7 +1,7 @@
-"""Executors: each runs the cases of a plan somewhere and yields each case with its end.
+"""Executors: each runs the cases of a plan and yields each case with its end.
 
-`local` starts processes on this machine, `slurm` submits job arrays, `dask` uses the workers of a scheduler. A module
-of this package has a function `executor`; its keyword arguments are the settings of the executor, all texts.
+`local` starts processes on this machine, `slurm` submits job arrays, `dask` uses a scheduler's workers. A module has a
+function `executor`; its keyword arguments are the executor's settings, all texts.
 """
 
 from __future__ import annotations
@@ -38,7 +38,6 @@ class Executor(Protocol):
         are taken at once.
     elsewhere : bool
         True if cases run on other hosts, with records of those hosts.
-
     """
 
     in_turn: bool
@@ -49,14 +48,7 @@ class Executor(Protocol):
 
 
 def make_executor(name: str, settings: Mapping[str, str]) -> Executor:
-    """Return the executor of a name.
-
-    Raises
-    ------
-    UserError
-        An unknown or missing setting, or a package is not installed.
-
-    """
+    """Return the executor of a name. Raises `UserError` for a wrong or missing setting, or a missing package."""
     make = import_module(f"drivers.experiments.executors.{name}").executor
     known = inspect.signature(make).parameters
     takes_any = any(one.kind is one.VAR_KEYWORD for one in known.values())
@@ -67,7 +59,7 @@ def make_executor(name: str, settings: Mapping[str, str]) -> Executor:
         if parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD and one not in settings:
             raise UserError(f"--executor {name}: expected --executor-settings {one}=VALUE")
     try:
-        made: Executor = make(**settings)
+        executor: Executor = make(**settings)
     except ModuleNotFoundError as error:
         raise UserError(f"--executor {name}: {error.name} is missing: pip install -e '.[executors]'") from None
-    return made
+    return executor

@@ -13,20 +13,13 @@ from drivers.experiments.executors.local import run_process
 from drivers.experiments.executors.remote import prepare_tasks
 
 TIMEOUT_S = 10
-"""Seconds in which the scheduler must answer."""
 
 
 class DaskExecutor:
-    """Runs cases on the workers of a scheduler.
+    """Runs cases on the workers of the scheduler at an address such as tcp://host:8786.
 
-    A worker that was started with `--resources "GPU=2 CPU=16"` runs as many cases at once as these suffice for, a
-    worker without resources one in each of its threads.
-
-    Parameters
-    ----------
-    address
-        Of the scheduler, as in tcp://host:8786.
-
+    A worker started with `--resources "GPU=2 CPU=16"` runs as many cases at once as these allow, a worker without
+    resources one in each of its threads.
     """
 
     in_turn = False
@@ -37,14 +30,7 @@ class DaskExecutor:
         self.address = address
 
     def run(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Finished]]:
-        """See `Executor`. Cancel what has not started if the caller stops.
-
-        Raises
-        ------
-        UserError
-            No scheduler answers, or it has no workers.
-
-        """
+        """See `Executor`. Cancel waiting cases if the caller stops. Raises `UserError` without scheduler or workers."""
         from distributed import Client, as_completed
 
         try:
@@ -73,16 +59,16 @@ class DaskExecutor:
 
 
 def declared_needs(needed: Mapping[str, int], workers: Sequence[Mapping[str, float]]) -> dict[str, int]:
-    """Return what a case asks for: resources that some worker declares, at most as many as the largest worker has.
+    """Return a case's resources, as far as workers declare them, at most those of the largest worker.
 
-    A task that asks for more than any worker has would wait for ever.
+    A task with larger needs would wait for ever.
     """
     most = {name: max(one.get(name, 0) for one in workers) for name in needed}
     return {name: int(min(count, most[name])) for name, count in needed.items() if count and most[name]}
 
 
 def result_of(future: Any) -> Finished:
-    """Return the result of a task that ended; a worker that was lost has none."""
+    """Return the result of an ended task; a lost worker has none."""
     if future.status == "finished":
         result: Finished = future.result()
         return result
@@ -90,5 +76,4 @@ def result_of(future: Any) -> Finished:
 
 
 def executor(address: str) -> DaskExecutor:
-    """Return the executor of a scheduler's address."""
     return DaskExecutor(address)

@@ -15,18 +15,15 @@ import threading
 from collections.abc import Mapping, Sequence
 
 GRACE_S = 5.0
-"""Seconds that a command may take to end after a signal."""
 
 
 def run_guarded(
     command: Sequence[str], environment: Mapping[str, str], limit_s: float | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end, with no input, and collect what it prints.
+    """Run a command to its end, with no input, and collect its output.
 
     Parameters
     ----------
-    command
-        A program and its arguments.
     environment
         Its variables.
     limit_s
@@ -35,10 +32,9 @@ def run_guarded(
     Returns
     -------
     subprocess.CompletedProcess
-        With its standard output and error as text; the code of a command that signal n ended is 128 + n.
-
+        With standard output and error as text; the code of a command that signal n ended is 128 + n.
     """
-    # By its path and isolated, since a module beside this one may have a name of the standard library.
+    # By path and isolated, since a module beside this one may have a name of the standard library.
     guarded = [sys.executable, "-IS", __file__, *command]
     watched, held = os.pipe()
     try:
@@ -65,8 +61,8 @@ def run_guarded(
 
 
 def guard_command(command: Sequence[str]) -> int:
-    """Run the command until it ends, or standard input does; returns its exit code."""
-    # Ctrl-C reaches the command too, and it is the one to say how it ends.
+    """Run the command until it or standard input ends; return its exit code."""
+    # Ctrl-C reaches the command too, which determines the end.
     signal.signal(signal.SIGINT, lambda *_: None)
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
     threading.Thread(target=_end_with_input, args=(process,), daemon=True).start()
@@ -85,5 +81,5 @@ def _end_with_input(process: subprocess.Popen[bytes]) -> None:
 
 
 if __name__ == "__main__":
-    # The thread that watches may still be reading, and nothing is left to clean up.
+    # The watching thread may still read, and there is nothing to clean up.
     os._exit(guard_command(sys.argv[1:]))

@@ -14,10 +14,7 @@ from reports.records.environment import cores
 
 
 class LocalExecutor:
-    """Runs one case after another; with `parallel`, the seeds of cases on one core run at the same time.
-
-    Each case that runs in turn is ended after `limit_s` seconds; None: it takes as long as it does.
-    """
+    """Runs cases in turn, each for at most `limit_s` seconds; with `parallel`, seeds on one core at the same time."""
 
     elsewhere = False
     limit_s: float | None = None
@@ -26,39 +23,36 @@ class LocalExecutor:
         self.in_turn = not parallel
 
     def run(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Finished]]:
-        """See `Executor`. With `parallel`, cases that use more than a core follow in turn."""
+        """See `Executor`. With `parallel`, cases on more than a core follow in turn."""
         if self.in_turn:
             yield from ((case, run_case(case, self.limit_s)) for case in cases)
             return
-        taken = list(cases)
+        listed = list(cases)
         with ThreadPoolExecutor(cores()) as pool:
             try:
-                for case in [one for one in taken if one.is_of_one_core]:
+                for case in [one for one in listed if one.is_of_one_core]:
                     yield case, joined([*pool.map(run_case, [replace(case, seeds=(seed,)) for seed in case.seeds])])
             finally:
                 pool.shutdown(cancel_futures=True)
-        yield from ((case, run_case(case)) for case in taken if not case.is_of_one_core)
+        yield from ((case, run_case(case)) for case in listed if not case.is_of_one_core)
 
 
 def run_case(case: Case, limit_s: float | None = None) -> Finished:
-    """Run a case on this machine."""
     return run_process(case.command(), case.environment(), limit_s)
 
 
 def run_process(command: Sequence[str], environment: Mapping[str, str], limit_s: float | None = None) -> Finished:
-    """Run a command on the machine that calls this, with these variables too; it ends with this process."""
+    """Run a command on the calling machine, with these further variables; it ends with this process."""
     began = time.perf_counter()
     done = guard.run_guarded(command, {**os.environ, **environment}, limit_s)
     return Finished(done.returncode, done.stdout, done.stderr, time.perf_counter() - began)
 
 
 def joined(ends: Sequence[Finished]) -> Finished:
-    """Return the end of a case with seeds in separate processes."""
     code = max(one.returncode for one in ends)
     said = "".join(one.stdout for one in ends), "".join(one.stderr for one in ends)
     return Finished(code, *said, max(one.seconds for one in ends))
 
 
 def executor() -> LocalExecutor:
-    """Return the executor that runs one case after another."""
     return LocalExecutor()

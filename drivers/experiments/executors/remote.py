@@ -1,7 +1,7 @@
-"""Cases of a plan on other machines with a shared file system: each writes a separate file of records until it ends.
+"""Cases of a plan on other machines with a shared file system: each writes a separate file of records.
 
-A case's records are in a folder beside the plan's file. They are appended to that file when the case ends, or when an
-interrupted plan resumes.
+These files are in a folder beside the plan's file. They are joined with it when the case ends, or when an interrupted
+plan resumes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ GPU = "gpu"
 
 
 def prepare_tasks(cases: Iterable[Case]) -> list[RemoteTask]:
-    """Return the tasks of cases, after records that an interrupted plan left have joined the plan's."""
+    """Return the tasks of cases, after joining records left by an interrupted plan."""
     tasks = [RemoteTask(case) for case in cases]
     for folder in {task.own.parent for task in tasks}:
         for own in sorted(folder.glob("*.jsonl")):
@@ -31,12 +31,12 @@ def prepare_tasks(cases: Iterable[Case]) -> list[RemoteTask]:
 
 
 def tasks_folder(records: Path) -> Path:
-    """Return the folder of the records of a plan's cases that have not ended."""
+    """Return the folder of the records of a plan's unfinished cases."""
     return records.with_suffix(".tasks")
 
 
 def join(own: Path, records: Path) -> None:
-    """Append to a plan's file the repetitions that only a case's own file has, and remove that file."""
+    """Append to a plan's file the repetitions that only a case's file has, and remove that file."""
     if not own.exists():
         return
     held = load(records) if records.exists() else []
@@ -56,13 +56,10 @@ class RemoteTask:
 
     Attributes
     ----------
-    case
-        The case in the plan.
     own : Path
         File of its records, with the same name for the same command line.
     command, environment
-        Command line that writes records there, and the variables that differ from those of this process.
-
+        Command line that writes records there, and variables that differ from this process's.
     """
 
     def __init__(self, case: Case) -> None:
@@ -74,7 +71,7 @@ class RemoteTask:
         self.environment = {name: value for name, value in case.environment().items() if os.environ.get(name) != value}
 
     def begin(self) -> None:
-        """Copy the recorded repetitions to the case's file, so that the case continues after them."""
+        """Copy recorded repetitions to the case's file, so that the case continues after them."""
         self.own.parent.mkdir(parents=True, exist_ok=True)
         problem, place = self.case.task.problem, self.case.configuration
         for record in load(self.case.records) if self.case.records.exists() else []:
@@ -82,12 +79,11 @@ class RemoteTask:
                 append(self.own, record)
 
     def end(self) -> None:
-        """Join the records with the plan's."""
         join(self.own, self.case.records)
 
     @property
     def gpus(self) -> int:
-        """Number of GPUs: one for each rank, and as many as the device's number needs."""
+        """Number of GPUs: one for each rank, and enough for the device's number."""
         place = self.case.configuration
         if place.kind != GPU:
             return 0
@@ -95,7 +91,7 @@ class RemoteTask:
 
     @property
     def cores(self) -> int:
-        """Number of cores: those of each rank; a device of all cores has as many as this machine."""
+        """Number of cores over all ranks; a device of all cores has as many as this machine."""
         from reports.records.environment import cores
 
         place = self.case.configuration

@@ -17,28 +17,26 @@ from drivers.experiments.executors.local import run_process
 from drivers.experiments.executors.remote import RemoteTask, prepare_tasks
 
 POLL_S = 1.0
-"""Seconds between two looks at the queue."""
 RESULT_WAIT_S = 90.0
-"""Seconds from the end of a job to its result file: NFS caches a folder for up to 60 s."""
+"""Seconds from a job's end to its result file: NFS caches a folder for up to 60 s."""
 DEFAULTS = {"time": 60, "job_name": "onekernel", "use_srun": False}
-"""Settings of a job unless the user sets others; time in minutes."""
+"""Default settings of a job; time in minutes."""
 
 
 class SlurmExecutor:
-    """Runs cases as Slurm jobs, which ask for the cores and GPUs of the case.
+    """Runs cases as Slurm jobs, which request the cores and GPUs of the case.
 
     Parameters
     ----------
     cluster
-        Of `submitit.AutoExecutor`; "local" starts all jobs at once on this machine.
+        Cluster of `submitit.AutoExecutor`; "local" starts all jobs at once on this machine.
     settings
-        Parameters of `submitit.SlurmExecutor`, as `partition` and `account`. They win over those of a case.
+        Parameters of `submitit.SlurmExecutor`, such as `partition` and `account`. They override those of a case.
 
     Raises
     ------
     UserError
-        Slurm is not here, or a setting is unknown.
-
+        Slurm is missing, or a setting is unknown.
     """
 
     in_turn = False
@@ -53,14 +51,7 @@ class SlurmExecutor:
             raise UserError(f"--executor slurm: {' '.join(str(error).split())}") from None
 
     def run(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Finished]]:
-        """See `Executor`. Cancel all unfinished jobs if the caller stops.
-
-        Raises
-        ------
-        UserError
-            Slurm refuses a job.
-
-        """
+        """See `Executor`. Cancel all unfinished jobs if the caller stops. Raises `UserError` if Slurm refuses a job."""
         tasks = prepare_tasks(cases)
         folders = {f"{task.own.parent}/slurm" for task in tasks}
         pending: dict[Any, RemoteTask] = {}
@@ -91,7 +82,7 @@ class SlurmExecutor:
                 job.cancel()
 
     def _submit(self, tasks: Sequence[RemoteTask]) -> dict[Any, RemoteTask]:
-        """Submit an array of tasks with equal needs; return the tasks by their jobs."""
+        """Submit an array of tasks with equal needs; return the tasks by job."""
         from submitit.core.utils import FailedSubmissionError
 
         folder, gpus, cores = needs(tasks[0])
@@ -128,7 +119,7 @@ def needs(task: RemoteTask) -> tuple[str, int, int]:
 
 
 def result_of(job: Any) -> Finished:
-    """Return the result of a job that ended; one that Slurm ended has none."""
+    """Return the result of an ended job; a job ended by Slurm has none."""
     from submitit.core.utils import UncompletedJobError
 
     if not job.paths.result_pickle.exists():
@@ -142,7 +133,7 @@ def result_of(job: Any) -> Finished:
 
 
 def executor(cluster: str = "slurm", **settings: str) -> SlurmExecutor:
-    """Return the executor; settings are options of sbatch, as `partition=gpu` or `time=120` (minutes)."""
+    """Return the executor; settings are options of sbatch, such as `partition=gpu` or `time=120` (minutes)."""
     return SlurmExecutor(
         cluster, {name.replace("-", "_"): int(text) if text.isdigit() else text for name, text in settings.items()}
     )

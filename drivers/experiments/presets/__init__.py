@@ -1,4 +1,4 @@
-"""Presets: each makes the plan of a question, runs it and writes its page.
+"""Presets: each makes a plan, runs it and writes its page.
 
 `compare`: one workload everywhere; `overview`: many workloads everywhere; `reproduce`: a paper's tables and figures.
 """

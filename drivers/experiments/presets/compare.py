@@ -33,26 +33,22 @@ from reports.records.files import RecordError, UnequalWorkError, refuse_namesake
 
 USER_MISTAKE = 2
 INSTANCE_OPTIONS = ("instance", "matrix", "strings", "text")
-"""Options that name an instance."""
 STANDARD_REASON = "the default for comparisons of this workload"
-"""Reason for an instance that the command line does not name."""
 
 
 class ComparisonRun(NamedTuple):
-    """Result of a comparison: a section for each instance, and its files.
+    """Result of a comparison, and its files.
 
     Attributes
     ----------
     sections : list of reports.comparison.sections.InstanceSection
         One for each instance.
     failed : bool
-        True if a run failed that could have been made.
+        True if a possible run failed.
     missing : list of str
-        Instances that are not there.
+        Missing instances.
     name : str
         Name of the report.
-    records : Path
-
     """
 
     sections: list[InstanceSection]
@@ -63,14 +59,9 @@ class ComparisonRun(NamedTuple):
 
 
 def main(argv: Sequence[str] | None = None, workload: Workload[Any] | None = None) -> int:
-    """Compare; returns 0 if every configuration ran and did the same work, 1 if not, 2 if an instance is missing.
+    """Compare; return 0 if every configuration ran and did the same work, 1 if not, 2 if an instance is missing.
 
-    Parameters
-    ----------
-    argv
-        The command line; None: that of the process.
-    workload
-        Workload to compare; None to take the command line's first word.
+    ``workload`` None means the first word of the command line (``argv``; None: the process's).
 
     Raises
     ------
@@ -78,7 +69,6 @@ def main(argv: Sequence[str] | None = None, workload: Workload[Any] | None = Non
         An unknown workload, an option of another one, a backend that does not exist or is not usable here, no instance,
         work that cannot grow with the ranks, a folder that cannot be written, or a damaged file of records. Then
         nothing was started.
-
     """
     workload, options, rest = read_options(sys.argv[1:] if argv is None else argv, workload)
     ran = run_comparison(workload, options, rest)
@@ -87,7 +77,7 @@ def main(argv: Sequence[str] | None = None, workload: Workload[Any] | None = Non
 
 
 def run_comparison(workload: Workload[Any], options: argparse.Namespace, rest: Sequence[str]) -> ComparisonRun:
-    """Run what the options and the arguments of the workload ask for; raises as `main` does."""
+    """Run the comparison of these options and arguments; raises as `main` does."""
     set_quiet(options.quiet)
     if options.weak:
         refuse_weak_scaling(workload, chosen_ranks(options))
@@ -98,7 +88,7 @@ def run_comparison(workload: Workload[Any], options: argparse.Namespace, rest: S
         refuse_without_peers(workload)
     options.peers = bool(options.peers or beside)
     is_hybrid = options.hybrid is not None
-    # Files of work that grows and of mixtures have names of their own.
+    # Weak scaling and hybrid configurations have separate file names.
     name = workload.name + "-weak" * options.weak + "-hybrid" * is_hybrid
     records = options.out / f"{comparison_page.report_name(name)}.jsonl"
     kept_apart = [PIN_CORES] if is_hybrid and not options.oversubscribe else []
@@ -124,10 +114,10 @@ def run_comparison(workload: Workload[Any], options: argparse.Namespace, rest: S
     sections = []
     for _, of_instance in groupby(outcomes, key=lambda one: id(one.case.task)):
         those = list(of_instance)
-        found = [record for one in those for record in one.records]
+        recorded = [record for one in those for record in one.records]
         failures = [*not_run, *(one.not_run for one in those if one.kind != "done")]
         why = "" if options.instance or rest else STANDARD_REASON
-        sections.append(InstanceSection(found, failures, why))
+        sections.append(InstanceSection(recorded, failures, why))
     return ComparisonRun(sections, any(one.kind != "done" for one in outcomes), missing, name, records)
 
 
@@ -137,21 +127,17 @@ def run_comparison(workload: Workload[Any], options: argparse.Namespace, rest: S
 def plan_instances(
     workload: Workload[Any], options: argparse.Namespace, rest: Sequence[str], records: Path
 ) -> tuple[list[Case], list[str]]:
-    """Return the work on each instance, and the instances that are missing, which are named on standard error.
+    """Return the work on each instance, and missing instances, which are reported on standard error.
 
-    Raises
-    ------
-    UserError
-        There is no instance left, or a time limit ends the runs.
-
+    Raises `UserError` if no instance is left, or a time limit ends the runs.
     """
     works: list[Case] = []
     missing = {}
     for spec in options.instance or [None]:
-        given = [*rest, *(["--instance", spec] if spec else []), *(["--data", options.data] if options.data else [])]
+        words = [*rest, *(["--instance", spec] if spec else []), *(["--data", options.data] if options.data else [])]
         try:
             works += plan_with_defaults(
-                workload, given, options.seeds or (options.seed or 0,), options.repeats, records, peers=options.peers
+                workload, words, options.seeds or (options.seed or 0,), options.repeats, records, peers=options.peers
             )
         except UserError as error:
             missing[str(spec)] = error
@@ -166,20 +152,20 @@ def plan_instances(
 
 
 def plan_with_defaults(
-    workload: Workload[Any], given: Sequence[str], seeds: Sequence[int], repeats: int, records: Path, **more: Any
+    workload: Workload[Any], words: Sequence[str], seeds: Sequence[int], repeats: int, records: Path, **more: Any
 ) -> list[Case]:
-    """Return the cases of a workload as `plan_work` does; what the arguments leave open takes about a second."""
-    asked = workload_options(workload, given)
+    """Return the cases of a workload as `plan_work` does; open options are set for about a second."""
+    asked = workload_options(workload, words)
     names_instance = any(getattr(asked, name, None) for name in INSTANCE_OPTIONS)
     problem = None
     if names_instance or not workload.standard:
         problem = workload.load(replace(asked, seed=seeds[0]), 1).problem
-    given = [*given, *default_arguments(workload, given, problem)]
-    return plan_work(workload, given, seeds, repeats, records, **more)
+    words = [*words, *default_arguments(workload, words, problem)]
+    return plan_work(workload, words, seeds, repeats, records, **more)
 
 
 def place_work(work: Case, configurations: Iterable[Configuration], options: argparse.Namespace) -> list[Case]:
-    """Return the cases of a work; in weak scaling the work of several ranks is that many times the work of one."""
+    """Return the cases of a work; weak scaling multiplies the work of one rank by their number."""
     if not options.weak:
         return [work.on(one) for one in configurations]
     counts = sorted({1, *chosen_ranks(options)})
@@ -187,7 +173,6 @@ def place_work(work: Case, configurations: Iterable[Configuration], options: arg
 
 
 def scale_work(work: Case, ranks: int) -> Case:
-    """Return the work of several ranks in weak scaling."""
     workload = work.workload
     amount = getattr(work.task.options, workload.scaled) * ranks
     flag = next(option_flag(one) for one, _ in workload.options.declared() if one.name == workload.scaled)
@@ -198,14 +183,7 @@ def scale_work(work: Case, ranks: int) -> Case:
 
 
 def refuse_weak_scaling(workload: Workload[Any], ranks: Sequence[int]) -> None:
-    """Refuse weak scaling of work that cannot grow, or without ranks.
-
-    Raises
-    ------
-    UserError
-        The workload is one problem, or one rank alone is asked for.
-
-    """
+    """Refuse weak scaling of work that cannot grow, or without several ranks."""
     if not workload.scaled:
         others = ", ".join(one.name for one in all_workloads() if one.scaled)
         raise UserError(
@@ -219,14 +197,13 @@ def refuse_weak_scaling(workload: Workload[Any], ranks: Sequence[int]) -> None:
 
 
 def conclude(ran: ComparisonRun, folder: Path) -> int:
-    """Show and write the report; returns the exit code."""
     if not any(section.records for section in ran.sections):
         print("error: nothing ran, so there is nothing to compare", file=sys.stderr)
         return FAILED
     try:
         compared = comparison_page.compare_sections(ran.sections)
     except (UnequalWorkError, RecordError) as error:
-        # The records are our own programs' doing: no mistake of the user.
+        # Our own programs made the records: no user error.
         print(f"error: {error}. No report was written; the records are in {ran.records}", file=sys.stderr)
         return FAILED
     print()

@@ -1,4 +1,4 @@
-"""The command line of a comparison: its own options, those of the workload, and what they leave open."""
+"""The command line of a comparison: its own options, those of the workload, and defaults."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ REPLACEMENTS = {
     "--pin-cores": "expected --hybrid, which binds ranks to separate cores",
 }
 EXCLUDED_BY_HYBRID = ("backends", "ranks", "cores", "weak")
-"""Options that say on what to run, as `--hybrid` does."""
+"""Options for devices and ranks, which `--hybrid` sets."""
 WALKS, ITERATIONS = "--walks", "--iterations"
 
 
@@ -43,18 +43,8 @@ def read_options(
 ) -> tuple[Workload[Any], argparse.Namespace, list[str]]:
     """Return the workload, the options of the comparison, and the given options of the workload.
 
-    Parameters
-    ----------
-    argv
-        The command line.
-    workload
-        Workload to compare; None to take the first word, if it is no option.
-
-    Raises
-    ------
-    UserError
-        An unknown workload or option, an invalid value, or options that exclude each other.
-
+    ``workload`` None means the first word, if it is no option. Raises `UserError` for an unknown workload or option, an
+    invalid value, or options that exclude each other.
     """
     words = list(argv)
     if workload is None:
@@ -77,7 +67,7 @@ def read_options(
 
 
 def unknown_option_error(word: str, workload: Workload[Any], parser: argparse.ArgumentParser) -> str:
-    """Return what is wrong with a word that no option takes."""
+    """Return the error message for a word that no option takes."""
     flag = word.split("=")[0]
     if not flag.startswith("-"):
         return f"found {word!r} among the options, expected the workload first and options after it"
@@ -98,16 +88,16 @@ def unknown_option_error(word: str, workload: Workload[Any], parser: argparse.Ar
     return f"{flag}{meant}: found no such option, `{command} --help` lists all"
 
 
-def default_arguments(workload: Workload[Any], given: Sequence[str], problem: Any) -> list[str]:
-    """Return what makes about a second of one core's work, as far as the arguments do not say otherwise.
+def default_arguments(workload: Workload[Any], arguments: Sequence[str], problem: Any) -> list[str]:
+    """Return the missing arguments for about a second of one core's work.
 
-    Of a group of options that belong together (limits, or how an instance is generated), either the arguments say
-    something or the standard does. The problem is that of an instance that the arguments name, else None. Where the
-    program itself makes one walk, because the arguments set the work, so does a comparison.
+    A group of options that belong together (limits, or an instance's generator) comes either from the arguments or from
+    the standard. ``problem`` is that of an instance that the arguments name, else None. If the program itself makes one
+    walk, because the arguments set the work, so does a comparison.
     """
     standard = workload.standard if problem is None else workload.fitted(problem)
     declared = {option_flag(one): (one.name, about) for one, about in workload.options.declared()}
-    flags = [flag for flag in (word.split("=")[0] for word in given) if flag in declared]
+    flags = [flag for flag in (word.split("=")[0] for word in arguments) if flag in declared]
     said = {declared[flag][1].group for flag in flags} - {COMMON}
     pairs = dict(zip(standard[::2], standard[1::2], strict=True))
     if WALKS in pairs and WALKS not in flags and {declared[flag][0] for flag in flags}.intersection(WORK_OPTIONS):
@@ -116,7 +106,6 @@ def default_arguments(workload: Workload[Any], given: Sequence[str], problem: An
 
 
 def comparison_parser(workload: Workload[Any]) -> PlanParser:
-    """Return the parser of a comparison's own options."""
     standard = " ".join(workload.standard) or "by the size of the problem"
     others = "" if workload.program else f" Workloads: {', '.join(NAMES)} (default: {DEFAULT_WORKLOAD})."
     first = "" if workload.program else "[WORKLOAD] "

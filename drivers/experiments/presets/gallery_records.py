@@ -1,4 +1,4 @@
-"""Records for all papers within a budget of time: an order of runs by value, and a loop that runs what fits."""
+"""Records for all papers within a time budget: an order of runs by value, and a loop that runs those that fit."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ from reports.records.sources import is_stale
 
 QUICK, STANDARD, FULL = SCALES
 REPETITIONS = 10
-"""Repetitions that each run gets once every row has some."""
+"""Repetitions of each run once every row has some."""
 UNKNOWN_S = 1.0
-"""Seconds of a repetition about which nothing is known."""
+"""Seconds of a repetition without any estimate."""
 LEAST_RATIO = 0.1
-"""Least part of its first estimate that a run is expected to take, however short the runs before were."""
+"""Smallest fraction of its first estimate that a run is expected to take, however short earlier runs were."""
 LONGER = 10
 """Factor over its estimate after which a run is ended, with a limit of at least `LEAST_LIMIT_S`."""
 LEAST_LIMIT_S = 60.0
 OVERTIME_S = 30.0
-"""Seconds that the last run may continue after the end of the budget."""
+"""Seconds that the last run may continue after the budget."""
 MACHINE = ("cpu_model", "cores")
-"""Names in a record's environment that must be as here for a record to count, whatever the host and the commit."""
+"""Environment entries of a record that must be as here for it to count, on any host and commit."""
 STAGES = ("a row of each exhibit", "all rows", "ten repetitions", "the paper's amount of work")
-"""Stages in their order: the second value of a `Stage`."""
+"""Stages in order: the second value of a `Stage`."""
 UNITS_S = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -66,8 +66,7 @@ class PaperRecords:
     environment : dict
         That of this process.
     ratios : dict
-        Measured over estimated seconds of the runs so far, by workload and configuration.
-
+        Measured over estimated seconds of earlier runs, by workload and configuration.
     """
 
     path: Path
@@ -76,7 +75,6 @@ class PaperRecords:
 
     @cached_property
     def records(self) -> list[Record]:
-        """All records of the file."""
         return load(self.path) if self.path.exists() else []
 
     def of(self, case: Case, *, stale: bool) -> list[Record]:
@@ -87,11 +85,10 @@ class PaperRecords:
         return case.records_among([one for one in alike if is_stale(one) is stale], machine)
 
     def is_complete(self, case: Case) -> bool:
-        """Return True if current records have all that a case asks for."""
         return case.is_complete(self.of(case, stale=False))
 
     def seconds(self, case: Case) -> float:
-        """Return the estimated duration of the rest of a case: as measured before, else from its work."""
+        """Return the estimated duration of a case's remaining runs: as measured before, else from its work."""
         current = self.of(case, stale=False)
         # Measurements of another host are not continued here.
         own = [one for one in current if is_counted(one, self.environment)]
@@ -107,14 +104,13 @@ class PaperRecords:
         return START_S + ratio * estimate_seconds(work, case.configuration, left, case.iterations)
 
     def usual_seconds(self, case: Case) -> float:
-        """Return the seconds of a repetition without an estimate: those of other instances on this device."""
+        """Return the seconds of a repetition of other instances on this device."""
         where = case.configuration
         key = case.workload.name, where.backend, where.recorded, where.ranks
         alike = (one for one in self.records if (one.workload, one.backend, one.device, one.ranks) == key)
         return statistics.median([second for one in alike for second in one.running_seconds] or [UNKNOWN_S])
 
     def learn(self, case: Case, estimated_s: float, seconds: float) -> None:
-        """Store the duration of a run for estimates of similar ones."""
         ratio = max(seconds - START_S, 0.01) / max(estimated_s - START_S, 0.01)
         # Short runs show the start-up time of a process, and little about long ones.
         if max(seconds, estimated_s) > 2 * START_S:
@@ -122,7 +118,7 @@ class PaperRecords:
             known.append(ratio * statistics.median(known or [1.0]))
 
     def run(self, case: Case, run: PlanRun) -> CaseOutcome:
-        """Run a case; its records take the place of its stale ones once it is complete.
+        """Run a case; its records replace stale ones once it is complete.
 
         Until then they are in a separate file, so that an interruption loses no record.
         """
@@ -155,13 +151,8 @@ class Stage(NamedTuple):
     Attributes
     ----------
     value : tuple of int
-        Steps with smaller values come first: rows with stale records, stage, row and place of the exhibit, so that
-        papers take turns.
-    paper : str
-    what : str
-        Exhibit and row.
-    case : Case
-
+    Smaller values come first: rows with stale records, stage, row and place of the exhibit, so that papers take turns.
+    what : str Exhibit and row.
     """
 
     value: tuple[int, ...]
@@ -177,12 +168,12 @@ class Stage(NamedTuple):
 
 
 def paper_steps(
-    paper: Paper, here: MachineResources, held: PaperRecords, budget_s: float, data: str | None
+    paper: Paper, machine: MachineResources, held: PaperRecords, budget_s: float, data: str | None
 ) -> tuple[list[Stage], ReproductionPlan]:
-    """Return the steps that a paper's exhibits need, and the plan of its standard scale."""
+    """Return the steps for a paper's exhibits, and the plan of its standard scale."""
 
     def plan(scale: str, repeats: int | None = None) -> ReproductionPlan:
-        return plan_reproduction(paper, paper.exhibits, here, ReproductionChoice(scale, held.path, repeats, data))
+        return plan_reproduction(paper, paper.exhibits, machine, ReproductionChoice(scale, held.path, repeats, data))
 
     standard, quick = plan(STANDARD), plan(QUICK)
     short = {(part.exhibit.name, row): cases for part in quick.parts for row, cases in rows_of(quick, part).items()}
@@ -198,7 +189,7 @@ def paper_steps(
                 add_row(turn, (number, position), part, row, cases)
 
     def add_row(turn: int, place: tuple[int, int], part: ExhibitPlan, row: str, cases: Sequence[Case]) -> None:
-        # The whole row, so that what is divided was measured together.
+        # The whole row, so that divided times were measured together.
         first = not any(held.of(case, stale=True) and not held.is_complete(case) for case in cases)
         for case in around_others(with_second_group(cases)):
             if not held.is_complete(case):
@@ -211,7 +202,6 @@ def paper_steps(
 
 
 def rows_of(plan: ReproductionPlan, part: ExhibitPlan) -> dict[str, list[Case]]:
-    """Return the cases of an exhibit by row, in the exhibit's order."""
     rows: dict[str, list[Case]] = {}
     for key, (row, *_) in part.needs.items():
         rows.setdefault(row, []).append(plan.needed[key])
@@ -219,26 +209,24 @@ def rows_of(plan: ReproductionPlan, part: ExhibitPlan) -> dict[str, list[Case]]:
 
 
 class BudgetedPlanRun(PlanRun):
-    """Runs cases and shows how much of the budget is left, in place of the duration of all that is missing."""
+    """Runs cases and shows the remaining budget instead of the duration of all missing runs."""
 
     def __init__(self, total: int, executor: LocalExecutor, ends: float) -> None:
         super().__init__(total, executor)
         self.ends = ends
 
     def time_left(self) -> str:
-        """Return the rest of the budget as text."""
         return f", {max(0.0, self.ends - time.monotonic()):.0f} s left"
 
 
 @dataclass
 class BudgetedRun:
-    """Runs steps in their order, and leaves out what would not fit.
+    """Runs steps in their order, and omits those that do not fit.
 
     Attributes
     ----------
     held : mapping
         Records by paper.
-    budget_s : float
     began : float
         Start of the budget, by `time.monotonic`.
     missing : list of (Stage, float)
@@ -246,8 +234,7 @@ class BudgetedRun:
     failed : list of str
         Runs without a result, a line each.
     settled : set
-        Cases refused by a device, or with a failed run: not tried again with more repetitions.
-
+        Refused or failed cases: not tried again with more repetitions.
     """
 
     held: Mapping[str, PaperRecords]
@@ -258,7 +245,6 @@ class BudgetedRun:
     settled: set[tuple[object, ...]] = field(default_factory=set)
 
     def run(self, steps: Sequence[Stage]) -> None:
-        """Run what fits."""
         executor = LocalExecutor()
         run = BudgetedPlanRun(len({one.key for one in steps}), executor, self.began + self.budget_s)
         for step in steps:
@@ -281,14 +267,12 @@ class BudgetedRun:
                 self.failed += [f"{case}: {outcome.reason}"] * (outcome.kind == "failed")
 
     def show_missing(self) -> None:
-        """Print what is missing by paper and stage, and its estimated time."""
         for paper in dict.fromkeys(step.paper for step, _ in self.missing):
             for line in describe_stages([one for one in self.missing if one[0].paper == paper]):
                 print(f"missing: {paper}: {line}")
 
 
 def describe_stages(steps: Sequence[tuple[Stage, float]]) -> Iterator[str]:
-    """Yield the number of runs of each stage, and their estimated time together."""
     for turn, words in enumerate(STAGES):
         times = [seconds for _, seconds in longest_of_each(one for one in steps if one[0].value[1] == turn)]
         if times:
@@ -296,29 +280,27 @@ def describe_stages(steps: Sequence[tuple[Stage, float]]) -> Iterator[str]:
 
 
 def longest_of_each(steps: Iterable[tuple[Stage, float]]) -> list[tuple[Stage, float]]:
-    """Return each run once, with the most of its repetitions and their seconds."""
-    found: dict[tuple[object, ...], tuple[Stage, float]] = {}
+    """Return each run once, with the most repetitions and their seconds."""
+    longest: dict[tuple[object, ...], tuple[Stage, float]] = {}
     for step, seconds in steps:
-        if step.key not in found or seconds > found[step.key][1]:
-            found[step.key] = step, seconds
-    return list(found.values())
+        if step.key not in longest or seconds > longest[step.key][1]:
+            longest[step.key] = step, seconds
+    return list(longest.values())
 
 
 def main(argv: Sequence[str] | None = None, description: str | None = None) -> int:
-    """Run what fits into the budget; returns 0 unless a run failed.
+    """Run what fits into the budget; return 0 unless a run failed.
 
-    Raises
-    ------
-    UserError
-        An unknown paper, option or backend, a folder that cannot be written, or a damaged file of records.
-
+    Raises `UserError` for an unknown paper, option or backend, a folder that cannot be written, or damaged records.
     """
     options = records_parser(description).parse_args(argv)
     began = time.monotonic()
     set_quiet(options.quiet)
     surveyed = list(backends.survey())
-    here = MachineResources.of(surveyed, options.backends, cores(), options.ranks, oversubscribe=options.oversubscribe)
-    with_gpu = with_absent_gpu(here, surveyed)
+    machine = MachineResources.of(
+        surveyed, options.backends, cores(), options.ranks, oversubscribe=options.oversubscribe
+    )
+    with_gpu = with_absent_gpu(machine, surveyed)
     papers = [files.load(name) for name in options.only or files.names()]
     environment = counted_environment(elsewhere=False)
     held = {one.name: PaperRecords(options.out / f"{one.name}.jsonl", environment) for one in papers}
@@ -327,7 +309,7 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
     for paper in papers:
         if not options.dry_run:
             prepare_folder(held[paper.name].path, lambda: None, rerun=False)
-        more, plan = paper_steps(paper, here, held[paper.name], options.budget, options.data)
+        more, plan = paper_steps(paper, machine, held[paper.name], options.budget, options.data)
         steps += more
         obstacles += (f"{paper.name}, {one}" for one in describe_obstacles(plan))
         if with_gpu:
@@ -352,15 +334,14 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
 
 
 def describe_obstacles(plan: ReproductionPlan) -> Iterator[str]:
-    """Yield what a plan cannot run on this machine, and why: instances that are not at hand, devices, ranks."""
+    """Yield parts of a plan that this machine cannot run, with reasons: missing instances, devices, ranks."""
     for part in plan.parts:
         yield from (f"{part.exhibit.name}: {what}: {why}" for what, why in part.missing())
 
 
 def records_parser(description: str | None) -> PlanParser:
-    """Return the parser of the command line."""
-    made = PlanParser(prog=invocation("drivers.gallery_records"), description=description)
-    add = made.add_argument
+    parser = PlanParser(prog=invocation("drivers.gallery_records"), description=description)
+    add = parser.add_argument
     add(
         "--budget",
         type=read_budget,
@@ -378,20 +359,18 @@ def records_parser(description: str | None) -> PlanParser:
     out = "folder of the records, PAPER.jsonl (%(default)s)"
     add("--out", type=Path, default=Path("reports/gallery"), metavar="DIR", help=out)
     add("--dry-run", action="store_true", help="print the runs in their order with estimated seconds, and exit")
-    add_common_option(made, "quiet")
-    return made
+    add_common_option(parser, "quiet")
+    return parser
 
 
 def read_budget(text: str) -> float:
-    """Read a time with its unit, as seconds."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text)
-    if not found or float(found[1]) == 0:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text)
+    if not match or float(match[1]) == 0:
         raise argparse.ArgumentTypeError(f"expected a time above 0 such as 90s, 30m or 2h, found {text!r}")
-    return float(found[1]) * UNITS_S[found[2]]
+    return float(match[1]) * UNITS_S[match[2]]
 
 
 def read_papers(text: str) -> list[str]:
-    """Read names of papers."""
     names = text.split(",")
     unknown = [one for one in names if one not in files.names()]
     if unknown:

@@ -45,27 +45,24 @@ WORKLOAD_ARGUMENTS: dict[str, tuple[str, ...]] = {
     "flowshop": ("--walks", "64", "--iterations", "350"),
     "linearordering": ("--walks", "64", "--iterations", "1200"),
 }
-"""Options of runs of at least a second on one core, so that launches and copies take a small part: 1.3 to 2.3 s of
-processor time on an AMD EPYC (Zen 5). None for `lcs`, whose trace takes 10 GB in a second of one core."""
+"""Options for at least a second on one core, so that launches and copies take a small part: 1.3 to 2.3 s of processor
+time on an AMD EPYC (Zen 5). None for `lcs`, whose trace takes 10 GB in a second of one core.
+"""
 DEFAULT_REASON = (
     "Unless a row gives another reason, its work takes one core a second or more, so that launches and copies have "
     "little effect"
 )
 OTHER_DEVICES_SHARE = 0.5
-"""Duration on any other device, as a part of one core's, for the number of repetitions."""
+"""Duration on any other device as a fraction of one core's, for the number of repetitions."""
 LEAST_REPETITIONS, MOST_REPETITIONS = 3, 30
-"""Of three, the first may be slow, which touches fresh memory: the median is another."""
+"""The first repetition may be slow, since it touches fresh memory: of three the median is another."""
 
 
 def main(argv: Sequence[str] | None = None, description: str | None = None) -> int:
-    """Run the workloads; returns 0 if each ran everywhere and did the same work everywhere, else 1.
+    """Run the workloads; return 0 if each ran everywhere with the same work, else 1.
 
-    Raises
-    ------
-    UserError
-        An unknown workload, a backend that does not exist or is not usable here, more ranks than cores, or a folder
-        that cannot be written.
-
+    Raises `UserError` for an unknown workload, a missing or unusable backend, more ranks than cores, or a folder that
+    cannot be written.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     options = overview_parser(description).parse_args(arguments)
@@ -99,31 +96,30 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
 
 
 def overview_parser(description: str | None) -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
-    made = PlanParser(prog=invocation("drivers.overview"), description=description)
+    parser = PlanParser(prog=invocation("drivers.overview"), description=description)
     each = (
         "approximate seconds of a workload on all devices together (%(default)g), which determine the number of "
         f"repetitions, {LEAST_REPETITIONS} to {MOST_REPETITIONS} on each device"
     )
-    made.add_argument("--seconds-each", type=number, default=10.0, metavar="S", help=each)
+    parser.add_argument("--seconds-each", type=number, default=10.0, metavar="S", help=each)
     which = f"workloads to run, from {', '.join(NAMES)} (default: all)"
-    made.add_argument("--workloads", nargs="+", metavar="W", help=which)
-    add_plan_options(made)
-    add_core_options(made)
-    return made
+    parser.add_argument("--workloads", nargs="+", metavar="W", help=which)
+    add_plan_options(parser)
+    add_core_options(parser)
+    return parser
 
 
 def plan_workload(workload: Workload[Any], data: str | None, records: Path) -> Case | UserError:
-    """Return the work of a workload, or why it cannot be made."""
-    given = [*WORKLOAD_ARGUMENTS.get(workload.name, ()), *(["--data", data] if data else [])]
+    """Return the work of a workload, or the error."""
+    arguments = [*WORKLOAD_ARGUMENTS.get(workload.name, ()), *(["--data", data] if data else [])]
     try:
-        return plan_with_defaults(workload, given, [0], LEAST_REPETITIONS, records)[0]
+        return plan_with_defaults(workload, arguments, [0], LEAST_REPETITIONS, records)[0]
     except UserError as error:
         return error
 
 
 def repetitions_in_budget(seconds: float, one_core_s: float, configurations: int) -> int:
-    """Return the number of repetitions on each device that fill a duration, from that of one on one core."""
+    """Return the number of repetitions on each device that fill a duration, from the time of one on one core."""
     once_s = one_core_s * (1 + OTHER_DEVICES_SHARE * (configurations - 1))
     fitting = min(MOST_REPETITIONS, seconds / once_s) if once_s else MOST_REPETITIONS
     return max(LEAST_REPETITIONS, round(fitting))
@@ -132,7 +128,7 @@ def repetitions_in_budget(seconds: float, one_core_s: float, configurations: int
 def run_workload(
     work: Case, seconds_each: float, run: PlanRun, configurations: Sequence[Configuration]
 ) -> list[CaseOutcome]:
-    """Run one workload on all configurations, on the first of them some repetitions before."""
+    """Run one workload on all configurations; some repetitions on the first one come before."""
     (tried,) = run.run([work.on(configurations[0])])
     if not tried.records:
         run.shown += 1
@@ -143,27 +139,26 @@ def run_workload(
 
 
 def compare_runs(workload: Workload[Any], outcomes: Sequence[CaseOutcome]) -> OverviewRow:
-    """Return the runs of a workload side by side, or why they cannot be."""
+    """Return a workload's runs side by side, or the reason against it."""
     name, title = workload.name, workload.title
-    found = [record for one in outcomes for record in one.records]
+    records = [record for one in outcomes for record in one.records]
     not_run = tuple(one.not_run for one in outcomes if one.kind != "done")
-    if not found:
+    if not records:
         return OverviewRow(name, title, None, not_run, "nothing ran")
     try:
         reason = "" if name in WORKLOAD_ARGUMENTS else STANDARD_REASON
-        return OverviewRow(name, title, compare(found), not_run, why=reason)
+        return OverviewRow(name, title, compare(records), not_run, why=reason)
     except (UnequalWorkError, RecordError) as error:
-        # The records are our own programs' doing: no mistake of the user.
+        # Our own programs made the records: no user error.
         print(f"error: {name}: {error}", file=sys.stderr)
         return OverviewRow(name, title, None, not_run, str(error))
 
 
-def write_overview(found: Overview, folder: Path, made_by: str) -> int:
-    """Show and write what there is; returns the exit code."""
-    if not found.rows:
+def write_overview(shown: Overview, folder: Path, made_by: str) -> int:
+    if not shown.rows:
         print("error: no workload has a run to show", file=sys.stderr)
         return FAILED
-    print(f"\n{overview.plain_text(found)}\n")
-    for path in overview.write(found, folder, made_by):
+    print(f"\n{overview.plain_text(shown)}\n")
+    for path in overview.write(shown, folder, made_by):
         print(path)
-    return FAILED if any(list(line.failures()) for line in found.lines) else DONE
+    return FAILED if any(list(line.failures()) for line in shown.lines) else DONE

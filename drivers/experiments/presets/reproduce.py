@@ -34,12 +34,12 @@ from reports.records.environment import cores, emulated_hosts, environment
 from reports.records.files import Record, RecordError, UnequalWorkError, load
 
 SUFFIX = ".toml"
-"""Suffix of a paper's file; names of papers of the project have none."""
+"""Suffix of a custom paper's file; papers of the project have names without it."""
 
 
 @dataclass(frozen=True)
 class PaperPage:
-    """A report: the exhibits that are asked for, those that it had `earlier`, its folder, and the command line."""
+    """A report: the requested exhibits, its `earlier` ones, its folder, and the command line."""
 
     paper: Paper
     exhibits: Sequence[Exhibit]
@@ -49,28 +49,23 @@ class PaperPage:
 
     @property
     def shown(self) -> list[Exhibit]:
-        """All exhibits of the report, in the paper's order."""
         return [one for one in self.paper.exhibits if one in self.exhibits or one in self.earlier]
 
 
 def main(argv: Sequence[str] | None = None, description: str | None = None) -> int:
-    """Reproduce; returns 0 if everything ran that can run here and every exhibit asked for shows it, 1 if not.
+    """Reproduce; return 0 if everything possible ran and every requested exhibit shows it, else 1.
 
-    Raises
-    ------
-    UserError
-        An unknown paper, table, figure, row or backend, a folder that cannot be written, or a damaged file of records.
-        Then nothing was started.
-
+    Raises `UserError` for an unknown paper, table, figure, row or backend, a folder that cannot be written, or damaged
+    records. Then nothing was started.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     options = read_options(arguments, description)
     set_quiet(options.quiet)
-    here = MachineResources.of(
+    machine = MachineResources.of(
         list(backends.survey()), options.backends, cores(), options.ranks, oversubscribe=options.oversubscribe
     )
     if options.list:
-        return show_list(options, here)
+        return show_list(options, machine)
     paper, exhibits = chosen_exhibits(options)
     chosen = chosen_amount(options, paper)
     records = chosen.records
@@ -78,7 +73,7 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
         executor = chosen_executor(options)
         remove = (lambda: pages_paper.remove(options.out, paper)) if options.rerun else (lambda: None)
         prepare_folder(records, remove, rerun=options.rerun)
-    needs = plan_runs(options, paper, exhibits, here)
+    needs = plan_runs(options, paper, exhibits, machine)
     is_elsewhere = options.executor != "local"
     plan = plan_of(needs, records, rerun=options.rerun, elsewhere=is_elsewhere)
     show(f"{paper.name}, scale {chosen.scale}: {plan.summary()}")
@@ -92,39 +87,38 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
     if len(plan.left) < len(plan.cases):
         run.warn_of_changes(records)
     failed, elsewhere = [], []
-    for one in run.run(cases):
-        if one.kind == "elsewhere":
-            elsewhere.append(one.case)
-        elif one.kind != "done":
+    for outcome in run.run(cases):
+        if outcome.kind == "elsewhere":
+            elsewhere.append(outcome.case)
+        elif outcome.kind != "done":
             # A program's refusal is no failure: the device cannot run it, and the report lists it.
-            needs.refuse(one.case, one.reason)
-            failed += [f"{one.case.named}: {one.not_run}"] * (one.kind == "failed")
+            needs.refuse(outcome.case, outcome.reason)
+            failed += [f"{outcome.case.named}: {outcome.not_run}"] * (outcome.kind == "failed")
     made_by = shlex.join(["python", "-m", "drivers.reproduce", *arguments])
     page = PaperPage(paper, exhibits, earlier, options.out, made_by)
-    before = plan_runs(options, paper, earlier, here)
+    before = plan_runs(options, paper, earlier, machine)
     return write_report(page, needs, before, plan_of(needs, records, elsewhere=is_elsewhere), failed, elsewhere)
 
 
 def has_second_group(options: argparse.Namespace) -> bool:
-    """Return True if runs on one core are repeated after all others, which the quick scale and `--repeats` leave out.
+    """True if runs on one core are repeated after all others; not for the quick scale and `--repeats`.
 
-    At the quick scale the runs need only be free of errors.
+    Runs of the quick scale need only be free of errors.
     """
     return options.scale != SCALES[0] and not options.repeats
 
 
 def plan_runs(
-    options: argparse.Namespace, paper: Paper, exhibits: Sequence[Exhibit], here: MachineResources
+    options: argparse.Namespace, paper: Paper, exhibits: Sequence[Exhibit], machine: MachineResources
 ) -> ReproductionPlan:
-    """Return the plan of some exhibits of a paper, with a second group of repetitions on one core if that is wanted."""
-    plan = plan_reproduction(paper, exhibits, here, chosen_amount(options, paper))
+    """Return the plan of exhibits, with a second group of repetitions on one core if wanted."""
+    plan = plan_reproduction(paper, exhibits, machine, chosen_amount(options, paper))
     if has_second_group(options):
         plan.needed = dict(zip(plan.needed, with_second_group([*plan.needed.values()]), strict=True))
     return plan
 
 
 def plan_of(needs: ReproductionPlan, records: Path, *, rerun: bool = False, elsewhere: bool = False) -> ExperimentPlan:
-    """Return the plan of the cases that exhibits need."""
     reasons = [f"{part.exhibit.name}: {what}: {why}" for part in needs.parts for what, why in part.missing()]
     return ExperimentPlan([*needs.needed.values()], records, reasons, rerun, elsewhere)
 
@@ -133,14 +127,7 @@ def plan_of(needs: ReproductionPlan, records: Path, *, rerun: bool = False, else
 
 
 def read_options(argv: Sequence[str], description: str | None) -> argparse.Namespace:
-    """Return the options.
-
-    Raises
-    ------
-    UserError
-        An unknown option, a value that an option does not take, no paper, or no folder of instances.
-
-    """
+    """Return the options. Raises `UserError` for a wrong option or value, no paper, or no folder of instances."""
     options = reproduction_parser(description).parse_args(argv)
     if options.paper is None and not options.list:
         raise UserError(f"expected a paper, one of {', '.join(files.names())}, or --list")
@@ -152,12 +139,11 @@ def read_options(argv: Sequence[str], description: str | None) -> argparse.Names
 
 
 def reproduction_parser(description: str | None) -> PlanParser:
-    """Return the parser of the command line."""
-    made = PlanParser(prog=invocation("drivers.reproduce"), description=description)
-    add = made.add_argument
+    parser = PlanParser(prog=invocation("drivers.reproduce"), description=description)
+    add = parser.add_argument
     paper = f"paper: one of {', '.join(files.names())}, or a file *{SUFFIX} of the same form"
     add("paper", nargs="?", metavar="PAPER", help=paper)
-    which = made.add_mutually_exclusive_group()
+    which = parser.add_mutually_exclusive_group()
     which.add_argument("--table", metavar="N", help="only this table")
     which.add_argument("--figure", metavar="N", help="only this figure, with the runs of its table")
     scale = "amount of work: seconds (quick), minutes (standard), or as much as in the paper (full) (%(default)s)"
@@ -167,18 +153,17 @@ def reproduction_parser(description: str | None) -> PlanParser:
     repeats = "repetitions of each run, instead of the number that --scale sets"
     add("--repeats", type=positive, metavar="R", help=repeats)
     add_plan_options(
-        made,
+        parser,
         "all usable ones except the reference interpreter, python, and joblib, which runs the programs of threads",
         "numbers of MPI ranks for the paper's runs on several ranks (default: the paper's, if there are enough cores; "
         "no value: none)",
     )
-    add_parallel_option(made)
+    add_parallel_option(parser)
     add("--list", action="store_true", help="list tables and figures with their recorded runs, and exit")
-    return made
+    return parser
 
 
 def read_row(text: str) -> tuple[str, str]:
-    """Read a row's key and its instance."""
     key, equals, spec = text.partition("=")
     if not (key and equals and spec):
         raise argparse.ArgumentTypeError(f"expected a row's key and an instance as in 1=50, found {text!r}")
@@ -186,7 +171,7 @@ def read_row(text: str) -> tuple[str, str]:
 
 
 def chosen_exhibits(options: argparse.Namespace) -> tuple[Paper, Sequence[Exhibit]]:
-    """Return the paper with the rows that the user maps, and its exhibits that are asked for."""
+    """Return the paper with the user's rows, and its chosen exhibits."""
     name = options.paper
     paper = files.read(Path(name)) if name.endswith(SUFFIX) else files.load(name)
     kind = "table" if options.table else "figure" if options.figure else None
@@ -196,7 +181,6 @@ def chosen_exhibits(options: argparse.Namespace) -> tuple[Paper, Sequence[Exhibi
 
 
 def chosen_amount(options: argparse.Namespace, paper: Paper) -> ReproductionChoice:
-    """Return what the options choose of a paper."""
     return ReproductionChoice(options.scale, options.out / f"{paper.name}.jsonl", options.repeats, options.data)
 
 
@@ -211,16 +195,16 @@ def write_report(
     failed: Sequence[str],
     elsewhere: Sequence[Case],
 ) -> int:
-    """Write the report, which names the command line, say what failed or is not there, and return the exit code.
+    """Write the report with its command line, print failures and gaps, and return the exit code.
 
-    `before` is the plan of what the report had earlier; runs `elsewhere` are recorded in other words.
+    `before` is the plan of the report's earlier exhibits; runs `elsewhere` are recorded with other options.
     """
     everything, machine = load(plan.records), counted_environment(elsewhere=plan.elsewhere)
-    found = [one for case in plan.cases for one in plan.recorded(case)]
-    found += [one for case in elsewhere for one in case.records_among(everything, machine, alike=True)]
+    records = [one for case in plan.cases for one in plan.recorded(case)]
+    records += [one for case in elsewhere for one in case.records_among(everything, machine, alike=True)]
     doubted = dict.fromkeys(
         f"{one.workload}, {one.instance}: {one.label}: the result was not confirmed"
-        for one in found
+        for one in records
         if not one.verified and one.details.get("proved") is not False
     )
     paper = page.paper
@@ -234,16 +218,16 @@ def write_report(
         )
         gaps = describe_gaps(page, counted, not_made)
     except (UnequalWorkError, RecordError) as error:
-        # The records are our own programs' doing: no mistake of the user.
+        # Our own programs made the records: no user error.
         print(f"error: {error}. No report was written; the records are in {plan.records}", file=sys.stderr)
         return FAILED
     report_unused_runs(needs, plan)
     print()
     for path in written:
         print(path)
-    if plan.cases and not found:
+    if plan.cases and not records:
         failed = [*failed, "nothing ran: the report has only published figures"]
-    # A scale leaves out exhibits of a whole paper; an exhibit chosen by its number must have a run.
+    # A scale omits exhibits of a whole paper; an exhibit chosen by its number must have a run.
     if len(page.exhibits) < len(paper.exhibits) or len(gaps) == len(page.exhibits):
         failed = [*failed, *gaps]
     else:
@@ -255,7 +239,7 @@ def write_report(
 
 
 def describe_gaps(page: PaperPage, records: Sequence[Record], not_made: Mapping[Exhibit, MissingRuns]) -> list[str]:
-    """Name the exhibits asked for in which nothing of ours stands, and why."""
+    """Name the requested exhibits without a run of ours, and the reasons."""
     there = gather_evidence(page.paper, records)
     gaps = {}
     for one in page.exhibits:
@@ -264,25 +248,25 @@ def describe_gaps(page: PaperPage, records: Sequence[Record], not_made: Mapping[
 
 
 def newest_records(records: Sequence[Record]) -> list[Record]:
-    """Return the records without those that another version of the suite, or another machine, made anew since.
+    """Return the records without those that another version or machine made again since.
 
-    Runs of this machine and version count before all others.
+    Runs of this machine and version come first.
     """
-    here = environment()
+    current = environment()
     latest: dict[str, Any] = {}
     for one in records:
-        if latest.get(_run_anywhere(one)) != here | emulated_hosts(one.environment):
+        if latest.get(_run_anywhere(one)) != current | emulated_hosts(one.environment):
             latest[_run_anywhere(one)] = one.environment
     return [one for one in records if latest[_run_anywhere(one)] == one.environment]
 
 
 def _run_anywhere(record: Record) -> str:
-    """Return the identity of a run whatever its machine and version; emulated hosts are part of it."""
+    """Return the identity of a run on any machine and version; emulated hosts are part of it."""
     return replace(record, environment=emulated_hosts(record.environment)).identity
 
 
 def report_unused_runs(needs: ReproductionPlan, plan: ExperimentPlan) -> None:
-    """Name the runs that an exhibit asked for and that say of themselves what belongs to none of its series."""
+    """Name the runs that an exhibit requested but whose records fit none of its series."""
     for part in needs.parts:
         runs = [one for case in needs.cases_of(part) for one in plan.recorded(case)]
         lost = dict.fromkeys(f"{one.instance} on {one.label}" for one in runs if find_series(part.exhibit, one) is None)
@@ -293,12 +277,11 @@ def report_unused_runs(needs: ReproductionPlan, plan: ExperimentPlan) -> None:
 # --- the list ---
 
 
-def show_list(options: argparse.Namespace, here: MachineResources) -> int:
-    """Print a line for each table and figure, of one paper or of all."""
+def show_list(options: argparse.Namespace, machine: MachineResources) -> int:
     lines = []
     for name in [options.paper] if options.paper else files.names():
         paper, exhibits = chosen_exhibits(argparse.Namespace(**{**vars(options), "paper": name}))
-        needs = plan_runs(options, paper, exhibits, here)
+        needs = plan_runs(options, paper, exhibits, machine)
         left = {id(case) for case in plan_of(needs, needs.chosen.records).left}
         lines += [(paper.name, one.name, one.title, exhibit_state(needs, paper.drawn(one), left)) for one in exhibits]
     widths = [max(map(len, column)) for column in list(zip(*lines, strict=True))[:-1]]
@@ -308,7 +291,7 @@ def show_list(options: argparse.Namespace, here: MachineResources) -> int:
 
 
 def exhibit_state(needs: ReproductionPlan, source: Exhibit, left: set[int]) -> str:
-    """Return how much of an exhibit is recorded, or why it never can be; ``left`` are cases by their `id`."""
+    """Return the recorded part of an exhibit, or the reason against it; ``left`` are cases by their `id`."""
     if source.never_ours:
         return f"never: {source.never_ours}"
     part = needs.part_of(source)

@@ -34,7 +34,6 @@ class MachineResources:
         The user's numbers of ranks for series over several ranks.
     oversubscribe : bool
         True if ranks may share cores.
-
     """
 
     devices: tuple[Any, ...]
@@ -53,69 +52,64 @@ class MachineResources:
         *,
         oversubscribe: bool,
     ) -> MachineResources:
-        """Find what of a machine's devices is usable and wanted.
-
-        Raises
-        ------
-        UserError
-            A named backend is unknown or not usable here, or none is.
-
-        """
+        """Return the usable and wanted devices. Raises `UserError` if a named backend is unusable, or none is left."""
         usable = {(one.backend, one.device) for one in plan_configurations(devices, backends, ())[0]}
         wanted = tuple(one for one in devices if (one.backend, one.device) in usable)
         return cls(wanted, backends is not None, cores, ranks, oversubscribe)
 
     def of_backends(self, series: Series) -> list[Any]:
-        """Devices of a series' backends: those that it or the user names, else all but those that repeat another's."""
+        """Devices of a series' backends: the series' or user's choice, else all without duplicates."""
         if series.backends:
             return [one for one in self.devices if one.backend in series.backends]
         names = {one.backend for one in self.devices}
         return [one for one in self.devices if self.chosen or one.same_as not in names]
 
 
-def series_configurations(series: Series, here: MachineResources) -> tuple[list[Configuration], list[tuple[str, str]]]:
-    """Return where a series runs, and what of it has no configuration, as text, and why.
+def series_configurations(
+    series: Series, machine: MachineResources
+) -> tuple[list[Configuration], list[tuple[str, str]]]:
+    """Return the configurations of a series, and parts without one, as text, with reasons.
 
-    It runs on devices of the kind that it prefers, or of all its kinds, over each number of ranks.
+    It runs on devices of its preferred kind, or of all its kinds, over each number of ranks.
     """
     if series.hosts > 1 and not series.network:
         why = series.why_not or f"it needs {series.hosts} hosts, and this command runs on one"
         return [], [(series.heading, why)]
-    devices = here.of_backends(series)
+    devices = machine.of_backends(series)
     kinds = [kind for kind in series.kinds if any(one.kind == kind for one in devices)]
     if not kinds:
-        named = f" of {' or '.join(series.backends)}" if series.backends else " that was chosen" * here.chosen
+        named = f" of {' or '.join(series.backends)}" if series.backends else " that was chosen" * machine.chosen
         why = series.why_not or f"no device{named} is of the kind {' or '.join(series.kinds)} here"
         return [], [(series.heading, why)]
     kinds = kinds if series.everywhere else kinds[:1]
     alone = [one for kind in kinds for device in devices if device.kind == kind for one in on_cores(series, device)]
-    found: list[Configuration] = []
+    configurations: list[Configuration] = []
     refused: dict[str, list[str]] = {}
-    for count in ranks_of(series, here):
-        obstacle = _obstacle(alone, count, here, series.network)
+    for count in ranks_of(series, machine):
+        obstacle = _obstacle(alone, count, machine, series.network)
         if obstacle:
             refused.setdefault(obstacle, []).append(str(count))
         else:
             ranked = replace(_of_a_rank(alone), ranks=count, network=series.network, hosts=series.hosts)
-            found += alone if count == 1 else [ranked]
-    return found, [(f"{series.heading}, {', '.join(counts)} ranks", why) for why, counts in refused.items()]
+            configurations += alone if count == 1 else [ranked]
+    return configurations, [(f"{series.heading}, {', '.join(counts)} ranks", why) for why, counts in refused.items()]
 
 
 def on_cores(series: Series, device: Any) -> list[Configuration]:
-    """Return the configurations of a series on a device: a part of its cores for each number below, and all of it."""
+    """Return the configurations of a series on a device: a part of its cores for each smaller number, and all."""
     whole = Configuration.of(device)
     counts = [count for count in series.cores if count < whole.compute_units] if device.takes_cores else []
     return [*map(whole.with_cores, counts), whole]
 
 
-def ranks_of(series: Series, here: MachineResources) -> list[int]:
-    """Return the numbers of ranks of a series; the user's replace its own if it has several, but for emulated hosts.
+def ranks_of(series: Series, machine: MachineResources) -> list[int]:
+    """Return a series' numbers of ranks; the user's replace several ones, except on emulated hosts.
 
-    A series of emulated hosts has ranks for each of them; it is left out if the user wants no ranks.
+    A series of emulated hosts has ranks for each of them; it is omitted if the user wants no ranks.
     """
-    if here.ranks is None or max(series.ranks) == 1 or (series.network and max(here.ranks, default=1) > 1):
+    if machine.ranks is None or max(series.ranks) == 1 or (series.network and max(machine.ranks, default=1) > 1):
         return list(series.ranks)
-    return [one for one in series.ranks if one == 1] + sorted({one for one in here.ranks if one > 1})
+    return [one for one in series.ranks if one == 1] + sorted({one for one in machine.ranks if one > 1})
 
 
 def _of_a_rank(alone: Sequence[Configuration]) -> Configuration:
@@ -123,8 +117,8 @@ def _of_a_rank(alone: Sequence[Configuration]) -> Configuration:
     return next((one for one in alone if one.kind == ONE_CORE), alone[0])
 
 
-def _obstacle(alone: Sequence[Configuration], count: int, here: MachineResources, network: str) -> str | None:
-    """Return the reason why this number of ranks cannot run, on emulated hosts of a network; None if it can."""
+def _obstacle(alone: Sequence[Configuration], count: int, machine: MachineResources, network: str) -> str | None:
+    """Return the reason against this number of ranks on emulated hosts of a network, or None."""
     if count == 1:
         return None
     obstacle = mpi_obstacle() or (emulation_obstacle() if network else None)
@@ -134,6 +128,6 @@ def _obstacle(alone: Sequence[Configuration], count: int, here: MachineResources
     if place.kind == GPU:
         there = sum(one.backend == place.backend and one.kind == GPU for one in alone)
         return None if count <= there else f"each rank needs a GPU, found {there} of {place.backend}"
-    if count > here.cores and not here.oversubscribe:
-        return f"each rank needs a core, found {here.cores} (--oversubscribe lets ranks share cores)"
+    if count > machine.cores and not machine.oversubscribe:
+        return f"each rank needs a core, found {machine.cores} (--oversubscribe lets ranks share cores)"
     return None

@@ -4,7 +4,7 @@ from core.kernels.two_opt.neighbour_queue import BATCH, NEAR
 
 
 def near_lists(distances, most=NEAR):
-    """The nearest others of every city, of equals the smallest number: one list each, as Python lists."""
+    """Nearest cities of every city, ties to the smallest number, as Python lists."""
     return [
         sorted((j for j in range(len(row)) if j != i), key=lambda j: (row[j], j))[:most]
         for i, row in enumerate(distances.tolist())
@@ -12,12 +12,11 @@ def near_lists(distances, most=NEAR):
 
 
 def move_of(tour, way, city, other):
-    """Return the positions of the edges that a move replaces."""
     return [(tour.index(c) - way) % len(tour) for c in (city, other)]
 
 
 def winning_moves(distances, lists, tour, cities):
-    """Every move that shortens a tour and joins one of ``cities`` to one of its list, nearer than where it leads now.
+    """Every move that shortens a tour and joins one of ``cities`` to a listed city, nearer than its neighbour in the tour.
 
     A move is (gain, rank in ``cities``, rank in the list, 0 or 1, city, other); 0 replaces the edges to the cities that
     follow the two in the tour, 1 those that precede them.
@@ -34,7 +33,7 @@ def winning_moves(distances, lists, tour, cities):
 
 
 def reconnected(tour, start, end):
-    """The tour after the edges that leave positions ``start`` and ``end`` are replaced; the shorter side is turned."""
+    """The tour after the edges that leave positions ``start`` and ``end`` are replaced, the shorter side reversed."""
     n = len(tour)
     inside = (end - start) % n
     if 2 * inside > n:
@@ -45,15 +44,10 @@ def reconnected(tour, start, end):
 
 
 def climbed(distances, tour, lists=None):
-    """Climb with a queue of cities, `BATCH` of which are looked at together: the plain meaning of `climb_queue`.
+    """Climb with a queue of cities, `BATCH` of which are examined together, as `climb_queue` does.
 
-    Parameters
-    ----------
-    distances : ndarray, (n, n)
-    tour : sequence of n cities
-    lists : list of lists, optional
-        The neighbours to which a city may be joined; the `NEAR` nearest if they are not given.
-
+    ``distances`` is (n, n), ``tour`` has n cities; ``lists`` has the neighbours to which a city may be joined, by
+    default the `NEAR` nearest.
     """
     lists = near_lists(distances) if lists is None else lists
     distances, tour = distances.tolist(), [int(city) for city in tour]

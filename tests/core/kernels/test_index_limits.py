@@ -1,7 +1,7 @@
-"""The largest instances that kernels take: their own index arithmetic, on the oracle, which raises where 32 bits end.
+"""The largest instances that kernels take: index arithmetic on the reference interpreter, which raises beyond 32 bits.
 
-Arrays hold nothing but the elements that were written, so those of the largest instances cost no memory; of a launch
-only one team runs, the one with the greatest indices.
+Arrays hold only the elements that were written, so the largest ones cost no memory. Only the team with the greatest
+indices runs.
 """
 
 import builtins
@@ -69,7 +69,7 @@ class Sparse:
 
 
 def virtual(size, dtype, fill=0, **elements):
-    """A buffer of ``size`` elements that takes no memory; ``held`` are (index, value)."""
+    """A buffer of ``size`` elements that takes no memory."""
     buffer = Buffer(Sparse(int(size), dtype, fill), (int(size),), dtype)
     buffer.handle.held.update(elements.get("held", ()))
     return buffer
@@ -81,10 +81,8 @@ def words(*values, dtype=np.int32):
 
 @pytest.fixture
 def team(monkeypatch):
-    """Run one team of a launch, the last by default."""
-
     def run(kernel, teams, team_size, *arguments, rank=None):
-        one = ORACLE.bind(kernel, teams, team_size, arguments)
+        launch = ORACLE.bind(kernel, teams, team_size, arguments)
         assert teams != team_size
         rank = teams - 1 if rank is None else rank
 
@@ -93,7 +91,7 @@ def team(monkeypatch):
 
         with monkeypatch.context() as patch:
             patch.setattr(reference_interpreter, "range", only, raising=False)
-            ORACLE.execute(one)
+            ORACLE.execute(launch)
 
     return run
 
@@ -107,13 +105,12 @@ def overflows(run, *arguments, **named):
 
 
 def climbs_of(tour, n):
-    """One climb from a tour."""
     counters = words(9, 9, 9, dtype=np.uint64), words(0, 0, 0, dtype=np.uint64)
     return CountedClimbs(n, tour, 1, words(0, dtype=WIDE), 0, *counters)
 
 
 def climb(team, n):
-    """A climb at equal distances from the tour n - 1, n - 2 ... 0, which reads the last row beside its end."""
+    """Climb at equal distances from the tour n - 1, n - 2 ... 0, which reads the last row beside its end."""
     tour = {k: n - 1 - k for k in range(n)}
     team(climb_pruned, 2, 1, climbs_of(virtual(n, NARROW, held=tour), n), virtual(n * n, NARROW), virtual(n * n, WIDE))
 
@@ -156,11 +153,11 @@ def test_a_distance_of_the_most_cities_has_an_index_of_31_bits(team):
     def last_distance(table: Distances, found: Array[i32]):
         found[team_rank()] = table_distance(table.cities - 1, table.cities - 1, table)
 
-    n, found = MOST_CITIES, words(0, 0)
-    team(last_distance, 2, 1, Distances(virtual(n * n, NARROW, held={n * n - 1: 7}), n), found)
-    assert ORACLE.download(found).tolist() == [0, 7]
+    n, distances = MOST_CITIES, words(0, 0)
+    team(last_distance, 2, 1, Distances(virtual(n * n, NARROW, held={n * n - 1: 7}), n), distances)
+    assert ORACLE.download(distances).tolist() == [0, 7]
     n += 1
-    overflows(team, last_distance, 2, 1, Distances(virtual(n * n, NARROW), n), found)
+    overflows(team, last_distance, 2, 1, Distances(virtual(n * n, NARROW), n), distances)
 
 
 # --- ants ---
@@ -178,7 +175,6 @@ def test_tours_and_distances_of_ants_at_both_limits(team):
 
 
 def colony_of_ants():
-    """A colony before its first iteration."""
     return ants.ColonyState(
         number=0, seed=0, state=words(0, 0, 0, 0, dtype=WIDE), best=words(0, dtype=NARROW),
         least=words(2**64 - 1, dtype=np.uint64), curve=words(0, dtype=WIDE), digest=words(0, dtype=np.uint64),
@@ -187,7 +183,7 @@ def colony_of_ants():
 
 
 def test_loops_over_all_edges_end_within_31_bits(team):
-    """Of a device with 8 teams a unit it would take 30,000 units to have more lanes, in either mapping."""
+    """A device with 8 teams a unit would need 30,000 units to have more lanes, in either mapping."""
     n = ant_settings.MOST_CITIES
     places = n * n // 2
     teams, lanes = (WORDS - places) // pheromone.BLOCK, WORDS - n * n
@@ -304,7 +300,6 @@ def test_lanes_that_hand_on_their_work_at_the_limit(team):
 
 
 def open_nodes(count):
-    """Rows of `OpenNode` that take no memory."""
     fields = (virtual(count * ROW, kind) for kind in (np.int32, WIDE, WIDE))
     return Rows(branch_and_bound.OpenNode(*fields, virtual(count, np.int32)), count)
 
@@ -313,7 +308,7 @@ def test_stacks_of_as_many_lanes_as_are_launched(team):
     n = 6
     room = branch_and_bound.stack_room(n)
     lanes = WORDS // (ROW * room)
-    # Two triangles and three edges between them: a shortest tour has two of the three, and its length is 10.
+    # Two triangles and three edges between them: a shortest tour has two of the three and length 10.
     triangles = {u * ROW + v: 2 for u in range(n) for v in range(n) if u // 3 == v // 3}
     between = {u * ROW + v: 1 for u in range(n) for v in range(n) if abs(u - v) == 3}
     problem = branch_and_bound.OneTreeProblem(virtual(n * ROW, np.int32, fill=9, held=triangles | between), n, 1)
@@ -564,8 +559,8 @@ def test_the_last_layer_of_a_part_of_restricted_tours(team, keep):
         problem = restricted_tour.BandedTour(virtual(n * (3 * k - 1), np.int32), links, lasts, n)
         rotations = restricted_tour.Rotations(words(0), virtual(2 * net.states, np.int32), 1)
         choices = virtual(part * net.states, np.uint8)
-        given = 0, step, problem, rotations, choices, net.states, k, keep
-        team(restricted_tour.layer_over_teams, net.states, 1, *given)
+        arguments = 0, step, problem, rotations, choices, net.states, k, keep
+        team(restricted_tour.layer_over_teams, net.states, 1, *arguments)
 
     run(step)
     overflows(run, virtual(3, np.int32, held={0: n, 1: n - part, 2: n + 1}))

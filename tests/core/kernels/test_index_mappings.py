@@ -26,7 +26,6 @@ LARGEST_OF_U32 = 2_954
 
 @kernel
 def map_pairs(n: i32, count: i32, indices: Array[u32], first: Array[i32], second: Array[i32], again: Array[u32]):
-    """The pair of each index, and the index of that pair."""
     for p in range(team_rank() * team_size() + lane(), count, team_count() * team_size()):
         i = pair_row(indices[p], n)
         j = pair_column(indices[p], i, n)
@@ -39,7 +38,6 @@ def map_pairs(n: i32, count: i32, indices: Array[u32], first: Array[i32], second
 def map_triples(
     n: i32, count: i32, indices: Array[T], first: Array[i32], second: Array[i32], third: Array[i32], again: Array[T]
 ):
-    """The triple of each index, and the index of that triple."""
     for p in range(team_rank() * team_size() + lane(), count, team_count() * team_size()):
         i = triple_first(indices[p], n)
         rest = triple_rest(indices[p], i, n)
@@ -52,7 +50,6 @@ def map_triples(
 
 @kernel
 def map_insertions(n: i32, count: i32, indices: Array[u32], first: Array[i32], second: Array[i32], again: Array[u32]):
-    """The insertion of each index, and the index of that insertion."""
     for p in range(team_rank() * team_size() + lane(), count, team_count() * team_size()):
         first[p] = insertion_source(indices[p], n)
         second[p] = insertion_target(indices[p], n)
@@ -60,11 +57,11 @@ def map_insertions(n: i32, count: i32, indices: Array[u32], first: Array[i32], s
 
 
 def mapped(backend, kernel, n, indices, elements):
-    """Launch a mapping: the elements of each index, one array for each place, after a check of the way back."""
-    given = backend.upload(indices)
+    """Elements of each index, one array for each place, after a check of the inverse."""
+    uploaded = backend.upload(indices)
     outputs = [backend.allocate(indices.size, np.int32) for _ in range(elements)]
     again = backend.allocate(indices.size, indices.dtype)
-    backend.launch(kernel, 4, 1, n, indices.size, given, *outputs, again)
+    backend.launch(kernel, 4, 1, n, indices.size, uploaded, *outputs, again)
     np.testing.assert_array_equal(backend.download(again), indices)
     return [backend.download(output) for output in outputs]
 
@@ -74,7 +71,7 @@ def pairs(backend, n, indices):
 
 
 def row_starts(lengths):
-    """The index at which each row begins, by summing the rows before it; the last entry is the number of indices."""
+    """Index at which each row begins; the last entry is the number of indices."""
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
@@ -90,12 +87,12 @@ def test_every_triple_of_small_sizes(backend, dtype):
     most = 8 if backend.name == "python" else 30
     for n in range(3, most + 1):
         expected = np.array(list(itertools.combinations(range(n), 3)))
-        found = mapped(backend, map_triples, n, np.arange(len(expected), dtype=dtype), 3)
-        np.testing.assert_array_equal(np.transpose(found), expected)
+        triples = mapped(backend, map_triples, n, np.arange(len(expected), dtype=dtype), 3)
+        np.testing.assert_array_equal(np.transpose(triples), expected)
 
 
 def test_both_ends_of_every_row_of_pairs(backend):
-    # Enough for every index of every size: rows are found from the back, by a square root that never falls.
+    # Largest index of every size: rows are found from the back, by a square root that never falls.
     n = LARGEST
     starts = row_starts(np.arange(n - 1, 0, -1))
     assert starts[-1] == math.comb(n, 2)
@@ -115,8 +112,8 @@ def test_both_ends_of_every_first_element_of_triples(backend, n, dtype):
     begin = (firsts, firsts + 1, firsts + 2)
     end = (firsts, np.full(firsts.size, n - 2), np.full(firsts.size, n - 1))
     for indices, expected in ((starts[firsts], begin), (starts[firsts + 1] - 1, end)):
-        found = mapped(backend, map_triples, n, indices.astype(dtype), 3)
-        np.testing.assert_array_equal(found, expected)
+        triples = mapped(backend, map_triples, n, indices.astype(dtype), 3)
+        np.testing.assert_array_equal(triples, expected)
 
 
 # --- insertions ---
@@ -134,10 +131,10 @@ def after_insertion(solution, i, j):
 
 def test_every_neighbour_by_insertion_of_small_sizes_has_one_index(backend):
     for n in range(2, 7 if backend.name == "python" else 20):
-        found = np.transpose(insertions(backend, n, np.arange((n - 1) ** 2)))
-        reached = [after_insertion(range(n), i, j) for i, j in found.tolist()]
-        every = {after_insertion(range(n), i, j) for i, j in itertools.permutations(range(n), 2)}
-        assert len(reached) == len(every) and set(reached) == every
+        pairs = np.transpose(insertions(backend, n, np.arange((n - 1) ** 2)))
+        reached = [after_insertion(range(n), i, j) for i, j in pairs.tolist()]
+        orders = {after_insertion(range(n), i, j) for i, j in itertools.permutations(range(n), 2)}
+        assert len(reached) == len(orders) and set(reached) == orders
 
 
 def test_the_ends_of_every_row_of_insertions_and_both_sides_of_its_diagonal(backend):
@@ -149,6 +146,6 @@ def test_the_ends_of_every_row_of_insertions_and_both_sides_of_its_diagonal(back
         (rows, (rows, rows + 1)),
         (np.full_like(rows, n - 2), (rows, np.full_like(rows, n - 1))),
     ):
-        found = insertions(backend, n, rows * (n - 1) + columns)
-        np.testing.assert_array_equal(found, expected)
+        pairs = insertions(backend, n, rows * (n - 1) + columns)
+        np.testing.assert_array_equal(pairs, expected)
     np.testing.assert_array_equal(insertions(backend, n, np.array([0, n - 2])), [[0, 0], [1, n - 1]])

@@ -34,9 +34,9 @@ N = 6
 @kernel
 def read_and_make(kind: Const[i32], n: i32, move: Move, solution: Array[i32], any_way: Array[i32], own_way: Array[i32]):
     """Every element of the neighbour by `moved` and by the change's own function, then the neighbour itself."""
-    one = AnyMove(move.i, move.j, move.k, kind)
+    any_move = AnyMove(move.i, move.j, move.k, kind)
     for p in range(lane(), n, team_size()):
-        any_way[p] = moved(solution, p, one)
+        any_way[p] = moved(solution, p, any_move)
         own_way[p] = any_way[p]
         if kind == FLIP:
             own_way[p] = flipped(solution, p, move)
@@ -51,8 +51,7 @@ def read_and_make(kind: Const[i32], n: i32, move: Move, solution: Array[i32], an
         change(kind, solution, move)
 
 
-def made(kind, solution, i, j, k):
-    """The neighbour, by plain Python's lists."""
+def neighbour_of(kind, solution, i, j, k):
     other = list(solution)
     if kind == FLIP:
         for p in (p for p in (i, j, k) if p >= 0):
@@ -72,7 +71,6 @@ def made(kind, solution, i, j, k):
 
 
 def moves_of(kind, n):
-    """All moves of a kind."""
     pairs = [(i, j, -1) for i, j in itertools.combinations(range(n), 2)]
     triples = list(itertools.combinations(range(n), 3))
     return {
@@ -91,10 +89,10 @@ def start(kind, n):
 
 
 def read_and_made(backend, lanes, kind, solution, move):
-    given = backend.upload(solution.astype(np.int32))
+    uploaded = backend.upload(solution.astype(np.int32))
     any_way, own_way = (backend.allocate(len(solution), np.int32) for _ in range(2))
-    backend.launch(read_and_make, 1, lanes, kind, len(solution), Move(*move), given, any_way, own_way)
-    return [backend.download(one).tolist() for one in (any_way, own_way, given)]
+    backend.launch(read_and_make, 1, lanes, kind, len(solution), Move(*move), uploaded, any_way, own_way)
+    return [backend.download(one).tolist() for one in (any_way, own_way, uploaded)]
 
 
 KINDS = {"flip": FLIP, "exchange": EXCHANGE, "assign": ASSIGN, "insert": INSERT, "segment": SEGMENT, "2opt": REVERSE}
@@ -106,7 +104,9 @@ def test_a_neighbour_that_is_read_is_the_neighbour_that_is_made(backend, kind):
     for n in (1, 2, 3, N):
         solution = start(kind, n)
         for move in moves_of(kind, n)[:: 3 if backend.name == "joblib" else 1]:
-            assert read_and_made(backend, lanes, kind, solution, move) == [made(kind, solution, *move)] * 3, move
+            assert read_and_made(backend, lanes, kind, solution, move) == [neighbour_of(kind, solution, *move)] * 3, (
+                move
+            )
         assert read_and_made(backend, 1, kind, solution, (-1, -1, -1)) == [solution.tolist()] * 3, "no move"
 
 
@@ -117,7 +117,7 @@ def test_lanes_that_shift_a_run_together_do_not_race(kind, reverse):
     solution = start(kind, 9)
     for lanes in (3, 13):
         for move in moves_of(kind, 9)[::5]:
-            assert read_and_made(device, lanes, kind, solution, move)[2] == made(kind, solution, *move)
+            assert read_and_made(device, lanes, kind, solution, move)[2] == neighbour_of(kind, solution, *move)
 
 
 # --- scans ---
@@ -144,7 +144,6 @@ def insertions(n):
 
 
 def looked_at(backend, shape, change_kind, n, size, rank=0, ranks=1, teams=1, lanes=1):
-    """The moves of one rank's share, as a scan sees them."""
     template = search_kernels(Hooks(logged), Rules((shape,), change_kind, MOVES, FIRST, HALT))
     walkers = backend.rows(Walk(room=1, length=n, choices=n), 1, S=np.int32)
     backend.write(walkers.control, np.zeros(CONTROL, np.int32))

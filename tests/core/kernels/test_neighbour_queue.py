@@ -11,7 +11,7 @@ from tests.core.kernels.near_climbs import climbed, near_lists
 
 
 def padded(lists, width=NEAR):
-    """Those lists as the kernel reads them: filled up with the city itself, flat."""
+    """The lists as the kernel reads them: flat, padded with the city itself."""
     return np.array([near + [i] * (width - len(near)) for i, near in enumerate(lists)], np.uint16).reshape(-1)
 
 
@@ -29,27 +29,25 @@ def run(backend, distances, tours, lists=None, *, teams=1, team_size=1):
 
 
 def random_tours(n, count, seed=0):
-    """Tours in no order."""
     rng = np.random.default_rng(seed)
     return [rng.permutation(n).tolist() for _ in range(count)]
 
 
 def symmetric(values, n):
-    """A symmetric matrix from the entries above its diagonal."""
     matrix = np.zeros((n, n), np.uint32)
     matrix[np.triu_indices(n, 1)] = values
     return matrix + matrix.T
 
 
 def with_duplicates(spec, n):
-    """An instance of ``n`` cities, a third of which lie where others do."""
+    """An instance of ``n`` cities, a third of which are duplicates."""
     sites = tsp.load(spec).distances
     chosen = np.random.default_rng(n).integers(len(sites), size=n)
     return np.ascontiguousarray(sites[np.ix_(chosen, chosen)])
 
 
 def few_values(n, most, dtype=np.uint16):
-    """Distances of few values, so that nearly every choice is one among equals; no triangle inequality."""
+    """Few distances with many ties, without the triangle inequality."""
     values = np.random.default_rng(n).integers(1, most + 1, n * (n - 1) // 2)
     return symmetric(values, n).astype(dtype)
 
@@ -78,9 +76,9 @@ def test_short_lists_are_filled_up_with_the_city_itself(cpu, most):
     for name in ("uniform 33", "duplicates 18", "ties 15"):
         distances = INSTANCES[name]()
         tours, lists = random_tours(len(distances), 10, seed=1), near_lists(distances, most)
-        made = run(cpu, distances, tours, lists)
-        assert made == [climbed(distances, tour, lists) for tour in tours]
-        assert (made == tours) == (most == 0)
+        queue = run(cpu, distances, tours, lists)
+        assert queue == [climbed(distances, tour, lists) for tour in tours]
+        assert (queue == tours) == (most == 0)
 
 
 @pytest.mark.parametrize(("name", "team_size"), [("duplicates 18", 1), ("grid 12", 4), ("uniform 8", 32)])

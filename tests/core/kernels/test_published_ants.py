@@ -14,7 +14,7 @@ from core.search.ant_colony.published import PublishedColony
 LARGEST = 2**32 - 1
 N = 7
 START = [1, 5, 2**31, LARGEST - 10, LARGEST]
-"""Pheromone before the update; what the last ones get passes the largest."""
+"""Pheromone before the update; the last values overflow the largest."""
 
 
 @pytest.mark.parametrize("n", [3, 31, 32, 33, 64, 97, 1057])
@@ -25,7 +25,7 @@ def test_a_city_is_where_a_walk_through_all_columns_meets_it(n):
 
 
 def updated(backend, launch):
-    """Pheromone of all edges after an update by three ants, and what equations 2 and 3 say, up to the largest."""
+    """Pheromone of all edges after an update by three ants, and by equations 2 and 3 up to the largest."""
     rng = np.random.default_rng(1)
     before = np.triu(rng.choice(np.array(START, np.uint32), (N, N)), 1)
     before = before + before.T
@@ -57,5 +57,5 @@ def test_one_lane_or_all_lanes_update_pheromone_up_to_its_largest(backend):
         backend.launch(published_ants.deposit_edges, 2, lanes, ants, update, trails)
 
     for launch in (alone, both):
-        found, right = updated(backend, launch)
-        assert found == right
+        pheromone, right = updated(backend, launch)
+        assert pheromone == right

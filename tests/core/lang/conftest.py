@@ -7,7 +7,7 @@ import backends
 
 @pytest.fixture(scope="module")
 def devices():
-    """Return plain Python, one core and OpenCL, if it is here; all run teams of one lane."""
+    """Plain Python, one core and OpenCL if available, with teams of one lane."""
     backends_here = [backends.create("python"), backends.create("cpu")]
     try:
         backends_here.append(backends.create("opencl"))

@@ -13,7 +13,6 @@ RESULTS = {"added": "u64", "least": "i32", "most": "u32", "mixed": "u64", "ticke
 
 
 def module_of(drawn: Lanes) -> dict:
-    """The names of a drawn module."""
     path = f"<random lanes {drawn.seed}>"
     linecache.cache[path] = (len(drawn.source), None, drawn.source.splitlines(keepends=True), path)
     scope = {"__name__": "random_lanes"}
@@ -22,7 +21,6 @@ def module_of(drawn: Lanes) -> dict:
 
 
 def numbers(source: np.random.Generator, kind: str, count: int) -> np.ndarray:
-    """Elements of a type: small ones, and others anywhere."""
     dtype = BY_NAME[kind].dtype
     if kind in FLOATS:
         return (source.normal(size=count) * 3).astype(dtype)
@@ -32,7 +30,7 @@ def numbers(source: np.random.Generator, kind: str, count: int) -> np.ndarray:
 
 
 def launched(backend, scope: dict, drawn: Lanes, team_size: int) -> dict[str, np.ndarray]:
-    """All that a launch on a backend leaves in memory; any not-a-number is the same."""
+    """Memory after a launch on a backend; all not-a-numbers are equal."""
     source = np.random.default_rng(drawn.seed)
     rows = backend.rows(scope["Walk"](n=drawn.width, inner=scope["Part"]()), drawn.rows)
     walk, names = rows.bundle, drawn.row_names  # a field may be called `count`, as a word of `rows` is
@@ -41,23 +39,23 @@ def launched(backend, scope: dict, drawn: Lanes, team_size: int) -> dict[str, np
         backend.write(buffer, numbers(source, kind, buffer.size))
     inner = scope["Inner"](numbers(source, drawn.number_kind, 1)[0].item(), bool(source.integers(2)))
     facts = backend.load(scope["Facts"](3, numbers(source, drawn.table_kind, 11), inner))
-    constants, given = backend.upload(numbers(source, "u32", 16)), int(source.integers(0, 2**63))
+    constants, seed = backend.upload(numbers(source, "u32", 16)), int(source.integers(0, 2**63))
     results = [backend.upload(np.zeros(8, BY_NAME[kind].dtype)) for kind in RESULTS.values()]
     size = drawn.teams * (team_size * MOST_LOCALS + MOST_SHARED)
     results += [backend.upload(np.zeros(size, dtype)) for dtype in (np.uint64, np.float64)]
-    backend.launch(scope["run"], drawn.teams, team_size, rows, facts, constants, drawn.teams, given, *results)
+    backend.launch(scope["run"], drawn.teams, team_size, rows, facts, constants, drawn.teams, seed, *results)
     buffers = zip(
         ("first rows", "second rows", "third rows", *RESULTS, "whole", "real"), (*parts, *results), strict=True
     )
-    found = {name: backend.download(buffer) for name, buffer in buffers}
-    return {n: np.where(np.isnan(v), np.nan, v).astype(v.dtype) if v.dtype.kind == "f" else v for n, v in found.items()}
+    read = {name: backend.download(buffer) for name, buffer in buffers}
+    return {n: np.where(np.isnan(v), np.nan, v).astype(v.dtype) if v.dtype.kind == "f" else v for n, v in read.items()}
 
 
-def difference(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> str:
-    """The first place where two launches differ, or an empty text."""
+def difference(results: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> str:
+    """First difference of two launches, or an empty text."""
     for name, values in expected.items():
         bits = f"u{values.itemsize}"
-        wrong = np.flatnonzero(found[name].view(bits) != values.view(bits))
+        wrong = np.flatnonzero(results[name].view(bits) != values.view(bits))
         if wrong.size:
-            return f"{name}[{wrong[0]}] is {found[name][wrong[0]]}, expected {values[wrong[0]]}"
+            return f"{name}[{wrong[0]}] is {results[name][wrong[0]]}, expected {values[wrong[0]]}"
     return ""

@@ -1,9 +1,9 @@
 """Random kernels for teams of many lanes, as source text: bundles, shared arrays, barriers, atomics and collectives.
 
 They have no races by construction. An array is in one mode from one barrier to the next: every lane reads and writes
-separate slots, or all lanes read, or all lanes apply atomics, in any order with the same result. Only
-values that are the same for all lanes of a team (`uniform`) decide which barriers are reached. No value is an error
-of the language: unsigned numbers wrap around, divisors are odd, indices are remainders.
+separate slots, or all lanes read, or all lanes apply atomics, in any order with the same result. Only values that are
+the same for all lanes of a team (`uniform`) decide which barriers are reached. No value is an error of the language:
+unsigned numbers wrap around, divisors are odd, indices are remainders.
 """
 
 from __future__ import annotations
@@ -85,22 +85,11 @@ def stored(value, kind):
 
 
 class Lanes(Values):
-    """One kernel as it is being drawn.
+    """One kernel as it is being drawn from a seed.
 
-    Parameters
-    ----------
-    seed
-        Decides everything.
-    phases
-        Their number in the kernel's own body; blocks of one phase or two may be inside.
-
-    Attributes
-    ----------
-    source : str
-        The text of a module.
-    teams, team_size, rows : int
-        Shape of the launch, and number of rows in the bundle `Walk`.
-
+    ``phases`` is their number in the kernel's body, and blocks of one phase or two may be inside. `source` is a
+    module's text, `teams` and `team_size` are the shape of the launch, `rows` is the number of rows in the bundle
+    `Walk`.
     """
 
     def __init__(self, seed: int, phases: int = 6) -> None:
@@ -196,8 +185,8 @@ def into_row(one: Walk, i: i32, value: {self.row_kinds[1]}):
             lines.append(f"    for i in range(lane(), {place.length}, team_size()):")
             lines.append(f"        {place.text}[i] = {place.kind}(i + 1)")
         lines += [*indented(self.phases(phases, 2 if phases > 4 else 1)), "    barrier()"]
-        made = [name for name in self.same | self.own if "." not in name]
-        for k, name in enumerate(made[-MOST_LOCALS:]):
+        names = [name for name in self.same | self.own if "." not in name]
+        for k, name in enumerate(names[-MOST_LOCALS:]):
             kind = (self.same | self.own)[name]
             lines.append(
                 f"    {into(kind)}[(team_rank() * team_size() + lane()) * {MOST_LOCALS} + {k}] = {stored(name, kind)}"
@@ -212,13 +201,11 @@ def into_row(one: Walk, i: i32, value: {self.row_kinds[1]}):
 
     @contextmanager
     def inside(self):
-        """Names made inside a block are not seen behind it."""
         same, own = dict(self.same), dict(self.own)
         yield
         self.same, self.own = same, own
 
     def phases(self, count: int, depth: int) -> list[str]:
-        """Some phases, each behind a barrier."""
         lines = []
         for _ in range(count):
             lines += ["barrier()", *self.phase(depth)]
@@ -265,18 +252,15 @@ def into_row(one: Walk, i: i32, value: {self.row_kinds[1]}):
             return [f"{name} = 0", f"while {name} < {self.pick(2, 3)}:", *indented(body)]
 
     def counter(self, known: dict[str, str]) -> str:
-        """A fresh number that no statement changes."""
         name = self.name("k")
         known[name] = "i32"
         self.fixed.add(name)
         return name
 
     def read_only(self):
-        """Let this phase write no array."""
         self.modes = dict.fromkeys(self.modes, "read")
 
     def collective(self, depth: int) -> list[str]:
-        """A statement that all lanes of a team make together."""
         self.read_only()
         word, name, more = self.pick("sum", "min", "max", "argmin", "neighbour", "prefix"), self.name(), ""
         kind = self.pick(*NUMBERS) if word in ("min", "max", "neighbour") else self.pick(*UNSIGNED, *FLOATS)
@@ -332,7 +316,7 @@ def into_row(one: Walk, i: i32, value: {self.row_kinds[1]}):
             place = self.pick(*atomics)
             mode, index, value = self.modes[place], self.index(place.length, 2), self.value(place.kind, 2)
             if mode in ("min", "max"):
-                # Intel's compiler of 2026 takes 0 for a later `~x` where `x`, the same for all lanes, is a value here.
+                # Intel's compiler of 2026 returns 0 for a later `~x` if `x`, the same for all lanes, is a value here.
                 value = f"({value} ^ {place.kind}(lane()))"
             return [f"{'mixed_in' if mode == 'mix' else f'atomic_{mode}'}({place.text}, {index}, {value})"]
         if not own:

@@ -18,7 +18,7 @@ FORMS = {
           "({0} // ({1} | 1))", "({0} % ({1} | 1))", "{3}(popcount({0}))",
           "{3}(random_below(u32({0}) | 1, u64({1}), 5, 3))"),
 }  # fmt: skip
-"""Of two values of a type, a third one of it, its name, and any integer and an unsigned number of as many bits."""
+"""Made of two values of a type, a third one, its name, and any integer and an unsigned number of as many bits."""
 
 
 class Place(NamedTuple):
@@ -32,13 +32,8 @@ class Place(NamedTuple):
 class Values:
     """The names that a kernel has so far, and values made of them.
 
-    Attributes
-    ----------
-    same, own : dict of str
-        The types of numbers that are the same for all lanes of a team, and of others.
-    modes : dict
-        Of every array, until the next barrier: `own`, `read` or an atomic operation.
-
+    `same` and `own` have the types of numbers that are the same for all lanes of a team, and of others; `modes` has the
+    mode of every array until the next barrier: `own`, `read` or an atomic operation.
     """
 
     def __init__(self, seed: int) -> None:
@@ -79,7 +74,7 @@ class Values:
         return self.pick(*options)
 
     def value(self, kind: str, depth: int, uniform: bool = False) -> str:
-        """An expression of a type of 32 or 64 bits, the same for all lanes of a team if it is `uniform`."""
+        """An expression of a type of 32 or 64 bits. It is the same for all lanes of a team if `uniform`."""
         if depth <= 0 or self.draw.random() < 0.15:
             return self.leaf(kind, uniform)
         less = depth - 1

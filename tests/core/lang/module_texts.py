@@ -4,7 +4,7 @@ import importlib.util
 
 
 def loaded(folder, text, **names):
-    """Import a module with this text from a new file of a folder, in which these names have values already."""
+    """Import a module with this text from a new file; ``names`` are defined in it beforehand."""
     path = folder / f"program_{abs(hash(text))}.py"
     path.write_text(text)
     spec = importlib.util.spec_from_file_location(path.stem, path)

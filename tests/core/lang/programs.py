@@ -1,8 +1,8 @@
 """Random programs of the kernel language, as source text, for the test that runs them on every kind of emitter.
 
-A program is a function of one value of each type: expressions, locals, branches and loops. It is always well typed; on
-some inputs it does what the language calls an error, and there the plain-Python run says so. What bundles, other
-statements and many lanes mean is left to `lane_programs`.
+A program is a well-typed function of one value of each type: expressions, locals, branches and loops. Some inputs make
+it fail as the language defines, and the plain-Python run detects this. `lane_programs` has bundles, other statements
+and many lanes.
 """
 
 from __future__ import annotations
@@ -104,7 +104,6 @@ ONLY = {"u32": ["rotated({x}, {c})", "(EVERY_BIT - 1)"], "u64": ["widened({p}, {
 
 
 def narrower(kind):
-    """The types that widen to ``kind`` by themselves."""
     if kind in FLOATS:
         return (kind,)
     return tuple(k for k in INTEGERS if k[0] == kind[0] and int(k[1:]) <= int(kind[1:]))
@@ -128,7 +127,6 @@ class Draft:
         return [name for name, kind in self.locals.items() if kind in kinds]
 
     def literal(self, kind):
-        """A number that fits a type, edges included."""
         if kind in FLOATS:
             tiny = 1e-300 if kind == "f64" else 1e-45
             return repr(self.pick(0.0, 1.0, -1.5, 0.1, 3e-39, tiny, 16777217.0, 2.0**31))
@@ -157,11 +155,9 @@ class Draft:
         return self.any_of(self.pick(*of.get(letter, (*INTEGERS, *FLOATS))), depth)
 
     def formed(self, forms, kind, depth):
-        """One of some forms, with expressions for its letters."""
         return re.sub(r"\{(\w)\}", lambda found: self.part(found[1], kind, depth - 1), self.pick(*forms))
 
     def exact(self, kind, depth):
-        """Return an expression of type ``kind`` with 32 or 64 bits."""
         if depth <= 0 or self.pick(*range(6)) == 0:
             same = self.variables(*(k for k in narrower(kind) if k == kind or kind in ("i32", "u32")))
             return self.pick(*same, *same, f"{kind}({self.literal(kind)})")
@@ -169,7 +165,7 @@ class Draft:
         return self.formed(self.pick(own, own, FORMS["any"] + ONLY.get(kind, [])), kind, depth)
 
     def any_of(self, kind, depth):
-        """An expression of ``kind``, which may have 8 or 16 bits."""
+        """An expression of ``kind``, possibly with 8 or 16 bits."""
         if kind in WIDE or kind in FLOATS:
             return self.exact(kind, depth)
         return self.pick(*self.variables(kind), f"{kind}({self.any_of(self.pick(*WIDE), depth - 1)})")
@@ -182,7 +178,6 @@ class Draft:
 
 
 def statement(d, depth):
-    """One statement, as lines."""
     what = d.pick("local", "local", "update", "update", "flag", *(["if", "for"] if depth > 0 else []))
     name, kind = d.fresh(), d.pick(*WIDE, *FLOATS)
     if what == "local":
@@ -211,12 +206,11 @@ def statement(d, depth):
 
 
 def value_for(d, kind):
-    """An expression that may be stored as ``kind``: the same type or a narrower one."""
+    """An expression of the same type as ``kind`` or a narrower one."""
     return d.any_of(d.pick(kind, *narrower(kind)), 2)
 
 
 def update(d, name):
-    """An assignment to a local that exists."""
     kind = d.locals[name]
     if kind in FLOATS:
         return f"{name} {d.pick('=', '+=', '-=', '*=', '/=')} {d.exact(kind, 2)}"
@@ -225,7 +219,7 @@ def update(d, name):
 
 
 def block(d, depth):
-    """Some statements one level deeper; the locals that they make are not seen outside."""
+    """Some statements one level deeper; their locals are not visible outside."""
     outside = dict(d.locals)
     lines = [f"    {line}" for _ in range(d.pick(1, 2)) for line in statement(d, depth)]
     d.locals = outside
@@ -278,15 +272,17 @@ def is_refused(kind, text):
 
 
 def packed(texts):
-    """One kernel that runs every program on every row where it is no error."""
+    """One kernel that runs every program on every row without an error."""
     functions = [f"@function\ndef p{k}({PARAMETERS}) -> {kind}:\n{text}\n" for k, (kind, text) in enumerate(texts)]
     arrays = "".join(f", {name}_: Array[{kind}]" for name, kind in INPUTS.items())
-    given = ", ".join(f"{name}_[i]" for name in INPUTS)
+    arguments = ", ".join(f"{name}_[i]" for name in INPUTS)
     lines = ["@kernel", f"def run(n: i32, valid: Array[u8]{arrays}, whole: Array[u64], real: Array[f64]):"]
     lines.append("    for i in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):")
     for k, (kind, _) in enumerate(texts):
         target, cast = ("real", "f64") if kind in FLOATS else ("whole", "u64")
-        lines.append(f"        if valid[{k} * n + i] != 0:\n            {target}[{k} * n + i] = {cast}(p{k}({given}))")
+        lines.append(
+            f"        if valid[{k} * n + i] != 0:\n            {target}[{k} * n + i] = {cast}(p{k}({arguments}))"
+        )
     source = HEADER + "\n".join([*functions, *lines, ""])
     path = f"<random programs {hash(source)}>"
     linecache.cache[path] = (len(source), None, source.splitlines(keepends=True), path)
@@ -303,10 +299,10 @@ def expected(kernel, texts, columns):
     whole, real = np.zeros(valid.size, np.uint64), np.zeros(valid.size, np.float64)
     for k, (kind, _) in enumerate(texts):
         for i in range(n):
-            given = [BY_NAME[INPUTS[c]](v[i] if INPUTS[c] in FLOATS else int(v[i])) for c, v in columns.items()]
+            arguments = [BY_NAME[INPUTS[c]](v[i] if INPUTS[c] in FLOATS else int(v[i])) for c, v in columns.items()]
             try:
                 with np.errstate(all="ignore"):
-                    value = functions[f"p{k}"](*given)
+                    value = functions[f"p{k}"](*arguments)
             except (OverflowError, ZeroDivisionError, ValueError):
                 continue
             valid[k * n + i] = 1
@@ -322,7 +318,7 @@ def launched(backend, team_size, kernel, columns, valid):
     """Return a backend's results in the form of `expected`; all not-a-numbers are equal."""
     n = len(columns["a"])
     whole, real = backend.upload(np.zeros(valid.size, np.uint64)), backend.upload(np.zeros(valid.size, np.float64))
-    given = [backend.upload(v) for v in columns.values()]
-    backend.launch(kernel, 2, team_size, n, backend.upload(valid), *given, whole, real)
-    found = backend.download(real)
-    return backend.download(whole), np.where(np.isnan(found), math.nan, found)
+    uploaded = [backend.upload(v) for v in columns.values()]
+    backend.launch(kernel, 2, team_size, n, backend.upload(valid), *uploaded, whole, real)
+    results = backend.download(real)
+    return backend.download(whole), np.where(np.isnan(results), math.nan, results)

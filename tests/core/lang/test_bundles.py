@@ -295,7 +295,7 @@ def k(count: Array[T], data: Rows[D], seen: Other, key: T):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int32, np.uint16])
 def test_names_and_types_of_data_meet_no_others(tmp_path, devices, dtype):
-    """The class's T is not the kernel's, fields are called as words, parameters, locals and each other's texts are."""
+    """The class's T is not the kernel's; fields are named like words, parameters, locals and each other's texts."""
     module = loaded(tmp_path, NAMES)
     for backend in devices:
         weights, seen = np.array([1, 2], dtype), np.array([0, 1], np.uint8)
@@ -367,10 +367,10 @@ def last(team: Team, copies: Const[i32]) -> i32:
     own = local_array(team.shape.width * copies, i32)
     for k in unroll(team.shape.width * copies):
         own[k] = k + team.seen[0]
-    found = own[team.shape.width * copies - 1]
+    value = own[team.shape.width * copies - 1]
     if team.shape.doubled:
-        found = 2 * found
-    return found * team.shape.factor
+        value = 2 * value
+    return value * team.shape.factor
 
 
 @kernel
@@ -381,9 +381,9 @@ def lasts(shape: Shape, ants: Rows[Ant], out: Array[i32]):
     other = Shape(2, not shape.doubled, 3)
     out[1] = last(Team(other, team.seen), shape.width)
     for a in range(ants.count):
-        one = ants[a]
-        for k in unroll(one.n):
-            one.tour[k] = 10 * a + k
+        ant = ants[a]
+        for k in unroll(ant.n):
+            ant.tour[k] = 10 * a + k
 
 
 @kernel

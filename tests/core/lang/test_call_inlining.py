@@ -27,7 +27,6 @@ def calls(k: i32, values: Array[i32], sets: Array[u32]):
 
 
 def called(node):
-    """Names of the functions that a typed tree still calls."""
     if isinstance(node, tree.Call):
         yield node.function.source.name
     if isinstance(node, (list, tuple)):

@@ -39,7 +39,6 @@ MISTAKES = {
 
 
 def template_of(folder, body, number="i32"):
-    """A user's module and the template that calls its function."""
     own = loaded(folder, OWN.format(body).replace("n: i32", f"n: {number}"))
     return own.__file__, loaded(folder, TEMPLATE, gain=own.gain)
 
@@ -70,7 +69,6 @@ def test_a_mistake_in_the_users_function_is_told_before_the_templates_calls(tmp_
     ],
 )
 def test_a_signature_that_is_refused_tells_who_called(tmp_path, number, first, line):
-    """A call that does not fit is the caller's mistake."""
     own, template = template_of(tmp_path, "pass", number)
     path = template.__file__
     with pytest.raises(KernelError) as caught:

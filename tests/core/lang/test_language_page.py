@@ -150,7 +150,7 @@ def as_function(key, body):
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory):
-    """Return the values of all statements of RESULTS, by the interpreter and machine code in one kernel."""
+    """Values of all statements of RESULTS, by the interpreter and by machine code in one kernel."""
     text = HEADER + "".join(as_function(key, body) for key, (body, _) in RESULTS.items())
     calls = "".join(f"    {key}({PASSED}{8 * k})\n" for k, key in enumerate(RESULTS))
     text += f"@kernel\ndef everything({PARAMETERS}):\n{calls}"
@@ -234,8 +234,8 @@ both = pytest.mark.parametrize("kind", [PythonBackend, CpuBackend])
 # --- tables ---
 
 
-def tabled(kind, folder, table, given):
-    """Return a kernel's sums of a table of 16-bit numbers, whole and from its second element on."""
+def tabled(kind, folder, table, numbers):
+    """A kernel's sums of a table of 16-bit numbers, whole and from its second element on."""
     text = f"""{HEADER}
 @function
 def total(a: Array[i16], count: i32) -> i32:
@@ -250,7 +250,7 @@ def sums(a: {table}, n: i32, out: Array[i32]):
 """
     backend = kind(kind.devices()[0])
     out = backend.allocate(1, np.int32)
-    backend.launch(loaded(folder, text).sums, 2, 1, backend.upload(given), given.size, out)
+    backend.launch(loaded(folder, text).sums, 2, 1, backend.upload(numbers), numbers.size, out)
     return backend.download(out).tolist()
 
 
@@ -304,8 +304,8 @@ def gains(kind, module, n, room, begin=0):
     try:
         backend.launch(module.gains, 1, 1, out, n, room)
     finally:
-        found = backend.download(out)[0]
-    return found
+        gain = backend.download(out)[0]
+    return gain
 
 
 @both
@@ -367,8 +367,8 @@ def test_l73_who_asserts_and_prints(tmp_path, monkeypatch, capsys):
         for said, asked in (("", usual), ("1", True), ("0", kind is PythonBackend)):
             monkeypatch.setenv("ONEKERNEL_CHECKS", said)
             device = PythonBackend.devices()[0]
-            made = kind(device) if kind is not Backend else Backend(device, Capabilities(1, 0, 1, 1))
-            assert made.checks == asked, (kind.name, said)
+            backend = kind(device) if kind is not Backend else Backend(device, Capabilities(1, 0, 1, 1))
+            assert backend.checks == asked, (kind.name, said)
     monkeypatch.setenv("ONEKERNEL_CHECKS", "0")
     assert gains(CpuBackend, module, 3, 1) == 3 + 1 + 0 - 1
     assert not capsys.readouterr().out

@@ -42,7 +42,6 @@ def devices():
 
 
 def expected_of(drawn, scope, team_size, oracles):
-    """Return what a launch leaves in plain Python, the same whether lanes run forwards or backwards."""
     expected, backwards = (lane_launches.launched(oracle, scope, drawn, team_size) for oracle in oracles)
     race = lane_launches.difference(backwards, expected)
     assert not race, f"seed {drawn.seed}: the generator made a race, lanes backwards: {race}"
@@ -78,7 +77,7 @@ def test_more_kernels_of_many_lanes_agree(oracles, devices, seeds):
 
 
 def test_kernels_reach_what_teams_can_do():
-    """Words are counted, so that no draw leaves a part of the language out of the test above."""
+    """Count words, so that every part of the language is drawn above."""
     text = "".join(lane_programs.Lanes(seed, 3).source.partition("def run")[2] for seed in FEW)
     assert [word for word in WORDS if word not in text] == []
 

@@ -14,7 +14,7 @@ TEAM_SIZES = {"python": 4, "cpu": 1, "opencl": 1}
 
 
 def disagreement(backend, kernel, texts, columns, expected):
-    """The first program and row where a backend differs from plain Python, or an empty text."""
+    """First program and row where a backend differs from plain Python, or an empty text."""
     valid, whole, real = expected
     outputs = programs.launched(backend, TEAM_SIZES[backend.name], kernel, columns, valid)
     wrong = (outputs[0] != whole) | (outputs[1].view(np.uint64) != real.view(np.uint64))
@@ -29,9 +29,9 @@ def disagreement(backend, kernel, texts, columns, expected):
 
 
 def check(devices, kernels, number):
-    """Draw ``kernels`` times `PER_KERNEL` programs and compare; how many programs and results were compared.
+    """Draw ``kernels`` times `PER_KERNEL` programs and compare; return the numbers of programs and results.
 
-    `number` is the seed, unless new examples are asked for.
+    `number` is the seed, unless new examples are requested.
     """
     number = number if settings.default.derandomize else secrets.randbits(32)
     columns = programs.rows(ROWS)

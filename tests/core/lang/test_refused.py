@@ -103,13 +103,12 @@ BODIES = {
 
 
 def refusal(folder, text):
-    """The message with which a module's kernel is refused, and its file."""
     module = loaded(folder, text)
     messages = []
     for _ in range(2):  # a repeated refusal is the same
-        with pytest.raises(KernelError) as found:
+        with pytest.raises(KernelError) as caught:
             module.k.specialise({}, 4, getattr(module, "TYPES", {}))
-        messages.append(str(found.value))
+        messages.append(str(caught.value))
     assert messages[0] == messages[1]
     return messages[0], module.__file__
 

@@ -221,7 +221,7 @@ CLASSES = {
 
 
 def class_of(base, fields):
-    """The class of these fields; of a pair the second is the field's value."""
+    """A class with these fields, each optionally a pair with its value."""
     pairs = {name: kind if isinstance(kind, tuple) else (kind,) for name, kind in fields.items()}
     values = {name: pair[1] for name, pair in pairs.items() if len(pair) > 1}
     return type("Made", (base,), {"__annotations__": {name: pair[0] for name, pair in pairs.items()}, **values})

@@ -10,7 +10,7 @@ from core.problems.instances import catalogue
 
 
 class Site(http.server.ThreadingHTTPServer):
-    """A server that holds files in memory, or answers by a function of the request, and remembers what it was asked."""
+    """A server with files in memory, or with a function as answer, that notes its requests."""
 
     daemon_threads = True
 
@@ -27,15 +27,12 @@ class Site(http.server.ThreadingHTTPServer):
         self.url = f"{self.root}/tsplib"
 
     def hold(self, name: str, text: str, collection: str = "tsplib") -> str:
-        """Serve a text as the instance of that name, packed where its collection's files are; return its path."""
         path = f"/{collection}/" + catalogue.COLLECTIONS[collection].addresses[0].rpartition("/")[2].format(name=name)
         self.pages[path] = gzip.compress(text.encode()) if path.endswith(".gz") else text.encode()
         return path
 
 
 class Page(http.server.BaseHTTPRequestHandler):
-    """One request."""
-
     def do_GET(self):  # noqa: N802 (the base class's name)
         self.server.asked.append(self.path)
         try:

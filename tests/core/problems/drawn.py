@@ -24,7 +24,6 @@ from core.problems.tsp.problem import TspTour
 
 
 def symmetric(dice, n, low, high):
-    """A symmetric matrix without a diagonal, of integers below ``high``."""
     half = np.triu(dice.integers(low, high, (n, n)), 1)
     return half + half.T
 
@@ -34,7 +33,7 @@ def around(table, tour):
 
 
 def assignment(dice):
-    """A QAP with diagonals, symmetric or not, of entries so small that many moves tie."""
+    """A QAP with diagonals, symmetric or not, with entries so small that many moves tie."""
     n = dice.integers(3, 7)
     pair = dice.integers(-9, 10, (2, n, n))
     if dice.integers(2):
@@ -47,15 +46,14 @@ def assignment(dice):
 
 
 def perceptrons(dice):
-    """Rows that fill one word of 32 bits, or more than one."""
     m, n, weights = dice.integers(1, 41), dice.integers(4, 8), dice.choice([(30, 1), (1, 7), (0, 1)])
     instance = perceptron.generate(int(m), int(n), int(dice.integers(99)), *map(int, weights))
 
     def by_products(bits):
-        found = (instance.matrix.astype(int) @ np.where(bits, 1, -1)).tolist()
+        products = (instance.matrix.astype(int) @ np.where(bits, 1, -1)).tolist()
         wanted = instance.targets.tolist()
-        differences = sum(abs(wanted.count(v) - found.count(v)) for v in range(-n, n + 1))
-        return instance.negative_weight * sum(abs(y) - y for y in found) + instance.histogram_weight * differences
+        differences = sum(abs(wanted.count(v) - products.count(v)) for v in range(-n, n + 1))
+        return instance.negative_weight * sum(abs(y) - y for y in products) + instance.histogram_weight * differences
 
     return Ppp(instance), by_products
 
@@ -69,7 +67,6 @@ def tour(dice):
 
 
 def tour_by_table(dice):
-    """Distances of 16 or 32 bits, without the triangle inequality."""
     table = symmetric(dice, dice.integers(3, 8), 0, dice.choice([4, 40_000, 9_000_000]))
     return TspTour(tsp.TspInstance("drawn", distances=table)), lambda order: around(table, order)
 
@@ -109,7 +106,7 @@ def form(dice):
 
 
 def formula(dice):
-    """Clauses in which literals repeat or contradict each other; one at least can be violated."""
+    """Clauses in which literals repeat or contradict each other; at least one can be violated."""
     n = int(dice.integers(1, 7))
     literals = [*range(1, n + 1), *range(-n, 0)]
     clauses = [dice.choice(literals, dice.integers(1, 6)).tolist() for _ in range(dice.integers(1, 10))] + [[-n]]
@@ -126,7 +123,6 @@ def shop(dice):
     times = dice.integers(0, 21, (dice.integers(2, 7), dice.integers(1, 5)))
 
     def makespan(order):
-        """The longest path through the schedule's operations."""
         done = np.zeros((len(order) + 1, times.shape[1] + 1), int)
         for p, machine in np.ndindex(len(order), times.shape[1]):
             done[p + 1, machine + 1] = max(done[p, machine + 1], done[p + 1, machine]) + times[order[p], machine]
@@ -171,7 +167,6 @@ MAKES = {
 
 
 def solutions(encoding):
-    """Every solution, as tuples."""
     if encoding.name == "permutation":
         return list(itertools.permutations(range(encoding.n)))
     return list(itertools.product(range(encoding.choices), repeat=encoding.n))

@@ -11,7 +11,7 @@ from core.search.local_search import Iterations
 
 
 def neighbours(name, solution, choices):
-    """Every neighbour in the order of its index, as `luong2013` and `core.kernels` define it; None for an index that is none."""
+    """Every neighbour in the order of its index, as in `luong2013` and `core.kernels`; None for an invalid index."""
     n, solution = len(solution), list(map(int, solution))
     if name == "assign":
         for i in range(n):
@@ -40,17 +40,16 @@ def neighbours(name, solution, choices):
 
 
 def rescored(problem, name, solution):
-    """Cost differences of all neighbours by the NumPy scorer."""
     now = problem.cost(np.array(solution))
-    every = neighbours(name, solution, problem.encoding.choices)
-    return [NEVER if other is None else problem.cost(np.array(other)) - now for other in every]
+    solutions = neighbours(name, solution, problem.encoding.choices)
+    return [NEVER if other is None else problem.cost(np.array(other)) - now for other in solutions]
 
 
 def differences(search, iterations, start=None):
-    """The differences of all neighbours where a walk stands after some iterations, and the solution there.
+    """Differences of all neighbours after some iterations of a walk, and the walk's solution.
 
-    By `delta`, and once more by `quick` if the evaluation keeps tables. The walk's memory is blank then, since what is
-    forbidden has no difference.
+    By `delta`, and by `quick` if the evaluation keeps tables. The walk's memory is cleared first, since forbidden moves
+    have no difference.
     """
     backend, plan, on = search.backend, search.plan, search.launcher.memory
     search.walks.begin(Iterations(10**6), start_solutions(plan.problem, 1, start))
@@ -58,11 +57,11 @@ def differences(search, iterations, start=None):
     search.launcher.refresh()
     backend.write(on.walkers.memory, np.zeros(on.walkers.memory.size, np.int32))
     size, lanes = plan.sizes[0], min(4, backend.capabilities.max_team_size)
-    found = []
+    by_evaluation = []
     for quick in (False, True)[: 1 + plan.is_quick]:
         fitnesses = backend.allocate(max(1, size), np.int32)
         share = Share(0, 1, 0, size)
         kernel = search.launcher.kernels.fitness
         backend.launch(kernel, 2, lanes, quick, 0, share, fitnesses, on.walkers, on.data)
-        found.append(backend.download(fitnesses)[:size].tolist())
-    return found, backend.download(on.walkers.solution)[: plan.problem.encoding.n]
+        by_evaluation.append(backend.download(fitnesses)[:size].tolist())
+    return by_evaluation, backend.download(on.walkers.solution)[: plan.problem.encoding.n]

@@ -40,9 +40,9 @@ def test_solutions_scored_together_cost_what_each_costs(name):
         drawn = np.empty((count, problem.encoding.n), problem.encoding.dtype)
         for row in drawn:
             row[:] = random_solution(problem.encoding, random)
-        found = problem.costs(drawn)
-        assert (found.shape, found.dtype) == ((count,), np.int64)
-        assert found.tolist() == [problem.cost(one) for one in drawn]
+        costs = problem.costs(drawn)
+        assert (costs.shape, costs.dtype) == ((count,), np.int64)
+        assert costs.tolist() == [problem.cost(one) for one in drawn]
 
 
 def test_more_solutions_than_a_cache_holds_are_scored():

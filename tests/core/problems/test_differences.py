@@ -26,7 +26,7 @@ ALGORITHMS = (TabuSearch(), IteratedLocalSearch(), SimulatedAnnealing(plateau=5)
 
 
 def rows():
-    """Every evaluation of every neighbourhood of every problem; of the first one of a problem two are quick."""
+    """Every evaluation of every neighbourhood of every problem; two of a problem's first one are quick."""
     for make in MAKES:
         problem, _ = MAKES[make](np.random.default_rng(1))
         names = problem.neighbourhood_names()
@@ -37,7 +37,7 @@ def rows():
 
 
 def algorithm_of(*row):
-    """An algorithm for a row, so that each has some: steps to the best, to the first, shakes, and moves uphill."""
+    """An algorithm for a row: steps to the best, steps to the first, shakes, and moves uphill in turn."""
     return ALGORITHMS[len("".join(row)) % len(ALGORITHMS)]
 
 
@@ -49,8 +49,8 @@ def test_every_difference_is_that_of_rescoring(cpu, make, name, evaluation, seed
     assume(evaluation in problem.evaluations(name) and NEIGHBOURHOODS[name].size(problem.encoding))
     algorithm = algorithm_of(make, name, evaluation)
     search = LocalSearch(cpu, Solo(), problem, algorithm, name, evaluation=evaluation, seed=seed)
-    found, solution = differences(search, iterations)
-    assert found == [rescored(problem, name, solution)] * len(found)
+    computed, solution = differences(search, iterations)
+    assert computed == [rescored(problem, name, solution)] * len(computed)
 
 
 @pytest.mark.slow
@@ -61,8 +61,8 @@ def test_in_plain_python_every_difference_is_that_of_rescoring_too(make):
     for name in problem.neighbourhood_names():
         for evaluation in problem.evaluations(name):
             search = LocalSearch(python, Solo(), problem, TabuSearch(), name, evaluation=evaluation)
-            found, solution = differences(search, 2)
-            assert found == [rescored(problem, name, solution)] * len(found)
+            computed, solution = differences(search, 2)
+            assert computed == [rescored(problem, name, solution)] * len(computed)
             if problem.evaluations(name)[evaluation].partial is not None:
                 how = {"evaluation": evaluation, "level": "solution"}
                 in_parts = LocalSearch(python, Solo(), problem, HillClimbing(), name, **how).run(Iterations(1))
@@ -70,7 +70,7 @@ def test_in_plain_python_every_difference_is_that_of_rescoring_too(make):
 
 
 def line(n):
-    """Return cities with gaps that are powers of two, so that tours of different edges differ in length."""
+    """Cities with gaps that are powers of two, so that tours with different edges differ in length."""
     return TspTour(tsp.TspInstance("line", coordinates=np.array([(2.0**k, 0.0) for k in range(n)])))
 
 
@@ -78,8 +78,8 @@ def line(n):
 def test_adjacent_positions_and_the_wrap_count_each_edge_once(cpu, n):
     start = np.random.default_rng(n).permutation(n)
     search = LocalSearch(cpu, Solo(), line(n), TabuSearch(), "2opt", evaluation="coordinates")
-    (found,), _ = differences(search, 0, start)
-    assert found == rescored(line(n), "2opt", start)
-    assert found.count(NEVER) == n
+    (computed,), _ = differences(search, 0, start)
+    assert computed == rescored(line(n), "2opt", start)
+    assert computed.count(NEVER) == n
     outcome = LocalSearch(cpu, Solo(), line(n), HillClimbing(), "2opt").run(Iterations(99))
     assert outcome.cost == line(n).cost(outcome.solution)

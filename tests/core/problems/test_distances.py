@@ -14,7 +14,7 @@ from tests.core.problems import samples
 
 
 def scalar_distance(kind: str, a: tuple, b: tuple) -> int:
-    """Return one distance as section 2 of TSPLIB 95 defines it, with `int` for C's truncation."""
+    """One distance as section 2 of TSPLIB 95 defines it, with `int` for C's truncation."""
     deltas = [p - q for p, q in zip(a, b, strict=True)]
     if kind in ("EUC_2D", "EUC_3D"):
         return int(math.sqrt(sum(d * d for d in deltas)) + 0.5)
@@ -63,7 +63,7 @@ def test_places_beyond_a_turn_of_the_globe_are_refused_at_their_line(degrees):
         with pytest.raises(InstanceError, match="three: found a latitude or longitude of"):
             points = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, float(degrees)]])
             tsp.TspInstance("three", coordinates=points, edge_weight_type="GEO")
-        # as far as a turn, nothing is lost: a place is where its sines and cosines say
+        # up to one turn nothing is lost: sines and cosines define a place
         turned = tsplib.parse(text.replace(degrees, "-265.16")).distances
     assert abs(turned.astype(int) - tsplib.parse(samples.GEOGRAPHICAL).distances).max() <= 20
 

@@ -17,14 +17,13 @@ UNREACHABLE = "http://127.0.0.1:9"  # nothing listens on port 9 of this machine
 
 @pytest.fixture
 def five(monkeypatch):
-    """Shrink TSPLIB to three names with the content of one small instance."""
     digest = tsplib.parse(samples.EUCLIDEAN).sha256
     shrunk = catalogue.COLLECTIONS["tsplib"]._replace(digests=lambda: dict.fromkeys(("five", "house", "home"), digest))
     monkeypatch.setitem(catalogue.COLLECTIONS, "tsplib", shrunk)
 
 
 def published(name, collection, shared_data):
-    """The text that its publisher has of an instance."""
+    """The text of an instance at its publisher."""
     path = catalogue.COLLECTIONS[collection].reader.find(name, shared_data)
     text = path.read_text()
     if collection == "burkardt":
@@ -237,7 +236,7 @@ def test_damaged_or_incomplete_archive_is_refused(tmp_path, monkeypatch):
     refused(whole, "sent another instance than the pinned gr17")
     content = whole.read_bytes()
     for k in range(0, len(content), 7):
-        # somewhere a byte that was not there, of the same digest as far as `extract` knows
+        # some new byte, with the same digest for `extract`
         whole.write_bytes(content[:k] + bytes([content[k] ^ 0x55]) + content[k + 1 :])
         refused(whole, "archive")
     assert not (tmp_path / "out").exists()

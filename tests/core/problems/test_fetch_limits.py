@@ -45,7 +45,6 @@ def slow_headers(page):
 
 
 def outcome():
-    """Return the message of `fetch` for an instance that does not arrive."""
     return next(iter(fetch.fetch_collection("tsplib", [NAME])))[1]
 
 
@@ -129,7 +128,7 @@ def test_a_signal_leaves_nothing_behind(what, number, code, site, environment, t
     site.answer = silent if what == "archive" else slow
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    here = environment | {
+    variables = environment | {
         "TMPDIR": str(temporary),
         "ONEKERNEL_CACHE": str(tmp_path / "cache"),
         "TSPLIB_URL": site.url,
@@ -138,9 +137,11 @@ def test_a_signal_leaves_nothing_behind(what, number, code, site, environment, t
         "PIP_CONFIG_FILE": os.devnull,
         "PIP_CACHE_DIR": str(tmp_path / "pip"),
     }
-    here.pop("TSPLIB_DIR", None)
+    variables.pop("TSPLIB_DIR", None)
     words = [sys.executable, "-m", "core.problems", "fetch", what, *([NAME] if what == "tsplib" else [])]
-    with subprocess.Popen(words, cwd=ROOT, env=here, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as job:
+    with subprocess.Popen(
+        words, cwd=ROOT, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as job:
         assert soon(lambda: site.asked)
         job.send_signal(number)
         said = job.communicate(timeout=60)

@@ -1,6 +1,6 @@
-"""Damaged files: whatever reads a file returns a valid instance or raises one error, on one line, with the file's name.
+"""Damaged files: a reader returns a valid instance or raises one error, on one line, with the file's name.
 
-File k of a reader is the same in every run, so that a failure can be looked at again: `damaged_file(reader, k)`.
+File k of a reader is the same in every run: `damaged_file(reader, k)`.
 """
 
 import gzip
@@ -75,7 +75,7 @@ def check_tour(tour: np.ndarray, content: bytes) -> None:
 
 
 def text_of(content: bytes) -> str:
-    """Decode as readers promise to: UTF-8 with or without a mark, else Latin-1."""
+    """Decode UTF-8 with or without a mark, else Latin-1."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -209,7 +209,7 @@ def arrays(*good: np.ndarray) -> list[bytes]:
 
 
 def longest(matrix: np.ndarray) -> np.ndarray:
-    """Return a matrix of the widest floats, column by column; bytes that no number of theirs uses are 0."""
+    """The matrix as the widest floats, column by column, with 0 for unused bytes."""
     wide = np.asfortranarray(matrix.astype(np.longdouble))
     if np.finfo(np.longdouble).nmant == 63:  # 80 bits, in 12 or 16 bytes
         wide.T.view(np.uint8).reshape(wide.size, -1)[:, 10:] = 0
@@ -255,31 +255,29 @@ READERS = {
 
 
 def damaged(text: str, draw: random.Random) -> str:
-    """Return a text after one damage."""
     kind, lines = draw.choice(KINDS), text.split("\n")
-    here, there = draw.randrange(len(lines)), draw.randrange(len(lines))
+    line, there = draw.randrange(len(lines)), draw.randrange(len(lines))
     token = draw.choice([*NUMBERS, *LARGE, *WORDS, *CHARACTERS, str(draw.randint(-9, 99)), repr(draw.uniform(-99, 99))])
     if kind in ("cut", "character", "byte"):
         place = draw.randrange(len(text) + 1)
         put = {"cut": "", "character": token, "byte": chr(draw.randrange(256))}[kind]
         return text[:place] + put + (text[place + 1 :] if put else "")
     if kind == "drop line":
-        del lines[here]
+        del lines[line]
     elif kind == "double line":
-        lines.insert(there, lines[here])
+        lines.insert(there, lines[line])
     elif kind == "swap lines":
-        lines[here], lines[there] = lines[there], lines[here]
+        lines[line], lines[there] = lines[there], lines[line]
     elif kind == "line":
-        lines.insert(here, token)
+        lines.insert(line, token)
     else:
-        words = lines[here].split(" ")
+        words = lines[line].split(" ")
         words[draw.randrange(len(words))] = token
-        lines[here] = " ".join(words)
+        lines[line] = " ".join(words)
     return "\n".join(lines)
 
 
 def damaged_file(name: str, k: int) -> bytes:
-    """Return the content of file `k` of a reader, with one to four damages."""
     draw = random.Random(f"{name} {k}")
     # Bytes are characters below 256; a character above represents its UTF-8 bytes.
     text = draw.choice(READERS[name].good).decode("latin-1")

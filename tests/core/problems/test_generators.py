@@ -8,7 +8,7 @@ from core.problems.tsp import generators
 
 
 def split_mix(seed: int, count: int) -> list[int]:
-    """Return SplitMix64's first words in plain integers, as its authors' C code steps its state."""
+    """SplitMix64's first words in plain integers, with the steps of its authors' C code."""
     mask, words = 2**64 - 1, []
     for _ in range(count):
         seed = seed + 0x9E3779B97F4A7C15 & mask

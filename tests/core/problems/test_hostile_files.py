@@ -22,14 +22,11 @@ MATRIX_TSP = "NAME: x\nTYPE: TSP\nDIMENSION: {}\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDG
 
 
 class Harm:
-    """Code that unpickling runs."""
-
     def __reduce__(self):
         return os.mkdir, ("unpickled",)
 
 
 def array(shape, kind="<f8", data=b""):
-    """An array file with this header, whatever follows."""
     header = f"{{'descr': {kind!r}, 'fortran_order': False, 'shape': {shape}, }}".encode().ljust(117) + b"\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data
 
@@ -84,8 +81,8 @@ GOOD = {
 def test_an_instance_has_a_printable_name_whatever_its_file_is_called(tmp_path, name):
     path = tmp_path / (STRANGE + READERS[name].suffix)
     path.write_text(GOOD[name])
-    found = READERS[name].read(str(path)).name
-    assert found.startswith(SHOWN) and found.isprintable()
+    name_read = READERS[name].read(str(path)).name
+    assert name_read.startswith(SHOWN) and name_read.isprintable()
 
 
 def test_names_within_files_are_printable_too(tmp_path):

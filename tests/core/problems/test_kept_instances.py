@@ -35,7 +35,6 @@ GENERATED = {
 
 
 def put(path, text, age=10.0):
-    """Write a file that seems to be `age` seconds old."""
     path.write_text(text)
     then = time.time() - age
     os.utime(path, (then, then))
@@ -86,8 +85,8 @@ def test_a_generated_instance_is_made_once_and_cannot_be_written(name):
 
 
 def test_parameters_make_other_instances(tmp_path):
-    one, other = graphs.load("random:12", seed=1), graphs.load("random:12", seed=2)
-    assert one.sha256 != other.sha256 and graphs.load("random:12", seed=1, k=3).k == 3
+    first, other = graphs.load("random:12", seed=1), graphs.load("random:12", seed=2)
+    assert first.sha256 != other.sha256 and graphs.load("random:12", seed=1, k=3).k == 3
     light, heavy = (perceptron.load("9-11", negative_weight=weight) for weight in (1, 2))
     assert (light.negative_weight, heavy.negative_weight) == (1, 2)
     put(tmp_path / "two.txt", "2\n2 1\n1 1 3\n2 1\n1 2 4\n")

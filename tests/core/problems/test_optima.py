@@ -17,7 +17,7 @@ from core.search.local_search import IteratedLocalSearch, Iterations, LocalSearc
 from tests.core.problems.drawn import solutions
 
 
-def found(backend, problem, algorithm, name, target, iterations, **how):
+def search_until(backend, problem, algorithm, name, target, iterations, **how):
     search = LocalSearch(backend, Solo(), problem, algorithm, name, **how)
     outcome = search.run(Iterations(iterations) | Target(int(target)))
     assert outcome.cost == problem.cost(outcome.solution)
@@ -38,7 +38,7 @@ def test_a_search_finds_the_best_of_all_solutions(cpu, name):
     make, algorithm, neighbourhood = SMALL[name]
     problem = make()
     least = problem.costs(np.array(solutions(problem.encoding))).min()
-    outcome = found(cpu, problem, algorithm, neighbourhood, least, 300, level="algorithm", walks=8)
+    outcome = search_until(cpu, problem, algorithm, neighbourhood, least, 300, level="algorithm", walks=8)
     assert outcome.cost == least
 
 
@@ -46,20 +46,22 @@ def test_a_search_finds_the_best_of_all_solutions(cpu, name):
 def test_the_smallest_perceptrons_are_solved(cpu, m, n):
     problem = Ppp(perceptron.generate(m, n, 5))
     least = problem.costs(np.array(solutions(problem.encoding))).min()
-    assert found(cpu, problem, TabuSearch(0, 0), "flip1", least, 2**n).cost == least
+    assert search_until(cpu, problem, TabuSearch(0, 0), "flip1", least, 2**n).cost == least
 
 
 @pytest.mark.parametrize("n", [13, pytest.param(20, marks=pytest.mark.slow), pytest.param(27, marks=pytest.mark.slow)])
 def test_tabu_search_finds_the_published_optimum_of_labs(cpu, n):
     problem = Labs(n)
-    outcome = found(cpu, problem, TabuSearch(), "flip1", problem.optimum, 3000, level="algorithm", walks=64, seed=1)
+    outcome = search_until(
+        cpu, problem, TabuSearch(), "flip1", problem.optimum, 3000, level="algorithm", walks=64, seed=1
+    )
     assert outcome.cost == problem.optimum
 
 
 @pytest.mark.slow
 def test_tabu_search_finds_the_best_known_solution(cpu):
-    assert found(cpu, Qap.load("tai30a"), TabuSearch(), "exchange2", 1818146, 5000, seed=3).cost == 1818146
-    assert found(cpu, Ppp.load("73-73"), TabuSearch(), "flip2", 0, 1500, seed=3).cost == 0
+    assert search_until(cpu, Qap.load("tai30a"), TabuSearch(), "exchange2", 1818146, 5000, seed=3).cost == 1818146
+    assert search_until(cpu, Ppp.load("73-73"), TabuSearch(), "flip2", 0, 1500, seed=3).cost == 0
 
 
 @pytest.mark.slow
@@ -67,5 +69,5 @@ def test_tabu_search_finds_the_best_known_solution(cpu):
 def test_a_search_comes_close_to_the_published_optimum_and_not_below(cpu, name, optimum):
     problem = FlowShop(name)
     assert problem.optimum == optimum
-    cost = found(cpu, problem, IteratedLocalSearch(2), "insert", optimum, 150, level="algorithm", walks=24).cost
+    cost = search_until(cpu, problem, IteratedLocalSearch(2), "insert", optimum, 150, level="algorithm", walks=24).cost
     assert optimum <= cost <= 1.02 * optimum

@@ -11,7 +11,6 @@ from reports.papers.paper import INSTANCE
 
 @pytest.fixture(autouse=True)
 def nothing_at_hand(tmp_path, monkeypatch):
-    """Play a user without instances."""
     monkeypatch.delenv("TSPLIB_DIR", raising=False)
     monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path / "cache"))
 
@@ -21,9 +20,9 @@ OURS = {"oconnell2014": {"gr24"}}
 
 
 def named(paper):
-    """Return the instances named by rows of the paper's tables and figures, without the Weierstrass functions.
+    """Instances in rows of the paper's tables and figures, without the Weierstrass functions.
 
-    Rows chosen by this project have no published figures, and none but those of `OURS` have separate series.
+    Rows chosen by this project have no published figures, and only those of `OURS` have separate series.
     """
     exhibits = [one for one in load(paper).exhibits if one.row_by == INSTANCE and one.workload != "weierstrass"]
     return {line.key for one in exhibits for line in one.lines if line.figures or line.series} - OURS.get(paper, set())
@@ -39,14 +38,14 @@ def test_every_instance_with_published_figures_is_among_the_papers_instances(pap
 
 @pytest.mark.parametrize("paper", papers.PAPERS)
 def test_the_files_beside_the_checkout_are_the_pinned_ones(shared_data, paper):
-    for one in papers.instances_of(paper):
-        if one.collection in papers.GENERATED:
-            assert one.at_hand() and one.file(shared_data) is None
+    for entry in papers.instances_of(paper):
+        if entry.collection in papers.GENERATED:
+            assert entry.at_hand() and entry.file(shared_data) is None
             continue
-        assert not one.at_hand() and one.at_hand(shared_data)
-        instance = catalogue.COLLECTIONS[one.collection].reader.read(one.file(shared_data))
-        assert instance.sha256 == catalogue.COLLECTIONS[one.collection].digests()[one.name]
-        assert instance.sha256 == tsp.load(one.name, shared_data).sha256 and instance.optimum is not None
+        assert not entry.at_hand() and entry.at_hand(shared_data)
+        instance = catalogue.COLLECTIONS[entry.collection].reader.read(entry.file(shared_data))
+        assert instance.sha256 == catalogue.COLLECTIONS[entry.collection].digests()[entry.name]
+        assert instance.sha256 == tsp.load(entry.name, shared_data).sha256 and instance.optimum is not None
 
 
 def test_whether_an_instance_is_at_hand_is_said_without_opening_its_file(tmp_path):

@@ -13,7 +13,7 @@ TEXT = "2 3\n+1 -1 1\n-1 -1 +1\n\n1\n3\n"
 
 
 def philox(key: int, counter: int) -> list[int]:
-    """Return one block of Philox4x64-10 in plain integers (Salmon, Moraes, Dror, Shaw 2011)."""
+    """One block of Philox4x64-10 in plain integers (Salmon, Moraes, Dror, Shaw 2011)."""
     mask = 2**64 - 1
     words = [counter, 0, 0, 0]
     keys = [key, 0]

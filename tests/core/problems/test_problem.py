@@ -69,16 +69,14 @@ def test_costs_that_may_pass_31_bits_are_refused_before_the_search():
 
 @bundle
 class Clauses:
-    """Clauses as data, as a user's 3-SAT would have them."""
-
     clauses: Array[i32]
 
 
 def clauses_with(kind, name="fine", first=False, row=None):
-    """A class of clauses with one more field, behind the clauses or before them; ``row`` is the field's `Row`."""
+    """A class of clauses with one more field, last or first; ``row`` is the field's `Row`."""
 
     class More:
-        """Named before it is a bundle."""
+        """A bundle by `bundle` below."""
 
     fields = {name: kind, "clauses": Array[i32]} if first else {"clauses": Array[i32], name: kind}
     More.__annotations__ = fields
@@ -88,8 +86,6 @@ def clauses_with(kind, name="fine", first=False, row=None):
 
 
 class Satisfied(Problem):
-    """Clauses as data; ``more`` makes another bundle of them."""
-
     delta = weighted.added
 
     def __init__(self, name, seed, encoding=None, more=Clauses):
@@ -98,13 +94,10 @@ class Satisfied(Problem):
 
 
 class SatisfiedBy(Satisfied):
-    """Another class with a separate function."""
-
     delta = weighted.forgets_the_third
 
 
 def fined(kind, value, name="fine", **how):
-    """The problem with one more datum."""
     return Satisfied("3sat", 1, more=partial(clauses_with(kind, name, **how), **{name: value}))
 
 
@@ -174,8 +167,6 @@ def test_another_process_finds_the_same_digest():
 
 @bundle
 class Own:
-    """Every kind of field."""
-
     weights: Array[i32]
     values: Array[G]
     n: i32
@@ -237,12 +228,12 @@ def test_data_that_functions_could_not_read_are_refused_in_one_line(data, words)
 
 def test_numbers_may_be_numpy_s_and_arrays_have_any_shape():
     weights = np.arange(6, dtype=np.int32).reshape(2, 3)
-    given = Own(**OWN | {"weights": weights.T, "n": np.uint8(5), "share": np.float64(0.25), "strict": np.bool_(True)})
-    data = Problem("mine", Bits(3), given).data
+    own = Own(**OWN | {"weights": weights.T, "n": np.uint8(5), "share": np.float64(0.25), "strict": np.bool_(True)})
+    data = Problem("mine", Bits(3), own).data
     assert data.weights.tolist() == [0, 3, 1, 4, 2, 5]
     assert (data.n, data.share, data.strict) == (5, 0.25, True)
     assert [type(one) for one in (data.n, data.share, data.strict)] == [int, float, bool]
-    assert given.weights is not data.weights  # the user's own bundle stays as it is
+    assert own.weights is not data.weights  # the user's own bundle stays as it is
 
 
 def test_data_for_an_evaluation_are_held_to_the_same():

@@ -54,7 +54,6 @@ def test_costs_up_to_31_bits_are_accepted():
 
 @pytest.fixture(autouse=True)
 def nothing_at_hand(tmp_path, monkeypatch):
-    """Play a user without QAPLIB."""
     monkeypatch.delenv("TSPLIB_DIR", raising=False)
     monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path / "cache"))
 
@@ -64,9 +63,9 @@ def test_name_is_looked_up_in_the_folder_and_else_generated(tmp_path):
     assert generated.best_known == 224416 and generated.source.startswith("Taillard's generator")
     (tmp_path / "qaplib").mkdir()
     (tmp_path / "qaplib" / "tai12a.dat").write_text(SMALL)
-    found = qaplib.load("tai12a", tmp_path)
-    assert found.n == 3 and found.name == "tai12a" and found.best_known is None
-    assert qaplib.load(str(tmp_path / "qaplib" / "tai12a.dat")).sha256 == found.sha256
+    instance = qaplib.load("tai12a", tmp_path)
+    assert instance.n == 3 and instance.name == "tai12a" and instance.best_known is None
+    assert qaplib.load(str(tmp_path / "qaplib" / "tai12a.dat")).sha256 == instance.sha256
 
 
 @pytest.mark.parametrize(
@@ -86,7 +85,6 @@ def test_absent_instance_is_an_error_with_advice(tmp_path, spec, words):
 
 
 def permutation_of(path):
-    """The stated cost and the permutation, from 0, of a .sln file."""
     n, stated, *permutation = map(int, path.read_text().split())
     # tai40a counts from 0, all others from 1
     location = np.array(permutation) - min(permutation)

@@ -14,7 +14,6 @@ WEIGHTED = "p wcnf 3 3 10\n10 1 -2 0\n3 -1 3 2 0\n1 -3 0\n"
 
 
 def clauses_of(instance):
-    """The clauses with the signs of DIMACS."""
     signed = [-(one // 2 + 1) if one & 1 else one // 2 + 1 for one in instance.literals.tolist()]
     return [signed[first:end] for first, end in zip(instance.starts, instance.starts[1:], strict=False)]
 
@@ -54,14 +53,14 @@ def test_the_clauses_of_a_variable_are_listed():
 def test_generated_clauses_have_different_variables_drawn_from_the_words():
     instance = formulas.generate("random:9:ratio=3.5:length=4:seed=6")
     assert instance.name == "random:9:ratio=3.5:length=4:seed=6"
-    words, found = split_mix(6, 31 * 4), []
+    words, expected = split_mix(6, 31 * 4), []
     for first in range(0, 31 * 4, 4):
         left, clause = list(range(1, 10)), []
         for word in words[first : first + 4]:
             variable = left.pop((word >> 32) * len(left) >> 32)
             clause.append(-variable if word & 1 else variable)
-        found.append(clause)
-    assert clauses_of(instance) == found
+        expected.append(clause)
+    assert clauses_of(instance) == expected
 
 
 def test_the_name_of_a_generated_formula_says_all():
@@ -72,8 +71,8 @@ def test_the_name_of_a_generated_formula_says_all():
 
 
 def test_numbers_of_numpy_are_literals_too():
-    given = formulas.SatInstance("n", 3, np.array([[1, -2], [3, 2]]), np.array([2, 3]))
-    assert clauses_of(given) == [[1, -2], [3, 2]]
+    formula = formulas.SatInstance("n", 3, np.array([[1, -2], [3, 2]]), np.array([2, 3]))
+    assert clauses_of(formula) == [[1, -2], [3, 2]]
 
 
 def test_a_problem_is_made_of_an_instance_or_of_what_names_one(tmp_path):

@@ -9,7 +9,6 @@ PROBLEMS = Path(__file__).parents[3] / "core" / "problems"
 
 
 def without_documentation(text):
-    """The lines of a module without comments, docstrings and empty lines."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node):

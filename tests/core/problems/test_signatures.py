@@ -87,8 +87,6 @@ def plain(bits, move, data):
 
 
 class CountOnes(Problem):
-    """The number of bits that are 1; ``others`` are wrong functions beside `added`."""
-
     def __init__(self, delta=added, **others):
         super().__init__("ones", Bits(4), Ones(4))
         self.one = Evaluation(delta, **others, quick_for=("flip1",))
@@ -154,8 +152,6 @@ def test_a_delta_that_is_no_function_of_the_language_is_refused(python, delta, f
 
 @pytest.mark.parametrize("delta", [added, added_short], ids=lambda one: one.name)
 def test_functions_of_wider_signatures_are_taken(python, delta):
-    """A base's class, any class or type, and a result of fewer bits."""
-
     class More(CountOnes):
         def data_for(self, evaluation):
             return MoreOnes(4, 7)

@@ -18,7 +18,7 @@ KINDS = {"uniform": (1, 10_000), "ties": (1, 4), "zeros": (0, 2), "all equal": (
 
 
 def by_plain_python(distances):
-    """Length, first tour and number of shortest tours, from sets of edges: no two directions, no order, no NumPy."""
+    """Length, first tour and number of shortest tours, as sets of edges without direction, order or NumPy."""
     n, table = len(distances), distances.tolist()
     tours = {}
     for others in itertools.permutations(range(1, n)):
@@ -32,22 +32,21 @@ def by_plain_python(distances):
 
 
 def plain_greedy(distances):
-    """The edges of the greedy tour, by comparing whole sets of cities."""
     n = len(distances)
-    degree, paths, taken = [0] * n, [{city} for city in range(n)], set()
+    degree, paths, edges = [0] * n, [{city} for city in range(n)], set()
     for _, i, j in sorted((int(distances[pair]), *pair) for pair in itertools.combinations(range(n), 2)):
         first, second = (next(path for path in paths if city in path) for city in (i, j))
         if degree[i] < 2 and degree[j] < 2 and first is not second:
             degree[i], degree[j] = degree[i] + 1, degree[j] + 1
             paths = [path for path in paths if path not in (first, second)] + [first | second]
-            taken.add(frozenset((i, j)))
+            edges.add(frozenset((i, j)))
     if n > 2:
-        taken.add(frozenset(city for city in range(n) if degree[city] == 1))
-    return taken
+        edges.add(frozenset(city for city in range(n) if degree[city] == 1))
+    return edges
 
 
 def plain_2opt(distances, tour):
-    """Score every tour that differs by one reversal, as often as one is shorter."""
+    """Apply shorter reversals until there is none, scoring every tour."""
     tour = list(tour)
     while True:
         length = tour_length(distances, np.array(tour))
@@ -74,9 +73,9 @@ def test_both_searches_find_what_plain_python_finds(kind):
         dice = np.random.default_rng([n, *kind.encode()])
         for _ in range(1 if n == 7 else 4):
             distances = symmetric(dice, n, *KINDS[kind])
-            found = held_karp(distances)
-            assert plainly(found) == plainly(enumerate_tours(distances)) == by_plain_python(distances)
-            assert tour_length(distances, found.tour) == found.length
+            tour = held_karp(distances)
+            assert plainly(tour) == plainly(enumerate_tours(distances)) == by_plain_python(distances)
+            assert tour_length(distances, tour.tour) == tour.length
 
 
 @pytest.mark.parametrize("n", [8, pytest.param(9, marks=pytest.mark.slow)])
@@ -104,14 +103,14 @@ def test_a_tour_and_its_reverse_are_two_where_the_way_back_is_another():
 )
 def test_published_optima_are_found(folder, name, optimum, shared_data):
     distances = tsplib.load(shared_data / folder / f"{name}.tsp").distances
-    found = held_karp(distances)
-    assert found.length == optimum == tour_length(distances, found.tour)
-    assert found.tour[0] == 0 and found.tour[1] < found.tour[-1]
+    tour = held_karp(distances)
+    assert tour.length == optimum == tour_length(distances, tour.tour)
+    assert tour.tour[0] == 0 and tour.tour[1] < tour.tour[-1]
 
 
 @pytest.mark.slow
 def test_twenty_cities_are_counted_exactly():
-    """Beyond 32 bits, and beyond what a double holds."""
+    """More than 32 bits or a double can hold."""
     assert held_karp(np.ones((20, 20), int)).optimal_tours == factorial(19) // 2
     ring = np.full((20, 20), 2)
     cities = np.arange(20)

@@ -13,7 +13,6 @@ from tests.core.problems import samples
 
 @pytest.fixture(autouse=True)
 def places(tmp_path, monkeypatch):
-    """Set up a user without TSPLIB and without downloads."""
     monkeypatch.delenv("TSPLIB_DIR", raising=False)
     monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path / "cache"))
 
@@ -26,7 +25,6 @@ def places(tmp_path, monkeypatch):
 
 
 def put(path, cities=5, pack=False):
-    """Write the instance of five cities, or one with the last cities left out."""
     lines = samples.EUCLIDEAN.replace(": 5", f": {cities}").splitlines()
     text = "\n".join([*lines[: 6 + cities], "EOF\n"])
     path.parent.mkdir(parents=True, exist_ok=True)

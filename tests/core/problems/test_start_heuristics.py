@@ -12,7 +12,7 @@ from core.problems.qap.problem import Qap
 
 
 def inserted_one_by_one(elements, costs):
-    """Insert elements in their order, each at the first position of least cost; `costs` scores many orders."""
+    """Insert elements in order, each at its first position of least cost; `costs` scores many orders."""
     order = []
     for element in elements:
         tried = [[*order[:p], int(element), *order[p:]] for p in range(len(order) + 1)]

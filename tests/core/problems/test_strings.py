@@ -16,7 +16,7 @@ TWO = b">one first of two\nACGT\nacgt\n\n; a remark\n>chr2:5-9 second\nGG*\n-A\n
 
 
 def by_table(a, b):
-    """Length of a longest common subsequence by the table of all prefixes, in plain Python."""
+    """Length of a longest common subsequence, by the table of all prefixes."""
     row = [0] * (len(b) + 1)
     for letter in a:
         before, row = row, [0]

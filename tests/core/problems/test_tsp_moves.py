@@ -22,26 +22,25 @@ LARGEST_SIDE = 46_340
 
 @kernel
 def round_all(count: i32, dx: Array[i32], dy: Array[i32], found: Array[i32]):
-    """The rounded root of every dx^2 + dy^2."""
     for p in range(team_rank() * team_size() + lane(), count, team_count() * team_size()):
         found[p] = rounded_distance(dx[p], dy[p])
 
 
 def rounded(backend, dx, dy):
-    given = [backend.upload(np.array(axis, np.int32)) for axis in (dx, dy)]
-    found = backend.allocate(len(dx), np.int32)
-    backend.launch(round_all, 4, 1, len(dx), *given, found)
-    return backend.download(found)
+    axes = [backend.upload(np.array(axis, np.int32)) for axis in (dx, dy)]
+    lengths = backend.allocate(len(dx), np.int32)
+    backend.launch(round_all, 4, 1, len(dx), *axes, lengths)
+    return backend.download(lengths)
 
 
 def nearest_root(square):
-    """Integers alone: d is nearest when d (d - 1) < square <= d (d + 1)."""
+    """The integer d with d (d - 1) < square <= d (d + 1)."""
     d = math.isqrt(square)
     return d + (square > d * (d + 1))
 
 
 def around_every_half():
-    """Return sides with squares as near as possible to d (d + 1), where the rounded root grows, for large d."""
+    """Sides with squares as near as possible to d (d + 1), where the rounded root grows, for large d."""
     pairs = []
     for d in (1, 2, 5, 181, 2_896, 4_095, 5_792, 11_585, 23_170, 32_767, 40_000, 46_339, 46_340):
         for square in (d * d - 1, d * d, d * d + 1, d * (d + 1) - 1, d * (d + 1), d * (d + 1) + 1):

@@ -12,7 +12,7 @@ from tests.core.problems import samples
 
 
 def is_of_its_size(file):
-    """Load a file of an instance, and compare its size with the number at the end of its name."""
+    """Load a file, and compare the size with the number at the end of its name."""
     instance, size = tsplib.load(file), int(re.search(r"\d+$", file.stem)[0])
     assert (instance.name, instance.n) == (file.stem, 15 if file.stem == "p01" else size)
     assert (instance.coordinates is None) == (instance.edge_weight_type == "EXPLICIT")

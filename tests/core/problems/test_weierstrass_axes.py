@@ -11,7 +11,7 @@ from core.problems.weierstrass.problem import Weierstrass
 from core.search.local_search import HillClimbing, Iterations, LocalSearch, TabuSearch
 
 
-def found(cpu, iterations, evaluation="kept", dtype="float32", algorithm=None):
+def run_search(cpu, iterations, evaluation="kept", dtype="float32", algorithm=None):
     problem = Weierstrass("5", points=40, dtype=dtype)
     search = LocalSearch(cpu, Solo(), problem, algorithm or TabuSearch(), "axes", evaluation=evaluation, seed=3)
     return problem, search.run(Iterations(iterations))
@@ -19,14 +19,14 @@ def found(cpu, iterations, evaluation="kept", dtype="float32", algorithm=None):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_kept_contributions_cost_what_a_full_evaluation_costs(cpu, dtype):
-    problem, kept = found(cpu, 30, dtype=dtype)
-    _, full = found(cpu, 30, "full", dtype)
+    problem, kept = run_search(cpu, 30, dtype=dtype)
+    _, full = run_search(cpu, 30, "full", dtype)
     assert (kept.digest, kept.cost) == (full.digest, full.cost)
     assert abs(problem.cost(kept.solution) - kept.cost) <= problem.tolerance()
 
 
 def test_a_move_changes_one_coordinate_by_a_step_into_its_crown(cpu):
-    descent = [found(cpu, k, algorithm=HillClimbing())[1].solution.astype(np.float64) for k in range(1, 6)]
+    descent = [run_search(cpu, k, algorithm=HillClimbing())[1].solution.astype(np.float64) for k in range(1, 6)]
     for before, after in itertools.pairwise(descent):
         move = after - before
         (axis,) = np.flatnonzero(move)

@@ -12,14 +12,13 @@ from core.problems.instances.limits import LARGEST_COST
 from core.problems.weierstrass import scorer as weierstrass
 
 VALUE_TOLERANCE = 5e-15
-"""A coordinate; each of its terms is off by at most 2.5 units of 2^-53, times 5.29."""
+"""For a coordinate. Each of its terms is off by at most 2.5 units of 2^-53, times 5.29."""
 
 DIGITS = decimal.Context(prec=150)
 
 
-def arctangent_of_inverse(k: int, one: int) -> int:
-    """Return arctan(1 / k) times `one`, by its series in integers."""
-    power, total, i = one // k, 0, 0
+def arctangent_of_inverse(k: int, scale: int) -> int:
+    power, total, i = scale // k, 0, 0
     while power:
         total += (-1) ** i * (power // (2 * i + 1))
         power //= k * k
@@ -29,15 +28,15 @@ def arctangent_of_inverse(k: int, one: int) -> int:
 
 def machins_pi() -> Decimal:
     """Return pi to 140 digits by Machin's formula of 1706."""
-    one = 10**145
-    return Decimal(4 * (4 * arctangent_of_inverse(5, one) - arctangent_of_inverse(239, one))).scaleb(-145, DIGITS)
+    unit = 10**145
+    return Decimal(4 * (4 * arctangent_of_inverse(5, unit) - arctangent_of_inverse(239, unit))).scaleb(-145, DIGITS)
 
 
 PI = machins_pi()
 
 
 def exact_sine(angle: Decimal) -> Decimal:
-    """Return the sine to more than 60 digits: reduced by 140 digits of pi, then Taylor's series."""
+    """The sine to more than 60 digits: reduced by 140 digits of pi, then Taylor's series."""
     with decimal.localcontext(DIGITS):
         reduced = angle - (angle / (2 * PI)).to_integral_value() * 2 * PI
         term, total, k = reduced, reduced, 1
@@ -49,7 +48,6 @@ def exact_sine(angle: Decimal) -> Decimal:
 
 
 def exact_value(point: list[float]) -> Decimal:
-    """Return f of exactly these floats."""
     with decimal.localcontext(DIGITS):
         root = Decimal(2).sqrt().sqrt()
         terms = (exact_sine(Decimal(x) * 2**i) / root**i for x in point for i in range(1, 101))

@@ -26,20 +26,8 @@ from core.search.tours import IteratedThreeOpt
 class Kind(NamedTuple):
     """A search, its arguments, and the equivalent command line.
 
-    Attributes
-    ----------
-    search : type
-    problem : tuple
-        Arguments after backend and communicator.
-    settings : dict
-    stop : Stop or None
-    command : str
-        The driver's name and arguments.
-    endless : tuple, optional
-        Another problem, settings and stop of a long search; None if its callback ends nothing.
-    shared : bool
-        True if ranks can share it.
-
+    `problem` has the arguments after backend and communicator, `endless` another problem, settings and stop of a long
+    search (None if its callback cannot end it), and `shared` is True if ranks can share it.
     """
 
     search: Any
@@ -50,12 +38,10 @@ class Kind(NamedTuple):
     endless: tuple[tuple, dict, Stop | None] | None = None
     shared: bool = True
 
-    def made(self, backend, ranks):
-        """The search of the command line."""
+    def make(self, backend, ranks):
         return self.search(backend, ranks, *self.problem, **self.settings)
 
-    def made_endless(self, backend, ranks):
-        """The search that takes long."""
+    def make_endless(self, backend, ranks):
         problem, settings, _ = self.endless
         return self.search(backend, ranks, *problem, **settings)
 
@@ -69,9 +55,9 @@ PAIR = strings.from_texts("ABCBDAB" * 9, "BDCABA" * 9)
 LETTERS = " ".join(one.tobytes().decode() for one in (PAIR.a, PAIR.b))
 ITEMS = knapsack.generate("paper", 12, 60, 1)
 HARD = knapsack.Knapsack("hard", np.full(60, 2), np.full(60, 2), 61)
-"""Even weights and an odd capacity: no bound cuts anything."""
+"""Even weights and an odd capacity: no bound prunes anything."""
 WIDE = knapsack.generate("strongly-correlated", 2000, None, 1)
-"""A core of it takes more than one launch."""
+"""Its core takes more than one launch."""
 MUCH = Iterations(10**9)
 KINDS = {
     "tabu search": Kind(
@@ -142,4 +128,3 @@ KINDS = {
         ((WIDE,), {}, None), shared=False,
     ),
 }  # fmt: skip
-"""Of every search of the suite one, by name."""

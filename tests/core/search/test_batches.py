@@ -13,7 +13,7 @@ from core.search.batches import Batches
 
 
 class Shared:
-    """A word seen by all ranks of a process; the first reset counts for all."""
+    """A word shared by all ranks of a process; the first reset counts."""
 
     def __init__(self):
         self.value, self.is_new = 0, True
@@ -39,34 +39,31 @@ class Job:
         monkeypatch.setattr(module.time, "perf_counter", lambda: self.now)
 
     def ranks(self):
-        """The communicator of one of them."""
         counted, speeds = self.words
         counter = SimpleNamespace(take=counted.add, taken=lambda: counted.add(0), close=lambda: None)
         shared = {"counter": lambda: counter, "word": lambda: speeds, "barrier": lambda: None}
         return SimpleNamespace(rank=0, size=self.size, survives=False, **shared)
 
     def run(self, items, ranks):
-        """Let ranks with (seconds per item, options) share the items; returns the last end, and each rank's items."""
+        """Let ranks with (seconds per item, options) share the items; return the last end and each rank's items."""
         iterators = [iter(Batches(self.ranks(), items, **options)) for _, options in ranks]
         queue = [(0.0, rank) for rank in range(self.size)]
-        taken, ends = [], [0.0] * self.size
+        batches, ends = [], [0.0] * self.size
         while queue:
             self.now, rank = heapq.heappop(queue)
             batch = next(iterators[rank], None)
             if batch is not None:
-                taken.append((*batch, rank))
+                batches.append((*batch, rank))
                 ends[rank] = self.now + ranks[rank][0](batch[1] - batch[0])
                 heapq.heappush(queue, (ends[rank], rank))
-        return max(ends), taken
+        return max(ends), batches
 
 
 def at(speed):
-    """Seconds for a number of items at a constant speed."""
     return lambda count: count / speed
 
 
 def each_once(taken, items):
-    """Return True if the batches contain every item once."""
     taken = sorted(taken)
     return [begin for begin, _, _ in taken] == [0, *(end for _, end, _ in taken[:-1])] and taken[-1][1] == items
 
@@ -79,48 +76,48 @@ SPEEDS = [(1,), (1, 1, 1, 1, 1, 1, 1), (3, 1), (1, 1000), (4, 4, 1), (1000, 10, 
 def test_ranks_of_any_speeds_do_nine_tenths_of_what_they_could(monkeypatch, speeds, known):
     items = 100_000
     ranks = [(at(50 * v), {"first": items, "speed": 50.0 * v} if known else {"first": 10}) for v in speeds]
-    end, taken = Job(monkeypatch, len(speeds)).run(items, ranks)
-    assert each_once(taken, items)
+    end, batches = Job(monkeypatch, len(speeds)).run(items, ranks)
+    assert each_once(batches, items)
     assert end < items / sum(50 * v for v in speeds) / 0.9
-    assert len(taken) < 30 * len(speeds)
+    assert len(batches) < 30 * len(speeds)
 
 
 def test_a_rank_that_would_be_last_takes_nothing(monkeypatch):
     quick, slow = {"first": 64, "least": 64, "speed": 1e6}, {"first": 1, "speed": 3.0}
-    end, taken = Job(monkeypatch, 2).run(10_000, [(at(1e6), quick), (at(3), slow)])
-    assert {rank for _, _, rank in taken} == {0}
+    end, items = Job(monkeypatch, 2).run(10_000, [(at(1e6), quick), (at(3), slow)])
+    assert {rank for _, _, rank in items} == {0}
     assert end == pytest.approx(0.01)
 
 
 @pytest.mark.parametrize("wrong", [0.1, 10.0])
 def test_a_wrong_guess_of_a_speed_is_found_out(monkeypatch, wrong):
     ranks = [(at(1000), {"first": 5000, "speed": 1000 * wrong}), (at(100), {"first": 5000, "speed": 100.0})]
-    end, taken = Job(monkeypatch, 2).run(100_000, ranks)
-    assert each_once(taken, 100_000)
+    end, items = Job(monkeypatch, 2).run(100_000, ranks)
+    assert each_once(items, 100_000)
     assert end < 100_000 / 1100 * 1.3
 
 
 def test_batches_keep_their_bounds(monkeypatch):
     options = {"first": 20, "least": 8, "most": 50, "seconds": 0.03}
-    _, taken = Job(monkeypatch, 2).run(5000, [(at(1000), options), (at(2000), options)])
-    sizes = {rank: [end - begin for begin, end, who in taken if who == rank] for rank in (0, 1)}
+    _, batches = Job(monkeypatch, 2).run(5000, [(at(1000), options), (at(2000), options)])
+    sizes = {rank: [end - begin for begin, end, who in batches if who == rank] for rank in (0, 1)}
     assert sizes[0][0] == sizes[1][0] == 20
     assert max(sizes[0]) == 30 and max(sizes[1]) == 50
-    assert min(end - begin for begin, end, _ in taken if end < 5000) >= 8
+    assert min(end - begin for begin, end, _ in batches if end < 5000) >= 8
 
 
 def test_batches_shrink_and_do_not_leap(monkeypatch):
-    _, taken = Job(monkeypatch, 1).run(100_000, [(at(1000), {"first": 2})])
-    sizes = [end - begin for begin, end, _ in taken]
+    _, batches = Job(monkeypatch, 1).run(100_000, [(at(1000), {"first": 2})])
+    sizes = [end - begin for begin, end, _ in batches]
     assert all(later <= 8 * one for one, later in zip(sizes, sizes[1:], strict=False))
-    _, taken = Job(monkeypatch, 2).run(100_000, [(at(1000), {"first": 10_000}), (at(1000), {"first": 10_000})])
+    _, batches = Job(monkeypatch, 2).run(100_000, [(at(1000), {"first": 10_000}), (at(1000), {"first": 10_000})])
     assert all(later <= one for one, later in zip(sizes[8:], sizes[9:], strict=False))
 
 
 @settings(max_examples=60)
 @given(st.data())
 def test_nothing_is_left_behind_however_speeds_change(data):
-    """Speeds change at every batch, so that any rank may seem the slowest."""
+    """Speeds change at every batch, so any rank may seem the slowest."""
     size = data.draw(st.integers(1, 4))
     items = data.draw(st.integers(1, 300))
     drawn = st.floats(1e-3, 1e6)

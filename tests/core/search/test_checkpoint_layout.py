@@ -24,9 +24,9 @@ FREE = {
     "totals", "digest", "pheromone", "curve", "heat", "rows", "layer 0", "layer 1", "best", "left included",
     "left excluded", "left multipliers", "walks before numbers", "problem state",
 }  # fmt: skip
-"""Arrays with elements that may have every value: nothing else in a state determines them."""
+"""Arrays with arbitrary elements, which nothing else in a state determines."""
 FREE_LENGTH = {"left items", "left records", "pairs", "history evaluations", "nodes", "first nodes"}
-"""Arrays of which a part may be a valid array."""
+"""Arrays of which a part may be valid."""
 
 
 class AcceptedError(Exception):
@@ -34,10 +34,9 @@ class AcceptedError(Exception):
 
 
 class Taking(Checkpointer):
-    """A checkpointer that ends the run when its state has been checked."""
+    """A checkpointer that ends the run once its state has been checked."""
 
     def taken(self, layout):
-        """See `Checkpointer`."""
         super().taken(layout)
         raise AcceptedError
 
@@ -50,7 +49,7 @@ def many_pauses(monkeypatch):
 
 
 def searched(name, cpu):
-    """Return a function that runs a search with a checkpointer, and the states that it keeps."""
+    """A function that runs a search with a checkpointer, and its states."""
     if name in test_checkpoints.CASES:
         kind = test_checkpoints.CASES[name]
         states, _ = test_checkpoints.kept_states(name, cpu)
@@ -70,7 +69,7 @@ def marked(names):
 
 
 def of_another_kind(array):
-    """The same content as another array: what no search can have written."""
+    """The same content as another array, which no search writes."""
     other = np.zeros(array.shape) if array.dtype.kind in "biuU" else np.zeros(array.shape, np.int64)
     yield "a text", np.array("text")
     yield "another type", other
@@ -80,7 +79,6 @@ def of_another_kind(array):
 
 
 def of_another_size(array):
-    """More or fewer rows."""
     if array.ndim and len(array):
         yield "a row less", array[:-1]
         yield "a row more", np.concatenate([array, array[-1:]])
@@ -88,7 +86,6 @@ def of_another_size(array):
 
 
 def of_other_values(array):
-    """Elements that are negative, huge, infinite or no numbers."""
     if array.dtype.kind in "iu":
         for value in (np.iinfo(array.dtype).min, np.iinfo(array.dtype).max, np.array(-1).astype(array.dtype)):
             yield f"all {value}", np.full_like(array, value)
@@ -98,7 +95,7 @@ def of_other_values(array):
 
 
 def outcome(run, keeper_kind, state):
-    """The refusal of a state; None if it is accepted, or leads to a result."""
+    """Refusal of a state; None if it is accepted or leads to a result."""
     try:
         run(keeper_kind(lambda state: None, state, 1e9))
     except AcceptedError:
@@ -115,15 +112,15 @@ def test_whatever_is_wrong_with_an_array_of_a_checkpoint_is_one_line(name, cpu, 
     tried = 0
     for state in states[len(states) // 2 :][:1]:
         assert outcome(run, Taking, state) is None
-        for array, found in state.items():
+        for array, content in state.items():
             less = {other: one for other, one in state.items() if other != array}
-            for what, one in ((f"no {array}", less), *((w, {**state, array: a}) for w, a in of_another_kind(found))):
-                if what != "NaN" or found.dtype.kind != "f":
+            for what, one in ((f"no {array}", less), *((w, {**state, array: a}) for w, a in of_another_kind(content))):
+                if what != "NaN" or content.dtype.kind != "f":
                     assert f"array {array!r}: found " in (outcome(run, Taking, one) or "accepted"), (array, what)
-            for what, changed in [*of_another_size(found), *of_other_values(found)]:
+            for what, changed in [*of_another_size(content), *of_other_values(content)]:
                 said = outcome(run, Taking, {**state, array: changed})
-                free = FREE_LENGTH if len(changed.shape) and changed.shape != found.shape else FREE
-                same = changed.dtype == found.dtype and np.array_equal(changed, found)
+                free = FREE_LENGTH if len(changed.shape) and changed.shape != content.shape else FREE
+                same = changed.dtype == content.dtype and np.array_equal(changed, content)
                 assert said is not None or same or array in free, (array, what)
                 tried += 1
         said = outcome(run, Taking, {**state, "another": np.zeros(3)})
@@ -137,10 +134,10 @@ def test_a_forged_checkpoint_that_has_its_layout_ends_with_a_result_or_one_line(
     state = states[len(states) // 2]
     for array, found in state.items():
         for what, changed in [*of_another_size(found), *of_other_values(found)]:
-            one = {**state, array: changed}
-            if outcome(run, Taking, one) is None:
+            forged = {**state, array: changed}
+            if outcome(run, Taking, forged) is None:
                 try:
-                    outcome(run, Checkpointer, one)
+                    outcome(run, Checkpointer, forged)
                 except Exception as error:
                     error.add_note(f"{array}: {what}")
                     raise

@@ -82,11 +82,10 @@ MORE = {
 CASES = {**{name: kind for name, kind in KINDS.items() if kind.search in SEARCHES}, **MORE}
 QUICK = ("walks that exchange", "late acceptance that restarts", "hill climbing", "colonies that exchange", "ants as published", "1-trees, counted",
          "the thesis' bound, counted", "knapsack bounded")  # fmt: skip
-"""One of every kind of state; `make test-all` takes the others too."""
+"""One search for every kind of state; `make test-all` runs the others too."""
 
 
 def marked(names):
-    """The names, those that are not quick as slow tests."""
     return [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in names]
 
 
@@ -94,7 +93,7 @@ SHARED = marked(name for name, kind in CASES.items() if kind.shared)
 
 
 class Kept:
-    """Keepers that note every state."""
+    """Checkpointers that keep every state."""
 
     def __init__(self):
         self.states = []
@@ -108,12 +107,11 @@ class Kept:
 
 @pytest.fixture(scope="module")
 def other():
-    """Another backend, of several lanes."""
     return ThreadsBackend(ThreadsBackend.devices()[0])
 
 
 def impatient(search):
-    """Check often, so that small searches have many checkpoints, and redistribute the rest of their items."""
+    """Check often, so that small searches have many checkpoints, and redistribute remaining items."""
     method = getattr(search, "method", None)
     if method is not None:
         for name, value in (("patience", 7), ("patience_kept", 7), ("slice_seconds", 1e-9)):
@@ -125,7 +123,7 @@ def impatient(search):
 
 
 def run(kind, backend, ranks, checkpointer=None):
-    search = impatient(kind.made(backend, ranks))
+    search = impatient(kind.make(backend, ranks))
     history = (
         kind.settings.get("history", False)
         if kind.search is local_search.LocalSearch
@@ -134,14 +132,18 @@ def run(kind, backend, ranks, checkpointer=None):
     return search.run(kind.stop, history=history, ranks=ranks, checkpointer=checkpointer)
 
 
-def said(found):
-    """Return the results that must not depend on place and number of interruptions."""
-    # The host sees climbs between launches, so which improvements it sees depends on when it looks.
+def said(outcome):
+    """Results that must not depend on place and interruptions."""
+    # The host checks climbs between launches, so the improvements in its history depend on the times of checks.
     history = (
-        None if found.history is None or isinstance(found, Climbs) else [(row[0], row[3]) for row in found.history]
+        None
+        if outcome.history is None or isinstance(outcome, Climbs)
+        else [(row[0], row[3]) for row in outcome.history]
     )
-    counts = getattr(found, "evaluations", None) if not hasattr(found, "nodes") else getattr(found, "optimal_tours", 0)
-    return found.hash, found.cost, found.solution.tolist(), history, counts, found.finished
+    counts = (
+        getattr(outcome, "evaluations", None) if not hasattr(outcome, "nodes") else getattr(outcome, "optimal_tours", 0)
+    )
+    return outcome.hash, outcome.cost, outcome.solution.tolist(), history, counts, outcome.finished
 
 
 UNDISTURBED = {}
@@ -153,16 +155,15 @@ def undisturbed(name, cpu):
     return UNDISTURBED[name]
 
 
-def same(name, found, expected):
-    """Compare runs; of several shortest tours exact search may find another one."""
+def same(name, outcome, expected):
     if CASES[name].search is ExactSearch:
-        assert (found.cost, found.hash, found.optimal_tours, found.finished) == (
+        assert (outcome.cost, outcome.hash, outcome.optimal_tours, outcome.finished) == (
             expected.cost, expected.hash, expected.optimal_tours, expected.finished,
         )  # fmt: skip
         distances = CASES[name].problem[0]
-        assert distances[found.tour, np.roll(found.tour, -1)].sum() == found.cost
+        assert distances[outcome.tour, np.roll(outcome.tour, -1)].sum() == outcome.cost
     else:
-        assert said(found) == said(expected)
+        assert said(outcome) == said(expected)
 
 
 @pytest.fixture(params=marked(CASES))
@@ -172,18 +173,17 @@ def name(request):
 
 def kept_states(name, backend):
     kept = Kept()
-    found = run(CASES[name], backend, Solo(), kept.checkpointer())
-    return kept.states, found
+    outcome = run(CASES[name], backend, Solo(), kept.checkpointer())
+    return kept.states, outcome
 
 
 def some(states, most=4):
-    """Return at most ``most`` checkpoints, including the first and the last."""
     return [states[k] for k in sorted({round(x) for x in np.linspace(0, len(states) - 1, most)})] if states else []
 
 
 def test_a_run_keeps_states_and_goes_on_from_each_as_if_nothing_had_been(name, cpu):
-    states, found = kept_states(name, cpu)
-    same(name, found, undisturbed(name, cpu))
+    states, outcome = kept_states(name, cpu)
+    same(name, outcome, undisturbed(name, cpu))
     # The root alone solves one, and the other's first launch.
     assert states or name in ("1-trees", "knapsack bounded")
     for state in some(states, 8):
@@ -224,10 +224,10 @@ def test_a_run_that_ends_at_every_pause_and_goes_on_elsewhere_is_the_undisturbed
     for pauses in range(100):
         kept = Kept()
         if pauses % 3 == 2:
-            every = on_ranks(2, lambda ranks: run(kind, twin(cpu), ranks, kept.checkpointer(state)))  # noqa: B023
+            outcomes = on_ranks(2, lambda ranks: run(kind, twin(cpu), ranks, kept.checkpointer(state)))  # noqa: B023
         else:
-            every = [run(kind, (cpu, other)[pauses % 2], Solo(), kept.checkpointer(state))]
-        for found in every:
+            outcomes = [run(kind, (cpu, other)[pauses % 2], Solo(), kept.checkpointer(state))]
+        for found in outcomes:
             same(name, found, undisturbed(name, cpu))
         if len(kept.states) < 4:
             break
@@ -245,13 +245,12 @@ def test_a_run_that_ends_at_every_pause_and_goes_on_elsewhere_is_the_undisturbed
     ],
 )
 def test_what_decides_a_walk_that_restarts_is_part_of_a_state(name, array, words, cpu):
-    """A state without it leads elsewhere."""
     states, _ = kept_states(name, cpu)
     state = dict(states[len(states) // 2])
     state[array] = state[array].copy()
     state[array][:, words] = 0
-    found = run(CASES[name], cpu, Solo(), Kept().checkpointer(state))
-    assert found.hash != undisturbed(name, cpu).hash
+    outcome = run(CASES[name], cpu, Solo(), Kept().checkpointer(state))
+    assert outcome.hash != undisturbed(name, cpu).hash
 
 
 def test_states_have_the_seconds_of_all_that_went_before(cpu):
@@ -259,8 +258,8 @@ def test_states_have_the_seconds_of_all_that_went_before(cpu):
     kind = CASES["ants"]
     run(kind, cpu, Solo(), kept.checkpointer())
     later = dict(kept.states[0], **{SECONDS: np.array(1000.0)})
-    found = run(kind, cpu, Solo(), kept.checkpointer(later))
-    assert found.history[-1][2] >= found.history[0][2]
+    outcome = run(kind, cpu, Solo(), kept.checkpointer(later))
+    assert outcome.history[-1][2] >= outcome.history[0][2]
     assert kept.states[-1][SECONDS] > 1000
 
 
@@ -276,18 +275,18 @@ def test_the_ants_of_one_mapping_go_on_from_the_state_of_the_other(cpu):
 
 
 def test_a_search_that_wide_devices_left_goes_on_on_one_core(cpu):
-    """Many records: more than the one core has room for."""
+    """The one core has no memory for all records."""
     name = "the thesis' bound, counted"
     states, _ = kept_states(name, cpu)
     state = max(states, key=lambda one: len(one["left records"]))
     assert len(state["left records"]) > 8
-    narrow = impatient(CASES[name].made(cpu, Solo()))
+    narrow = impatient(CASES[name].make(cpu, Solo()))
     narrow.method.room = 3
     same(name, narrow.run(history=True, checkpointer=Kept().checkpointer(state)), undisturbed(name, cpu))
 
 
 def test_records_that_wait_for_room_are_part_of_a_state(cpu):
-    """All tours have the same length, so the count lacks the tours of a lost record."""
+    """All tours have the same length, so the count shows lost records."""
 
     def states(state, room):
         kept, search = Kept(), impatient(ExactSearch(cpu, Solo(), EVEN, bound="none", depth=2, count=True))
@@ -329,14 +328,18 @@ def test_branch_and_bound_of_a_knapsack_goes_on_where_it_stood(cpu):
     )
     assert kept.states
     for state in kept.states:
-        found = KnapsackBranchAndBound(cpu, Solo(), HARD, most_nodes=50_000).run(
+        outcome = KnapsackBranchAndBound(cpu, Solo(), HARD, most_nodes=50_000).run(
             checkpointer=Kept().checkpointer(state)
         )
-        assert (found.value, found.nodes, found.chosen.tolist()) == (whole.value, whole.nodes, whole.chosen.tolist())
+        assert (outcome.value, outcome.nodes, outcome.chosen.tolist()) == (
+            whole.value,
+            whole.nodes,
+            whole.chosen.tolist(),
+        )
 
 
 def test_rows_that_a_checkpoint_is_to_have_are_rows_of_the_data(cpu, monkeypatch):
     monkeypatch.setattr(Weierstrass, "remembered", ("moves",))
     said = r"^weierstrass:2: `remembered` names 'moves', expected rows of the data: state, costs, squares$"
     with pytest.raises(UserError, match=said):
-        CASES["points drawn around"].made(cpu, Solo())
+        CASES["points drawn around"].make(cpu, Solo())

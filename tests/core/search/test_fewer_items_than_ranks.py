@@ -1,4 +1,4 @@
-"""Searches with fewer items (walks, climbers, ants, colonies, subtrees, rows of a table) than ranks find what one does."""
+"""Searches with fewer items (walks, climbers, ants, colonies, subtrees, rows) than ranks find the result of one."""
 
 import numpy as np
 import pytest
@@ -96,15 +96,15 @@ def kind(request):
 
 
 def run(kind, backend, ranks, checkpointer=None):
-    """Run as programs do: each rank is made and warmed up alone, and all meet then."""
-    search = impatient(kind.made(backend, ranks if ranks.size == 1 else Rehearsal(ranks)))
+    """Run as programs do: each rank makes and warms up its search alone, then all synchronise."""
+    search = impatient(kind.make(backend, ranks if ranks.size == 1 else Rehearsal(ranks)))
     search.warm_up()
     history = kind.settings.get("history", False) or kind.search in (AntColony, HillClimbing)
     return search.run(kind.stop, history=history, ranks=ranks, checkpointer=checkpointer)
 
 
 def found_by(kind, result):
-    """Return what must be the same on any number of ranks: of equally good solutions of a table or tree any may be."""
+    """Results that are equal on any number of ranks: a table or tree may return any of several equal solutions."""
     if kind.search in (LocalSearch, AntColony):
         return said(result)
     return result.hash, result.cost, result.finished
@@ -127,9 +127,9 @@ def test_they_find_what_one_rank_finds_and_go_on_from_its_states(kind, cpu):
 
 def test_the_callback_of_the_first_rank_hears_of_a_cost(cpu):
     def act(ranks):
-        told = []
-        search = walking(TabuSearch(), 1, 0, False).made(twin(cpu), Rehearsal(ranks))
-        search.run(Iterations(20), callback=told.append, ranks=ranks)
-        return [one.cost for one in told]
+        reported = []
+        search = walking(TabuSearch(), 1, 0, False).make(twin(cpu), Rehearsal(ranks))
+        search.run(Iterations(20), callback=reported.append, ranks=ranks)
+        return [one.cost for one in reported]
 
     assert None not in on_ranks(RANKS, act)[0]

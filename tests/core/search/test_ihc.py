@@ -1,4 +1,4 @@
-"""Iterative hill climbing: one trajectory everywhere, by the native mapping and by the paper's, as plain climbs make it."""
+"""Iterative hill climbing: one trajectory everywhere, by both mappings, equal to plain climbs."""
 
 from dataclasses import replace
 
@@ -24,7 +24,6 @@ PRUNED, FULL, STATIC, WORKLIST = WAYS = (
 
 
 def symmetric(raw):
-    """The distances of an instance, from the upper triangle of a matrix."""
     return tsp.TspInstance("random", distances=np.triu(raw, 1) + np.triu(raw, 1).T).distances
 
 
@@ -50,7 +49,7 @@ def paper_start(n, climber):
 
 
 def plain_climb(distances, tour):
-    """Best-improvement 2-opt by a whole matrix of gains; returns the tour and the number of steps."""
+    """Best-improvement 2-opt by a matrix of gains; return the tour and the number of steps."""
     d, n = distances.astype(np.int64), len(distances)
     i, j = np.triu_indices(n, 2)
     steps = 0
@@ -66,12 +65,10 @@ def plain_climb(distances, tour):
 
 
 def alike(outcome):
-    """Return the results common to all mappings: all but the number of moves evaluated."""
     return replace(outcome, evaluations=0)
 
 
 def climbed(backend, distances, climbers, **how):
-    """The outcome of these climbers, but for the number of moves evaluated."""
     return alike(HillClimbing(backend, Solo(), distances, **how).run(Iterations(climbers), trace=False))
 
 
@@ -85,10 +82,10 @@ def test_every_climb_is_the_plain_climb(spec, cpu):
         search = HillClimbing(cpu, Solo(), distances, **way)
         for climber in (0, 1, 17, 123456):
             assert search.tour_of(climber).tolist() == climbs[climber][0].tolist()
-        found = search.run(Iterations(20), trace=False)
-        assert (found.length, found.climber) == min((length, c) for c, length in enumerate(lengths))
+        outcome = search.run(Iterations(20), trace=False)
+        assert (outcome.length, outcome.climber) == min((length, c) for c, length in enumerate(lengths))
         steps = [climbs[c][1] for c in range(20)]
-        assert (found.steps, *found.steps_of_a_climb) == (sum(steps), min(steps), max(steps))
+        assert (outcome.steps, *outcome.steps_of_a_climb) == (sum(steps), min(steps), max(steps))
 
 
 CROSS = [(way, start) for way in WAYS for start in ("oneil2011", "philox")]
@@ -125,10 +122,10 @@ def test_same_climbs_on_every_backend_and_team_size_in_either_order_of_lanes(bac
 def test_quality_of_the_paper(shared_data, name, climbers, length):
     instance = tsp.load(name, str(shared_data))
     backend = ThreadsBackend(ThreadsBackend.devices()[0])
-    found = HillClimbing(backend, Solo(), instance.distances).run(Iterations(climbers), trace=False)
-    assert found.length == length
+    outcome = HillClimbing(backend, Solo(), instance.distances).run(Iterations(climbers), trace=False)
+    assert outcome.length == length
     if name == "kroE100":
-        assert found.steps / climbers == pytest.approx(103.3, abs=0.05)
+        assert outcome.steps / climbers == pytest.approx(103.3, abs=0.05)
 
 
 def test_digest_tells_unequal_work_apart(cpu):
@@ -199,7 +196,7 @@ def test_a_launch_has_sixteen_climbers_for_every_lane_if_there_are_so_many(cpu, 
 
 
 def moves_of_a_step(n):
-    """The paper's count: city i from the 1st to the (n - 2)th, for each j from the (i + 2)nd to the nth."""
+    """Count of the paper: city i from the 1st to the (n - 2)th, for each j from the (i + 2)nd to the nth."""
     return sum(1 for i in range(1, n - 1) for _ in range(i + 2, n + 1))
 
 
@@ -208,10 +205,10 @@ def test_a_step_counts_the_moves_that_the_paper_counts(cpu):
     for n in (5, 12, 100):
         distances = tsp.load(f"uniform:{n}:seed=2").distances
         search, usual = (HillClimbing(cpu, Solo(), distances, scan="full", published=p) for p in ("auto", None))
-        found, expected = search.run(Iterations(7), trace=False), usual.run(Iterations(7), trace=False)
-        assert alike(found) == alike(expected)
-        assert found.evaluations == found.steps * moves_of_a_step(n)
-        assert expected.evaluations == found.evaluations - found.steps
+        outcome, expected = search.run(Iterations(7), trace=False), usual.run(Iterations(7), trace=False)
+        assert alike(outcome) == alike(expected)
+        assert outcome.evaluations == outcome.steps * moves_of_a_step(n)
+        assert expected.evaluations == outcome.evaluations - outcome.steps
 
 
 @pytest.mark.parametrize("assign", ["static", "worklist"])

@@ -1,6 +1,7 @@
-"""The largest and the longest that every search takes: the value at the limit passes the check, the next one does not.
+"""The largest sizes and amounts of every search: the value at the limit passes the check, the next one does not.
 
-The table of docs/design/limits.md lists them. That kernels compute rightly up to there is tested in `tests/core/kernels/test_index_limits.py`.
+docs/design/limits.md lists them. `tests/core/kernels/test_index_limits.py` tests that kernels compute correctly up to
+them.
 """
 
 from collections.abc import Callable
@@ -49,8 +50,6 @@ class MemoryAskedError(Exception):
 
 
 class Full(PythonBackend):
-    """A device that is asked for memory once."""
-
     def __init__(self):
         super().__init__(PythonBackend.devices()[0])
 
@@ -59,7 +58,6 @@ class Full(PythonBackend):
 
 
 def square(n):
-    """A matrix of any size that takes no memory."""
     return np.broadcast_to(np.int64(1), (n, n))
 
 
@@ -78,7 +76,6 @@ def ordered_copies(teams):
 
 
 def allocated(walks, elements=2, memory=1, kept=0):
-    """Allocate walks with this number of elements, words of memory and elements of a row each."""
     problem = SimpleNamespace(encoding=Permutation(elements), with_room=lambda data, lanes: data, remembered=())
     plan = SimpleNamespace(
         problem=problem,
@@ -103,8 +100,6 @@ class Keeping:
 
 
 class Long(Waves):
-    """A table with a given number of waves and cells."""
-
     data = {}
     cell = staticmethod(lambda: None)
 
@@ -167,14 +162,13 @@ def ants_at(longest):
 
 
 def triangle(length):
-    """Three cities. Their only tour has this length."""
     distances = np.zeros((3, 3), np.int64)
     distances[0, 1] = distances[1, 0] = length
     return distances
 
 
 def one_way(length):
-    """Four cities, of which the first is left at this cost and all else is free: not symmetric."""
+    """Four cities. Edges from the first have this length and all others 0: not symmetric."""
     distances = np.zeros((4, 4), np.int64)
     distances[0] = length
     return distances
@@ -207,7 +201,7 @@ def masks(k):
 
 
 class Limit(NamedTuple):
-    """A check, the largest value that passes it, and the words for the next one."""
+    """A check, its largest valid value, and words of the refusal of the next one."""
 
     check: Callable[[int], object]
     most: int
@@ -303,16 +297,16 @@ LIMITS = {
         Limit(allocated, LARGEST // 13, "walks of 13 words of control each: expected less than 2.31 in all"),
     ],
 }  # fmt: skip
-"""By workload and limit as the table of docs/design/limits.md words them."""
+"""By workload and limit, as the table of docs/design/limits.md names them."""
 MORE_LAUNCHES = (LAUNCH, "climbers * n < 2^31")
-"""A limit beyond which nothing is refused."""
+"""Beyond this limit nothing is refused."""
 
 
 def test_every_limit_of_the_table_is_tried():
     text = (ROOT / "docs" / "design" / "limits.md").read_text()
     rows = [line.strip("|").split(" | ") for line in text.splitlines() if line.startswith("| ")][1:]
-    told = {(row[0].strip(), limit) for row in rows for limit in row[1].split("; ")}
-    assert told == {*LIMITS, MORE_LAUNCHES}
+    limits = {(row[0].strip(), limit) for row in rows for limit in row[1].split("; ")}
+    assert limits == {*LIMITS, MORE_LAUNCHES}
 
 
 @pytest.mark.parametrize(("row", "limit"), LIMITS)

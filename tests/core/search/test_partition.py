@@ -86,7 +86,6 @@ PAIRS = st.lists(st.integers(0, 40), min_size=2, max_size=2).map(sorted).map(tup
 
 
 def disjoint(pairs):
-    """Pairs that do not overlap, as `Intervals` has them."""
     items = sorted({k for begin, end in pairs for k in range(begin, end)})
     return Intervals([(k, k + 1) for k in items])
 

@@ -28,51 +28,53 @@ def kind(request):
 def test_a_search_is_made_and_run_with_the_same_arguments(kind):
     assert list(inspect.signature(kind.search).parameters)[:2] == ["backend", "communicator"]
     expected = inspect.signature(Search.run).parameters
-    given = inspect.signature(kind.search.run).parameters
-    assert list(given)[: len(expected)] == list(expected)
-    assert all((given[name].kind, given[name].default) == (one.kind, one.default) for name, one in expected.items())
-    assert all(one.kind == one.KEYWORD_ONLY for one in list(given.values())[2:])
+    parameters = inspect.signature(kind.search.run).parameters
+    assert list(parameters)[: len(expected)] == list(expected)
+    assert all(
+        (parameters[name].kind, parameters[name].default) == (one.kind, one.default) for name, one in expected.items()
+    )
+    assert all(one.kind == one.KEYWORD_ONLY for one in list(parameters.values())[2:])
 
 
 def test_what_is_found_says_the_same_of_itself_and_the_callback_hears_of_it(kind, cpu):
-    search = kind.made(cpu, Solo())
+    search = kind.make(cpu, Solo())
     search.warm_up()
-    told = []
-    found = search.run(kind.stop, callback=told.append)
-    assert [name for name in FOUND if not hasattr(found, name)] == []
-    assert isinstance(found.cost, int) and isinstance(found.evaluations, int) and found.evaluations > 0
-    assert isinstance(found.solution, np.ndarray)
-    assert re.fullmatch("[0-9a-f]{16}", found.hash)
-    assert found.finished
-    assert all(isinstance(one, Progress) for one in told)
-    assert told[-1].cost == found.cost and told[-1].total in (None, told[-1].done)
-    assert told[-1].evaluations in (None, found.evaluations)
-    assert [one.seconds for one in told] == sorted(one.seconds for one in told)
+    reported = []
+    outcome = search.run(kind.stop, callback=reported.append)
+    assert [name for name in FOUND if not hasattr(outcome, name)] == []
+    assert isinstance(outcome.cost, int) and isinstance(outcome.evaluations, int) and outcome.evaluations > 0
+    assert isinstance(outcome.solution, np.ndarray)
+    assert re.fullmatch("[0-9a-f]{16}", outcome.hash)
+    assert outcome.finished
+    assert all(isinstance(one, Progress) for one in reported)
+    assert reported[-1].cost == outcome.cost and reported[-1].total in (None, reported[-1].done)
+    assert reported[-1].evaluations in (None, outcome.evaluations)
+    assert [one.seconds for one in reported] == sorted(one.seconds for one in reported)
     again = search.run(kind.stop)
-    assert (again.cost, again.hash, again.solution.tolist()) == (found.cost, found.hash, found.solution.tolist())
+    assert (again.cost, again.hash, again.solution.tolist()) == (outcome.cost, outcome.hash, outcome.solution.tolist())
 
 
 @pytest.mark.parametrize("name", ["tabu search", "several walks", "hill climbing", "ants", "colonies", "1-trees"])
 def test_a_history_leads_to_what_is_found(name, cpu):
     kind = KINDS[name]
-    found = kind.made(cpu, Solo()).run(kind.stop, history=True)
-    *_, last = found.history
-    assert last[3] == found.cost and last[1] <= found.evaluations
+    outcome = kind.make(cpu, Solo()).run(kind.stop, history=True)
+    *_, last = outcome.history
+    assert last[3] == outcome.cost and last[1] <= outcome.evaluations
     for column, falls in ((0, False), (1, False), (2, False), (3, True)):
-        values = [row[column] for row in found.history]
+        values = [row[column] for row in outcome.history]
         assert values == sorted(values, reverse=falls)
-    assert found.hash == kind.made(cpu, Solo()).run(kind.stop).hash
+    assert outcome.hash == kind.make(cpu, Solo()).run(kind.stop).hash
 
 
 @pytest.mark.parametrize("name", ENDED)
 def test_a_callback_ends_the_search_with_the_best_so_far(name, cpu):
     kind = KINDS[name]
-    told = []
-    found = kind.made_endless(cpu, Solo()).run(kind.endless[2], callback=lambda one: told.append(one) or True)
-    assert not found.finished
-    assert found.solution is not None
-    assert found.cost == told[-1].cost
-    assert len(told) <= 4
+    reported = []
+    outcome = kind.make_endless(cpu, Solo()).run(kind.endless[2], callback=lambda one: reported.append(one) or True)
+    assert not outcome.finished
+    assert outcome.solution is not None
+    assert outcome.cost == reported[-1].cost
+    assert len(reported) <= 4
 
 
 @pytest.mark.parametrize("name", SHARED)
@@ -82,44 +84,44 @@ def test_the_first_rank_s_callback_or_clock_ends_the_search_on_all_ranks(name, c
 
     def run(ranks):
         tell = (lambda one: True) if ranks.rank == 0 else theirs.append
-        return kind.made_endless(twin(cpu), ranks).run(kind.endless[2], callback=tell)
+        return kind.make_endless(twin(cpu), ranks).run(kind.endless[2], callback=tell)
 
-    one, other = on_ranks(2, run)
-    assert not one.finished and not other.finished
-    assert (one.cost, one.hash, one.evaluations) == (other.cost, other.hash, other.evaluations)
-    assert one.solution.tolist() == other.solution.tolist()
+    first, other = on_ranks(2, run)
+    assert not first.finished and not other.finished
+    assert (first.cost, first.hash, first.evaluations) == (other.cost, other.hash, other.evaluations)
+    assert first.solution.tolist() == other.solution.tolist()
     assert theirs
     if name not in ("restricted", "1-trees"):  # by the first rank's clock too
-        one, other = on_ranks(2, lambda ranks: kind.made_endless(twin(cpu), ranks).run(Seconds(0.05)))
-        assert (one.cost, one.hash, one.finished) == (other.cost, other.hash, other.finished)
+        first, other = on_ranks(2, lambda ranks: kind.make_endless(twin(cpu), ranks).run(Seconds(0.05)))
+        assert (first.cost, first.hash, first.finished) == (other.cost, other.hash, other.finished)
 
 
 @pytest.mark.parametrize("name", ["hill climbing", "1-trees", "the thesis' bound"])
 def test_a_target_ends_the_search(name, cpu):
     kind = KINDS[name]
-    found = kind.made_endless(cpu, Solo()).run(Target(10**7))
-    assert found.cost <= 10**7
+    outcome = kind.make_endless(cpu, Solo()).run(Target(10**7))
+    assert outcome.cost <= 10**7
 
 
 def test_a_length_equal_to_the_target_ends_hill_climbing(cpu):
-    search = KINDS["hill climbing"].made_endless(cpu, Solo())
+    search = KINDS["hill climbing"].make_endless(cpu, Solo())
     shortest = search.run(Iterations(1000)).cost
-    found = search.run(Target(shortest) | Iterations(10**4))
-    assert found.cost == shortest and found.climbs < 10**4
+    outcome = search.run(Target(shortest) | Iterations(10**4))
+    assert outcome.cost == shortest and outcome.climbs < 10**4
 
 
 def test_a_callback_is_told_at_once_then_now_and_then_and_at_the_end(monkeypatch):
     now = 0.0
     monkeypatch.setattr("core.search.progress.time.perf_counter", lambda: now)
-    told = []
-    monitor = ProgressMonitor(Stop(), told.append, 7)
+    reported = []
+    monitor = ProgressMonitor(Stop(), reported.append, 7)
     for done in range(1, 7):
         now += 0.1
         if monitor.is_due():
             monitor.report(done, 100 - done)
     monitor.report_end(7, 90)
     monitor.report_end(7, 90)
-    assert [one.done for one in told] == [1, 4, 7]
+    assert [one.done for one in reported] == [1, 4, 7]
     assert not monitor.interrupted
 
 
@@ -136,7 +138,7 @@ def test_a_callback_is_told_at_once_then_now_and_then_and_at_the_end(monkeypatch
 )
 def test_what_a_search_cannot_honour_is_refused_in_one_line(name, asked, said, cpu):
     with pytest.raises(UserError) as refusal:
-        KINDS[name].made(cpu, Solo()).run(**asked)
+        KINDS[name].make(cpu, Solo()).run(**asked)
     assert str(refusal.value).startswith(said) and "\n" not in str(refusal.value)
 
 
@@ -158,19 +160,19 @@ def test_ants_of_all_ranks_end_with_the_first_iteration_that_reaches_the_target(
     curve = ants(cpu, **changes).run(Iterations(60)).curve.tolist()
     best = min(curve[20:])
     first = next(k for k, length in enumerate(curve) if length <= best)
-    found = ants(cpu, **changes).run(Target(best))
-    assert found.curve.tolist() == curve[: first + 1]
-    assert found.hash == ants(cpu, **changes).run(Iterations(first + 1)).hash
-    assert found.length <= best and found.finished
+    outcome = ants(cpu, **changes).run(Target(best))
+    assert outcome.curve.tolist() == curve[: first + 1]
+    assert outcome.hash == ants(cpu, **changes).run(Iterations(first + 1)).hash
+    assert outcome.length <= best and outcome.finished
     for one in on_ranks(2, lambda ranks: ants(twin(cpu), ranks, **changes).run(Target(best))):
-        assert one.curve.tolist() == found.curve.tolist()
+        assert one.curve.tolist() == outcome.curve.tolist()
 
 
 def test_ants_stop_when_the_time_is_over_and_have_room_for_all_iterations(cpu, monkeypatch):
     monkeypatch.setattr("core.search.ant_colony.search.FIRST_PLACES", 2)
-    found = ants(cpu).run(Seconds(0.1), history=True)
-    iterations = len(found.curve)
+    outcome = ants(cpu).run(Seconds(0.1), history=True)
+    iterations = len(outcome.curve)
     assert iterations > 2
     whole = ants(cpu).run(Iterations(iterations))
-    assert (found.hash, found.curve.tolist()) == (whole.hash, whole.curve.tolist())
-    assert found.history[-1][2] < 1.0
+    assert (outcome.hash, outcome.curve.tolist()) == (whole.hash, whole.curve.tolist())
+    assert outcome.history[-1][2] < 1.0

@@ -1,4 +1,4 @@
-"""The smallest instances of every workload on the oracle, which raises where a kernel reads or writes outside an array."""
+"""The smallest instances of every workload on the reference interpreter, which raises for indices outside an array."""
 
 import functools
 import itertools
@@ -37,10 +37,10 @@ from tests.core.search.test_ihc import plain_climb
 
 
 def oracle(lanes):
-    """Return the reference interpreter with a team size; kernels and shapes depend on one lane or many."""
-    made = PythonBackend(PythonBackend.devices()[0])
-    made.capabilities = made.capabilities._replace(max_team_size=lanes, lanes_resident=lanes, compute_units=2)
-    return made
+    """Kernels and shapes depend on one lane or several."""
+    backend = PythonBackend(PythonBackend.devices()[0])
+    backend.capabilities = backend.capabilities._replace(max_team_size=lanes, lanes_resident=lanes, compute_units=2)
+    return backend
 
 
 ONE_LANE, FEW_LANES, MANY_LANES = oracle(1), oracle(4), oracle(32)
@@ -80,9 +80,9 @@ def warmed_up(search):
 def test_one_climber_through_five_cities(device, way):
     distances = distances_of(5).astype(np.uint16)
     search = warmed_up(HillClimbing(device, Solo(), distances, **way))
-    found = search.run(Iterations(1))
+    outcome = search.run(Iterations(1))
     tour = search.tour_of(0)
-    assert (found.climber, found.length) == (0, tour_length(distances, tour))
+    assert (outcome.climber, outcome.length) == (0, tour_length(distances, tour))
     assert plain_climb(distances, tour)[1] == 1
 
 
@@ -92,9 +92,9 @@ def test_one_climber_through_five_cities(device, way):
 def test_held_and_karp_from_one_city_on(device, n, tiling, directed):
     distances = distances_of(n, directed=directed)
     search = warmed_up(HeldKarp(device, Solo(), distances, tiling=tiling))
-    found = search.run()
-    assert found.length == shortest(distances) == tour_length(distances, found.tour)
-    assert found.transitions == search.work
+    outcome = search.run()
+    assert outcome.length == shortest(distances) == tour_length(distances, outcome.tour)
+    assert outcome.transitions == search.work
 
 
 @pytest.mark.parametrize(("n", "k"), [(1, 2), (2, 2), (3, 14), (4, 2), (4, 3), (5, 14)])
@@ -103,10 +103,10 @@ def test_held_and_karp_from_one_city_on(device, n, tiling, directed):
 def test_restricted_tours_from_one_city_and_the_smallest_k_on(device, n, k, tiling, rotations):
     distances, how = distances_of(n, directed=True), {"rotations": min(rotations, n), "tiling": tiling}
     search = warmed_up(BalasSimonettiSearch(device, Solo(), distances, RestrictedSettings(k, **how), np.arange(n)))
-    found = search.run()
-    assert found.length == tour_length(distances, found.tour) <= tour_length(distances, np.arange(n))
-    assert found.length == shortest(distances) or k < n
-    assert found.cells == search.work
+    outcome = search.run()
+    assert outcome.length == tour_length(distances, outcome.tour) <= tour_length(distances, np.arange(n))
+    assert outcome.length == shortest(distances) or k < n
+    assert outcome.cells == search.work
 
 
 WAYS = [{"bound": bound} for bound in ("one-tree", "edges", "none")]
@@ -119,12 +119,12 @@ WAYS.append({"bound": "none", "enumerate": "permutations"})
 def test_exact_search_from_one_city_on(device, n, way):
     distances = distances_of(n)
     search = warmed_up(ExactSearch(device, Solo(), distances, count=True, **way))
-    found = search.run()
+    outcome = search.run()
     lengths = [tour_length(distances, np.array(tour)) for tour in tours_of(n)]
-    assert found.length == min(lengths) == tour_length(distances, found.tour)
-    assert found.optimal_tours == max(1, lengths.count(min(lengths)) // (2 if n > 2 else 1))
+    assert outcome.length == min(lengths) == tour_length(distances, outcome.tour)
+    assert outcome.optimal_tours == max(1, lengths.count(min(lengths)) // (2 if n > 2 else 1))
     if search.method is not None and way["bound"] == "none":
-        assert search.work == found.nodes.sum()
+        assert search.work == outcome.nodes.sum()
 
 
 @pytest.mark.parametrize(
@@ -141,10 +141,10 @@ def test_exact_search_from_one_city_on(device, n, way):
 def test_one_ant_through_the_fewest_cities(device, n, settings, mapping):
     distances = distances_of(n).astype(np.uint16)
     search = warmed_up(AntColony(device, Solo(), distances, Settings(ants=1, **settings), **mapping))
-    found = search.run(Iterations(2))
-    assert found.length == found.curve.min() == tour_length(distances, search.best_tour())
+    outcome = search.run(Iterations(2))
+    assert outcome.length == outcome.curve.min() == tour_length(distances, search.best_tour())
     if n == 3:
-        assert found.length == shortest(distances)
+        assert outcome.length == shortest(distances)
 
 
 # --- local search ---
@@ -189,14 +189,14 @@ def test_one_walk_through_the_smallest_solutions(least, algorithm):
     make, neighbourhood = LEAST[least]
     problem = make()
     for name in problem.evaluations(neighbourhood):
-        given = problem, ALGORITHMS[algorithm], neighbourhood
-        search = warmed_up(local_search.LocalSearch(FEW_LANES, Solo(), *given, evaluation=name))
-        found = search.run(Iterations(2))
+        arguments = problem, ALGORITHMS[algorithm], neighbourhood
+        search = warmed_up(local_search.LocalSearch(FEW_LANES, Solo(), *arguments, evaluation=name))
+        outcome = search.run(Iterations(2))
         tolerance = problem.tolerance() if least == "weierstrass" else 0
-        assert abs(found.cost - problem.cost(found.solution)) <= tolerance
+        assert abs(outcome.cost - problem.cost(outcome.solution)) <= tolerance
         if algorithm == "hill" and problem.encoding.name == "permutation" and problem.encoding.n < 4:
             solutions = itertools.permutations(range(problem.encoding.n))
-            assert found.cost == min(problem.cost(np.array(one)) for one in solutions)
+            assert outcome.cost == min(problem.cost(np.array(one)) for one in solutions)
 
 
 # --- knapsack ---
@@ -214,12 +214,12 @@ def test_knapsacks_of_no_item_and_few(device, items, capacity, tiling):
     make = KnapsackBranchAndBound if tiling == "bound" else functools.partial(KnapsackSearch, tiling=tiling)
     search = warmed_up(make(device, Solo(), instance))
     for _ in range(2):
-        found = search.run()
+        outcome = search.run()
         selections = [np.array(chosen, bool) for chosen in itertools.product((0, 1), repeat=len(items))]
         scores = [instance.weight_and_value(chosen) for chosen in selections]
-        assert found.value == max(value for weight, value in scores if weight <= capacity)
-        assert instance.weight_and_value(found.chosen) == (found.weight, found.value)
-        assert found.weight <= capacity
+        assert outcome.value == max(value for weight, value in scores if weight <= capacity)
+        assert instance.weight_and_value(outcome.chosen) == (outcome.weight, outcome.value)
+        assert outcome.weight <= capacity
 
 
 # --- strings ---
@@ -231,8 +231,8 @@ def test_knapsacks_of_no_item_and_few(device, items, capacity, tiling):
 def test_strings_of_no_letter_and_few(device, a, b, tiling):
     strings = (np.frombuffer(one, np.uint8) for one in (a, b))
     search = LongestCommonSubsequence(device, Solo(), *strings, tiling=tiling)
-    found = search.run()
+    outcome = search.run()
     pieces = [{bytes(piece) for r in range(3) for piece in itertools.combinations(one, r)} for one in (a, b)]
-    assert found.length == max(map(len, pieces[0] & pieces[1])) == search.run(trace=False).length
-    assert bytes(a[i] for i, _ in found.pairs) == bytes(b[j] for _, j in found.pairs)
+    assert outcome.length == max(map(len, pieces[0] & pieces[1])) == search.run(trace=False).length
+    assert bytes(a[i] for i, _ in outcome.pairs) == bytes(b[j] for _, j in outcome.pairs)
     assert search.work == len(a) * len(b)

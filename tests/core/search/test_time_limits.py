@@ -18,16 +18,15 @@ from core.search.stop import MOST_LATE_S, SAFETY_FACTOR, Iterations, Seconds, al
 from tests.core.search.searches import HARD, QAP, cities
 
 PACES = (1e-6, 1e-4, 1e-2, 0.1, 0.5)
-"""Seconds of an iteration."""
 LIMITS = (0.1, 1.0, 5.0)
 QUICK = {(1e-4, 0.1), (1e-2, 0.1), (0.1, 1.0), (0.5, 5.0)}
 SLOW = 4.0
-"""Factor by which some launches take longer than those before them."""
+"""Factor of some slow launches."""
 LAUNCH_S = 1e-5
 
 
 class Machine:
-    """A clock that launches move; one of seven, and the one after which a run should end, take `SLOW` times as long."""
+    """A clock that launches advance. One in seven, and the one after the end of a run, are `SLOW` times as long."""
 
     def __init__(self, limit_s, monkeypatch):
         self.limit_s = limit_s
@@ -41,7 +40,6 @@ class Machine:
 
 
 def late_s(limit_s):
-    """Seconds by which a run may be late."""
     return max(0.1 * limit_s, 0.05)
 
 
@@ -74,27 +72,26 @@ def test_a_launch_that_takes_longer_than_estimated_ends_within_the_allowance(lim
 def timed_search(backend, machine, monkeypatch, algorithm, work_of, *, seconds, walks):
     """A local search whose launches move the clock.
 
-    A walk's full iteration takes ``seconds``; after a number of iterations it does the part ``work_of(iterations)`` of
-    it.
+    A walk's full iteration takes ``seconds``; after some iterations it does the part ``work_of(iterations)`` of it.
     """
-    one = local_search.LocalSearch(backend, Solo(), QAP[0], algorithm, "exchange2", level="algorithm", walks=walks)
-    launcher = one.launcher
-    one.plan = launcher.plan = replace(one.plan, sizes=(10**6,))
+    timed = local_search.LocalSearch(backend, Solo(), QAP[0], algorithm, "exchange2", level="algorithm", walks=walks)
+    launcher = timed.launcher
+    timed.plan = launcher.plan = replace(timed.plan, sizes=(10**6,))
     monkeypatch.setattr(type(launcher), "side_by_side", 1)
-    most = one.plan.most_evaluations
-    made = 0.0
+    most = timed.plan.most_evaluations
+    iterations = 0.0
 
     def walked(count, first, end):
-        nonlocal made
-        part = count * work_of(made + count / 2)
-        made += count * (end - first) / walks
+        nonlocal iterations
+        part = count * work_of(iterations + count / 2)
+        iterations += count * (end - first) / walks
         machine.work += part * most * (end - first)
         machine.launch(seconds * part * (end - first))
 
     def scanned(walk, part, parts):
-        nonlocal made
-        share = work_of(made) / parts
-        made += 1 / (parts * walks)
+        nonlocal iterations
+        share = work_of(iterations) / parts
+        iterations += 1 / (parts * walks)
         machine.work += share * most
         machine.launch(seconds * share)
 
@@ -102,18 +99,18 @@ def timed_search(backend, machine, monkeypatch, algorithm, work_of, *, seconds, 
     monkeypatch.setattr(launcher, "part", scanned)
     for name in ("refresh", "step"):
         monkeypatch.setattr(launcher, name, lambda *given: None)
-    monkeypatch.setattr(one.walks, "evaluations", lambda: round(machine.work))
-    one.iteration_s = seconds * work_of(0)
-    return one
+    monkeypatch.setattr(timed.walks, "evaluations", lambda: round(machine.work))
+    timed.iteration_s = seconds * work_of(0)
+    return timed
 
 
-def even(made):
+def even(iterations):
     return 1.0
 
 
-def ever_more(made):
-    """Return the work of annealing as it cools, or of a first improvement on the way to a local optimum."""
-    return min(1.0, 0.01 + made / 500)
+def ever_more(iterations):
+    """Work of annealing as it cools, or of a first improvement on the way to a local optimum."""
+    return min(1.0, 0.01 + iterations / 500)
 
 
 @pytest.mark.parametrize(
@@ -129,21 +126,21 @@ def ever_more(made):
 @paces_and_limits
 def test_local_search_ends_in_time(algorithm, work_of, walks, pace, limit_s, python, monkeypatch):
     machine = Machine(limit_s, monkeypatch)
-    one = timed_search(python, machine, monkeypatch, algorithm, work_of, seconds=pace, walks=walks)
-    execute(one, SynchronousRun(Solo(), Seconds(limit_s)))
+    search = timed_search(python, machine, monkeypatch, algorithm, work_of, seconds=pace, walks=walks)
+    execute(search, SynchronousRun(Solo(), Seconds(limit_s)))
     assert limit_s < machine.now <= limit_s + late_s(limit_s)
 
 
 @paces_and_limits
 def test_a_search_whose_iterations_cannot_be_cut_begins_none_that_ends_too_late(pace, limit_s, cpu, monkeypatch):
-    one = AntColony(cpu, Solo(), cities(20), Settings(ants=4))
+    colony = AntColony(cpu, Solo(), cities(20), Settings(ants=4))
     machine = Machine(limit_s, monkeypatch)
-    monkeypatch.setattr(one.colonies[0], "make_places", lambda count: None)
-    monkeypatch.setattr(one.colonies[0], "replay", lambda count: machine.launch(count * pace))
+    monkeypatch.setattr(colony.colonies[0], "make_places", lambda count: None)
+    monkeypatch.setattr(colony.colonies[0], "replay", lambda count: machine.launch(count * pace))
     run = SynchronousRun(Solo(), Seconds(limit_s))
-    one.begin(run, None)
-    advance(one, run)
-    # Of an iteration that is as slow as no other before it nothing can be known.
+    colony.begin(run, None)
+    advance(colony, run)
+    # No estimate can foresee an iteration that is slower than all before it.
     surprise = (SLOW - 1) * pace if SLOW * pace > allowance_s(limit_s) else 0.0
     assert run.done >= 1 and run.by_time
     assert machine.now <= max(limit_s + late_s(limit_s) + surprise, SLOW * pace + 1e-3)
@@ -151,49 +148,49 @@ def test_a_search_whose_iterations_cannot_be_cut_begins_none_that_ends_too_late(
 
 @limits
 def test_branch_and_bound_of_a_knapsack_ends_in_time(limit_s, cpu, monkeypatch):
-    one = KnapsackBranchAndBound(cpu, Solo(), HARD)
+    bounded = KnapsackBranchAndBound(cpu, Solo(), HARD)
     machine = Machine(limit_s, monkeypatch)
-    monkeypatch.setattr(one, "_explore", lambda budget: machine.launch(budget * 1e-8))
-    one.run(Seconds(limit_s))
+    monkeypatch.setattr(bounded, "_explore", lambda budget: machine.launch(budget * 1e-8))
+    bounded.run(Seconds(limit_s))
     assert limit_s < machine.now <= limit_s + late_s(limit_s)
 
 
 @pytest.mark.parametrize("climb_s", [1e-6, 1e-2])
 @limits
 def test_climbs_end_in_time(climb_s, limit_s, cpu, monkeypatch):
-    one = search.HillClimbing(cpu, Solo(), cities(8), start="philox")
+    climbing = search.HillClimbing(cpu, Solo(), cities(8), start="philox")
     machine = Machine(limit_s, monkeypatch)
-    monkeypatch.setattr(one.launcher, "launch", lambda first, count: machine.launch(count * climb_s))
-    one.run(Seconds(limit_s), trace=False)
+    monkeypatch.setattr(climbing.launcher, "launch", lambda first, count: machine.launch(count * climb_s))
+    climbing.run(Seconds(limit_s), trace=False)
     assert limit_s * 0.9 < machine.now <= limit_s + late_s(limit_s)
 
 
 @limits
 def test_an_enumeration_ends_in_time(limit_s, cpu, monkeypatch):
-    one = ExactSearch(cpu, Solo(), cities(20), bound="none", enumerate="permutations")
+    exact = ExactSearch(cpu, Solo(), cities(20), bound="none", enumerate="permutations")
     machine = Machine(limit_s, monkeypatch)
-    monkeypatch.setattr(one.method, "launch", lambda begin, end, counting: machine.launch((end - begin) * 1e-5))
-    assert not one.run(Seconds(limit_s)).finished
+    monkeypatch.setattr(exact.method, "launch", lambda begin, end, counting: machine.launch((end - begin) * 1e-5))
+    assert not exact.run(Seconds(limit_s)).finished
     assert limit_s < machine.now <= limit_s + late_s(limit_s)
 
 
 @pytest.mark.parametrize("bound", ["edges", "none"])
 def test_a_large_item_of_an_enumeration_is_handed_on_before_the_time_is_over(bound, cpu):
-    """A single lane with a large item checks the time limit, and redistributes the rest of its item."""
-    one = ExactSearch(cpu, Solo(), cities(24), bound=bound, depth=1)
+    """A single lane with a large item checks the time limit and redistributes the rest of its item."""
+    exact = ExactSearch(cpu, Solo(), cities(24), bound=bound, depth=1)
     launches = []
-    launch = one.method.launch
+    launch = exact.method.launch
 
     def counted(begin, end, counting):
-        launches.append(one.method.is_kept)
+        launches.append(exact.method.is_kept)
         launch(begin, end, counting)
 
-    one.method.launch = counted
-    found = one.run(Seconds(1e-3))
-    assert not found.finished and launches[0] and len(launches) < 5
+    exact.method.launch = counted
+    outcome = exact.run(Seconds(1e-3))
+    assert not outcome.finished and launches[0] and len(launches) < 5
 
 
 def test_an_iteration_is_the_least_that_a_search_makes(cpu, monkeypatch):
-    one = AntColony(cpu, Solo(), cities(20), Settings(ants=4))
-    assert len(one.run(Seconds(1e-9)).curve) == 1
-    assert one.run(Iterations(1)).hash == one.run(Seconds(1e-9)).hash
+    colony = AntColony(cpu, Solo(), cities(20), Settings(ants=4))
+    assert len(colony.run(Seconds(1e-9)).curve) == 1
+    assert colony.run(Iterations(1)).hash == colony.run(Seconds(1e-9)).hash

@@ -12,7 +12,7 @@ LITTLE = "climbers=2,walks=3,subtrees=8"
 
 
 def run(mpirun, works, times):
-    """Do some work on ranks that are these times as slow as a core; compare outcomes, return the share of each rank."""
+    """Do work on ranks slowed down by these factors; compare outcomes, return each rank's share."""
     done = mpirun(len(times.split()), unlike_ranks.__file__, works, *times.split())
     assert done.returncode == 0, done.stderr
     shares_of = {}
@@ -20,7 +20,7 @@ def run(mpirun, works, times):
         alone, everything, _ = unlike_ranks.KINDS[kind](unlike_ranks.SlowBackend(1), Solo(), count)
         assert outcome == json.loads(json.dumps(alone)), kind
         assert steps == expected_steps  # of the bar, which the first rank shows
-        # The number of nodes left by a bound depends on the time of the incumbent.
+        # The number of pruned nodes depends on the time of the incumbent.
         assert kind == "subtrees" or sum(shares) == everything == count
         shares_of[kind] = shares
     return shares_of

@@ -1,4 +1,4 @@
-"""Program of a rank among fast and slow ones: climbers, walks and subtrees, and what each rank had of them.
+"""Program of a rank among fast and slow ones: climbers, walks and subtrees, and each rank's share of them.
 
 Every rank sleeps after each launch, as if its core were slower by its factor in the arguments; equal factors mean
 devices of one kind.
@@ -28,28 +28,25 @@ class SlowBackend(CpuBackend):
         self.times = times
 
     def run(self, entry, teams, address):
-        """Call the machine code, and sleep for the rest."""
         began = time.perf_counter()
         super().run(entry, teams, address)
         time.sleep((self.times - 1) * (time.perf_counter() - began))
 
 
 def climbers(backend, ranks, count):
-    """Climbs; how many climbs each rank made."""
     search = HillClimbing(backend, Rehearsal(ranks), tsp.load("uniform:60:seed=1").distances)
     search.warm_up()
-    made = []
+    batches = []
     climb = search.launcher.climb
-    search.launcher.climb = lambda begin, end: made.append(end - begin) or climb(begin, end)
-    told = []
-    outcome = search.run(Iterations(count), callback=told.append, ranks=ranks, trace=False)
+    search.launcher.climb = lambda begin, end: batches.append(end - begin) or climb(begin, end)
+    reported = []
+    outcome = search.run(Iterations(count), callback=reported.append, ranks=ranks, trace=False)
     # Of equal shares the first rank has a largest one.
     part = -(-count // ranks.size) if search.are_alike else count // ranks.size
-    return [*astuple(outcome)], sum(made), [told[-1].done, part]
+    return [*astuple(outcome)], sum(batches), [reported[-1].done, part]
 
 
 def walking(backend, ranks, count):
-    """Walks; how many walks each rank has."""
     search = LocalSearch(
         backend,
         Rehearsal(ranks),
@@ -65,30 +62,29 @@ def walking(backend, ranks, count):
 
 
 def subtrees(backend, ranks, count):
-    """A search for a shortest tour; how many nodes each rank explored."""
     search = ExactSearch(
         backend, Rehearsal(ranks), tsp.load(f"uniform:{count}:seed=3").distances, bound="edges", count=True
     )
     search.warm_up()
-    found = search.run(ranks=ranks)
+    outcome = search.run(ranks=ranks)
     own = int(backend.download(search.method.shared.nodes).sum())
-    return [found.length, found.optimal_tours, found.digest, found.tour.tolist()], own, [0, 0]
+    return [outcome.length, outcome.optimal_tours, outcome.digest, outcome.tour.tolist()], own, [0, 0]
 
 
 KINDS = {"climbers": climbers, "walks": walking, "subtrees": subtrees}
 
 
 def main() -> None:
-    """Do each kind of work in the given amounts, ``kind=count,...``; print outcome, shares and steps of each."""
+    """Do each kind of work in the given amounts, ``kind=count,...``; print outcome, shares and steps."""
     works, *times = sys.argv[1:]
     ranks = default_communicator()
     backend = SlowBackend(float(times[ranks.rank]))
     for work in works.split(","):
         kind, count = work.split("=")
-        outcome, own, told = KINDS[kind](backend, ranks, int(count))
-        every = ranks.gather((own, told))
+        outcome, own, notes = KINDS[kind](backend, ranks, int(count))
+        gathered = ranks.gather((own, notes))
         if ranks.rank == 0:
-            print(json.dumps([kind, int(count), outcome, [own for own, _ in every], every[0][1]]))
+            print(json.dumps([kind, int(count), outcome, [own for own, _ in gathered], gathered[0][1]]))
 
 
 if __name__ == "__main__":

@@ -16,20 +16,16 @@ THREADS = Configuration("threads", "0", "all cores", kind="cores")
 
 @pytest.fixture(scope="session")
 def rows():
-    """The survey's rows of the backend `cpu`."""
     return [row for row in backends.survey() if row.backend == "cpu"]
 
 
 @pytest.fixture
 def only_cpu(rows, monkeypatch):
-    """A machine with nothing but one core."""
     monkeypatch.setattr(backends, "survey", lambda: rows)
 
 
 @pytest.fixture
 def use_rows(monkeypatch):
-    """Replace the rows of `cases.toml`."""
-
     def use(*rows):
         monkeypatch.setitem(
             cases.TABLES, "case", [{"family": "ihc", "on": "cores", "workload": "ihc", **row} for row in rows]
@@ -40,8 +36,6 @@ def use_rows(monkeypatch):
 
 @pytest.fixture
 def make_cases(tmp_path):
-    """Cases of a command line on devices."""
-
     def make(line="", devices=(ONE_CORE,), with_c=False):
         return list(cases.build_cases(parse(line.split()), devices, tmp_path / "r.jsonl", with_c=with_c))
 

@@ -20,7 +20,6 @@ from reports.records.files import load
 
 
 def matrix(entries):
-    """An instance by its distances."""
     return np.array(entries, np.uint32)
 
 
@@ -43,7 +42,6 @@ def cpu():
 
 @pytest.fixture(scope="module")
 def run_in_c(tmp_path_factory):
-    """Run a form of a program on distances, perhaps after damage to its file."""
     if shutil.which("gcc") is None:
         pytest.skip("reference programs in C need gcc")
     compiled = {}

@@ -56,8 +56,8 @@ def test_rows_of_ranks_are_told_apart_and_limits_have_command_lines_that_are_rea
 )
 def test_a_row_runs_on_devices_of_its_kind(on, expected):
     devices = [*EVERYWHERE, replace(GPU, device="1")]
-    found = cases.placements(on, devices, command_line.parse([]))
-    assert [[cases.device_label(place) for place in places] for places in found] == expected
+    chosen = cases.placements(on, devices, command_line.parse([]))
+    assert [[cases.device_label(place) for place in places] for places in chosen] == expected
 
 
 def test_ranks_without_a_gpu_each_have_a_core():

@@ -14,8 +14,6 @@ from tests.drivers.bench.conftest import ONE_CORE, THREADS
 
 @pytest.fixture
 def make_results(use_rows, make_cases, make_record):
-    """A case of climbs on one core and on all, with records of these kernel times."""
-
     def make(*seconds, changes=({}, {}), **more):
         use_rows({"title": "climbs", "arguments": "--instance uniform:9:seed=1"})
         (case,) = make_cases("--workload ihc", (ONE_CORE, THREADS))
@@ -36,11 +34,11 @@ def make_results(use_rows, make_cases, make_record):
 
 def test_a_table_has_medians_spreads_rates_and_ratios(make_results):
     case, results = make_results((2.0, 1.0, 4.0), (1.0, 1.0, 0.5), by_kernels=True, remark="the paper: 3 s")
-    table, found, remark = case_lines(case, results)
+    table, result_line, remark = case_lines(case, results)
     first, second = (line.split() for line in table.splitlines()[2:])
     assert first[:7] == ["cpu", "2.00", "s", "1.00", "s", "4.00", "s"]
     assert second[-2:] == ["2.00x", "cpu"]
-    assert found.startswith("same result: cost ") and remark == "the paper: 3 s"
+    assert result_line.startswith("same result: cost ") and remark == "the paper: 3 s"
     end_to_end = next(case_lines(replace(case, by_kernels=False), results))
     assert end_to_end.splitlines()[2].split()[:3] == ["cpu", "3.00", "s"]
 
@@ -81,7 +79,6 @@ def test_equal_work_is_equal_across_cases_and_variants_may_differ(make_results):
 
 
 def verdict(**costs):
-    """The lines on variants with these costs."""
     results = {
         Candidate(name, name, None): [SimpleNamespace(best_cost=cost) for cost in found]
         for name, found in costs.items()

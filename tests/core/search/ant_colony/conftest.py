@@ -7,6 +7,6 @@ from core.search.ant_colony import colony, launch_shape, published
 
 @pytest.fixture
 def few_update_lanes(monkeypatch):
-    """Let few lanes change the pheromone; in plain Python each is a generator."""
+    """In plain Python each lane is a generator."""
     for module in (colony, published, launch_shape):
         monkeypatch.setattr(module, "UPDATE_LANES", 4)

@@ -1,7 +1,4 @@
-"""Ant colony optimisation once more in plain NumPy, from its written rules alone.
-
-`Colonies` takes integer steps that every backend must repeat bit for bit.
-"""
+"""Ant colony optimisation in plain NumPy, from its written rules: integer steps that backends must repeat exactly."""
 
 import math
 from types import SimpleNamespace
@@ -12,13 +9,13 @@ import numpy as np
 LARGEST = 2**32 - 1
 COLUMNS = 32
 PRECISION = 32
-"""Bits behind the point of the fixed rates."""
+"""Fractional bits of the fixed rates."""
 
 SHORTEST_DISTANCE = 0.5
 """Replacement of a zero distance in divisions."""
 
 LEAST_HEURISTIC = np.float32(2.0**-64)
-"""So that a row's best weight cannot vanish, whatever the exponents."""
+"""Smallest heuristic value, so that a row's best weight cannot vanish for any exponents."""
 
 DEFAULTS = {
     "ants": 1024, "alpha": 1.0, "beta": 2.0, "rho": 0.1, "variant": "as", "candidates": 0, "local_search": "none",
@@ -27,24 +24,13 @@ DEFAULTS = {
 
 
 def philox(counter, key):
-    """Philox4x32-10 of Salmon, Moraes, Dror and Shaw 2011, over whole arrays of counters.
-
-    Parameters
-    ----------
-    counter : four integers or arrays of integers of 32 bits
-    key : two integers of 32 bits
-
-    Returns
-    -------
-    four arrays, uint64, of 32-bit words
-
-    """
+    """Philox4x32-10 of Salmon, Moraes, Dror and Shaw 2011, over arrays of four counter words, with two key words."""
     a, b, c, d = np.broadcast_arrays(*(np.asarray(word, np.uint64) for word in counter))
     low, high = key
     half, mask = np.uint64(32), np.uint64(LARGEST)
     for _ in range(10):
-        one, two = a * np.uint64(0xD2511F53), c * np.uint64(0xCD9E8D57)
-        a, b, c, d = two >> half ^ b ^ np.uint64(low), two & mask, one >> half ^ d ^ np.uint64(high), one & mask
+        x, y = a * np.uint64(0xD2511F53), c * np.uint64(0xCD9E8D57)
+        a, b, c, d = y >> half ^ b ^ np.uint64(low), y & mask, x >> half ^ d ^ np.uint64(high), x & mask
         low, high = (low + 0x9E3779B9) & LARGEST, (high + 0xBB67AE85) & LARGEST
     return a, b, c, d
 
@@ -57,7 +43,7 @@ def draws(seed, colony, iteration, ants, count):
 
 
 def nearest_neighbour_tour(distances):
-    """From city 0 always to the nearest city left, the smallest number among equals."""
+    """Start at city 0 and always visit the nearest city left, ties to the smallest number."""
     tour, left = [0], np.ones(len(distances), bool)
     for _ in range(len(distances) - 1):
         left[tour[-1]] = False
@@ -67,17 +53,15 @@ def nearest_neighbour_tour(distances):
 
 
 def lengths_of(distances, tours):
-    """Lengths of closed tours, one per row."""
     return distances[tours, np.roll(tours, -1, axis=-1)].sum(axis=-1)
 
 
 def nearest_distances(distances):
-    """Each city's distance to its nearest other city."""
     return off_diagonal(distances).min(axis=1)
 
 
 def off_diagonal(matrix):
-    """The rows of a square matrix without their own column: (n, n - 1)."""
+    """A square matrix without its diagonal: (n, n - 1)."""
     n = len(matrix)
     return matrix[~np.eye(n, dtype=bool)].reshape(n, n - 1)
 
@@ -101,7 +85,7 @@ def power(x, alpha_fixed):
 
 
 def heuristic(distances, beta):
-    """Eta of equation 1, scaled so that each row's largest is 1: (n, n) float32, the diagonal means nothing."""
+    """Eta of equation 1, scaled so that each row's largest is 1: (n, n) float32 with an undefined diagonal."""
     edges = np.maximum(distances.astype(np.float64), SHORTEST_DISTANCE)
     np.fill_diagonal(edges, np.inf)
     nearest = edges.min(axis=1)
@@ -128,7 +112,7 @@ def weights_of(pheromone, eta, alpha_fixed):
 
 
 def first_beyond(running, drawn):
-    """Return for each row of running sums the first place with a sum above the drawn part of the total."""
+    """For each row of running sums, the first place with a sum above the drawn fraction of the total."""
     target = drawn * running[:, -1] >> np.uint64(32)
     return np.argmax(running > target[:, None], axis=1)
 
@@ -136,41 +120,36 @@ def first_beyond(running, drawn):
 def construct(weights, drawn, near=None):
     """Every ant's tour: (ants, n) cities.
 
-    Parameters
-    ----------
-    weights : ndarray, (n, n)
-    drawn : ndarray, (ants, n), uint64
-    near : ndarray, (n, candidates), optional
-        Cities to which an ant goes first, in the order in which they are summed.
-
+    ``weights`` is (n, n), ``drawn`` is (ants, n) uint64. ``near`` is (n, candidates): cities that an ant tries first,
+    in the order in which they are summed.
     """
     ants, n = drawn.shape
-    every = np.arange(ants)
+    all_ants = np.arange(ants)
     order = np.lexsort((np.arange(n) // COLUMNS, np.arange(n) % COLUMNS))
     by_slot = weights[:, order].astype(np.uint64)
     left = np.ones((ants, n), bool)
     tours = np.zeros((ants, n), np.int64)
     tours[:, 0] = drawn[:, 0] * np.uint64(n) >> np.uint64(32)
-    left[every, tours[:, 0]] = False
+    left[all_ants, tours[:, 0]] = False
     for step in range(1, n):
-        here = tours[:, step - 1]
+        cities = tours[:, step - 1]
         if near is None:
-            leaving = every
+            leaving = all_ants
         else:
-            lists = near[here]
-            open_ones = weights[here[:, None], lists] * left[every[:, None], lists]
+            lists = near[cities]
+            open_ones = weights[cities[:, None], lists] * left[all_ants[:, None], lists]
             running = np.cumsum(open_ones.astype(np.uint64), axis=1)
-            tours[:, step] = lists[every, first_beyond(running, drawn[:, step])]
+            tours[:, step] = lists[all_ants, first_beyond(running, drawn[:, step])]
             leaving = np.flatnonzero(running[:, -1] == 0)
         if len(leaving):
-            running = np.cumsum(by_slot[here[leaving]] * left[leaving][:, order], axis=1)
+            running = np.cumsum(by_slot[cities[leaving]] * left[leaving][:, order], axis=1)
             tours[leaving, step] = order[first_beyond(running, drawn[leaving, step])]
-        left[every, tours[:, step]] = False
+        left[all_ants, tours[:, step]] = False
     return tours
 
 
 def climbed(distances, tour):
-    """The 2-opt local optimum above a tour by best improvement, ties to the smallest i, then the smallest j."""
+    """A 2-opt local optimum by best improvement, ties to the smallest i, then the smallest j."""
     n = len(tour)
     tour = tour.copy()
     moves = np.triu(np.ones((n, n), bool), 2)
@@ -193,7 +172,7 @@ def scrambled(x):
 
 
 class Found(NamedTuple):
-    """A tour and who found it; tuples compare as the rules do, by length and then by colony."""
+    """A tour and its colony; ordered by length and then by colony."""
 
     length: float
     colony: int
@@ -203,16 +182,7 @@ class Found(NamedTuple):
 
 
 class Colonies:
-    """One or several colonies on one instance.
-
-    Parameters
-    ----------
-    distances : ndarray, (n, n), integers
-    seed : int, below 2**64
-    **changes
-        Settings that differ from `DEFAULTS`.
-
-    """
+    """One or several colonies on one instance; ``changes`` are settings that differ from `DEFAULTS`."""
 
     def __init__(self, distances, seed=0, **changes):
         self.settings = own = SimpleNamespace(**DEFAULTS | changes)
@@ -252,11 +222,11 @@ class Colonies:
         self.tours = []
 
     def deposit(self, length):
-        """Return an ant's deposit on an edge: equation 3's 1 / L in units of pheromone."""
+        """Equation 3's 1 / L in units of pheromone."""
         return self.quantity // max(int(length), self.lower_bound)
 
     def trail_limits(self, length):
-        """The lowest and the highest trail that MMAS allows while the best tour has this length."""
+        """Lowest and highest trail of MMAS for this length of the best tour."""
         highest = min(LARGEST, (self.deposit(length) << 32) // self.rho_fixed)
         return max(1, highest * self.ratio_fixed >> 32), highest
 
@@ -273,7 +243,6 @@ class Colonies:
         return self
 
     def iterate(self):
-        """One iteration of every colony, and the exchange after it."""
         self.tours = [self.build(colony) for colony in range(self.settings.colonies)]
         shortest = [self.judge(colony, tours) for colony, tours in enumerate(self.tours)]
         self.curve.append(min(found.length for found in shortest))
@@ -288,7 +257,6 @@ class Colonies:
         self.iteration += 1
 
     def build(self, colony):
-        """The tours of a colony's ants."""
         weights = weights_of(self.pheromone[colony], self.eta, self.alpha_fixed)
         drawn = draws(self.seed, colony, self.iteration, self.settings.ants, self.n)
         tours = construct(weights, drawn, self.near)
@@ -297,7 +265,7 @@ class Colonies:
         return tours
 
     def judge(self, colony, tours):
-        """Enter the lengths into the digest and the best so far; returns the shortest tour of the iteration."""
+        """Add the lengths to the digest and the best; return the iteration's shortest tour."""
         lengths = lengths_of(self.distances, tours).tolist()
         for ant, length in enumerate(lengths):
             who = scrambled((ant + (self.iteration << 32) + 0x9E3779B97F4A7C15) % 2**64)
@@ -332,10 +300,9 @@ class Colonies:
 
     @property
     def winner(self):
-        """The best of all colonies' best tours: the shortest, then that of the smallest colony."""
+        """Best of all colonies' best tours: the shortest, then the smallest colony."""
         return min(self.best, key=lambda found: found.length)
 
     @property
     def best_tour(self):
-        """The winner's tour in the numbers of the instance."""
         return self.original[self.winner.tour]

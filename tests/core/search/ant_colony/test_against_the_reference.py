@@ -13,7 +13,6 @@ SEED = 2**63 + 2**40 + 12345
 
 
 def repeated(spec, *again):
-    """An instance with some cities a second or third time: distances of zero."""
     chosen = np.append(np.arange(len(tsp.load(spec).distances)), again)
     return tsp.load(spec).distances[np.ix_(chosen, chosen)]
 

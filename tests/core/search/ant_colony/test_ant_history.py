@@ -1,4 +1,4 @@
-"""The history of ants: the iterations of the curve that improved the best, with the evaluations and times of all colonies."""
+"""The history of ants: iterations that improved the best, with evaluations and times of all colonies."""
 
 from itertools import accumulate
 

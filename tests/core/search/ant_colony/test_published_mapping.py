@@ -11,11 +11,10 @@ from core.search.ant_colony import STRATEGIES, AntColony, Settings
 from core.search.stop import Iterations
 from tests.core.search.ant_colony.reference import Colonies
 from tests.core.search.ant_colony.test_against_the_reference import INSTANCES
-from tests.core.search.ant_colony.test_trajectories import LEAST, OTHER, SMALL, distances_of, found, same
+from tests.core.search.ant_colony.test_trajectories import LEAST, OTHER, SMALL, distances_of, result_of, same
 
 
 def published(backend, distances, changes, strategy, seed=0):
-    """A colony in the paper's mapping."""
     return AntColony(backend, Solo(), distances, Settings(**changes), strategy=strategy, mapping="published", seed=seed)
 
 
@@ -24,7 +23,6 @@ def published(backend, distances, changes, strategy, seed=0):
 
 @pytest.mark.parametrize("name", INSTANCES)
 def test_same_tours_on_instances_of_all_kinds(cpu, name):
-    """Of 3 to 70 cities, some in one place, and with distances beyond 16 bits."""
     distances, seed = INSTANCES[name](), 2**40 + 3
     reference = Colonies(distances, seed, ants=9, beta=4.0).run(6)
     for strategy in STRATEGIES:
@@ -40,9 +38,9 @@ def test_same_tours_on_instances_of_all_kinds(cpu, name):
 )
 def test_exponents_and_evaporation_of_all_kinds_make_the_suites_tours(cpu, alpha, beta, rho):
     changes = {"ants": 20, "alpha": alpha, "beta": beta, "rho": rho}
-    own = found(AntColony(cpu, Solo(), distances_of(SMALL), Settings(**changes), seed=1), 6)
+    own = result_of(AntColony(cpu, Solo(), distances_of(SMALL), Settings(**changes), seed=1), 6)
     for strategy in STRATEGIES:
-        assert found(published(cpu, distances_of(SMALL), changes, strategy, seed=1), 6) == own
+        assert result_of(published(cpu, distances_of(SMALL), changes, strategy, seed=1), 6) == own
 
 
 # --- shapes ---

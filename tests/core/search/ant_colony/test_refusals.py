@@ -30,7 +30,6 @@ def distances():
 
 
 def refusal(make, *arguments, **changes):
-    """The one line with which something is refused."""
     with pytest.raises(UserError) as caught:
         make(*arguments, **changes)
     line = str(caught.value)
@@ -40,12 +39,11 @@ def refusal(make, *arguments, **changes):
 
 
 def one_of(ranks):
-    """The last of some ranks; it must refuse before it speaks to the others."""
+    """The last of some ranks; it must refuse before it communicates."""
     return SimpleNamespace(rank=ranks - 1, size=ranks)
 
 
 def with_memory(backend, memory_bytes):
-    """Return the same backend on a device with this amount of memory."""
     backend.device = backend.device._replace(memory_bytes=memory_bytes)
     return backend
 
@@ -203,7 +201,7 @@ CRAMPED = {
 
 @pytest.mark.parametrize("case", CRAMPED)
 def test_more_memory_than_the_device_has_is_refused(cpu, distances, case):
-    """Exactly as much as is needed is enough."""
+    """The exact number of bytes is enough."""
     settings = Settings(**CRAMPED[case])
     needed = AntColony(cpu, Solo(), distances, settings).bytes_needed
     for enough in (needed, 0):  # 0: a device that does not tell its memory
@@ -221,23 +219,23 @@ def test_more_memory_than_the_device_has_is_refused(cpu, distances, case):
     ids=str,
 )
 def test_the_bytes_that_are_named_are_those_taken(cpu, monkeypatch, changes, ranks, mapping):
-    """Not less, but for a page of small buffers, and not a quarter more."""
-    settings, allocate, taken = Settings(**{**changes, "ants": 500}), cpu.allocate, []
+    """At least these, except for a page of small buffers, and at most a quarter more."""
+    settings, allocate, allocated = Settings(**{**changes, "ants": 500}), cpu.allocate, []
 
     def counting(shape, dtype):
-        taken.append(int(np.prod(shape)) * np.dtype(dtype).itemsize)
+        allocated.append(int(np.prod(shape)) * np.dtype(dtype).itemsize)
         return allocate(shape, dtype)
 
     monkeypatch.setattr(cpu, "allocate", counting)
     for n in (40, 300):
-        taken.clear()
+        allocated.clear()
         distances = tsp.load(f"uniform:{n}:seed=1").distances
         engine = AntColony(cpu, one_of(ranks), distances, settings, mapping=mapping)
-        assert sum(taken) - 4096 <= engine.bytes_needed <= 1.25 * sum(taken)
+        assert sum(allocated) - 4096 <= engine.bytes_needed <= 1.25 * sum(allocated)
 
 
 def test_memory_that_others_have_taken_is_refused_too(cpu, distances, monkeypatch):
-    """A device can have less free than it has: what its driver says then is passed on."""
+    """If a device has less free memory than in total, its driver's message is passed on."""
 
     def nothing_left(shape, dtype):
         raise OutOfMemory(f"{shape} elements do not fit")

@@ -31,11 +31,10 @@ class Sample:
 
     @property
     def weights(self):
-        """The integers that ants draw by."""
         return weights_of(self.pheromone, self.colonies.eta, self.colonies.alpha_fixed)
 
     def equation1(self, alpha=1.0, beta=2.0):
-        """The numerators of equation 1 in float64, from the distances themselves."""
+        """Numerators of equation 1 in float64, from the distances themselves."""
         distances = self.colonies.distances + 1.0 * np.eye(N)
         numerators = self.pheromone.astype(np.float64) ** alpha * distances**-beta
         np.fill_diagonal(numerators, 0)
@@ -54,19 +53,19 @@ def sample(request):
 
 
 def p_value(counts, probabilities):
-    """Return the p-value of counts against probabilities, both (groups, choices).
+    """p-value of counts against probabilities, both (groups, choices).
 
-    Every group's total is fixed, so it costs a degree of freedom. Rare choices of a group are one class together.
+    Each group's total is fixed and costs a degree of freedom. Rare choices of a group are pooled.
     """
     stats = pytest.importorskip("scipy.stats")
     observed, expected, groups = [], [], 0
-    for found, chances in zip(counts, probabilities, strict=True):
-        if not found.sum():
+    for sample_counts, chances in zip(counts, probabilities, strict=True):
+        if not sample_counts.sum():
             continue
-        wanted = found.sum() * chances / chances.sum()
+        wanted = sample_counts.sum() * chances / chances.sum()
         order = np.argsort(wanted)
         rare = int(np.searchsorted(np.cumsum(wanted[order]), FEWEST)) + 1
-        observed += [found[order[:rare]].sum(), *found[order[rare:]]]
+        observed += [sample_counts[order[:rare]].sum(), *sample_counts[order[rare:]]]
         expected += [wanted[order[:rare]].sum(), *wanted[order[rare:]]]
         groups += 1
     return stats.chisquare(observed, expected, ddof=groups - 1, sum_check=False).pvalue
@@ -89,7 +88,6 @@ def thirds(tours):
 
 
 def from_the_second(weights, pairs):
-    """Weights from the second city of each pair, without the first."""
     rows = weights[pairs[:, 1]].astype(np.float64)
     rows[np.arange(len(pairs)), pairs[:, 0]] = 0
     return rows
@@ -109,7 +107,7 @@ def test_the_third_city_follows_equation_1_without_the_visited(sample):
 
 
 def test_weights_are_equation_1_in_integers(sample):
-    """Within 1e-6 where a weight is large enough to show it, and within its last digit elsewhere."""
+    """Within 1e-6 for large weights, and within the last digit elsewhere."""
     exact = sample.equation1(sample.changes["alpha"], sample.changes["beta"])
     exact *= (2**32 / exact.sum(axis=1))[:, None]
     weights = sample.weights
@@ -130,6 +128,6 @@ def test_candidates_follow_equation_1_among_themselves():
 
 
 def test_the_engine_draws_these_samples(cpu, sample):
-    """The tests above judge the reference's tours: the engine's have, ant by ant, the same lengths."""
+    """The tests above use the reference's tours: the engine's have the same lengths, ant by ant."""
     engine = AntColony(cpu, Solo(), sample.distances, Settings(**sample.changes), seed=SEED)
     assert engine.run(Iterations(sample.colonies.iteration)).digest == sample.colonies.digest

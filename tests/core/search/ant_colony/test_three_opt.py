@@ -21,8 +21,8 @@ ROOT = Path(__file__).parents[4]
 WAYS = {"variant": "mmas", "candidates": 5, "local_search": "3opt"}
 IN_SIMULATOR = """
 import backends
-from tests.core.search.ant_colony.test_three_opt import found
-print([found(backends.create("cuda"), 9, 2, lanes=lanes, ants=2) for lanes in (3, 32)])
+from tests.core.search.ant_colony.test_three_opt import run_colony
+print([run_colony(backends.create("cuda"), 9, 2, lanes=lanes, ants=2) for lanes in (3, 32)])
 """
 
 
@@ -32,7 +32,7 @@ def colony(backend, n, ranks=None, **changes):
     return AntColony(backend, ranks or Solo(), distances, Settings(**{**WAYS, **changes}), seed=9, team=team)
 
 
-def found(backend, n, iterations, lanes=None, ranks=None, **changes):
+def run_colony(backend, n, iterations, lanes=None, ranks=None, **changes):
     search = colony(backend, n, ranks, **changes)
     for one in search.colonies:
         one.walking_lanes = lanes or one.walking_lanes
@@ -43,44 +43,44 @@ def found(backend, n, iterations, lanes=None, ranks=None, **changes):
 def test_tours_become_optima_of_moves_by_the_lists(cpu):
     n, ants = 60, 40
     search = colony(cpu, n, ants=ants)
-    (one,) = search.colonies
-    rng, ground = np.random.default_rng(5), one.ground
+    (colony_,) = search.colonies
+    rng, ground = np.random.default_rng(5), colony_.ground
     tours = np.array([rng.permutation(n) for _ in range(ants)], np.uint16)
-    cpu.write(one.ants.tour, tours.reshape(-1))
-    one.climb()
+    cpu.write(colony_.ants.tour, tours.reshape(-1))
+    colony_.climb()
     distances = cpu.download(ground.distances).reshape(n, n).astype(int)
     lists = cpu.download(ground.cities.near).reshape(n, -1).tolist()
-    improved = cpu.download(one.ants.tour).reshape(ants, n).tolist()
+    improved = cpu.download(colony_.ants.tour).reshape(ants, n).tolist()
     before, after = (
         [distances[tour, np.roll(tour, -1)].sum() for tour in map(list, some)] for some in (tours, improved)
     )
     assert all(sorted(tour) == list(range(n)) for tour in improved)
     assert np.mean(after) < 0.3 * np.mean(before)
-    # Only ends of removed edges wait again, so a winning move may be left, as after `climb_queue`.
+    # Only ends of removed edges are queued again, so a winning move may remain, as after `climb_queue`.
     left = [tour for tour in improved if any(winning_moves(distances, lists, tour, range(n)))]
     assert len(left) <= ants // 10
 
 
 def test_few_ants_find_shortest_tours_of_few_cities(cpu):
     shortest = held_karp(tsp.load("uniform:12:seed=3").distances).length
-    assert found(cpu, 12, 30, ants=4)[0] == shortest
+    assert run_colony(cpu, 12, 30, ants=4)[0] == shortest
 
 
 def test_same_tours_on_every_backend_team_size_and_order_of_lanes(backend, cpu, request):
     if backend.is_reference:
         request.getfixturevalue("few_update_lanes")
     n, iterations, ants = (7, 1, 1) if backend.is_reference else (60, 6, 7)
-    expected = found(cpu, n, iterations, ants=ants)
+    expected = run_colony(cpu, n, iterations, ants=ants)
     devices = [backend, PythonBackend(backend.device, reverse=True)] if backend.is_reference else [backend]
     most = backend.capabilities.max_team_size
     for device in devices:
         for lanes in (size for size in ((1, 3) if backend.is_reference else (1, 3, 32)) if size <= most):
-            assert found(device, n, iterations, lanes, ants=ants) == expected, lanes
+            assert run_colony(device, n, iterations, lanes, ants=ants) == expected, lanes
 
 
 def test_same_tours_on_several_ranks(cpu):
-    expected = found(cpu, 60, 4, ants=5)
-    assert on_ranks(3, lambda ranks: found(cpu, 60, 4, ranks=ranks, ants=5)) == [expected] * 3
+    expected = run_colony(cpu, 60, 4, ants=5)
+    assert on_ranks(3, lambda ranks: run_colony(cpu, 60, 4, ranks=ranks, ants=5)) == [expected] * 3
 
 
 @pytest.mark.slow
@@ -90,4 +90,4 @@ def test_simulator_of_cuda_makes_the_same_tours(cpu):
     command = [sys.executable, "-c", IN_SIMULATOR]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=250)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == str([found(cpu, 9, 2, ants=2)] * 2)
+    assert done.stdout.strip() == str([run_colony(cpu, 9, 2, ants=2)] * 2)

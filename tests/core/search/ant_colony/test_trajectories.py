@@ -1,6 +1,6 @@
 """Ants make the same tours on every backend, with every strategy and shape of a launch, and on several ranks.
 
-They are compared with the plain reference, and the local search by neighbour lists with a separate plain model.
+The plain reference has the tours, and a separate plain model the local search by neighbour lists.
 """
 
 import functools
@@ -30,7 +30,7 @@ SEED = 2**63 + 2**33 + 77
 EIL51 = "eil51"
 SMALL = "uniform:13:seed=4"
 LEAST = "uniform:7:seed=4"
-"""For the oracle, which is slow."""
+"""For the slow reference interpreter."""
 
 AS = {"ants": 6}
 MMAS = {"ants": 5, "variant": "mmas", "rho": 0.05, "stagnation": 2, "best_every": 2}
@@ -55,8 +55,6 @@ CASES = {
 
 
 class Reference(Colonies):
-    """The plain colonies, which can climb by neighbour lists too."""
-
     def build(self, colony):
         tours = super().build(colony)
         if self.settings.local_search == "2opt-near":
@@ -66,7 +64,7 @@ class Reference(Colonies):
 
 
 def distances_of(name):
-    """An instance's distances; TSPLIB's eil51 where it is beside the checkout, else 51 cities like it."""
+    """An instance's distances; eil51 of TSPLIB if available, else 51 similar cities."""
     if name != EIL51:
         return tsp.load(name).distances
     beside = ROOT / ".." / "shared" / "data" / "tsplib"
@@ -82,17 +80,15 @@ def expected(name, iterations, changes):
     return (*who, colonies.digest, colonies.curve, colonies.best_tour.tolist())
 
 
-def found(engine, iterations):
-    """The same of the engine."""
+def result_of(engine, iterations):
     outcome = engine.run(Iterations(iterations))
     who = (outcome.length, outcome.colony, outcome.ant, outcome.iteration)
     return (*who, outcome.digest, outcome.curve.tolist(), engine.best_tour().tolist())
 
 
 def same(backend, name, iterations, changes, **how):
-    """Check that the engine finds what the reference finds."""
     engine = AntColony(backend, Solo(), distances_of(name), Settings(**changes), seed=SEED, **how)
-    assert found(engine, iterations) == expected(name, iterations, tuple(changes.items()))
+    assert result_of(engine, iterations) == expected(name, iterations, tuple(changes.items()))
 
 
 def oracle(reverse=False):
@@ -117,7 +113,6 @@ def test_same_tours_on_every_backend(backend, case, request):
 
 @pytest.mark.parametrize("case", ["mmas candidates", "islands", "published exponents"])
 def test_a_run_repeats_itself(cpu, case):
-    """Whatever ran before, and however long."""
     changes, strategy, how = CASES[case]
     how = {"strategy": strategy, "mapping": how.get("mapping", "native")}
     engine = AntColony(cpu, Solo(), distances_of(SMALL), Settings(**changes), seed=SEED, **how)
@@ -125,12 +120,12 @@ def test_a_run_repeats_itself(cpu, case):
     pairs = tuple(changes.items())
     reports = []
     for iterations in (2, 5, 2, 1):
-        assert found(engine, iterations) == expected(SMALL, iterations, pairs)
+        assert result_of(engine, iterations) == expected(SMALL, iterations, pairs)
         reports.clear()
         outcome = engine.run(Iterations(iterations), callback=reports.append)
         assert (reports[-1].done, reports[-1].cost) == (iterations, outcome.length)
     assert all(seconds >= 0 for seconds in engine.phase_seconds(2).values())
-    assert found(engine, 2) == expected(SMALL, 2, pairs)
+    assert result_of(engine, 2) == expected(SMALL, 2, pairs)
 
 
 # --- sizes ---
@@ -162,8 +157,8 @@ def test_lanes_do_not_race(few_update_lanes, team, name, candidates):
     same(oracle(reverse=True), name, 2, changes, team=team)
 
 
-def made(backend, n, team, *, rows=None, candidates=0, ants=2, teams=2, first=5):
-    """Tours of the kernel in a given shape, and those of the reference, from the same random weights."""
+def make_tours(backend, n, team, *, rows=None, candidates=0, ants=2, teams=2, first=5):
+    """Tours of the kernel in this shape, and of the reference, from the same random weights."""
     rng = np.random.default_rng(n)
     table = rng.integers(1, (2**32 - n) // n, (n, n))
     rare = rng.random((n, n)) < 0.3  # weights of 1 next to large ones
@@ -191,7 +186,7 @@ def made(backend, n, team, *, rows=None, candidates=0, ants=2, teams=2, first=5)
 
 
 def colony_at(iteration, number):
-    """A colony of which only what decides the draws means anything."""
+    """A colony of which only fields for random draws are set."""
     state = np.zeros(STATES, np.uint32)
     state[ants_kernels.ITERATION] = iteration
     unused = {"best": np.uint16, "least": np.uint64, "curve": np.uint32, "digest": np.uint64, "ticket": np.uint32}
@@ -205,7 +200,7 @@ def colony_at(iteration, number):
 )
 def test_the_blocks_of_a_row_do_not_matter(cpu, rows, candidates):
     for n in (31, 32, 33, 64, 65, 255, 257, 1023, 1024, 1025, 1057):
-        tours, right = made(cpu, n, (1, 1), rows=rows, candidates=candidates, ants=5)
+        tours, right = make_tours(cpu, n, (1, 1), rows=rows, candidates=candidates, ants=5)
         assert tours == right, n
 
 
@@ -215,7 +210,7 @@ QUICK = [(4, 1), (16, 2), (8, 8), (64, 1)]
 
 
 def of_teams(teams, candidates):
-    """Rows of a table, of which those with the quickest teams are left to `make test`."""
+    """Rows of a table; `make test` runs those with the quickest teams."""
     return [
         pytest.param(team, candidates, marks=() if team in QUICK else pytest.mark.slow, id=f"{team}-{candidates}")
         for team in teams
@@ -224,9 +219,9 @@ def of_teams(teams, candidates):
 
 @pytest.mark.parametrize(("team", "candidates"), [*of_teams(ALONE, 0), *of_teams(LISTED, 7)])
 def test_every_team_chooses_as_the_reference(team, candidates):
-    """Two rows of a column in a small team; in a large one two lanes to a column, and up to two rows to each."""
+    """Two rows of a column in a small team; two lanes a column in a large one, each with up to two rows."""
     large = {"ants": team[1], "teams": 1} if team[0] > 32 else {}
-    tours, right = made(oracle(), 70 if large else 33, team, candidates=candidates, **large)
+    tours, right = make_tours(oracle(), 70 if large else 33, team, candidates=candidates, **large)
     assert tours == right
 
 
@@ -235,8 +230,8 @@ def test_every_team_chooses_as_the_reference(team, candidates):
     ("team", "candidates", "rows"), [((4, 1), 0, None), ((64, 2), 0, 4), ((128, 4), 12, None)], ids=str
 )
 def test_every_team_chooses_as_the_reference_in_long_rows(team, candidates, rows):
-    """Rows of several blocks and of several words, and lanes that have a piece of a column."""
-    tours, right = made(oracle(), 300, team, rows=rows, candidates=candidates, ants=team[1], teams=1)
+    """Rows of several blocks and several words, and lanes with a part of a column."""
+    tours, right = make_tours(oracle(), 300, team, rows=rows, candidates=candidates, ants=team[1], teams=1)
     assert tours == right
 
 
@@ -260,7 +255,6 @@ TINY = ("tiny", "a tiny best")
 
 
 def created(kind):
-    """A backend by its name, or the one with a GPU's launch shapes."""
     if kind == "wide":
         from tests.conftest import wide
 
@@ -275,7 +269,7 @@ from cluster import default_communicator
 from cluster.mpi.proxies import Rehearsal
 from core.search.ant_colony import AntColony, Settings, colony, launch_shape
 from core.search.stop import Iterations
-from tests.core.search.ant_colony.test_trajectories import SEED, SHARED, created, distances_of, found
+from tests.core.search.ant_colony.test_trajectories import SEED, SHARED, created, distances_of, result_of
 kinds, *titles = sys.argv[1:]
 kinds = kinds.split(",")
 ranks = default_communicator()
@@ -290,7 +284,7 @@ for title in titles:
     engine = AntColony(*given, strategy=strategy, seed=SEED)
     engine.warm_up()
     engine.run(Iterations(1), ranks=ranks)
-    all_found = ranks.gather(found(engine, iterations))
+    all_found = ranks.gather(result_of(engine, iterations))
     histories = ranks.gather(engine.run(Iterations(iterations), history=True).history)
     if ranks.rank == 0:
         assert all(one == all_found[0] for one in all_found), all_found
@@ -315,7 +309,7 @@ backend.close()
     ids=lambda value: "" if isinstance(value, tuple) else str(value),
 )
 def test_ranks_make_the_same_tours(kinds, ranks, titles, environment, mpirun, tmp_path):
-    """Ranks of all kinds of devices rehearse alone and then run. Wide ones have weights of their own, others share them."""
+    """Ranks of all kinds of devices rehearse alone and then run. Wide ones have separate weights, others share them."""
     if kinds == "cuda":
         pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
         environment["NUMBA_ENABLE_CUDASIM"] = "1"
@@ -348,7 +342,7 @@ IN_SIMULATOR = """
 import backends
 from cluster import Solo
 from core.search.ant_colony import AntColony, Settings, colony, published, launch_shape
-from tests.core.search.ant_colony.test_trajectories import LEAST, SEED, SIMULATED, distances_of, found
+from tests.core.search.ant_colony.test_trajectories import LEAST, SEED, SIMULATED, distances_of, result_of
 colony.UPDATE_LANES = launch_shape.UPDATE_LANES = 3  # every lane is a thread
 published.UPDATE_LANES = 20
 backend = backends.create("cuda")
@@ -356,7 +350,7 @@ assert backend.device.driver == "simulated"
 for changes, how in SIMULATED:
     engine = AntColony(backend, Solo(), distances_of(LEAST), Settings(**changes), seed=SEED, **how)
     engine.colonies[0].climbing_lanes, engine.colonies[0].lanes = 5, 3
-    print(found(engine, 2))
+    print(result_of(engine, 2))
 """
 
 

@@ -1,8 +1,8 @@
-"""Program of a rank: Held and Karp's recursion over ranks; the first rank prints as JSON its tours and its refusal.
+"""Program of a rank: Held and Karp's recursion over ranks; the first rank prints its tours and its refusal as JSON.
 
-mpirun -n 3 python tests/core/search/dp/over_mpi.py BACKENDS HOSTS
+    mpirun -n 3 python tests/core/search/dp/over_mpi.py BACKENDS HOSTS
 
-The backends, separated by commas, are assigned to ranks in turn; HOSTS is the number of hosts that ranks claim.
+Ranks use the backends, separated by commas, in turn, and claim to be on HOSTS hosts.
 """
 
 import json
@@ -24,15 +24,15 @@ def tours(backend, ranks):
     for n, most, directed in TOURS:
         search = HeldKarp(backend, Rehearsal(ranks), random_distances(n, 6, most, directed))
         search.warm_up()
-        told = []
-        first, second = search.run(ranks=ranks), search.run(callback=told.append, ranks=ranks)
-        assert ranks.rank or told[-1].done == told[-1].total
+        notes = []
+        first, second = search.run(ranks=ranks), search.run(callback=notes.append, ranks=ranks)
+        assert ranks.rank or notes[-1].done == notes[-1].total
         assert first.tour.tolist() == second.tour.tolist() == ranks.bcast(first.tour.tolist())
         yield [first.length, *first.tour.tolist()]
 
 
 def refusals(backend, ranks):
-    """Return every rank's error if rank 1 has one byte too little."""
+    """Errors of all ranks if rank 1 has one byte too little."""
     search = HeldKarp(backend, ranks, random_distances(13, 6, 9, False), room=bytes_needed(13, 2, False))
     search.halves.room -= ranks.rank == 1
     try:
@@ -47,9 +47,9 @@ def main(names, hosts):
     ranks.host = lambda: f"host {ranks.rank % int(hosts)}"
     names = names.split(",")
     backend = backends.create(names[ranks.rank % len(names)])
-    found = [list(tours(backend, ranks)), refusals(backend, ranks)]
+    outcomes = [list(tours(backend, ranks)), refusals(backend, ranks)]
     if ranks.rank == 0:
-        print(json.dumps(found))
+        print(json.dumps(outcomes))
     backend.close()
 
 

@@ -17,16 +17,15 @@ def letters(text):
 
 
 def drawn(seed, *lengths, letters=4):
-    """Random strings, each of which has all the letters; a new number of letters is a new program."""
+    """Random strings that have all letters; another number of letters needs another program."""
     rng = np.random.default_rng(seed)
-    made = [rng.integers(0, letters, length, np.uint8) for length in lengths]
-    for string in made:
+    strings = [rng.integers(0, letters, length, np.uint8) for length in lengths]
+    for string in strings:
         string[rng.permutation(len(string))[:letters]] = np.arange(letters)[: len(string)]
-    return [string.tobytes() for string in made]
+    return [string.tobytes() for string in strings]
 
 
 def common_table(a, b):
-    """The table of common lengths of two strings."""
     a, b = letters(a), letters(b)
     table = np.zeros((len(a) + 1, len(b) + 1), np.int64)
     for i, letter in enumerate(a.tolist()):
@@ -59,7 +58,7 @@ def knapsack(items, capacity):
 
 
 def packed_table(instance):
-    """The table of best values, an item after the other in the order of weights; and that order."""
+    """The table of best values, item by item in the order of weights; and that order."""
     order = sorted(range(instance.n), key=lambda item: (int(instance.weights[item]), item))
     table = np.zeros((instance.n + 1, instance.capacity + 1), np.uint64)
     for row, item in enumerate(order):
@@ -72,7 +71,7 @@ def packed_table(instance):
 
 
 def best_selection(instance):
-    """Value and selection of the table: an item is taken only if that is strictly better."""
+    """Value and selection of the table. An item is taken only for a strictly better value."""
     table, order = packed_table(instance)
     left, chosen = instance.capacity, set()
     for k in reversed(range(len(order))):
@@ -82,8 +81,7 @@ def best_selection(instance):
     return int(table[-1, -1]), chosen
 
 
-def taken(found):
-    """The numbers of the items that a search chose."""
+def chosen_items(found):
     return set(np.flatnonzero(found.chosen).tolist())
 
 
@@ -99,25 +97,24 @@ def random_distances(n, seed, most, directed):
 
 @cache
 def tours_of(n):
-    """All tours from city 0: a row of cities each."""
     return np.array([(0, *rest) for rest in itertools.permutations(range(1, n))])
 
 
 def by_permutations(distances):
-    """Length of a shortest tour, by the plainest search there is."""
+    """Length of a shortest tour, by enumeration."""
     tours = tours_of(len(distances))
     return int(distances[tours, np.roll(tours, -1, axis=1)].sum(axis=1).min())
 
 
 def path_lengths(distances):
-    """Shortest paths from city 0 through each set of others to each of its members, over Python's own sets."""
+    """Shortest paths from city 0 through each set of cities to each of its members, over Python's sets."""
     table, others = distances.tolist(), range(1, len(distances))
-    found = {(frozenset([i]), i): table[0][i] for i in others}
+    shortest_paths = {(frozenset([i]), i): table[0][i] for i in others}
     for size in range(2, len(table)):
         for chosen in map(frozenset, itertools.combinations(others, size)):
             for i in chosen:
-                found[chosen, i] = min(found[chosen - {i}, j] + table[j][i] for j in chosen - {i})
-    return found
+                shortest_paths[chosen, i] = min(shortest_paths[chosen - {i}, j] + table[j][i] for j in chosen - {i})
+    return shortest_paths
 
 
 def by_sets(distances):

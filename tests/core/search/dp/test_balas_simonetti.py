@@ -1,4 +1,4 @@
-"""Restricted dynamic programming finds the best tour of its neighbourhood: against all permutations that the rule allows."""
+"""Restricted dynamic programming finds the best of all tours that its rule allows."""
 
 import itertools
 from dataclasses import replace
@@ -36,23 +36,21 @@ def allowed(n, k):
 
 
 def lengths_of(distances, tours):
-    """Lengths of closed tours, one a row; a lone city's tour is 0 long."""
+    """Lengths of closed tours, one a row; 0 for a single city."""
     lengths = distances[tours, np.roll(tours, -1, axis=1)].sum(axis=1)
     return lengths if tours.shape[1] > 1 else 0 * lengths
 
 
-def found(distances, k, start, backend=CPU, **options):
-    """Return the result of the search after checking its tour."""
-    one = BalasSimonettiSearch(backend, Solo(), distances, RestrictedSettings(k, **options), start).run()
-    assert one.tour.dtype == np.uint16
-    assert one.tour[0] == 0
-    assert sorted(one.tour) == list(range(len(distances)))
-    assert lengths_of(distances, one.tour[None].astype(int))[0] == one.length <= one.start_length
-    return one
+def run_search(distances, k, start, backend=CPU, **options):
+    result = BalasSimonettiSearch(backend, Solo(), distances, RestrictedSettings(k, **options), start).run()
+    assert result.tour.dtype == np.uint16
+    assert result.tour[0] == 0
+    assert sorted(result.tour) == list(range(len(distances)))
+    assert lengths_of(distances, result.tour[None].astype(int))[0] == result.length <= result.start_length
+    return result
 
 
 def case(seed, n, high, symmetric=False):
-    """Distances below `high`, and a start tour."""
     rng = np.random.default_rng([seed, n, high])
     distances = rng.integers(0, high, (n, n))
     return distances + distances.T if symmetric else distances, rng.permutation(n)
@@ -70,11 +68,11 @@ def case(seed, n, high, symmetric=False):
 def test_the_shortest_of_all_tours_that_the_rule_allows(n, k, high, symmetric, tiling, seed):
     distances, start = case(seed, n, high, symmetric)
     tours = start[allowed(n, k)]
-    one = found(distances, k, start, tiling=tiling)
-    assert one.length == lengths_of(distances, tours).min()
-    assert one.start_length == lengths_of(distances, start[None])[0]
+    result = run_search(distances, k, start, tiling=tiling)
+    assert result.length == lengths_of(distances, tours).min()
+    assert result.start_length == lengths_of(distances, start[None])[0]
     from_0 = {tuple(np.roll(tour, -int(tour.argmin()))) for tour in tours}
-    assert tuple(one.tour) in from_0
+    assert tuple(result.tour) in from_0
 
 
 @pytest.mark.parametrize("k", range(2, 12))
@@ -87,8 +85,8 @@ def test_a_layer_has_the_papers_number_of_states(k):
 @pytest.mark.parametrize(("n", "k", "high", "tiling"), [(6, 3, 3, "none"), (9, 4, 1000, "auto"), (12, 2, 50, "auto")])
 def test_the_same_tour_on_every_backend(backend, n, k, high, tiling):
     distances, start = case(5, n, high)
-    expected = found(distances, k, start, rotations=2)
-    one = found(distances, k, start, backend, rotations=2, tiling=tiling)
+    expected = run_search(distances, k, start, rotations=2)
+    one = run_search(distances, k, start, backend, rotations=2, tiling=tiling)
     assert one.tour.tolist() == expected.tour.tolist()
     assert replace(one, tour=None) == replace(expected, tour=None)
 
@@ -96,9 +94,9 @@ def test_the_same_tour_on_every_backend(backend, n, k, high, tiling):
 @pytest.mark.parametrize(("lanes", "tiling"), [(7, "auto"), (4, "none"), (32, "auto")])
 def test_lanes_in_either_order_find_the_same(in_order, lanes, tiling):
     distances, start = case(7, 9, 4)
-    expected = found(distances, 4, start, rotations=3)
+    expected = run_search(distances, 4, start, rotations=3)
     in_order.capabilities = in_order.capabilities._replace(max_team_size=lanes)
-    one = found(distances, 4, start, in_order, rotations=3, tiling=tiling)
+    one = run_search(distances, 4, start, in_order, rotations=3, tiling=tiling)
     assert one.tour.tolist() == expected.tour.tolist()
     assert replace(one, tour=None) == replace(expected, tour=None)
 
@@ -107,15 +105,15 @@ def test_a_rotation_whose_team_needs_too_many_registers_has_a_smaller_team():
     distances, start = case(7, 9, 4)
     oracle = PythonBackend(PythonBackend.devices()[0])
     oracle.most_lanes = lambda program: 8 if program.kernel.name == "layers_in_teams" else 1024
-    assert found(distances, 4, start, oracle).tour.tolist() == found(distances, 4, start).tour.tolist()
+    assert run_search(distances, 4, start, oracle).tour.tolist() == run_search(distances, 4, start).tour.tolist()
 
 
 @pytest.mark.parametrize("tiling", ["auto", "none"])
 def test_choices_of_a_few_layers_at_a_time_give_the_same_tour(tiling):
     distances, start = case(9, 100, 1000)
-    expected = found(distances, 5, start)
+    expected = run_search(distances, 5, start)
     for room in (1, 7 * 48, 50 * 48):
-        one = found(distances, 5, start, tiling=tiling, room=room)
+        one = run_search(distances, 5, start, tiling=tiling, room=room)
         assert one.tour.tolist() == expected.tour.tolist()
 
 
@@ -134,34 +132,36 @@ def test_many_layers_follow_the_recurrence_in_plain_python():
                     longer[key] = min(longer.get(key, 1 << 60), length + int(table[last, city]))
         ways = longer
         assert len(ways) <= states_of(k)
-    assert found(distances, k, start).length == min(length + int(table[last, 0]) for (_, last), length in ways.items())
+    assert run_search(distances, k, start).length == min(
+        length + int(table[last, 0]) for (_, last), length in ways.items()
+    )
 
 
 def test_of_the_rotations_the_best_and_of_equals_the_first():
     n, k = 30, 4
     distances, start = case(13, n, 40)
-    alone = [found(distances, k, np.roll(start, -turn)) for turn in range(n)]
+    alone = [run_search(distances, k, np.roll(start, -turn)) for turn in range(n)]
     best = min(range(n), key=lambda turn: alone[turn].length)
-    one = found(distances, k, start, rotations=n)
-    assert one.length < alone[0].length
-    assert one.tour.tolist() == alone[best].tour.tolist()
-    assert one.cells == n * alone[0].cells
+    rotated = run_search(distances, k, start, rotations=n)
+    assert rotated.length < alone[0].length
+    assert rotated.tour.tolist() == alone[best].tour.tolist()
+    assert rotated.cells == n * alone[0].cells
 
 
 @pytest.mark.parametrize("rotations", [1, 4])
 def test_improving_ends_where_no_pass_finds_a_shorter_tour(rotations, monkeypatch):
     monkeypatch.setattr("core.search.progress.PROGRESS_INTERVAL_S", 0)
     distances, start = case(15, 40, 1000)
-    once = found(distances, 5, start, rotations=rotations)
-    told = []
+    once = run_search(distances, 5, start, rotations=rotations)
+    reported = []
     search = BalasSimonettiSearch(CPU, Solo(), distances, RestrictedSettings(5, True, rotations), start)
-    one = search.run(callback=lambda progress: told.append((progress.done, progress.cost)))
-    assert one.length < once.length
-    assert told[0] == (1, once.length)
-    assert told[-1] == (one.passes, one.length)
-    assert [length for _, length in told] == sorted((length for _, length in told), reverse=True)
-    assert told[-3][1] == one.length != told[-4][1]
-    assert search.run().tour.tolist() == one.tour.tolist()
+    improved = search.run(callback=lambda progress: reported.append((progress.done, progress.cost)))
+    assert improved.length < once.length
+    assert reported[0] == (1, once.length)
+    assert reported[-1] == (improved.passes, improved.length)
+    assert [length for _, length in reported] == sorted((length for _, length in reported), reverse=True)
+    assert reported[-3][1] == improved.length != reported[-4][1]
+    assert search.run().tour.tolist() == improved.tour.tolist()
 
 
 def test_the_start_tour_is_greedy_and_2opt_on_the_host_and_on_the_device(monkeypatch):
@@ -175,12 +175,12 @@ def test_the_start_tour_is_greedy_and_2opt_on_the_host_and_on_the_device(monkeyp
             device = start_tour(CPU, distances)
         device = np.roll(device, -int(device.argmin()))
         assert expected.tolist() in (device.tolist(), [0, *device[:0:-1].tolist()])
-        assert found(distances, 6, None).start_length == lengths_of(distances, expected[None])[0]
+        assert run_search(distances, 6, None).start_length == lengths_of(distances, expected[None])[0]
 
 
 def test_asymmetric_distances_start_from_nearest_neighbours():
     distances, _ = case(19, 20, 1000)
-    one = found(distances, 6, None)
+    one = run_search(distances, 6, None)
     assert one.start_length == lengths_of(distances, nearest_neighbour_tour(distances)[None])[0] > one.length
 
 
@@ -189,7 +189,7 @@ def test_a_few_cities_and_any_diagonal():
         distances, start = case(21, n, 100)
         np.fill_diagonal(distances, -5)
         expected = held_karp(distances).length
-        assert found(distances, 9, start).length == found(distances, 9, None).length == expected
+        assert run_search(distances, 9, start).length == run_search(distances, 9, None).length == expected
 
 
 def test_what_cannot_be_solved_is_refused_in_one_line():
@@ -206,6 +206,6 @@ def test_what_cannot_be_solved_is_refused_in_one_line():
         (2 * far, 3, {}, "tours of 5 cities do not fit 31 bits"),
     ):
         with pytest.raises(UserError, match=message) as refusal:
-            given = {name: value for name, value in options.items() if name != "start"}
-            BalasSimonettiSearch(CPU, Solo(), distances, RestrictedSettings(k, **given), options.get("start"))
+            settings = {name: value for name, value in options.items() if name != "start"}
+            BalasSimonettiSearch(CPU, Solo(), distances, RestrictedSettings(k, **settings), options.get("start"))
         assert "\n" not in str(refusal.value)

@@ -31,6 +31,7 @@ from tests.core.search.dp.tables import (
     BIG,
     best_selection,
     by_permutations,
+    chosen_items,
     common_pairs,
     common_table,
     drawn,
@@ -39,13 +40,11 @@ from tests.core.search.dp.tables import (
     packed_table,
     path_lengths,
     random_distances,
-    taken,
 )
 
 
 @pytest.fixture(params=[(1, False), (4, False), (4, True), pytest.param((128, False), marks=pytest.mark.slow)], ids=str)
 def oracle(request):
-    """Plain Python, and lanes of a team, which run in either order."""
     lanes, reverse = request.param
     return PythonBackend(PythonBackend.devices()[0], reverse=reverse), lanes
 
@@ -71,43 +70,42 @@ def knapsack_by_diagonals(backend, ranks, instance, team_size=None):
 
 
 def every_cell(backend, problem, lanes):
-    """Return the result of a run with its cells on the host."""
     shape = None if lanes is None else (lanes,)
     return WaveEngine(backend, Solo(), problem, "published", shape=shape).run()
 
 
-def check_common_cells(backend, n, m, lanes=None, made=LcsDiagonals, data_memory="readonly"):
+def check_common_cells(backend, n, m, lanes=None, make=LcsDiagonals, data_memory="readonly"):
     a, b = strings(n, n, m)
-    problem = made(a, b)
+    problem = make(a, b)
     problem.data_memory = data_memory
-    found = every_cell(backend, problem, lanes)
+    result = every_cell(backend, problem, lanes)
     table = common_table(a, b)
     for i, j in itertools.product(range(n), range(m)):
-        assert found.cells.at(i + j, j if m <= n else i) == table[i + 1, j + 1], (i, j)
-    assert found.last.tolist() == [table[-1, -1]]
-    assert found.streamed_bytes == 4 * n * m
+        assert result.cells.at(i + j, j if m <= n else i) == table[i + 1, j + 1], (i, j)
+    assert result.last.tolist() == [table[-1, -1]]
+    assert result.streamed_bytes == 4 * n * m
 
 
 def check_packed_cells(backend, instance, value_type, lanes=None):
-    found = every_cell(backend, KnapsackDiagonals(instance), lanes)
+    result = every_cell(backend, KnapsackDiagonals(instance), lanes)
     table, _ = packed_table(instance)
     for k, capacity in itertools.product(range(instance.n), range(instance.capacity + 1)):
-        assert found.cells.at(k + capacity, k) == table[k + 1, capacity], (k, capacity)
-    assert found.last.tolist() == [table[-1, -1]]
-    assert found.streamed_bytes == value_type.bits // 8 * instance.n * (instance.capacity + 1)
+        assert result.cells.at(k + capacity, k) == table[k + 1, capacity], (k, capacity)
+    assert result.last.tolist() == [table[-1, -1]]
+    assert result.streamed_bytes == value_type.bits // 8 * instance.n * (instance.capacity + 1)
 
 
 def check_path_cells(backend, n, lanes=None):
     distances = random_distances(n, 0, 30, True)
     way = HeldKarpByWaves(backend, Solo(), distances, "published", team_size=lanes)
-    found = way.find(TableRun(True, None, Solo()))
+    result = way.find(TableRun(True, None, Solo()))
     expected = path_lengths(distances)
     for size in range(1, n):
         layer = way.engine.mapping.cells.wave(size - 1).reshape(-1, size)
         for rank, row in enumerate(layer.tolist()):
             cities = [element + 1 for element in subset_of_rank(rank, size)]
             assert row == [expected[frozenset(cities), i] for i in cities]
-    assert found.streamed_bytes == 4 * (n - 1) * 2 ** (n - 2)
+    assert result.streamed_bytes == 4 * (n - 1) * 2 ** (n - 2)
 
 
 def test_every_cell_is_that_of_numpy_wherever_lanes_stand(oracle):
@@ -136,7 +134,7 @@ def test_padding_of_packed_strings_is_equal_to_no_letter(cpu):
 
 
 def lanes_of(backend):
-    """Return the lanes of a team: few in the reference interpreter, else None for the default."""
+    """Few lanes in the reference interpreter, else None for the default."""
     return 4 if backend.device.driver == "simulated" or backend.name == "python" else None
 
 
@@ -155,29 +153,29 @@ def test_every_cell_is_that_of_numpy_on_every_backend(backend):
 
 
 def same_common(backend, a, b):
-    """The same pairs as by the suite's kernels, twice, and as by the plain table; and the length alone."""
-    made = lcs_by_diagonals(backend, Solo(), a, b, team_size=lanes_of(backend))
+    """The same pairs as the suite's kernels and the plain table, twice; and the length alone."""
+    search = lcs_by_diagonals(backend, Solo(), a, b, team_size=lanes_of(backend))
     own = LongestCommonSubsequence(backend, Solo(), a, b).run()
     for _ in range(2):
-        found = made.run()
-        assert (found.length, found.pairs.tolist(), found.cells) == (own.length, own.pairs.tolist(), own.cells)
-        assert found.pairs.shape == own.pairs.shape and found.pairs.dtype == own.pairs.dtype
-    alone = made.run(trace=False)
+        result = search.run()
+        assert (result.length, result.pairs.tolist(), result.cells) == (own.length, own.pairs.tolist(), own.cells)
+        assert result.pairs.shape == own.pairs.shape and result.pairs.dtype == own.pairs.dtype
+    alone = search.run(trace=False)
     assert (alone.length, alone.pairs, alone.streamed_bytes) == (own.length, None, 0)
-    assert pairs_of(found) == common_pairs(a, b)
-    assert found.streamed_bytes == 4 * len(a) * len(b)
+    assert pairs_of(result) == common_pairs(a, b)
+    assert result.streamed_bytes == 4 * len(a) * len(b)
 
 
 def same_selection(backend, instance):
-    made = knapsack_by_diagonals(backend, Solo(), instance, team_size=lanes_of(backend))
-    made.warm_up()
+    search = knapsack_by_diagonals(backend, Solo(), instance, team_size=lanes_of(backend))
+    search.warm_up()
     own = KnapsackSearch(backend, Solo(), instance, team_size=1).run()
     for _ in range(2):
-        found = made.run()
-        assert replace(found, streamed_bytes=0, chosen=0) == replace(own, streamed_bytes=0, chosen=0)
-        assert np.array_equal(found.chosen, own.chosen)
-    assert made.run(trace=False).value == own.value
-    assert (found.value, taken(found)) == best_selection(instance)
+        result = search.run()
+        assert replace(result, streamed_bytes=0, chosen=0) == replace(own, streamed_bytes=0, chosen=0)
+        assert np.array_equal(result.chosen, own.chosen)
+    assert search.run(trace=False).value == own.value
+    assert (result.value, chosen_items(result)) == best_selection(instance)
 
 
 def test_the_same_subsequence_on_every_backend(device):
@@ -201,15 +199,15 @@ def test_the_same_tour_as_the_engine_s_on_every_backend(device):
     cases = ((4, True, 2**28), (5, False, 2), (7, True, 9), (8, False, 3))
     for n, directed, most in cases[: 1 if device.name == "python" else 4]:
         distances = random_distances(n, 0, most, directed)
-        made = HeldKarp(device, Solo(), distances, tiling="published")
-        made.warm_up()
-        found = made.run()
+        search = HeldKarp(device, Solo(), distances, tiling="published")
+        search.warm_up()
+        result = search.run()
         engine, own = (HeldKarp(device, Solo(), distances, tiling=tiling).run() for tiling in ("none", "auto"))
-        assert (found.length, found.digest) == (own.length, own.digest) == (engine.length, engine.digest)
-        assert found.tour.tolist() == engine.tour.tolist()
-        assert tour_length(distances, found.tour) == found.length
-        assert (found.streamed_bytes, own.streamed_bytes) == (4 * (n - 1) * 2 ** (n - 2), 0)
-        untraced = made.run(trace=False)
+        assert (result.length, result.digest) == (own.length, own.digest) == (engine.length, engine.digest)
+        assert result.tour.tolist() == engine.tour.tolist()
+        assert tour_length(distances, result.tour) == result.length
+        assert (result.streamed_bytes, own.streamed_bytes) == (4 * (n - 1) * 2 ** (n - 2), 0)
+        untraced = search.run(trace=False)
         assert (untraced.length, untraced.tour, untraced.streamed_bytes) == (own.length, None, 0)
 
 
@@ -233,16 +231,16 @@ def test_of_many_equal_selections_the_same_is_found(cpu, items, capacity):
 def test_the_smallest_problems_are_solved_wherever_lanes_stand(cpu, oracle):
     backend, lanes = oracle
     for a, b in itertools.product(map(letters, [b"", b"a", b"\xff", b"ab"]), repeat=2):
-        for made in (lcs_by_diagonals(backend, Solo(), a, b, team_size=lanes), lcs_by_diagonals(cpu, Solo(), a, b)):
-            assert pairs_of(made.run()) == common_pairs(a, b)
+        for search in (lcs_by_diagonals(backend, Solo(), a, b, team_size=lanes), lcs_by_diagonals(cpu, Solo(), a, b)):
+            assert pairs_of(search.run()) == common_pairs(a, b)
     for items in ([(0, 0)], [(1, 5)], [(2, 5)], [(0, 3), (1, 1)], [(1, 1), (1, 2), (0, 0)]):
         for capacity in (0, 1):
             instance = knapsack(items, capacity)
-            made = knapsack_by_diagonals(backend, Solo(), instance, team_size=lanes)
-            made.warm_up()
-            found = made.run()
-            assert (found.value, taken(found)) == best_selection(instance)
-            assert found.streamed_bytes == 4 * instance.n * (capacity + 1)
+            search = knapsack_by_diagonals(backend, Solo(), instance, team_size=lanes)
+            search.warm_up()
+            result = search.run()
+            assert (result.value, chosen_items(result)) == best_selection(instance)
+            assert result.streamed_bytes == 4 * instance.n * (capacity + 1)
 
 
 @pytest.mark.parametrize("directed", [True, False])
@@ -252,9 +250,9 @@ def test_tours_of_few_cities(in_order, n, directed):
     search = HeldKarp(in_order, Solo(), distances, tiling="published")
     search.make_room()
     search.warm_up()
-    found = search.run()
-    assert found.length == by_permutations(distances) == tour_length(distances, found.tour)
-    assert found.streamed_bytes == (4 * (n - 1) * 2 ** (n - 2) if n > 3 else 0)
+    outcome = search.run()
+    assert outcome.length == by_permutations(distances) == tour_length(distances, outcome.tour)
+    assert outcome.streamed_bytes == (4 * (n - 1) * 2 ** (n - 2) if n > 3 else 0)
 
 
 # --- copies that take their time ---
@@ -262,9 +260,9 @@ def test_tours_of_few_cities(in_order, n, directed):
 
 @pytest.fixture
 def late(monkeypatch):
-    """Return a core that copies to the host only when the copy is waited for."""
-    made = CpuBackend(CpuBackend.devices()[0])
-    at_once, waiting = made.stream_out, []
+    """A core that copies to the host only on a wait for the copy."""
+    core = CpuBackend(CpuBackend.devices()[0])
+    at_once, waiting = core.stream_out, []
 
     def stream_out(buffer, start, count, host):
         waiting.append(host)
@@ -275,10 +273,10 @@ def late(monkeypatch):
 
         return wait
 
-    monkeypatch.setattr(made, "stream_out", stream_out)
-    monkeypatch.setattr(made, "read", lambda buffer, start, count: made.download(buffer)[start : start + count].copy())
-    made.waiting = waiting
-    return made
+    monkeypatch.setattr(core, "stream_out", stream_out)
+    monkeypatch.setattr(core, "read", lambda buffer, start, count: core.download(buffer)[start : start + count].copy())
+    core.waiting = waiting
+    return core
 
 
 @pytest.mark.parametrize("most", [0, 1, recurrences.MOST_IN_FLIGHT])
@@ -294,7 +292,6 @@ def test_a_wave_is_on_the_host_before_another_takes_its_place(late, monkeypatch,
 
 
 def by_diagonals(backend, **options):
-    """Return a search with cells of 19,200 bytes."""
     return lcs_by_diagonals(backend, Solo(), *strings(4, 60, 80), **options)
 
 
@@ -308,8 +305,8 @@ def test_a_full_disk_and_a_full_memory_are_noticed_before_anything_is_computed(c
 
     monkeypatch.setattr(os, "posix_fallocate", full)
     monkeypatch.setattr(cpu, "launch", no_launches)
-    told = rf"--spill {tmp_path}: 19200 bytes of cells do not fit: No space left on device \(\d+ bytes are there\)"
-    with pytest.raises(UserError, match=told):
+    message = rf"--spill {tmp_path}: 19200 bytes of cells do not fit: No space left on device \(\d+ bytes are there\)"
+    with pytest.raises(UserError, match=message):
         by_diagonals(cpu, folder=str(tmp_path)).make_room()
     assert os.listdir(tmp_path) == []
     monkeypatch.setattr(decisions, "available_bytes", lambda: 19_199)
@@ -352,8 +349,8 @@ def test_what_the_device_or_31_bits_cannot_hold_is_refused_in_one_line(cpu, monk
     with pytest.raises(UserError, match="tiling 'own'; choose one of auto, none, published"):
         HeldKarp(cpu, Solo(), random_distances(5, 0, 30, True), tiling="own")
     monkeypatch.setattr(cpu, "device", cpu.device._replace(memory_bytes=5000))
-    told = r"--mapping published: \d+ waves of 60 cells need \d+ bytes of the device, and 5000 are there"
-    with pytest.raises(UserError, match=told):
+    message = r"--mapping published: \d+ waves of 60 cells need \d+ bytes of the device, and 5000 are there"
+    with pytest.raises(UserError, match=message):
         by_diagonals(cpu)
 
 
@@ -364,13 +361,13 @@ def test_progress_counts_up_to_all_of_the_work(cpu, monkeypatch):
     monkeypatch.setattr("core.search.progress.PROGRESS_INTERVAL_S", 0)
 
     def told_by(search):
-        told = []
-        search.run(callback=lambda progress: told.append((progress.done, progress.total)))
-        assert told == sorted(told)
-        return told
+        reported = []
+        search.run(callback=lambda progress: reported.append((progress.done, progress.total)))
+        assert reported == sorted(reported)
+        return reported
 
-    told = told_by(lcs_by_diagonals(cpu, Solo(), *strings(8, 900, 110)))
-    assert told[-2:] == [(1000, 1009), (1009, 1009)] and {of for _, of in told} == {1009}
+    reported = told_by(lcs_by_diagonals(cpu, Solo(), *strings(8, 900, 110)))
+    assert reported[-2:] == [(1000, 1009), (1009, 1009)] and {of for _, of in reported} == {1009}
     assert told_by(knapsack_by_diagonals(cpu, Solo(), generate("paper", 30, 500, seed=1)))[-1] == (530, 530)
-    told = told_by(HeldKarp(cpu, Solo(), random_distances(8, 0, 30, True), tiling="published"))
-    assert told == [*((k, 7) for k in range(1, 8)), (7, 7)]  # the end once more, with the length
+    reported = told_by(HeldKarp(cpu, Solo(), random_distances(8, 0, 30, True), tiling="published"))
+    assert reported == [*((k, 7) for k in range(1, 8)), (7, 7)]  # the end once more, with the length

@@ -29,13 +29,13 @@ from core.search.dp.lcs.search import LongestCommonSubsequence
 from core.search.run import Step
 from core.search.stop import Iterations
 from tests.core.search.dp.tables import best_selection, by_permutations, common_pairs, drawn, letters, random_distances
-from tests.core.search.dp.tables import knapsack as made
+from tests.core.search.dp.tables import knapsack as make_knapsack
 from tests.thread_ranks import on_ranks, twin
 
 
 @pytest.fixture(autouse=True)
 def many_pauses(monkeypatch):
-    """Pause after every step, of problems of some hundreds of them, and share what is small."""
+    """Pause after every step of problems with hundreds of steps, and distribute small ones."""
     monkeypatch.setattr(checkpoints, "PROGRESS_INTERVAL_S", 0)
     monkeypatch.setattr(lcs_checkpoint, "FILLS", 0)
     monkeypatch.setattr(held_karp_checkpoint, "PART", 100)
@@ -44,8 +44,6 @@ def many_pauses(monkeypatch):
 
 
 class Kind(NamedTuple):
-    """A search, its problem and settings, and whether its solution is optional."""
-
     search: Any
     problem: tuple
     settings: dict
@@ -78,11 +76,10 @@ KINDS = {
 EVERY = pytest.mark.parametrize("name", KINDS)
 SMALL = {
     "strings": KINDS["strings"]._replace(problem=tuple(string[:70] for string in PAIR)),
-    "knapsack": KINDS["knapsack"]._replace(problem=(made([(1, 2), (2, 4), (2, 5), (3, 8), (4, 10)], 7),)),
+    "knapsack": KINDS["knapsack"]._replace(problem=(make_knapsack([(1, 2), (2, 4), (2, 5), (3, 8), (4, 10)], 7),)),
     "even": KINDS["even"]._replace(problem=(random_distances(7, 8, 60, False),)),
     "directed": KINDS["directed"]._replace(problem=(random_distances(6, 8, 60, True),)),
 }
-"""For backends that are slow."""
 
 
 def copied(kept):
@@ -91,18 +88,17 @@ def copied(kept):
 
 
 def states_of(kind, backend, size=1, earlier=None):
-    """The answer of a run, and its states, one at each pause."""
+    """The result of a run, and a checkpoint at each pause."""
     kept = []
-    found = on_ranks(
+    results = on_ranks(
         size,
         lambda ranks: kind.run(twin(backend), ranks, Checkpointer(copied(kept), earlier if earlier else None, 0.0)),
     )
-    assert found == found[:1] * size
-    return found[0], kept
+    assert results == results[:1] * size
+    return results[0], kept
 
 
 def some(kept, most=6):
-    """The first and the last of them, and some in between."""
     return [kept[k] for k in sorted(set(np.linspace(0, len(kept) - 1, most).astype(int).tolist()))]
 
 
@@ -114,8 +110,8 @@ def some(kept, most=6):
 def test_every_state_leads_to_the_same_answer_on_another_number_of_ranks(name, size, cpu):
     kind = KINDS[name]
     undisturbed = kind.run(cpu, Solo())
-    found, kept = states_of(kind, cpu, size)
-    assert found == undisturbed and len(kept) > 3
+    outcome, kept = states_of(kind, cpu, size)
+    assert outcome == undisturbed and len(kept) > 3
     for state in some(kept, 4):
         for other in (1, 2, 4):
             again, later = states_of(kind, cpu, other, state)
@@ -131,8 +127,8 @@ def test_states_go_on_on_every_backend(name, device, cpu):
     kind = SMALL[name]
     undisturbed, kept = states_of(kind, cpu)
     assert states_of(kind, device, 1, kept[len(kept) // 2])[0] == undisturbed
-    found, kept = states_of(kind, device)
-    assert found == undisturbed
+    outcome, kept = states_of(kind, device)
+    assert outcome == undisturbed
     for state in some(kept, 2):
         assert states_of(kind, cpu, 2, state)[0] == undisturbed
 
@@ -149,16 +145,16 @@ def test_a_run_that_is_ended_at_every_pause_comes_to_the_end(name, cpu, monkeypa
             checkpointer.asked = ranks.rank == ranks.size - 1  # another rank than the one that writes
             return kind.run(twin(cpu), ranks, checkpointer)
 
-        # A slow machine pauses more often. A run that stays where it is meets the time limit of tests.
+        # A slow machine pauses more often. The time limit of tests ends a run without progress.
         while True:
             lives += 1
             try:
-                found = on_ranks(size, live)
+                results = on_ranks(size, live)
                 break
             except Terminated as end:
                 assert end.code == 143
         assert lives > 2
-        assert found == [kind.run(cpu, Solo())] * size
+        assert results == [kind.run(cpu, Solo())] * size
 
 
 @EVERY
@@ -167,11 +163,11 @@ def test_states_that_all_ranks_hold_lead_to_the_same_answer_for_those_who_are_le
     monkeypatch.setattr(checkpoint, "HOLD_RATIO", 0)
     kind = KINDS[name]
     held = [[] for _ in range(3)]
-    found = on_ranks(
+    results = on_ranks(
         3, lambda ranks: kind.run(twin(cpu), ranks, Checkpointer(None, None, hold=held[ranks.rank].append))
     )
     undisturbed = kind.run(cpu, Solo())
-    assert found == [undisturbed] * 3 and len(held[0]) == len(held[2]) > 3
+    assert results == [undisturbed] * 3 and len(held[0]) == len(held[2]) > 3
     for state in some(held[1], 4):  # as they are in memory after all that the run did behind them
         assert states_of(kind, cpu, 2, state)[0] == undisturbed
 
@@ -186,23 +182,22 @@ def test_the_length_alone_goes_on_too(name, cpu):
     for state in some(kept, 3):
         for size in (1, 3):
             checkpointer = lambda state=state: Checkpointer(lambda state: None, state, 0.0)  # noqa: E731
-            found = on_ranks(
+            results = on_ranks(
                 size, lambda ranks, checkpointer=checkpointer: kind.run(twin(cpu), ranks, checkpointer(), trace=False)
             )
-            assert found == [undisturbed] * size
+            assert results == [undisturbed] * size
 
 
 # --- against plain tables, ended anywhere ---
 
 TEXT = st.text("abc", min_size=1, max_size=150)
 LIVES = st.lists(st.tuples(st.integers(1, 4), st.integers(1, 9)), max_size=5)
-"""On how many ranks each life of a run is spent, and at which of its pauses it ends."""
+"""Number of ranks of each part of a run, and the pause at which it ends."""
 WEIGHTS = st.one_of(st.integers(0, 9), st.integers(0, 90))
 ITEMS = st.lists(st.tuples(WEIGHTS, st.integers(0, 60)), min_size=1, max_size=16)
 
 
 def through(kind, backend, lives):
-    """Return the answer of a run that resumes after each of ``lives``."""
     earlier = None
     for size, pause in lives:
         kept = []
@@ -229,14 +224,14 @@ def through(kind, backend, lives):
 @given(TEXT, TEXT, LIVES)
 def test_strings_have_the_pairs_of_the_table_whenever_runs_are_ended(cpu, text, other, lives):
     a, b = text.encode(), other.encode()
-    found = through(Kind(LongestCommonSubsequence, (letters(a), letters(b)), {}), cpu, lives)
-    assert [tuple(pair) for pair in found[2]] == common_pairs(a, b)
+    outcome = through(Kind(LongestCommonSubsequence, (letters(a), letters(b)), {}), cpu, lives)
+    assert [tuple(pair) for pair in outcome[2]] == common_pairs(a, b)
 
 
 @settings(max_examples=25, deadline=None)
 @given(ITEMS, st.integers(0, 400), LIVES)
 def test_knapsacks_have_the_selection_of_the_table_whenever_runs_are_ended(cpu, items, capacity, lives):
-    instance = made(items, capacity)
+    instance = make_knapsack(items, capacity)
     value, _, chosen = through(Kind(KnapsackSearch, (instance,), {}), cpu, lives)
     assert (value, set(np.flatnonzero(chosen).tolist())) == best_selection(instance)
 
@@ -245,8 +240,8 @@ def test_knapsacks_have_the_selection_of_the_table_whenever_runs_are_ended(cpu, 
 @given(st.integers(3, 8), st.booleans(), st.integers(0, 99), LIVES)
 def test_tours_are_shortest_whenever_runs_are_ended(cpu, n, directed, seed, lives):
     distances = random_distances(n, seed, 30, directed)
-    found = through(Kind(HeldKarp, (distances,), {}), cpu, lives)
-    assert found[0] == by_permutations(distances)
+    outcome = through(Kind(HeldKarp, (distances,), {}), cpu, lives)
+    assert outcome[0] == by_permutations(distances)
 
 
 # --- memory ---
@@ -268,8 +263,8 @@ def test_a_state_without_room_for_all_rows_leads_to_the_same_answer(name, limit,
     monkeypatch.setattr(checkpoints, limit, 2)
     earlier = None
     for _ in range(3):
-        found, kept = states_of(KINDS[name], cpu, 1, earlier)
-        assert found == undisturbed
+        outcome, kept = states_of(KINDS[name], cpu, 1, earlier)
+        assert outcome == undisturbed
         assert all(len(state["places"]) <= (2 if limit == "MOST_ROWS" else 1) for state in kept)
         earlier = kept[len(kept) // 3]
 
@@ -291,8 +286,8 @@ def test_a_layer_that_is_too_large_is_said_before_the_run_and_computed_again(cpu
     undisturbed = kind.run(cpu, Solo())
     monkeypatch.setattr(held_karp_checkpoint, "MOST_BYTES", 2 * 3 * 120 + 1)  # paths through 3 of 10 cities
     with pytest.warns(UserWarning, match="^layers of more than 3 cities are no part of a state"):
-        found, kept = states_of(kind, cpu, 2)
-    assert found == undisturbed and max(int(state["at"][0]) for state in kept) == 3
+        outcome, kept = states_of(kind, cpu, 2)
+    assert outcome == undisturbed and max(int(state["at"][0]) for state in kept) == 3
     with pytest.warns(UserWarning):
         assert states_of(kind, cpu, 1, kept[-1])[0] == undisturbed
 
@@ -330,8 +325,8 @@ def test_restricted_passes_are_counted_from_the_first_life_on(cpu):
     kind = KINDS["restricted"]
     _, kept = states_of(kind, cpu)
     search = kind.search(cpu, Solo(), *kind.problem, **kind.settings)
-    found = search.run(Iterations(3), checkpointer=Checkpointer(lambda state: None, kept[0], 1e9))
-    assert found.passes == 3 and answer(found) == answer(search.run(Iterations(3)))
+    outcome = search.run(Iterations(3), checkpointer=Checkpointer(lambda state: None, kept[0], 1e9))
+    assert outcome.passes == 3 and answer(outcome) == answer(search.run(Iterations(3)))
 
 
 # --- pauses ---
@@ -339,20 +334,20 @@ def test_restricted_passes_are_counted_from_the_first_life_on(cpu):
 
 def test_pauses_come_a_quarter_of_a_second_after_each_other(monkeypatch):
     monkeypatch.setattr(checkpoints, "PROGRESS_INTERVAL_S", 0.25)
-    now, taken, kept = 0.0, [], []
+    now, steps, kept = 0.0, [], []
     monkeypatch.setattr("time.perf_counter", lambda: now)
 
     class Rows:
-        """A table of 1,200 rows, each of which takes a hundredth of a second."""
+        """A table of 1,200 rows that take a hundredth of a second each."""
 
         def begin(self, run, checkpoint):
             assert checkpoint is None
 
         def step(self, run):
             nonlocal now
-            taken.append(run.budget().steps)
-            now += 0.01 * taken[-1]
-            return Step(taken[-1], undone=int(now < 12))
+            steps.append(run.budget().steps)
+            now += 0.01 * steps[-1]
+            return Step(steps[-1], undone=int(now < 12))
 
         def checkpoint(self, run):
             return {}
@@ -365,5 +360,5 @@ def test_pauses_come_a_quarter_of_a_second_after_each_other(monkeypatch):
 
     run = TableRun(True, None, Solo(), Checkpointer(lambda state: kept.append(now), None, 10.0))
     assert 12 <= run_in_bands(Rows(), run) < 12.3
-    assert taken[:5] == [1, 2, 4, 8, 16] and set(taken[6:]) <= {24, 25, 26}
+    assert steps[:5] == [1, 2, 4, 8, 16] and set(steps[6:]) <= {24, 25, 26}
     assert len(kept) == 1 and 10 <= kept[0] < 10.3

@@ -24,14 +24,13 @@ OPTIMA = {"gr17": 2085, "gr21": 2707, "gr24": 1272, "ulysses16": 6859, "burma14"
 
 
 def checked(backend, distances, **options):
-    """Return the result of a search after checking its tour."""
-    found = HeldKarp(backend, Solo(), distances, **options).run()
-    tour = found.tour.tolist()
+    result = HeldKarp(backend, Solo(), distances, **options).run()
+    tour = result.tour.tolist()
     assert sorted(tour) == list(range(len(distances))) and tour[0] == 0
-    assert tour_length(distances, found.tour) == found.length
+    assert tour_length(distances, result.tour) == result.length
     if np.array_equal(distances, distances.T) and len(tour) > 2:
         assert tour[1] < tour[-1]
-    return found
+    return result
 
 
 LARGE = (0, 1, 9, 1_000, 70_000, 2**24)
@@ -39,7 +38,7 @@ LARGE = (0, 1, 9, 1_000, 70_000, 2**24)
 
 @st.composite
 def problems(draw, fewest, most):
-    """Small matrices of all kinds: ties, zeros, equal lengths, some too long for 16 bits or all of them."""
+    """Small matrices with ties, zeros, equal lengths, some or all too long for 16 bits."""
     n = draw(st.integers(fewest, most))
     largest = draw(st.sampled_from(LARGE))
     some = st.integers(0, largest) if draw(st.booleans()) else st.sampled_from([0, 1, largest])
@@ -67,9 +66,9 @@ def test_same_tour_on_every_backend(backend, cpu, directed):
     sizes = ((1, 9), (2, 9), (3, 9), (4, 3), (5, 70_000), (6, 2), (8, 2), (9, 50))
     for n, most in sizes[: 5 if backend.name == "python" else 8]:
         distances = random_distances(n, 3, most, directed)
-        found, expected = checked(backend, distances), checked(cpu, distances)
-        assert (found.length, found.tour.tolist()) == (expected.length, expected.tour.tolist())
-        assert found.length == by_permutations(distances)
+        tour, expected = checked(backend, distances), checked(cpu, distances)
+        assert (tour.length, tour.tour.tolist()) == (expected.length, expected.tour.tolist())
+        assert tour.length == by_permutations(distances)
 
 
 @pytest.mark.parametrize(("n", "directed", "lanes"), [(7, False, 4), (8, True, 4), (7, True, 1)])

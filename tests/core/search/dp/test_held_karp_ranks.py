@@ -25,7 +25,6 @@ from core.search.dp.held_karp.search import RESERVE, HeldKarp
 from tests.core.search.dp.tables import random_distances
 
 H200 = 139 << 30
-"""Bytes of a GPU's memory."""
 
 
 # --- shares ---
@@ -86,22 +85,22 @@ class InTurn:
 
 
 def in_turn(backend, distances, ranks, is_one_memory=True, at_elements=False):
-    """Return the least key of tours of several ranks, each step by one rank after the other."""
-    arrays, every = [], []
+    """Least key of tours of several ranks, each step by one rank after the other."""
+    arrays, ranks_halves = [], []
     for rank in range(ranks):
         search = HeldKarp(backend, SimpleNamespace(rank=rank, size=ranks), distances)
-        one = search.halves
+        halves = search.halves
         together = InTurn(backend, rank, ranks, arrays, is_one_memory)
-        one.layers = HeldKarpLayers(one.plan, one.launches, together, one.firsts, at_elements)
-        backend.write(one.launches.best, np.array([2**64 - 1], np.uint64))
-        every.append(one)
-        assert bool(search.notes) == (one.layers.is_alone or not is_one_memory)
-        assert one.layers.steps[-1][1] == one.plan.size + 1
-    for steps in zip(*(one.layers.steps for one in every), strict=True):
+        halves.layers = HeldKarpLayers(halves.plan, halves.launches, together, halves.firsts, at_elements)
+        backend.write(halves.launches.best, np.array([2**64 - 1], np.uint64))
+        ranks_halves.append(halves)
+        assert bool(search.notes) == (halves.layers.is_alone or not is_one_memory)
+        assert halves.layers.steps[-1][1] == halves.plan.size + 1
+    for steps in zip(*(one.layers.steps for one in ranks_halves), strict=True):
         for sequence, *_ in steps:
             sequence.replay()
-    assert len({json.dumps(one.layers.together.gathered) for one in every}) == 1
-    return min(int(backend.download(one.launches.best)[0]) for one in every)
+    assert len({json.dumps(one.layers.together.gathered) for one in ranks_halves}) == 1
+    return min(int(backend.download(one.launches.best)[0]) for one in ranks_halves)
 
 
 def alone(backend, distances):
@@ -151,7 +150,7 @@ def together_of(size, rank=0, **said):
 
 
 def together_in(room, sizes, rank):
-    """Return a proxy for one of two ranks with a `minloc` that checks and returns a device's remaining memory."""
+    """One of two ranks with a `minloc` that checks and returns a device's remaining memory."""
     kinds = iter((True, False))
 
     def minloc(value, index):
@@ -169,9 +168,9 @@ def launches_of(wide):
 @pytest.mark.parametrize("at_elements", [False, True])
 def test_36_cities_have_room_in_two_gpus_together_if_shares_are_equal(at_elements):
     plan, launches = HeldKarpPlan(35, False), launches_of(True)
-    every = [bytes_of_rank(plan, launches, together_of(2), rank, at_elements) for rank in range(2)]
-    assert sum(every) == bytes_needed(36, 2, False) == 2 * (comb(35, 17) * 17 + comb(35, 16) * 16)
-    assert (max(every) <= H200 - RESERVE) != at_elements
+    byte_counts = [bytes_of_rank(plan, launches, together_of(2), rank, at_elements) for rank in range(2)]
+    assert sum(byte_counts) == bytes_needed(36, 2, False) == 2 * (comb(35, 17) * 17 + comb(35, 16) * 16)
+    assert (max(byte_counts) <= H200 - RESERVE) != at_elements
 
 
 def test_gpus_share_at_elements_where_all_have_room(cpu):

@@ -17,7 +17,7 @@ from core.search.dp.knapsack.expanding_core import KnapsackCore
 from core.search.dp.knapsack.search import KnapsackSearch
 from core.search.dp.knapsack.table import KnapsackPart, KnapsackTableItems
 from core.search.stop import Seconds
-from tests.core.search.dp.tables import BIG, best_selection, knapsack, taken
+from tests.core.search.dp.tables import BIG, best_selection, chosen_items, knapsack
 
 numbers = st.one_of(st.integers(0, 9), st.integers(0, 70))
 instances = st.builds(
@@ -27,24 +27,23 @@ instances = st.builds(
 )
 
 
-def found(search):
-    """Value and selection, after both are scored."""
+def run_search(search):
     result = search.run()
     weight, value = search.instance.weight_and_value(result.chosen)
     assert (weight, value) == (result.weight, result.value)
     assert weight <= search.instance.capacity
     assert search.run(trace=False).value == value
-    return value, taken(result)
+    return value, chosen_items(result)
 
 
 @settings(max_examples=100, deadline=None)
 @given(instances)
 def test_the_value_and_the_selection_of_a_plain_table(cpu, instance):
-    assert found(KnapsackSearch(cpu, Solo(), instance)) == best_selection(instance)
+    assert run_search(KnapsackSearch(cpu, Solo(), instance)) == best_selection(instance)
 
 
 def passed(backend, row, reach, weights, values, at_once=1):
-    """A row after a pass by one lane, and the two items' decisions; ``reach`` is its last cell that is not constant."""
+    """A row after a pass by one lane, and two items' decisions; ``reach`` is its last cell that is not constant."""
     host = np.zeros(len(row), np.uint32)
     source, target, kept = backend.upload(row), backend.upload(host), backend.upload(host)
     passes = Passes(
@@ -62,15 +61,14 @@ def passed(backend, row, reach, weights, values, at_once=1):
 
 
 def expected(row, reach, weights, values):
-    """The same in NumPy, an item after the other."""
-    taken = []
+    decisions = []
     row = np.where(np.arange(len(row)) > reach, row[reach], row).astype(np.int64)
     for weight, value in zip(weights, values, strict=True):
         with_it = np.full(len(row), -1)
         with_it[weight:] = row[: max(len(row) - weight, 0)] + value
-        taken.append(with_it > row)
+        decisions.append(with_it > row)
         row = np.maximum(row, with_it)
-    return row, np.array(taken)
+    return row, np.array(decisions)
 
 
 def test_every_cell_of_a_pass_wherever_the_items_begin_to_fit(cpu):
@@ -83,20 +81,20 @@ def test_every_cell_of_a_pass_wherever_the_items_begin_to_fit(cpu):
             # the oracle also refuses to read outside the row
             on_edge = (light + heavy) % 32 in (0, 1, 31) and (light * heavy) % 23 == 0
             for backend in (cpu, python) if on_edge else (cpu,):
-                after, taken = passed(backend, row, reach, (light, heavy), values)
+                after, decisions = passed(backend, row, reach, (light, heavy), values)
                 wanted, wanted_taken = expected(row, reach, (light, heavy), values.tolist())
                 assert np.array_equal(after, wanted), (light, heavy, reach)
-                assert np.array_equal(taken, wanted_taken), (light, heavy, reach)
+                assert np.array_equal(decisions, wanted_taken), (light, heavy, reach)
     for backend, pair in itertools.product((cpu, python), ((20, 50), (50, 60))):
-        after, taken = passed(backend, row, 127, pair, (400, 500), at_once=4)
+        after, decisions = passed(backend, row, 127, pair, (400, 500), at_once=4)
         wanted, wanted_taken = expected(row, 127, pair, (400, 500))
-        assert np.array_equal(after, wanted) and np.array_equal(taken, wanted_taken)
+        assert np.array_equal(after, wanted) and np.array_equal(decisions, wanted_taken)
 
 
 @settings(max_examples=60, deadline=None)
 @given(instances)
 def test_the_papers_engine_finds_the_same(cpu, instance):
-    assert found(KnapsackSearch(cpu, Solo(), instance, tiling="none")) == best_selection(instance)
+    assert run_search(KnapsackSearch(cpu, Solo(), instance, tiling="none")) == best_selection(instance)
 
 
 SMALL = [
@@ -112,7 +110,9 @@ def test_the_same_selection_on_every_backend(backend, tiling):
     larger = [generate("strongly-correlated", 4, 333, seed=1, largest=1000), generate("paper", 7, 150, seed=3)]
     slow = backend.name in ("python", "cuda")
     for instance in SMALL if slow else SMALL + larger:
-        assert found(KnapsackSearch(backend, Solo(), instance, tiling=tiling, team_size=1)) == best_selection(instance)
+        assert run_search(KnapsackSearch(backend, Solo(), instance, tiling=tiling, team_size=1)) == best_selection(
+            instance
+        )
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_lanes_do_not_race(in_order, lanes):
     )[: 3 if lanes > 2 else 2]:
         search = KnapsackSearch(in_order, Solo(), instance, team_size=lanes)
         assert search.table.teams == -(-(search.capacity + 1) // (32 * lanes))
-        assert found(search) == best_selection(instance)
+        assert run_search(search) == best_selection(instance)
 
 
 def test_values_of_more_than_32_bits(cpu):
@@ -137,7 +137,7 @@ def test_values_of_more_than_32_bits(cpu):
     small = Knapsack("just fits", np.array([1, 1]), np.array([BIG - 1, 1]), 2)
     search = KnapsackSearch(cpu, Solo(), small)
     assert search.value_type.__name__ == "u32"
-    assert found(search) == (BIG, {0, 1})
+    assert run_search(search) == (BIG, {0, 1})
 
 
 @pytest.mark.parametrize("spill", [False, True])
@@ -148,7 +148,7 @@ def test_a_window_smaller_than_the_decisions_changes_nothing(cpu, tiling, spill,
         instance = generate("weakly-correlated", items, 3000, seed=items)
         whole = KnapsackSearch(cpu, Solo(), instance, tiling=tiling)
         narrow = KnapsackSearch(cpu, Solo(), instance, tiling=tiling, room=2200, folder=folder)
-        assert found(narrow) == found(whole) == best_selection(instance)
+        assert run_search(narrow) == run_search(whole) == best_selection(instance)
         again = narrow.run()
         assert again.value == whole.run().value
         assert again.streamed_bytes > 2000
@@ -158,13 +158,13 @@ def test_a_window_smaller_than_the_decisions_changes_nothing(cpu, tiling, spill,
 def test_progress_counts_items_up_to_all_of_them(cpu, monkeypatch):
     monkeypatch.setattr("core.search.progress.PROGRESS_INTERVAL_S", 0)
     instance = generate("uncorrelated", 301, 500, seed=1)
-    told = []
+    reported = []
     search = KnapsackSearch(cpu, Solo(), instance)
-    found = search.run(callback=told.append)
-    assert found.value == search.run().value
-    done = [progress.done for progress in told]
-    assert done == sorted(done) and told[-1][:2] == (len(search.items),) * 2 and len(told) > 1
-    assert told[-1].evaluations == found.evaluations == instance.n * 501
+    outcome = search.run(callback=reported.append)
+    assert outcome.value == search.run().value
+    done = [progress.done for progress in reported]
+    assert done == sorted(done) and reported[-1][:2] == (len(search.items),) * 2 and len(reported) > 1
+    assert reported[-1].evaluations == outcome.evaluations == instance.n * 501
 
 
 def test_cells_that_matter_hold_every_trace():
@@ -214,7 +214,7 @@ def test_branch_and_bound_on_every_backend(backend, cpu):
 
 
 def test_a_limit_ends_the_search_without_a_proof(cpu):
-    # even weights and an odd capacity: the bound is never reached, so nothing is cut off
+    # even weights and an odd capacity: the bound is never reached, so nothing is pruned
     hard = Knapsack("hard", *[np.random.default_rng(1).integers(100, 999, 60) * 2] * 2, 20_001)
     stopped = KnapsackBranchAndBound(cpu, Solo(), hard, most_nodes=10_000).run()
     assert not stopped.optimal and stopped.nodes == 10_000
@@ -233,13 +233,15 @@ def test_an_incumbent_that_reaches_the_bound_is_proved_when_the_limit_comes(cpu)
 def test_a_search_in_slices_is_the_same_search(cpu, monkeypatch):
     instance = generate("almost-strongly-correlated", 30, seed=4)
     whole = KnapsackBranchAndBound(cpu, Solo(), instance).run()
-    told = []
+    reported = []
     monkeypatch.setattr("core.search.dp.knapsack.branch_and_bound.FIRST_BUDGET", 7)
     monkeypatch.setattr("core.search.dp.knapsack.branch_and_bound.GROWTH", 1)
     monkeypatch.setattr("core.search.progress.PROGRESS_INTERVAL_S", 0)
-    parted = KnapsackBranchAndBound(cpu, Solo(), instance).run(callback=told.append)
+    parted = KnapsackBranchAndBound(cpu, Solo(), instance).run(callback=reported.append)
     assert (parted.value, parted.nodes, parted.digest) == (whole.value, whole.nodes, whole.digest)
-    assert len(told) == -(-whole.nodes // 7) and [one.done for one in told] == sorted(one.done for one in told)
+    assert len(reported) == -(-whole.nodes // 7) and [one.done for one in reported] == sorted(
+        one.done for one in reported
+    )
 
 
 def test_what_is_no_such_search_is_refused_in_one_line(cpu):

@@ -1,4 +1,4 @@
-"""Knapsacks over ranks: the value and the selection of a plain table, from two halves of the items or parts of a table."""
+"""Knapsacks over ranks: value and selection of a plain table, from two halves of the items or parts of a table."""
 
 import numpy as np
 import pytest
@@ -11,19 +11,19 @@ from core.search.dp.knapsack import halves
 from core.search.dp.knapsack import search as knapsack_search
 from core.search.dp.knapsack.halves import KnapsackHalf, split_at, split_items
 from core.search.dp.knapsack.search import KnapsackSearch, bounds_of_parts
-from tests.core.search.dp.tables import BIG, best_selection, taken
-from tests.core.search.dp.tables import knapsack as made
+from tests.core.search.dp.tables import BIG, best_selection, chosen_items
+from tests.core.search.dp.tables import knapsack as make_knapsack
 from tests.thread_ranks import on_ranks, twin
 
 
 @pytest.fixture
 def small_parts(monkeypatch):
-    """Parts of a row of a block or more, as the capacities of these tests are small."""
+    """Parts of a row of at least a block, since capacities here are small."""
     monkeypatch.setattr(knapsack_search, "LEAST_PART", {True: 1, False: 1})
 
 
 def over_ranks(backend, size, instance, hosts=1, **options):
-    """Value and selection, the same from every rank, with and without a trace, and in a second run."""
+    """Value and selection, equal on all ranks, with and without a trace, and in a second run."""
 
     def run(ranks):
         search = KnapsackSearch(twin(backend), Rehearsal(ranks), instance, **options)
@@ -32,11 +32,11 @@ def over_ranks(backend, size, instance, hosts=1, **options):
         assert first.value == alone.value == again.value and alone.chosen is None
         assert np.array_equal(first.chosen, again.chosen) and first.digest == again.digest
         assert instance.weight_and_value(first.chosen) == (first.weight, first.value)
-        return first.value, taken(first), first.streamed_bytes, search.work
+        return first.value, chosen_items(first), first.streamed_bytes, search.work
 
-    found = on_ranks(size, run, hosts=hosts)
-    assert found == found[:1] * size
-    return found[0]
+    outcomes = on_ranks(size, run, hosts=hosts)
+    assert outcomes == outcomes[:1] * size
+    return outcomes[0]
 
 
 weights = st.one_of(st.integers(0, 9), st.integers(0, 90))
@@ -52,7 +52,7 @@ sums = st.tuples(
     instances | sums, st.sampled_from([2, 2, 2, 3, 4, 5, 7]), st.sampled_from([1, 3, 1024]), st.sampled_from([1, 2, 7])
 )
 def test_any_number_of_ranks_finds_the_selection_of_a_plain_table(cpu, given_, size, few, hosts):
-    instance = made(*given_)
+    instance = make_knapsack(*given_)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(halves, "FEW", few)
         patch.setattr(knapsack_search, "LEAST_PART", {True: 1, False: 1})
@@ -61,7 +61,7 @@ def test_any_number_of_ranks_finds_the_selection_of_a_plain_table(cpu, given_, s
 
 @pytest.mark.parametrize("few", [1, 1024])
 def test_the_first_of_many_best_selections_is_that_of_one_rank(cpu, monkeypatch, few):
-    """Classes in which nearly every split is best, and decisions that leave the device in several chunks."""
+    """Nearly every split is best, and decisions leave the device in several chunks."""
     monkeypatch.setattr(halves, "FEW", few)
     counts = []
     mark = KnapsackHalf.mark

@@ -1,4 +1,4 @@
-"""Longest common subsequences: against the table in plain Python, rapidfuzz, and each other on every backend and rank."""
+"""Longest common subsequences against the table in plain Python, rapidfuzz, and every other backend and rank."""
 
 import numpy as np
 import pytest
@@ -27,14 +27,14 @@ def pairs_of(found):
 
 
 def traced(backend, a, b, **options):
-    """The pairs of a traced run, after a look at what else it says and at a run for the length alone."""
-    made = search(backend, a, b, **options)
-    found = made.run()
-    assert found.pairs.shape == (found.length, 2) and found.pairs.dtype == np.int64
-    assert found.cells == len(a) * len(b)
-    alone = made.run(trace=False)
-    assert (alone.length, alone.pairs, alone.cells, alone.streamed_bytes) == (found.length, None, found.cells, 0)
-    return pairs_of(found)
+    """Pairs of a traced run, after a check of its other results and of a run for the length alone."""
+    engine = search(backend, a, b, **options)
+    result = engine.run()
+    assert result.pairs.shape == (result.length, 2) and result.pairs.dtype == np.int64
+    assert result.cells == len(a) * len(b)
+    alone = engine.run(trace=False)
+    assert (alone.length, alone.pairs, alone.cells, alone.streamed_bytes) == (result.length, None, result.cells, 0)
+    return pairs_of(result)
 
 
 EDGES = [
@@ -118,19 +118,19 @@ def test_the_shape_of_a_launch_does_not_matter(cpu, shape):
 
 @every_tiling
 def test_bits_that_do_not_fit_the_device_are_streamed_and_traced_all_the_same(device, tiling):
-    """Run twice, with room for some words of the bits that a trace needs."""
+    """Run twice, with memory for some words of the bits."""
     rows, columns, window = {
         "auto": (170, 75, {"room": 2048, "shape": LcsLaunchShape(1, 2, 1, 1)}),
         "tiles": (100, 60, {"room": 1200}),
         "none": (20, 30, {"room": 400}),
     }[tiling]
     a, b = drawn(7, rows, columns)
-    made = search(device, a, b, tiling=tiling, **window)
+    engine = search(device, a, b, tiling=tiling, **window)
     for _ in range(2):
-        found = made.run()
-        assert found.method != BLOCKS
-        assert found.streamed_bytes > 0
-        assert pairs_of(found) == common_pairs(a, b)
+        result = engine.run()
+        assert result.method != BLOCKS
+        assert result.streamed_bytes > 0
+        assert pairs_of(result) == common_pairs(a, b)
 
 
 @pytest.mark.parametrize(
@@ -143,29 +143,29 @@ def test_the_trace_is_the_same_however_little_memory_there_is(cpu, monkeypatch, 
     expected = common_pairs(a, b)
     for room, host in ((1, own), (600, own), (3000, own), (600, 2000), (3000, 20_000)):
         monkeypatch.setattr(lcs_search, "host_bytes", lambda host=host: host)
-        found = search(cpu, a, b, room=room).run()
-        assert (found.method, pairs_of(found)) == (BLOCKS, expected)
+        outcome = search(cpu, a, b, room=room).run()
+        assert (outcome.method, pairs_of(outcome)) == (BLOCKS, expected)
 
 
 def test_the_trace_is_the_same_on_every_backend_when_memory_is_short(device, monkeypatch):
     monkeypatch.setattr(lcs_search, "host_bytes", lambda: 2000)
     for n, m in ((70, 150),) if device.name == "python" else ((70, 150), (190, 90)):
         a, b = drawn(n, n, m, letters=2)
-        found = search(device, a, b, room=700).run()
-        assert (found.method, pairs_of(found)) == (BLOCKS, common_pairs(a, b))
+        outcome = search(device, a, b, room=700).run()
+        assert (outcome.method, pairs_of(outcome)) == (BLOCKS, common_pairs(a, b))
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.text("ab", min_size=65, max_size=300), st.text("ab", min_size=65, max_size=300))
 def test_of_many_equal_subsequences_short_memory_finds_the_same(cpu, text, other):
     a, b = text.encode(), other.encode()
-    made = search(cpu, a, b, room=600)
-    assert pairs_of(made.run()) == common_pairs(a, b)
+    short_of_memory = search(cpu, a, b, room=600)
+    assert pairs_of(short_of_memory.run()) == common_pairs(a, b)
 
 
 def test_short_memory_serves_strings_without_a_common_letter(cpu):
-    found = search(cpu, b"ab" * 200, b"cd" * 400, room=600).run()
-    assert (found.length, found.pairs.shape, found.method) == (0, (0, 2), BLOCKS)
+    outcome = search(cpu, b"ab" * 200, b"cd" * 400, room=600).run()
+    assert (outcome.length, outcome.pairs.shape, outcome.method) == (0, (0, 2), BLOCKS)
 
 
 # --- peers, sizes, progress ---
@@ -181,11 +181,11 @@ def test_rapidfuzz_finds_the_same_length_of_long_random_strings(cpu):
 def test_progress_ends_with_all_of_the_work(cpu, tiling, monkeypatch):
     monkeypatch.setattr("core.search.progress.PROGRESS_INTERVAL_S", 0)
     a, b = drawn(8, 9000, 1100)
-    told = []
-    search(cpu, a, b, tiling=tiling).run(callback=lambda progress: told.append(progress[:2]))
-    assert len(told) > 1 and told == sorted(told)
-    assert {of for _, of in told} == {told[0][1]}
-    assert all(0 < done <= of for done, of in told) and told[-1][0] == told[-1][1]
+    reported = []
+    search(cpu, a, b, tiling=tiling).run(callback=lambda progress: reported.append(progress[:2]))
+    assert len(reported) > 1 and reported == sorted(reported)
+    assert {of for _, of in reported} == {reported[0][1]}
+    assert all(0 < done <= of for done, of in reported) and reported[-1][0] == reported[-1][1]
 
 
 # --- what is refused ---

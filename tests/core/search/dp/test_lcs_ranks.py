@@ -15,14 +15,13 @@ from tests.thread_ranks import on_ranks, twin
 
 
 def over_ranks(backend, size, a, b, trace=(False, True, False), hosts=1, **options):
-    """The length and the pairs of every run of every rank."""
     a, b = letters(a), letters(b)
 
     def run(ranks):
         search = LongestCommonSubsequence(twin(backend), Rehearsal(ranks), a, b, **options)
-        found = [search.run(trace=wanted, ranks=ranks) for wanted in trace]
+        results = [search.run(trace=wanted, ranks=ranks) for wanted in trace]
         return [
-            (one.length, None if one.pairs is None else [tuple(pair) for pair in one.pairs.tolist()]) for one in found
+            (one.length, None if one.pairs is None else [tuple(pair) for pair in one.pairs.tolist()]) for one in results
         ]
 
     return on_ranks(size, run, hosts=hosts)
@@ -55,8 +54,8 @@ def test_any_number_of_ranks_finds_the_length_and_the_pairs_of_the_table(cpu, te
 def test_teams_of_lanes_meet_from_both_ends(in_order, size, lanes, words, steps):
     for n, m in ((150, 500), (40, 900), (600, 70)):
         a, b = drawn(n, n, m)
-        found = over_ranks(in_order, size, a, b, (False,), shape=LcsLaunchShape(lanes, words, 1, steps))
-        assert found == [expected(a, b, (False,))] * size
+        results = over_ranks(in_order, size, a, b, (False,), shape=LcsLaunchShape(lanes, words, 1, steps))
+        assert results == [expected(a, b, (False,))] * size
 
 
 @pytest.mark.parametrize("size", [2, pytest.param(3, marks=pytest.mark.slow)])
@@ -80,8 +79,6 @@ def test_bits_that_do_not_fit_are_streamed_or_computed_again_on_all_ranks(cpu, m
 
 
 class Ranks(Solo):
-    """The first of several ranks."""
-
     def __init__(self, size):
         self.size = size
 
@@ -137,13 +134,13 @@ def test_the_largest_sum_on_a_stair_is_the_length(strips, words, batches, slope,
             more[piece, k], less[piece, k] = step > 0, step < 0
     assert next(bits, None) is None
     packed = (np.packbits(one, axis=1, bitorder="little").view(np.uint64).ravel() for one in (more, less))
-    # Cancelled terms are left out above, so the sum at the right end cannot be found from these bits: shift by it.
-    found = StairPieces(stair).largest_sum(*packed)
-    assert found - sums_end(more, less, kinds) == max(sums) - sums[-1]
+    # Cancelled terms are left out above, so these bits do not determine the sum at the right end: shift by it.
+    largest = StairPieces(stair).largest_sum(*packed)
+    assert largest - sums_end(more, less, kinds) == max(sums) - sums[-1]
 
 
 def sums_end(more, less, kinds):
-    """The sum at the right end, as if the bits were all that grows."""
+    """The sum at the right end if only the bits grow."""
     return int(more[kinds == 64].sum()) - int(less[kinds == 32].sum())
 
 

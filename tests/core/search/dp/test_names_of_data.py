@@ -1,4 +1,4 @@
-"""A user's datum may have any name: that of a local, parameter or word in the templates that carry it changes nothing."""
+"""A user's datum may have the name of a local, parameter or word in the templates that carry it."""
 
 import ast
 import importlib.util
@@ -18,13 +18,13 @@ PYTHON, CPU = (kind(kind.devices()[0]) for kind in (PythonBackend, CpuBackend))
 
 
 def names_in(*templates):
-    """Every identifier that a template's source text has: parameters, locals, functions, fields, constants and words."""
+    """Every identifier in a template's source: parameters, locals, functions, fields, constants and words."""
     nodes = [node for one in templates for node in ast.walk(ast.parse(Path(one.__file__).read_text()))]
-    found = {node.id for node in nodes if isinstance(node, ast.Name)}
-    found |= {node.arg for node in nodes if isinstance(node, ast.arg)}
-    found |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    found |= {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-    return sorted(found - set(keyword.kwlist))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    names |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    names |= {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    return sorted(names - set(keyword.kwlist))
 
 
 ALL = names_in(grid, waves)
@@ -55,7 +55,7 @@ def edge({i}: i32, {j}: i32, {data}: Data) -> i32:
 
 
 def functions(folder, names, **parameters):
-    """Return a user's module with data of these names; parameters of the functions have any names."""
+    """A user's module with data of these names; parameters of its functions have any names."""
     called = {own: own for own in ("i", "j", "near", "choice", "data")} | parameters
     fields = "\n".join(f"    {name}: i32" for name in names)
     checks = "\n".join(

@@ -29,8 +29,8 @@ slow = pytest.mark.slow
 def test_ranks_find_what_one_finds(cpu, mpirun, size, names, hosts):
     done = mpirun(size, Path(over_mpi.__file__), names, hosts)
     assert done.returncode == 0, done.stderr
-    found, refused = json.loads(done.stdout)
+    results, refused = json.loads(done.stdout)
     needed = bytes_needed(13, 2, False)
     refusal = f"the two largest layers need {needed} bytes of rank 1's device, and {needed - 1} are there"
     assert refused == [f"13 cities: {refusal}"] * size
-    assert found == list(over_mpi.tours(cpu, Solo()))
+    assert results == list(over_mpi.tours(cpu, Solo()))

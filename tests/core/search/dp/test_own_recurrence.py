@@ -19,7 +19,6 @@ WORDS = [(b"kitten", b"sitting"), (b"a", b"b"), (b"same", b"same"), (b"flaw" * 9
 
 @pytest.fixture(scope="module")
 def edit():
-    """The class of the example."""
     spec = importlib.util.spec_from_file_location("edit", EXAMPLE)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -28,7 +27,6 @@ def edit():
 
 @functools.cache
 def plain(a, b):
-    """The table by Python's integers."""
     table = np.add.outer(np.arange(len(a) + 1), np.arange(len(b) + 1))
     for i in range(1, len(a) + 1):
         for j in range(1, len(b) + 1):
@@ -37,18 +35,18 @@ def plain(a, b):
     return table
 
 
-def check(found, a, b):
-    """The value is the table's, and the way back over the choices costs as much."""
+def check(result, a, b):
+    """The value is the table's, and the path of choices has this cost."""
     table = plain(a, b)
-    assert found.value == table[-1, -1]
+    assert result.value == table[-1, -1]
     i, j, cost = len(a), len(b), 0
     while i and j:
-        choice = found.choice(i, j)
+        choice = result.choice(i, j)
         after = (i - (choice != 2), j - (choice != 1))
         cost += int(table[i, j] - table[after])
         assert choice != 0 or table[i, j] - table[after] == (a[i - 1] != b[j - 1])
         i, j = after
-    assert cost + i + j == found.value
+    assert cost + i + j == result.value
 
 
 @pytest.mark.parametrize(("mapping", "room"), [("tiles", None), ("tiles", 2000), ("waves", 2000)])

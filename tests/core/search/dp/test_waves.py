@@ -58,7 +58,6 @@ class Ends:
 
 @function
 def paths(wave: i32, index: i32, window: Window, choice: Array[u32], ends: Ends) -> i64:
-    """Pascal's triangle."""
     count = ends.value
     if index > 0 and index < wave:
         count = window.cells[window.one + index - 1] + window.cells[window.one + index]
@@ -88,18 +87,18 @@ def automaton_by_numpy(seeds, steps):
 
 
 def check_run(backend, cells, steps, **window):
-    """Compare all cells of an automaton's run, from its decisions, and its last wave with NumPy's; returns the result."""
+    """Compare all cells of an automaton's run, and its last wave, with NumPy's; return the result."""
     seeds = np.random.default_rng(cells).integers(0, 2, cells, np.uint32)
     engine, expected = WaveEngine(backend, Solo(), Automaton(seeds, steps), **window), automaton_by_numpy(seeds, steps)
     for _ in range(2):
-        found = engine.run()
-        rows = [[found.choice(wave, k) for k in range(cells)] for wave in reversed(range(steps))][::-1]
+        result = engine.run()
+        rows = [[result.choice(wave, k) for k in range(cells)] for wave in reversed(range(steps))][::-1]
         assert np.array_equal(rows, expected)
-        assert np.array_equal(found.last, expected[-1])
+        assert np.array_equal(result.last, expected[-1])
     untraced = engine.run(trace=False)
     assert untraced.choice is None
     assert np.array_equal(untraced.last, expected[-1])
-    return found
+    return result
 
 
 def test_decisions_of_one_bit_are_kept_at_any_width(cpu):
@@ -118,21 +117,21 @@ def test_a_window_smaller_than_the_problem_changes_nothing(device, tmp_path):
 
 
 def test_a_wave_may_hold_numbers_of_64_bits(device):
-    found = WaveEngine(device, Solo(), Pascal(38)).run()
+    result = WaveEngine(device, Solo(), Pascal(38)).run()
     row = [1]
     for _ in range(37):
         row = [1, *(a + b for a, b in zip(row, row[1:], strict=False)), 1]
-    assert found.last.tolist() == row
+    assert result.last.tolist() == row
     assert row[18] > 2**32
-    assert found.choice is None
+    assert result.choice is None
 
 
 def test_progress_comes_by_waves(cpu):
-    told = []
-    WaveEngine(cpu, Solo(), Automaton(np.ones(3), 1000)).run(progress=lambda done, of: told.append((done, of)))
-    assert len(told) >= 3
-    assert told == sorted(set(told))
-    assert all(of == 1000 and 0 < done <= 1000 for done, of in told)
+    reported = []
+    WaveEngine(cpu, Solo(), Automaton(np.ones(3), 1000)).run(progress=lambda done, of: reported.append((done, of)))
+    assert len(reported) >= 3
+    assert reported == sorted(set(reported))
+    assert all(of == 1000 and 0 < done <= 1000 for done, of in reported)
 
 
 # --- what is refused ---

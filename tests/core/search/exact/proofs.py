@@ -30,7 +30,7 @@ def name_of(method):
 
 
 def distances_of(kind, n, seed):
-    """Symmetric distances of n cities: `any` obey no triangle inequality, `grid` and `clustered` have ties and zeros."""
+    """Symmetric distances: `any` without the triangle inequality, `grid` and `clustered` with ties and zeros."""
     rng = np.random.default_rng([seed, n, KINDS.index(kind)])
     if kind == "equal":
         lengths = np.full((n, n), 7)
@@ -50,7 +50,7 @@ def distances_of(kind, n, seed):
 
 
 def proved(backend, distances, **options):
-    """Check a search's tour and counters; return the length and the number of shortest tours that it proves."""
+    """Check a search's tour and counters; return length and number of shortest tours."""
     search = ExactSearch(backend, Solo(), distances, count=True, **options)
     solution = search.run()
     tour, n = solution.tour, len(distances)
@@ -65,7 +65,6 @@ def proved(backend, distances, **options):
 
 
 def check_history(outcome):
-    """Check that incumbents are numbered and go from the start's length down to the shortest."""
     rows = outcome.history
     assert rows[0][:2] == [0, 0]
     assert rows[0][3] == outcome.start_length
@@ -80,7 +79,7 @@ def check_history(outcome):
 
 
 def shared_proofs(ranks, backend):
-    """Yield what one rank or several find with every method, also where lanes hand most of their work on."""
+    """Yield results of one or several ranks by every method, also if lanes redistribute most of their work."""
     for kind, n, options in (
         ("uniform", 11, {}),
         ("any", 6, {}),
@@ -106,13 +105,12 @@ def shared_proofs(ranks, backend):
 
 
 def check_shared_histories(ranks, backend):
-    """Check that all ranks have the same history."""
     for name, options in (*(("uniform:10:seed=13", one) for one in SUITE[:4]), ("uniform:7:seed=24", {})):
         outcome = ExactSearch(backend, ranks, tsp.load(name).distances, **options).run(history=True)
         check_history(outcome)
         assert len(outcome.history) > 1
-        every = ranks.gather(outcome.history)
-        assert ranks.rank > 0 or every == [outcome.history] * ranks.size
+        histories = ranks.gather(outcome.history)
+        assert ranks.rank > 0 or histories == [outcome.history] * ranks.size
 
 
 def main():

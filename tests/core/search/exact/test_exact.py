@@ -1,4 +1,4 @@
-"""Exact search finds and counts the shortest tours: against full search, dynamic programming and the thesis' lengths."""
+"""Exact search finds and counts the shortest tours: against full search, dynamic programming and the thesis."""
 
 import numpy as np
 import pytest
@@ -133,7 +133,7 @@ def test_what_is_no_such_problem_is_refused_in_one_line(cpu, distances, options,
 
 
 def with_long_edges(n, seed, lengths):
-    """Distances with some edges of such lengths, and a ring of short ones for a short start tour."""
+    """Distances with some edges of these lengths, and a ring of short ones for a short start tour."""
     rng = np.random.default_rng(seed)
     distances = rng.integers(1, 21, (n, n))
     distances[rng.random((n, n)) < 0.3] = rng.choice(lengths)
@@ -143,10 +143,7 @@ def with_long_edges(n, seed, lengths):
 
 @pytest.mark.parametrize("method", METHODS, ids=name_of)
 def test_edges_that_no_short_tour_has_may_be_of_any_length(cpu, oracle, few_on_the_device, method):
-    """Shifted by 5 bits for its city, a length of 2^26 and more would be taken for a short or a negative one.
-
-    The oracle raises where a sum does not fit 32 bits.
-    """
+    """A length of 2^26 or more, shifted by 5 bits, would become short or negative. The oracle raises beyond 32 bits."""
     for seed in range(4):
         distances = with_long_edges(8, seed, [1 << 26, 1 << 27, 2**31 - 1])
         expected = enumerate_tours(distances)
@@ -192,12 +189,12 @@ def test_a_search_without_a_heuristic_proves_the_same_from_the_order_of_the_citi
 @pytest.mark.parametrize("bound", ["one-tree", "edges", "none"])
 def test_incumbents_lead_from_the_start_to_the_shortest(cpu, bound):
     distances = tsp.load("uniform:10:seed=13").distances
-    told = []
+    reported = []
     search = ExactSearch(cpu, Solo(), distances, count=True, bound=bound)
-    outcome = search.run(callback=told.append, history=True)
+    outcome = search.run(callback=reported.append, history=True)
     assert outcome.length < outcome.start_length
     check_history(outcome)
-    assert told[-1].cost == outcome.length and told[-1].evaluations == outcome.nodes.sum()
+    assert reported[-1].cost == outcome.length and reported[-1].evaluations == outcome.nodes.sum()
     plain = search.run()
     assert plain.history is None
     assert (plain.digest, plain.length) == (outcome.digest, outcome.length)

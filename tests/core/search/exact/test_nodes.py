@@ -95,7 +95,7 @@ def test_one_lane_of_the_published_mapping_explores_the_nodes_of_the_text(cpu, f
 
 
 def test_only_what_is_larger_than_the_incumbent_is_left_out(cpu):
-    """Without distances every bound equals every tour, and nothing is left out; the suite leaves out everything."""
+    """Without distances all bounds equal all tours. The thesis explores everything then, the suite nothing."""
     distances = np.zeros((8, 8), int)
     published = ExactSearch(cpu, Solo(), distances, **EDGES)
     assert published.run().nodes.tolist() == ExactSearch(cpu, Solo(), distances, **WORKLIST).run().nodes.tolist()
@@ -129,16 +129,16 @@ def test_up_to_seven_cities_are_searched_on_the_host(cpu, n):
     for method in PUBLISHED:
         search = ExactSearch(cpu, Solo(), distances, count=True, **method)
         search.warm_up()
-        found = search.run()
+        outcome = search.run()
         assert search.on_host and search.method is None
-        assert (found.length, found.optimal_tours) == (
+        assert (outcome.length, outcome.optimal_tours) == (
             enumerate_tours(distances).length,
             enumerate_tours(distances).optimal_tours,
         )
 
 
 def test_lengths_at_the_limit_are_searched(oracle, few_on_the_device):
-    """A start tour just below the limit, of which every edge is as long as may be."""
+    """The start tour is just below the limit, and all its edges have the largest length."""
     length = (2**26 - 2) // 5
     distances = np.full((5, 5), length) - length * np.eye(5, dtype=int)
     for method in PUBLISHED:
@@ -180,9 +180,9 @@ def test_a_lane_that_looks_up_often_counts_the_same(cpu):
     for patience in (1, 2, 7):
         search = ExactSearch(cpu, Solo(), distances, depth=3, count=True, **EDGES)
         search.method.patience = patience
-        found = search.run()
-        assert found.nodes.tolist() == expected.nodes.tolist()
-        assert (found.length, found.optimal_tours) == (expected.length, expected.optimal_tours)
+        outcome = search.run()
+        assert outcome.nodes.tolist() == expected.nodes.tolist()
+        assert (outcome.length, outcome.optimal_tours) == (expected.length, expected.optimal_tours)
 
 
 @pytest.mark.parametrize("method", [WORKLIST, PERMUTATIONS], ids=name_of)
@@ -192,9 +192,9 @@ def test_slices_lose_and_double_no_item(cpu, method):
     for most in (1, 5, 64):
         search = ExactSearch(cpu, Solo(), distances, count=True, **method)
         search.method.first_slice = search.method.least_slice = search.method.most_slice = most
-        found = search.run()
-        assert (found.length, found.optimal_tours) == (length, optimal_tours)
-        assert found.nodes.sum() == search.work
+        outcome = search.run()
+        assert (outcome.length, outcome.optimal_tours) == (length, optimal_tours)
+        assert outcome.nodes.sum() == search.work
 
 
 @pytest.mark.parametrize("method", PUBLISHED, ids=name_of)
@@ -211,9 +211,9 @@ def test_a_wide_device_has_a_lane_for_every_item(oracle, few_on_the_device, monk
     distances = distances_of("any", 6, 3)
     search = ExactSearch(oracle, Solo(), distances, depth=2, count=True, **method)
     assert (search.method.team_size, search.method.slice_seconds) == (4, 10)
-    found = search.run()
+    outcome = search.run()
     length, _, optimal_tours = enumerate_tours(distances)
-    assert (found.length, found.optimal_tours) == (length, optimal_tours)
+    assert (outcome.length, outcome.optimal_tours) == (length, optimal_tours)
     items = search.method.items
     expected = permute if method is PERMUTATIONS else search_items
     assert all(kernel is expected for kernel, _ in launched)

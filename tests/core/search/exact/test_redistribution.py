@@ -11,10 +11,9 @@ def holding(records, lanes=1, room=1000, speed=10):
     return PendingWork(records, lanes, room, speed)
 
 
-def after(every, found):
-    """Return the number of records of every rank after all moves."""
-    records = [one.records for one in every]
-    for source, to, count in found:
+def after(states, transfers):
+    records = [one.records for one in states]
+    for source, to, count in transfers:
         assert count > 0 and source != to
         records[source] -= count
         records[to] += count
@@ -63,9 +62,9 @@ def test_nothing_is_moved_where_it_would_save_no_time(every):
     )
 )
 def test_moves_keep_all_records_and_every_room(every):
-    found = plan_transfers(every)
-    records = after(every, found)
+    transfers = plan_transfers(every)
+    records = after(every, transfers)
     assert sum(records) == sum(one.records for one in every)
     assert all(0 <= count <= one.room for count, one in zip(records, every, strict=True))
-    givers, takers = ({move[end] for move in found} for end in (0, 1))
+    givers, takers = ({move[end] for move in transfers} for end in (0, 1))
     assert not givers & takers

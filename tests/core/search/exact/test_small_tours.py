@@ -17,12 +17,12 @@ from tests.conftest import ROOT
 
 
 def random_instances(count, fewest, most, largest, seed=1):
-    """Symmetric distances of as many instances, whose diagonals are no zeros."""
+    """Symmetric distances of as many instances, with nonzero diagonals."""
     draw = np.random.default_rng(seed)
     for _ in range(count):
         n = int(draw.integers(fewest, most + 1))
-        one = draw.integers(0, largest + 1, (n, n))
-        yield np.triu(one) + np.triu(one, 1).T
+        distances = draw.integers(0, largest + 1, (n, n))
+        yield np.triu(distances) + np.triu(distances, 1).T
 
 
 @pytest.mark.parametrize("largest", [1, 9, 10**6])
@@ -41,9 +41,9 @@ def test_instances_of_up_to_15_cities_have_the_hash_of_a_search_of_each(cpu):
 
 def test_tours_and_nodes_are_equal_on_every_backend_and_in_any_company(backend, cpu):
     instances = list(random_instances(5, 5, 9, 100))
-    found, expected = (SmallTours(one).run(instances) for one in (backend, cpu))
-    assert [one.tour.tolist() for one in found] == [one.tour.tolist() for one in expected]
-    assert [one.evaluations for one in found] == [one.evaluations for one in expected]
+    outcome, expected = (SmallTours(one).run(instances) for one in (backend, cpu))
+    assert [one.tour.tolist() for one in outcome] == [one.tour.tolist() for one in expected]
+    assert [one.evaluations for one in outcome] == [one.evaluations for one in expected]
     (alone,) = SmallTours(cpu).run(instances[-1:])
     assert (alone.tour.tolist(), alone.evaluations) == (expected[-1].tour.tolist(), expected[-1].evaluations)
 

@@ -10,7 +10,6 @@ from tests.core.search.local_search.reference import philox
 
 
 def scorer(problem):
-    """Return the function that scores a partial order by its definition."""
     if isinstance(problem, FlowShop):
         return lambda order: int(problem.instance.makespans(np.array([order], int).reshape(1, -1))[0]) if order else 0
     assert isinstance(problem, LinearOrdering)
@@ -19,8 +18,6 @@ def scorer(problem):
 
 
 class GreedyModel:
-    """One walk."""
-
     def __init__(self, problem, walk, seed, removed, temperature, start=None):
         self.score, self.n = scorer(problem), problem.encoding.n
         self.walk, self.seed, self.removed = walk, seed, removed
@@ -82,7 +79,7 @@ class GreedyModel:
                 self.best, self.best_at = order, step + 1
 
     def tolerance(self, word):
-        """Scale minus log2(word / 2^32), with straight lines between its values at powers of two."""
+        """Scale minus log2(word / 2^32), interpolated linearly between powers of two."""
         leading = 32 - word.bit_length()
         part = (word << (leading + 1)) % 2**32 if leading < 31 else 0
         return self.slack * (((leading + 1) << 26) - (part >> 6)) >> 32

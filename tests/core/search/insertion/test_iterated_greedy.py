@@ -27,8 +27,8 @@ from tests.thread_ranks import on_ranks
 ROOT = Path(__file__).parents[4]
 IN_SIMULATOR = """
 from backends import create
-from tests.core.search.insertion.test_iterated_greedy import PROBLEMS, found
-print([found(create("cuda"), PROBLEMS[name], 2, walks=2, team_size=size) for name in ("shop", "matrix") for size in (1, 4)])
+from tests.core.search.insertion.test_iterated_greedy import PROBLEMS, run_search
+print([run_search(create("cuda"), PROBLEMS[name], 2, walks=2, team_size=size) for name in ("shop", "matrix") for size in (1, 4)])
 """
 PROBLEMS = {
     "shop": FlowShop("taillard:7:3"),
@@ -41,7 +41,7 @@ PROBLEMS = {
 SETTINGS = ((2, 0.0), (3, 40.0), (1, 0.3), (99, 5.0))
 
 
-def found(backend, problem, iterations, ranks=None, removed=2, temperature=3.0, initial=None, **settings):
+def run_search(backend, problem, iterations, ranks=None, removed=2, temperature=3.0, initial=None, **settings):
     algorithm = IteratedGreedy(removed, temperature)
     search = IteratedGreedySearch(backend, ranks or Solo(), problem, algorithm, **settings)
     outcome = search.run(Iterations(iterations), initial=initial)
@@ -54,24 +54,24 @@ def test_walks_are_those_of_a_plain_model(name, removed, temperature, cpu):
     problem, walks = PROBLEMS[name], []
     n = problem.encoding.n
     for walk in range(2):
-        one = GreedyModel(problem, walk, 5, min(n, removed), temperature)
+        model = GreedyModel(problem, walk, 5, min(n, removed), temperature)
         for step in range(6):
-            one.round(step)
-        walks.append(one)
+            model.round(step)
+        walks.append(model)
     costs = [problem.cost(np.array(one.best)) for one in walks]
     best = int(np.argmin(costs))
-    cost, walk, found_at, _, _, solution = found(cpu, problem, 6, None, removed, temperature, seed=5, walks=2)
+    cost, walk, found_at, _, _, solution = run_search(cpu, problem, 6, None, removed, temperature, seed=5, walks=2)
     assert (cost, walk, found_at, solution) == (costs[best], best, walks[best].best_at, walks[best].best)
 
 
 def test_a_given_start_is_improved_as_in_the_model(cpu):
     problem = PROBLEMS["shop"]
     start = [6, 5, 4, 3, 2, 1, 0]
-    one = GreedyModel(problem, 0, 1, 2, 3.0, start)
-    one.round(0)
-    assert found(cpu, problem, 1, seed=1, initial=start)[5] == one.best
-    by_name = found(cpu, problem, 1, initial="neh")
-    assert by_name == found(cpu, problem, 1, initial=problem.start_solution("neh"))
+    model = GreedyModel(problem, 0, 1, 2, 3.0, start)
+    model.round(0)
+    assert run_search(cpu, problem, 1, seed=1, initial=start)[5] == model.best
+    by_name = run_search(cpu, problem, 1, initial="neh")
+    assert by_name == run_search(cpu, problem, 1, initial=problem.start_solution("neh"))
 
 
 @pytest.mark.parametrize("kind", ["shop", "matrix"])
@@ -87,12 +87,12 @@ def test_same_walks_on_every_backend_team_size_and_order_of_lanes(kind, backend,
             1,
             (1, 3),
         )
-    expected = found(cpu, problem, iterations, walks=2, seed=5)
+    expected = run_search(cpu, problem, iterations, walks=2, seed=5)
     backwards = [PythonBackend(backend.device, reverse=True)] if backend.name == "python" else []
     most = backend.capabilities.max_team_size
     for device in (backend, *backwards):
         for lanes in (size for size in sizes if size <= most):
-            assert found(device, problem, iterations, walks=2, seed=5, team_size=lanes) == expected, lanes
+            assert run_search(device, problem, iterations, walks=2, seed=5, team_size=lanes) == expected, lanes
 
 
 @pytest.mark.slow
@@ -102,20 +102,20 @@ def test_simulator_of_cuda_makes_the_same_walks(cpu):
     command = [sys.executable, "-c", IN_SIMULATOR]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=250)
     assert done.returncode == 0, done.stderr
-    expected = [found(cpu, PROBLEMS[name], 2, walks=2) for name in ("shop", "shop", "matrix", "matrix")]
+    expected = [run_search(cpu, PROBLEMS[name], 2, walks=2) for name in ("shop", "shop", "matrix", "matrix")]
     assert done.stdout.strip() == str(expected)
 
 
 @pytest.mark.parametrize("size", [2, 3])
 def test_same_walks_on_several_ranks(size, cpu):
     problem = FlowShop("ta001")
-    expected = found(cpu, problem, 10, walks=5)
-    assert on_ranks(size, lambda ranks: found(cpu, problem, 10, ranks, walks=5)) == [expected] * size
+    expected = run_search(cpu, problem, 10, walks=5)
+    assert on_ranks(size, lambda ranks: run_search(cpu, problem, 10, ranks, walks=5)) == [expected] * size
 
 
 def test_digest_tells_unequal_work_apart(cpu):
     runs = [
-        found(cpu, FlowShop("ta001"), n, seed=seed, walks=w)
+        run_search(cpu, FlowShop("ta001"), n, seed=seed, walks=w)
         for n, seed, w in ((9, 1, 1), (10, 1, 1), (9, 2, 1), (9, 1, 2))
     ]
     assert len({run[4] for run in runs}) == len(runs)
@@ -156,7 +156,7 @@ class Weighted:
 
 @function
 def later_costs(order: Array[i32], count: i32, element: i32, changes: Array[i32], data: Weighted):
-    """Each element costs its weight times its position; one lane for each position."""
+    """Each element costs its weight times its position; one lane a position."""
     for p in range(lane(), count + 1, team_size()):
         total = data.weights[element] * p
         for q in range(p, count):
@@ -194,8 +194,6 @@ def too_far(order: Array[i32], count: i32, element: i32, changes: Array[i32], da
 
 
 class Positions(Problem):
-    """Order elements by falling weight."""
-
     def __init__(self, costs):
         self.weights = np.array([3, 1, 4, 1, 5, 9, 2, 6], np.int32)
         self.costs_of_insertions = costs
@@ -211,8 +209,8 @@ class Positions(Problem):
 def test_a_problem_of_a_user_offers_its_costs_of_insertions(cpu):
     problem = Positions(later_costs)
     assert check_insertions(problem, [cpu]) > 30
-    found = ok.minimize(problem, ok.IteratedGreedy(), iterations=3, backend="cpu")
-    assert found.cost == (np.sort(problem.weights)[::-1] * np.arange(8)).sum()
+    result = ok.minimize(problem, ok.IteratedGreedy(), iterations=3, backend="cpu")
+    assert result.cost == (np.sort(problem.weights)[::-1] * np.arange(8)).sum()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from core.search.local_search.checks import validation
 
 @pytest.fixture
 def little_is_tried(monkeypatch):
-    """Each test meets its problems for the first time, and tries as little of them however busy the machine is."""
+    """Each test checks its problems anew, by few moves on a busy machine too."""
     monkeypatch.setattr(validation, "seen", set())
     monkeypatch.setattr(validation, "READS", 40_000)
     monkeypatch.setattr(validation, "SECONDS", math.inf)
@@ -19,7 +19,6 @@ def little_is_tried(monkeypatch):
 
 @pytest.fixture
 def launches(python, monkeypatch):
-    """The launches of a search: kernel, teams and team size."""
     noted = []
     execute = python.execute
 

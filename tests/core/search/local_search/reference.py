@@ -1,6 +1,6 @@
-"""The algorithms of the family once more, one neighbour after the other, from nothing but a scorer.
+"""The local search algorithms, one neighbour after the other, from only a scorer.
 
-Every neighbour is written out and scored anew; random words come from a Philox in Python integers.
+Every neighbour is made and scored anew; random words come from a Philox in Python integers.
 """
 
 import itertools
@@ -16,23 +16,23 @@ CHANCES = 4096
 
 
 def philox(counter, key):
-    """Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011): four words from four and a key of two."""
+    """Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011): four words from a counter of four and a key of two."""
     a, b, c, d = counter
     low, high = key
     for _ in range(10):
-        one, two = a * 0xD2511F53, c * 0xCD9E8D57
-        a, b, c, d = two >> 32 ^ b ^ low, two & MASK, one >> 32 ^ d ^ high, one & MASK
+        x, y = a * 0xD2511F53, c * 0xCD9E8D57
+        a, b, c, d = y >> 32 ^ b ^ low, y & MASK, x >> 32 ^ d ^ high, x & MASK
         low, high = low + 0x9E3779B9 & MASK, high + 0xBB67AE85 & MASK
     return a, b, c, d
 
 
 def word(seed, stream, step, attempt=0):
-    """The first word of the block that belongs to a step of a stream."""
+    """First word of the block of a stream's step."""
     return philox((step & MASK, attempt, stream & MASK, stream >> 32), (seed & MASK, seed >> 32))[0]
 
 
 def below(bound, seed, stream, step):
-    """Return a uniform integer below ``bound`` (Lemire 2019): products with too small a low half are drawn again."""
+    """Uniform integer below ``bound`` (Lemire 2019): products with too small a low half are drawn again."""
     for attempt in itertools.count():
         product = word(seed, stream, step, attempt) * bound
         if product % 2**32 >= 2**32 % bound:
@@ -40,7 +40,7 @@ def below(bound, seed, stream, step):
 
 
 def random_start(encoding, n, seed, walk):
-    """Return the start of a walk: the top bits of a word each, or Fisher and Yates' shuffle from the end."""
+    """Start of a walk: the top bits of a word each, or Fisher and Yates' shuffle from the end."""
     if encoding == "bits":
         return tuple(word(seed, walk, p) >> 31 for p in range(n))
     order = list(range(n))
@@ -51,15 +51,11 @@ def random_start(encoding, n, seed, walk):
 
 
 def neighbours(name, solution):
-    """Every neighbour, in the order of its index."""
     return [tuple(other) for other in every_neighbour(name, solution, 2)]
 
 
 class Walk:
-    """One walk; each algorithm adds what an iteration is.
-
-    ``best`` is the best of the start and of all solutions to which an iteration led.
-    """
+    """One walk; subclasses define an iteration. ``best`` is the best of the start and of each iteration's end."""
 
     def __init__(self, score, names, start, number=0, seed=0, restart=math.inf):
         self.score, self.names, self.number, self.seed = score, names, number, seed
@@ -70,7 +66,6 @@ class Walk:
         self.at_optimum = False
 
     def run(self, iterations, target=-math.inf, patience=math.inf):
-        """Iterate until a criterion holds."""
         while not (
             self.at_optimum
             or self.best_cost <= target
@@ -91,12 +86,12 @@ class Walk:
         """End an iteration."""
 
     def begin_again(self):
-        """Make four random moves for each element, and forget all but the best."""
+        """Make four random moves for each element; reset all but the best."""
         moves = 4 * len(self.current)
         for shake in range(moves):
-            every = neighbours(self.names[0], self.current)
+            solutions = neighbours(self.names[0], self.current)
             step = self.restarts * moves + shake
-            self.current = every[below(len(every), self.seed, self.number + RESTARTING, step)]
+            self.current = solutions[below(len(solutions), self.seed, self.number + RESTARTING, step)]
         self.go(self.current, self.score(self.current))
         self.restarts, self.began = self.restarts + 1, self.iteration + 1
         self.forget()
@@ -105,24 +100,21 @@ class Walk:
         """Forget what an algorithm remembers."""
 
     def listed(self, name):
-        """Every neighbour and its cost."""
-        every = neighbours(name, self.current)
-        return every, [self.score(one) for one in every]
+        solutions = neighbours(name, self.current)
+        return solutions, [self.score(one) for one in solutions]
 
     def go(self, solution, cost):
-        """End an iteration elsewhere."""
         self.current, self.cost = solution, cost
         if cost < self.best_cost:
             self.best, self.best_cost, self.best_at = solution, cost, self.iteration + 1
 
     @property
     def seen(self):
-        """Return the reported progress and position of a search."""
         return self.best_cost, self.best, self.best_at, self.iteration, self.evaluations, self.current
 
 
 class Descent(Walk):
-    """Hill climbing; with ``shakes`` iterated local search or, if they grow, variable neighbourhood search."""
+    """Hill climbing, iterated local search (``shakes``), or variable neighbourhood search if shakes grow."""
 
     def __init__(self, *where, first=False, shakes=0, growing=False, again=False, **numbers):
         super().__init__(*where, **numbers)
@@ -134,14 +126,14 @@ class Descent(Walk):
         self.home, self.home_cost = None, math.inf
 
     def iterate(self):
-        every, costs = self.listed(self.names[self.level])
-        taken = costs.index(min(costs))
+        solutions, costs = self.listed(self.names[self.level])
+        chosen = costs.index(min(costs))
         if self.first:
             better = [k for k, cost in enumerate(costs) if cost < self.cost]
-            taken = better[0] if better else len(costs) - 1
-        self.evaluations += taken + 1 if self.first else len(costs)
-        if costs[taken] < self.cost:
-            self.go(every[taken], costs[taken])
+            chosen = better[0] if better else len(costs) - 1
+        self.evaluations += chosen + 1 if self.first else len(costs)
+        if costs[chosen] < self.cost:
+            self.go(solutions[chosen], costs[chosen])
             self.level = 0
         elif self.level + 1 < len(self.names):
             self.level += 1
@@ -153,21 +145,21 @@ class Descent(Walk):
             self.at_optimum = True
 
     def leave(self):
-        """Keep the better of this optimum and the last one kept, and shake it."""
+        """Keep the better one of this optimum and the last one kept, and shake it."""
         self.strength = 1 if self.cost < self.home_cost else self.strength % self.shakes + 1
         if self.cost <= self.home_cost:
             self.home, self.home_cost = self.current, self.cost
         self.current = self.home
         for shake in range(self.strength if self.growing else self.shakes):
-            every = neighbours(self.names[0], self.current)
+            solutions = neighbours(self.names[0], self.current)
             step = 256 * self.iteration + shake
-            self.current = every[below(len(every), self.seed, self.number + SHAKING, step)]
+            self.current = solutions[below(len(solutions), self.seed, self.number + SHAKING, step)]
         self.go(self.current, self.score(self.current))
         self.level = 0
 
 
 class Tabu(Walk):
-    """Tabu search: forbidden is a move, or all places of values together that a move would give back."""
+    """Tabu search that forbids a move, or any move that restores all places of values together."""
 
     def __init__(self, *where, tenure, span, moves=False, **numbers):
         super().__init__(*where, **numbers)
@@ -178,27 +170,27 @@ class Tabu(Walk):
         self.last_forbidden = {}
 
     def iterate(self):
-        every, costs = self.listed(self.names[0])
+        solutions, costs = self.listed(self.names[0])
         self.evaluations += len(costs)
         allowed = [
             (cost, k)
-            for k, (other, cost) in enumerate(zip(every, costs, strict=True))
+            for k, (other, cost) in enumerate(zip(solutions, costs, strict=True))
             if cost < self.best_cost or not self.is_forbidden(k, other)
         ]
         if not allowed:
             return
         cost, k = min(allowed)
         lasting = self.tenure + word(self.seed, self.number + LASTING, self.iteration) % (self.span + 1)
-        for one in [k] if self.moves else self.differing(self.current, every[k]):
+        for one in [k] if self.moves else self.differing(self.current, solutions[k]):
             self.last_forbidden[one] = self.iteration + lasting
-        self.go(every[k], cost)
+        self.go(solutions[k], cost)
 
     def is_forbidden(self, k, other):
         brought = [k] if self.moves else self.differing(other, self.current)
         return all(self.last_forbidden.get(one, -1) >= self.iteration for one in brought)
 
     def differing(self, solution, other):
-        """The places and values of a solution that another has not; after an insertion, of those that moved farthest."""
+        """Places and values of a solution that differ in another; after an insertion, those that moved farthest."""
         apart = [(p, a) for p, (a, b) in enumerate(zip(solution, other, strict=True)) if a != b]
         if self.names != ["insert"]:
             return apart
@@ -207,7 +199,7 @@ class Tabu(Walk):
 
 
 class Annealing(Walk):
-    """Simulated annealing, one draw after the other; costs and temperatures in single precision."""
+    """Simulated annealing in single precision, one draw after the other."""
 
     def __init__(self, *where, temperature, cooling, plateau, **numbers):
         super().__init__(*where, **numbers)
@@ -221,8 +213,8 @@ class Annealing(Walk):
         self.temperature = self.start
 
     def iterate(self):
-        every = neighbours(self.names[0], self.current)
-        other = every[below(len(every), self.seed, self.number + PROPOSING, self.iteration)]
+        solutions = neighbours(self.names[0], self.current)
+        other = solutions[below(len(solutions), self.seed, self.number + PROPOSING, self.iteration)]
         cost = self.score(other)
         self.evaluations += 1
         chance = word(self.seed, self.number + ACCEPTING, self.iteration) * CHANCES >> 32
@@ -247,8 +239,8 @@ class Ruled(Walk):
         self.costs = [self.cost] * self.lag
 
     def iterate(self):
-        every = neighbours(self.names[0], self.current)
-        other = every[below(len(every), self.seed, self.number + PROPOSING, self.iteration)]
+        solutions = neighbours(self.names[0], self.current)
+        other = solutions[below(len(solutions), self.seed, self.number + PROPOSING, self.iteration)]
         cost, random = self.score(other), word(self.seed, self.number + ACCEPTING, self.iteration)
         self.evaluations += 1
         before = self.costs[-self.lag] if self.lag else self.cost

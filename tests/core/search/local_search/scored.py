@@ -29,14 +29,13 @@ def block_end(index: u32, i: i32, j: i32, n: i32) -> i32:
 
 @function
 def turn(order: Array[S], first: i32, end: i32):
-    """Reverse positions ``first`` to ``end - 1``."""
     for p in range(lane(), (end - first) // 2, team_size()):
         order[first + p], order[end - 1 - p] = order[end - 1 - p], order[first + p]
 
 
 @function
 def exchange_blocks(order: Array[i32], move: Move, n: i32):
-    """Each block turned round, then both together: every lane moves its share."""
+    """Reverse each block, then both together: every lane moves its share."""
     turn(order, move.i, move.j)
     turn(order, move.j, move.k)
     barrier()
@@ -45,7 +44,7 @@ def exchange_blocks(order: Array[i32], move: Move, n: i32):
 
 @function
 def with_blocks(order: Array[i32], p: i32, move: AnyMove) -> i32:
-    """Element ``p`` of any neighbour, of those by blocks too."""
+    """Element ``p`` of any neighbour, including those by blocks."""
     if move.change == OWN:
         place = p
         if move.i <= p < move.i + move.k - move.j:
@@ -108,7 +107,7 @@ def lost_more(order: Array[i32], move: AnyMove, data: Gains) -> i32:
 
 
 class Ordering(Problem):
-    """Scored as a whole; ``both`` adds a delta, ``factor`` and ``least`` say how far costs go."""
+    """Scored as a whole; ``both`` adds a delta, ``factor`` and ``least`` define the range of costs."""
 
     value = lost
     neighbourhoods = ("exchange2", "exchange3", "insert", "reverse", BLOCKS, ADJACENT)
@@ -130,8 +129,6 @@ class Ordering(Problem):
 
 @bundle
 class Sequence:
-    """Length of a sequence."""
-
     n: i32
 
 
@@ -182,7 +179,7 @@ def clashes_added(values: Array[i32], move: AnyMove, data: Gains) -> i32:
 
 
 class Colours(Problem):
-    """Vertices of equal colour pay for the edge between them, by either function."""
+    """Vertices of equal colour pay for their edge, by either function."""
 
     value, delta = clashes, clashes_added
 

@@ -57,7 +57,6 @@ MORE_ALGORITHMS = {
         rules.below_threshold, rules.Threshold(np.array([90, 20, 0], np.int32), 2), batch=3, restart=4
     ),
 }
-"""Rules of acceptance and restarts."""
 # problem, neighbourhoods, evaluation, algorithm, how
 KEPT = ("qap", "exchange2", "incremental", "tabu", {})
 IN_TURN = ("qap", "exchange2+exchange3", "incremental", "vns", {})
@@ -134,7 +133,6 @@ MOVES = [
     for name in names
     for evaluation in evaluations
 ]
-"""Every problem with each of its neighbourhoods and evaluations."""
 DIAGONAL = [(*moves, list(ALGORITHMS)[k % len(ALGORITHMS)], {}) for k, moves in enumerate(MOVES)]
 QUICK_DIAGONAL = [DIAGONAL.pop(27), DIAGONAL.pop(2)]
 """User-defined moves, and the case that excludes exchanges of three elements."""
@@ -143,7 +141,6 @@ ITERATIONS = 8
 
 
 def search(backend, communicator, row, seed=3, **more):
-    """The search of a row."""
     problem, names, evaluation, algorithm, how = row
     return local_search.LocalSearch(
         backend, communicator, PROBLEMS[problem](), (ALGORITHMS | MORE_ALGORITHMS)[algorithm], names.split("+"),
@@ -151,19 +148,17 @@ def search(backend, communicator, row, seed=3, **more):
     )  # fmt: skip
 
 
-def found(search, stop=None):
-    """All that a search finds, as plain numbers that compare."""
+def result_of(search, stop=None):
     outcome = search.run(stop or local_search.Iterations(ITERATIONS))
     return (*astuple(outcome)[:6], outcome.solution.tolist())
 
 
 def named(row):
-    """A row's name among tests."""
     parts = [str(one) for part in row for one in (part.values() if isinstance(part, dict) else [part])]
     return "-".join(parts).replace(" ", "_")
 
 
 def cases(quick, slow=(), long=()):
-    """Rows as parameters of tests, of which some are for `make test-all` or `make test-long` only."""
+    """Rows as parameters of tests, some only for `make test-all` or `make test-long`."""
     marked = ((quick, ()), (slow, pytest.mark.slow), (long, pytest.mark.long))
     return [pytest.param(row, marks=marks, id=named(row)) for rows, marks in marked for row in rows]

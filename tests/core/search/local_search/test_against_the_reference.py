@@ -83,7 +83,7 @@ def scorer(problem):
 
 
 def seen(search, outcome):
-    """The engine's side of `reference.Walk.seen`."""
+    """The engine's values for `reference.Walk.seen`."""
     current = search.backend.download(search.launcher.memory.walkers.solution).tolist()
     solution = tuple(outcome.solution.tolist())
     return outcome.cost, solution, outcome.found_at, outcome.iterations, outcome.evaluations, tuple(current)

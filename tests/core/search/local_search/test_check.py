@@ -31,37 +31,36 @@ pytestmark = pytest.mark.usefixtures("little_is_tried")
 
 @pytest.fixture(scope="module")
 def devices():
-    with open_usable_backends() as made:
-        yield {one.name: one for one in made}
+    with open_usable_backends() as opened:
+        yield {one.name: one for one in opened}
 
 
 @pytest.fixture(params=["cpu", pytest.param("opencl", marks=pytest.mark.slow)])
 def device(request, devices):
-    """Devices that run machine code; kernels there are those of all others."""
     if request.param not in devices:
         pytest.skip(f"no {request.param} here")
     return devices[request.param]
 
 
 def along(problem, name, bench):
-    """Let a bench alone take a course, without plain Python before it."""
+    """Let a device follow a move sequence without plain Python first."""
     EvaluationCheck(MoveSequence(check_costs(problem, 0), name, 0, 64, 16, 6), bench).run(24, (0, 3))
 
 
 def said_of(mistake, problem, *asked, **how):
-    """Return the one-line report of `check` for a problem with this error."""
-    with pytest.raises(ProblemError) as found:
+    """Report of `check` for a problem with this error, in one line."""
+    with pytest.raises(ProblemError) as caught:
         check(problem, *asked, **how)
-    assert type(found.value) is getattr(local_search, mistake)
-    assert "\n" not in str(found.value)
-    return str(found.value)
+    assert type(caught.value) is getattr(local_search, mistake)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
 
 
 def said_by(device, mistake, problem, name):
-    """Return the report of a device alone, without the reference interpreter before it."""
-    with pytest.raises(getattr(local_search, mistake)) as found:
+    """Report of a device without the reference interpreter."""
+    with pytest.raises(getattr(local_search, mistake)) as caught:
         along(problem, name, DeviceExecutor(device, problem, name, "only", 1))
-    return str(found.value)
+    return str(caught.value)
 
 
 # --- delta ---
@@ -148,8 +147,8 @@ def test_neighbours_that_there_is_no_time_to_score_are_not_counted(device, monke
     monkeypatch.setattr(validation.time, "process_time", lambda: next(ticks))
     monkeypatch.setattr(validation, "CHUNK", 24 * 10)
     monkeypatch.setattr(validation, "SCORING_SECONDS", 14)
-    found = check(RingCut(), "flip2", backends=[device]).tried[-1]
-    assert (found.swept, found.size) == (70, 276)
+    trial = check(RingCut(), "flip2", backends=[device]).tried[-1]
+    assert (trial.swept, trial.size) == (70, 276)
 
 
 # --- every kind of mistake ---
@@ -160,7 +159,6 @@ QUICK_HOOKS = {"quick": weighted.quick, "refresh": weighted.refresh, "quick_for"
 
 
 def kept(**changes):
-    """An evaluation that keeps rows, with other functions."""
     return Evaluation(weighted.added_kept, **KEPT_HOOKS | changes)
 
 
@@ -235,7 +233,7 @@ def test_a_row_that_a_move_does_not_keep_is_named(device):
 
 
 def test_rows_in_another_order_are_no_mistake_but_noted(monkeypatch):
-    """As long as every difference is right: lists may be kept in any order."""
+    """Lists may be kept in any order if every difference is right."""
     problem = weighted.Weighted(range(24), only=kept())
     monkeypatch.setattr(EvaluationCheck, "difference_of_rows", lambda *_: "row 'cut' holds 1 at 2, begin gives 0")
     note = check(problem, "flip1").notes[0]
@@ -267,7 +265,6 @@ def test_another_choice_is_told(monkeypatch):
 
 
 def costing(cost, **more):
-    """The ring with another scorer."""
     return type("Mine", (RingCut,), {"cost": cost, **more})()
 
 
@@ -324,7 +321,6 @@ def test_every_problem_of_the_suite_passes_on_every_device(name, devices):
 
 
 def all_below(base):
-    """Every subclass, and theirs."""
     return {found for one in base.__subclasses__() for found in (one, *all_below(one))}
 
 

@@ -12,14 +12,14 @@ from core.problems.more.max_sat.repairs import FOCUS, UnsatisfiedClauses, unsati
 from core.search.local_search import FocusedSearch, Iterations, LocalSearch, ProblemError, Target, check
 from tests.core.search.local_search import weighted
 from tests.core.search.local_search.reference import below, random_start, word
-from tests.core.search.local_search.table import found, search
+from tests.core.search.local_search.table import result_of, search
 
 CONSTRAINING, STRAYING = 6 << 32, 7 << 32
 FORMULA = "random:40:ratio=5:seed=7"
 
 
 def walked(problem, seed, noise, iterations):
-    """The costs of a walk, and where it ends, by lists and counts alone."""
+    """Costs of a walk and its end, by lists and counts."""
     instance = problem.instance
     clauses = np.split(instance.literals, instance.starts[1:-1])
     bits = list(random_start("bits", instance.variables, seed, 0))
@@ -54,9 +54,9 @@ def walked(problem, seed, noise, iterations):
 def test_a_walk_is_the_plain_walk(cpu, noise):
     problem = MaxSat(FORMULA)
     costs, bits = walked(problem, 3, noise, 60)
-    one = LocalSearch(cpu, Solo(), problem, FocusedSearch(noise), "flip1", seed=3)
-    outcome = one.run(Iterations(60))
-    assert one.backend.download(one.launcher.memory.walkers.solution).tolist() == bits
+    search = LocalSearch(cpu, Solo(), problem, FocusedSearch(noise), "flip1", seed=3)
+    outcome = search.run(Iterations(60))
+    assert search.backend.download(search.launcher.memory.walkers.solution).tolist() == bits
     assert (outcome.cost, outcome.found_at) == (min(costs), costs.index(min(costs)) + 1)
     assert outcome.evaluations == outcome.iterations == 60
 
@@ -79,10 +79,10 @@ def test_a_large_formula_is_nearly_satisfied(cpu):
 @pytest.mark.parametrize("shape", [(True, 3, 5, 1), (False, 2, 4, 3)], ids=str)
 def test_the_shape_of_a_launch_does_not_matter(python, cpu, shape):
     row = ("sat", "flip1", "unsatisfied-clauses", "focused", {})
-    one = search(python, Solo(), row)
-    it = one.launcher.shape
+    focused = search(python, Solo(), row)
+    it = focused.launcher.shape
     it.in_one_team, it.team_size, it.step_size, it.teams = shape
-    assert found(one) == found(search(cpu, Solo(), row))
+    assert result_of(focused) == result_of(search(cpu, Solo(), row))
 
 
 def test_a_problem_without_constraints_is_refused(cpu):

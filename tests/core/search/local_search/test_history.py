@@ -1,4 +1,4 @@
-"""The history of a local search: every improvement of the best of all walks, as plain walks make them, on any device."""
+"""The history of a local search: every improvement of the best of all walks, as in plain walks, on any device."""
 
 import functools
 
@@ -10,7 +10,7 @@ from cluster import Solo
 from core.search.local_search import Iterations, LocalSearch, NoImprovement, Seconds, Target, memory
 from core.search.local_search import history as module
 from tests.core.search.local_search.reference import random_start
-from tests.core.search.local_search.table import KEPT, ROWS, TOGETHER, cases, found, search
+from tests.core.search.local_search.table import KEPT, ROWS, TOGETHER, cases, result_of, search
 from tests.core.search.local_search.test_against_the_reference import ALGORITHMS, PROBLEMS
 
 ITERATIONS = 60
@@ -32,31 +32,29 @@ WALKS = [  # problem, neighbourhood, algorithm, walks, exchange
 
 
 @functools.cache
-def made(name):
+def make_problem(name):
     problem = PROBLEMS[name]()
     return problem, functools.cache(lambda solution: problem.cost(list(solution)))
 
 
 def searching(backend, name, names, algorithm, launch=None, ranks=None, **how):
     """Return a search that records a history, with special launch settings."""
-    problem, _ = made(name)
+    problem, _ = make_problem(name)
     asked = ALGORITHMS[algorithm][0]
-    one = LocalSearch(backend, ranks or Solo(), problem, asked, names.split("+"), seed=SEED, history=True, **how)
+    search = LocalSearch(backend, ranks or Solo(), problem, asked, names.split("+"), seed=SEED, history=True, **how)
     for field, value in (launch or {}).items():
-        setattr(one, field, value)
-    return one
+        setattr(search, field, value)
+    return search
 
 
 def plain_walk(name, names, algorithm, number=0):
-    """The walk of the plain reference."""
-    problem, score = made(name)
+    problem, score = make_problem(name)
     _, kind, numbers = ALGORITHMS[algorithm]
     start = random_start(problem.encoding.name, problem.encoding.n, SEED, number)
     return kind(score, names.split("+"), start, number=number, seed=SEED, **numbers)
 
 
 def plain_history(walk, iterations=ITERATIONS):
-    """Iteration, evaluations and cost of the start and of every improvement of a plain walk."""
     rows = [[0, 0, walk.cost]]
     for iteration in range(1, iterations + 1):
         walk.run(iteration)
@@ -66,7 +64,7 @@ def plain_history(walk, iterations=ITERATIONS):
 
 
 def plain_history_together(walks, iterations, exchange):
-    """The same of several walks side by side, which wait for the furthest of them where they exchange."""
+    """The same of several walks, which wait for the furthest one where they exchange."""
     clocks = [0] * len(walks)
     known = [[(0, 0, walk.cost)] for walk in walks]  # of every walk: clock, evaluations, best cost
     for done in range(1, iterations + 1):
@@ -112,7 +110,7 @@ def test_the_history_has_every_improvement_of_the_plain_walk(cpu, name, names, a
 
 @pytest.mark.parametrize("row", cases([KEPT, TOGETHER], [ROWS[1], *ROWS[3::6]]))
 def test_a_search_with_a_history_is_the_same_search(cpu, row):
-    assert found(search(cpu, Solo(), row, history=True)) == found(search(cpu, Solo(), row))
+    assert result_of(search(cpu, Solo(), row, history=True)) == result_of(search(cpu, Solo(), row))
 
 
 @pytest.mark.parametrize("how", [{"select": "host"}, {"select": "host", "generate": "host"}, {"tune": True}], ids=str)
@@ -127,9 +125,9 @@ def test_hosts_that_select_generate_or_tune_leave_the_history_as_it_is(cpu, monk
 
 
 def test_a_search_that_nobody_asks_keeps_no_history(cpu):
-    one = search(cpu, Solo(), KEPT)
-    assert one.run(Iterations(5)).history is None
-    assert not hasattr(one.launcher.memory.walkers.bundle, "places")
+    unasked = search(cpu, Solo(), KEPT)
+    assert unasked.run(Iterations(5)).history is None
+    assert not hasattr(unasked.launcher.memory.walkers.bundle, "places")
 
 
 # --- little memory ---
@@ -145,11 +143,11 @@ def test_a_search_that_nobody_asks_keeps_no_history(cpu):
 )
 def test_a_walk_without_room_for_a_note_rests_and_loses_none(cpu, monkeypatch, launch, places, case):
     monkeypatch.setattr(memory, "MOST_PLACES", places)
-    one = searching(cpu, *case, launch)
+    search = searching(cpu, *case, launch)
     iterated = []
-    monkeypatch.setattr(one, "iterate", lambda count: iterated.append(count) or LocalSearch.iterate(one, count))
+    monkeypatch.setattr(search, "iterate", lambda count: iterated.append(count) or LocalSearch.iterate(search, count))
     expected = plain_history(plain_walk(*case))
-    assert without_seconds(one.run(Iterations(ITERATIONS))) == expected
+    assert without_seconds(search.run(Iterations(ITERATIONS))) == expected
     assert len(iterated) >= (len(expected) - 1) / places
 
 
@@ -179,9 +177,9 @@ def test_several_walks_have_the_same_history_on_every_backend(backend):
 
 @pytest.mark.parametrize("stop", [NoImprovement(5), Target(0) | Iterations(50), Seconds(0.05)])
 def test_a_history_ends_with_what_the_search_found(cpu, stop):
-    one = searching(cpu, "ppp9-11", "flip2", "tabu")
+    search = searching(cpu, "ppp9-11", "flip2", "tabu")
     for _ in range(2):
-        outcome = one.run(stop)
+        outcome = search.run(stop)
         assert outcome.history[-1][3] == outcome.cost
         assert outcome.history[-1][0] == outcome.found_at
         assert outcome.history[0][:2] == [0, 0]

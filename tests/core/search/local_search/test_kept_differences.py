@@ -6,10 +6,10 @@ from cluster import Solo
 from core.problems.more.max_cut.problem import MaxCut
 from core.search import local_search
 from core.search.local_search import Iterations, LocalSearch, memory
-from tests.core.search.local_search.table import found
+from tests.core.search.local_search.table import result_of
 
 TIED = "random:70:density=0.06:seed=4"
-"""A graph without weights: many neighbours add the same."""
+"""A graph without weights has many ties."""
 SMALL = "random:32:density=0.05:seed=4:weights=-20..20"
 WEIGHTED = "random:90:density=0.05:seed=4:weights=-20..20"
 ALGORITHMS = {
@@ -27,7 +27,6 @@ each = [pytest.param(one, marks=() if one in ("tabu", "ils") else pytest.mark.sl
 
 
 def searched(backend, graph, algorithm, evaluation="sparse-fields", **how):
-    """The search of a graph by one of the algorithms."""
     asked, names = ALGORITHMS[algorithm]
     return LocalSearch(backend, Solo(), MaxCut(graph), asked, names.split("+"), seed=5, evaluation=evaluation, **how)
 
@@ -41,11 +40,11 @@ def parts(request, monkeypatch):
 @pytest.mark.parametrize("graph", [TIED, WEIGHTED], ids=["tied", "weighted"])
 @pytest.mark.parametrize("algorithm", each)
 def test_the_same_neighbours_are_taken(cpu, graph, algorithm, parts):
-    one = searched(cpu, graph, algorithm)
-    assert one.plan.keeps_differences
+    search = searched(cpu, graph, algorithm)
+    assert search.plan.keeps_differences
     for iterations in (1, 3, 700):
         expected = searched(cpu, graph, algorithm, "local-fields").run(Iterations(iterations))
-        assert one.run(Iterations(iterations)).digest == expected.digest
+        assert search.run(Iterations(iterations)).digest == expected.digest
 
 
 @pytest.mark.parametrize("algorithm", each)
@@ -54,7 +53,7 @@ def test_every_backend_takes_them(backend, cpu, algorithm, monkeypatch):
         pytest.skip("Intel's compiler of 2026 crashes on the scan of a descent, with any evaluation of this problem")
     monkeypatch.setattr(memory, "PART_BITS", 2)
     few = Iterations(12)
-    assert found(searched(backend, SMALL, algorithm), few) == found(
+    assert result_of(searched(backend, SMALL, algorithm), few) == result_of(
         searched(cpu, SMALL, algorithm, "local-fields"), few
     )
 
@@ -63,10 +62,10 @@ def test_every_backend_takes_them(backend, cpu, algorithm, monkeypatch):
 def test_the_shape_of_a_launch_does_not_matter(python, cpu, shape, monkeypatch):
     monkeypatch.setattr(memory, "WIDE_PART_BITS", 2)
     few = Iterations(12)
-    one = searched(python, SMALL, "tabu")
-    it = one.launcher.shape
+    search = searched(python, SMALL, "tabu")
+    it = search.launcher.shape
     it.in_one_team, it.team_size, it.step_size, it.teams = shape
-    assert found(one, few) == found(searched(cpu, SMALL, "tabu", "local-fields"), few)
+    assert result_of(search, few) == result_of(searched(cpu, SMALL, "tabu", "local-fields"), few)
 
 
 def test_walks_with_a_history_and_exchanges_keep_them(cpu):

@@ -20,13 +20,13 @@ from tests.thread_ranks import on_ranks, twin
 
 
 def test_a_last_round_of_few_teams_is_avoided():
-    """By hand: rounds over lanes of a team. 4 walks where 768 lanes run: 2 rounds of 256, or 1 of 192."""
+    """4 walks where 768 lanes run: 2 rounds of 256, or 1 of 192."""
     assert [even_team(walks, 768, 256) for walks in (3, 4, 5)] == [256, 192, 256]
     assert [even_team(1, lanes, largest) for lanes, largest in ((128, 256), (2048, 32))] == [128, 32]
 
 
 def test_registers_leave_room_for_so_many_lanes():
-    """As NVIDIA's table of occupancy has it, for 65,536 registers and teams of one warp."""
+    """NVIDIA's table of occupancy for 65,536 registers and teams of one warp."""
     assert [resident_lanes(registers, 65_536) for registers in (32, 33, 40, 90, 255)] == [2048, 1536, 1536, 640, 256]
 
 
@@ -38,10 +38,10 @@ def test_the_shape_is_chosen_for_the_walks_of_a_compute_unit_and_changes_no_traj
     problem = Qap.load("taillard:9:seeds=1,2")
     expected = LocalSearch(oracle, Solo(), problem, TabuSearch(), "exchange2", **several).run(Iterations(2))
     oracle.resident_lanes = lambda executable: 96
-    one = LocalSearch(oracle, Solo(), problem, TabuSearch(), "exchange2", **several)
-    assert one.launcher.shape.team_size == size
-    found = one.run(Iterations(2))
-    assert found.digest == expected.digest and found.solution.tolist() == expected.solution.tolist()
+    search = LocalSearch(oracle, Solo(), problem, TabuSearch(), "exchange2", **several)
+    assert search.launcher.shape.team_size == size
+    outcome = search.run(Iterations(2))
+    assert outcome.digest == expected.digest and outcome.solution.tolist() == expected.solution.tolist()
 
 
 def test_batches_grow_to_what_the_host_waits_for():
@@ -57,13 +57,13 @@ def test_batches_grow_to_what_the_host_waits_for():
 
 
 def test_ranks_without_a_clock_synchronise_a_few_times_in_thousands_of_iterations(monkeypatch):
-    """The host takes part three times: iterations between two looks are one recording on each rank."""
+    """Three times: iterations between two looks of the host are one recording on each rank."""
     monkeypatch.setattr(run_loop, "time", SimpleNamespace(perf_counter=lambda: 0.0))
 
     def batches(ranks):
-        one = table.search(twin(CpuBackend(CpuBackend.devices()[0])), ranks, table.KEPT)
-        made, iterate = [], one.iterate
-        one.iterate = lambda count: (made.append(count), iterate(count))
-        return made, one.run(Iterations(3000)).iterations
+        search = table.search(twin(CpuBackend(CpuBackend.devices()[0])), ranks, table.KEPT)
+        batches_made, iterate = [], search.iterate
+        search.iterate = lambda count: (batches_made.append(count), iterate(count))
+        return batches_made, search.run(Iterations(3000)).iterations
 
     assert on_ranks(2, batches) == [([16, 256, 2728], 3000)] * 2

@@ -23,16 +23,14 @@ from core.search.local_search import (
 )
 from tests.core.search.local_search import scored
 from tests.core.search.local_search.scored import ADJACENT, BLOCKS, Colours, Ordering, Spins, left_one, right_one
-from tests.core.search.local_search.table import found
+from tests.core.search.local_search.table import result_of
 
 
 def own(decode, apply, size=30):
-    """A neighbourhood of this many moves."""
     return Neighbourhood.custom("mine", size if callable(size) else lambda encoding: size, decode, apply)
 
 
 def with_own(*neighbourhoods, base=Ordering, **functions):
-    """A problem that lists these neighbourhoods alone, of six elements."""
     more = (3,) if base is Colours else ()
     return type("Mine", (base,), {"neighbourhoods": neighbourhoods, **functions})(6, *more)
 
@@ -69,25 +67,25 @@ TWO_AND_THREE = (last_to_first, one_before, two_before_every_other)
 
 @pytest.mark.parametrize(("base", "apply"), [(Ordering, "exchange"), (Spins, "flip")])
 def test_moves_may_have_any_elements_in_any_order(cpu, base, apply):
-    """Those of a host that lists them are the same."""
+    """They equal those of a host that lists them."""
     problem = with_own(own(TWO_AND_THREE, apply, lambda encoding: encoding.n - 2), base=base)
     check(problem)
     host = {"mapping": "published", "select": "host", "generate": "host"}
     on_device, on_host = (LocalSearch(cpu, Solo(), problem, TabuSearch(), "mine", seed=2, **how) for how in ({}, host))
     assert not on_host.plan.copies_solutions
-    assert found(on_device) == found(on_host)
+    assert result_of(on_device) == result_of(on_host)
 
 
 def test_moves_that_there_are_stand_in_turn_with_their_own_kind(cpu):
-    """A descent by neighbours that stand side by side, and by all pairs where those end: the same optimum as by pairs."""
+    """Neighbouring exchanges first, then all pairs: the same optimum as by pairs alone."""
     problem = Ordering(8)
-    one = LocalSearch(cpu, Solo(), problem, HillClimbing(), [ADJACENT, "exchange2"], seed=2)
-    order = one.run(Iterations(500)).solution
+    search = LocalSearch(cpu, Solo(), problem, HillClimbing(), [ADJACENT, "exchange2"], seed=2)
+    order = search.run(Iterations(500)).solution
     for i, j in itertools.combinations(range(8), 2):
         other = order.copy()
         other[[i, j]] = order[[j, i]]
         assert problem.cost(other) >= problem.cost(order)
-    assert one.plan.sizes == (7, 28)
+    assert search.plan.sizes == (7, 28)
 
 
 def test_a_neighbourhood_enters_the_digest_of_what_is_searched():
@@ -113,7 +111,6 @@ def of_one_number(index: u32) -> i32:
 
 @function
 def racing(order: Array[i32], move: Move, n: i32):
-    """Every lane exchanges the same two."""
     first = order[move.i]
     order[move.i] = order[move.j]
     order[move.j] = first
@@ -200,7 +197,6 @@ WRONG = [
 
 
 def test_moves_out_of_the_solution_are_refused_on_every_device(backend):
-    """Before the first iteration, with the move's number and the function that returned the index."""
     for base, decode, apply, size, words, named in WRONG:
         problem = with_own(own(decode, apply, size), base=base)
         source = f"({named.path}:{named.first_line}: {named.name})" if named else ""

@@ -16,7 +16,7 @@ from core.problems.qap import problem as qap_problem
 from core.search.local_search import HillClimbing, Iterations, LocalSearch, Seconds, SimulatedAnnealing, TabuSearch
 from core.search.local_search.host_loop import blocks_of
 from tests.core.problems.neighbours import neighbours
-from tests.core.search.local_search.table import ALGORITHMS, PROBLEMS, cases, found, named
+from tests.core.search.local_search.table import ALGORITHMS, PROBLEMS, cases, named, result_of
 
 # problem, neighbourhoods, algorithm, who selects
 ROWS = [
@@ -34,8 +34,8 @@ ROWS = [
 ]
 
 
-def made(backend, row, ranks=None, **how):
-    """The search of a row, mapped in the suite's way unless ``how`` says otherwise."""
+def make_search(backend, row, ranks=None, **how):
+    """The search of a row, in the suite's mapping by default."""
     problem, names, algorithm, _ = row
     return LocalSearch(
         backend, ranks or Solo(), PROBLEMS[problem](), ALGORITHMS[algorithm], names.split("+"), seed=3, **how
@@ -43,24 +43,23 @@ def made(backend, row, ranks=None, **how):
 
 
 def published(backend, row, **how):
-    """The search of a row as the paper maps it."""
-    return made(backend, row, mapping="published", select=row[3], **how)
+    return make_search(backend, row, mapping="published", select=row[3], **how)
 
 
 @pytest.mark.parametrize("row", cases([ROWS[0], ROWS[4]], [ROWS[k] for k in (1, 2, 3, 5, 6, 7, 8, 9, 10)]))
 def test_the_paper_s_mapping_is_the_same_search_on_every_backend(backend, row, cpu):
     """If the host selects moves, it may also make the neighbours."""
-    expected = found(made(cpu, row))
-    assert found(published(backend, row)) == expected
-    assert row[3] == "device" or found(published(backend, row, generate="host")) == expected
+    expected = result_of(make_search(cpu, row))
+    assert result_of(published(backend, row)) == expected
+    assert row[3] == "device" or result_of(published(backend, row, generate="host")) == expected
 
 
 @pytest.mark.parametrize("row", [ROWS[5], ROWS[7], ROWS[9]], ids=named)
 def test_plain_python_evaluates_what_a_host_lists_or_copies(python, row, cpu):
-    expected = found(made(cpu, row), Iterations(2))
+    expected = result_of(make_search(cpu, row), Iterations(2))
     for mapping in ("native", "published"):
-        one = made(python, row, mapping=mapping, select="host", generate="host")
-        assert found(one, Iterations(2)) == expected
+        search = make_search(python, row, mapping=mapping, select="host", generate="host")
+        assert result_of(search, Iterations(2)) == expected
 
 
 @pytest.mark.parametrize(
@@ -68,21 +67,21 @@ def test_plain_python_evaluates_what_a_host_lists_or_copies(python, row, cpu):
 )
 def test_a_layout_of_histograms_is_the_same_search_on_every_backend(backend, layout, select, cpu):
     problem = ppp_problem.Ppp(perceptron.load("9-11"), layout)
-    one = LocalSearch(backend, Solo(), problem, TabuSearch(), "flip2", mapping="published", select=select, seed=3)
-    assert found(one, Iterations(3)) == found(made(cpu, ROWS[2]), Iterations(3))
+    search = LocalSearch(backend, Solo(), problem, TabuSearch(), "flip2", mapping="published", select=select, seed=3)
+    assert result_of(search, Iterations(3)) == result_of(make_search(cpu, ROWS[2]), Iterations(3))
 
 
 @pytest.mark.parametrize("row", cases([("qap", "exchange2", "hill", "device")], [("ppp", "flip2", "tabu", "device")]))
 def test_walks_one_after_another_find_what_they_find_side_by_side(cpu, row):
     """The paper's sequence of 100 hill climbs (section 6.7)."""
-    side_by_side = found(made(cpu, row, level="algorithm", walks=5))
-    one = published(cpu, row, walks=5)
-    assert [found(one), found(one)] == [side_by_side] * 2
+    side_by_side = result_of(make_search(cpu, row, level="algorithm", walks=5))
+    search = published(cpu, row, walks=5)
+    assert [result_of(search), result_of(search)] == [side_by_side] * 2
 
 
 def test_no_walk_begins_after_the_time_is_over(cpu):
-    one = published(cpu, ROWS[0], walks=1000)
-    outcome = one.run(Seconds(0.2) | Iterations(10**6))
+    search = published(cpu, ROWS[0], walks=1000)
+    outcome = search.run(Seconds(0.2) | Iterations(10**6))
     assert 0 < outcome.iterations < 10**8
 
 
@@ -92,9 +91,9 @@ def test_thread_control_tries_shapes_of_the_kernel_that_evaluates(python, row, c
         assert kernel.name == "write_fitness"
         return ShapeTuner(python.capabilities._replace(max_team_size=8), n, size, 2)
 
-    one = published(python, row, tune=tune)
-    assert found(one) == found(made(cpu, row))
-    assert one.launcher.shape.tuner.done
+    search = published(python, row, tune=tune)
+    assert result_of(search) == result_of(make_search(cpu, row))
+    assert search.launcher.shape.tuner.done
 
 
 # --- how it is laid on the device ---
@@ -105,8 +104,8 @@ def test_thread_control_tries_shapes_of_the_kernel_that_evaluates(python, row, c
 )
 def test_every_neighbour_has_a_lane_of_a_team_of_256(python, launches, select, reduced):
     problem = max_cut_problem.MaxCut("random:40:seed=1")
-    one = LocalSearch(python, Solo(), problem, HillClimbing(), "flip2", mapping="published", select=select)
-    one.run(Iterations(1))
+    search = LocalSearch(python, Solo(), problem, HillClimbing(), "flip2", mapping="published", select=select)
+    search.run(Iterations(1))
     # 40 * 39 / 2 neighbours are 4 teams; the fitnesses are 2 blocks of 512.
     assert launches[-3 - len(reduced) : -2] == [("write_fitness", 4, 256), *reduced]
 
@@ -119,9 +118,9 @@ EVALUATIONS = [("qap", "exchange2", "linear"), ("ppp", "flip2", "histogram"), ("
     [*EVALUATIONS, ("weierstrass", "crowns", "full"), ("cut", "assign", "part-weights")],
 )
 def test_neighbours_are_evaluated_as_the_paper_does(cpu, problem, name, evaluation):
-    one = LocalSearch(cpu, Solo(), PROBLEMS[problem](), TabuSearch(), name, mapping="published")
-    assert one.plan.evaluation_name == evaluation
-    assert (one.plan.execution["mapping"], one.plan.execution["evaluation"]) == ("published", evaluation)
+    search = LocalSearch(cpu, Solo(), PROBLEMS[problem](), TabuSearch(), name, mapping="published")
+    assert search.plan.evaluation_name == evaluation
+    assert (search.plan.execution["mapping"], search.plan.execution["evaluation"]) == ("published", evaluation)
 
 
 def test_cities_that_the_suite_places_in_the_plane_are_looked_up_in_a_table(cpu, monkeypatch):
@@ -134,16 +133,15 @@ def test_cities_that_the_suite_places_in_the_plane_are_looked_up_in_a_table(cpu,
 
 
 def copied_bytes(cpu, **how):
-    """Return the bytes copied between host and device in five iterations."""
-    one = LocalSearch(cpu, Solo(), qap_problem.Qap.load("taillard:40:seeds=1,2"), TabuSearch(), "exchange2", **how)
-    one.walks.begin(Iterations(9), None)
+    search = LocalSearch(cpu, Solo(), qap_problem.Qap.load("taillard:40:seeds=1,2"), TabuSearch(), "exchange2", **how)
+    search.walks.begin(Iterations(9), None)
     before = cpu.timings.copied_bytes
-    one.iterate(5)
+    search.iterate(5)
     return cpu.timings.copied_bytes - before
 
 
 def test_what_is_copied_depends_on_who_selects_and_on_the_mapping(cpu):
-    """A reduction copies one key, a host that selects all fitnesses; the paper's mapping whole solutions, not moves."""
+    """A reduction copies one key, selection on the host all fitnesses; the paper's mapping copies whole solutions."""
     on_host, on_device = (copied_bytes(cpu, mapping="published", select=select) for select in ("host", "device"))
     assert on_host - on_device == 5 * (4 * 780 - 8)
 
@@ -182,15 +180,15 @@ def test_a_reduction_finds_the_smallest_key(backend, count):
 @pytest.mark.parametrize("layout", ["columns", "rows"])
 def test_histograms_lie_as_their_layout_says(python, layout):
     instance = perceptron.load("9-11")
-    one = LocalSearch(
+    search = LocalSearch(
         python, Solo(), ppp_problem.Ppp(instance, layout), HillClimbing(), "flip2", mapping="published", select="host"
     )
-    one.walks.begin(Iterations(9), None)
-    one.host_loop.evaluate(0, 0, 55)
-    lanes, groups = one.launcher.memory.data.bundle.lanes, instance.n + 1
-    cells = python.download(one.launcher.memory.data.bundle.counts)
+    search.walks.begin(Iterations(9), None)
+    search.host_loop.evaluate(0, 0, 55)
+    lanes, groups = search.launcher.memory.data.bundle.lanes, instance.n + 1
+    cells = python.download(search.launcher.memory.data.bundle.counts)
     by_lane = cells.reshape(groups, lanes).T if layout == "columns" else cells.reshape(lanes, groups)
-    solution = python.download(one.launcher.memory.walkers.solution)
+    solution = python.download(search.launcher.memory.walkers.solution)
     assert lanes == 256
     for lane, other in enumerate(neighbours("flip2", solution, 2)):
         products = instance.matrix.astype(int) @ (2 * np.array(other) - 1)

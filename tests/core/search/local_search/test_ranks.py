@@ -16,19 +16,18 @@ from tests.core.search.local_search.table import (
     RULED,
     RULED_AGAIN,
     TOGETHER,
-    found,
     named,
+    result_of,
     search,
 )
 
 
 def one_search(row, backend, ranks):
-    return found(search(backend, ranks, row))
+    return result_of(search(backend, ranks, row))
 
 
 def published(row, backend, ranks):
-    """A search by the paper's mapping."""
-    return found(test_published.made(backend, row, ranks, mapping="published", select=row[3]))
+    return result_of(test_published.make_search(backend, row, ranks, mapping="published", select=row[3]))
 
 
 def history(row, how, backend, ranks):
@@ -37,7 +36,6 @@ def history(row, how, backend, ranks):
 
 
 def refused(delta, backend, ranks):
-    """Return the refusal of a problem with a wrong function."""
     problem = weighted.Weighted(list(range(1, 13)), only=Evaluation(delta))
     with pytest.raises((ProblemError, Unconfirmed)) as raised:
         LocalSearch(backend, ranks, problem, TabuSearch(), "flip1").run(Iterations(20))

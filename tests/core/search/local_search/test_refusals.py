@@ -78,8 +78,8 @@ def test_a_start_that_is_no_solution_is_refused(encoding, start, words):
 
 def test_a_start_in_other_types_is_the_same_solution():
     for start in ([1, 0, 1], (True, False, True), np.array([1, 0, 1], np.uint64), [1.0, 0.0, 1.0]):
-        found = encodings.Bits(3).check(start)
-        assert found.dtype == np.int32 and found.tolist() == [1, 0, 1]
+        checked = encodings.Bits(3).check(start)
+        assert checked.dtype == np.int32 and checked.tolist() == [1, 0, 1]
     assert encodings.Reals(2).check([1, -0.1]).dtype == np.float32
 
 

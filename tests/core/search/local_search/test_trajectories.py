@@ -15,7 +15,7 @@ from core.search import local_search
 from core.search.local_search import search as search_module
 from tests.conftest import ROOT
 from tests.core.search.local_search import table
-from tests.core.search.local_search.table import KEPT, WORDS, cases, found, search
+from tests.core.search.local_search.table import KEPT, WORDS, cases, result_of, search
 
 ORDERS = [row for row in table.ROWS if row[0] == "order"]
 HOST = [row for row in table.ROWS if row[3] in ("tabu", "first", "hill") and not row[4] and row != KEPT]
@@ -27,8 +27,8 @@ def test_same_search_on_every_backend(backend, row, cpu):
     if backend.name == "opencl" and "weierstrass64" in row and not backend.capabilities.float64:
         pytest.skip("the device has no 64-bit floats")
     expected = search(cpu, Solo(), row)
-    outcome = found(expected)
-    assert found(search(backend, Solo(), row)) == outcome
+    outcome = result_of(expected)
+    assert result_of(search(backend, Solo(), row)) == outcome
     problem, best = expected.plan.problem, np.array(outcome[-1])
     assert abs(problem.cost(best.astype(problem.encoding.dtype)) - outcome[0]) <= problem.tolerance()
 
@@ -36,14 +36,14 @@ def test_same_search_on_every_backend(backend, row, cpu):
 @pytest.mark.parametrize("row", cases(table.QUICK_DIAGONAL, table.DIAGONAL))
 def test_the_oracle_makes_the_same_search_with_every_move_and_evaluation(row, python, cpu):
     stop = local_search.Iterations(5)
-    assert found(search(python, Solo(), row), stop) == found(search(cpu, Solo(), row), stop)
+    assert result_of(search(python, Solo(), row), stop) == result_of(search(cpu, Solo(), row), stop)
 
 
 def test_the_oracle_keeps_the_best_solution_to_which_random_moves_lead(python, cpu):
     """The walk starts at a local optimum, so the first iteration shakes it."""
     row = ("labs", "flip1", "autocorrelations", "ils", {})
     several = [search(backend, Solo(), row, seed=11) for backend in (cpu, python)]
-    expected, outcome = (found(one, local_search.Iterations(1)) for one in several)
+    expected, outcome = (result_of(one, local_search.Iterations(1)) for one in several)
     assert outcome == expected and outcome[2] == 1
 
 
@@ -51,19 +51,19 @@ def test_the_oracle_keeps_the_best_solution_to_which_random_moves_lead(python, c
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("row", cases(table.CROSS))
 def test_same_search_on_every_backend_in_every_combination(backend, row, cpu):
-    assert found(search(backend, Solo(), row)) == found(search(cpu, Solo(), row))
+    assert result_of(search(backend, Solo(), row)) == result_of(search(cpu, Solo(), row))
 
 
 @pytest.mark.parametrize("row", cases([KEPT], [table.ANNEALED, WORDS]))
 def test_teams_that_share_a_neighbourhood_make_the_same_search(backend, row, cpu):
-    """The last team to have scanned makes the move."""
-    one = search(backend, Solo(), row)
-    shape = one.launcher.shape
+    """The last team to scan makes the move."""
+    shared = search(backend, Solo(), row)
+    shape = shared.launcher.shape
     shape.in_one_team, shape.teams = False, 3
     shape.team_size = shape.step_size = min(8, backend.capabilities.max_team_size)
     assert shape.steps_at_once or row == table.ANNEALED
-    assert found(one) == found(search(cpu, Solo(), row))
-    assert row == table.ANNEALED or backend.read(one.launcher.memory.finished, 0, 1)[0] == 0
+    assert result_of(shared) == result_of(search(cpu, Solo(), row))
+    assert row == table.ANNEALED or backend.read(shared.launcher.memory.finished, 0, 1)[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_teams_that_share_a_neighbourhood_make_the_same_search(backend, row, cpu
 )
 def test_the_shape_of_a_launch_does_not_matter(python, row, cpu):
     stop = local_search.Iterations(5)
-    expected = found(search(cpu, Solo(), row), stop)
+    expected = result_of(search(cpu, Solo(), row), stop)
     for in_one_team, team_size, step_size, teams in (
         (True, 1, 1, 1),
         (True, 7, 5, 1),
@@ -79,10 +79,10 @@ def test_the_shape_of_a_launch_does_not_matter(python, row, cpu):
         (False, 7, 5, 3),
         (False, 1, 1, 4),
     ):
-        one = search(python, Solo(), row)
-        shape = one.launcher.shape
+        shaped = search(python, Solo(), row)
+        shape = shaped.launcher.shape
         shape.in_one_team, shape.team_size, shape.step_size, shape.teams = in_one_team, team_size, step_size, teams
-        assert found(one, stop) == expected
+        assert result_of(shaped, stop) == expected
 
 
 @pytest.mark.parametrize(
@@ -90,20 +90,20 @@ def test_the_shape_of_a_launch_does_not_matter(python, row, cpu):
 )
 def test_lanes_do_not_race(python, row):
     backwards, stop = PythonBackend(PythonBackend.devices()[0], reverse=True), local_search.Iterations(5)
-    assert found(search(backwards, Solo(), row), stop) == found(search(python, Solo(), row), stop)
+    assert result_of(search(backwards, Solo(), row), stop) == result_of(search(python, Solo(), row), stop)
 
 
 def test_how_many_iterations_are_queued_at_a_time_does_not_matter(cpu, monkeypatch):
-    """Walks at a local optimum continue from the best of all, at any interval of the host's checks."""
+    """Walks at a local optimum continue from the best of all, for any interval of the host's checks."""
     outcomes = []
     for batch in (1, 5, 16, 64):
         monkeypatch.setattr(search_module, "FIRST_BATCH", batch)
         monkeypatch.setattr(search_module, "MOST_GROWTH", 1)
         several = {"level": "algorithm", "walks": 6, "exchange": 50}
-        one = local_search.LocalSearch(
+        queued = local_search.LocalSearch(
             cpu, Solo(), Qap.load("taillard:12:seeds=1,2"), local_search.HillClimbing(), "exchange2", **several
         )
-        outcomes.append(found(one, local_search.Iterations(200)))
+        outcomes.append(result_of(queued, local_search.Iterations(200)))
     assert outcomes == outcomes[:1] * 4
 
 
@@ -112,25 +112,25 @@ def test_how_many_draws_are_looked_at_side_by_side_does_not_matter(cpu, in_one_t
     outcomes = []
     for batch in (1, 5, 256):
         algorithm = local_search.SimulatedAnnealing(plateau=40, batch=batch)
-        one = local_search.LocalSearch(cpu, Solo(), Qap.load("taillard:9:seeds=1,2"), algorithm, "exchange2")
-        one.launcher.shape.in_one_team = in_one_team
-        outcomes.append(found(one, local_search.Iterations(5000) | local_search.NoImprovement(333)))
+        search = local_search.LocalSearch(cpu, Solo(), Qap.load("taillard:9:seeds=1,2"), algorithm, "exchange2")
+        search.launcher.shape.in_one_team = in_one_team
+        outcomes.append(result_of(search, local_search.Iterations(5000) | local_search.NoImprovement(333)))
     assert outcomes == outcomes[:1] * 3
 
 
 @pytest.mark.parametrize("row", cases([KEPT], HOST))
 def test_a_loop_on_the_host_is_the_same_search(row, cpu, monkeypatch):
-    expected = found(search(cpu, Solo(), row))
-    assert [found(search(cpu, Solo(), row, **how)) for how in HOSTS] == [expected] * 2
+    expected = result_of(search(cpu, Solo(), row))
+    assert [result_of(search(cpu, Solo(), row, **how)) for how in HOSTS] == [expected] * 2
     monkeypatch.setattr(local_search.host_loop, "SLICE", 7)
-    assert [found(search(cpu, Solo(), row, **how)) for how in HOSTS] == [expected] * 2
+    assert [result_of(search(cpu, Solo(), row, **how)) for how in HOSTS] == [expected] * 2
 
 
 @pytest.mark.parametrize("row", cases([KEPT], [WORDS]))
 def test_tuned_launches_are_the_same_search(python, row, cpu):
     shapes = python.capabilities._replace(max_team_size=8)
     tuned = search(python, Solo(), row, tune=lambda kernel, n, size: ShapeTuner(shapes, n, size, 2))
-    assert found(tuned) == found(search(cpu, Solo(), row))
+    assert result_of(tuned) == result_of(search(cpu, Solo(), row))
     assert tuned.launcher.shape.tuner.done
 
 
@@ -138,19 +138,19 @@ def test_a_known_shape_is_the_one_that_runs(python, cpu, launches):
     def tune(kernel, n, size):
         return ShapeTuner(python.capabilities, n, size, best=LaunchShape(3, 5))
 
-    assert found(search(python, Solo(), KEPT, tune=tune)) == found(search(cpu, Solo(), KEPT))
+    assert result_of(search(python, Solo(), KEPT, tune=tune)) == result_of(search(cpu, Solo(), KEPT))
     assert [one for one in launches if one[0] == "scan_shared"] == [("scan_shared", 3, 5)] * table.ITERATIONS
 
 
 def test_a_search_stops_where_it_is_told(cpu):
-    one = search(cpu, Solo(), KEPT)
-    assert one.run(local_search.Iterations(9)).iterations == 9
-    long = one.run(local_search.Iterations(300))
-    assert one.run(local_search.Iterations(300) | local_search.Target(long.cost)).iterations == long.found_at
-    patient = one.run(local_search.NoImprovement(20) | local_search.Iterations(300))
+    stopped = search(cpu, Solo(), KEPT)
+    assert stopped.run(local_search.Iterations(9)).iterations == 9
+    long = stopped.run(local_search.Iterations(300))
+    assert stopped.run(local_search.Iterations(300) | local_search.Target(long.cost)).iterations == long.found_at
+    patient = stopped.run(local_search.NoImprovement(20) | local_search.Iterations(300))
     assert patient.iterations == patient.found_at + 20
-    assert one.run(local_search.Target(2**30)).iterations == 0
-    assert one.run(local_search.Seconds(0.2)).iterations > 0
+    assert stopped.run(local_search.Target(2**30)).iterations == 0
+    assert stopped.run(local_search.Seconds(0.2)).iterations > 0
 
 
 # --- the simulator of CUDA ---
@@ -169,7 +169,7 @@ row, shape = here.SHAPES[int(sys.argv[1])]
 one = here.search(backend, Solo(), row)
 laid = one.launcher.shape
 laid.in_one_team, laid.team_size, laid.step_size, laid.teams = shape
-print(here.found(one, here.local_search.Iterations(4)))
+print(here.result_of(one, here.local_search.Iterations(4)))
 """
 
 
@@ -184,7 +184,7 @@ def test_the_simulator_of_cuda_searches_the_same(k, cpu):
     command = [sys.executable, "-c", SIMULATED, str(k)]
     done = subprocess.run(command, cwd=ROOT, env=simulated, capture_output=True, text=True, timeout=250)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == str(found(search(cpu, Solo(), SHAPES[k][0]), local_search.Iterations(4)))
+    assert done.stdout.strip() == str(result_of(search(cpu, Solo(), SHAPES[k][0]), local_search.Iterations(4)))
 
 
 def test_the_table_covers_what_there_is():

@@ -67,7 +67,6 @@ def searched(problem, python, name="flip1", **how):
 
 @pytest.fixture
 def tried_first(monkeypatch):
-    """Return the checks that run during a test."""
     tried = []
     run = evaluation.EvaluationCheck.run
 
@@ -143,8 +142,8 @@ def test_a_stated_range_beyond_32_bits_is_refused_before_anything_is_compiled(py
 
 def test_costs_up_to_the_limit_are_searched_where_the_range_is_stated(python):
     heavy = [2**31 // 13] * 12
-    one = searched(with_range(Weighted(heavy), (0, sum(heavy))), python)
-    assert one.run(Iterations(40), initial=np.ones(12, np.int32)).cost == 0
+    search = searched(with_range(Weighted(heavy), (0, sum(heavy))), python)
+    assert search.run(Iterations(40), initial=np.ones(12, np.int32)).cost == 0
 
 
 def test_a_start_out_of_range_is_refused(python):
@@ -157,7 +156,7 @@ def test_a_start_out_of_range_is_refused(python):
 
 
 def test_a_walk_that_leaves_32_bits_ends_the_search(python):
-    """Tabu search without a way down climbs: 30 bits of 10^8 pass 2^31 within 22 steps."""
+    """Tabu search without a descent climbs: 30 bits of 10^8 exceed 2^31 within 22 steps."""
     search = LocalSearch(python, Solo(), Weighted([10**8] * 30), TabuSearch(tenure=29), "flip1")
     with pytest.raises(ProblemError, match="weighted:30: a walk came to a cost out of range: expected -1073741823"):
         search.run(Iterations(30), initial=np.zeros(30, np.int32))

@@ -11,13 +11,13 @@ from core.search import local_search
 from core.search.local_search import AnyMove, HillClimbing, Iterations, LocalSearch, Move, TabuSearch, exchanged, moved
 from core.search.local_search.plan import Plan
 from tests.core.search.local_search.scored import Colours, Gains, Ordering, Spins, clashes, lost
-from tests.core.search.local_search.table import found
+from tests.core.search.local_search.table import result_of
 
 pytestmark = pytest.mark.usefixtures("little_is_tried")
 
 
 def searched(backend, problem, algorithm, names, iterations=25, **how):
-    return found(LocalSearch(backend, Solo(), problem, algorithm, names, seed=3, **how), Iterations(iterations))
+    return result_of(LocalSearch(backend, Solo(), problem, algorithm, names, seed=3, **how), Iterations(iterations))
 
 
 MAKES = {
@@ -62,8 +62,6 @@ def lost_shifted(order: Array[i32], move: AnyMove, data: Gains) -> i32:
 
 
 class Far(Ordering):
-    """Costs that use most of 32 bits, from below zero on."""
-
     value = lost_shifted
 
     def __init__(self, factor, shift):
@@ -112,8 +110,6 @@ def test_insertions_are_forbidden_for_the_tenures_of_permutations():
 
 
 class Wrong(Ordering):
-    """The ordering problem with another value."""
-
     neighbourhoods = ()
 
     def __init__(self, value):
@@ -168,7 +164,7 @@ def clashes_but_of_the_first(values: Array[i32], move: AnyMove, data: Gains) -> 
 
 
 class Fixed(Colours):
-    """The first vertex keeps its colour: what would change it is no neighbour."""
+    """The first vertex keeps its colour: other colours of it are no neighbours."""
 
     value, delta = clashes_but_of_the_first, None
 
@@ -177,6 +173,6 @@ class Fixed(Colours):
 def test_a_value_may_say_that_there_is_no_neighbour(cpu, algorithm):
     local_search.check(Fixed(5, 3))
     start = np.zeros(5, np.int32)
-    one = LocalSearch(cpu, Solo(), Fixed(5, 3), algorithm, "assign", seed=3)
-    assert one.run(Iterations(30), initial=start).solution[0] == 0
-    assert one.run(Iterations(30), initial=start).cost < one.plan.problem.cost(start)
+    search = LocalSearch(cpu, Solo(), Fixed(5, 3), algorithm, "assign", seed=3)
+    assert search.run(Iterations(30), initial=start).solution[0] == 0
+    assert search.run(Iterations(30), initial=start).cost < search.plan.problem.cost(start)

@@ -8,15 +8,13 @@ from core.search.local_search import Bits, Evaluation, Move, Problem, Share, fli
 
 @bundle
 class Weights:
-    """The weight of every bit."""
-
     weights: Array[i32]
     n: i32
 
 
 @bundle
 class Terms(Weights):
-    """The weights, and what flipping each bit adds, which a walk keeps; and a counter."""
+    """Weights, the change by flipping each bit, which a walk keeps, and a counter."""
 
     terms: Array[i32] = Row("counters")
     counters: i32
@@ -24,14 +22,13 @@ class Terms(Weights):
 
 @bundle
 class Cache(Weights):
-    """The weights, and what `refresh` leaves for `quick`."""
+    """Weights, and data that `refresh` stores for `quick`."""
 
     cached: Array[i32] = Row("n")
 
 
 @function
 def term(solution: Array[i32], p: i32, data: Weights) -> i32:
-    """Return the change by a flip of bit p."""
     return data.weights[p] * (1 - 2 * solution[p]) if p >= 0 else 0
 
 
@@ -127,9 +124,9 @@ def overflows(solution: Array[i32], move: Move, data: Weights) -> i32:
 
 @function
 def writes(solution: Array[i32], move: Move, data: Weights) -> i32:
-    found = added(solution, move, data)
+    added_cost = added(solution, move, data)
     data.weights[0] = data.weights[0] + 1
-    return found
+    return added_cost
 
 
 @function
@@ -206,7 +203,6 @@ def touches_two(solution: Array[i32], move: Move, data: Weights) -> i32:
 
 
 TWELVE = (3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8)
-"""Weights of a small problem."""
 ONE_OF_1770 = {"only": Evaluation(wrong_for_one_pair)}
 """An evaluation that is wrong for one pair of 60 bits."""
 RIGHT = {
@@ -219,8 +215,6 @@ RIGHT = {
 
 
 class Weighted(Problem):
-    """The sum of the weights of all bits that are 1."""
-
     def __init__(self, weights, **ways):
         self.ways = ways or RIGHT
         n = len(weights)
@@ -233,9 +227,9 @@ class Weighted(Problem):
         return self.ways
 
     def data_for(self, evaluation):
-        given = self.data
+        weights = self.data
         if self.ways[evaluation].begin is not None:
-            return Terms(weights=given.weights, n=given.n, counters=given.n + 1)
+            return Terms(weights=weights.weights, n=weights.n, counters=weights.n + 1)
         if self.ways[evaluation].quick is not None:
-            return Cache(weights=given.weights, n=given.n)
-        return given
+            return Cache(weights=weights.weights, n=weights.n)
+        return weights

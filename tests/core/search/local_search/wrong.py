@@ -8,8 +8,6 @@ from core.search.local_search import Bits, Evaluation, Move, Problem, flipped
 
 @bundle
 class Ring:
-    """The weight of the edge behind every vertex."""
-
     weights: Array[i32]
     n: i32
 
@@ -71,8 +69,6 @@ def wrong_for_one(bits: Array[i32], move: Move, data: Ring) -> i32:
 
 
 class RingCut(Problem):
-    """The weight of all cut edges."""
-
     def __init__(self, n=24, delta=added, weights=None, **hooks):
         weights = np.random.default_rng(n).integers(1, 9, n).astype(np.int32) if weights is None else weights
         self.way = Evaluation(delta, **hooks)

@@ -15,7 +15,6 @@ from core.search.tours.alpha_nearness import (
 
 
 def random_graph(n, edges, most, seed):
-    """Edges without duplicates, and their lengths."""
     rng = np.random.default_rng(seed)
     pairs = np.array([(a, b) for a in range(n) for b in range(a + 1, n)])
     chosen = np.sort(rng.permutation(len(pairs))[:edges])
@@ -23,7 +22,6 @@ def random_graph(n, edges, most, seed):
 
 
 def kruskal(n, ends, lengths):
-    """Edges of a minimum spanning forest, in ascending order."""
     part, chosen = list(range(n)), []
     for edge in np.lexsort([np.arange(lengths.size), lengths]):
         a, b = (part[city] for city in ends[:, edge])
@@ -34,7 +32,7 @@ def kruskal(n, ends, lengths):
 
 
 GRAPHS = [(30, 100, 1000, 1), (40, 200, 4, 2), (50, 40, 9, 3), (2, 1, 5, 4)]
-"""Of them one with many equal lengths, and one of several parts."""
+"""One has many equal lengths, and one has several parts."""
 
 
 @pytest.mark.parametrize("graph", GRAPHS)
@@ -50,7 +48,7 @@ def test_the_heaviest_edge_of_a_path_is_the_one_that_joins_its_ends(graph):
     tree = spanning_forest(n, ends, lengths)
     heaviest = heaviest_on_paths(n, ends[:, tree], lengths[tree], *ends)
     for (a, b), found in zip(ends.T, heaviest, strict=True):
-        # Without edges of this length or more the two are apart, with those of this length they are not.
+        # Edges below this length leave the two apart; edges up to it join them.
         for most, is_joined in ((found, False), (found + 1, True)):
             left = lengths[tree] < most
             part = list(range(n))

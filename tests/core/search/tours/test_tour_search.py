@@ -21,9 +21,9 @@ from tests.thread_ranks import on_ranks
 ROOT = Path(__file__).parents[4]
 IN_SIMULATOR = """
 from backends import create
-from tests.core.search.tours.test_tour_search import found
+from tests.core.search.tours.test_tour_search import run_search
 from core.problems import tsp
-print([found(create("cuda"), tsp.load("uniform:12:seed=7"), 3, walks=2, seed=5, team_size=size) for size in (4, 32)])
+print([run_search(create("cuda"), tsp.load("uniform:12:seed=7"), 3, walks=2, seed=5, team_size=size) for size in (4, 32)])
 """
 MATRIX = np.random.default_rng(3).integers(1, 40, (30, 30))
 INSTANCES = {
@@ -35,7 +35,7 @@ INSTANCES = {
 }
 
 
-def found(backend, instance, iterations, ranks=None, **settings):
+def run_search(backend, instance, iterations, ranks=None, **settings):
     outcome = IteratedThreeOpt(backend, ranks or Solo(), instance, **settings).run(Iterations(iterations))
     return outcome.cost, outcome.walk, outcome.found_at, outcome.hash, outcome.solution.tolist()
 
@@ -45,7 +45,7 @@ def test_lengths_are_those_of_the_plain_scorer_and_descend(name, cpu):
     instance = INSTANCES[name]
     lengths = []
     for iterations in (1, 10, 300, 3000):
-        cost, _, _, _, tour = found(cpu, instance, iterations, walks=2)
+        cost, _, _, _, tour = run_search(cpu, instance, iterations, walks=2)
         assert sorted(tour) == list(range(instance.n))
         assert instance.tour_length(tour) == cost
         lengths.append(cost)
@@ -57,18 +57,18 @@ def test_lengths_are_those_of_the_plain_scorer_and_descend(name, cpu):
 def test_small_tours_become_shortest_ones(spec, cpu):
     instance = tsp.load(spec)
     shortest = held_karp(instance.distances).length
-    assert found(cpu, instance, 500)[0] == shortest
+    assert run_search(cpu, instance, 500)[0] == shortest
 
 
 def test_same_walks_on_every_backend_team_size_and_order_of_lanes(backend, cpu):
     n, iterations = (12, 4) if backend.name == "python" else (60, 150)
     instance = tsp.load(f"uniform:{n}:seed=7")
-    expected = found(cpu, instance, iterations, walks=3, seed=5)
+    expected = run_search(cpu, instance, iterations, walks=3, seed=5)
     backwards = [PythonBackend(backend.device, reverse=True)] if backend.name == "python" else []
     most = backend.capabilities.max_team_size
     for device in (backend, *backwards):
         for team_size in (size for size in (1, 3, 32) if size <= most):
-            assert found(device, instance, iterations, walks=3, seed=5, team_size=team_size) == expected, team_size
+            assert run_search(device, instance, iterations, walks=3, seed=5, team_size=team_size) == expected, team_size
 
 
 @pytest.mark.slow
@@ -78,33 +78,35 @@ def test_simulator_of_cuda_makes_the_same_walks(cpu):
     command = [sys.executable, "-c", IN_SIMULATOR]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=250)
     assert done.returncode == 0, done.stderr
-    expected = found(cpu, tsp.load("uniform:12:seed=7"), 3, walks=2, seed=5)
+    expected = run_search(cpu, tsp.load("uniform:12:seed=7"), 3, walks=2, seed=5)
     assert done.stdout.strip() == str([expected, expected])
 
 
 @pytest.mark.parametrize("size", [2, 3])
 def test_same_walks_on_several_ranks(size, cpu):
     instance = INSTANCES["uniform"]
-    expected = found(cpu, instance, 200, walks=5)
-    assert on_ranks(size, lambda ranks: found(cpu, instance, 200, ranks, walks=5)) == [expected] * size
+    expected = run_search(cpu, instance, 200, walks=5)
+    assert on_ranks(size, lambda ranks: run_search(cpu, instance, 200, ranks, walks=5)) == [expected] * size
 
 
 def test_coordinates_and_table_give_the_same_walks(cpu, monkeypatch):
     instance = INSTANCES["uniform"]
-    expected = found(cpu, instance, 500)
+    expected = run_search(cpu, instance, 500)
     monkeypatch.setattr("core.search.tours.search.LARGEST_TABLE", 0)
-    assert found(cpu, instance, 500) == expected
+    assert run_search(cpu, instance, 500) == expected
 
 
 def test_digest_tells_unequal_work_apart(cpu):
     instance = INSTANCES["uniform"]
-    runs = [found(cpu, instance, n, seed=seed, walks=w) for n, seed, w in ((9, 1, 1), (10, 1, 1), (9, 2, 1), (9, 1, 2))]
+    runs = [
+        run_search(cpu, instance, n, seed=seed, walks=w) for n, seed, w in ((9, 1, 1), (10, 1, 1), (9, 2, 1), (9, 1, 2))
+    ]
     assert len({run[3] for run in runs}) == len(runs)
 
 
 def test_search_ends_at_its_target(cpu):
     instance = INSTANCES["uniform"]
-    best = found(cpu, instance, 3000)[0]
+    best = run_search(cpu, instance, 3000)[0]
     outcome = IteratedThreeOpt(cpu, Solo(), instance).run(Target(best + 100))
     assert best <= outcome.cost <= best + 100
     assert outcome.iterations <= 3000
