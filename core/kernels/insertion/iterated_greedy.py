@@ -87,23 +87,6 @@ def queue_elements(count: i32, step: i32, walk: OrderWalk, rule: GreedyRule):
     barrier()
 
 
-@function
-def next_element(
-    phase: i32, k: i32, count: i32, step: i32, words: Array[u32], walk: OrderWalk, rule: GreedyRule
-) -> i32:
-    """Return element ``k`` of a phase: random among ``count`` to remove, removed to insert, or queued to improve."""
-    element = 0
-    if phase == REMOVING:
-        if k & 3 == 0:
-            draw(words, step, u32(CHOOSING) + u32(k >> 2), walk.number[0], rule.seed)
-        element = walk.order[i32(mulhi(words[k & 3], u32(count)))]
-    elif phase == INSERTING:
-        element = walk.removed[k]
-    else:
-        element = walk.queue[k]
-    return element
-
-
 @lru_cache(maxsize=32)
 def greedy_kernel(insertion: Function) -> Kernel:
     """Make the kernel from a problem's costs of insertions: see `core.problems.insertion.Insertion`."""
@@ -122,11 +105,20 @@ def greedy_kernel(insertion: Function) -> Kernel:
         in_vain = -1
         evaluated = u64(0)
         while phase != DONE:
-            if phase == IMPROVING and in_vain < 0:
-                in_vain = 0
-                queue_elements(count, step, walk, rule)
-            element = next_element(phase, k, count, step, words, walk, rule)
-            position = count if phase == INSERTING else walk.place[element]
+            element, position = 0, count
+            if phase == REMOVING:
+                if k & 3 == 0:
+                    draw(words, step, u32(CHOOSING) + u32(k >> 2), walk.number[0], rule.seed)
+                position = i32(mulhi(words[k & 3], u32(count)))
+                element = walk.order[position]
+            elif phase == INSERTING:
+                element = walk.removed[k]
+            else:
+                if in_vain < 0:
+                    in_vain = 0
+                    queue_elements(count, step, walk, rule)
+                element = walk.queue[k]
+                position = walk.place[element]
             rest_count = count - 1 if position < count else count
             leave_out(position, count, walk)
             barrier()
