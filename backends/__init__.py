@@ -104,10 +104,7 @@ def create(name: str, device: str | None = None, cores: int | None = None) -> Ba
 
 
 def require_stack() -> None:
-    """Refuse a stack on which compilers and kernels, with their local arrays, would end by a segmentation fault.
-
-    Raises `Unavailable` if the process's limit is below `LEAST_STACK`.
-    """
+    """Refuse a stack below `LEAST_STACK`, on which compilers and kernels would end by a segmentation fault."""
     import resource
 
     limit, _ = resource.getrlimit(resource.RLIMIT_STACK)
@@ -123,8 +120,8 @@ def named_device(backend: str, devices: list[DeviceInfo], device: str) -> Device
     if device.isdigit():
         chosen = [d for d in devices if d.index == device]
     else:
-        whole = [d for d in devices if d.name.lower() == device.lower()]
-        chosen = whole or [d for d in devices if device and device.lower() in d.name.lower()]
+        exact = [d for d in devices if d.name.lower() == device.lower()]
+        chosen = exact or [d for d in devices if device and device.lower() in d.name.lower()]
     if len(chosen) == 1:
         return chosen[0]
     listed = "; ".join(f"{d.index}: {d.name}" for d in chosen or devices)
@@ -134,7 +131,6 @@ def named_device(backend: str, devices: list[DeviceInfo], device: str) -> Device
 
 
 def _tested(kind: Any, device: DeviceInfo) -> tuple[Backend | None, str]:
-    """Return the backend on a device if it passes the self-test, else the reason."""
     from backends.self_test import find_cached_failure
 
     try:

@@ -10,7 +10,6 @@ from core.standard_output import run_watched
 
 
 def table(rows: list[backends.Usability]) -> str:
-    """Return the rows as aligned text."""
     header = ("backend", "device", "name", "driver", "memory", "units", "usable")
     body = [
         (r.backend, r.device, r.name, r.driver, f"{r.memory_bytes / 2**30:.1f} GiB", str(r.compute_units), "yes")

@@ -65,7 +65,6 @@ def _temporary_folder(kind: str, reason: str) -> str:
 
 @functools.cache
 def _temporary_root() -> str:
-    """Return a folder of this process, removed when it ends."""
     import atexit
     import shutil
     import tempfile
@@ -76,9 +75,9 @@ def _temporary_root() -> str:
 
 
 def write_once(path: str, content: bytes) -> str:
-    """Write a file by one rename. Of several writers the last one wins, with the same content.
+    """Write a file by one rename, and return its path, or one in a temporary folder if the disk is full.
 
-    Returns the file's path: ``path``, or one in a temporary folder if the cache cannot take it (a full disk).
+    Of several writers the last one wins, with the same content.
     """
     try:
         _write(path, content)

@@ -26,16 +26,8 @@ class Transfer(NamedTuple):
 class Collectives:
     """The collectives of one device with those of other ranks; every rank makes the same calls in the same order.
 
-    With one rank, or in a rehearsal, every call returns at once.
-
-    Parameters
-    ----------
-    device
-        This rank's device.
-    ranks
-        A `cluster.Communicator`.
-    groups
-        For each rank the first one that lies in the same memory (`memory_groups`).
+    With one rank, or in a rehearsal, every call returns at once. ``groups`` has for each rank the first one that lies
+    in the same memory (`memory_groups`).
     """
 
     on_device = False
@@ -71,16 +63,9 @@ class Collectives:
         """Make an array that belongs to all ranks together.
 
         Ranks in one memory get one array, which all their kernels read and write. Any other rank gets a separate array
-        of the same size, which `gather` and `exchange` bring up to date. Raises `OutOfMemory` if memory is
-        insufficient; the job ends, since the other ranks wait.
-
-        Parameters
-        ----------
-        size, dtype
-            Of the whole array; equal on all ranks, like the bounds.
-        bounds : list of int, one more than there are ranks
-            Rank r mostly uses elements bounds[r] to bounds[r + 1] - 1. They are placed near its device if possible;
-            equal parts by default.
+        of the same size, which `gather` and `exchange` bring up to date. Rank r mostly uses elements bounds[r] to
+        bounds[r + 1] - 1, by default equal parts, which are placed near its device if possible. Size and bounds are
+        equal on all ranks. Raises `OutOfMemory` if memory is insufficient; the job ends, since the other ranks wait.
         """
         size = max(1, size)
         if self.is_silent or self.is_apart:
@@ -94,30 +79,23 @@ class Collectives:
     def shared_array(self, size: int, dtype: Any, bounds: Sequence[int]) -> Buffer:
         """Make one array for each group of ranks in host memory: the first rank makes it, the others open it."""
         leader = self.groups[self.rank]
-        mine: Buffer | None = None
+        segment: Buffer | None = None
         if self.groups.count(leader) == 1:
-            mine = self.device.allocate(size, dtype)
+            segment = self.device.allocate(size, dtype)
         elif leader == self.rank:
-            mine = self.device.shared(size, dtype)
-        segments = self.ranks.bcast(self.ranks.gather(getattr(mine, "segment", None)))
-        if mine is None:
-            mine = self.device.opened(segments[leader], size, dtype)
+            segment = self.device.shared(size, dtype)
+        segments = self.ranks.bcast(self.ranks.gather(getattr(segment, "segment", None)))
+        if segment is None:
+            segment = self.device.opened(segments[leader], size, dtype)
         self.ranks.barrier()  # until here only the leader holds it
-        return mine
+        return segment
 
     # --- launches ---
 
     def reduce(self, buffer: Buffer, operation: str, start: int = 0, count: int | None = None) -> None:
-        """Combine the ranks' buffers element by element; every rank gets the result.
+        """Combine the ranks' integer buffers element by element, by ``least`` or ``sum``; every rank gets the result.
 
-        Parameters
-        ----------
-        buffer
-            Of integers, one for each rank; no common memory.
-        operation
-            ``least`` or ``sum``; a sum wraps around in the buffer's type.
-        start, count
-            The elements to combine; all by default.
+        A sum wraps around in the buffer's type. The buffers are in no common memory.
         """
         elements = (start, buffer.size - start if count is None else count)
         if not self.is_silent and elements[1] > 0:
@@ -143,12 +121,10 @@ class Collectives:
                 self.barrier()
 
     def send(self, buffer: Buffer, start: int, count: int, to: int) -> None:
-        """Send some elements to another rank, which calls `receive`."""
         if not self.is_silent:
             self.queue(lambda: self.send_now(buffer, start, count, to))
 
     def receive(self, buffer: Buffer, start: int, count: int, source: int) -> None:
-        """Receive some elements from another rank, which calls `send`."""
         if not self.is_silent:
             self.queue(lambda: self.receive_now(buffer, start, count, source))
 
@@ -200,10 +176,7 @@ class Collectives:
 def memory_groups(ranks: Any, memory: str) -> list[int]:
     """For each rank, return the first rank with the same memory on the same host; all ranks call this.
 
-    Parameters
-    ----------
-    memory
-        Name of the memory that this rank's device shares with others of its host; empty if none.
+    ``memory`` names the memory that this rank's device shares with others of its host; empty if none.
     """
     places = ranks.bcast(ranks.gather((ranks.host(), memory) if memory else (ranks.host(), ranks.rank)))
     return [places.index(place) for place in places]

@@ -23,10 +23,7 @@ def cpu_device() -> DeviceInfo:
 
 
 def limit_cores(device: DeviceInfo, cores: int) -> DeviceInfo:
-    """Return a processor limited to ``cores`` cores, with this limit in its name.
-
-    Raises `Unavailable` if the processor has fewer cores.
-    """
+    """Return a processor limited to some cores, with this limit in its name; refuses more than it has."""
     present = device.compute_units
     if not 1 <= cores <= present:
         raise Unavailable(

@@ -81,9 +81,8 @@ class Timings:
 class Buffer:
     """Memory of a device.
 
-    ``handle`` is the backend's object, ``image`` the same memory as an image, once it is needed, and ``address`` its
-    address, once it is needed and if the backend has addresses. ``serial`` is a number that no other buffer of the
-    process has or had.
+    ``handle`` is the backend's object, and ``serial`` a number that no other buffer of the process has or had.
+    ``image``, the same memory as an image, and ``address``, if the backend has addresses, are set when they are needed.
     """
 
     serials = itertools.count()
@@ -111,10 +110,7 @@ class Launch(NamedTuple):
 
 
 class Collective(NamedTuple):
-    """A recorded step that is no kernel: the function to call, and whether it only queues work of the device.
-
-    Work of the device can be part of a CUDA graph; the host runs anything else between two parts of a recording.
-    """
+    """A recorded step that is no kernel; only a step that queues work of the device can be part of a CUDA graph."""
 
     act: Callable[[], None]
     on_device: bool
@@ -174,12 +170,7 @@ class Device:
     ) -> Iterator[np.ndarray]:
         """Wait for all queued work, and yield some elements of a buffer as host memory.
 
-        Parameters
-        ----------
-        buffer, start, count
-            The elements.
-        read, written
-            True if the block reads the elements, and if elements that it writes are copied to the buffer.
+        With ``read`` the block reads them; with ``written`` elements that it writes are copied to the buffer.
         """
         host = self.read(buffer, start, count) if read else np.empty(count, buffer.dtype)
         yield host
@@ -203,18 +194,9 @@ class Device:
     def load(self, bundle: Any, **types: Any) -> Any:
         """Return the bundle on the device: host arrays are copied, and rows that are left out are allocated.
 
-        Parameters
-        ----------
-        bundle
-            With arrays of NumPy's or buffers.
-        **types
-            The dtype of every `core.lang.Generic` among the rows to allocate, by its name.
-
-        Raises
-        ------
-        UserError
-            No bundle; an array of another type than its field, or of another size than its rows; rows of a `Generic`
-            that ``types`` does not name, or of 2^31 elements and more; a negative count.
+        ``types`` has the dtype of every `core.lang.Generic` among the rows to allocate, by its name. Raises `UserError`
+        for no bundle; an array of another type than its field, or of another size than its rows; rows of a `Generic`
+        that ``types`` does not name, or of 2^31 elements and more; a negative count.
         """
         return self.rows(bundle, 1, **types).bundle
 
@@ -255,10 +237,7 @@ class Device:
         return value if isinstance(value, Buffer) else self.upload(value.reshape(-1))
 
     def write(self, buffer: Buffer, host: np.ndarray) -> None:
-        """Copy a host array into a buffer of the same size and dtype.
-
-        Raises `LaunchRefused` if the sizes or dtypes differ: numbers would be cut, repeated or left out.
-        """
+        """Copy a host array into a buffer; raises `LaunchRefused` if their sizes or dtypes differ."""
         if (host.size, host.dtype) != (buffer.size, buffer.dtype):
             raise LaunchRefused(
                 f"{self.name}: {host.size} elements of {host.dtype} for a buffer of {buffer.size} of {buffer.dtype}"
@@ -275,15 +254,9 @@ class Device:
     def stream_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray) -> Callable[[], None]:
         """Queue a copy of some elements after all launches so far; later launches run meanwhile.
 
-        Returns a function that waits until the elements are in ``host``. Raises `LaunchRefused` if the buffer has no
-        such elements, or ``host`` is of another size or dtype.
-
-        Parameters
-        ----------
-        buffer, start, count
-            The elements; they must not be written before the copy has ended.
-        host : 1-D, count, of the buffer's dtype
-            Destination; `host_array` makes such memory.
+        The elements must not be written before the copy has ended. ``host`` is flat and of their number and dtype;
+        `host_array` makes such memory. Returns a function that waits for the copy. Raises `LaunchRefused` for elements
+        that do not exist, or another ``host``.
         """
         self.check_part(buffer, start, count)
         if (host.size, host.dtype) != (count, buffer.dtype):
@@ -292,7 +265,6 @@ class Device:
         return self.copy_out(buffer, start, count, host)
 
     def check_part(self, buffer: Buffer, start: int, count: int) -> None:
-        """Refuse elements that a buffer does not have."""
         if not 0 <= start <= start + count <= buffer.size:
             raise LaunchRefused(f"{self.name}: {count} elements from {start} on, of a buffer of {buffer.size}")
 

@@ -21,14 +21,11 @@ VARIABLE = "ONEKERNEL_CHECKS"
 
 
 def checks_enabled(usual: bool) -> bool:
-    """Return True if machine code asserts and prints: ``usual``, unless ``$ONEKERNEL_CHECKS`` is 1 or 0.
-
-    Raises `UserError` if the variable has another value.
-    """
-    said = os.environ.get(VARIABLE, "")
-    if said not in ("", "0", "1"):
-        raise UserError(f"{VARIABLE}={said}: expected 1 (kernels assert and print on every device) or 0 (on none)")
-    return said == "1" if said else usual
+    """Return True if machine code asserts and prints: ``usual``, unless ``$ONEKERNEL_CHECKS`` is 1 or 0."""
+    setting = os.environ.get(VARIABLE, "")
+    if setting not in ("", "0", "1"):
+        raise UserError(f"{VARIABLE}={setting}: expected 1 (kernels assert and print on every device) or 0 (on none)")
+    return setting == "1" if setting else usual
 
 
 def output_types(kernel: Kernel, float64: bool = True) -> dict[str, Any]:
@@ -47,7 +44,6 @@ class DeviceOutput:
         self.programs: dict[int, Callable[[], tree.Program]] = {}
 
     def arguments(self, kernel: Kernel, constants: dict[str, Any], team_size: int, types: dict[str, Any]) -> list[Any]:
-        """Return the hidden arguments of a launch."""
         if self.integers is None:
             self.integers = self.backend.upload(np.zeros(device_messages.INTEGERS_SIZE, np.int64))
             self.floats = self.backend.allocate(
@@ -60,10 +56,7 @@ class DeviceOutput:
         return [self.integers, self.floats, i64(number << 32)]
 
     def report(self) -> None:
-        """Wait for all launches, print their messages and raise an error for a failed assertion.
-
-        Raises `KernelError`, which is an `AssertionError` too, if an assertion failed.
-        """
+        """Wait for all launches, print their messages and raise `KernelError` for a failed assertion."""
         assert self.integers is not None and self.floats is not None
         if not self.backend.read(self.integers, 0, device_messages.FIRST).any():
             return

@@ -27,10 +27,10 @@ class Executables:
         return cached[1]
 
     def keep(self, kernel: Kernel, key: Any, executable: Any) -> None:
-        kept = self.of_kernel(kernel)
-        kept[key] = executable
-        for oldest in list(kept)[:-MOST_OF_A_KERNEL]:
-            kept.pop(oldest, None)
+        executables = self.of_kernel(kernel)
+        executables[key] = executable
+        for oldest in list(executables)[:-MOST_OF_A_KERNEL]:
+            executables.pop(oldest, None)
 
 
 _of_process: dict[tuple[type, DeviceInfo], Executables] = {}

@@ -31,10 +31,7 @@ _idle = IdleBackends()
 
 
 def take(name: str, device: str | None = None, cores: int | None = None) -> Backend:
-    """Return an idle backend of a device, or a new one; pass it to `give_back` after the run.
-
-    Raises `Unavailable` as `backends.create` does.
-    """
+    """Return an idle backend of a device, or one by `backends.create`; pass it to `give_back` after the run."""
     # The device, the process, and environment settings that a backend reads when it is made.
     settings = [os.environ.get(variable) for variable in VARIABLES]
     allowed = frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
@@ -62,7 +59,6 @@ def give_back(backend: Backend) -> None:
 
 
 def close_idle() -> None:
-    """Close this thread's idle backends."""
     while _idle.of_device:
         for backend in _idle.of_device.popitem()[1]:
             backend.close()

@@ -49,7 +49,6 @@ class LaunchRecording:
         return parts
 
     def replay(self, times: int = 1) -> None:
-        """Queue the recorded launches ``times`` times, in order."""
         if self.parts is None:
             self.parts = self.prepare()
         if len(self.parts) == 1:
@@ -120,10 +119,10 @@ class Backend(Device):
         if self._recording is not None:
             self._recording.launches.append(self.bind(kernel, teams, team_size, arguments))
             return
-        kept = self.launch_cache.find(kernel, team_size, arguments) if teams >= 1 else None
-        if kept is not None:
-            may_print = kept.may_print
-            kept.packed.start(teams)
+        cached = self.launch_cache.find(kernel, team_size, arguments) if teams >= 1 else None
+        if cached is not None:
+            may_print = cached.may_print
+            cached.packed.start(teams)
         else:
             bound = self.bind(kernel, teams, team_size, arguments)
             may_print = bound.may_print
@@ -193,11 +192,11 @@ class Backend(Device):
                 )
             try:
                 executable = self.compile(program)
-                most = self.most_lanes(executable)
+                limit = self.most_lanes(executable)
             finally:
                 self.timings.compile_s += time.perf_counter() - began
-            if team_size > most:
-                raise TeamTooLarge(f"{self.name}: {kernel.name} runs teams of 1 to {most} lanes here, not {team_size}")
+            if team_size > limit:
+                raise TeamTooLarge(f"{self.name}: {kernel.name} runs teams of 1 to {limit} lanes here, not {team_size}")
             self.executables.keep(kernel, key, executable)
             if isinstance(executable, str) and kernel.identity is not None:
                 self.compiled_here[name] = executable
@@ -209,11 +208,6 @@ class Backend(Device):
         A kernel with many registers has smaller teams than the device. Each size is compiled, as a separate program,
         until one fits; its launches compile nothing more. On NVIDIA's GPUs a lane has up to 255 of a multiprocessor's
         65,536 registers: teams of up to 256 lanes always fit, so only larger ones need this call.
-
-        Parameters
-        ----------
-        kernel, team_size, *arguments
-            Of the launches, as `launch` takes them.
         """
         lanes = min(team_size, self.capabilities.max_team_size)
         while lanes > 1:
@@ -225,10 +219,7 @@ class Backend(Device):
         return lanes
 
     def collectives(self, ranks: Any) -> Collectives:
-        """Return the collectives of this device with those of the other ranks; all ranks call this together.
-
-        The same communicator gives the same object.
-        """
+        """Return this device's collectives with others, one object for each communicator; all ranks call this."""
         known = self._collectives.get(id(ranks))  # keeps the communicator alive, so that no other object gets its id
         if known is None:
             if ranks.size == 1 or ranks.is_silent:
@@ -239,7 +230,6 @@ class Backend(Device):
         return known
 
     def seconds_in_collectives(self) -> float:
-        """Return the time that this device has spent in collectives so far (`Collectives.seconds_on_device`)."""
         return sum(collective.seconds_on_device() for collective in self._collectives.values())
 
     @property
@@ -285,11 +275,8 @@ def scalar_argument(scalar: Any, value: Any, kernel: Kernel, name: str) -> Any:
 def infer_generic_types(kinds: dict[str, Any], values: dict[str, Any], kernel: Kernel) -> dict[str, Any]:
     """Check the arrays of a launch, and return the types of the kernel's generic parameters by name.
 
-    Raises
-    ------
-    LaunchRefused
-        An argument is no buffer or has another element type; a buffer occurs twice (compilers assume that the
-        arrays of a launch share no memory); or no array has the generic type of a number.
+    Raises `LaunchRefused` if an argument is no buffer or has another element type; a buffer occurs twice (compilers
+    assume that the arrays of a launch share no memory); or no array has the generic type of a number.
     """
     types: dict[str, Any] = {}
     names: dict[int, str] = {}

@@ -43,19 +43,12 @@ class CachedLaunch(NamedTuple):
 
 
 class LaunchReader:
-    """Reads launches of one kernel with arguments of the same classes.
+    """Reads launches of one kernel ``revision`` with arguments of the same classes.
 
-    Attributes
-    ----------
-    read
-        Function from team size and arguments to a key, equal for equivalent launches, and to the other numbers.
-    numbers : list of (int, kind)
-        The place of every such number among the arguments of a `backends.device.Launch`.
-    revision : int
-        The kernel's (`core.lang.Kernel.revision`).
-    kept : dict
-        Launches by their keys, None for those seen once. Keys have serial numbers of buffers: they keep nothing alive,
-        and a new buffer at an old address is not mistaken for the old one.
+    ``read`` returns, from team size and arguments, a key that is equal for equivalent launches, and the other numbers.
+    ``numbers`` has their places among the arguments of a `backends.device.Launch`, and their types. ``kept`` has
+    launches by their keys, None for those seen once. Keys have serial numbers of buffers: they keep nothing alive, and
+    a new buffer at an old address is not mistaken for the old one.
     """
 
     def __init__(self, kernel: Kernel, arguments: tuple[Any, ...]) -> None:

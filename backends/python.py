@@ -14,12 +14,7 @@ from core.lang import tree
 class PythonBackend(HostMemory):
     """Reference interpreter: runs teams one after the other, and lanes in lockstep between barriers.
 
-    Parameters
-    ----------
-    device
-        One of `devices`.
-    reverse
-        Run lanes from last to first: a result that changes shows a race between lanes.
+    With ``reverse`` lanes run from last to first: a result that changes shows a race between lanes.
     """
 
     name = "python"

@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="numba: Python for numba on CPUs; cuda: Python for numba on NVIDIA GPUs; opencl: OpenCL C; "
         "opencl-intel: OpenCL C with loop hints for Intel's CPU compiler",
     )
-    sizes = ", ".join(f"{name} {one.lanes}" for name, one in DIALECTS.items())
+    sizes = ", ".join(f"{name} {dialect.lanes}" for name, dialect in DIALECTS.items())
     parser.add_argument("--team-size", type=int, metavar="N", help=f"lanes of a team ({sizes})")
     parser.add_argument(
         "--constants", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="values of Const parameters"
@@ -82,33 +82,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def show_kernel(named: str, dialect: str, team_size: int | None, constants: Sequence[str], types: Sequence[str]) -> str:
-    """Return the text of a kernel.
+    """Return the text of a kernel, named ``FILE:KERNEL``, for one of `DIALECTS` and by default its number of lanes.
 
-    Raises `UserError` if there is no such kernel, it is not in the language, or constants or types are missing, unknown
-    or do not fit.
-
-    Parameters
-    ----------
-    named
-        ``FILE:KERNEL``.
-    dialect
-        One of `DIALECTS`.
-    team_size
-        Lanes of a team; None for the dialect's own number.
-    constants, types
-        A ``name=value`` for each ``Const`` parameter, a ``name=type`` for each generic type.
+    There is a ``name=value`` for each ``Const`` parameter, and a ``name=type`` for each generic type. Raises
+    `UserError` for those that are missing, unknown or do not fit, and for no such kernel of the language.
     """
     kind = DIALECTS[dialect]
     kernel = find_kernel(named)
     lanes = kind.lanes if team_size is None else team_size
     if not 1 <= lanes <= kind.most_lanes:
         raise UserError(f"--team-size {lanes}: {dialect} runs teams of 1 to {kind.most_lanes} lanes")
-    kinds = {name: one for name, one in kernel.signature.items() if name != "return"}
-    images = [name for name, one in kinds.items() if isinstance(one, Table) and one.place == "image"]
+    kinds = {name: parameter for name, parameter in kernel.signature.items() if name != "return"}
+    images = [name for name, parameter in kinds.items() if isinstance(parameter, Table) and parameter.place == "image"]
     if images and not kind.images:
         raise UserError(f"{kernel.name}: {images[0]} is an image, which exists on OpenCL devices; show it --as opencl")
-    consts = {name: one.scalar for name, one in kinds.items() if isinstance(one, Const)}
-    elements = [one.element if isinstance(one, Array) else one for one in kinds.values()]
+    consts = {name: parameter.scalar for name, parameter in kinds.items() if isinstance(parameter, Const)}
+    elements = [parameter.element if isinstance(parameter, Array) else parameter for parameter in kinds.values()]
     generics = dict.fromkeys(element.name for element in elements if isinstance(element, Generic))
     texts = parse_assignments(kernel, "constants", consts, constants)
     values = {name: parse_constant(kernel, name, consts[name], text) for name, text in texts}
@@ -129,7 +118,6 @@ def print_program(program: tree.Program, dialect: Dialect) -> str:
 
 
 def find_kernel(named: str) -> Kernel:
-    """Return the kernel that ``FILE:KERNEL`` names."""
     place, colon, name = named.rpartition(":")
     if not colon:
         place, name = named, ""
@@ -148,7 +136,7 @@ def find_kernel(named: str) -> Kernel:
 
 def list_kernels(module: ModuleType) -> str:
     """List a module's kernels, and kernels made by its functions, which have no name in the module."""
-    kernels = [name for name, one in vars(module).items() if isinstance(one, Kernel)]
+    kernels = [name for name, value in vars(module).items() if isinstance(value, Kernel)]
     nested = [name for name in list_nested_kernels(module) if name not in kernels]
     text = f"its kernels: {', '.join(kernels)}" if kernels else "it has no kernels"
     if nested:
@@ -199,19 +187,18 @@ def execute_file(path: Path) -> ModuleType:
 # --- what the user gives it ---
 
 
-def parse_assignments(kernel: Kernel, option: str, wanted: Any, texts: Sequence[str]) -> list[tuple[str, str]]:
-    """Return names and texts of ``name=text``, one for each name in ``wanted``."""
+def parse_assignments(kernel: Kernel, option: str, keys: Any, texts: Sequence[str]) -> list[tuple[str, str]]:
+    """Return names and texts of ``name=text``, one for each key."""
     pairs = [text.partition("=")[::2] for text in texts]
     names = [name for name, _ in pairs]
-    if sorted(names) != sorted(wanted):
-        expected = f"--{option} {' '.join(f'{name}=...' for name in wanted)}" if wanted else f"no --{option}"
+    if sorted(names) != sorted(keys):
+        expected = f"--{option} {' '.join(f'{key}=...' for key in keys)}" if keys else f"no --{option}"
         found = f"--{option} {' '.join(texts)}" if texts else "none"
         raise UserError(f"{kernel.name}: expected {expected}, found {found}")
     return pairs
 
 
 def parse_constant(kernel: Kernel, name: str, scalar: Any, text: str) -> Any:
-    """Return the value of a ``Const`` parameter."""
     if scalar is boolean:
         value = {"true": True, "false": False, "1": True, "0": False}.get(text.lower())
         if value is None:

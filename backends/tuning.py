@@ -34,25 +34,10 @@ class LaunchShape(NamedTuple):
 class ShapeTuner:
     """Tries launch shapes during the first iterations of a search and keeps the fastest.
 
-    Every iteration uses the shape of `next`, and then calls `report`, or `failed` if its launch failed.
-
-    Parameters
-    ----------
-    capabilities
-        The device's.
-    solution_size, neighbourhood_size
-        Elements of a solution, and neighbours of one.
-    trials
-        Iterations per shape. The median is used, so 3 or more exclude the compilation at a shape's first launch.
-    best
-        The best shape of an earlier run, if known: `next` returns it, and no shape is tried.
-
-    Attributes
-    ----------
-    best
-        The fastest shape among those with all their trials.
-    done : bool
-        True if all shapes are tried, or one has failed.
+    Every iteration uses the shape of `next`, and then calls `report`, or `failed` if its launch failed. A shape has
+    ``trials`` iterations. The median is used, so 3 or more exclude the compilation at a shape's first launch. ``best``
+    is the fastest shape so far; if that of an earlier run is passed, no shape is tried. The search is ``done`` if all
+    shapes are tried, or one has failed.
     """
 
     def __init__(
@@ -107,8 +92,8 @@ def candidate_shapes(max_team_size: int, solution_size: int, neighbourhood_size:
     seen = set()
     bits = solution_size.bit_length()
     lanes = min(1 << bits - 1, 1 << bits, key=lambda power: abs(power - solution_size))
-    most = max(lanes, neighbourhood_size)
-    while lanes <= most:
+    most_lanes = max(lanes, neighbourhood_size)
+    while lanes <= most_lanes:
         for team_size in range(WARP, min(LARGEST_TEAM, max_team_size) + 1, WARP) or (max_team_size,):
             shape = LaunchShape(-(-lanes // team_size), team_size)
             if shape not in seen:
@@ -131,13 +116,11 @@ class ShapeKey(NamedTuple):
 
     @classmethod
     def of(cls, backend: Backend, kernel: Kernel, solution_size: int, neighbourhood_size: int) -> ShapeKey:
-        """Return the key on this backend's device; a changed kernel has another key."""
         place = (backend.name, backend.device.name, backend.device.driver, backend.capabilities.compute_units)
         return cls(*place, kernel.name, source_digest([kernel]), solution_size, neighbourhood_size)
 
 
 def store_shape(key: ShapeKey, shape: LaunchShape) -> None:
-    """Store the best shape for other processes and later runs."""
     write_sealed(_path(key), f"{shape.teams} {shape.team_size}".encode())
 
 

@@ -29,7 +29,7 @@ def main() -> int:
         os.environ[COMPLETION_VARIABLE] = str(len(called.split()) + 1)
     if name in ("--help", "-h"):
         if launcher.rank() == 0:
-            print(listed(called))
+            print(list_programs(called))
         return 0
     if name not in PROGRAMS:
         refuse_unknown(called, name, list(PROGRAMS))
@@ -39,10 +39,10 @@ def main() -> int:
     return 0
 
 
-def listed(called: str) -> str:
+def list_programs(called: str) -> str:
     """Return a list of all programs, one a line."""
     width = max(map(len, PROGRAMS))
-    lines = "\n".join(f"{name.ljust(width)}  {one.title}" for name, one in PROGRAMS.items())
+    lines = "\n".join(f"{name.ljust(width)}  {program.title}" for name, program in PROGRAMS.items())
     return f"usage: {called} PROGRAM [options]\n\n{lines}\n\n`{called} PROGRAM --help` describes a program."
 
 

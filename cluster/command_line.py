@@ -59,8 +59,8 @@ class RankParser(CompletingParser):
         """Report an error in the command line in one line, from rank 0 if possible; end the job with exit code 2."""
         abort.wait_for_first_rank()
         message = self.explained(message)
-        more = f"{self.meant(message)} (--help lists all options)"
-        self.exit(abort.USER_ERROR, f"{self.prog}: error: {message}{more}\n")
+        hint = f"{self.meant(message)} (--help lists all options)"
+        self.exit(abort.USER_ERROR, f"{self.prog}: error: {message}{hint}\n")
 
     def meant(self, message: str) -> str:
         """Return the closest option to an unknown one, as text."""
@@ -70,6 +70,6 @@ class RankParser(CompletingParser):
         if not unknown:
             return ""
         word, known = unknown[0].split("=")[0], list(self._option_string_actions)
-        longer = [one for one in known if one.startswith(word)]
+        longer = [option for option in known if option.startswith(word)]
         near = longer or difflib.get_close_matches(word, known, 1, MIN_SIMILARITY)
         return f" (did you mean {near[0]}?)" if near else ""

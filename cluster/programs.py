@@ -6,14 +6,9 @@ from typing import NamedTuple
 
 
 class ClusterProgram(NamedTuple):
-    """A program of this package.
+    """A program of this package: a line of description, and the name of its module.
 
-    Attributes
-    ----------
-    title
-        One line of description.
-    module
-        Module for `python -m`; a name, since some import packages that this one must not.
+    It is a name, since some modules import packages that this one must not.
     """
 
     title: str

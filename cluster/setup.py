@@ -69,10 +69,7 @@ def has_fabric() -> bool:
 
 
 def with_block(text: str, lines: list[str]) -> str:
-    """Put these lines at the end of a text in a marked block, replacing an existing block.
-
-    Returns the text, the same as before apart from the block.
-    """
+    """Return a text that ends with these lines in a marked block, in place of an existing block."""
     before, begin, rest = text.partition(BEGIN + "\n")
     if begin:
         text = before + rest.partition(END + "\n")[2]
@@ -95,19 +92,11 @@ def parameter_lines(text: str, settings: tuple[Setting, ...]) -> list[str]:
 
 
 def set_up(prefix: Path, *, as_root: bool, fabric: bool) -> list[str]:
-    """Write Open MPI's defaults of one environment; running it again changes nothing.
+    """Write Open MPI's defaults of one environment and return them, a line each; running it again changes nothing.
 
-    Returns the settings, one line each.
-
-    Parameters
-    ----------
-    prefix
-        The environment's folder, which holds `etc/` and `bin/`.
-    as_root
-        True if the user is root, as in most containers; Open MPI then needs two variables, which the activation of
-        the environment sets.
-    fabric
-        True if there is a fast network; Open MPI then chooses the transport.
+    ``prefix`` is the environment's folder, which holds `etc/` and `bin/`. With ``as_root``, as in most containers, Open
+    MPI needs two variables, which the activation of the environment sets. With ``fabric``, a fast network, Open MPI
+    chooses the transport.
     """
     launcher_file = prefix / "etc" / "prte-mca-params.conf"
     if not launcher_file.exists():

@@ -186,7 +186,6 @@ def run_teams(path: str, begin: int, end: int, total: int, described: list[Any])
 
 
 def run_replay(code: str, launches: list[Any], arrivals: Any, times: int, worker: int, workers: int) -> None:
-    """Run one process's part of a replay."""
     packed = [argument_slots(tuple(attach_argument(d) for d in described)) for _, _, described in launches]
     counter = attach_argument(arrivals).handle
     recorded = native.CompiledReplay([p for p, _, _ in launches], [t for _, t, _ in launches], packed, counter, code)

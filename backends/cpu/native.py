@@ -50,7 +50,6 @@ def _operations() -> bytes:
 
 @functools.cache
 def _machine() -> str:
-    """Return the CPU for which code is compiled."""
     import llvmlite.binding as llvm
 
     features = llvm.get_host_cpu_features().flatten()
@@ -60,31 +59,24 @@ def _machine() -> str:
 @functools.cache
 def _versions() -> str:
     """Return the compilers' versions and numba's settings, without importing numba."""
-    said = [f"python {sys.version_info[:2]}"]
+    texts = [f"python {sys.version_info[:2]}"]
     for package in ("numba", "llvmlite"):
         spec = importlib.util.find_spec(package)
         folder = os.path.dirname(spec.origin) if spec and spec.origin else ""
         with open(os.path.join(folder, "_version.py")) as file:
-            said.append(file.read())
-    said += [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith("NUMBA_")]
+            texts.append(file.read())
+    texts += [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith("NUMBA_")]
     if os.path.exists(".numba_config.yaml"):  # numba reads it in the folder in which a program starts
         with open(".numba_config.yaml") as file:
-            said.append(file.read())
-    return "\n".join(said)
+            texts.append(file.read())
+    return "\n".join(texts)
 
 
 def compile_object(source: str, path: str) -> str:
-    """Compile an emitted module with numba and save its machine code.
+    """Compile a module printed by `backends.emit.numba_python.CpuPython`, save its machine code, and return the path.
 
     The module's name, and so every symbol, depends on the source. So one process can load code from several others, and
-    equal names never clash. Returns the file's path: ``path``, or a temporary one if the cache cannot take it.
-
-    Parameters
-    ----------
-    source
-        A module printed by `backends.emit.numba_python.CpuPython`.
-    path
-        The object file, as `object_path` gives it.
+    equal names never clash. The path is a temporary one if the cache cannot take the file.
     """
     import numba
     from numba.core import types
@@ -102,10 +94,7 @@ def compile_object(source: str, path: str) -> str:
 
 
 def load(path: str) -> Any:
-    """Load the function of an object file for ctypes, which releases the interpreter lock during a call.
-
-    Raises `FileNotFoundError` if the file is missing or damaged.
-    """
+    """Load the function of an object file for ctypes, which releases the interpreter lock during a call."""
     if path not in _loaded:
         content = read_sealed(path)
         if content is None:
@@ -128,7 +117,6 @@ def load_or_compile(source: str, path: str) -> str:
 
 
 def address(path: str) -> int:
-    """Return the address of the function in an object file."""
     load(path)
     return int(_loaded[path][1])
 

@@ -40,19 +40,11 @@ class Segment(NamedTuple):
 
 
 def create_segment(size: int, *, outlives_owner: bool = False) -> tuple[mmap.mmap, Segment]:
-    """Reserve shared memory of zeros; it is freed with the last reference to the mapping.
+    """Reserve shared memory of ``size`` zero bytes, at least 1; it is freed with the last reference to the mapping.
 
-    Parameters
-    ----------
-    size
-        In bytes, at least 1.
-    outlives_owner
-        Keep the pages as long as any process maps them; for processes that are not workers of the owner.
-
-    Raises
-    ------
-    OSError
-        Not enough memory. Without a reservation the first write beyond it would end the process by SIGBUS.
+    With ``outlives_owner``, for processes that are not workers of the owner, pages exist as long as any process maps
+    them. Raises `OSError` for too little memory: without a reservation the first write beyond it would end the process
+    by SIGBUS.
     """
     free = free_bytes()
     if free is not None and size > free:
@@ -68,8 +60,8 @@ def create_segment(size: int, *, outlives_owner: bool = False) -> tuple[mmap.mma
     except (OSError, ValueError, OverflowError):
         _give_back(descriptor, name, os.getpid(), 0)
         raise
-    left = size if outlives_owner else 0
-    given_back = weakref.finalize(memory, _give_back, descriptor, name, os.getpid(), left)
+    remaining = size if outlives_owner else 0
+    given_back = weakref.finalize(memory, _give_back, descriptor, name, os.getpid(), remaining)
     # At the end of the process others may still read the memory; only a name would remain.
     given_back.atexit = bool(name)
     return memory, Segment(next(_numbers), path, size)
@@ -81,11 +73,11 @@ def open_segment(segment: Segment) -> mmap.mmap:
     if key not in _opened:
         for old in [old for old, memory in _opened.items() if memory.size() == 0]:
             del _opened[old]
-        _opened[key] = _mapped(segment)
+        _opened[key] = _map(segment)
     return _opened[key]
 
 
-def _mapped(segment: Segment) -> mmap.mmap:
+def _map(segment: Segment) -> mmap.mmap:
     descriptor = os.open(segment.path, os.O_RDWR)
     try:
         return mmap.mmap(descriptor, segment.size)
@@ -122,7 +114,7 @@ class SharedBuffer(Buffer):
     @classmethod
     def opened(cls, segment: Segment, shape: tuple[int, ...], dtype: Any) -> SharedBuffer:
         """Open another process's buffer; it is mapped as long as a reference to it exists."""
-        return cls(_mapped(segment), segment, shape, dtype)
+        return cls(_map(segment), segment, shape, dtype)
 
 
 def free_bytes() -> int | None:
@@ -131,8 +123,8 @@ def free_bytes() -> int | None:
     with contextlib.suppress(OSError), open("/proc/meminfo") as file:
         free += [int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable:")]
     limits = (f"{CGROUP}/memory.max", f"{CGROUP}/memory.current")
-    with contextlib.suppress(OSError, ValueError), open(limits[0]) as most, open(limits[1]) as used:
-        free.append(int(most.read()) - int(used.read()))
+    with contextlib.suppress(OSError, ValueError), open(limits[0]) as limit, open(limits[1]) as used:
+        free.append(int(limit.read()) - int(used.read()))
     return min(free, default=None)
 
 
@@ -145,12 +137,12 @@ def _new_file() -> tuple[int, str, str]:
     return descriptor, name, name
 
 
-def _give_back(descriptor: int, name: str, owner: int, left: int) -> None:
-    """Cut a segment to ``left`` bytes and close it; the rest is free at once, even where it is still mapped."""
+def _give_back(descriptor: int, name: str, owner: int, remaining: int) -> None:
+    """Cut a segment to ``remaining`` bytes and close it; the rest is free at once, even where it is still mapped."""
     if os.getpid() != owner:
         # A forked process has a copy of this object, and the pages still belong to its parent.
         return
-    os.ftruncate(descriptor, left)
+    os.ftruncate(descriptor, remaining)
     os.close(descriptor)
     if name:
         with contextlib.suppress(FileNotFoundError):

@@ -101,7 +101,6 @@ def argument_slots(arguments: tuple[Any, ...]) -> np.ndarray:
 
 
 def argument_slot(value: Any) -> int:
-    """Return one argument as 64 bits."""
     if isinstance(value, Buffer):
         if value.address is None:
             value.address = int(value.handle.ctypes.data)

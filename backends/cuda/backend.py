@@ -40,12 +40,11 @@ class CudaBackend(CudaDevice):
         return describe_link(self)
 
     def joined(self, ranks: Any, links: list[Any]) -> Collectives:
-        if any(found is None for _, found in links):  # some rank has another kind of device
+        if any(link is None for _, link in links):  # some rank has another kind of device
             return super().joined(ranks, links)
         return create_collectives(self, ranks, links)
 
     def compile(self, program: tree.Program) -> Any:
-        """Return the compiled and loaded kernel."""
         from backends.emit.numba_python import CudaPython
 
         dispatcher = emitted_kernel(program, CudaPython(program).source())

@@ -31,14 +31,9 @@ OPERATIONS = {"sum": 0, "least": 3}
 
 
 class CudaCollectives(Collectives):
-    """Collectives of ranks that have a GPU each.
+    """Collectives of ranks that have a GPU each; one group if the GPUs reach each other's memory.
 
-    Parameters
-    ----------
-    device, ranks, groups
-        See `Collectives`; there is one group if the GPUs reach each other's memory.
-    nccl
-        The module ``nccl.bindings.nccl``, the same version on all ranks.
+    ``nccl`` is the module ``nccl.bindings.nccl``, the same version on all ranks.
     """
 
     on_device = True
@@ -99,15 +94,7 @@ class CudaCollectives(Collectives):
 
 
 def create_collectives(device: CudaDevice, ranks: Any, links: Sequence[Any]) -> Collectives:
-    """Make the fastest collectives that all ranks support; all ranks call this.
-
-    Parameters
-    ----------
-    device, ranks
-        This rank's device, and the communicator.
-    links
-        (host, result of `describe_link`) for every rank.
-    """
+    """Make the fastest collectives that all ranks support; ``links`` has (host, `describe_link`) of every rank."""
     apart = range(len(links))
     best = min((link["best"] for _, link in links), key=(HOST, NCCL, PEERS).index)
     places = {(host, link["gpu"]) for host, link in links}
@@ -130,10 +117,7 @@ def create_collectives(device: CudaDevice, ranks: Any, links: Sequence[Any]) -> 
 
 
 def describe_link(device: CudaDevice) -> dict[str, str]:
-    """Describe this rank's GPU for the others: its identity, its fastest collectives, and the reason if they are slow.
-
-    Raises `UserError` if the variable has another value.
-    """
+    """Describe this rank's GPU for the others: its identity, its fastest collectives, and why they are slow."""
     best = os.environ.get(VARIABLE, PEERS)
     if best not in (PEERS, NCCL, HOST):
         raise UserError(f"{VARIABLE}: found {best!r}, expected {PEERS}, {NCCL} or {HOST}")

@@ -24,7 +24,6 @@ class CudaExecutable(NamedTuple):
 
 
 def signature(program: tree.Program) -> Any:
-    """Return numba's types of the kernel's arguments."""
     from numba.cuda import types
 
     def numba_type(scalar: Any) -> Any:
@@ -78,7 +77,6 @@ def compile_sealed(dispatcher: Any, types: Any) -> None:
 
 
 def digest_of_files(folder: str, name: str) -> bytes:
-    """Return a digest of the files in which numba stores a module's machine code."""
     digest = hashlib.sha256()
     for path in sorted(glob.glob(os.path.join(glob.escape(folder), glob.escape(name) + ".*.nb[ci]"))):
         with open(path, "rb") as file:

@@ -24,12 +24,7 @@ def numba_cuda() -> Any:
 def check_driver_call(result: tuple[Any, ...]) -> Any:
     """Return the result of a function of the driver without its status.
 
-    Raises
-    ------
-    OutOfMemory
-        The device has not enough.
-    RuntimeError
-        Anything else; names the driver's error, which may be that of something queued earlier.
+    Raises `OutOfMemory`, or `RuntimeError` with the driver's error, which may be that of something queued earlier.
     """
     status, *values = result
     if status:

@@ -17,15 +17,8 @@ from backends.device import Buffer, Launch
 class PackedKernel:
     """A launch, its arguments in a block of 64-bit words, and the addresses of its parameters in that block.
 
-    numba passes an array as seven parameters (`kernel_parameters`), and a number as one. Variable numbers come first in
-    the block, so that one call of ``struct`` stores them all.
-
-    Parameters
-    ----------
-    backend, launch
-        The device and the launch.
-    places
-        Indices of the arguments that `put` stores.
+    numba passes an array as seven parameters (`kernel_parameters`), and a number as one. Variable numbers, the
+    arguments at ``places``, come first in the block, so that one call of ``struct`` stores them all.
     """
 
     def __init__(self, backend: CudaDevice, launch: Launch, places: list[int]) -> None:
@@ -56,7 +49,6 @@ class PackedKernel:
         self.backend.span("kernel", first)
 
     def act(self) -> None:
-        """Queue the launch."""
         executable = self.executable
         (status,) = self.launch_kernel(
             executable.function, self.teams, 1, 1, executable.team_size, 1, 1, executable.shared,

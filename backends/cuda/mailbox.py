@@ -81,13 +81,7 @@ extern "C" __global__ void allreduce(
 
 
 class CollectiveKernels:
-    """`KERNELS` on one device, and their counters.
-
-    Attributes
-    ----------
-    spent : 2 u64
-        The number of reductions by mailbox so far, and nanoseconds spent in collectives.
-    """
+    """`KERNELS` on one device; ``spent``: reductions by mailbox so far, and nanoseconds in collectives, 2 u64."""
 
     def __init__(self, device: CudaDevice) -> None:
         self.device = device
@@ -114,15 +108,7 @@ class CollectiveKernels:
 
 
 class Mailbox:
-    """Words that GPUs of one host write into each other's memory.
-
-    Parameters
-    ----------
-    kernels
-        Of this rank's device.
-    ranks
-        The communicator; the GPUs of its ranks all reach each other's memory.
-    """
+    """Words that GPUs of one host write into each other's memory, which all of them reach."""
 
     def __init__(self, kernels: CollectiveKernels, ranks: Any) -> None:
         from cuda.bindings import driver
@@ -152,7 +138,6 @@ class Mailbox:
 
 
 def load_functions(device: int) -> dict[str, Any]:
-    """Return the functions of `KERNELS` for a device, by name."""
     from cuda.bindings import driver
 
     major, minor = (
@@ -169,7 +154,6 @@ def load_functions(device: int) -> dict[str, Any]:
 
 
 def compile_cubin(architecture: str) -> bytes:
-    """Compile `KERNELS` by NVRTC."""
     from cuda.core import Program, ProgramOptions
 
     options = ProgramOptions(arch=architecture, define_macro=("MOST", str(MAX_MAILBOX_WORDS)))

@@ -26,10 +26,7 @@ class CudaDevice(Backend):
 
     @classmethod
     def present(cls, folder: str = "/dev") -> int:
-        """Count NVIDIA's GPUs by their device files, limited by ``CUDA_VISIBLE_DEVICES``.
-
-        Returns 0 if numba-cuda is not installed.
-        """
+        """Count NVIDIA's GPUs, limited by ``CUDA_VISIBLE_DEVICES``, by device files; 0 without numba-cuda."""
         if importlib.util.find_spec("numba_cuda") is None or not os.path.isdir(folder):
             return 0
         count = sum(re.fullmatch("nvidia[0-9]+", name) is not None for name in os.listdir(folder))

@@ -27,10 +27,10 @@ def reaches_peer(device: CudaDevice, gpu: str) -> bool:
     """Return True if this rank's GPU can access the memory of another, which must be visible to the process."""
     from cuda.bindings import driver
 
-    mine = int(device.device.index)
+    own_index = int(device.device.index)
     for index in range(check_driver_call(driver.cuDeviceGetCount())):
         if gpu_identity(index) == gpu:
-            return index == mine or bool(check_driver_call(driver.cuDeviceCanAccessPeer(mine, index)))
+            return index == own_index or bool(check_driver_call(driver.cuDeviceCanAccessPeer(own_index, index)))
     return False
 
 
@@ -45,12 +45,12 @@ def peer_array(device: CudaDevice, ranks: Any, size: int, dtype: Any, bounds: Se
     page = allocation_granularity(properties)
     pages = -(-size * item // page)
     cuts = [0, *(min(pages, (bound * item + page // 2) // page) for bound in bounds[1:-1]), pages]
-    mine = (cuts[rank + 1] - cuts[rank]) * page
+    own_bytes = (cuts[rank + 1] - cuts[rank]) * page
     handle, problem = None, ""
     try:
-        handle = allocate_physical(properties, mine) if mine else None
+        handle = allocate_physical(properties, own_bytes) if own_bytes else None
     except OutOfMemory:
-        problem = f"rank {rank}: {mine:,} bytes do not fit {device.device.name}"
+        problem = f"rank {rank}: {own_bytes:,} bytes do not fit {device.device.name}"
     problems = [text for text in ranks.bcast(ranks.gather(problem)) if text]
     if problems:
         raise OutOfMemory("; ".join(problems))
@@ -86,7 +86,7 @@ def allocate_physical(properties: Any, size: int) -> Any:
     return check_driver_call(driver.cuMemCreate(size, properties, 0))
 
 
-def exchange_handles(ranks: Any, mine: Any) -> list[Any]:
+def exchange_handles(ranks: Any, own: Any) -> list[Any]:
     """Return every rank's handle of its memory, valid in this process; None for a rank without memory.
 
     A handle is sent as a file descriptor through a socket between processes of one host.
@@ -94,14 +94,14 @@ def exchange_handles(ranks: Any, mine: Any) -> list[Any]:
     from cuda.bindings import driver
 
     kind = driver.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
-    descriptor = None if mine is None else int(check_driver_call(driver.cuMemExportToShareableHandle(mine, kind, 0)))
+    descriptor = None if own is None else int(check_driver_call(driver.cuMemExportToShareableHandle(own, kind, 0)))
     others = exchange_descriptors(ranks, descriptor)
     if descriptor is not None:
         os.close(descriptor)
     handles = []
     for rank, other in enumerate(others):
         if rank == ranks.rank or other is None:
-            handles.append(mine if rank == ranks.rank else None)
+            handles.append(own if rank == ranks.rank else None)
             continue
         handles.append(check_driver_call(driver.cuMemImportFromShareableHandle(other, kind)))
         os.close(other)

@@ -28,7 +28,7 @@ def inline_single_calls(program: tree.Program) -> tree.Program:
     before it inlines the function, while the indices are still computed from plain arguments. Inlined, they would
     depend on the outer loop's counter, and the additional checks took a sixth of knapsack's time.
     """
-    calls = Counter(called for function in program.functions for called in _called(function.body))
+    calls = Counter(called for function in program.functions for called in _called_functions(function.body))
     copies: dict[tree.TypedFunction, tree.TypedFunction] = {}
     for function in program.functions:  # callees come first
         caller = copies[function] = copy.copy(function)
@@ -38,7 +38,7 @@ def inline_single_calls(program: tree.Program) -> tree.Program:
     called = {kernel}
     for function in reversed(program.functions):
         if copies[function] in called:
-            called.update(_called(copies[function].body))
+            called.update(_called_functions(copies[function].body))
     return program._replace(kernel=kernel, functions=[copies[f] for f in program.functions if copies[f] in called])
 
 
@@ -50,19 +50,19 @@ def often_copied(program: tree.Program) -> set[tree.TypedFunction]:
     """
     copies = Counter({program.kernel: 1})
     for function in reversed(program.functions):  # callers before callees
-        for called in _called(function.body):
+        for called in _called_functions(function.body):
             copies[called] += copies[function]
-    found = set()
+    chosen = set()
     for function in program.functions:
         statements = list(_statements(function.body))
-        has_loop = any(isinstance(one, LOOPS) for one in statements)
+        has_loop = any(isinstance(statement, LOOPS) for statement in statements)
         if has_loop and len(statements) > SHORT and (copies[function] - 1) * len(statements) > MOST_COPIED:
-            found.add(function)
-    return found
+            chosen.add(function)
+    return chosen
 
 
 class _Caller:
-    """Rewrites the body of one function; ``copies`` has the functions rewritten so far."""
+    """Rewrites the body of one function; ``copies`` has those rewritten so far."""
 
     def __init__(
         self,
@@ -79,8 +79,8 @@ class _Caller:
         inlined: list[Any] = []
         for statement in body:
             value = getattr(statement, "value", None)
-            if isinstance(value, tree.Call) and self.calls[value.function] == 1 and self.can_stand_here(value):
-                before, result = self.spliced(value)
+            if isinstance(value, tree.Call) and self.calls[value.function] == 1 and self.can_be_inlined(value):
+                before, result = self.splice(value)
                 inlined += before
                 if result is not None and not isinstance(statement, tree.Evaluate):
                     inlined.append(statement._replace(value=result))
@@ -88,19 +88,19 @@ class _Caller:
                     inlined.append(tree.Return(None))
             else:
                 self.loops += isinstance(statement, LOOPS)
-                inlined.append(_rebuilt(statement, self.rewritten))
+                inlined.append(_rebuild(statement, self.rewrite))
                 self.loops -= isinstance(statement, LOOPS)
         return inlined
 
-    def rewritten(self, node: Any) -> Any:
+    def rewrite(self, node: Any) -> Any:
         """Return a part of a statement with inlined functions."""
         if isinstance(node, list):
             return self.statements(node)
         if isinstance(node, tree.Call):
-            return tree.Call(node.type, self.copies[node.function], self.rewritten(node.arguments))
-        return _rebuilt(node, self.rewritten)
+            return tree.Call(node.type, self.copies[node.function], self.rewrite(node.arguments))
+        return _rebuild(node, self.rewrite)
 
-    def can_stand_here(self, call: tree.Call) -> bool:
+    def can_be_inlined(self, call: tree.Call) -> bool:
         """True if a function returns only at its end, takes whole arrays, and is no short loop inside a loop."""
         if any(isinstance(argument, tree.View) for argument in call.arguments):
             return False
@@ -111,7 +111,7 @@ class _Caller:
         returns = [statement for statement in statements if isinstance(statement, tree.Return)]
         return not returns or (len(returns) == 1 and returns[0] is body[-1])
 
-    def spliced(self, call: tree.Call) -> tuple[list[Any], Any]:
+    def splice(self, call: tree.Call) -> tuple[list[Any], Any]:
         """Return the statements of a function called only here, and its result."""
         callee = self.copies[call.function]
         replacements: dict[str, Any] = {}
@@ -122,14 +122,14 @@ class _Caller:
             else:
                 replacements[name] = tree.Local(kind, f"{callee.name}.{name}")
                 self.function.locals[replacements[name].name] = kind
-                assignments.append(tree.Assign(replacements[name].name, self.rewritten(argument)))
+                assignments.append(tree.Assign(replacements[name].name, self.rewrite(argument)))
         for name, kind in callee.locals.items():
             replacements[name] = tree.Local(kind, f"{callee.name}.{name}")
             self.function.locals[replacements[name].name] = kind
         for name, array in callee.arrays.items():
             replacements[name] = f"{callee.name}.{name}"
             self.function.arrays[replacements[name]] = array._replace(name=replacements[name])
-        body = list(_renamed(callee.body, replacements))
+        body = list(_rename(callee.body, replacements))
         result = body.pop().value if body and isinstance(body[-1], tree.Return) else None
         return assignments + body, result
 
@@ -138,10 +138,10 @@ def _has_fixed_rounds(node: Any) -> bool:
     return isinstance(node, tree.For) and isinstance(node.start, tree.Literal) and isinstance(node.stop, tree.Literal)
 
 
-def _renamed(node: Any, replacements: dict[str, Any]) -> Any:
+def _rename(node: Any, replacements: dict[str, Any]) -> Any:
     """Return statements or an expression with other names: expressions for locals, names for arrays."""
 
-    def replaced(node: Any) -> Any:
+    def replace(node: Any) -> Any:
         if isinstance(node, tree.Local):
             return replacements[node.name]
         if isinstance(node, (tree.Assign, tree.For)):
@@ -151,14 +151,14 @@ def _renamed(node: Any, replacements: dict[str, Any]) -> Any:
         elif isinstance(node, (tree.Load, tree.Store, tree.Atomic, tree.View)):
             node = node._replace(array=replacements[node.array])
         elif isinstance(node, tree.Call):
-            arguments = tuple(replacements[a] if isinstance(a, str) else replaced(a) for a in node.arguments)
+            arguments = tuple(replacements[a] if isinstance(a, str) else replace(a) for a in node.arguments)
             return node._replace(arguments=arguments)
-        return _rebuilt(node, replaced)
+        return _rebuild(node, replace)
 
-    return replaced(node)
+    return replace(node)
 
 
-def _rebuilt(node: Any, change: Any) -> Any:
+def _rebuild(node: Any, change: Any) -> Any:
     """Return a statement, an expression or a sequence with changed parts; the same object if nothing changed."""
     parts = [change(part) if isinstance(part, (tuple, list)) else part for part in node]
     if all(map(is_, parts, node)):
@@ -168,7 +168,7 @@ def _rebuilt(node: Any, change: Any) -> Any:
     return type(node)(*parts) if hasattr(node, "_fields") else tuple(parts)
 
 
-def _called(body: list[Any]) -> Iterator[tree.TypedFunction]:
+def _called_functions(body: list[Any]) -> Iterator[tree.TypedFunction]:
     """Yield the function of each call in these statements."""
     pending: list[Any] = [body]
     while pending:

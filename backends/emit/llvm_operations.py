@@ -17,14 +17,9 @@ ORDER = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 
 
 class LlvmOperations:
-    """Makes operations for one target.
+    """Makes operations for one target, with numba's decorators and types for it.
 
-    Parameters
-    ----------
-    intrinsic, literal_intrinsic
-        numba's decorators for the target; the second types an integer argument by its value.
-    types
-        numba's module of types for the target.
+    ``literal_intrinsic`` types an integer argument by its value.
     """
 
     atomic_ordering = "seq_cst"
@@ -97,11 +92,10 @@ class LlvmOperations:
     # --- memory ---
 
     def element_pointer(self, builder: Any, pointer: Any, index: Any, index_type: Any) -> Any:
-        """Return the address of an element."""
-        wide = index
+        index_64 = index
         if index.type.width < 64:
-            wide = (builder.sext if index_type.signed else builder.zext)(index, ir.IntType(64))
-        return builder.gep(pointer, [wide], inbounds=True)
+            index_64 = (builder.sext if index_type.signed else builder.zext)(index, ir.IntType(64))
+        return builder.gep(pointer, [index_64], inbounds=True)
 
     def word_load(self) -> Any:
         """``load(array, index)``."""
@@ -313,9 +307,9 @@ class BinaryOperations:
     def mulhi(words: LlvmOperations, builder: Any, kind: str, x: Any, y: Any) -> Any:
         width = x.type.width
         extend = builder.sext if kind[0] == "i" else builder.zext
-        wide = ir.IntType(2 * width)
-        product = builder.mul(extend(x, wide), extend(y, wide))
-        return builder.trunc(builder.lshr(product, ir.Constant(wide, width)), x.type)
+        product_type = ir.IntType(2 * width)
+        product = builder.mul(extend(x, product_type), extend(y, product_type))
+        return builder.trunc(builder.lshr(product, ir.Constant(product_type, width)), x.type)
 
 
 def _bitwise(method: str) -> Any:

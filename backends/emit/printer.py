@@ -46,7 +46,7 @@ class ProgramPrinter:
             return f"{name}_"
         if name not in self.fields:
             text = re.sub(r"\W+", "_", name)
-            again = sum(one.startswith(text + "_field") for one in self.fields.values())
+            again = sum(field.startswith(text + "_field") for field in self.fields.values())
             self.fields[name] = f"{text}_field{again or ''}"
         return self.fields[name]
 

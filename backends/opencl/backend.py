@@ -45,13 +45,7 @@ class OpenClExecutable(NamedTuple):
 
 
 class OpenClBackend(Backend):
-    """Runs kernels through one in-order queue with profiling; independent copies go through another queue.
-
-    Parameters
-    ----------
-    device
-        One of `devices`; its index counts the devices of all platforms.
-    """
+    """Runs kernels through one in-order queue with profiling; independent copies go through another queue."""
 
     name = "opencl"
     packs = True
@@ -114,8 +108,8 @@ class OpenClBackend(Backend):
         size = max(1, int(np.prod(shape, dtype=object)) * np.dtype(dtype).itemsize)
         # Most drivers allocate memory at its first use, and the process would then end without a message.
         if self.taken.bytes + size > self.device.memory_bytes:
-            whole = f"{self.device.memory_bytes}, {self.taken.bytes} of them in use"
-            raise OutOfMemory(f"{size} bytes do not fit {self.device.name}, which has {whole}")
+            available = f"{self.device.memory_bytes}, {self.taken.bytes} of them in use"
+            raise OutOfMemory(f"{size} bytes do not fit {self.device.name}, which has {available}")
         with self.memory_for(f"{size} bytes", self.cl.LogicError, self.cl.RuntimeError):
             handle = self.cl.Buffer(self.context, self.memory_flags, size)
         buffer = Buffer(handle, shape, dtype)
@@ -147,17 +141,17 @@ class OpenClBackend(Backend):
         cl, device = self.cl, self.device.name
         if not self.handle.image_support:
             raise LaunchRefused(f"{what} is an image, and {device} has none; use readonly")
-        most = self.handle.image_max_buffer_size
-        if buffer.size > most:
-            raise LaunchRefused(f"{what} is an image of {buffer.size} elements; {device} has at most {most}")
+        most_elements = self.handle.image_max_buffer_size
+        if buffer.size > most_elements:
+            raise LaunchRefused(f"{what} is an image of {buffer.size} elements; {device} has at most {most_elements}")
         name = IMAGE_CHANNELS.get(buffer.dtype.str[1:])
         if name is None:
             raise LaunchRefused(f"{what} is an image of {buffer.dtype}; images hold i8 to i32, u8 to u32 and f32")
-        wanted = cl.ImageFormat(cl.channel_order.R, getattr(cl.channel_type, name))
+        image_format = cl.ImageFormat(cl.channel_order.R, getattr(cl.channel_type, name))
         kind = cl.mem_object_type.IMAGE1D_BUFFER
-        if wanted not in cl.get_supported_image_formats(self.context, cl.mem_flags.READ_ONLY, kind):
+        if image_format not in cl.get_supported_image_formats(self.context, cl.mem_flags.READ_ONLY, kind):
             raise LaunchRefused(f"{what} is an image of {buffer.dtype}, which {device} lacks; use readonly")
-        return wanted.channel_data_type
+        return image_format.channel_data_type
 
     def fill(self, buffer: Buffer, host: np.ndarray) -> None:
         with self.memory_for(f"{host.nbytes} bytes"):
@@ -232,7 +226,6 @@ class OpenClBackend(Backend):
         return float(last.profile.end - first.profile.start) * 1e-9
 
     def compile(self, program: tree.Program) -> Any:
-        """Return a kernel object with its program and its team size."""
         from backends.emit.opencl_c import IntelC, OpenClC
 
         printer = IntelC if self.is_intel else OpenClC
@@ -247,18 +240,18 @@ class OpenClBackend(Backend):
     def program(self, source: str, name: str) -> Any:
         """Build from the cached binary of an earlier run, or from source."""
         if self.is_pocl:  # it has a separate cache, shared by all processes, into which it would unpack ours
-            return self.built(name, self.cl.Program(self.context, source))
+            return self.build(name, self.cl.Program(self.context, source))
         device = (self.device._replace(memory_bytes=0), self.handle.version, cpu_tag())
         key = f"{source} {OPTIONS} {self.handle.platform.version} {device}"
         path = os.path.join(cache_folder("opencl"), f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:24]}.bin")
         binary = read_sealed(path)
         if binary is not None:
-            return self.built(name, self.cl.Program(self.context, [self.handle], [binary]))
-        built = self.built(name, self.cl.Program(self.context, source))
+            return self.build(name, self.cl.Program(self.context, [self.handle], [binary]))
+        built = self.build(name, self.cl.Program(self.context, source))
         write_sealed(path, built.get_info(self.cl.program_info.BINARIES)[0])
         return built
 
-    def built(self, name: str, program: Any) -> Any:
+    def build(self, name: str, program: Any) -> Any:
         """Compile and link without output on the terminal; errors have the compiler's messages."""
         cl = self.cl
         with warnings.catch_warnings(), captured_stderr() as words:
@@ -266,10 +259,10 @@ class OpenClBackend(Backend):
             try:
                 return program.build(OPTIONS, cache_dir=False)
             except (cl.MemoryError, cl.LogicError, cl.RuntimeError) as error:
-                said = [line for text in (str(error), *words()) for line in text.splitlines() if line.strip()]
-        first = next((line for line in said if line.startswith("error:") or ": error:" in line), said[0])
+                messages = [line for text in (str(error), *words()) for line in text.splitlines() if line.strip()]
+        first = next((line for line in messages if line.startswith("error:") or ": error:" in line), messages[0])
         raise Unavailable(
-            "\n".join([f"{self.device.driver} does not compile {name} on {self.device.name}: {first}", *said])
+            "\n".join([f"{self.device.driver} does not compile {name} on {self.device.name}: {first}", *messages])
         )
 
     def pack(self, launch: Launch, places: list[int]) -> PackedArguments:
@@ -288,9 +281,9 @@ class OpenClBackend(Backend):
         prepared = []
         for launch in launches:
             program, kernel, team_size = launch.executable
-            own = self.cl.Kernel(program, kernel.function_name)
-            PackedArguments(self, launch, []).set(own)
-            prepared.append((own, launch.teams, team_size))
+            own_kernel = self.cl.Kernel(program, kernel.function_name)
+            PackedArguments(self, launch, []).set(own_kernel)
+            prepared.append((own_kernel, launch.teams, team_size))
         return prepared
 
     def replay(self, prepared: Any, times: int) -> None:
@@ -331,7 +324,6 @@ class PackedArguments:
 
 
 def argument_bytes(argument: Any) -> bytes:
-    """Return the bytes of a handle or a typed number."""
     if isinstance(argument, Buffer):
         return struct.pack("P", argument.handle.int_ptr)
     return np.asarray(argument, argument.dtype).tobytes()
@@ -359,7 +351,7 @@ def captured_stderr() -> Iterator[Callable[[], list[str]]]:
     Drivers' compilers write there past Python: "27 warnings generated." is NVIDIA's.
     """
     try:
-        kept = os.dup(2)
+        original = os.dup(2)
     except OSError:  # there is no standard error
         yield list
         return
@@ -373,5 +365,5 @@ def captured_stderr() -> Iterator[Callable[[], list[str]]]:
         try:
             yield words
         finally:
-            os.dup2(kept, 2)
-            os.close(kept)
+            os.dup2(original, 2)
+            os.close(original)

@@ -105,7 +105,6 @@ def list_folder(folder: str) -> list[str]:
 
 
 def names_library(path: str, library: str) -> bool:
-    """True if an ``.icd`` file names the library."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             return library in file.read()

@@ -12,21 +12,16 @@ ROOT = Path(__file__).parents[2]
 
 
 def python_command(started: Sequence[str]) -> list[str]:
-    """Return the command that runs `drivers.workload.declaration.Workload.started` with Python.
+    """Return the command that runs `drivers.workload.declaration.Workload.started` (``-m`` and a module, or a file).
 
     `-m` searches the current folder first, where a user may have a `drivers.py` or `core.py`. So ``-P`` excludes it,
     except in the project's folder, which may not be importable otherwise.
-
-    Parameters
-    ----------
-    started
-        ``-m`` and a module of the suite, or a file of the user's.
     """
     elsewhere = started[0] == "-m" and Path(os.getcwd()) != ROOT
     return [sys.executable, *(["-P"] if elsewhere else []), *started]
 
 
 def find_mpirun() -> str | None:
-    """Find the MPI launcher: the one installed beside this Python, else the one on the path, else None."""
-    beside = Path(sys.executable).with_name("mpirun")
-    return str(beside) if beside.exists() else shutil.which("mpirun")
+    """Return the MPI launcher beside this Python, else the one on the path, else None."""
+    installed = Path(sys.executable).with_name("mpirun")
+    return str(installed) if installed.exists() else shutil.which("mpirun")

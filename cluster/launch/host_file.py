@@ -31,18 +31,9 @@ ANSWER_S, MOST_AT_ONCE = 5, 32
 
 
 class Host(NamedTuple):
-    """One line of a host file.
+    """One ``line`` of a host file, from 1: a name, optionally with the user (``me@host``).
 
-    Attributes
-    ----------
-    name
-        Host name, optionally with the user: ``me@host``.
-    slots
-        Number of ranks; None for its number of cores.
-    most
-        Maximum of ranks if oversubscribed; None for no limit.
-    line
-        Line number in the file, from 1.
+    ``slots`` is the number of ranks, by default that of its cores, and ``most`` their maximum if oversubscribed.
     """
 
     name: str
@@ -60,10 +51,7 @@ class HostFileError(UserError):
 
 
 def read_host_file(path: str | os.PathLike[str]) -> list[Host]:
-    """Read a host file.
-
-    Raises `HostFileError` if it cannot be read, names no host or one twice, or has a line of another form.
-    """
+    """Read a host file; refuses one without hosts, with a host twice, or with a line of another form."""
     try:
         with open(path, encoding="utf-8") as file:
             lines = file.read().splitlines()
@@ -99,10 +87,10 @@ def _host(path: str | os.PathLike[str], number: int, words: Sequence[str]) -> Ho
         if not (re.fullmatch("[0-9]{1,9}", value) and 1 <= int(value) <= MOST_SLOTS):
             raise HostFileError(path, number, reprlib.repr(word), f"{key}=N, a whole number from 1 to {MOST_SLOTS}")
         counts[WORDS[key]] = int(value)
-    slots, most = counts.get("slots"), counts.get("most")
-    if slots is not None and most is not None and most < slots:
-        raise HostFileError(path, number, f"max_slots={most}", f"{slots} or more, as there are slots")
-    return Host(name, slots, most, number)
+    slots, most_slots = counts.get("slots"), counts.get("most")
+    if slots is not None and most_slots is not None and most_slots < slots:
+        raise HostFileError(path, number, f"max_slots={most_slots}", f"{slots} or more, as there are slots")
+    return Host(name, slots, most_slots, number)
 
 
 def require_names(path: str | os.PathLike[str], hosts: Iterable[Host]) -> None:
@@ -125,10 +113,10 @@ def require_reachable(path: str | os.PathLike[str], hosts: Sequence[Host]) -> No
 def ssh_problem(host: Host) -> str:
     """Return the reason why `ssh` cannot start ranks on a host; empty if it can."""
     options = ["-o", "BatchMode=yes", "-o", f"ConnectTimeout={ANSWER_S}"]
-    there = f"test -x {shlex.quote(sys.executable)}"
+    remote_test = f"test -x {shlex.quote(sys.executable)}"
     try:
         done = subprocess.run(
-            ["ssh", *options, host.name, there],
+            ["ssh", *options, host.name, remote_test],
             capture_output=True,
             text=True,
             timeout=3 * ANSWER_S,

@@ -60,7 +60,6 @@ def main() -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the command line."""
     ranks_parser = RankParser(
         prog=invocation("cluster launch"),
         description=__doc__,
@@ -82,17 +81,14 @@ def parser() -> argparse.ArgumentParser:
 def has_agent(mpi_options: Sequence[str]) -> bool:
     """Return True if another agent than `ssh` starts ranks on other hosts; it may use other names of hosts."""
     agent = "plm_ssh_agent"
-    return any(agent in one for one in (*mpi_options, *os.environ))
+    return any(agent in word for word in (*mpi_options, *os.environ))
 
 
 # --- running ---
 
 
 def run_command(command: LaunchCommand) -> int:
-    """Run a command until it ends, passing signals on; returns its exit code, 128 + n if signal n ended it.
-
-    Raises `UserError` if it cannot be started.
-    """
+    """Run a command, passing signals on; returns its exit code, 128 + n if signal n ended it."""
     signals = SignalForwarder()
     # In a separate group it gets an interrupt of the terminal once, from this process. Such a group must not read from
     # the terminal; ranks do not read.
@@ -114,15 +110,10 @@ def run_command(command: LaunchCommand) -> int:
 
 
 class SignalForwarder:
-    """Handlers that forward SIGTERM and SIGINT to a launcher, including signals received before its start.
+    """Handlers that forward SIGTERM and SIGINT to a launcher, including signals ``received`` before its start.
 
     The first SIGTERM is passed on as SIGUSR1, which launchers pass on to all ranks; later ones are passed on as they
     are, and the launcher ends the ranks at once.
-
-    Attributes
-    ----------
-    received : list of int
-        Signals received.
     """
 
     def __init__(self) -> None:
@@ -133,7 +124,6 @@ class SignalForwarder:
             signal.signal(number, self.receive)
 
     def receive(self, number: int, frame: FrameType | None) -> None:
-        """Store a signal, and forward it if the launcher runs."""
         is_first = number == signal.SIGTERM and number not in self.received
         self.received.append(number)
         self.waiting.append(signal.SIGUSR1 if is_first else number)

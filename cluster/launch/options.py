@@ -17,7 +17,6 @@ SUITE = ("drivers", "cluster")
 
 
 def add_placement_options(parser: argparse.ArgumentParser) -> None:
-    """Add options for the placement of ranks."""
     parser.add_argument(
         "-n",
         "--ranks",

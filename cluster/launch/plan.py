@@ -18,20 +18,10 @@ LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 
 
 class LaunchRequest(NamedTuple):
-    """The user's request.
+    """The user's request: ``ranks`` in all, and ``per_host``.
 
-    Attributes
-    ----------
-    ranks, per_host
-        Number of ranks in all, and on each host.
-    path
-        The host file.
-    hosts : list of Host or None
-        Its content.
-    fault_tolerant
-        True if the job continues after a rank is killed.
-    further
-        Options of the launcher.
+    ``hosts`` is the content of the host file at ``path``. The job continues after a rank is killed if
+    ``fault_tolerant``. ``further`` are options of the launcher.
     """
 
     ranks: int | None
@@ -50,16 +40,10 @@ class LaunchCommand(NamedTuple):
 
 
 class RankLayout(NamedTuple):
-    """Distribution of ranks over hosts.
+    """Distribution of ranks over hosts: ``per_host``, or None for the number of slots.
 
-    Attributes
-    ----------
-    per_host
-        On each host; None for the number of its slots.
-    cores_each
-        Cores that a rank is bound to; None for no binding by number.
-    is_crowded
-        True if there are more ranks than slots.
+    A rank is bound to ``cores_each`` cores; None for no binding by number. ``is_crowded`` is True if there are more
+    ranks than slots.
     """
 
     ranks: int
@@ -70,10 +54,7 @@ class RankLayout(NamedTuple):
 
 
 def plan_launch(asked: LaunchRequest, started: Sequence[str], resources: LaunchResources) -> LaunchCommand:
-    """Return the command that starts a program over ranks.
-
-    Raises `UserError` if there is no launcher, or the ranks do not fit.
-    """
+    """Return the command that starts a program over ranks; refuses if there is no launcher or the ranks do not fit."""
     allocation = resources.allocation
     if allocation is not None and asked.hosts is not None:
         raise UserError(
@@ -101,10 +82,7 @@ def cores_per_rank(started: Sequence[str]) -> int | None:
 
 
 def plan_layout(asked: LaunchRequest, resources: LaunchResources, cores_each: int | None) -> RankLayout:
-    """Return number and distribution of ranks; a rank of several cores uses one slot for each.
-
-    Raises `UserError` for more ranks on hosts than these numbers or the host file's `max_slots` allow.
-    """
+    """Return number and distribution of ranks; a rank of several cores uses one slot for each."""
     notes: list[str] = []
     hosts = number_of_hosts(asked, resources)
     per_host = asked.per_host
@@ -125,12 +103,12 @@ def plan_layout(asked: LaunchRequest, resources: LaunchResources, cores_each: in
             f"-n {ranks}: found room for {per_host * hosts}, expected --per-host {ceil(ranks / hosts)} or more"
         )
     require_max_slots(asked, ranks, per_host)
-    wanted = ranks * (cores_each or 1)
-    is_crowded = slots is not None and wanted > slots
+    needed = ranks * (cores_each or 1)
+    is_crowded = slots is not None and needed > slots
     if is_crowded:
-        more = f" of {cores_each} cores each" if cores_each else ""
+        cores = f" of {cores_each} cores each" if cores_each else ""
         what = "slots" if asked.hosts or resources.allocation else "cores"
-        notes.append(f"oversubscribed: {ranks} ranks{more} on {slots} {what}, which they share unbound")
+        notes.append(f"oversubscribed: {ranks} ranks{cores} on {slots} {what}, which they share unbound")
     elif cores_each:
         notes.append(f"each rank is bound to {cores_each} core{'s' if cores_each > 1 else ''} (--cores)")
     return RankLayout(ranks, per_host, None if is_crowded else cores_each, is_crowded, notes)
@@ -158,7 +136,6 @@ def count_slots(asked: LaunchRequest, resources: LaunchResources) -> int | None:
 
 
 def require_max_slots(asked: LaunchRequest, ranks: int, per_host: int | None) -> None:
-    """Refuse more ranks than a host file's `max_slots`."""
     hosts = asked.hosts or []
     for host in hosts:
         if host.most is not None and per_host is not None and per_host > host.most:
@@ -166,9 +143,9 @@ def require_max_slots(asked: LaunchRequest, ranks: int, per_host: int | None) ->
                 f"{asked.path}:{host.line}: found max_slots={host.most} of {host.name}, expected at least {per_host} "
                 "for the ranks on each host"
             )
-    most = [host.most for host in hosts]
-    room = sum(one for one in most if one is not None)
-    if hosts and None not in most and ranks > room:
+    limits = [host.most for host in hosts]
+    room = sum(limit for limit in limits if limit is not None)
+    if hosts and None not in limits and ranks > room:
         raise UserError(f"-n {ranks}: found max_slots of {room} in {asked.path}, expected at most {room} ranks")
 
 
@@ -178,7 +155,6 @@ def require_max_slots(asked: LaunchRequest, ranks: int, per_host: int | None) ->
 def mpirun_command(
     asked: LaunchRequest, layout: RankLayout, started: Sequence[str], resources: LaunchResources
 ) -> LaunchCommand:
-    """Return the command of Open MPI 5."""
     assert resources.mpirun is not None
     words = [resources.mpirun, "-n", str(layout.ranks)]
     if resources.is_root:
@@ -217,10 +193,7 @@ def forwarded_variables(environment: Mapping[str, str]) -> list[str]:
 
 
 def srun_command(asked: LaunchRequest, layout: RankLayout, started: Sequence[str], srun: str) -> LaunchCommand:
-    """Return the command of Slurm, which forwards its environment itself.
-
-    Raises `UserError` if continuing after lost ranks is requested.
-    """
+    """Return the command of Slurm, which forwards its environment; refuses to continue after lost ranks."""
     if asked.fault_tolerant:
         raise UserError("--fault-tolerant: found srun, which ends all ranks when one is killed, expected an mpirun")
     words = [srun, "--mpi=pmix", f"--ntasks={layout.ranks}"]

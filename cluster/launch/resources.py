@@ -18,17 +18,7 @@ ALLOCATION = "SLURM_JOB_ID"
 
 
 class SlurmAllocation(NamedTuple):
-    """Allocation of the batch system for this job.
-
-    Attributes
-    ----------
-    nodes
-        Hosts.
-    tasks
-        Requested ranks; None if not given.
-    gpus
-        On each host; None if not given.
-    """
+    """Allocation of the batch system: hosts, requested ranks, and GPUs of each host; None if not given."""
 
     nodes: int
     tasks: int | None
@@ -36,24 +26,11 @@ class SlurmAllocation(NamedTuple):
 
 
 class LaunchResources(NamedTuple):
-    """Resources for the start of a job.
+    """Resources for the start of a job: cores and GPUs of this machine, and launchers.
 
-    Attributes
-    ----------
-    cores, gpus
-        Of this machine.
-    mpirun
-        Open MPI's launcher; None if missing.
-    mpirun_takes_allocation
-        True if it starts ranks by itself on the hosts of an allocation.
-    srun
-        Slurm's launcher, if it supports PMIx like the ranks' MPI.
-    allocation
-        None outside an allocation.
-    environment : Mapping of str to str
-        Of this process.
-    is_root
-        True if the user is root; Open MPI then requires confirmation.
+    ``mpirun`` is Open MPI's launcher, if installed; ``mpirun_takes_allocation`` is True if it starts ranks by itself on
+    the hosts of an allocation. ``srun`` is Slurm's, if it supports PMIx like the ranks' MPI. If the user ``is_root``,
+    Open MPI requires confirmation.
     """
 
     cores: int
@@ -83,7 +60,6 @@ def find_resources(environment: Mapping[str, str]) -> LaunchResources:
 
 
 def find_allocation(environment: Mapping[str, str]) -> SlurmAllocation | None:
-    """Return Slurm's allocation if this process is inside one."""
     if ALLOCATION not in environment:
         return None
 

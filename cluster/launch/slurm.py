@@ -45,7 +45,6 @@ def main() -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the command line."""
     ranks_parser = RankParser(prog=invocation("cluster slurm"), description=__doc__)
     add_placement_options(ranks_parser)
     ranks_parser.add_argument("--nodes", type=positive, metavar="N", help="hosts")
@@ -88,10 +87,7 @@ def job_name(words: Sequence[str]) -> str:
 
 
 def checkpoint_options(words: Sequence[str], name: str) -> tuple[str, ...]:
-    """Return options for checkpoints, unless the user has named a file, or the program writes none.
-
-    They are words of the shell, which inserts the job's number.
-    """
+    """Return words of the shell for checkpoints, unless the user has named a file, or the program writes none."""
     names = {word.partition("=")[0] for word in words}
     if words[0] == "-m" and words[1].split(".")[0] == "cluster":
         return ()
@@ -100,10 +96,7 @@ def checkpoint_options(words: Sequence[str], name: str) -> tuple[str, ...]:
 
 
 def sbatch_options(options: argparse.Namespace, name: str) -> Mapping[str, object]:
-    """Options of `sbatch` in the script, in order, and their values; None leaves an option out.
-
-    Raises `UserError` for numbers of ranks that contradict each other.
-    """
+    """Return options of `sbatch`, in order, and their values; None leaves an option out."""
     nodes, per_host, ranks = options.nodes, options.per_host, options.ranks
     if nodes and per_host and ranks and ranks > nodes * per_host:
         raise UserError(f"-n {ranks}: found room for {nodes * per_host} on {nodes} nodes, expected more --per-host")
@@ -145,25 +138,17 @@ def launch_words(options: argparse.Namespace) -> list[str]:
 def batch_script(name: str, asked: Mapping[str, object], words: Sequence[str], state: Sequence[str]) -> str:
     """Return the batch script.
 
-    Raises `UserError` for a word that no text file can hold.
-
-    Parameters
-    ----------
-    asked
-        Options of `sbatch`.
-    words
-        The command that starts the program over ranks.
-    state
-        Further options of the program, as words of the shell.
+    ``asked`` are options of `sbatch`, ``words`` the command that starts the program over ranks, and ``state`` further
+    options of the program, as words of the shell. Raises `UserError` for a word that no text file can hold.
     """
     lines = "\n".join(f"#SBATCH --{option}={value}" for option, value in asked.items() if value is not None)
     command = shlex.join(words)
     folder = shlex.quote(os.getcwd())
     for text in (command, folder):
-        if any("\ud800" <= one <= "\udfff" for one in text):
+        if any("\ud800" <= character <= "\udfff" for character in text):
             raise UserError(f"{text!r}: found bytes that are no UTF-8 text, expected names that a script can hold")
     ended = "its time was over and its state is kept" if state else "its time was over"
-    said = shlex.quote(f"{name}: {ended}; the job is queued again")
+    message = shlex.quote(f"{name}: {ended}; the job is queued again")
     return f"""#!/bin/bash
 {lines}
 #SBATCH --requeue
@@ -187,7 +172,7 @@ done
 
 # A cancelled job gets the same signal, but is no longer running.
 if [ "$code" -eq {CHECKPOINTED} ] && [ "$(squeue --noheader --jobs="$SLURM_JOB_ID" --format=%T)" = RUNNING ]; then
-    echo {said}
+    echo {message}
     scontrol requeue "$SLURM_JOB_ID"
 fi
 exit "$code"

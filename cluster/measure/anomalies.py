@@ -21,30 +21,26 @@ LOW_CLOCK = 0.8
 def find_anomalies(measured: ClusterMeasurement, conditions: Sequence[Mapping[str, object]] = ()) -> list[str]:
     """List all anomalies, a sentence each.
 
-    Parameters
-    ----------
-    measured
-        Measurements of `check`.
-    conditions
-        Readings of `reports.records.meters` for each rank while it computed: clocks in MHz, reasons of GPU throttling.
+    ``conditions`` are readings of `reports.records.meters` for each rank while it computed: clocks in MHz, reasons of
+    GPU throttling.
     """
     return [
-        *slow_ranks(measured.ranks),
-        *crowded_hosts(measured.ranks),
-        *throttled(measured.ranks, conditions),
-        *unequal_versions(measured.ranks),
-        *clocks_apart(measured.ranks),
+        *find_slow_ranks(measured.ranks),
+        *find_crowded_hosts(measured.ranks),
+        *find_throttled(measured.ranks, conditions),
+        *find_unequal_versions(measured.ranks),
+        *find_clock_offsets(measured.ranks),
     ]
 
 
-def slow_ranks(ranks: Sequence[RankSpeed]) -> Iterator[str]:
+def find_slow_ranks(ranks: Sequence[RankSpeed]) -> Iterator[str]:
     """Yield ranks slower than others with the same kind of device, even while the others of their host wait."""
     for backend in dict.fromkeys(rank.backend for rank in ranks):
         alike = [rank for rank in ranks if rank.backend == backend]
-        usual = median(rank.rate_alone for rank in alike)
-        slow = [rank for rank in alike if rank.rate_alone < SLOW * usual]
+        typical = median(rank.rate_alone for rank in alike)
+        slow = [rank for rank in alike if rank.rate_alone < SLOW * typical]
         if slow:
-            least = min(rank.rate_alone for rank in slow) / usual
+            least = min(rank.rate_alone for rank in slow) / typical
             where = join_names(dict.fromkeys(rank.host for rank in slow))
             yield (
                 f"{format_ranks([rank.rank for rank in slow])} ({where}): slow, from "
@@ -53,23 +49,23 @@ def slow_ranks(ranks: Sequence[RankSpeed]) -> Iterator[str]:
             )
 
 
-def crowded_hosts(ranks: Sequence[RankSpeed]) -> Iterator[str]:
+def find_crowded_hosts(ranks: Sequence[RankSpeed]) -> Iterator[str]:
     """Yield hosts with too few cores for their ranks, or with ranks that slow each other down."""
     for host, ranks_of_host in group_by_host(ranks).items():
-        wanted, cores = sum(rank.cores for rank in ranks_of_host), min(rank.host_cores for rank in ranks_of_host)
+        needed, cores = sum(rank.cores for rank in ranks_of_host), min(rank.host_cores for rank in ranks_of_host)
         faster = median(rank.rate_alone / rank.rate for rank in ranks_of_host)
         alone = f"a rank alone is {faster:.2g} times as fast"
-        if wanted > cores:
-            more = f"; {alone}" if faster > 1 else ""
-            yield f"{host} is oversubscribed: {len(ranks_of_host)} ranks want {wanted} cores of {cores}{more}"
+        if needed > cores:
+            reason = f"; {alone}" if faster > 1 else ""
+            yield f"{host} is oversubscribed: {len(ranks_of_host)} ranks want {needed} cores of {cores}{reason}"
         elif len(ranks_of_host) > 1 and faster > CROWDED:
             yield (
-                f"ranks of {host} slow each other down: {alone}, though {len(ranks_of_host)} ranks want {wanted} of "
+                f"ranks of {host} slow each other down: {alone}, though {len(ranks_of_host)} ranks want {needed} of "
                 f"{cores} cores (bound to the same core, or other programs run there?)"
             )
 
 
-def throttled(ranks: Sequence[RankSpeed], conditions: Sequence[Mapping[str, object]]) -> Iterator[str]:
+def find_throttled(ranks: Sequence[RankSpeed], conditions: Sequence[Mapping[str, object]]) -> Iterator[str]:
     """Yield throttled GPUs with the reasons, and processors with a lower clock than the others."""
     clocks: dict[str, list[tuple[int, float]]] = {}
     for rank, condition in zip(ranks, conditions, strict=False):
@@ -80,28 +76,28 @@ def throttled(ranks: Sequence[RankSpeed], conditions: Sequence[Mapping[str, obje
         if isinstance(clock, float):
             clocks.setdefault(rank.device, []).append((rank.rank, clock))
     for device, measured in clocks.items():
-        usual = median(clock for _, clock in measured)
-        low = [(rank, clock) for rank, clock in measured if clock < LOW_CLOCK * usual]
+        typical = median(clock for _, clock in measured)
+        low = [(rank, clock) for rank, clock in measured if clock < LOW_CLOCK * typical]
         if low:
             least = min(clock for _, clock in low)
             ranks_at_low = format_ranks([rank for rank, _ in low])
-            yield f"{ranks_at_low}: {device} runs at {least:.0f} MHz, elsewhere at {usual:.0f}"
+            yield f"{ranks_at_low}: {device} runs at {least:.0f} MHz, elsewhere at {typical:.0f}"
 
 
-def unequal_versions(ranks: Sequence[RankSpeed]) -> Iterator[str]:
+def find_unequal_versions(ranks: Sequence[RankSpeed]) -> Iterator[str]:
     """Yield software with different versions on different ranks."""
     for name in dict.fromkeys(name for rank in ranks for name in rank.versions):
         counts = Counter(rank.versions.get(name, "none") for rank in ranks)
         if len(counts) > 1:
-            usual = counts.most_common(1)[0][0]
-            others = [rank for rank in ranks if rank.versions.get(name, "none") != usual]
+            reference = counts.most_common(1)[0][0]
+            others = [rank for rank in ranks if rank.versions.get(name, "none") != reference]
             theirs = join_names(dict.fromkeys(rank.versions.get(name, "none") for rank in others))
             where = join_names(dict.fromkeys(rank.host for rank in others))
             unlike = format_ranks([rank.rank for rank in others])
-            yield f"{name}: found {theirs} on {unlike} ({where}), elsewhere {usual}"
+            yield f"{name}: found {theirs} on {unlike} ({where}), elsewhere {reference}"
 
 
-def clocks_apart(ranks: Sequence[RankSpeed]) -> Iterator[str]:
+def find_clock_offsets(ranks: Sequence[RankSpeed]) -> Iterator[str]:
     """Yield hosts with another clock than the first: dates of records and files may be in the future."""
     for host, ranks_of_host in group_by_host(ranks).items():
         offset = ranks_of_host[0].clock_offset_s

@@ -20,10 +20,7 @@ CLOCK = 10
 
 
 def measure_clock_offsets(world: Any, hosts: Sequence[str], clock: Callable[[], float] = time.time) -> list[float]:
-    """Each host's clock less that of rank 0, in seconds; every rank calls it.
-
-    Rank 0 gets a number for every rank, other ranks an empty list.
-    """
+    """Return each host's clock less that of rank 0, in seconds, on rank 0; every rank calls it."""
     me = world.Get_rank()
     first = {host: hosts.index(host) for host in dict.fromkeys(hosts)}
     if me:
@@ -41,10 +38,10 @@ def measure_clock_offsets(world: Any, hosts: Sequence[str], clock: Callable[[], 
 def query_clock(world: Any, rank: int, clock: Callable[[], float]) -> tuple[float, float]:
     """Return the seconds until the reply, and the offset of the other clock at half of that time."""
     theirs = np.zeros(1)
-    began, left = clock(), time.perf_counter()
+    began, sent = clock(), time.perf_counter()
     world.Send(theirs, rank, CLOCK)
     world.Recv(theirs, rank, CLOCK)
-    took = time.perf_counter() - left
+    took = time.perf_counter() - sent
     return took, float(theirs[0]) - (began + took / 2)
 
 

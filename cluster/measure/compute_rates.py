@@ -21,18 +21,8 @@ WORD_BYTES = 8
 def measure_compute_rates(world: Any, step: Callable[[], None], units: int, hosts: Sequence[str]) -> list[Pace]:
     """Measure the first rank alone, and the first 2, 4, 8, ... and all ranks; every rank calls it.
 
-    Rank 0 gets the rates, other ranks an empty list.
-
-    Parameters
-    ----------
-    world
-        mpi4py's communicator, of two ranks or more.
-    step
-        Work of a rank between two reductions.
-    units
-        Units of work of a step.
-    hosts
-        Of every rank the host's name.
+    ``world`` is mpi4py's communicator, of two ranks or more. ``step`` does ``units`` of work between two reductions.
+    ``hosts`` names the host of every rank. Rank 0 gets the rates, other ranks an empty list.
     """
     from mpi4py import MPI
 

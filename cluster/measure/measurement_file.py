@@ -34,31 +34,16 @@ class MeasuredPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Network(NamedTuple):
-    """Cost of a message: alpha + beta * bytes.
-
-    Attributes
-    ----------
-    alpha_s
-        Seconds of an empty message.
-    beta_s_per_byte
-        Seconds for each further byte: one over the bandwidth.
-    """
+    """Cost of a message: alpha in seconds, and beta in seconds for each byte, one over the bandwidth."""
 
     alpha_s: float
     beta_s_per_byte: float
 
 
 class Link(MeasuredPart, frozen=True):
-    """Messages between two ranks: half a ping-pong.
+    """Messages between two ranks: half a ping-pong, with alpha and beta as in `Network` fitted to several sizes.
 
-    Attributes
-    ----------
-    source, target
-        The ranks.
-    same_host
-        True if both are on one host, so that messages pass through its memory.
-    alpha_s, beta_s_per_byte
-        As in `Network`, fitted to messages of several sizes.
+    ``same_host`` is True if both ranks are on one host, so that messages pass through its memory.
     """
 
     source: Index
@@ -69,23 +54,11 @@ class Link(MeasuredPart, frozen=True):
 
 
 class Reduction(MeasuredPart, frozen=True):
-    """A reduction of an array to all ranks (MPI's Allreduce).
+    """A reduction of an array of ``bytes`` on each rank (MPI's Allreduce) over the first ``ranks`` of the job.
 
-    Attributes
-    ----------
-    ranks
-        Number of participating ranks: the first ones of the job.
-    hosts
-        Number of hosts.
-    bytes
-        Of each rank's array.
-    seconds
-        Of a call that follows another, on the slowest rank; median over batches of calls.
-    low_s, high_s
-        95 % confidence interval of this median by order statistics; least and largest batch if there are too
-        few batches.
-    calls
-        Number of timed calls.
+    ``seconds`` is the time of a call that follows another, on the slowest rank: the median over batches of ``calls``.
+    ``low_s`` and ``high_s`` are its 95 % confidence interval by order statistics, or the least and largest batch if
+    there are too few.
     """
 
     ranks: Count
@@ -98,23 +71,11 @@ class Reduction(MeasuredPart, frozen=True):
 
 
 class Pace(MeasuredPart, frozen=True):
-    """Compute rate of ranks that synchronise after every step, so that all wait for the slowest.
+    """Compute rate of the first ``ranks`` of the job, which synchronise after every step.
 
     Ranks that share cores, memory or the power of a processor slow each other down, and all wait for a rank that the
-    system interrupts. The speed of a single rank does not show this.
-
-    Attributes
-    ----------
-    ranks
-        Number of participating ranks: the first ones of the job.
-    hosts
-        Number of hosts.
-    unit_s
-        Seconds for a unit of work of each rank, without synchronisation; median over batches of steps.
-    low_s, high_s
-        As in `Reduction`.
-    steps
-        Number of timed steps.
+    system interrupts. The speed of a single rank does not show this. ``unit_s`` is the seconds for a unit of work of
+    each rank, without synchronisation: the median over batches of ``steps``, with an interval as in `Reduction`.
     """
 
     ranks: Count
@@ -128,32 +89,11 @@ class Pace(MeasuredPart, frozen=True):
 class RankSpeed(MeasuredPart, frozen=True):
     """A rank, its device, and its compute rate.
 
-    Attributes
-    ----------
-    rank
-        Its number.
-    host
-        Its host's name.
-    device
-        Name of the processor or GPU.
-    backend
-        ``cpu``, ``threads``, ``cuda``, ...
-    cores
-        Cores of the device; 1 for a rank on one core, and for a GPU, which needs one core as its host.
-    host_cores
-        Cores of the host, shared by the host's ranks.
-    rate
-        Units of work per second while all ranks work.
-    unit
-        Unit of work, plural: neighbours, moves.
-    kernel
-        Workload and instance of the measurement.
-    rate_alone
-        Units of work per second while the other ranks of its host wait.
-    clock_offset_s
-        Its clock less that of rank 0; right to half of a message's round trip.
-    versions : Mapping of str to str
-        Of Python, NumPy, MPI and the suite's sources, by name.
+    ``device`` is the name of the processor or GPU, with 1 core if it is a core or a GPU, which needs one core of its
+    host; ranks share ``host_cores``. ``rate`` counts units of work per second while all ranks work, and ``rate_alone``
+    while the others of its host wait. ``unit`` is plural, such as moves. ``kernel`` is workload and instance of the
+    measurement. ``clock_offset_s`` is its clock less that of rank 0, right to half of a message's round trip.
+    ``versions`` are those of Python, NumPy, MPI and the suite's sources, by name.
     """
 
     rank: Index
@@ -171,22 +111,11 @@ class RankSpeed(MeasuredPart, frozen=True):
 
 
 class ClusterMeasurement(MeasuredPart, frozen=True, tag=VERSION, tag_field="version"):
-    """Measurements of one run of `check`.
+    """Measurements of one run of `check`, on a date in UTC such as ``2026-11-22T23:00:00Z``.
 
-    Attributes
-    ----------
-    made
-        The date, UTC, as ``2026-11-22T23:00:00Z``.
-    mpi
-        The MPI library with its version.
-    links
-        Between some pairs of ranks; none for a single rank.
-    reductions
-        Over 2, 4, 8, ... and all ranks, by their number and then by bytes.
-    paces
-        Of 1, 2, 4, 8, ... and all ranks, by their number.
-    ranks
-        Of every rank, in order.
+    ``mpi`` is the library with its version. ``links`` are between some pairs of ranks; a single rank has none.
+    ``reductions`` are over 2, 4, 8, ... and all ranks, by their number and then by bytes, and ``paces`` of 1, 2, 4, 8,
+    ... and all ranks.
     """
 
     made: str
@@ -207,10 +136,7 @@ class ClusterMeasurement(MeasuredPart, frozen=True, tag=VERSION, tag_field="vers
         return median_network(link for link in self.links if not link.same_host)
 
     def slowdown(self, pace: Pace) -> float:
-        """Return the time of a unit of work at this rate, relative to the first rank alone.
-
-        1 if the intervals of both overlap.
-        """
+        """Return the time of a unit of work over that of the first rank alone; 1 if their intervals overlap."""
         alone = next((pace for pace in self.paces if pace.ranks == 1), None)
         if alone is None or alone.unit_s <= 0 or pace.low_s <= alone.high_s:
             return 1.0
@@ -240,10 +166,7 @@ class MeasuredFileError(UserError):
 
 
 def write_measurement(measured: ClusterMeasurement, path: str | os.PathLike[str]) -> None:
-    """Write the file completely or not at all; an existing file stays until all is on the disk.
-
-    Raises `UserError` if it cannot be written there.
-    """
+    """Write the file completely or not at all; an existing file stays until all is on the disk."""
     try:
         with atomic_write(path) as file:
             file.write(msgspec.json.format(msgspec.json.encode(measured), indent=1) + b"\n")
@@ -252,11 +175,7 @@ def write_measurement(measured: ClusterMeasurement, path: str | os.PathLike[str]
 
 
 def read_measurement(path: str | os.PathLike[str]) -> ClusterMeasurement:
-    """Read a file of `write_measurement`.
-
-    Raises `MeasuredFileError` if the file is missing, is not JSON, has another version, or lacks a field or has a wrong
-    one.
-    """
+    """Read a file of `write_measurement`; raises `MeasuredFileError` unless it has this version and all fields."""
     try:
         content = msgspec.json.decode(Path(path).read_bytes())
     except OSError as error:
@@ -266,34 +185,34 @@ def read_measurement(path: str | os.PathLike[str]) -> ClusterMeasurement:
     if not isinstance(content, dict) or "version" not in content:
         raise MeasuredFileError(path, "", "no version", WRITTEN_BY)
     if type(content["version"]) is not int or content["version"] != VERSION:
-        raise MeasuredFileError(path, "version", shown(content["version"]), f"{VERSION}; run `check` again")
+        raise MeasuredFileError(path, "version", shorten(content["version"]), f"{VERSION}; run `check` again")
     try:
         measured = msgspec.convert(content, ClusterMeasurement)
     except msgspec.ValidationError as error:
-        raise MeasuredFileError(path, *explained(str(error), content)) from None
+        raise MeasuredFileError(path, *explain_error(str(error), content)) from None
     if [rank.rank for rank in measured.ranks] != list(range(max(1, len(measured.ranks)))):
-        raise MeasuredFileError(path, "ranks", shown([rank.rank for rank in measured.ranks]), "ranks 0, 1, 2, ...")
+        raise MeasuredFileError(path, "ranks", shorten([rank.rank for rank in measured.ranks]), "ranks 0, 1, 2, ...")
     for number, link in enumerate(measured.links):
         if max(link.source, link.target) >= len(measured.ranks):
-            pair = shown([link.source, link.target])
+            pair = shorten([link.source, link.target])
             raise MeasuredFileError(path, f"links[{number}]", pair, f"ranks below {len(measured.ranks)}")
     return measured
 
 
-def explained(message: str, content: Any) -> tuple[str, str, str]:
+def explain_error(message: str, content: Any) -> tuple[str, str, str]:
     """Return place, value found and value expected from an error of msgspec: ``Expected ... - at `$.links[0]` ``."""
-    said, _, place = message.partition(" - at `$")
+    problem, _, place = message.partition(" - at `$")
     place = place.strip(".`")
-    if field := re.fullmatch("Object missing required field (.*)", said):
+    if field := re.fullmatch("Object missing required field (.*)", problem):
         return place, f"no {field[1]}", "one"
-    if field := re.fullmatch("Object contains unknown field (.*)", said):
+    if field := re.fullmatch("Object contains unknown field (.*)", problem):
         return place, field[1], "only what `check` writes"
     for key in re.findall(r"\w+", place):
         content = content[int(key) if key.isdecimal() else key]
-    return place, shown(content), said.removeprefix("Expected ").partition(", got")[0]
+    return place, shorten(content), problem.removeprefix("Expected ").partition(", got")[0]
 
 
-def shown(value: Any) -> str:
+def shorten(value: Any) -> str:
     """Return the beginning of a value, as JSON."""
     text = msgspec.json.encode(value).decode()
     return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 3] + "..."

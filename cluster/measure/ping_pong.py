@@ -28,11 +28,6 @@ def choose_pairs(hosts: Sequence[str]) -> list[tuple[int, int]]:
     """Return neighbours on each host, and the first ranks of hosts.
 
     There are at most `MOST_WITHIN` pairs on one host, evenly spaced, and then `MOST_BETWEEN` on two.
-
-    Parameters
-    ----------
-    hosts
-        Of every rank the host's name.
     """
     of_host: dict[str, list[int]] = {}
     for rank, host in enumerate(hosts):
@@ -42,17 +37,13 @@ def choose_pairs(hosts: Sequence[str]) -> list[tuple[int, int]]:
     return choose_evenly(within, MOST_WITHIN) + choose_evenly(between, MOST_BETWEEN)
 
 
-def choose_evenly(pairs: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
-    """Return at most ``most`` pairs, evenly spaced in the list."""
-    count = min(most, len(pairs))
+def choose_evenly(pairs: Sequence[tuple[int, int]], most_pairs: int) -> list[tuple[int, int]]:
+    count = min(most_pairs, len(pairs))
     return [pairs[number * len(pairs) // count] for number in range(count)]
 
 
 def measure_links(world: Any, hosts: Sequence[str]) -> list[Link]:
-    """Measure the chosen pairs one after another, the other ranks asleep; every rank calls it.
-
-    Returns links with this rank as source.
-    """
+    """Measure the chosen pairs one after another; every rank calls it, and returns links with itself as source."""
     me, links = world.Get_rank(), []
     pairs = choose_pairs(hosts)
     for number, (source, target) in enumerate(pairs):
@@ -73,20 +64,20 @@ def measure_links(world: Any, hosts: Sequence[str]) -> list[Link]:
 
 
 def time_half_trip(world: Any, target: int, size: int) -> float:
-    """Half the median time of trips to a rank and back, in seconds; the target calls `reply`."""
+    """Return half the median time of trips to a rank and back, in seconds; the target calls `reply`."""
     words = np.zeros(size, np.uint8)
     trips: list[float] = []
     began = time.perf_counter()
     # The first trip opens connections that the others reuse.
     is_first, is_last = True, False
     while not is_last:
-        left = time.perf_counter()
+        sent = time.perf_counter()
         known = len(trips) + 1
-        is_last = known == MOST_TRIPS or (known >= FEWEST and left - began > BUDGET_S)
+        is_last = known == MOST_TRIPS or (known >= FEWEST and sent - began > BUDGET_S)
         world.Send(words, target, LAST if is_last else MORE)
         world.Recv(words, target)
         if not is_first:
-            trips.append(time.perf_counter() - left)
+            trips.append(time.perf_counter() - sent)
         is_first = False
     return median(trips) / 2
 

@@ -30,21 +30,14 @@ NORMAL_95 = 1.96
 
 
 def numbers_of_ranks(size: int) -> list[int]:
-    """Return 2, 4, 8, ... below the number of all ranks, and that number."""
     return [count for count in (2**power for power in range(1, 32)) if count < size] + [size]
 
 
 def measure_reductions(world: Any, hosts: Sequence[str]) -> list[Reduction]:
     """Measure the first 2, 4, 8, ... and all ranks while the others sleep; every rank calls it.
 
-    Rank 0 gets the measurements, other ranks an empty list.
-
-    Parameters
-    ----------
-    world
-        mpi4py's communicator, of two ranks or more.
-    hosts
-        Of every rank the host's name.
+    ``world`` is mpi4py's communicator, of two ranks or more; ``hosts`` names the host of every rank. Rank 0 gets the
+    measurements, other ranks an empty list.
     """
     reductions = []
     for ranks in growing_groups(world):
@@ -58,10 +51,7 @@ def measure_reductions(world: Any, hosts: Sequence[str]) -> list[Reduction]:
 
 
 def growing_groups(world: Any) -> Iterator[Any]:
-    """Yield communicators of the first 2, 4, 8, ... and all ranks to their members, while the others sleep.
-
-    Every rank iterates over it.
-    """
+    """Yield communicators of the first 2, 4, 8, ... and all ranks to their members; all ranks iterate, others sleep."""
     me, before = world.Get_rank(), 1
     for count in numbers_of_ranks(world.Get_size()):
         if me == 0:
@@ -87,23 +77,9 @@ def bind_allreduce(ranks: Any, size: int) -> Callable[[], None]:
 def time_batches(
     ranks: Any, call: Callable[[], None], budget_s: float = BUDGET_S, fewest: int = FEWEST_BATCHES
 ) -> tuple[list[float], int]:
-    """Time batches of calls that these ranks make together.
+    """Time batches of calls that these ranks make together, for ``budget_s`` seconds or the ``fewest`` batches.
 
-    Parameters
-    ----------
-    ranks, call
-        Communicator and function of the calls.
-    budget_s
-        Seconds of all batches, if enough for the fewest.
-    fewest
-        Batches.
-
-    Returns
-    -------
-    list of float
-        Seconds of a call in each batch, on the slowest rank.
-    int
-        Number of calls in a batch.
+    Returns the seconds of a call in each batch, on the slowest rank, and the number of calls in a batch.
     """
     from mpi4py import MPI
 
@@ -116,9 +92,9 @@ def time_batches(
 
     batch(1)
     # All ranks must make the same number of calls; the first one opens connections for the others.
-    usual: float = ranks.allreduce(batch(1), MPI.MAX)
-    calls = min(max(int(budget_s / BATCHES / usual) // 2 * 2, FEWEST_CALLS), MOST_CALLS)
-    count = min(max(int(budget_s / calls / usual), fewest), BATCHES)
+    typical: float = ranks.allreduce(batch(1), MPI.MAX)
+    calls = min(max(int(budget_s / BATCHES / typical) // 2 * 2, FEWEST_CALLS), MOST_CALLS)
+    count = min(max(int(budget_s / calls / typical), fewest), BATCHES)
     slowest = np.array([batch(calls) for _ in range(count)])
     ranks.Allreduce(MPI.IN_PLACE, slowest, MPI.MAX)
     return slowest.tolist(), calls
@@ -127,7 +103,7 @@ def time_batches(
 def interval_of_median(values: Sequence[float]) -> tuple[float, float]:
     """Return two of the values as 95 % confidence interval of the median (Le Boudec, 2010).
 
-    Returns the least and the largest if there are fewer than `FEWEST_FOR_AN_INTERVAL`.
+    Of fewer than `FEWEST_FOR_AN_INTERVAL`, return the least and the largest.
     """
     ordered, count = sorted(values), len(values)
     if count < FEWEST_FOR_AN_INTERVAL:

@@ -39,8 +39,7 @@ class MessageRound(NamedTuple):
 def reduction_s(network: Interconnect, ranks: int, size: int) -> float:
     """Return the seconds that a reduction of ``size`` bytes of each rank adds to every iteration of a loop.
 
-    If the network has measured reductions, the modelled time is multiplied by the ratio of measured and modelled time
-    of the nearest one, by number of ranks and then bytes.
+    The modelled time is scaled by the nearest measured reduction (by ranks, then bytes), if there is one.
     """
     if ranks == 1:
         return 0.0
@@ -94,33 +93,32 @@ def advance_clocks(
 
 
 def rounds(network: Interconnect, places: RankLocations, ranks: int, size: int) -> Iterator[MessageRound]:
-    """Yield the messages of a reduction."""
-    each = network.cores_per_host
-    is_regular = ranks % each == 0
+    ranks_per_host = network.cores_per_host
+    is_regular = ranks % ranks_per_host == 0
     if size >= LONG:
         return recursive_halving(ranks, size)
-    if network.algorithm == DOUBLING or places.hosts == 1 or each == 1 or not is_regular:
+    if network.algorithm == DOUBLING or places.hosts == 1 or ranks_per_host == 1 or not is_regular:
         return recursive_doubling(ranks, size)
-    return hierarchical_reduction(places, each, size)
+    return hierarchical_reduction(places, ranks_per_host, size)
 
 
 def recursive_doubling(ranks: int, size: float) -> Iterator[MessageRound]:
-    chosen, before, back = fold_to_power(ranks, size)
+    chosen, before, after = fold_to_power(ranks, size)
     yield from before
     for distance in powers(len(chosen)):
         yield MessageRound(chosen, chosen[np.arange(len(chosen)) ^ distance], size)
-    yield from back
+    yield from after
 
 
 def recursive_halving(ranks: int, size: float) -> Iterator[MessageRound]:
     """Yield rounds of recursive halving, which leave each rank a part of the result, and of doubling."""
-    chosen, before, back = fold_to_power(ranks, size)
+    chosen, before, after = fold_to_power(ranks, size)
     yield from before
     number = np.arange(len(chosen))
     steps = [(distance, size * distance / len(chosen)) for distance in powers(len(chosen))]
     for distance, part in [*steps[::-1], *steps]:
         yield MessageRound(chosen, chosen[number ^ distance], part)
-    yield from back
+    yield from after
 
 
 def fold_to_power(ranks: int, size: float) -> tuple[np.ndarray, list[MessageRound], list[MessageRound]]:
@@ -131,13 +129,13 @@ def fold_to_power(ranks: int, size: float) -> tuple[np.ndarray, list[MessageRoun
     return chosen, [MessageRound(even, odd, size)] * bool(rest), [MessageRound(odd, even, size)] * bool(rest)
 
 
-def hierarchical_reduction(places: RankLocations, each: int, size: float) -> Iterator[MessageRound]:
+def hierarchical_reduction(places: RankLocations, ranks_per_host: int, size: float) -> Iterator[MessageRound]:
     """Yield rounds of trees on every host, and between the first ranks of all hosts."""
     ranks = np.arange(len(places.host))
-    leaders = ranks[::each]
-    inside = [(ranks[ranks % each % (2 * d) == d], d) for d in powers(each)]
+    leaders = ranks[::ranks_per_host]
+    inside = [(ranks[ranks % ranks_per_host % (2 * d) == d], d) for d in powers(ranks_per_host)]
     numbers = np.arange(len(leaders))
-    between = [(leaders[numbers % (2 * d) == d], each * d) for d in powers(len(leaders))]
+    between = [(leaders[numbers % (2 * d) == d], ranks_per_host * d) for d in powers(len(leaders))]
     up = [MessageRound(source, source - distance, size) for source, distance in [*inside, *between]]
     yield from up
     for source, target, _ in up[::-1]:

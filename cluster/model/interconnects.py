@@ -28,18 +28,10 @@ DOUBLING, HOSTS_FIRST = "doubling", "hosts first"
 
 
 class Hop(NamedTuple):
-    """Cost of a message from rank to rank.
+    """Cost of a message from rank to rank: alpha in seconds of an empty message, beta in seconds for each byte.
 
-    Attributes
-    ----------
-    alpha_s
-        Seconds of a message of no bytes; between sites that are next to each other.
-    beta_s_per_byte
-        Seconds for each byte.
-    source
-        Source of both, as text.
-    farthest_s
-        `alpha_s` between the two most distant sites; 0 if it is the same.
+    ``source`` describes the source of both. Between sites, alpha is that of neighbours, and ``farthest_s`` that of the
+    two most distant sites; 0 if it is the same.
     """
 
     alpha_s: float
@@ -67,23 +59,11 @@ class RankLocations(NamedTuple):
 class Interconnect:
     """Hosts with cores, and the network between them.
 
-    Attributes
-    ----------
-    cores_per_host
-        Ranks on a host; hosts are filled one after the other.
-    cores, hosts
-        Between cores of a host and between hosts of a site.
-    between_sites
-        Between hosts of two sites.
-    sites
-        Number of sites; the hosts in use are split into equal blocks.
-    algorithm
-        `HOSTS_FIRST`, as in Open MPI 5 for several ranks on several hosts, or `DOUBLING`.
-    measured
-        Measured reductions, to which modelled times are fitted.
-    crowds : tuple of (int, float)
-        Numbers of ranks, and the factor by which the work of each takes longer than alone, if each step waits for
-        the slowest; empty for no slowdown.
+    Hosts of ``cores_per_host`` ranks are filled one after the other, and split into equal blocks, the ``sites``. The
+    hops are between ``cores`` of a host, ``hosts`` of a site, and hosts of two sites. ``algorithm`` is `HOSTS_FIRST`,
+    as in Open MPI 5 for several ranks on several hosts, or `DOUBLING`. Modelled times are fitted to the reductions in
+    ``measured``. ``crowds`` has numbers of ranks, and the factor by which the work of each takes longer than alone, if
+    each step waits for the slowest; empty for no slowdown.
     """
 
     name: str
@@ -145,10 +125,7 @@ def count_crossing_messages(
 
 
 def find_interconnects(name: str) -> list[Interconnect]:
-    """Return the networks of a name: ``grid5000`` is one for each number of sites, ``grid5000:5`` that of five.
-
-    Raises `UserError` if there is no network of that name.
-    """
+    """Return the networks of a name: ``grid5000`` is one for each number of sites, ``grid5000:5`` that of five."""
     content = tomllib.loads(FILE.read_text(encoding="utf-8"))
     base, _, sites = name.partition(":")
     if base not in content:
@@ -165,7 +142,6 @@ def interconnect_names() -> list[str]:
 
 
 def build_interconnect(name: str, content: Mapping[str, Any], sites: int) -> Interconnect:
-    """Make a network from the data file."""
     cores, hosts, between_sites = (build_hop(content[hop]) if hop in content else NO_HOP for hop in HOPS)
     title = content["title"] + (f", {sites} sites" if "sites" in content else "")
     known_as = f"{name}:{sites}" if "sites" in content else name
@@ -183,21 +159,18 @@ def build_hop(content: Mapping[str, Any]) -> Hop:
 
 
 def fit_interconnect(name: str, check: ClusterMeasurement) -> Interconnect:
-    """Make a network from the measurements of `python -m cluster check`.
-
-    Raises `UserError` if no pair of ranks was measured.
-    """
+    """Make a network from the measurements of `python -m cluster check`; refuses those without a pair of ranks."""
     pairs, speeds = check.links, check.ranks
     if not pairs:
         raise UserError(f"{name}: no pair of ranks was measured: start `check` on two ranks or more")
     hosts = Counter(speed.host for speed in speeds)
-    each = max(hosts.values())
+    ranks_per_host = max(hosts.values())
     on_hosts = [link for link in pairs if link.same_host] or pairs
     inside, between = median_hop(on_hosts), median_hop([link for link in pairs if not link.same_host] or on_hosts)
     crowds = tuple((pace.ranks, max(1.0, check.slowdown(pace))) for pace in check.paces if pace.ranks > 1)
     measured = tuple(reduction for reduction in check.reductions if reduction.ranks > 1)
     title = f"as measured ({Path(name).name}, {len(speeds)} ranks on {len(hosts)} hosts)"
-    return Interconnect(name, title, each, inside, between, measured=measured, crowds=crowds)
+    return Interconnect(name, title, ranks_per_host, inside, between, measured=measured, crowds=crowds)
 
 
 def median_hop(links: Sequence[Link]) -> Hop:

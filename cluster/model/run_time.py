@@ -38,8 +38,8 @@ class Work(NamedTuple):
     shares
         Number of walks, climbers or ants; a rank has a whole number of them.
     reduced_bytes, gathered_bytes
-        Arrays that all ranks add up in each iteration, and arrays gathered on every host. For strips and halves:
-        a border of the whole table, and the last row.
+        Arrays that all ranks add up in each iteration, and arrays gathered on every host. For strips and halves: a
+        border of the whole table, and the last row.
     collected_bytes
         Bytes that the first rank collects from all others in each iteration; 0 for this project's ranks.
     least
@@ -63,16 +63,10 @@ class Work(NamedTuple):
 
 
 class Speed(NamedTuple):
-    """Speed of a rank.
+    """Speed of a rank: ``unit_s`` seconds for a unit of work, gamma, when it works alone.
 
-    Attributes
-    ----------
-    unit_s
-        Seconds for a unit of work, gamma, when it works alone.
-    serial_s
-        Seconds of an iteration that every rank spends by itself: the move, an update.
-    meeting_s
-        Seconds of a rank's processor for a reduction besides the messages: Python, between two kernels.
+    ``serial_s`` is the part of an iteration that every rank repeats: the move, an update. ``meeting_s`` is the time of
+    a rank's processor for a reduction besides the messages: Python, between two kernels.
     """
 
     unit_s: float
@@ -97,13 +91,7 @@ class IterationTimes(NamedTuple):
 
 
 class ScalingPoint(NamedTuple):
-    """An iteration on a number of ranks.
-
-    Attributes
-    ----------
-    speedup
-        Over one rank.
-    """
+    """An iteration on a number of ranks; ``speedup`` is over one rank."""
 
     ranks: int
     parts: IterationTimes
@@ -179,10 +167,7 @@ def strips(work: Work, speed: Speed, network: Interconnect, ranks: int) -> Itera
 
 
 def halves(work: Work, speed: Speed, network: Interconnect, ranks: int) -> IterationTimes:
-    """Model two ranks with a table each; one sends its last row to the other.
-
-    Raises `UserError` for more than two ranks.
-    """
+    """Model two ranks with a table each; one sends its last row to the other."""
     if ranks > 2:
         raise UserError(f"{ranks} ranks: two ranks share a table in halves, expected at most 2")
     compute = speed.unit_s * work.units / ranks * network.crowding(ranks)
@@ -271,6 +256,6 @@ def longest_latency_s(network: Interconnect, ranks: int) -> float:
 def scaling_curve(work: Work, speed: Speed, network: Interconnect, ranks: Iterable[int]) -> list[ScalingPoint]:
     """Return time, speed-up and efficiency by ranks, without numbers of ranks that cannot share the work."""
     alone = iteration(work, speed, network, 1).total_s
-    most = MAX_RANKS.get(work.way)
-    times = [(count, iteration(work, speed, network, count)) for count in ranks if most is None or count <= most]
+    limit = MAX_RANKS.get(work.way)
+    times = [(count, iteration(work, speed, network, count)) for count in ranks if limit is None or count <= limit]
     return [ScalingPoint(count, parts, alone / parts.total_s) for count, parts in times]

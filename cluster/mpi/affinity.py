@@ -41,7 +41,7 @@ def allowed_processors(described: Path = PROCESSORS) -> tuple[tuple[int, ...], .
     return tuple(map(tuple, of_a_core.values()))
 
 
-def pin_to_own_cores(ranks: Communicator, wanted: int) -> list[list[int]]:
+def pin_to_own_cores(ranks: Communicator, cores: int) -> list[list[int]]:
     """Bind this rank to processors that no other rank of its host uses; all ranks call this.
 
     Threads and processes started later inherit the binding, so call this before starting any. Returns the numbers of
@@ -50,7 +50,7 @@ def pin_to_own_cores(ranks: Communicator, wanted: int) -> list[list[int]]:
     """
     if not hasattr(os, "sched_setaffinity"):
         raise UserError("--pin-cores: this system keeps no process to cores; expected a run without it")
-    request = AffinityRequest(ranks.host(), allowed_processors(), wanted)
+    request = AffinityRequest(ranks.host(), allowed_processors(), cores)
     places = assign_cores(ranks.bcast(ranks.gather(request) or []))
     try:
         os.sched_setaffinity(0, places[ranks.rank])
@@ -67,21 +67,21 @@ def assign_cores(places: Sequence[AffinityRequest]) -> list[list[int]]:
     gets them all. Neighbouring numbers mostly share caches and memory. Ranks bound by the launcher keep their cores.
     Raises `UserError` if ranks want more processors together than they may use.
     """
-    together: dict[tuple[str, tuple[tuple[int, ...], ...]], list[int]] = {}
-    for host, allowed, wanted in places:
-        together.setdefault((host, allowed), []).append(wanted)
-    left = {}
-    for (host, allowed), everyone in together.items():
-        whole = [core[0] for core in allowed]
+    groups: dict[tuple[str, tuple[tuple[int, ...], ...]], list[int]] = {}
+    for host, allowed, count in places:
+        groups.setdefault((host, allowed), []).append(count)
+    processors_left = {}
+    for (host, allowed), counts in groups.items():
+        whole_cores = [core[0] for core in allowed]
         processors = [processor for core in allowed for processor in core]
-        if sum(everyone) > len(processors):
+        if sum(counts) > len(processors):
             raise UserError(
                 f"--pin-cores: found {format_count(len(processors), 'core')} for "
-                f"{format_count(len(everyone), 'rank')} of a host that "
-                f"want {sum(everyone)} together, expected {sum(everyone)} (mpirun binds no rank with --bind-to none)"
+                f"{format_count(len(counts), 'rank')} of a host that "
+                f"want {sum(counts)} together, expected {sum(counts)} (mpirun binds no rank with --bind-to none)"
             )
-        left[host, allowed] = iter(whole if sum(everyone) <= len(whole) else processors)
-    return [list(islice(left[host, allowed], wanted)) for host, allowed, wanted in places]
+        processors_left[host, allowed] = iter(whole_cores if sum(counts) <= len(whole_cores) else processors)
+    return [list(islice(processors_left[host, allowed], count)) for host, allowed, count in places]
 
 
 def format_count(number: int, noun: str) -> str:

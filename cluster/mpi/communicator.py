@@ -30,10 +30,8 @@ class Communicator(Protocol):
 
     Attributes
     ----------
-    rank, size
-        This process's rank and the number of ranks.
     local_rank
-        Its number among the ranks of its host; modulo the number of devices there, it is the device's index.
+        Number among the ranks of its host; modulo the number of devices there, it is the device's index.
     is_silent
         True for a rehearsal, in which no other rank takes part although `size` counts them.
     survives
@@ -54,16 +52,10 @@ class Communicator(Protocol):
         """Return a name of host and process space, equal for ranks that can share memory."""
 
     def minloc(self, value: int, index: int) -> tuple[int, int]:
-        """Find the least value of all ranks and its index; of equal values the smallest index.
+        """Return the least value of all ranks and its index; of equal values the smallest index.
 
-        Raises `OverflowError` if the value or the index is outside these bounds.
-
-        Parameters
-        ----------
-        value
-            From -2^63 to 2^64 - 1, compared exactly; a rank without a candidate passes 2^64 - 1.
-        index
-            From 0 to 2^64 - 1.
+        Values are from -2^63 to 2^64 - 1, compared exactly, and indices from 0 to 2^64 - 1; others raise
+        `OverflowError`. A rank without a candidate passes 2^64 - 1.
         """
 
     def sum(self, summand: Summand) -> Summand:
@@ -84,14 +76,9 @@ class Communicator(Protocol):
         """Concatenate flat arrays of all ranks, of one dtype and any lengths, on every rank."""
 
     def reduce(self, items: np.ndarray, operation: str) -> None:
-        """Combine the ranks' integer arrays element by element, in place; every rank gets the result.
+        """Combine the ranks' contiguous integer arrays in place, element by element, by ``least`` or ``sum``.
 
-        Parameters
-        ----------
-        items : contiguous, the same shape and dtype on all ranks
-            Sums wrap around in this type.
-        operation
-            ``least`` or ``sum``.
+        They have the same shape and dtype on all ranks; sums wrap around in this type.
         """
 
     def transfer(self, messages: Sequence[Message]) -> None:

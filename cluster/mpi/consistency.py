@@ -18,14 +18,8 @@ MOST_NAMED = 4
 def require_equal_arguments(ranks: Communicator, facts: Mapping[str, str]) -> None:
     """Compare what must be equal on all ranks; every rank calls it, before any other call of the communicator.
 
-    Raises `UserError` on every rank if a fact differs between two; it names both values and their ranks.
-
-    Parameters
-    ----------
-    ranks
-        The communicator; a process alone agrees with itself.
-    facts
-        Names and values, the most important first; the first difference is reported.
+    ``facts`` have names and values, the most important first. Raises `UserError` on every rank for the first that
+    differs between two; it names both values and their ranks.
     """
     if ranks.size == 1:
         return
@@ -37,18 +31,9 @@ def require_equal_arguments(ranks: Communicator, facts: Mapping[str, str]) -> No
 
 
 def require_equal_content(ranks: Communicator, name: str, place: str, content: Callable[[], str]) -> None:
-    """Compare the ranks' content at their places; a place shared by several ranks is read once.
+    """Compare the ranks' content at places such as folders; errors are those of `require_equal_arguments`.
 
-    Raises `UserError` as `require_equal_arguments` does.
-
-    Parameters
-    ----------
-    ranks, name
-        As for `require_equal_arguments`.
-    place
-        Place that this rank reads on its host, such as a folder's path.
-    content
-        Function that reads and returns content that must be equal on all ranks. Not called if all ranks have one place.
+    ``content`` reads what must be equal. It is called once for each place, and not at all if all ranks have one.
     """
     if ranks.size == 1:
         return
@@ -57,26 +42,25 @@ def require_equal_content(ranks: Communicator, name: str, place: str, content: C
     if not any(first):
         return
     read = ranks.gather(content() if first[ranks.rank] == ranks.rank else "")
-    difference = ranks.bcast(first_difference([{name: read[one]} for one in first]) if read is not None else "")
+    difference = ranks.bcast(first_difference([{name: read[reader]} for reader in first]) if read is not None else "")
     if difference:
         raise UserError(difference)
 
 
-def first_difference(everyone: Sequence[Mapping[str, str]]) -> str:
+def first_difference(all_facts: Sequence[Mapping[str, str]]) -> str:
     """Return a message about the first fact that differs between ranks; empty if all are equal."""
-    for name in dict.fromkeys(name for facts in everyone for name in facts):
+    for name in dict.fromkeys(name for facts in all_facts for name in facts):
         places: dict[str, list[int]] = {}
-        for rank, facts in enumerate(everyone):
+        for rank, facts in enumerate(all_facts):
             places.setdefault(facts.get(name, "not given"), []).append(rank)
         if len(places) > 1:
-            (first, ranks), (second, there) = list(places.items())[:2]
-            answers = f"{first} on {format_ranks(ranks)} and {second} on {format_ranks(there)}"
+            (first, ranks), (second, others) = list(places.items())[:2]
+            answers = f"{first} on {format_ranks(ranks)} and {second} on {format_ranks(others)}"
             return f"{name}: found {answers}, expected the same"
     return ""
 
 
 def format_ranks(ranks: Sequence[int]) -> str:
-    """Return ranks as text, some by their numbers."""
     names = ", ".join(map(str, ranks[:MOST_NAMED]))
     more = f" and {len(ranks) - MOST_NAMED} more" if len(ranks) > MOST_NAMED else ""
     return f"rank{'s' if len(ranks) > 1 else ''} {names}{more}"

@@ -46,10 +46,7 @@ def launched() -> bool:
 
 
 def first_of_separate_tasks() -> int | None:
-    """Count the tasks that `srun` started without telling MPI of them, so that each works alone; on the first of them.
-
-    None: there are none, or this process is another one of them.
-    """
+    """Count tasks that `srun` started without telling MPI, so that each works alone; None on others than the first."""
     tasks = _first((TASKS,))
     return tasks if tasks and tasks > 1 and not launched() and os.environ.get(TASK) == "0" else None
 

@@ -41,12 +41,8 @@ class Mpi(SharedWordFactory):
     """The communicator of a rank under MPI, one for a process (`cluster.default_communicator`).
 
     Making it starts MPI and installs what `cluster.mpi.failures` has, so that a rank that fails, leaves the others or
-    is cut off ends the job.
-
-    Raises
-    ------
-    LaunchError
-        mpi4py is missing, or belongs to another MPI than the launcher, which would make every process rank 0.
+    is cut off ends the job. Raises `LaunchError` if mpi4py is missing, or belongs to another MPI than the launcher,
+    which would make every process rank 0.
     """
 
     is_silent = survives = False
@@ -93,29 +89,27 @@ class Mpi(SharedWordFactory):
         return host_name()
 
     def minloc(self, value: int, index: int) -> tuple[int, int]:
-        """Reduce in one Allreduce; see `Communicator`."""
         check_pair(value, index)
         self._liveness.together()
         value = int(value)
-        mine = PAIR.pack(value >> 64, value & WORD, index)
+        packed = PAIR.pack(value >> 64, value & WORD, index)
         least = bytearray(PAIR.size)
-        self.world.Allreduce([mine, 1, self._pair], [least, 1, self._pair], self._least)
+        self.world.Allreduce([packed, 1, self._pair], [least, 1, self._pair], self._least)
         high, low, where = PAIR.unpack(least)
         return (high << 64) + low, where
 
     def sum(self, summand: Summand) -> Summand:
-        """Reduce in one Allreduce; see `Communicator`.
+        """Reduce arrays in one Allreduce, and gather Python integers.
 
-        Python integers are gathered: mpi4py reduces objects by messages in a separate communicator, which does not
-        report all lost ranks.
+        mpi4py reduces objects by messages in a separate communicator, which does not report all lost ranks.
         """
         check_summand(summand)
         self._liveness.together()
         if isinstance(summand, int):
             return sum(self.world.allgather(summand))
-        mine = np.array(summand, order="C")
-        total: Any = np.empty_like(mine)
-        self.world.Allreduce(mine, total, self._mpi.SUM)
+        summands = np.array(summand, order="C")
+        total: Any = np.empty_like(summands)
+        self.world.Allreduce(summands, total, self._mpi.SUM)
         return total if isinstance(summand, np.ndarray) else total[()]
 
     def bcast(self, item: T) -> T:
@@ -136,14 +130,14 @@ class Mpi(SharedWordFactory):
     def join(self, items: np.ndarray) -> np.ndarray:
         self._liveness.together()
         lengths = self.world.allgather(items.size)
-        whole: Any = np.empty(sum(lengths), items.dtype)
+        joined: Any = np.empty(sum(lengths), items.dtype)
         element = self._mpi.BYTE.Create_contiguous(items.dtype.itemsize).Commit()
-        mine = np.ascontiguousarray(items).view(np.uint8)
+        own_bytes = np.ascontiguousarray(items).view(np.uint8)
         try:
-            self.world.Allgatherv([mine, items.size, element], [whole.view(np.uint8), lengths, element])
+            self.world.Allgatherv([own_bytes, items.size, element], [joined.view(np.uint8), lengths, element])
         finally:
             element.Free()
-        return np.asarray(whole)
+        return np.asarray(joined)
 
     def reduce(self, items: np.ndarray, operation: str) -> None:
         check_summand(items)
@@ -151,7 +145,7 @@ class Mpi(SharedWordFactory):
         self.world.Allreduce(self._mpi.IN_PLACE, items, self._operations[operation])
 
     def transfer(self, messages: Sequence[Message]) -> None:
-        """Send and receive in pieces of at most `PIECE` bytes; see `Communicator`."""
+        """Send and receive in pieces of at most `PIECE` bytes."""
         self._liveness.together()
         requests = []
         for items, source, to in messages:
@@ -180,7 +174,7 @@ class Mpi(SharedWordFactory):
         self.world.Barrier()
 
     def assemble(self) -> None:
-        """Notify rank 0, and wait for its reply; see `Communicator`."""
+        """Notify rank 0, and wait for its reply."""
         self._liveness.together()
         others = range(1, self.size) if self.rank == 0 else [0]
         if self.rank:
@@ -192,7 +186,7 @@ class Mpi(SharedWordFactory):
             self._mpi.Request.Waitall([self.world.Isend(NOTHING, other, HERE) for other in others])
 
     def word(self) -> Word:
-        """Make a word in the memory of rank 0; see `Communicator`."""
+        """Make a word in the memory of rank 0."""
         if self.size == 1:
             return LocalWord()
         window = next((window for window in self._windows if window.free), None)

@@ -18,33 +18,21 @@ WORD = np.zeros(1, np.int64)
 """Array of the size of a shared word's operand."""
 
 
-def _passed_on(name: str, sent: Callable[..., Iterable[Any]] = lambda *_: ()) -> Any:
+def _forward(name: str, sent: Callable[..., Iterable[Any]] = lambda *_: ()) -> Any:
     """Make a method that forwards a call, times it, and counts the sent items."""
 
     def call(self: Any, *arguments: Any) -> Any:
         return self.timed(getattr(self.wrapped, name), sent(self, *arguments), *arguments)
 
-    call.__name__, call.__doc__ = name, "See the class that this one stands for."
+    call.__name__, call.__doc__ = name, "See `Communicator`."
     return call
 
 
 class TimedCommunicator(SharedWordFactory):
-    """A communicator that forwards every call and adds up their time, including waiting.
+    """A communicator that forwards every call and adds up their ``seconds`` since `reset`, including waiting.
 
-    Parameters
-    ----------
-    ranks
-        The communicator that does the work.
-
-    Attributes
-    ----------
-    seconds : float
-        Wall-clock time inside calls since `reset`.
-    calls : int
-        Number of calls.
-    sent_bytes : int
-        Bytes of arrays and numbers of fixed size that this rank sent since `reset`, without forwarding inside MPI.
-        Pickled objects are not counted: Python integers in `sum`, and objects in `bcast` and `gather`.
+    ``sent_bytes`` counts arrays and numbers of fixed size that this rank sent, without forwarding inside MPI. Pickled
+    objects are not counted: Python integers in `sum`, and objects in `bcast` and `gather`.
     """
 
     def __init__(self, ranks: Communicator) -> None:
@@ -63,7 +51,6 @@ class TimedCommunicator(SharedWordFactory):
         self.sent_bytes = 0
 
     def timed(self, call: Callable[..., Any], sent: Iterable[Any], *arguments: Any) -> Any:
-        """Call, and add up the time and the bytes sent by this rank."""
         if self.size > 1:
             self.sent_bytes += sum(getattr(item, "nbytes", 0) for item in sent)
         began = time.perf_counter()
@@ -72,29 +59,29 @@ class TimedCommunicator(SharedWordFactory):
         self.calls += 1
         return result
 
-    minloc = _passed_on("minloc", lambda self, value, index: [PAIR])
-    sum = _passed_on("sum", lambda self, summand: [summand])
-    bcast = _passed_on("bcast", lambda self, item: [item] if self.rank == 0 else [])
-    gather = _passed_on("gather", lambda self, item: [item] if self.rank > 0 else [])
-    join = _passed_on("join", lambda self, items: [items])
-    reduce = _passed_on("reduce", lambda self, items, operation: [items])
-    transfer = _passed_on(
+    minloc = _forward("minloc", lambda self, value, index: [PAIR])
+    sum = _forward("sum", lambda self, summand: [summand])
+    bcast = _forward("bcast", lambda self, item: [item] if self.rank == 0 else [])
+    gather = _forward("gather", lambda self, item: [item] if self.rank > 0 else [])
+    join = _forward("join", lambda self, items: [items])
+    reduce = _forward("reduce", lambda self, items, operation: [items])
+    transfer = _forward(
         "transfer", lambda self, messages: [items for items, source, _ in messages if source == self.rank]
     )
-    send = _passed_on("send", lambda self, items, to: [items])
-    receive = _passed_on("receive")
-    barrier = _passed_on("barrier")
-    assemble = _passed_on("assemble")
+    send = _forward("send", lambda self, items, to: [items])
+    receive = _forward("receive")
+    barrier = _forward("barrier")
+    assemble = _forward("assemble")
 
     def host(self) -> str:
         return self.wrapped.host()
 
     def departed(self) -> int | None:
-        """See `Communicator`; not timed, since searches do not communicate by it."""
+        """Return a rank that has ended; not timed, since searches do not communicate by it."""
         return self.wrapped.departed()
 
     def word(self) -> Word:
-        """See `Communicator`; its calls are timed too, except local ones."""
+        """Make a word with timed calls, except local ones."""
         word = self.wrapped.word()
         return word if isinstance(word, LocalWord) else TimedWord(word, self)
 
@@ -110,20 +97,14 @@ class TimedWord:
         self.timed, self.rank = clock.timed, clock.rank
 
     # The word is in the memory of rank 0.
-    add = _passed_on("add", lambda self, summand: [WORD] if self.rank else [])
-    lower = _passed_on("lower", lambda self, value: [WORD] if self.rank else [])
-    reset = _passed_on("reset")
-    close = _passed_on("close")
+    add = _forward("add", lambda self, summand: [WORD] if self.rank else [])
+    lower = _forward("lower", lambda self, value: [WORD] if self.rank else [])
+    reset = _forward("reset")
+    close = _forward("close")
 
 
 class Rehearsal(Solo):
-    """A rank with its place in the job but without communication, so that it can compile and warm up alone.
-
-    Parameters
-    ----------
-    ranks
-        Communicator of the displayed rank and size.
-    """
+    """A rank with its place in the job but without communication, so that it can compile and warm up alone."""
 
     is_silent = True
 

@@ -29,10 +29,7 @@ class Word(Protocol):
         """Store the smaller of this value and the present one; returns the previous value."""
 
     def reset(self, value: int) -> None:
-        """Write a value after all earlier calls and before all later ones; every rank calls it.
-
-        Before its first reset a word has no value.
-        """
+        """Write a value, after all earlier calls and before all later ones; every rank calls it before others."""
 
     def close(self) -> None:
         """Free the word; every rank calls it, and all close their words in the same order."""
@@ -42,15 +39,12 @@ class SharedWordFactory:
     """The part of a communicator that makes shared words."""
 
     def word(self) -> Word:
-        """Make a word that ranks share; all ranks together."""
         raise NotImplementedError
 
     def counter(self) -> SharedCounter:
-        """Make a counter from which ranks take numbers without synchronisation; all ranks call this."""
         return SharedCounter(self.word())
 
     def least(self, value: int) -> SharedMinimum:
-        """Make a minimum with an initial value that ranks lower without synchronisation; all ranks call this."""
         return SharedMinimum(self.word(), value)
 
 
@@ -65,23 +59,14 @@ class Ranks(Protocol):
 
 
 class SharedCounter:
-    """Gives out the numbers 0, 1, 2, ... to all ranks, each number once.
-
-    Parameters
-    ----------
-    word
-        The shared word; `Communicator.counter` makes both.
-    """
+    """Gives out the numbers 0, 1, 2, ... to all ranks, each number once (`Communicator.counter`)."""
 
     def __init__(self, word: Word) -> None:
         self.word = word
         word.reset(0)
 
     def take(self, count: int = 1) -> int:
-        """Take the next `count` numbers and return the first of them; no other rank has to call.
-
-        Raises `ValueError` if the count is not positive.
-        """
+        """Take the next `count` numbers, at least 1, and return the first of them; no other rank has to call."""
         if count < 1:
             raise ValueError(f"found a count of {count}, expected at least 1")
         return self.word.add(count)
@@ -100,15 +85,7 @@ class SharedCounter:
 
 
 class SharedMinimum:
-    """Minimum of values from all ranks, such as the length of the best tour.
-
-    Parameters
-    ----------
-    word
-        As for `SharedCounter`; `Communicator.least` makes both.
-    value
-        Initial value, the same on every rank.
-    """
+    """Minimum of values from all ranks, such as the length of the best tour (`Communicator.least`)."""
 
     def __init__(self, word: Word, value: int = MAX_VALUE) -> None:
         self.word = word
@@ -117,7 +94,7 @@ class SharedMinimum:
     def lower(self, value: int) -> int:
         """Offer a value, from -2^63 to 2^63 - 1; return the least so far, this one included.
 
-        `lower(MOST)` only asks. No other rank has to call. Raises `OverflowError` if the value is outside these bounds.
+        `lower(MAX_VALUE)` only reads it. No other rank has to call.
         """
         return min(self.word.lower(_checked(value)), int(value))
 
@@ -194,14 +171,13 @@ class WindowWord:
         return self._fetch(value, self._window.mpi.MIN)
 
     def reset(self, value: int) -> None:
-        """See `Word`."""
         self._ranks.barrier()
         if self._ranks.rank == 0:
             self._fetch(value, self._window.mpi.REPLACE)
         self._ranks.barrier()
 
     def close(self) -> None:
-        """See `Word`; when all have closed this word, the next one in its place is reset before use."""
+        """Close the word; the next one in its place is reset before use."""
         self._window.free.append(self._place)
 
     def _fetch(self, operand: int, operation: Any) -> int:

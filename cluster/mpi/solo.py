@@ -31,7 +31,7 @@ class Solo(SharedWordFactory):
         return int(value), int(index)
 
     def sum(self, summand: Summand) -> Summand:
-        """Return its input, an array as a copy; see `Communicator`."""
+        """Return its input, an array as a copy."""
         check_summand(summand)
         return summand.copy() if isinstance(summand, np.ndarray) else summand
 

@@ -22,7 +22,7 @@ def test_compilers_keep_silent_and_an_error_says_what_they_said(opencl, tmp_path
     assert fresh.download(values).tolist() == [1] * 4
     text = "__kernel void wrong(__global int* a) { char c = 70000; a[0] = nonsense(c); }"
     with pytest.raises(Unavailable, match=r"(?s)does not compile wrong on .*nonsense"):
-        fresh.built("wrong", fresh.cl.Program(fresh.context, text))
+        fresh.build("wrong", fresh.cl.Program(fresh.context, text))
     assert capfd.readouterr() == ("", "")
 
 

@@ -131,16 +131,9 @@ def start_mpi() -> Any:
 
 
 class Liveness:
-    """State of this rank that other ranks read by MPI's one-sided Get.
+    """State of this rank that the other ranks of ``world`` read by MPI's one-sided Get.
 
     At the end of the process it waits until all ranks have ended. If another rank waits for this one, it ends the job.
-
-    Parameters
-    ----------
-    mpi
-        The module that `start_mpi` returns.
-    world
-        mpi4py's communicator of the ranks that look at each other; with one rank nothing is shared.
     """
 
     def __init__(self, mpi: Any, world: Any) -> None:
@@ -170,7 +163,7 @@ class Liveness:
     def departed(self) -> int | None:
         me, size = self._world.Get_rank(), self._world.Get_size()
         others = (rank for rank in range(size) if rank != me)
-        return next((rank for rank in others if self._look(rank)[CALLS] == ENDED), None)
+        return next((rank for rank in others if self._read_words(rank)[CALLS] == ENDED), None)
 
     def leave(self) -> None:
         """Wait until every rank has ended; end the job if one waits for a call that this rank will not make."""
@@ -183,7 +176,7 @@ class Liveness:
         pause = FIRST_PAUSE_S
         while others:
             for rank, (since, exchanges) in list(others.items()):
-                seen = self._look(rank)
+                seen = self._read_words(rank)
                 if seen[CALLS] == ENDED:
                     del others[rank]
                 elif seen[PARTNER] != me + 1 or seen[EXCHANGES] != exchanges:
@@ -199,8 +192,7 @@ class Liveness:
         # MPI finalises after this, when Python has ended.
         idle_waiting.set_timer_slack(idle_waiting.timer_slack(launcher.local_size()))
 
-    def _look(self, rank: int) -> memoryview:
-        """Return another rank's words."""
+    def _read_words(self, rank: int) -> memoryview:
         words = bytearray(24)
         self._window.Get([words, 3, self._mpi.INT64_T], rank)
         self._window.Flush(rank)

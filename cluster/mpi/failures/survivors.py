@@ -32,13 +32,7 @@ class RankLost(Exception):  # noqa: N818
 
 
 class FaultTolerantMpi(Mpi):
-    """The communicator of a rank of a job that survives the loss of others; calls raise `RankLost`.
-
-    Attributes
-    ----------
-    lost : list of int
-        Lost ranks, by their numbers when the job began.
-    """
+    """The communicator of a rank of a job that survives the loss of others; calls raise `RankLost`."""
 
     survives = True
 
@@ -49,7 +43,7 @@ class FaultTolerantMpi(Mpi):
         self._guard(self.world)
 
     def _make_liveness(self, mpi: Any) -> liveness.Liveness:
-        """Make it for this rank alone: the memory of a lost rank cannot be read."""
+        """Share it with no other rank: the memory of a lost rank cannot be read."""
         return liveness.Liveness(mpi, mpi.COMM_SELF)
 
     def _guard(self, world: Any) -> None:
@@ -58,7 +52,6 @@ class FaultTolerantMpi(Mpi):
         self._posted = WordMessages(self)
 
     def departed(self) -> int | None:
-        """See `cluster.Communicator`; includes killed ranks."""
         failed = self.world.Get_failed()
         numbers = self._mpi.Group.Translate_ranks(failed, range(failed.size), self.world.group)
         return int(numbers[0]) if numbers else None
@@ -67,7 +60,7 @@ class FaultTolerantMpi(Mpi):
         self.world.guarded(super().transfer)(messages)
 
     def assemble(self) -> None:
-        """See `cluster.Communicator`; a sleeping rank also detects the loss of another."""
+        """Wait in sleep, in which the loss of another rank is detected too."""
         self.world.guarded(super().assemble)()
 
     def word(self) -> Word:
@@ -84,7 +77,7 @@ class FaultTolerantMpi(Mpi):
             try:
                 return bool(world.Agree(int(is_done)))
             except self._mpi.Exception as error:
-                if not self.world.tells_of_loss(error):
+                if not self.world.is_loss(error):
                     raise
                 # A rank was lost and not all ranks knew; now they do, and can agree.
                 world.Ack_failed()
@@ -92,11 +85,11 @@ class FaultTolerantMpi(Mpi):
     def shrink(self) -> list[int]:
         """Continue with the remaining ranks, which all call this; returns the lost ones by their initial numbers."""
         world = self.world.whole
-        left = world.Shrink()
-        left.Set_errhandler(self._mpi.ERRORS_RETURN)
-        survivors = set(self._mpi.Group.Translate_ranks(left.group, range(left.size), self._whole))
+        shrunk = world.Shrink()
+        shrunk.Set_errhandler(self._mpi.ERRORS_RETURN)
+        survivors = set(self._mpi.Group.Translate_ranks(shrunk.group, range(shrunk.size), self._whole))
         before, self.lost = self.lost, [rank for rank in range(self._whole.size) if rank not in survivors]
-        self._guard(left)
+        self._guard(shrunk)
         return [rank for rank in self.lost if rank not in before]
 
     def find_places(self) -> None:
@@ -106,18 +99,10 @@ class FaultTolerantMpi(Mpi):
 
 
 class GuardedCommunicator:
-    """MPI communicator with calls that raise `RankLost` on a lost rank, after notifying all others.
+    """mpi4py's communicator, with calls that raise `RankLost` on a lost rank, after notifying all others."""
 
-    Parameters
-    ----------
-    whole
-        The communicator.
-    mpi
-        The module of mpi4py.
-    """
-
-    def __init__(self, whole: Any, mpi: Any) -> None:
-        self.whole = whole
+    def __init__(self, world: Any, mpi: Any) -> None:
+        self.whole = world
         self._mpi = mpi
         self._signs = {mpi.ERR_PROC_FAILED, mpi.ERR_PROC_FAILED_PENDING, mpi.ERR_REVOKED}
 
@@ -132,7 +117,7 @@ class GuardedCommunicator:
             try:
                 result = call(*arguments, **named)
             except Exception as error:
-                if self._is_whole() and not self.tells_of_loss(error):
+                if self._is_whole() and not self.is_loss(error):
                     raise
                 self.whole.Revoke()
                 raise RankLost from error
@@ -151,18 +136,12 @@ class GuardedCommunicator:
         """
         return not self.whole.Is_revoked() and self.whole.Get_failed().size == 0
 
-    def tells_of_loss(self, error: Exception) -> bool:
+    def is_loss(self, error: Exception) -> bool:
         return isinstance(error, self._mpi.Exception) and error.Get_error_class() in self._signs
 
 
 class WordMessages:
-    """Words that ranks share by messages: each rank has a copy, and sends its changes to all others.
-
-    Parameters
-    ----------
-    ranks
-        Communicator of the ranks that share them.
-    """
+    """Words that ranks share by messages: each rank has a copy, and sends its changes to all others."""
 
     def __init__(self, ranks: FaultTolerantMpi) -> None:
         self.ranks = ranks
@@ -176,7 +155,7 @@ class WordMessages:
 
     def send(self, *news: int) -> None:
         """Send to all others; the messages are short, so the call does not wait."""
-        self.sent = [one for one in self.sent if not one[0].Test()]
+        self.sent = [message for message in self.sent if not message[0].Test()]
         words = np.array(news, np.int64)
         for other in range(self.ranks.size):
             if other != self.ranks.rank:
@@ -189,7 +168,7 @@ class WordMessages:
             world.Recv(news, tag=WORD_TAG)
             word = self.words.get(int(news[WORD]))
             if word is not None and word.epoch == news[EPOCH]:
-                word.take_over(int(news[KIND]), int(news[VALUE]))
+                word.apply(int(news[KIND]), int(news[VALUE]))
 
 
 class ReplicatedWord:
@@ -206,16 +185,15 @@ class ReplicatedWord:
         self.value = 0
 
     def add(self, summand: int) -> int:
-        return self._done(ADD, summand) if summand else self._up_to_date()
+        return self._share(ADD, summand) if summand else self._update()
 
     def lower(self, value: int) -> int:
-        before = self._up_to_date()
-        return self._done(LOWER, value) if value < before else before
+        before = self._update()
+        return self._share(LOWER, value) if value < before else before
 
     def reset(self, value: int) -> None:
-        """See `cluster.mpi.shared_words.Word`."""
         self.posted.ranks.barrier()
-        self._up_to_date()
+        self._update()
         self.epoch += 1
         self.value = int(value)
         self.posted.ranks.barrier()
@@ -223,29 +201,24 @@ class ReplicatedWord:
     def close(self) -> None:
         del self.posted.words[self.number]
 
-    def take_over(self, kind: int, operand: int) -> None:
+    def apply(self, kind: int, operand: int) -> None:
         self.value = self.value + operand if kind == ADD else min(self.value, operand)
 
-    def _up_to_date(self) -> int:
+    def _update(self) -> int:
         self.posted.receive()
         return self.value
 
-    def _done(self, kind: int, operand: int) -> int:
-        before = self._up_to_date()
-        self.take_over(kind, int(operand))
+    def _share(self, kind: int, operand: int) -> int:
+        before = self._update()
+        self.apply(kind, int(operand))
         self.posted.send(self.epoch, self.number, kind, int(operand))
         return before
 
 
 def rerun_on_survivors(ranks: Any, run: Callable[[], Done]) -> Done:
-    """Run a function on all ranks, and again on the remaining ranks whenever one is lost.
+    """Run a function on all ranks, and again, from its checkpoint, on the remaining ones whenever one is lost.
 
-    Parameters
-    ----------
-    ranks
-        The communicator; unless it is a `FaultTolerantMpi`, a lost rank ends all others.
-    run
-        Function to run; a repeated call resumes from its checkpoint.
+    Unless the communicator is a `FaultTolerantMpi`, a lost rank ends all others.
     """
     if not isinstance(ranks, FaultTolerantMpi):
         return run()

@@ -18,18 +18,9 @@ MOST_IMBALANCE = 1.5
 
 
 class PendingWork(NamedTuple):
-    """Pending work of a rank: parts of items that its launches left.
+    """Pending work of a rank, which can store at most ``room`` records (parts of items).
 
-    Attributes
-    ----------
-    records, room
-        Number of records, and the most that the rank can hold.
-    lanes
-        Lanes of its device.
-    speed
-        Speed of the rank, in the same unit on all ranks; 0 if not known.
-    is_over
-        1 if the rank has stopped exploring, else 0.
+    ``speed`` has the same unit on all ranks; 0 if unknown. ``is_over`` is 1 if the rank has stopped exploring.
     """
 
     records: int
@@ -47,43 +38,38 @@ class WorkTransfer(NamedTuple):
     records: int
 
 
-def plan_transfers(every: Sequence[PendingWork]) -> list[WorkTransfer]:
+def plan_transfers(ranks: Sequence[PendingWork]) -> list[WorkTransfer]:
     """Plan the transfers of records after which all ranks need about equal time; the plan is the same on all ranks.
 
     The work of a record is unknown, so all count the same. If no lane has more than one record, only a rank slower than
-    half the average gives records away, since many lanes of others may wait for its last one. Returns None if the ranks
-    have about equal work.
-
-    Parameters
-    ----------
-    every
-        Pending work of every rank.
+    half the average gives records away, since many lanes of others may wait for its last one. The plan is empty if the
+    ranks have about equal work.
     """
-    told = [one.speed for one in every if one.speed]
-    usual = max(1, sum(told) // len(told)) if told else 1
-    speeds = [one.speed or usual for one in every]
-    total, together = sum(one.records for one in every), sum(speeds)
+    known_speeds = [work.speed for work in ranks if work.speed]
+    typical_speed = max(1, sum(known_speeds) // len(known_speeds)) if known_speeds else 1
+    speeds = [work.speed or typical_speed for work in ranks]
+    records, total_speed = sum(work.records for work in ranks), sum(speeds)
     waited_for = [
-        one.records / speed
-        for one, speed in zip(every, speeds, strict=True)
-        if one.records > one.lanes or 2 * speed * len(every) < together
+        work.records / speed
+        for work, speed in zip(ranks, speeds, strict=True)
+        if work.records > work.lanes or 2 * speed * len(ranks) < total_speed
     ]
-    if max(waited_for, default=0.0) < MOST_IMBALANCE * total / together:
+    if max(waited_for, default=0.0) < MOST_IMBALANCE * records / total_speed:
         return []
-    wanted = [min(count, one.room) for count, one in zip(parts_by_speed(total, speeds), every, strict=True)]
-    more = [one.records - count for one, count in zip(every, wanted, strict=True)]
-    givers = [[rank, surplus] for rank, surplus in enumerate(more) if surplus > 0]
-    found = []
-    for to, lacking in enumerate(-surplus for surplus in more):
-        while lacking > 0 and givers:
-            source, surplus = givers[-1]
-            count = min(lacking, surplus)
-            found.append(WorkTransfer(source, to, count))
-            lacking -= count
-            givers[-1][1] -= count
-            if not givers[-1][1]:
-                givers.pop()
-    return found
+    targets = [min(count, work.room) for count, work in zip(parts_by_speed(records, speeds), ranks, strict=True)]
+    surpluses = [work.records - count for work, count in zip(ranks, targets, strict=True)]
+    donors = [[rank, surplus] for rank, surplus in enumerate(surpluses) if surplus > 0]
+    transfers = []
+    for to, missing in enumerate(-surplus for surplus in surpluses):
+        while missing > 0 and donors:
+            source, surplus = donors[-1]
+            count = min(missing, surplus)
+            transfers.append(WorkTransfer(source, to, count))
+            missing -= count
+            donors[-1][1] -= count
+            if not donors[-1][1]:
+                donors.pop()
+    return transfers
 
 
 TEAM_SIZE = 256
@@ -113,25 +99,11 @@ FEWEST_RECORDS = 1 << 12
 
 
 class Enumeration(ItemSearch):
-    """See `core.kernels.exact.enumeration`.
+    """Search of numbered items by a worklist (`core.kernels.exact.enumeration`), or of whole ``permutations``.
 
-    Parameters
-    ----------
-    backend, communicator
-        As `ExactSearch` takes them.
-    distances : ndarray, shape (n, n)
-        Symmetric integers; 5 to 30 cities.
-    bounded
-        Leave out what the bound proves useless.
-    permutations
-        Decode whole tours by number instead of items.
-    depth
-        Cities in an item, 1 to n - 4; None: as many as fill the device.
-
-    Raises
-    ------
-    UserError
-        More items than can be counted.
+    ``distances`` are symmetric integers, (n, n), of 5 to 30 cities. If ``bounded``, what the bound proves useless is
+    left out. An item has ``depth`` cities, 1 to n - 4, by default as many as fill the device. Raises `UserError` if
+    there are more items than can be counted.
     """
 
     def __init__(
@@ -148,26 +120,26 @@ class Enumeration(ItemSearch):
         self.n = len(distances)
         self.bounded = bounded
         self.permutations = permutations
-        limits = backend.capabilities
-        wide = limits.lanes_resident > 1
-        self.team_size = min(TEAM_SIZE, limits.max_team_size) if wide else 1
-        self.teams = limits.compute_units * max(1, limits.lanes_resident // self.team_size)
+        capabilities = backend.capabilities
+        is_wide = capabilities.lanes_resident > 1
+        self.team_size = min(TEAM_SIZE, capabilities.max_team_size) if is_wide else 1
+        self.teams = capabilities.compute_units * max(1, capabilities.lanes_resident // self.team_size)
         # Every lane has ROW records of ROW bytes.
         self.teams = min(self.teams, LARGEST_INDEX // (ROW * ROW * self.team_size))
         self.lanes = self.teams * self.team_size
         self.given_depth = depth
-        self.wanted = (ITEMS_PER_LANE if wide else ITEMS_PER_CORE) * self.lanes
+        self.wanted = (ITEMS_PER_LANE if is_wide else ITEMS_PER_CORE) * self.lanes
         self.ranks = communicator.size
         self.choose_depth(self.wanted * communicator.size)
         self.agreed: Any = None
-        self.wide = wide
-        self.least_slice = self.lanes if wide else 1
-        self.slice_seconds = SLICE_SECONDS if wide else SLICE_SECONDS_OF_CORES
+        self.wide = is_wide
+        self.least_slice = self.lanes if is_wide else 1
+        self.slice_seconds = SLICE_SECONDS if is_wide else SLICE_SECONDS_OF_CORES
         self.reduced = backend.load(reduced_by_shortest(distances))
         self.make_room(self.lanes)
         allocate = backend.allocate
-        self.patience = STEPS_BETWEEN_CHECKS if wide else CORE_STEPS_BETWEEN_CHECKS
-        self.patience_kept = STEPS_BETWEEN_CHECKS if wide else CHECKPOINT_STEPS_BETWEEN_CHECKS
+        self.patience = STEPS_BETWEEN_CHECKS if is_wide else CORE_STEPS_BETWEEN_CHECKS
+        self.patience_kept = STEPS_BETWEEN_CHECKS if is_wide else CHECKPOINT_STEPS_BETWEEN_CHECKS
         self.rounds_to_count = MOST_STEPS // max(self.patience, self.patience_kept)
         self.ticket = allocate(1, np.uint64)
         self.hands = allocate(1, np.uint32)
@@ -180,22 +152,20 @@ class Enumeration(ItemSearch):
         if bounded:
             self.root_bound = int(self.reduced.shortest + distances[0][1:].min())
 
-    def choose_depth(self, wanted: int) -> None:
-        """Choose the number of cities of an item, so that there are enough items for all ranks."""
-        self.chosen_depth = self.given_depth or fitting_depth(self.n, wanted)
+    def choose_depth(self, least_items: int) -> None:
+        self.chosen_depth = self.given_depth or fitting_depth(self.n, least_items)
         self.number(self.chosen_depth)
 
     def number(self, depth: int) -> None:
-        """See `ItemSearch`."""
         super().number(depth)
-        # A slice of small items is as large as their speed allows; where somebody waits for it, of others a lane has
-        # one, so that it looks up soon.
-        few = self.is_kept and not self.wide and self.n - depth > CITIES_OF_SMALL and not self.permutations
-        self.most_slice = self.lanes if few else self.items
+        # Slices of small items are limited by their speed alone. Of larger ones each lane gets one item, so that the
+        # launch ends soon if a checkpoint or a time limit waits for it.
+        is_short = self.is_kept and not self.wide and self.n - depth > CITIES_OF_SMALL and not self.permutations
+        self.most_slice = self.lanes if is_short else self.items
         self.first_slice = max(self.lanes, min(self.lanes * CHUNK, self.items // (FIRST_SLICES * self.ranks)))
 
     def agree(self, ranks: Any) -> None:
-        """See `ItemSearch`: devices of all sizes number the same items."""
+        """Number the same items on devices of all sizes."""
         if self.agreed is not ranks:
             self.ranks = ranks.size
             self.choose_depth(ranks.sum(self.wanted))
@@ -207,7 +177,6 @@ class Enumeration(ItemSearch):
         self.waiting = self.waiting[:0]
 
     def launch(self, begin: int, end: int, counting: bool) -> None:
-        """See `ItemSearch`: the records that the last launch left, then the items."""
         backend = self.backend
         if self.permutations:
             shape = self.teams, self.team_size
@@ -219,7 +188,7 @@ class Enumeration(ItemSearch):
         backend.write(self.ticket, np.zeros(1, np.uint64))
         backend.write(self.hands, np.zeros(1, np.uint32))
         self.lists.reverse()
-        given, handed = self.lists
+        source, target = self.lists
         count = self.records + end - begin
         chunk = max(1, min(CHUNK, (end - begin) // self.lanes))
         worklist = Worklist(
@@ -229,8 +198,8 @@ class Enumeration(ItemSearch):
             records=self.records,
             first=begin,
             depth=self.depth,
-            given=given,
-            handed=handed,
+            given=source,
+            handed=target,
             hands=self.hands,
             room=self.room,
             patience=self.patience_kept if self.is_kept else self.patience,
@@ -241,23 +210,22 @@ class Enumeration(ItemSearch):
         self.records = int(backend.download(self.hands)[0])
 
     def explore_rest(
-        self, ranks: Any, batches: Batches, told: Callable[[], bool], counting: bool, is_over: bool
+        self, ranks: Any, batches: Batches, finish_launch: Callable[[], bool], counting: bool, is_over: bool
     ) -> None:
-        """See `ItemSearch`: launch the remaining records until no rank has any."""
-        own = np.zeros((ranks.size, len(PendingWork._fields)), np.int64)
+        totals = np.zeros((ranks.size, len(PendingWork._fields)), np.int64)
         while True:
             if not is_over:
                 self.fetch()
-            own[:] = 0
-            own[ranks.rank] = PendingWork(self.records, self.lanes, self.room, batches.told, is_over)
-            ranks.reduce(own, "sum")
-            every = [PendingWork(*map(int, row)) for row in own]
-            if not any(one.records for one in every) or any(one.is_over for one in every):
+            totals[:] = 0
+            totals[ranks.rank] = PendingWork(self.records, self.lanes, self.room, batches.told, is_over)
+            ranks.reduce(totals, "sum")
+            all_work = [PendingWork(*map(int, row)) for row in totals]
+            if not any(work.records for work in all_work) or any(work.is_over for work in all_work):
                 return
-            self.share_records(ranks, plan_transfers(every))
+            self.share_records(ranks, plan_transfers(all_work))
             if self.records:
                 self.launch(0, 0, counting)
-            is_over = told()
+            is_over = finish_launch()
 
     # --- records that wait on the host ---
 
@@ -268,25 +236,23 @@ class Enumeration(ItemSearch):
         self.waiting = records[slice(*equal_part(len(records), ranks.rank, ranks.size))]
 
     def faulty_records(self, records: np.ndarray) -> str | None:
-        """See `ItemSearch`: a record has different cities, city 0 first, and a place in the last one's row."""
+        """Check that a record has different cities, city 0 first, and a place in the last one's row."""
         if self.permutations:
             return super().faulty_records(records)
         cities = records[:, LEVEL].astype(np.int64)
-        used = np.arange(ROW) < cities[:, None]
-        named = np.bitwise_or.reduce(np.where(used & (records < self.n), 1 << (records & 31).astype(np.int64), 0), 1)
+        is_used = np.arange(ROW) < cities[:, None]
+        seen = np.bitwise_or.reduce(np.where(is_used & (records < self.n), 1 << (records & 31).astype(np.int64), 0), 1)
         fits = (cities >= 1) & (cities <= self.n - 4) & (records[:, PLACE] < self.n) & (records[:, 0] == 0)
-        wrong = np.flatnonzero(~fits | (np.bitwise_count(named) != cities))
+        wrong = np.flatnonzero(~fits | (np.bitwise_count(seen) != cities))
         return f"found row {wrong[0]} that is no part of an item, expected different cities" if wrong.size else None
 
     def records_left(self, ranks: Any) -> np.ndarray:
-        """See `ItemSearch`."""
-        handed = self.backend.read(self.lists[1], 0, self.records * ROW) if self.records else self.waiting[:0]
-        own = np.concatenate([self.waiting.reshape(-1), handed.reshape(-1)])
-        joined: np.ndarray = ranks.join(own).reshape(-1, ROW)
+        on_device = self.backend.read(self.lists[1], 0, self.records * ROW) if self.records else self.waiting[:0]
+        records = np.concatenate([self.waiting.reshape(-1), on_device.reshape(-1)])
+        joined: np.ndarray = ranks.join(records).reshape(-1, ROW)
         return joined
 
     def fetch(self) -> None:
-        """Copy records from the host to the device while it has space for more."""
         count = min(len(self.waiting), self.room - self.records)
         if count:
             self.waiting, fetched = self.waiting[:-count], self.waiting[-count:]
@@ -304,20 +270,20 @@ class Enumeration(ItemSearch):
         records = self.backend.read(self.lists[1], 0, self.records * ROW).reshape(-1, ROW)
         is_small = self.n - records[:, LEVEL].astype(np.int64) <= CITIES_OF_SMALL
         small, large = records[is_small], records[~is_small]
-        most = SMALL_PER_LANE * self.lanes
-        chosen = np.concatenate([small[-most:], large[-self.lanes :]])
-        self.waiting = np.concatenate([self.waiting, large[: -self.lanes], small[:-most]])
+        most_small = SMALL_PER_LANE * self.lanes
+        chosen = np.concatenate([small[-most_small:], large[-self.lanes :]])
+        self.waiting = np.concatenate([self.waiting, large[: -self.lanes], small[:-most_small]])
         self.records = len(chosen)
         self.backend.put(self.lists[1], 0, chosen.reshape(-1))
 
     def share_records(self, ranks: Any, plan: list[WorkTransfer]) -> None:
-        """Give records to ranks that have few from those that have many, through host memory."""
-        backend, handed = self.backend, self.lists[1]
+        """Transfer records between ranks as planned, through host memory."""
+        backend, records = self.backend, self.lists[1]
         messages, arrivals = [], []
         for source, to, count in plan:
             if source == ranks.rank:
                 self.records -= count
-                messages.append((backend.read(handed, self.records * ROW, count * ROW), source, to))
+                messages.append((backend.read(records, self.records * ROW, count * ROW), source, to))
             elif to == ranks.rank:
                 items = np.empty(count * ROW, np.uint8)
                 messages.append((items, source, to))
@@ -326,12 +292,12 @@ class Enumeration(ItemSearch):
         if plan:
             ranks.transfer(messages)
         for first, items in arrivals:
-            backend.put(handed, first * ROW, items)
+            backend.put(records, first * ROW, items)
 
 
-def fitting_depth(n: int, wanted: int) -> int:
-    """Return the least number of cities, at most n - 4, that makes at least ``wanted`` items."""
-    return next((depth for depth in range(1, n - 4) if count_items(n, depth) >= wanted), n - 4)
+def fitting_depth(n: int, least_items: int) -> int:
+    """Return the least number of cities, at most n - 4, that makes at least ``least_items`` items."""
+    return next((depth for depth in range(1, n - 4) if count_items(n, depth) >= least_items), n - 4)
 
 
 def reduced_by_shortest(distances: np.ndarray) -> ReducedDistances:
@@ -344,8 +310,8 @@ def reduced_by_shortest(distances: np.ndarray) -> ReducedDistances:
     lengths[:, :n] = distances - shortest
     lengths[:, 0] = distances[:, 0]
     np.fill_diagonal(lengths, 0)
-    ranked = np.full((n, ROW), END, np.int32)
+    ordered = np.full((n, ROW), END, np.int32)
     for city in range(n):
-        ahead = [j for j in range(1, n) if j != city]
-        ranked[city, : len(ahead)] = np.sort((lengths[city, ahead] << 5) | np.array(ahead))
-    return ReducedDistances(lengths, ranked, n, int(shortest[1:].sum()))
+        following = [j for j in range(1, n) if j != city]
+        ordered[city, : len(following)] = np.sort((lengths[city, following] << 5) | np.array(following))
+    return ReducedDistances(lengths, ordered, n, int(shortest[1:].sum()))

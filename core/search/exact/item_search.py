@@ -27,27 +27,11 @@ MOST_ITEMS = 1 << 60
 class ItemSearch(ExactMethod):
     """Base of the searches over numbered items.
 
-    Attributes
-    ----------
-    items
-        Number of items.
-    depth
-        Cities in an item, city 0 included.
-    permutations
-        Items are whole tours.
-    bounded
-        True if a bound prunes branches.
-    first_slice, least_slice, most_slice
-        Items in the first slice, and the least and the most in a later one. The first is small: it ends soon, and its
-        incumbent is good.
-    slice_seconds
-        Approximate longest duration of a slice, for work sharing and progress.
-    speed : float
-        Items per second of this rank in the last search; 0: not known.
-    chosen_depth
-        Cities in an item, unless a state has other ones.
-    left_items
-        The items that no rank has taken.
+    An item begins with ``depth`` cities, city 0 included, or is a whole tour (``permutations``); ``chosen_depth`` is
+    used without a checkpoint. The first slice has ``first_slice`` items, a later one ``least_slice`` to ``most_slice``,
+    which take about ``slice_seconds`` at most. The first is small: it ends soon, and its incumbent is good. ``bounded``
+    is True if a bound prunes branches. ``speed`` is in items per second of this rank in the last search, or 0. No rank
+    has taken the ``left_items``.
     """
 
     items: int
@@ -64,7 +48,6 @@ class ItemSearch(ExactMethod):
     directions = 2
 
     def make_room(self, lanes: int) -> None:
-        """Allocate the shared data, and a best tour for each lane."""
         allocate = self.backend.allocate
         self.shared = TourSearch(allocate(1, np.int32), allocate(ROW, np.uint64), allocate(1, np.uint64))
         self.best = self.backend.rows(BestTour(), lanes)
@@ -72,7 +55,7 @@ class ItemSearch(ExactMethod):
 
     @property
     def work(self) -> int | None:
-        """Number of nodes of a search without a bound; None with a bound, since the nodes left are not known before."""
+        """Number of nodes; None with a bound, since the nodes left are not known before."""
         if self.bounded:
             return None
         return self.items if self.permutations else sum(count_items(self.n, k) for k in range(self.depth, self.n - 2))
@@ -83,63 +66,47 @@ class ItemSearch(ExactMethod):
             self.launch(0, 0, counting)
 
     def agree(self, ranks: Any) -> None:
-        """Agree with the other ranks on the items and the size of slices; all ranks call this before every search."""
+        """Agree on the items and the size of slices; all ranks call this before every search."""
 
     def number(self, depth: int) -> None:
-        """Set the number of cities of an item.
-
-        Raises `UserError` if there are more than can be counted.
-        """
         self.depth = depth
         self.items = factorial(self.n - 1) if self.permutations else count_items(self.n, depth)
         check_items(self.n, depth, self.items)
 
     def launch(self, begin: int, end: int, counting: bool) -> None:
-        """Queue the launch that explores the items ``begin`` to ``end`` - 1."""
         raise NotImplementedError
 
     def pending(self) -> int:
-        """Return the number of parts of items that this rank's launches left."""
+        """Return the number of records: parts of items that this rank's launches left."""
         return 0
 
     def take_up(self, ranks: Any, records: np.ndarray) -> None:
-        """Take this rank's share of the parts of items that an earlier process left, a row each."""
+        """Take this rank's share of the records of an earlier process."""
 
     def faulty_records(self, records: np.ndarray) -> str | None:
-        """Return the fault of parts of items, or None."""
         return f"found {len(records)} parts of items, which mapping native has, expected none" if len(records) else None
 
     def records_left(self, ranks: Any) -> np.ndarray:
-        """Return the unexplored parts of items of all ranks, a row each."""
         return np.zeros((0, ROW), np.uint8)
 
     def explore_rest(
-        self, ranks: Any, batches: Batches, told: Callable[[], bool], counting: bool, is_over: bool
+        self, ranks: Any, batches: Batches, finish_launch: Callable[[], bool], counting: bool, is_over: bool
     ) -> None:
-        """Explore the parts of items that launches left, together with the other ranks.
+        """Explore the records of all ranks until none is left, or ``finish_launch`` returns True."""
 
-        Parameters
-        ----------
-        told
-            Function that ends each launch. If it returns True, all ranks stop.
-        is_over
-            True if it returned True.
-        """
-
-    def prepare(self, ranks: Any, limit: int, shortest: int, left: Checkpoint | None) -> None:
-        """See `ExactMethod`."""
+    def prepare(self, ranks: Any, limit: int, shortest: int, rest: Checkpoint | None) -> None:
         self.agree(ranks)
         self.reset(limit)
         self.set_limit(shortest)
-        self.number(self.chosen_depth if left is None else int(left["depth"]))
-        self.left_items = Intervals([(0, self.items)] if left is None else left["items"])
-        if left is not None:
-            self.take_up(ranks, left["records"])
+        self.number(self.chosen_depth if rest is None else int(rest["depth"]))
+        self.left_items = Intervals([(0, self.items)] if rest is None else rest["items"])
+        if rest is not None:
+            self.take_up(ranks, rest["records"])
         self.wanted_items = self.left_items.count
         self.undone = self.wanted_items + self.pending()
 
     def explore(self, run: AsynchronousRun, counting: bool, report: NodeCallback | None) -> None:
-        """See `ExactMethod`: explore all items in slices; each idle rank takes the next one."""
+        """Explore all items in slices; each idle rank takes the next one."""
         ranks = run.ranks
         least = ranks.least(self.limit_here())
         slices = Batches(
@@ -159,11 +126,11 @@ class ItemSearch(ExactMethod):
                 slices.seconds = run.longest_launch_s(self.slice_seconds)
             return self.report(report, shortest)
 
-        taken, is_over = [], False
+        own_items, is_over = [], False
         for begin, end in slices:
-            for one, behind in self.left_items.part(begin, end).pairs:
-                self.launch(one, behind, counting)
-            taken.append((begin, end))
+            for start, stop in self.left_items.part(begin, end).pairs:
+                self.launch(start, stop, counting)
+            own_items.append((begin, end))
             is_over = told()
             while self.is_kept and self.pending() and not is_over and slices.taken() < slices.every_item:
                 self.launch(0, 0, counting)
@@ -174,14 +141,13 @@ class ItemSearch(ExactMethod):
         slices.close()
         least.close()
         self.speed = slices.speed
-        self.left_items = self.left_items.less_taken(ranks, taken) if run.is_watched else Intervals([])
+        self.left_items = self.left_items.less_taken(ranks, own_items) if run.is_watched else Intervals([])
         self.undone = self.left_items.count + self.pending()
         self.nodes = ranks.sum(self.backend.download(self.shared.nodes)[: self.n + 1].astype(np.int64))
         if self.permutations:
             self.nodes[self.n] = self.wanted_items - self.left_items.count
 
     def left(self, ranks: Any) -> Checkpoint:
-        """See `ExactMethod`: the items that no rank has taken, and the rest of the others."""
         return {
             "permutations": np.array(self.permutations),
             "depth": np.array(self.depth),
@@ -190,12 +156,10 @@ class ItemSearch(ExactMethod):
         }
 
     def layout(self, state: Checkpoint) -> Iterator[CheckpointArray]:
-        """See `ExactMethod`."""
-
         def same_enumeration(permutations: np.ndarray) -> str | None:
-            words = {True: "permutations", False: "a worklist"}
-            here, there = words[self.permutations], words[bool(permutations)]
-            return None if here == there else f"found a search by {there}, expected one by {here}"
+            names = {True: "permutations", False: "a worklist"}
+            own, found = names[self.permutations], names[bool(permutations)]
+            return None if own == found else f"found a search by {found}, expected one by {own}"
 
         yield CheckpointArray("permutations", np.bool_, (), rule=same_enumeration)
         yield CheckpointArray("depth", np.int64, (), [(1, self.n - 4)])
@@ -210,7 +174,6 @@ def count_items(n: int, depth: int) -> int:
 
 
 def check_items(n: int, depth: int, items: int) -> None:
-    """Refuse more items than can be counted."""
     if items > MOST_ITEMS:
         most = max(cities for cities in range(1, depth) if count_items(n, cities) <= MOST_ITEMS)
         raise UserError(

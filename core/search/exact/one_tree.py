@@ -47,26 +47,16 @@ class OpenNodes(NamedTuple):
     depths: np.ndarray
 
     def some(self, chosen: Any) -> OpenNodes:
-        """Return the nodes of a mask, a slice or a list of places."""
         return OpenNodes(*(field[chosen] for field in self))
 
 
 def root_node() -> OpenNodes:
-    """Return the root node: no edge is included or excluded."""
     words = np.zeros((1, ROW), np.uint32)
     return OpenNodes(np.zeros((1, ROW), np.int32), words, words, np.zeros(1, np.int32))
 
 
 class OneTreeSearch(ExactMethod):
-    """See `core.kernels.exact.branch_and_bound`.
-
-    Parameters
-    ----------
-    backend, communicator
-        As `ExactSearch` takes them.
-    distances : ndarray, shape (n, n)
-        Symmetric integers; 5 to 30 cities.
-    """
+    """Branch and bound with 1-trees (`core.kernels.exact.branch_and_bound`) on 5 to 30 cities."""
 
     shared: TreeSearch
     depths = DEPTHS
@@ -75,12 +65,12 @@ class OneTreeSearch(ExactMethod):
         self.backend = backend
         self.distances = distances
         self.n = n = len(distances)
-        limits = backend.capabilities
-        self.wide = limits.lanes_resident > 1
-        self.team_size = min(TEAM_SIZE, limits.max_team_size) if self.wide else 1
+        capabilities = backend.capabilities
+        self.wide = capabilities.lanes_resident > 1
+        self.team_size = min(TEAM_SIZE, capabilities.max_team_size) if self.wide else 1
         # The words of all lanes' stacks, and those of all items' children, have indices of 31 bits.
         most_teams = LARGEST_INDEX // (ROW * stack_room(n) * self.team_size)
-        self.teams = min(limits.compute_units * (4 if self.wide else 1), most_teams)
+        self.teams = min(capabilities.compute_units * (4 if self.wide else 1), most_teams)
         self.lanes = self.teams * self.team_size
         self.want(self.lanes * communicator.size)
         self.agreed: Any = None
@@ -105,23 +95,21 @@ class OneTreeSearch(ExactMethod):
         self.wanted = 1 if lanes == 1 else min(ITEMS_PER_LANE * lanes, most_items)
 
     def agree(self, ranks: Any) -> None:
-        """Agree with the other ranks on the number of items; all ranks call this before every search."""
         if self.agreed is not ranks:
             if ranks.size > 1:
                 self.want(ranks.sum(self.lanes))
             self.agreed = ranks
 
     def warm_up(self, count: bool) -> None:
-        """See `ExactMethod`; launches have no items."""
         self.reset(MOST_LENGTH)
-        none = root_node().some(slice(0, 0))
+        no_nodes = root_node().some(slice(0, 0))
         for counting in (False, True) if count else (False,):
             if self.wanted > 1:
-                self._launch(none, self.children, deep=False, counting=counting)
-            self._launch(none, self.stacks, deep=True, counting=counting)
+                self._launch(no_nodes, self.children, deep=False, counting=counting)
+            self._launch(no_nodes, self.stacks, deep=True, counting=counting)
 
     def reset(self, limit: int) -> None:
-        """See `ExactMethod`; a tour shorter than the limit has no edge of that length."""
+        """Choose the unit of the costs; a tour shorter than the limit has no edge of that length."""
         scale = max(1, min(MOST_SCALE, MOST_LENGTH // max(limit, 1)))
         costs = np.zeros((self.n, ROW), np.int32)
         costs[:, : self.n] = np.minimum(self.distances, limit) * scale
@@ -130,22 +118,22 @@ class OneTreeSearch(ExactMethod):
         self.backend.write(self.shared.root_bound, np.zeros(1, np.int32))
         super().reset(limit)
 
-    def prepare(self, ranks: Any, limit: int, shortest: int, left: Checkpoint | None) -> None:
-        """See `ExactMethod`; ``limit`` decides the unit of the multipliers, so a checkpoint has the same one."""
+    def prepare(self, ranks: Any, limit: int, shortest: int, rest: Checkpoint | None) -> None:
+        """Start from the root or a checkpoint; ``limit`` decides the unit of the multipliers in both."""
         self.agree(ranks)
         self.reset(limit)
         self.set_limit(shortest)
         self.most_bound = (limit + 1) * self.problem.scale
-        self.items = root_node() if left is None else OpenNodes(*(left[name] for name in OpenNodes._fields))
+        self.items = root_node() if rest is None else OpenNodes(*(rest[name] for name in OpenNodes._fields))
         self.undone = len(self.items.depths)
 
     def explore(self, run: AsynchronousRun, counting: bool, report: NodeCallback | None) -> None:
-        """See `ExactMethod`: branch until there are items for all lanes of all ranks, then explore them."""
+        """Branch until there are items for all lanes of all ranks, then explore them."""
         ranks = run.ranks
-        wanted = max(self.wanted, ITEMS_TO_STOP) if run.is_watched else self.wanted
+        least_items = max(self.wanted, ITEMS_TO_STOP) if run.is_watched else self.wanted
         is_over = False
         if ranks.rank == 0:
-            while not is_over and 0 < len(self.items.depths) < wanted and self.items.depths[0] < DEPTHS - 1:
+            while not is_over and 0 < len(self.items.depths) < least_items and self.items.depths[0] < DEPTHS - 1:
                 self.items = self._branched(self.items, counting)
                 is_over = self.report(report, self.limit_here())
         if ranks.size > 1:
@@ -164,30 +152,27 @@ class OneTreeSearch(ExactMethod):
         return self.items._asdict()
 
     def layout(self, state: Checkpoint) -> Iterator[CheckpointArray]:
-        """See `ExactMethod`."""
         yield CheckpointArray("depths", np.int32, (None,), [(0, DEPTHS - 1)])
         shape = len(state["depths"]), ROW
-        cities = (0, (1 << self.n) - 1)
-        ranges = {"multipliers": (-MOST_MULTIPLIER, MOST_MULTIPLIER), "included": cities, "excluded": cities}
-        for name, one in ranges.items():
+        city_sets = (0, (1 << self.n) - 1)
+        ranges = {"multipliers": (-MOST_MULTIPLIER, MOST_MULTIPLIER), "included": city_sets, "excluded": city_sets}
+        for name, limits in ranges.items():
             # Words beyond the last city have no meaning.
-            every = [one] * self.n + [(-ANY, ANY)] * (ROW - self.n)
-            yield CheckpointArray(name, np.int32 if name == "multipliers" else np.uint32, shape, every)
+            columns = [limits] * self.n + [(-ANY, ANY)] * (ROW - self.n)
+            yield CheckpointArray(name, np.int32 if name == "multipliers" else np.uint32, shape, columns)
 
     def _branched(self, items: OpenNodes, counting: bool) -> OpenNodes:
-        """Branch every item once."""
         count = len(items.depths)
         self._make_room(count)
         self._launch(items, self.children, deep=False, counting=counting)
         rows = (self.children.multipliers, self.children.included, self.children.excluded)
-        born = OpenNodes(
+        children = OpenNodes(
             *(self.backend.download(row).reshape(-1, ROW) for row in rows), self.backend.download(self.children.depth)
         )
-        written = np.arange(len(born.depths)) < CHILDREN * count
-        return born.some(written & (born.depths >= 0))
+        written = np.arange(len(children.depths)) < CHILDREN * count
+        return children.some(written & (children.depths >= 0))
 
     def _make_room(self, items: int) -> None:
-        """Allocate memory for the items and their children."""
         if items > self.given.count:
             room = max(items, 2 * self.given.count)
             self.given, self.children = (self.backend.rows(OpenNode(), count) for count in (room, CHILDREN * room))
@@ -195,7 +180,7 @@ class OneTreeSearch(ExactMethod):
     def _explore(
         self, run: AsynchronousRun, items: OpenNodes, counting: bool, report: NodeCallback | None
     ) -> OpenNodes:
-        """Explore all subproblems of the items, in batches that idle ranks take; return the items that no rank took."""
+        """Explore all items in batches that idle ranks take; return the items that no rank took."""
         count = len(items.depths)
         if not count:
             self.report(report, self.limit_here())
@@ -205,10 +190,10 @@ class OneTreeSearch(ExactMethod):
         first = self.lanes if ranks.size > 1 or run.is_watched else count
         longest_s = run.longest_launch_s(PROGRESS_INTERVAL_S) if run.is_watched else inf
         batches = Batches(ranks, count, first, least=self.lanes, seconds=longest_s)
-        taken = []
+        own_items = []
         for begin, end in batches:
             self._launch(items.some(slice(begin, end)), self.stacks, deep=True, counting=counting)
-            taken.append((begin, end))
+            own_items.append((begin, end))
             if self.report(report, self.exchange(least, counting)):
                 break
             batches.seconds = run.longest_launch_s(PROGRESS_INTERVAL_S)
@@ -216,16 +201,15 @@ class OneTreeSearch(ExactMethod):
         least.close()
         if not run.is_watched:
             return items.some(slice(0, 0))
-        left = Intervals([(0, count)]).less_taken(ranks, taken)
-        return items.some(np.array([place for pair in left.pairs for place in range(*pair)], np.int64))
+        remaining = Intervals([(0, count)]).less_taken(ranks, own_items)
+        return items.some(np.array([place for pair in remaining.pairs for place in range(*pair)], np.int64))
 
-    def _launch(self, items: OpenNodes, born: Rows, *, deep: bool, counting: bool) -> None:
-        """Queue one launch over the items."""
+    def _launch(self, items: OpenNodes, children: Rows, *, deep: bool, counting: bool) -> None:
         backend = self.backend
         count = len(items.depths)
         self._make_room(count)
-        given = self.given
-        buffers = (given.multipliers, given.included, given.excluded, given.depth)
+        nodes = self.given
+        buffers = (nodes.multipliers, nodes.included, nodes.excluded, nodes.depth)
         for buffer, field in zip(buffers, items, strict=True):
             words = np.zeros(buffer.size, buffer.dtype)
             words[: field.size] = field.reshape(-1)
@@ -234,5 +218,5 @@ class OneTreeSearch(ExactMethod):
         teams = max(1, min(self.teams, -(-count // self.team_size)))
         shape = teams, self.team_size
         backend.launch(
-            branch_and_bound, *shape, self.problem, given, count, born, self.shared, self.best, deep, counting
+            branch_and_bound, *shape, self.problem, nodes, count, children, self.shared, self.best, deep, counting
         )

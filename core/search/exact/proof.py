@@ -14,7 +14,7 @@ from core.search.exact.solution import ExactMethod, NodeCallback, Solution, cano
 from core.search.run import AsynchronousRun, Step
 
 LEFT = "left "
-"""Before the names of what a method has left."""
+"""Prefix of the names of a method's unexplored rest."""
 UNKNOWN = -1
 MOST_NODES = 1 << 56
 """Of a depth: the sum over all depths has 63 bits."""
@@ -23,30 +23,11 @@ MOST_NODES = 1 << 56
 class ProofState(NamedTuple):
     """Results of all ranks so far, and the unexplored rest.
 
-    Attributes
-    ----------
-    bound
-        Bound of the search; a state of another bound has another kind of rest.
-    length
-        Length of the shortest tour so far.
-    tour : ndarray, shape (n,), int64
-        A tour of this length.
-    is_counted
-        True if the tours of the least length are to be counted.
-    counting
-        True while tours of the proved length are counted.
-    counted
-        Number of such tours so far, with each direction that the search visits.
-    nodes : ndarray, int64
-        Nodes of each depth explored in this search.
-    first_nodes : ndarray, int64
-        The same of the earlier search for a shortest tour, while tours are counted.
-    root_bound
-        See `Solution`.
-    left
-        Unexplored rest of the method; None if nothing is explored.
-    history : ndarray, shape (rows, 4), optional
-        `Solution.history` so far.
+    A checkpoint of another ``bound`` has another kind of rest. ``tour``, (n,), int64, is the shortest one so far. Tours
+    of its length are to be counted if ``is_counted``, and are being counted while ``counting``; ``counted`` is the
+    number so far, with each direction that the search visits. ``nodes`` of each depth were explored in this search, and
+    ``first_nodes``, while tours are counted, in the earlier one for a shortest tour. ``left`` is the method's rest, or
+    None if nothing is explored; ``history``, (rows, 4), is `Solution.history` so far.
     """
 
     bound: str
@@ -84,14 +65,14 @@ class ProofState(NamedTuple):
         yield CheckpointArray("tour", np.int64, self.tour.shape, [(0, len(self.tour) - 1)], right_length)
         for name in ("nodes", "first nodes"):
             yield CheckpointArray(name, np.int64, (None,), [(0, MOST_NODES)])
-        for left in method.layout(state_of_left(state)):
-            yield left._replace(name=LEFT + left.name)
+        for array in method.layout(state_of_left(state)):
+            yield array._replace(name=LEFT + array.name)
         if history:
             explored = int(state["nodes"].sum() + state["first nodes"].sum())
             yield history_array("history", ANY, explored, before_s, length)
 
     def from_state(self, state: Checkpoint | None) -> ProofState:
-        """Return the content of a state; without one, this, with which a search begins."""
+        """Return the content of a checkpoint, or without one this state, with which a search begins."""
         if state is None:
             return self
         length, counting, counted, root_bound = (int(number) for number in state["found"])
@@ -107,8 +88,8 @@ class ProofState(NamedTuple):
             history=state.get("history"),
         )
 
-    def state(self, left: Checkpoint, history: np.ndarray | None) -> Checkpoint:
-        """Return the same as arrays, with the unexplored rest."""
+    def state(self, rest: Checkpoint, history: np.ndarray | None) -> Checkpoint:
+        """Return the same as arrays, with the method's unexplored ``rest``."""
         root_bound = UNKNOWN if self.root_bound is None else self.root_bound
         return {
             "bound": np.array(self.bound),
@@ -116,7 +97,7 @@ class ProofState(NamedTuple):
             "tour": self.tour,
             "nodes": self.nodes,
             "first nodes": self.first_nodes,
-            **{LEFT + name: one for name, one in left.items()},
+            **{LEFT + name: array for name, array in rest.items()},
             **({} if history is None else {"history": history}),
         }
 
@@ -131,15 +112,8 @@ class Proof:
     A step explores unexplored work: methods branch, bound and redistribute work between ranks. When none is left, the
     shortest tour is proved. To count tours, the search then begins again, for all tours of this length.
 
-    Parameters
-    ----------
-    distances : ndarray, shape (n, n)
-    tour : ndarray, shape (n,)
-        The heuristic's tour, from which the search begins.
-    start_length
-        Its length.
-    bound, is_counted
-        See `ProofState`.
+    ``tour`` is the heuristic's tour, from which the search begins; ``distances`` are (n, n). See `ProofState` for
+    ``bound`` and ``is_counted``.
     """
 
     def __init__(
@@ -156,10 +130,9 @@ class Proof:
         self.found = self.begun = ProofState(bound, start_length, tour, is_counted)
 
     def begin(self, run: AsynchronousRun, checkpoint: Checkpoint | None) -> None:
-        """See `core.search.run.Steps`."""
-        self.found = found = self.begun.from_state(checkpoint)
+        self.found = state = self.begun.from_state(checkpoint)
         self.method.is_kept = run.checkpointer is not None or run.stop.seconds != inf
-        run.begin_samples(self.start_length if checkpoint is None else None, found.history, (found.explored, 0))
+        run.begin_samples(self.start_length if checkpoint is None else None, state.history, (state.explored, 0))
         self._prepare(run.ranks)
 
     def step(self, run: AsynchronousRun) -> Step:
@@ -178,44 +151,41 @@ class Proof:
         return self.begun.layout(state, self.method, self.distances, run.before_s, run.has_history)
 
     def result(self, run: AsynchronousRun) -> Solution:
-        """See `core.search.run.Steps`."""
-        found, is_done = self.found, run.undone == 0
-        optimal_tours = found.counted // self.method.directions if found.counting and is_done else None
-        run.end(found.explored, found.length, found.explored, found.root_bound)
+        state, is_done = self.found, run.undone == 0
+        optimal_tours = state.counted // self.method.directions if state.counting and is_done else None
+        run.end(state.explored, state.length, state.explored, state.root_bound)
         return Solution(
-            found.length,
-            canonical_tour(found.tour),
+            state.length,
+            canonical_tour(state.tour),
             optimal_tours,
-            summed(found.first_nodes, found.nodes),
-            None if found.root_bound is None else min(found.root_bound, found.length),
+            summed(state.first_nodes, state.nodes),
+            None if state.root_bound is None else min(state.root_bound, state.length),
             self.start_length,
-            digest_of(found.length, optimal_tours),
+            digest_of(state.length, optimal_tours),
             run.history(numbered=True),
-            proved=found.counting or is_done,
+            proved=state.counting or is_done,
             finished=is_done,
         )
 
     def _prepare(self, ranks: Any) -> None:
         """Let the method search the tours shorter than the start, or count those of the least length."""
-        self.before = found = self.found
-        self.limit = found.length + 1 if found.counting else self.start_length
-        self.method.prepare(ranks, self.limit, self.limit if found.counting else found.length, found.left)
+        self.before = state = self.found
+        self.limit = state.length + 1 if state.counting else self.start_length
+        self.method.prepare(ranks, self.limit, self.limit if state.counting else state.length, state.left)
 
     def _begin_counting(self, ranks: Any) -> None:
-        """Begin to count the tours that are as short as the shortest one."""
-        nothing = self.found.nodes[:0]
-        self.found = self.found._replace(counting=True, nodes=nothing, first_nodes=self.found.nodes, left=None)
+        no_nodes = self.found.nodes[:0]
+        self.found = self.found._replace(counting=True, nodes=no_nodes, first_nodes=self.found.nodes, left=None)
         self._prepare(ranks)
 
     def _after(self, ranks: Any) -> ProofState:
-        """Return what is found when the method has explored more; all ranks call this."""
         method, before = self.method, self.before
         root_bound = method.root_bound if before.root_bound is None else before.root_bound
-        more = before._replace(nodes=summed(before.nodes, method.nodes), root_bound=root_bound)
+        after = before._replace(nodes=summed(before.nodes, method.nodes), root_bound=root_bound)
         if before.counting:
-            return more._replace(counted=before.counted + method.counted(ranks))
+            return after._replace(counted=before.counted + method.counted(ranks))
         length, tour = method.best_tour(ranks, self.limit)
-        return more if tour is None or length >= before.length else more._replace(length=length, tour=tour)
+        return after if tour is None or length >= before.length else after._replace(length=length, tour=tour)
 
     def _report(self, run: AsynchronousRun) -> NodeCallback | None:
         """Return the method's report of the nodes that this rank has explored; None if nothing waits for it."""
@@ -234,12 +204,10 @@ class Proof:
 
 
 def state_of_left(state: Checkpoint) -> Checkpoint:
-    """Return the part of a state that a method has left."""
-    return {name.removeprefix(LEFT): one for name, one in state.items() if name.startswith(LEFT)}
+    return {name.removeprefix(LEFT): array for name, array in state.items() if name.startswith(LEFT)}
 
 
 def summed(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Sum of two arrays, the shorter filled up with zeros."""
     total = np.zeros(max(len(first), len(second)), np.int64)
     total[: len(first)] += first
     total[: len(second)] += second

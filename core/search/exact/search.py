@@ -40,12 +40,10 @@ MOST_PERMUTED = 20
 class ExactSearch:
     """Exact search on one instance and one device per rank, ready to be repeated.
 
+    Raises `UserError` for invalid distances or settings, too many cities, or the published mapping of 1-trees.
+
     Parameters
     ----------
-    backend
-        A `backends.launch.Backend`.
-    communicator
-        A `cluster.Communicator`, or a rehearsal of one; every rank constructs and calls the same.
     distances : ndarray, shape (n, n)
         Symmetric integers from 0 to 2**31 - 1; 1 to 30 cities. The diagonal is not read.
     bound
@@ -59,18 +57,12 @@ class ExactSearch:
         With the thesis' bound, or none: ``native``, or ``published``, the launches that the thesis describes; these
         search up to 7 cities on the host, whatever the bound.
     unrolled
-        With the published mapping and a worklist: the last three cities by functions of their own.
+        With the published mapping and a worklist: visit the last three cities by separate functions.
     count
         Count all shortest tours.
     start
         Tour from which the search begins: ``greedy``, by greedy edges and 2-opt, or ``order``, the cities in the order
         of their numbers, for a search without a heuristic.
-
-    Raises
-    ------
-    UserError
-        Too many cities, asymmetric, negative or too large distances, an unknown bound, a depth that is none, or the
-        published mapping of 1-trees.
     """
 
     def __init__(
@@ -99,10 +91,10 @@ class ExactSearch:
             raise UserError(f"enumeration {enumerate!r}; choose one of {', '.join(ENUMERATIONS)}")
         if start not in STARTS:
             raise UserError(f"start {start!r}; choose one of {', '.join(STARTS)}")
-        published = mapping == "published"
+        is_published = mapping == "published"
         if mapping not in MAPPINGS:
             raise UserError(f"mapping {mapping!r}; choose one of {', '.join(MAPPINGS)}")
-        if published and bound in (None, "one-tree"):
+        if is_published and bound in (None, "one-tree"):
             raise UserError("mapping published: the thesis has no 1-trees; expected with bound edges or none")
         permutations = bound == "none" and enumerate == "permutations"
         if permutations and n > MOST_PERMUTED:
@@ -111,39 +103,37 @@ class ExactSearch:
             )
         if depth is not None and not 1 <= depth <= max(1, n - 4):
             raise UserError(f"items of {depth} cities: expected 1 to {max(1, n - 4)} of {n}")
-        most = one_tree.MOST_LENGTH if bound in (None, "one-tree") else MOST_LENGTH
+        limit = one_tree.MOST_LENGTH if bound in (None, "one-tree") else MOST_LENGTH
         self.start = greedy_tour(self.distances) if start == "greedy" else np.arange(n)
         self.start_length = tour_length(self.distances, self.start)
-        if self.start_length >= most:
-            raise UserError(f"tours of length {self.start_length} and more: expected below {most}, or a coarser unit")
-        few = n < FEWEST_CITIES or ((bound is None or published) and n <= ON_THE_HOST)
-        self.bound = "none" if few else bound or "one-tree"
-        self.on_host = few
+        if self.start_length >= limit:
+            raise UserError(f"tours of length {self.start_length} and more: expected below {limit}, or a coarser unit")
+        is_on_host = n < FEWEST_CITIES or ((bound is None or is_published) and n <= ON_THE_HOST)
+        self.bound = "none" if is_on_host else bound or "one-tree"
+        self.on_host = is_on_host
         self.mapping = mapping
-        self.method = None if few else self._method(permutations, depth, unrolled)
+        self.method = None if is_on_host else self._method(permutations, depth, unrolled)
 
     def _method(self, permutations: bool, depth: int | None, unrolled: bool) -> ExactMethod:
-        """Return the method of search on the device."""
-        given = self.backend, self.communicator, self.distances
+        common = self.backend, self.communicator, self.distances
         if self.bound == "one-tree":
-            return OneTreeSearch(*given)
+            return OneTreeSearch(*common)
         bounded = self.bound == "edges"
         if self.mapping == "native":
-            return Enumeration(*given, bounded=bounded, permutations=permutations, depth=depth)
-        return PublishedSearch(*given, bounded=bounded, permutations=permutations, depth=depth, unrolled=unrolled)
+            return Enumeration(*common, bounded=bounded, permutations=permutations, depth=depth)
+        return PublishedSearch(*common, bounded=bounded, permutations=permutations, depth=depth, unrolled=unrolled)
 
     work_unit = "nodes"
 
     @property
     def work(self) -> int | None:
-        """Nodes of a run, as `Solution.nodes` sums up to, those of counting included; None if not known before."""
+        """Nodes of a run, those of counting included: the sum of `Solution.nodes`. None if not known before."""
         if self.method is None:
             return 0
         work = self.method.work
         return work * (2 if self.count else 1) if work is not None else None
 
     def warm_up(self) -> None:
-        """Compile everything; the time counts as the backend's compilation."""
         if self.method is None:
             return
         with self.backend.warming_up():
@@ -158,26 +148,15 @@ class ExactSearch:
         ranks: Any = None,
         checkpointer: Checkpointer | None = None,
     ) -> Solution:
-        """Find a shortest tour and prove that none is shorter.
+        """Find a shortest tour and prove that none is shorter; see `core.search.protocol.Search.run`.
 
-        Raises `UserError` for an invalid criterion, or a state of another bound, of other items or of another number of
-        cities.
+        A search without ``stop`` ends with the proof. A time limit or a target gives up with the best tour so far, as
+        soon as the launches under way are done. Iterations and patience are refused: the number of nodes, and the times
+        at which the incumbent improves, differ from run to run. The callback's steps are nodes that this rank has
+        explored, its bound the root's. A checkpoint has explored and unexplored work; a search on the host has none.
 
-        Parameters
-        ----------
-        stop
-            Gives up, with the best tour so far, when the time is over or a tour is as short as the target, as soon as
-            the launches under way are done; None: when it is proved. Iterations and patience are refused: how many
-            nodes there are, and when the incumbent improves, differs from run to run.
-        history
-            True to record in `Solution.history` when the incumbent improved.
-        callback
-            See `core.search.protocol.Callback`. Its steps are nodes that this rank has explored, its bound the root's.
-        ranks
-            The communicator; by default that of the constructor.
-        checkpointer
-            See `core.search.protocol.Search.run`. A state is what is explored, and what is left; all tours on the host
-            have none.
+        Raises `UserError` for an invalid criterion, or a checkpoint of another bound, of other items or of another
+        number of cities.
         """
         stop = (stop or Stop()).only("exact search", "seconds", "target")
         stop.check()
@@ -187,8 +166,8 @@ class ExactSearch:
         proof = Proof(
             self.method, self.distances, self.start, self.start_length, bound=self.bound, is_counted=self.count
         )
-        given = {"total": self.work, "checkpointer": checkpointer, "history": history}
-        return execute(proof, AsynchronousRun(ranks, stop, callback, **given))
+        options = {"total": self.work, "checkpointer": checkpointer, "history": history}
+        return execute(proof, AsynchronousRun(ranks, stop, callback, **options))
 
     def _exhaustive(self, ranks: Any, history: bool, callback: Callback | None) -> Solution:
         """Search all tours in NumPy; stop criteria do not apply."""
@@ -217,7 +196,6 @@ class ExactSearch:
 
 
 def check_cities(n: int) -> None:
-    """Raise `UserError` if a set of ``n`` cities does not fit a word."""
     if n > MOST_CITIES:
         raise UserError(
             f"{n} cities: exact search takes at most {MOST_CITIES}, since sets are 32-bit words; "

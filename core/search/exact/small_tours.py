@@ -20,44 +20,34 @@ if TYPE_CHECKING:
 
 FEWEST_CITIES = 5
 AT_ONCE = 1 << 14
-"""Instances of a launch at most."""
+"""Most instances of a launch."""
 
 
 class SmallTours:
-    """Exact search of many small instances on one device, ready to be repeated.
-
-    Parameters
-    ----------
-    backend
-        A `backends.launch.Backend`.
-    """
+    """Exact search of many small instances on one device, ready to be repeated."""
 
     def __init__(self, backend: Any) -> None:
         self.backend = backend
-        limits = backend.capabilities
-        wide = limits.lanes_resident > 1
-        self.team_size = min(TEAM_SIZE, limits.max_team_size) if wide else 1
+        capabilities = backend.capabilities
+        is_wide = capabilities.lanes_resident > 1
+        self.team_size = min(TEAM_SIZE, capabilities.max_team_size) if is_wide else 1
         self.room = stack_room(MOST_CITIES)
         most_teams = LARGEST_INDEX // (ROW * self.room * self.team_size)
-        self.teams = min(limits.compute_units * (4 if wide else 1), most_teams)
+        self.teams = min(capabilities.compute_units * (4 if is_wide else 1), most_teams)
         self.stacks = backend.rows(OpenNode(), self.team_size * self.room)
         self.ticket = backend.allocate(1, np.int32)
 
     def run(self, instances: Iterable[ArrayLike]) -> list[Solution]:
         """Prove a shortest tour of each instance, in their order.
 
-        Raises `UserError` for another number of cities, other distances, or tours of length 2**24 and more.
-
-        Parameters
-        ----------
-        instances : iterable of array_like, shape (n, n), 5 <= n <= 15
-            Symmetric integers from 0 to 2**31 - 1. The diagonal is not read.
+        An instance is a matrix, (n, n), 5 <= n <= 15, of symmetric integers from 0 to 2**31 - 1; the diagonal is not
+        read. Raises `UserError` for others, and for tours of length 2**24 and more.
         """
-        matrices = [checked_distances(np.asarray(one), check_cities, symmetric=True) for one in instances]
-        found: list[Solution] = []
+        matrices = [checked_distances(np.asarray(instance), check_cities, symmetric=True) for instance in instances]
+        solutions: list[Solution] = []
         for begin in range(0, len(matrices), AT_ONCE):
-            found += self._prove(matrices[begin : begin + AT_ONCE])
-        return found
+            solutions += self._prove(matrices[begin : begin + AT_ONCE])
+        return solutions
 
     def _prove(self, matrices: Sequence[np.ndarray]) -> list[Solution]:
         backend, count = self.backend, len(matrices)
@@ -81,13 +71,13 @@ class SmallTours:
 
 
 def tables_of(matrices: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what `core.kernels.exact.small_tours.SmallTour` has of each instance."""
+    """Return costs, numbers and tours of `core.kernels.exact.small_tours.SmallTour` for all instances."""
     count = len(matrices)
-    cities = np.array([len(one) for one in matrices])
+    cities = np.array([len(matrix) for matrix in matrices])
     distances = np.zeros((count, MOST_CITIES, ROW), np.int64)
     for n in np.unique(cities):
-        some = np.flatnonzero(cities == n)
-        distances[some, :n, :n] = np.stack([matrices[k] for k in some.tolist()])
+        same_size = np.flatnonzero(cities == n)
+        distances[same_size, :n, :n] = np.stack([matrices[k] for k in same_size.tolist()])
     tours, lengths = nearest_neighbour_tours(distances, cities)
     if lengths.max() >= MOST_LENGTH:
         raise UserError(f"tours of length {lengths.max()}: expected below {MOST_LENGTH}, or a coarser unit")
@@ -100,31 +90,30 @@ def tables_of(matrices: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, n
 
 
 def nearest_neighbour_tours(distances: np.ndarray, cities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a tour of each instance from city 0 to the nearest city not yet visited, and so on; and the lengths."""
-    every, far = np.arange(len(cities)), np.iinfo(np.int64).max
+    """Return the nearest-neighbour tour of each instance from city 0, and the lengths."""
+    rows, far = np.arange(len(cities)), np.iinfo(np.int64).max
     tours = np.zeros((len(cities), ROW), np.uint8)
     visited = np.arange(ROW) >= cities[:, None]
-    here, lengths = np.zeros(len(cities), np.int64), np.zeros(len(cities), np.int64)
+    city, lengths = np.zeros(len(cities), np.int64), np.zeros(len(cities), np.int64)
     for place in range(1, MOST_CITIES):
-        visited[every, here] = True
-        ahead = np.where(visited, far, distances[every, here]).argmin(axis=1)
-        goes_on = place < cities
-        lengths += np.where(goes_on, distances[every, here, ahead], 0)
-        here = np.where(goes_on, ahead, here)
-        tours[:, place] = np.where(goes_on, here, 0)
-    return tours, lengths + distances[every, here, 0]
+        visited[rows, city] = True
+        nearest = np.where(visited, far, distances[rows, city]).argmin(axis=1)
+        is_open = place < cities
+        lengths += np.where(is_open, distances[rows, city, nearest], 0)
+        city = np.where(is_open, nearest, city)
+        tours[:, place] = np.where(is_open, city, 0)
+    return tours, lengths + distances[rows, city, 0]
 
 
 def canonical_tours(tours: np.ndarray, cities: np.ndarray) -> np.ndarray:
     """Return tours from city 0 in the direction in which the second city is smaller than the last: int64."""
     places = np.arange(ROW)
-    back = np.where((places > 0) & (places < cities[:, None]), cities[:, None] - places, places)
+    reverse = np.where((places > 0) & (places < cities[:, None]), cities[:, None] - places, places)
     last = tours[np.arange(len(cities)), cities - 1]
-    turned = np.where((tours[:, 1] > last)[:, None], np.take_along_axis(tours, back, axis=1), tours)
+    turned = np.where((tours[:, 1] > last)[:, None], np.take_along_axis(tours, reverse, axis=1), tours)
     return turned.astype(np.int64)
 
 
 def check_cities(n: int) -> None:
-    """Raise `UserError` for too few or too many cities for a lane."""
     if not FEWEST_CITIES <= n <= MOST_CITIES:
         raise UserError(f"{n} cities: expected {FEWEST_CITIES} to {MOST_CITIES} in each of many instances")

@@ -17,19 +17,17 @@ from core.search.protocol import Digested, alias
 from core.search.run import AsynchronousRun
 
 NOTHING = np.iinfo(np.int32).max
-"""Length of a tour that no lane has met."""
+"""Initial length of each lane's best tour."""
 NodeCallback = Callable[[int, int, "int | None"], bool]
 """Called with the nodes explored so far, the incumbent's length and perhaps a lower bound; returns True to end."""
 
 
 @dataclass(frozen=True)
 class Solution(Digested):
-    """A shortest tour.
+    """A shortest tour: (n,), int64, from city 0, in the direction in which the second city is smaller than the last.
 
     Attributes
     ----------
-    tour : ndarray, shape (n,), int64
-        From city 0, in the direction in which the second city is smaller than the last.
     optimal_tours
         Number of tours of this length, both directions of a tour as one; None if they were not counted.
     nodes : ndarray, int64
@@ -41,12 +39,9 @@ class Solution(Digested):
     digest
         64-bit digest of length and count, equal for equal proofs.
     history
-        Rows [number of the incumbent, nodes, seconds, length], the start's first; see `core.search.progress`.
-        None: not asked for.
-    proved
-        True if no tour is shorter; False if the search ended before the proof.
-    finished
-        True if the proof, and the count if requested, are complete.
+        Rows [number of the incumbent, nodes, seconds, length], the start's first (`core.search.progress`), if recorded.
+    proved, finished
+        True if no tour is shorter; True if the proof, and the count if requested, are complete.
     """
 
     length: int
@@ -64,40 +59,20 @@ class Solution(Digested):
 
     @property
     def evaluations(self) -> int:
-        """Nodes of all depths; their number depends on when the incumbent improved."""
+        """Nodes of all depths; their number depends on the times at which the incumbent improved."""
         return int(self.nodes.sum())
 
 
 class ExactMethod:
-    """A method of search, on one device of each rank.
+    """A method of search, on one device of each rank, for ``n`` cities.
 
-    Attributes
-    ----------
-    backend
-        As `ExactSearch` takes it.
-    n
-        Cities.
-    shared
-        Data that all lanes share.
-    best : Rows of BestTour, one per lane
-        Each lane's best tour, if it met one.
-    nodes : ndarray, int64
-        Nodes of each depth in the last search, over all ranks.
-    root_bound
-        Lower bound at the root.
-    depths : int
-        Number of counters of nodes.
-    is_kept : bool
-        True if launches end soon, because of a checkpoint or a time limit.
-    undone : int
-        Unexplored work that this rank knows of, in the unit of the search.
-    directions : int
-        Number of times that a search visits each tour: once, or once in each direction.
-    written_limit : int
-        Limit that was written to this rank's lanes last.
-    has_tours : bool
-        True if lanes may have written tours down since the lengths in `best` were reset. A GPU may have a million of
-        them: they are neither reset nor copied where no lane has met a shorter tour.
+    Lanes share the data in ``shared``, and have a ``best`` tour each, if they met one. ``nodes`` counts those of each
+    depth in the last search, over all ranks, by ``depths`` counters. Launches end soon if ``is_kept``, because of a
+    checkpoint or a time limit. ``undone`` is the unexplored work that this rank knows of, in the unit of the search. A
+    search visits each tour in one or both ``directions``. ``written_limit`` was written to this rank's lanes last.
+
+    ``has_tours`` is True if lanes may have written tours since the lengths in ``best`` were reset. A GPU may have a
+    million of them: they are neither reset nor copied unless a lane has met a shorter tour.
     """
 
     is_kept = False
@@ -115,22 +90,17 @@ class ExactMethod:
 
     @property
     def work(self) -> int | None:
-        """Number of nodes of a search; None if it is not known before."""
         return None
 
     def warm_up(self, count: bool) -> None:
         """Compile all kernels of a search; ``count`` includes those that count all shortest tours."""
         raise NotImplementedError
 
-    def prepare(self, ranks: Any, limit: int, shortest: int, left: Checkpoint | None) -> None:
+    def prepare(self, ranks: Any, limit: int, shortest: int, rest: Checkpoint | None) -> None:
         """Prepare the search for tours shorter than ``limit``, together with all ranks.
 
-        Parameters
-        ----------
-        shortest
-            The length of the shortest tour that is known; ``limit`` where none is, or where all are counted.
-        left
-            State that an earlier process had left, as `layout` declares it; None: nothing is explored.
+        ``shortest`` is the length of the shortest tour that is known, or ``limit`` if none is or all are counted.
+        ``rest`` is a checkpoint's unexplored rest, as `layout` declares it; without one, nothing is explored.
         """
         raise NotImplementedError
 
@@ -146,11 +116,9 @@ class ExactMethod:
         raise NotImplementedError
 
     def layout(self, state: Checkpoint) -> Iterable[CheckpointArray]:
-        """Declare what `left` returns."""
         raise NotImplementedError
 
     def reset(self, limit: int) -> None:
-        """Set the counters to 0 and look for tours shorter than ``limit``."""
         write, shared = self.backend.write, self.shared
         self.set_limit(limit)
         write(shared.nodes, np.zeros(self.depths, np.uint64))
@@ -160,29 +128,23 @@ class ExactMethod:
             self.has_tours = False
 
     def exchange(self, least: Any, counting: bool) -> int:
-        """Wait for the launch and exchange incumbents with the other ranks; return the length that a tour must beat.
+        """Wait for the launch and return the length that a tour must beat.
 
-        Parameters
-        ----------
-        least
-            The least length of all ranks.
-        counting
-            True to exchange nothing: the length is known.
+        Unless the length is known (``counting``), exchange incumbents by ``least``, the least length of all ranks.
         """
-        here = self.limit_here()
-        shortest = here if counting else int(least.lower(here))
-        if shortest < here:
+        limit = self.limit_here()
+        shortest = limit if counting else int(least.lower(limit))
+        if shortest < limit:
             self.set_limit(shortest)
         return shortest
 
-    def report(self, report: NodeCallback | None, shortest: int) -> bool:
-        """Report what this rank has explored. Return True if the search ends."""
-        if report is None:
+    def report(self, callback: NodeCallback | None, shortest: int) -> bool:
+        if callback is None:
             return False
-        return report(int(self.backend.download(self.shared.nodes).sum()), shortest, self.root_bound)
+        return callback(int(self.backend.download(self.shared.nodes).sum()), shortest, self.root_bound)
 
     def best_tour(self, ranks: Any, limit: int) -> tuple[int, np.ndarray | None]:
-        """Length and cities of the shortest tour that was met below ``limit``; (limit, None) if none was."""
+        """Return length and cities of the shortest tour that was met below ``limit``; (limit, None) if none was."""
         self.limit_here()
         length, tour = best_of_lanes(self.backend, self.best, self.n) if self.has_tours else (limit, None)
         length, holder = ranks.minloc(min(length, limit), ranks.rank)
@@ -201,13 +163,11 @@ class ExactMethod:
         return limit
 
     def set_limit(self, limit: int) -> None:
-        """Write the length that a tour must beat on this rank."""
         self.written_limit = limit
         self.backend.write(self.shared.limit, np.array([limit], np.int32))
 
 
 def digest_of(length: int, optimal_tours: int | None) -> int:
-    """Return the 64-bit digest of a proof."""
     proved = f"{length} {optimal_tours or 0}".encode()
     return int.from_bytes(hashlib.blake2b(proved, digest_size=8).digest(), "big")
 
@@ -221,7 +181,6 @@ def canonical_tour(tour: np.ndarray) -> np.ndarray:
 
 
 def best_of_lanes(backend: Any, best: Rows, n: int) -> tuple[int, np.ndarray]:
-    """Return length and cities of the best tour of all lanes."""
     lengths = backend.download(best.length)
     lane = int(lengths.argmin())
     return int(lengths[lane]), backend.read(best.tour, lane * ROW, n).astype(np.int64)

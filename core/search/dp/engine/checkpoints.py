@@ -1,8 +1,8 @@
 """Checkpoints of tables: rows after a checkpoint do not depend on rows before it.
 
-A trace does. It uses the stored decisions after the last row, and reaches the row at one cell. The part before the row
-is then a smaller table, which is computed again from the row before, with its decisions. So a table that is never
-interrupted is computed once, and any other one twice at most, if there is memory for all rows.
+A trace does: from the last row, by stored decisions, it reaches the checkpoint's row at one cell. The part before that
+row is a smaller table, computed again from an earlier row, with its decisions. So an uninterrupted table is computed
+once, and any other one twice at most, if there is memory for all rows.
 """
 
 from __future__ import annotations
@@ -40,7 +40,6 @@ class RowCheckpoints:
         return cls([int(place) for place in state[PLACES]], list(state[ROWS]))
 
     def state(self, cells: int, dtype: Any) -> Checkpoint:
-        """Return the same as arrays; a row has ``cells`` cells."""
         rows = np.array(self.rows, dtype).reshape(len(self.rows), cells)
         return {PLACES: np.array(self.places, np.int64), ROWS: rows}
 
@@ -51,23 +50,20 @@ class RowCheckpoints:
 
     @property
     def last(self) -> tuple[int, np.ndarray | None]:
-        """The last place and its row; place 0 and None at the start of a table."""
+        """The last place and its row; 0 and None at the start of a table."""
         return (self.places[-1], self.rows[-1]) if self.places else (0, None)
 
     def with_row(self, place: int, row: np.ndarray) -> RowCheckpoints:
-        """Return these and a further row, without some of them if they are too many.
-
-        Rows with the closest neighbours are dropped first, since that adds the least work.
-        """
+        """Add a row; of too many, drop those with the closest neighbours, which adds the least work."""
         places, rows = [*self.places, place], [*self.rows, row]
         while len(rows) > 1 and (len(rows) > MOST_ROWS or len(rows) * row.nbytes > MOST_BYTES):
-            around = np.array([0, *places])
-            one = int(np.argmin(around[2:] - around[:-2]))
-            del places[one], rows[one]
+            borders = np.array([0, *places])
+            crowded = int(np.argmin(borders[2:] - borders[:-2]))
+            del places[crowded], rows[crowded]
         return RowCheckpoints(places, rows)
 
     def before(self, place: int) -> RowCheckpoints:
-        count = sum(one < place for one in self.places)
+        count = sum(row_place < place for row_place in self.places)
         return RowCheckpoints(self.places[:count], self.rows[:count])
 
     def narrowed(self, cells: int) -> RowCheckpoints:
@@ -77,8 +73,7 @@ class RowCheckpoints:
 def run_in_bands(table: Steps[Result], run: TableRun) -> Result:
     """Run a table in bands of rows (`core.search.run.Budget.steps`), with a checkpoint after a band if it is due.
 
-    A step returns the rows (or passes) of a band, and nothing undone after the last one. All ranks pause together, a
-    quarter of a second after each other.
+    A step returns the rows (or passes) of a band. All ranks pause together, a quarter of a second after each other.
     """
     sizes = BatchSizes(1, GROWTH, PROGRESS_INTERVAL_S)
     return execute(table, SynchronousRun(run.ranks, Stop(), checkpointer=run.checkpointer, sizes=sizes))

@@ -1,8 +1,8 @@
-"""Rows of packed decisions from which a solution is traced: on the device, or pushed to the host when they do not fit.
+"""Rows of packed decisions from which a solution is traced: on the device, or pushed to the host if they do not fit.
 
-A row has the decisions of one launch (or one wave). Rows are stored in chunks; if not all chunks fit, a full chunk is
-copied to the host while later launches run, and comes back when the trace reaches it. The
-paper (`oconnell2014`, section IV.A) pushes finished cells to the host in the same way.
+A row has the decisions of one launch (or one wave). Rows are stored in chunks. If not all chunks fit, a full chunk is
+copied to the host while later launches run, and comes back when the trace reaches it, as finished cells do in the paper
+(`oconnell2014`, section IV.A).
 """
 
 from __future__ import annotations
@@ -23,19 +23,16 @@ LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_by
 
 
 def host_memory(backend: Any, elements: int, dtype: Any, what: str, folder: str | None) -> np.ndarray:
-    """Reserve flat memory for a number of elements before anything is computed.
-
-    With a ``folder`` they go to a file there. ``what`` names them in the `UserError` when they do not fit.
-    """
+    """Reserve memory in advance, in a file of ``folder`` if given; ``what`` names the elements in the `UserError`."""
     dtype = np.dtype(dtype)
     size = elements * dtype.itemsize
     if size == 0:
         return np.empty(0, dtype)
     if folder is None:
-        there = available_bytes()
-        refusal = f"{size} bytes of {what} do not fit the host's memory; give --spill DIR ({there} bytes are there)"
+        available = available_bytes()
+        refusal = f"{size} bytes of {what} do not fit the host's memory; give --spill DIR ({available} bytes are there)"
         # Linux promises more memory than there is, and ends the process that uses it.
-        if size > there:
+        if size > available:
             raise UserError(refusal)
         try:
             return np.asarray(backend.host_array(elements, dtype))
@@ -43,7 +40,7 @@ def host_memory(backend: Any, elements: int, dtype: Any, what: str, folder: str 
             raise UserError(refusal) from error
     try:
         with tempfile.TemporaryFile(dir=folder) as file:  # the map keeps its content
-            os.posix_fallocate(file.fileno(), 0, size)  # a full disk shows here, not as a fault in the middle
+            os.posix_fallocate(file.fileno(), 0, size)  # fails on a full disk, before any computation
             return np.memmap(file, dtype, "r+", shape=(elements,))
     except OSError as error:
         state = os.statvfs(folder) if os.path.isdir(folder) else None
@@ -52,7 +49,7 @@ def host_memory(backend: Any, elements: int, dtype: Any, what: str, folder: str 
 
 
 def available_bytes() -> int:
-    """Return the bytes of memory that are available to this process, as Linux reports them."""
+    """Return the bytes of memory that this process may use, as Linux reports them."""
     bounds = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     try:
         with open("/proc/meminfo") as file:
@@ -71,28 +68,15 @@ CHUNK_BYTES = 256 << 20
 
 
 def decision_room(backend: Any, room: int | None) -> int:
-    """Return the bytes of device memory for decisions: by default half of it. A simulator's memory has no bound."""
+    """Return the bytes of device memory for decisions, by default half. A simulator's memory has no bound."""
     return room if room is not None else backend.device.memory_bytes // 2 or 1 << 62
 
 
 class DecisionRows:
-    """``count`` rows of ``words`` words each, written in ascending order and read back from the last to the first.
+    """``count`` rows of ``words`` words (u32 or u64), written in ascending order and read back from the last one on.
 
-    Parameters
-    ----------
-    backend
-        Device of the rows.
-    count, words
-        The shape; ``dtype`` is u32 or u64.
-    room
-        Bytes of device memory that rows may take; by default half of the device's memory.
-    folder
-        Folder of a file without a name for rows that do not fit; by default they go to host memory.
-
-    Raises
-    ------
-    UserError
-        Two rows do not fit the device memory, or the rest does not fit the host's memory or the folder.
+    Rows may take ``room`` bytes of the device, by default half of its memory. Others go to host memory, or to a file
+    without a name in ``folder``. Raises `UserError` if two rows do not fit the device, or the rest the host.
     """
 
     def __init__(
@@ -136,8 +120,8 @@ class DecisionRows:
         """Note that all launches that write a row are queued."""
         chunk, within = divmod(row, self.rows_per_chunk)
         if within == self.rows_per_chunk - 1 and chunk < self.leaving:
-            to = self._on_host(chunk)
-            self.waits[chunk] = self.backend.stream_out(self.buffers[chunk % self.slots], 0, to.size, to)
+            target = self._on_host(chunk)
+            self.waits[chunk] = self.backend.stream_out(self.buffers[chunk % self.slots], 0, target.size, target)
         self._cached = (-1, None)
 
     def _on_host(self, chunk: int) -> np.ndarray:
@@ -150,7 +134,7 @@ class DecisionRows:
             wait()
 
     def chunks_backwards(self) -> Iterator[tuple[int, int, Any]]:
-        """First row, number of rows and device buffer of every chunk, the last chunk first."""
+        """Yield first row, number of rows and device buffer of every chunk, the last chunk first."""
         for chunk in reversed(range(self.chunks)):
             buffer = self.buffers[chunk % self.slots]
             if chunk < self.leaving:
@@ -160,10 +144,7 @@ class DecisionRows:
             yield first, min(self.rows_per_chunk, self.count - first), buffer
 
     def row(self, row: int) -> np.ndarray:
-        """One row on the host; rows of a chunk on the device are copied together.
-
-        Not to be mixed with `chunks_backwards`, which reuses the buffers.
-        """
+        """Return one row on the host; do not mix with `chunks_backwards`, which reuses the buffers."""
         chunk, within = divmod(row, self.rows_per_chunk)
         if chunk < self.leaving:
             self._arrived(chunk)

@@ -1,8 +1,8 @@
 """The paper's mapping (`oconnell2014`, section IV): a launch per wave; finished cells go to the host.
 
-The device keeps the waves that later ones read, and the host gets every cell: a wave is copied while the next ones are
-computed. So a solution is traced on the host, from the values themselves. Waves are rows of one linear memory; a row is
-longer than any wave, so every lane of every team has a place to read and to write.
+The device keeps the waves that later ones read. The host gets every cell, copied while the next waves are computed, and
+traces a solution from the values. Waves are rows of one linear memory; a row is longer than any wave, so every lane of
+every team can read and write.
 """
 
 from __future__ import annotations
@@ -82,25 +82,25 @@ class PublishedWaves:
         first = problem.first(wave)
         begin = first // team * team
         count = -(-(first + problem.cells(wave)) // team) * team - begin
-        here = Wave(wave, count, begin, ring.row(wave) + begin)
+        target = Wave(wave, count, begin, ring.row(wave) + begin)
         window = Window(self.window, ring.row(wave - 1), ring.row(wave - 2))
-        self.backend.launch(self.kernel, self._teams(count), team, here, window, self.nothing, 0, self.data)
+        self.backend.launch(self.kernel, self._teams(count), team, target, window, self.nothing, 0, self.data)
         if self.keeps and self.cells is not None:
-            to = self.cells.wave(wave)
-            self.copies.append(self.backend.stream_out(self.window, ring.row(wave) + first, to.size, to))
+            copy = self.cells.wave(wave)
+            self.copies.append(self.backend.stream_out(self.window, ring.row(wave) + first, copy.size, copy))
 
     def result(self) -> WaveResult:
         while self.copies:
             self.copies.popleft()()
         wave = self.launches - 1
         start = self.ring.row(wave) + self.problem.first(wave)
-        last = np.asarray(self.backend.read(self.window, start, self.problem.cells(wave)))
+        values = np.asarray(self.backend.read(self.window, start, self.problem.cells(wave)))
         if not self.keeps or self.cells is None:
-            return WaveResult(last)
-        return WaveResult(last, cells=self.cells, streamed_bytes=int(self.cells.memory.nbytes))
+            return WaveResult(values)
+        return WaveResult(values, cells=self.cells, streamed_bytes=int(self.cells.memory.nbytes))
 
     def _teams(self, cells: int) -> int:
-        """One team for as many cells as it has lanes, or as many teams as the device runs at a time."""
-        limits = self.backend.capabilities
-        most = limits.compute_units * max(1, limits.lanes_resident // self.team_size)
-        return int(max(1, min(most, cells // self.team_size)))
+        """Return a team for as many cells as it has lanes, or the teams that the device runs at a time."""
+        capabilities = self.backend.capabilities
+        most_teams = capabilities.compute_units * max(1, capabilities.lanes_resident // self.team_size)
+        return int(max(1, min(most_teams, cells // self.team_size)))

@@ -26,8 +26,8 @@ MOST_BYTES_IN_FLIGHT = 64 << 20
 class WaveRing(NamedTuple):
     """Places of waves on the device: a ring of ``rows``.
 
-    A row has ``border`` cells before number 0, never written and 0: the border of a table, and a whole team of cells,
-    so that rows begin where a memory transaction does. From number 0 on it has ``lanes`` cells, whole teams.
+    A row has ``border`` cells before number 0, always 0: the border of a table, and a whole team of cells, so that rows
+    begin at a memory transaction. From number 0 on it has ``lanes`` cells, whole teams.
     """
 
     rows: int
@@ -47,7 +47,7 @@ class WaveRing(NamedTuple):
 
     @classmethod
     def of(cls, problem: Waves, team_size: int) -> WaveRing:
-        """Return the ring of a problem: rows for a wave, those that it reads, and some in transit to the host."""
+        """Return rows for a wave, for those that it reads, and for some in transit to the host."""
         lanes = -(-problem.numbers() // team_size) * team_size
         row_bytes = (team_size + lanes) * problem.value.dtype.itemsize
         waiting = min(MOST_IN_FLIGHT, MOST_BYTES_IN_FLIGHT // row_bytes)
@@ -70,7 +70,7 @@ class Waves:
     data
         The data of ``cell``: an instance of a class of yours that is a `core.lang.bundle`, with arrays of NumPy's.
     data_memory
-        Where these arrays lie: a place of `core.lang.types.PLACES` but ``shared``.
+        Memory of these arrays: a place of `core.lang.types.PLACES` but ``shared``.
     cell
         A `core.lang.function`: ``cell(wave: i32, number: i32, window: Window, choice: Array[u32], data: YourData)
         -> V``. Cell number k of the wave before is ``window.cells[window.one + k]``, and of the one before that
@@ -99,7 +99,6 @@ class Waves:
         return 0
 
     def width(self) -> int:
-        """Return the number of cells of the widest wave."""
         return max(self.cells(wave) for wave in range(self.waves()))
 
     def numbers(self) -> int:
@@ -122,7 +121,6 @@ class Diagonals(Waves):
     """A table by diagonals, a lane for each cell of one side: lane k is at place wave - k of the other side."""
 
     def sides(self) -> tuple[int, int]:
-        """Return the number of lanes, and of places of each."""
         raise NotImplementedError
 
     def waves(self) -> int:
@@ -141,11 +139,10 @@ class Diagonals(Waves):
         return self.sides()[0]
 
     def begin(self, wave: int) -> int:
-        """Return the number of cells of earlier diagonals, which grow, stay as long as the shorter side, and shrink."""
         short, long = sorted(self.sides())
-        left = short + long - 1 - wave
+        remaining = short + long - 1 - wave
         if wave > long:
-            return short * long - left * (left + 1) // 2
+            return short * long - remaining * (remaining + 1) // 2
         growing = min(wave, short)
         return growing * (growing + 1) // 2 + (wave - growing) * short
 
@@ -196,7 +193,6 @@ class Grid(Diagonals):
 
 
 def upload_problem_data(backend: Any, problem: Waves) -> Any:
-    """Return the data of a problem on a device, which only reads them."""
     if not is_bundle(type(problem.data)):
         raise UserError(
             f"{type(problem).__name__}: its data are a {type(problem.data).__name__}: expected an instance of a class "
@@ -206,7 +202,7 @@ def upload_problem_data(backend: Any, problem: Waves) -> Any:
 
 
 class HostCells:
-    """All cells of a run on the host, wave after wave without a gap; in a file if a folder is given."""
+    """All cells of a run on the host, wave after wave; in a file if a folder is given."""
 
     def __init__(self, backend: Any, problem: Waves, folder: str | None) -> None:
         self.problem = problem
@@ -222,19 +218,10 @@ class HostCells:
 
 
 class WaveResult(NamedTuple):
-    """The result of a run of a `core.search.dp.engine.waves.WaveEngine`.
+    """Values of the last wave (of tiles the last cell alone), and the choices and cells that were kept.
 
-    Attributes
-    ----------
-    last : ndarray
-        Values of the last wave; of tiles the last cell alone.
-    choice
-        ``choice(wave, index)``, of a `Grid` ``choice(i, j)``: the choice of a cell. Ask from the last wave to the
-        first. None: not kept.
-    cells
-        All cells, with the published mapping.
-    streamed_bytes
-        Bytes that left the device.
+    ``choice(wave, index)``, of a `Grid` ``choice(i, j)``, returns the choice of a cell; call it from the last wave to
+    the first. ``cells`` are kept with the published mapping.
     """
 
     last: np.ndarray

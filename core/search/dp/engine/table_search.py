@@ -6,11 +6,11 @@ A new table derives from `TableSearch` and defines `compute`, which receives a `
         subject = "the partition table"
 
         def compute(self, run):
-            found = self.engine.run(run.trace, run.progress)
-            return Split(found.value, ...)
+            result = self.engine.run(run.trace, run.progress)
+            return Split(result.value, ...)
 
-Tables of the engine keep no checkpoints (`without_checkpoints`); only with the published mapping do they take memory of
-the host (`make_room`).
+Tables of the engine keep no checkpoints (`without_checkpoints`), and only with the published mapping host memory
+(`make_room`).
 """
 
 from __future__ import annotations
@@ -36,10 +36,7 @@ Found = TypeVar("Found", bound=Any)
 
 
 class TableRun(NamedTuple):
-    """Settings of one run.
-
-    ``progress(done, all)`` reports parts of the table; without it the device never waits. ``ranks`` compute together.
-    """
+    """Settings of one run. ``progress(done, all)`` reports parts of the table; without it the device never waits."""
 
     trace: bool
     progress: CountCallback | None
@@ -50,20 +47,9 @@ class TableRun(NamedTuple):
 class TableSearch(Generic[Found]):
     """A search by a table; the answer is known at its end.
 
-    Attributes
-    ----------
-    backend, communicator
-        Device of this rank, and the ranks that share the table.
-    work
-        Cells of a run, over all ranks.
-    subject
-        Name of the table in messages.
-    are_parts_even : bool
-        True if the parts that progress counts are about equal work.
-    without_checkpoints
-        Settings that keep no checkpoints, and those to use instead.
-    engine : core.search.dp.engine.waves.WaveEngine or None
-        Of a table that the generic engine computes.
+    ``work`` counts the cells of a run, over all ranks, and ``subject`` names the table in messages. ``are_parts_even``
+    is True if the parts that progress counts are about equal work. ``without_checkpoints`` names settings that keep no
+    checkpoints, and those to use instead. ``engine`` computes a table by the generic engine.
     """
 
     work_unit = "cells"
@@ -76,7 +62,7 @@ class TableSearch(Generic[Found]):
     engine: WaveEngine | None = None
 
     def leave_to_engine(self, tiling: str, problem: Waves, **options: Any) -> None:
-        """Let the generic engine compute a problem, cut by ``tiling``; see `WaveEngine` for the options."""
+        """Let a `WaveEngine` with these options compute a problem, cut by ``tiling``."""
         from core.search.dp.engine.waves import MAPPING_OF_TILING, OPTIONS, WaveEngine
 
         mapping = MAPPING_OF_TILING[tiling]
@@ -85,7 +71,7 @@ class TableSearch(Generic[Found]):
         self.engine = self.engine_of(problem)
 
     def make_room(self) -> None:
-        """Allocate host memory for all cells if they are kept; refuses before any computation."""
+        """Allocate host memory for all cells if they are kept, before any computation."""
         if self.engine is not None:
             self.engine.make_room()
 
@@ -94,7 +80,6 @@ class TableSearch(Generic[Found]):
         return self.work
 
     def compute(self, run: TableRun) -> Found:
-        """Compute the table, and trace a solution if it is wanted."""
         raise NotImplementedError
 
     def run(
@@ -109,8 +94,8 @@ class TableSearch(Generic[Found]):
     ) -> Found:
         """Find the best value and, with ``trace``, a solution that has it; see `core.search.protocol.Search.run`.
 
-        Stop criteria and a history are refused: the answer is known at the end, which comes by itself. The callback's
-        steps are parts of the table; it cannot end the search.
+        Stop criteria and a history are refused: the answer is known at the end. The callback's steps are parts of the
+        table; it cannot end the search.
         """
         if self.without_checkpoints is not None:
             refuse_checkpoints(checkpointer, *self.without_checkpoints)
@@ -119,16 +104,13 @@ class TableSearch(Generic[Found]):
         monitor = ProgressMonitor(Stop(), callback, before_s=seconds_before(checkpointer))
         ranks = self.communicator if ranks is None else ranks
         progress = monitor.counts(self.evaluations if self.are_parts_even else None)
-        found = self.compute(TableRun(trace, progress, ranks, checkpointer))
-        monitor.report_all(found.cost, self.evaluations)
-        return found
+        result = self.compute(TableRun(trace, progress, ranks, checkpointer))
+        monitor.report_all(result.cost, self.evaluations)
+        return result
 
 
 def refuse_checkpoints(checkpointer: Checkpointer | None, what: str, instead: str) -> None:
-    """Raise `UserError` if a run without checkpoints is to keep one in a file.
-
-    Checkpoints in memory, for lost ranks, are allowed: the remaining ranks begin again.
-    """
+    """Refuse to keep checkpoints in a file; those in memory, for lost ranks, are allowed: the others begin again."""
     if checkpointer is not None and checkpointer.write is not None:
         raise UserError(f"--checkpoint with {what}: it has no checkpoints: expected {instead}, or no --checkpoint")
 
@@ -136,7 +118,7 @@ def refuse_checkpoints(checkpointer: Checkpointer | None, what: str, instead: st
 def trace_over_ranks(ranks: Any, state: np.ndarray, follow: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     """Pass a trace from the last rank to the first; each follows it through its part of the table.
 
-    ``state`` is the last cell on the last rank. Afterwards it is, on every rank, where the trace enters its part.
+    ``state`` is the last cell on the last rank, and becomes the cell where the trace enters the part of each rank.
     Return the place that the first rank reaches, on all ranks.
     """
     if ranks.rank < ranks.size - 1:

@@ -14,30 +14,29 @@ from core.search.dp.engine.recurrences import MOST_CELLS, Grid, WaveResult, uplo
 
 
 class TileShape:
-    """Places of tiles in a table of ``rows`` and ``columns``, and of the choices of a cell."""
+    """Tiles of a table, and places of the choices of a cell."""
 
-    def __init__(self, rows: int, columns: int, lanes: int, bands: int, wide: int) -> None:
-        self.lanes, self.bands, self.wide = lanes, bands, wide
+    def __init__(self, rows: int, columns: int, lanes: int, bands: int, width: int) -> None:
+        self.lanes, self.bands, self.wide = lanes, bands, width
         self.tall = lanes * bands
-        self.across, self.down = -(-columns // wide), -(-rows // self.tall)
+        self.across, self.down = -(-columns // width), -(-rows // self.tall)
         self.waves = self.across + self.down - 1
-        end = max(self.down * self.tall, self.across * wide)
+        end = max(self.down * self.tall, self.across * width)
         if end >= MOST_CELLS:
             raise UserError(f"--tiling tiles: {end} rows or columns in whole tiles: expected less than {MOST_CELLS}")
 
     @classmethod
     def fitting(cls, grid: Grid, limits: Any, room: int) -> TileShape:
-        """Return tiles of the device's best size, or smaller ones if two diagonals of choices exceed ``room`` bytes."""
-        lanes, bands, wide = (min(64, limits.max_team_size), 1, 256) if limits.lanes_resident > 1 else (1, 128, 1024)
-        bands, wide = min(bands, grid.rows), min(wide, grid.columns)
+        """Return tiles of the device's best size, or smaller ones so that two diagonals fit ``room`` bytes."""
+        lanes, bands, columns = (min(64, limits.max_team_size), 1, 256) if limits.lanes_resident > 1 else (1, 128, 1024)
+        bands, columns = min(bands, grid.rows), min(columns, grid.columns)
         while True:
-            tiles = cls(grid.rows, grid.columns, lanes, bands, wide)
-            if grid.choices == 0 or 8 * tiles.kept_words(grid.choices) <= room or (bands, wide) == (1, 1):
+            tiles = cls(grid.rows, grid.columns, lanes, bands, columns)
+            if grid.choices == 0 or 8 * tiles.kept_words(grid.choices) <= room or (bands, columns) == (1, 1):
                 return tiles
-            bands, wide = (bands // 2, wide) if bands > 1 else (1, wide // 2)
+            bands, columns = (bands // 2, columns) if bands > 1 else (1, columns // 2)
 
     def first(self, wave: int) -> int:
-        """Return the uppermost tile row of a diagonal of tiles."""
         return max(0, wave - self.across + 1)
 
     def count(self, wave: int) -> int:
@@ -47,12 +46,12 @@ class TileShape:
         return min(self.across, self.down) * self.tall * -(-self.wide // (32 // bits))
 
     def choice(self, rows: DecisionRows, bits: int, i: int, j: int) -> int:
-        per = 32 // bits
+        per_word = 32 // bits
         (down, y), (across, x) = divmod(i - 1, self.tall), divmod(j - 1, self.wide)
         wave = down + across
         line = (down - self.first(wave)) * self.bands + y // self.lanes
-        word = (line * -(-self.wide // per) + x // per) * self.lanes + y % self.lanes
-        return int(rows.row(wave)[word]) >> x % per * bits & (1 << bits) - 1
+        word = (line * -(-self.wide // per_word) + x // per_word) * self.lanes + y % self.lanes
+        return int(rows.row(wave)[word]) >> x % per_word * bits & (1 << bits) - 1
 
 
 class GridTiles:
@@ -93,17 +92,17 @@ class GridTiles:
 
     def launch(self, wave: int) -> None:
         tiles = self.tiles
-        kept = PackedChoices(*(self.rows.place(wave) if self.rows else (self.nothing, 0)))
+        choices = PackedChoices(*(self.rows.place(wave) if self.rows else (self.nothing, 0)))
         self.backend.launch(
             self.kernel, tiles.count(wave), tiles.lanes,
-            self.frontier, self.tiling, kept, wave, tiles.first(wave), self.bits, self.data,
+            self.frontier, self.tiling, choices, wave, tiles.first(wave), self.bits, self.data,
         )  # fmt: skip
         if self.rows:
             self.rows.close_row(wave)
 
     def result(self) -> WaveResult:
         rows, bits, tiles = self.rows, self.bits, self.tiles
-        last = self.backend.read(self.frontier.beside, self.problem.rows, 1)
+        values = self.backend.read(self.frontier.beside, self.problem.rows, 1)
         if rows is None:
-            return WaveResult(last)
-        return WaveResult(last, lambda i, j: tiles.choice(rows, bits, i, j), streamed_bytes=rows.streamed_bytes)
+            return WaveResult(values)
+        return WaveResult(values, lambda i, j: tiles.choice(rows, bits, i, j), streamed_bytes=rows.streamed_bytes)

@@ -52,27 +52,27 @@ class PackedWaves:
             self.rows = DecisionRows(self.backend, self.launches, self.words(self.width), self.room, self.folder)
 
     def launch(self, wave: int) -> None:
-        problem, limits, bits = self.problem, self.backend.capabilities, self.bits
+        problem, capabilities, bits = self.problem, self.backend.capabilities, self.bits
         cells = problem.cells(wave)
-        kept = PackedChoices(*(self.rows.place(wave) if self.rows is not None and bits else (self.nothing, 0)))
-        here, one, two = ((wave + self.depth - k) % self.depth * self.width for k in range(3))
+        choices = PackedChoices(*(self.rows.place(wave) if self.rows is not None and bits else (self.nothing, 0)))
+        target, one, two = ((wave + self.depth - k) % self.depth * self.width for k in range(3))
         first, one, two = problem.first(wave), one - problem.first(wave - 1), two - problem.first(wave - 2)
         if first + cells > MOST_CELLS:
             raise UserError(f"--tiling none: cell {first + cells} of wave {wave}: expected at most {MOST_CELLS}")
-        most = limits.compute_units * max(1, limits.lanes_resident // self.team_size)
-        teams = max(1, min(most, -(-(self.words(cells) if bits else cells) // self.team_size)))
+        most_teams = capabilities.compute_units * max(1, capabilities.lanes_resident // self.team_size)
+        teams = max(1, min(most_teams, -(-(self.words(cells) if bits else cells) // self.team_size)))
         self.backend.launch(
             self.kernel, teams, self.team_size,
-            Wave(wave, cells, first, here), Window(self.window, one, two), kept, bits, self.data,
+            Wave(wave, cells, first, target), Window(self.window, one, two), choices, bits, self.data,
         )  # fmt: skip
         if self.rows is not None and bits:
             self.rows.close_row(wave)
 
     def result(self) -> WaveResult:
         problem, last_wave = self.problem, self.launches - 1
-        last = self.backend.read(self.window, last_wave % self.depth * self.width, problem.cells(last_wave))
+        values = self.backend.read(self.window, last_wave % self.depth * self.width, problem.cells(last_wave))
         if self.rows is None or not self.bits:
-            return WaveResult(last)
+            return WaveResult(values)
         rows, bits = self.rows, self.bits
 
         def choice(*cell: int) -> int:
@@ -81,7 +81,7 @@ class PackedWaves:
             word, shift = divmod(block, 32 // bits)
             return int(rows.row(wave)[word * SPAN + column]) >> shift * bits & (1 << bits) - 1
 
-        return WaveResult(last, choice, streamed_bytes=rows.streamed_bytes)
+        return WaveResult(values, choice, streamed_bytes=rows.streamed_bytes)
 
     def words(self, cells: int) -> int:
         block = SPAN * (32 // self.problem.choices)
@@ -149,7 +149,7 @@ class WaveEngine:
         return self.mapping.problem
 
     def restate(self, problem: Waves) -> None:
-        """Take another problem with the same function and waves that are no wider."""
+        """Take another problem with the same function and no wider waves."""
         self.mapping.problem, self.mapping.data = problem, upload_problem_data(self.backend, problem)
 
     def make_room(self) -> None:

@@ -38,22 +38,12 @@ NO_LENGTH = (1 << 64) - 1
 
 @dataclass(frozen=True)
 class NeighbourhoodTour:
-    """A tour that is shortest in its neighbourhood.
+    """A tour that is shortest in its neighbourhood: (n,), uint16, from city 0, in the direction in which it was found.
 
-    Attributes
-    ----------
-    tour : ndarray, shape (n,), uint16
-        From city 0, in the direction in which it was found.
-    start_length
-        Length of the start tour; `length` is at most that.
-    layers, states
-        Of the network: cities, and states of a layer.
-    cells
-        Transitions between states, over all passes and rotations.
-    passes
-        Neighbourhoods searched one after the other.
-    finished
-        False if the callback ended the search; True if the stop criteria or the last pass in vain did.
+    ``length`` is at most ``start_length``, that of the start tour. The network has ``layers``, the cities, of
+    ``states``. ``cells`` counts transitions between states, over all passes and rotations, and ``passes`` the
+    neighbourhoods searched one after the other. ``finished`` is False if the callback ended the search; True if the
+    stop criteria or the last pass in vain did.
     """
 
     length: int
@@ -73,28 +63,19 @@ class NeighbourhoodTour:
 
 
 class BalasSimonettiSearch:
-    """The best tour in the neighbourhood of a start tour, ready to be repeated.
+    """The best tour in the neighbourhood of a start tour, ready to be repeated; ranks share the rotations.
+
+    Raises `UserError` for a k that is too small or needs too much memory, an invalid input, or too long tours.
 
     Parameters
     ----------
-    backend
-        A `backends.launch.Backend`.
-    communicator
-        A `cluster.Communicator`; every rank constructs and calls the same. Rotations are partitioned over ranks.
     distances : ndarray, shape (n, n), integers
         From row to column, at least 0, symmetric or not; the diagonal is not read. At most 65,535 cities, or 46,340 if
         distances are symmetric and there is no ``start``.
-    settings
-        Of the neighbourhood.
     start : ndarray, shape (n,), optional
         Start tour. None: greedy edge matching and 2-opt, or, if distances are asymmetric, nearest neighbours.
     name
         Of the instance, for messages.
-
-    Raises
-    ------
-    UserError
-        A k that is too small or needs too much memory, invalid distances or start tour, too long tours.
     """
 
     work_unit = "transitions"
@@ -123,7 +104,7 @@ class BalasSimonettiSearch:
 
     @property
     def work(self) -> int:
-        """Transitions between states in one pass, over all ranks; those of tracing a second time not counted."""
+        """Transitions between states in one pass, over all ranks, without those of tracing."""
         return self.settings.rotations * self.near.transitions
 
     def warm_up(self) -> None:
@@ -142,8 +123,7 @@ class BalasSimonettiSearch:
         """Find the shortest tour of the neighbourhood; see `core.search.protocol.Search.run`.
 
         A search that continues from the best tour stops by passes (its iterations), the time or a target, checked
-        between passes. The callback's steps are passes, and a checkpoint is the tour after one; one pass alone has
-        none.
+        between passes. The callback's steps are passes, and a checkpoint is the tour after one; a single pass has none.
         """
         stop = (stop or Stop()).only("the restricted search", "iterations", "seconds", "target")
         stop.check()
@@ -176,8 +156,8 @@ class BalasSimonettiSearch:
         least, winner = run.ranks.minloc(least, winner)
         self.idle += 1
         if least < self.length:
-            found = self.near.shortest_tour(int(turns[winner])) if winner in self.share else np.zeros(n, np.int64)
-            self.length, self.tour, self.idle = least, run.ranks.sum(found), 0
+            tour = self.near.shortest_tour(int(turns[winner])) if winner in self.share else np.zeros(n, np.int64)
+            self.length, self.tour, self.idle = least, run.ranks.sum(tour), 0
         passes = run.done + 1
         if run.is_report_due:
             run.report(passes, self.length, passes * self.work)
@@ -190,8 +170,8 @@ class BalasSimonettiSearch:
 
     def layout(self, run: SynchronousRun, state: Checkpoint) -> Iterator[CheckpointArray]:
         def length_fault(numbers: np.ndarray) -> str | None:
-            found = tour_length(self.distances, state["tour"])
-            return None if numbers[0] == found else f"found length {numbers[0]}, expected {found}, which the tour has"
+            length = tour_length(self.distances, state["tour"])
+            return None if numbers[0] == length else f"found length {numbers[0]}, expected {length}, which the tour has"
 
         ranges = [(0, self.start_length), (1, run.stop.iterations - 1), (0, 1)]
         yield CheckpointArray("tour", np.int64, (self.n,), [(0, self.n - 1)], permutation_fault)
@@ -208,7 +188,6 @@ class BalasSimonettiSearch:
 
 
 def nonnegative_integers(distances: np.ndarray) -> np.ndarray:
-    """Return the distances in their own type of integers; raise `UserError` if they are of another kind."""
     array = square_matrix(distances, check_cities)
     if array.dtype.kind not in "iu":
         raise UserError(f"distances of {array.dtype}: expected integers")
@@ -241,7 +220,7 @@ def check_start(n: int, longest: int, name: str) -> None:
 
 
 def start_tour(backend: Any, distances: np.ndarray, name: str = "the instance") -> np.ndarray:
-    """Greedy edge matching and 2-opt, or nearest neighbours if distances are asymmetric; shape (n,), int64."""
+    """Return greedy edge matching and 2-opt, or nearest neighbours if asymmetric; shape (n,), int64."""
     from core.problems.tsp.small_tours import greedy_edge_tour
     from core.search.hill_climbing.scans import scan_for
 

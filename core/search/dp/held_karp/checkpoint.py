@@ -1,8 +1,8 @@
 """Checkpoints of Held and Karp's layers: the last complete layer, and the sets that have yet to meet.
 
 The layer before the current one is still stored, so a checkpoint in the middle of a layer loses only the work on that
-layer. While halves meet, nothing is lost. A layer that is too large for a checkpoint is part of none: the last one
-that is small enough is copied before it is overwritten, and remains the checkpoint.
+layer. While halves meet, nothing is lost. A layer that is too large is part of no checkpoint: the last one that is
+small enough is copied before it is overwritten, and remains the checkpoint.
 """
 
 from __future__ import annotations
@@ -42,29 +42,28 @@ class CheckpointedHeldKarp:
 
     def begin(self, run: SynchronousRun, checkpoint: Checkpoint | None) -> None:
         self.size, self.met, best = 1, 0, NOTHING
-        """The last layer that is whole, and the number of meetings that are over."""
+        """Size of the last complete layer, and number of finished meetings."""
         self.pieces = 0
-        """Pieces that are done of the current work."""
+        """Finished pieces of the current work."""
         self.out: Paths | None = None
         """Rows of the sets A of the current meeting."""
         self.latest: Checkpoint | None = None
-        """The last checkpoint that was small enough, on the first rank, if this one is not."""
+        """The last checkpoint that was small enough, on the first rank, if the current one is too large."""
         self.layers.paths = [*self.layers.firsts]
         if checkpoint is not None:
             self.size, self.met = self.position(checkpoint[AT])
             best = int(checkpoint[BEST][0])
             self.restore(checkpoint)
         self.left = self.every_set() if checkpoint is None else Intervals(checkpoint[LEFT])
-        """Sets of all ranks that had yet to meet in the current meeting when this process began with it."""
+        """Sets of all ranks that had yet to meet when this process began the current meeting."""
         self.undone: Intervals | None = None
-        """Those of them that this rank has left, while it works on them."""
+        """The rest of this rank's sets, while it works on them."""
         run.undone = self.plan.size - self.size + len(self.meetings) - self.met
         self.backend.write(self.launches.best, np.array([best], np.uint64))
         self.warn_of_large_layers()
         self.report(self.size)
 
     def step(self, run: SynchronousRun) -> Step:
-        """Do some pieces of the next layer, or of the next meeting after the rows that it needs."""
         budget, done = run.budget().steps, 0
         if self.size < self.plan.size:
             done = self.extend(budget)
@@ -107,14 +106,13 @@ class CheckpointedHeldKarp:
         return part[1] - part[0]
 
     def meet(self, budget: int) -> int:
-        """Let some remaining sets of this rank's share meet; return the number of pieces."""
         meeting = self.meetings[self.met]
-        mine = self.left.part(*equal_part(self.left.count, self.layers.rank, self.layers.ranks))
+        share = self.left.part(*equal_part(self.left.count, self.layers.rank, self.layers.ranks))
         begin, end, count = part = self.next_part(self.left.count * meeting.rows.size, budget)
-        first, last = (mine.count * piece // count for piece in (begin, end))
-        for sets in mine.part(first, last).pairs:
+        first, last = (share.count * piece // count for piece in (begin, end))
+        for sets in share.part(first, last).pairs:
             self.layers.meet(meeting, self.out or self.layers.paths[0], *sets)
-        self.undone = mine.part(last, mine.count)
+        self.undone = share.part(last, share.count)
         if is_last(part):
             self.met, self.undone, self.out = self.met + 1, None, None
             self.left = self.every_set()
@@ -122,8 +120,7 @@ class CheckpointedHeldKarp:
         return end - begin
 
     def every_set(self) -> Intervals:
-        """Return all sets of the current meeting; none after the last one."""
-        return Intervals([(one.rows.first, one.rows.end) for one in self.meetings[self.met : self.met + 1]])
+        return Intervals([(meeting.rows.first, meeting.rows.end) for meeting in self.meetings[self.met : self.met + 1]])
 
     # --- the checkpoint ---
 
@@ -133,9 +130,9 @@ class CheckpointedHeldKarp:
 
     def warn_of_large_layers(self) -> None:
         if self.ranks.rank == 0 and not self.fits(self.plan.size):
-            most = max(size for size in range(1, self.plan.size) if self.fits(size))
+            largest = max(size for size in range(1, self.plan.size) if self.fits(size))
             warnings.warn(
-                f"layers of more than {most} cities are no part of a state, of which they would make more than "
+                f"layers of more than {largest} cities are no part of a state, of which they would make more than "
                 f"{self.most_bytes} bytes: a resumed run computes them again",
                 stacklevel=2,
             )
@@ -145,14 +142,14 @@ class CheckpointedHeldKarp:
 
     def state(self) -> Checkpoint | None:
         best = self.ranks.minloc(int(self.backend.download(self.launches.best)[0]), 0)[0]
-        left = (self.left if self.undone is None else self.undone).array()
+        unmet = (self.left if self.undone is None else self.undone).array()
         if self.undone is not None and not self.layers.is_alone:
-            left = Intervals(self.ranks.join(left.reshape(-1)).reshape(-1, 2)).array()
+            unmet = Intervals(self.ranks.join(unmet.reshape(-1)).reshape(-1, 2)).array()
         if self.ranks.rank:
             return None
         state = {
             AT: np.array([self.size, *self.places[self.met]], np.int64),
-            LEFT: left,
+            LEFT: unmet,
             BEST: np.array([best], np.uint64),
         }
         cells = self.plan.layer(self.size).cells
@@ -186,17 +183,16 @@ class CheckpointedHeldKarp:
         return f"found slice {place[0]} and gathering {place[1]} of layer {size}, expected ones that there are"
 
     def position(self, at: np.ndarray) -> tuple[int, int]:
-        """Return the size of the last layer, and the number of finished meetings."""
-        size, one, number = (int(number) for number in at)
-        return size, self.places.index((one, number))
+        size, part, number = (int(number) for number in at)
+        return size, self.places.index((part, number))
 
     def restore(self, state: Checkpoint) -> None:
         if self.size > 1:
             rows = self.plan.layer(self.size)
-            for k, first in enumerate(self.layers.paths):
+            for k, start in enumerate(self.layers.paths):
                 layer = self.layers.turns[k][self.size % 2].place(rows)[0]
                 self.backend.put(layer.cells, layer.start, state[f"{LAYER}{k}"])
-                self.layers.paths[k] = Paths(layer, first.steps)
+                self.layers.paths[k] = Paths(layer, start.steps)
             self.layers.together.barrier()
 
 

@@ -36,10 +36,7 @@ class NoTour(RuntimeError):  # noqa: N818
 
 
 class HeldKarpTrace:
-    """Shortest paths through both halves of a tour; every rank finds them by itself, from distances alone.
-
-    Of equally short paths, that with the smallest city before the last wins, then the smallest before that, ...
-    """
+    """Shortest paths through both halves; of equal ones, the smallest city before the last wins, and so on."""
 
     def __init__(self, launches: HeldKarpLauncher, distances: np.ndarray, first: int) -> None:
         self.launches = launches
@@ -64,29 +61,28 @@ class HeldKarpTrace:
                     launches.extend(before, self._layer(side, size), rows, 0, rows.end)
 
     def _layer(self, side: int, size: int) -> Layer:
-        """Return the place of a layer; layers of even sizes are in one array, those of odd sizes in another."""
+        """Return the place of a layer: even sizes are in one array, odd sizes in another."""
         return Layer(self.cells[size % 2], self.starts[side][size], 0)
 
-    def tour(self, length: int, mine: list[int]) -> np.ndarray:
-        others = [element for element in range(len(self.distances) - 1) if element not in mine]
+    def tour(self, length: int, half: list[int]) -> np.ndarray:
+        others = [element for element in range(len(self.distances) - 1) if element not in half]
         halves = [
             self._half(side, distances, cities)
-            for side, (distances, cities) in enumerate(((self.distances, mine), (self.distances.T, others)))
+            for side, (distances, cities) in enumerate(((self.distances, half), (self.distances.T, others)))
         ]
         self.sequence.replay()
-        found = [self.launches.backend.download(cells) for cells in self.cells]
-        there, back = (self._row(found, side, range(last)) for side, last in enumerate(self.sizes))
-        between = self.distances[1:, 1:][np.ix_(mine, others)]
-        tours = there[:, None] + between + back
+        layers = [self.launches.backend.download(cells) for cells in self.cells]
+        outward, homeward = (self._row(layers, side, range(last)) for side, last in enumerate(self.sizes))
+        between = self.distances[1:, 1:][np.ix_(half, others)]
+        tours = outward[:, None] + between + homeward
         i, m = divmod(int((tours == length).argmax()), len(others))
         if tours[i, m] != length:
-            raise NoTour(f"the half {mine} of the shortest tour has no tour of length {length}")
-        out = [mine[element] + 1 for element in self._path(found, 0, halves[0], i)]
-        home = [others[element] + 1 for element in self._path(found, 1, halves[1], m)]
+            raise NoTour(f"the half {half} of the shortest tour has no tour of length {length}")
+        out = [half[element] + 1 for element in self._path(layers, 0, halves[0], i)]
+        home = [others[element] + 1 for element in self._path(layers, 1, halves[1], m)]
         return np.array([0, *out, *home[::-1]], np.int64)
 
     def _half(self, side: int, distances: np.ndarray, cities: list[int]) -> np.ndarray:
-        """Copy the steps between the elements of one half to the device."""
         chosen = [element + 1 for element in cities]
         steps = distances[np.ix_(chosen, chosen)].T
         backend, start = self.launches.backend, self.starts[side][1]
@@ -95,30 +91,27 @@ class HeldKarpTrace:
             first[:] = distances[0, chosen]
         return steps
 
-    def _row(self, found: list[np.ndarray], side: int, elements: Any) -> np.ndarray:
+    def _row(self, layers: list[np.ndarray], side: int, elements: Any) -> np.ndarray:
         size = len(elements)
         start = self.starts[side][size] + rank_of(elements) * size
-        return found[size % 2][start : start + size].astype(np.int64)
+        return layers[size % 2][start : start + size].astype(np.int64)
 
-    def _path(self, found: list[np.ndarray], side: int, steps: np.ndarray, end: int) -> list[int]:
-        here = list(range(self.sizes[side]))
+    def _path(self, layers: list[np.ndarray], side: int, steps: np.ndarray, end: int) -> list[int]:
+        elements = list(range(self.sizes[side]))
         path = [end]
-        length = int(self._row(found, side, here)[end])
-        while len(here) > 1:
+        length = int(self._row(layers, side, elements)[end])
+        while len(elements) > 1:
             to = path[-1]
-            here.remove(to)
-            before = self._row(found, side, here)
-            place = int(np.flatnonzero(before + steps[to, here] == length)[0])
+            elements.remove(to)
+            before = self._row(layers, side, elements)
+            place = int(np.flatnonzero(before + steps[to, elements] == length)[0])
             length = int(before[place])
-            path.append(here[place])
+            path.append(elements[place])
         return path[::-1]
 
 
 class HeldKarpHalves:
-    """Layers of up to half of the cities, and the meeting of both halves.
-
-    Layers may take ``room`` bytes of the device. Lengths have the type ``dtype``; longer ones count as ``cap``.
-    """
+    """Layers of up to half of the cities, in ``room`` bytes, and their meeting; lengths above ``cap`` count as that."""
 
     def __init__(self, backend: Any, distances: np.ndarray, dtype: np.dtype, cap: int, room: int) -> None:
         self.backend, self.room = backend, room
@@ -134,11 +127,11 @@ class HeldKarpHalves:
         self.layers: HeldKarpLayers | None = None
 
     def settle(self, ranks: Any) -> None:
-        """Make the layers of these ranks and record their launches, if necessary; all ranks call this."""
+        """Make the layers of these ranks and record their launches, if needed; all ranks call this."""
         together = self.backend.collectives(ranks)
         if self.layers is not None:
-            made = self.layers.together
-            if made.ranks is ranks or (made.is_silent and together.is_silent):
+            earlier = self.layers.together
+            if earlier.ranks is ranks or (earlier.is_silent and together.is_silent):
                 return
             self.layers = None
         at_elements = self.cut_at_elements(together)
@@ -156,8 +149,8 @@ class HeldKarpHalves:
         """
         least, rank = 0, 0
         for at_elements in (True, False) if has_distributed_memory(self.launches, together) else (False,):
-            left = self.room - bytes_of_rank(self.plan, self.launches, together, together.rank, at_elements)
-            least, rank = together.ranks.minloc(left, together.rank)
+            spare = self.room - bytes_of_rank(self.plan, self.launches, together, together.rank, at_elements)
+            least, rank = together.ranks.minloc(spare, together.rank)
             if least >= 0:
                 return at_elements
         needed = bytes_of_rank(self.plan, self.launches, together, rank, False)
@@ -166,12 +159,12 @@ class HeldKarpHalves:
 
     def warm_up(self) -> None:
         plan, launches = self.plan, self.launches
-        one, other = (Layer(self.backend.allocate(1, launches.dtype), 0, 0) for _ in range(2))
+        first_layer, second_layer = (Layer(self.backend.allocate(1, launches.dtype), 0, 0) for _ in range(2))
         out, home = self.firsts[0], self.firsts[-1]
         for rows in [plan.layer(2), plan.halves]:
-            launches.extend(Paths(one, out.steps), other, rows, 0, 0)
+            launches.extend(Paths(first_layer, out.steps), second_layer, rows, 0, 0)
         for meeting in plan.meetings()[:2]:
-            launches.meet(plan, meeting, Paths(other, out.steps), Paths(one, home.steps), 0, 0)
+            launches.meet(plan, meeting, Paths(second_layer, out.steps), Paths(first_layer, home.steps), 0, 0)
 
     def find(self, run: TableRun) -> HeldKarpAnswer:
         self.settle(run.ranks)

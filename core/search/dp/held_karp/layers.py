@@ -32,12 +32,12 @@ class HeldKarpLauncher:
 
     def __init__(self, backend: Any, elements: int, dtype: np.dtype, cap: int) -> None:
         self.backend, self.dtype, self.cap = backend, dtype, cap
-        limits = backend.capabilities
-        self.is_wide = wide = limits.lanes_resident > 1
-        self.team_size = min(TEAM_SIZE, limits.max_team_size) if wide else 1
+        capabilities = backend.capabilities
+        self.is_wide = wide = capabilities.lanes_resident > 1
+        self.team_size = min(TEAM_SIZE, capabilities.max_team_size) if wide else 1
         self.run = 1 if wide else RUN_OF_A_CORE
-        self.most_teams = limits.compute_units * (
-            max(1, limits.lanes_resident // self.team_size) if wide else TEAMS_OF_A_CORE
+        self.most_teams = capabilities.compute_units * (
+            max(1, capabilities.lanes_resident // self.team_size) if wide else TEAMS_OF_A_CORE
         )
         self.most = max(ELEMENTS, elements)
         numbers = np.uint32 if self.most == ELEMENTS else np.uint64
@@ -47,15 +47,15 @@ class HeldKarpLauncher:
         self.unread = Paths(Layer(backend.allocate(1, dtype), 0, 0), backend.allocate(1, np.uint32))
 
     def extend(self, before: Paths, after: Layer, rows: SubsetRows, begin: int, end: int) -> None:
-        """Queue the sets ``begin`` to ``end`` - 1 of some rows, computed from those of the layer before."""
+        """Queue the sets ``begin`` to ``end`` - 1 of some rows, from rows of the layer before."""
         share = SubsetShare(begin, end, self.run, *rows.numbering)
         self._launch(extend, end - begin, before, after, self._sets(rows.elements), rows.size, share)
 
     def meet(self, plan: HeldKarpPlan, gathering: MeetingSets, out: Paths, home: Paths, begin: int, end: int) -> None:
         """Queue the meeting of the sets B ``begin`` to ``end`` - 1 with their complements.
 
-        ``out`` has the rows of the complements; nothing is read but the steps if the plan has them among those of
-        ``home``. ``home`` has the rows of the last layer, in the other direction if there are two.
+        ``out`` has the rows of the complements; only steps are read if they are among those of ``home``, which has the
+        rows of the last layer, in the other direction if there are two.
         """
         rows, middles, _ = gathering
         if not plan.is_apart:
@@ -103,16 +103,13 @@ WHOLE = (0, 1, 1)
 
 
 class LayerBuffer:
-    """Array of ``room`` cells with the rows ``every`` of several sizes, one after the other.
-
-    Rows of at least ``least`` cells are partitioned over ranks, by `SubsetRows.bounds`.
-    """
+    """Array of ``room`` cells for rows of several ``layers``; rows of ``least`` cells and more are shared by ranks."""
 
     def __init__(
         self,
         launches: HeldKarpLauncher,
         together: Any,
-        every: Sequence[SubsetRows],
+        layers: Sequence[SubsetRows],
         room: int,
         least: float,
         at_elements: bool,
@@ -120,12 +117,12 @@ class LayerBuffer:
         self.together, self.at_elements, self.least = together, at_elements, least
         self.ranks: int = 1 if together.is_silent else together.size
         self.rank: int = 0 if together.is_silent else together.rank
-        small = [rows.cells for rows in every if rows.cells < least]
-        large = [rows for rows in every if rows.cells >= least]
-        self.own: Any = launches.backend.allocate(max(small), launches.dtype) if small else None
+        own_cells = [rows.cells for rows in layers if rows.cells < least]
+        shared_rows = [rows for rows in layers if rows.cells >= least]
+        self.own: Any = launches.backend.allocate(max(own_cells), launches.dtype) if own_cells else None
         self.common: Any = None
-        if large:
-            self.cuts = memory_boundaries(large, room, self.ranks, at_elements)
+        if shared_rows:
+            self.cuts = memory_boundaries(shared_rows, room, self.ranks, at_elements)
             self.common = together.common(room, launches.dtype, self.cuts)
 
     def place(self, rows: SubsetRows) -> tuple[Layer, int, int, Callable[[], None]]:
@@ -142,10 +139,10 @@ class LayerBuffer:
         return Layer(self.common, start, rows.first), begin, end, lambda: self.together.gather(self.common, parts)
 
 
-def memory_boundaries(every: Sequence[SubsetRows], room: int, ranks: int, at_elements: bool) -> list[int]:
-    """Return the starts of the ranks' memory in an array of ``room`` cells: at the shares of the most rows."""
-    most = max(every, key=lambda rows: rows.cells)
-    return [*share_boundaries(most, most.bounds(ranks, at_elements))[:-1], room]
+def memory_boundaries(layers: Sequence[SubsetRows], room: int, ranks: int, at_elements: bool) -> list[int]:
+    """Return the starts of the ranks' memory in ``room`` cells: at the shares of the largest layer."""
+    largest = max(layers, key=lambda rows: rows.cells)
+    return [*share_boundaries(largest, largest.bounds(ranks, at_elements))[:-1], room]
 
 
 def share_boundaries(rows: SubsetRows, bounds: Sequence[int]) -> list[int]:
@@ -155,14 +152,9 @@ def share_boundaries(rows: SubsetRows, bounds: Sequence[int]) -> list[int]:
 class HeldKarpLayers:
     """All layers, the part of this rank in them, and recorded launches of a whole run.
 
-    Attributes
-    ----------
-    paths : list of Paths
-        Paths of the latest layer, by direction.
-    steps : list of (Sequence, int)
-        Recorded launches of a run, and the number of its steps that are done then: layers, and the meeting of halves.
-    why_not_shared : str
-        Reason why layers are not partitioned over ranks; empty if they are.
+    ``paths`` are those of the latest layer, by direction. ``steps`` are recorded launches, each with the number of
+    finished steps after it: layers, and the meeting of halves. ``why_not_shared`` is the reason why ranks do not share
+    layers, or empty.
     """
 
     def __init__(
@@ -174,8 +166,8 @@ class HeldKarpLayers:
         at_elements: bool = False,
     ) -> None:
         self.plan, self.launches, self.together, self.firsts = plan, launches, together, firsts
-        small = SMALL if launches.is_wide else SMALL_OF_A_CORE
-        is_small = all(plan.layer(size).cells < small for size in range(2, plan.size + 1))
+        limit = SMALL if launches.is_wide else SMALL_OF_A_CORE
+        is_small = all(plan.layer(size).cells < limit for size in range(2, plan.size + 1))
         least, self.why_not_shared = least_shared(launches, together), ""
         if is_small and not together.is_silent:
             least, self.why_not_shared = inf, "so small a problem every rank solves by itself"
@@ -195,7 +187,7 @@ class HeldKarpLayers:
         ]
         self.paths = [*firsts]
         self.steps: list[tuple[Any, int]] = []
-        for _, group in groupby(range(2, plan.size + 1), lambda size: size if plan.layer(size).cells >= small else 0):
+        for _, group in groupby(range(2, plan.size + 1), lambda size: size if plan.layer(size).cells >= limit else 0):
             sizes = [*group]
             with self._step(sizes[-1]):
                 for size in sizes:
@@ -213,7 +205,6 @@ class HeldKarpLayers:
 
     @contextmanager
     def _step(self, done: int) -> Iterator[None]:
-        """Record the launches of the block, which end the step number ``done`` of a run."""
         with self.launches.backend.record() as sequence:
             yield
         self.steps.append((sequence, done))
@@ -224,10 +215,7 @@ class HeldKarpLayers:
         self.paths = after if is_last(part) else self.paths
 
     def extend(self, direction: int, rows: SubsetRows, part: Part = WHOLE) -> Paths:
-        """Compute a part of this rank's share of rows from the latest layer.
-
-        Return the place of the rows when all ranks have computed the last part.
-        """
+        """Compute a part of this rank's share of rows; return their place, which is complete after the last part."""
         before = self.paths[direction]
         layer, begin, end, follow = self.turns[direction][rows.size % 2].place(rows)
         *bounds, count = part

@@ -27,7 +27,7 @@ class RotationLayers:
     """The layers of some rotations of a tour, on one device; made once, run for many tours.
 
     With ``tiling`` ``none`` every layer is a launch; with ``auto``, if that is faster, one launch has a team for every
-    rotation. ``room`` bytes keep the choices of one rotation; layers run in parts that fit. None: choices are not kept.
+    rotation. Choices of one rotation are kept in ``room`` bytes, if given; layers run in parts that fit.
     """
 
     def __init__(
@@ -44,10 +44,10 @@ class RotationLayers:
         states, limits = net.states, backend.capabilities
         # One team is one compute unit, but no launch between layers; and on cores a team is a plain loop anyway.
         per_lane = STATES_PER_LANE_OF_MANY if rotations >= limits.compute_units else STATES_PER_LANE
-        small = limits.lanes_resident == 1 or states <= per_lane * min(LANES_ALONE, limits.max_team_size)
-        self.in_teams = tiling == "auto" and small and 8 * states <= limits.shared_bytes
-        most = LANES_ALONE if self.in_teams and rotations <= limits.compute_units else LANES_OF_MANY
-        self.team_size = min(-(-states // 32) * 32, most, limits.max_team_size)
+        fits = limits.lanes_resident == 1 or states <= per_lane * min(LANES_ALONE, limits.max_team_size)
+        self.in_teams = tiling == "auto" and fits and 8 * states <= limits.shared_bytes
+        most_lanes = LANES_ALONE if self.in_teams and rotations <= limits.compute_units else LANES_OF_MANY
+        self.team_size = min(-(-states // 32) * 32, most_lanes, limits.max_team_size)
         items = rotations if self.in_teams else -(-rotations * states // self.team_size)
         self.teams = min(items, limits.compute_units * max(1, limits.lanes_resident // self.team_size))
         self.part = max(1, min(self.n - 1, min(LARGEST_INDEX if room is None else room, LARGEST_INDEX) // states))
@@ -62,7 +62,7 @@ class RotationLayers:
     def run(self, turns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Compute all layers from these positions in the tour, (rotations,), i32.
 
-        Return the length to each of the k states of the last layer that have all cities, from the lowest last position,
+        Return the lengths to the k states of the last layer that have all cities, from the lowest last position,
         (rotations, k), i32, and the choices of layers 2 to n, (n - 1, states), u8; no rows if they are not kept.
         """
         n, states, k, rotations = self.n, self.net.states, self.net.k, self.rotations
@@ -70,14 +70,14 @@ class RotationLayers:
         lengths[1, :, k - 1] = 0  # layer 1: position 0 alone
         self.backend.write(rotations.lengths, lengths)
         self.backend.write(rotations.turns, np.ascontiguousarray(turns, np.int32))
-        kept = np.empty((n - 1 if self.keep else 0, states), np.uint8)
+        choices = np.empty((n - 1 if self.keep else 0, states), np.uint8)
         for begin in range(2, n + 1, self.part):
             end = min(begin + self.part, n + 1)
             self._launch(begin, end)
             if self.keep:
                 part = self.backend.download(self.choices)[: (end - begin) * states]
-                kept[begin - 2 : end - 2] = part.reshape(-1, states)
-        return self.backend.download(rotations.lengths).reshape(lengths.shape)[n & 1, :, :k], kept
+                choices[begin - 2 : end - 2] = part.reshape(-1, states)
+        return self.backend.download(rotations.lengths).reshape(lengths.shape)[n & 1, :, :k], choices
 
     def _layers(self, begin: int, end: int) -> tuple[Any, ...]:
         net = self.net
@@ -89,10 +89,10 @@ class RotationLayers:
             backend.launch(kernels.layers_in_teams, self.teams, self.team_size, *self._layers(begin, end))
             return
         if self.sequence is None:
-            given = self.step, self.problem, self.rotations, self.choices, net.states, net.k, self.keep
+            arguments = self.step, self.problem, self.rotations, self.choices, net.states, net.k, self.keep
             with backend.record() as self.sequence:
                 for ahead in range(BLOCK):
-                    backend.launch(kernels.layer_over_teams, self.teams, self.team_size, ahead, *given)
+                    backend.launch(kernels.layer_over_teams, self.teams, self.team_size, ahead, *arguments)
                 backend.launch(kernels.advance, 1, 1, self.step, BLOCK)
         step = np.zeros(3, np.int32)
         step[[kernels.NEXT, kernels.BEGIN, kernels.END]] = begin, begin, end
@@ -115,8 +115,7 @@ class RestrictedSettings:
         the tour is a shortest one. Tracing keeps (n - 1) (k + 1) 2^(k - 2) bytes on the host: of 4,461 cities 2.6 MB
         with k = 8, 12.6 MB with 10, 59 MB with 12.
     improve
-        True to continue from the best tour until two passes, with starts halfway between each other's, find no
-        shorter one.
+        Continue from the best tour until two passes, with starts halfway between each other's, find no shorter one.
     rotations
         Number of evenly spaced cities at which the same tour starts: neighbourhoods solved at once. Of equal lengths
         the first is taken.
@@ -141,27 +140,24 @@ class RestrictedSettings:
             raise UserError(f"k = {self.k}: at least {LEAST_K}, since with 1 no city may move")
         if self.k > MOST_K:
             raise UserError(f"k = {self.k}: at most {MOST_K} with layers of {states_of(MOST_K):,} states")
-        kept = (n - 1) * states_of(self.k)
+        needed = (n - 1) * states_of(self.k)
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        if kept > memory // 2:
+        if needed > memory // 2:
             raise UserError(
-                f"{name} has {n} cities: k = {self.k} keeps {kept:,} bytes of choices, and half of this machine's "
+                f"{name} has {n} cities: k = {self.k} keeps {needed:,} bytes of choices, and half of this machine's "
                 f"memory is {memory // 2:,} bytes: a smaller k takes less"
             )
 
 
 class TourNeighbourhood:
-    """The neighbourhood of one tour after another, on one device, with this rank's number of rotations.
-
-    A rotation has `transitions`. A device with too little memory for them is a `UserError`.
-    """
+    """The neighbourhood of one tour after another on one device; refuses more rotations than its memory holds."""
 
     def __init__(self, backend: Any, distances: np.ndarray, settings: RestrictedSettings, rotations: int) -> None:
         self.backend, self.distances, self.n = backend, distances, len(distances)
         self.k = max(LEAST_K, min(settings.k, self.n - 1))
         self.net = net = network(self.k)
         self.transitions = (self.n - 1) * net.transitions
-        half = backend.device.memory_bytes // 2 or 1 << 30  # simulated devices do not say
+        half = backend.device.memory_bytes // 2 or 1 << 30  # simulated devices report no memory
         needed = 8 * rotations * net.states
         if needed > min(half, 2**33 - 1):
             raise UserError(f"{rotations} rotations with k = {self.k} need {needed:,} bytes of device memory")
@@ -185,7 +181,7 @@ class TourNeighbourhood:
         self.backend.write(self.problem.band, band_of(self.distances, tour, self.k))
 
     def shortest(self, turns: np.ndarray) -> tuple[int, int]:
-        """Return the least length of the tours in the neighbourhoods from these positions, and its position's index."""
+        """Return the least length in the neighbourhoods from these positions, and its position's index."""
         if self.measuring is None:
             return self.trace(int(turns[0])), 0
         lengths = self._closed(turns, self.measuring.run(turns)[0]).min(axis=1)
@@ -210,8 +206,8 @@ class TourNeighbourhood:
         return int(lengths.min())
 
     def _closed(self, turns: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """Return the lengths of closed tours, (rotations, k), int64, from path lengths of the last layer's states."""
+        """Return the lengths of closed tours, (rotations, k), int64, from those of the last layer."""
         ends = self.n - self.k + np.arange(self.k)  # those below 0 are not reached
         home = self.tour[turns][:, None]
-        back = self.distances[self.tour[(turns[:, None] + ends) % self.n], home].astype(np.int64)
-        return np.where(last < FAR, last + back if self.n > 1 else last, FAR)
+        return_lengths = self.distances[self.tour[(turns[:, None] + ends) % self.n], home].astype(np.int64)
+        return np.where(last < FAR, last + return_lengths if self.n > 1 else last, FAR)

@@ -21,18 +21,17 @@ from core.errors import UserError
 
 def subset_of_rank(rank: int, size: int) -> list[int]:
     """Return the elements, ascending, of the set with this rank among the sets of ``size`` elements."""
-    found = []
+    elements = []
     for u in range(size, 0, -1):
         element = u - 1
         while comb(element + 1, u) <= rank:
             element += 1
         rank -= comb(element, u)
-        found.append(element)
-    return found[::-1]
+        elements.append(element)
+    return elements[::-1]
 
 
 def rank_of(elements: list[int]) -> int:
-    """Return the rank of a set, given by its ascending elements, among the sets of its size."""
     return sum(comb(element, u) for u, element in enumerate(elements, 1))
 
 
@@ -78,8 +77,7 @@ class SubsetRows(NamedTuple):
     def bounds(self, ranks: int, at_elements: bool = False) -> list[int]:
         """Return the starts of the ranks' shares, and the end of the last one.
 
-        ``at_elements`` begins shares at sets that differ in their highest elements if possible; else they are
-        equal.
+        Shares are equal, or with ``at_elements`` begin at sets that differ in their highest elements, if possible.
         """
         least, held = self.numbering
         if at_elements and (self.first, self.end) == (0, comb(self.elements - least, self.size - held)):
@@ -117,16 +115,9 @@ class MeetingSets(NamedTuple):
 class HeldKarpPlan:
     """Plan of the rows for a number of elements: cities but city 0, at least 3.
 
-    Attributes
-    ----------
-    size : int
-        Size of the sets of the last stored layer.
-    half, last : int
-        Size of the sets A, and number of the last one.
-    halves : SubsetRows
-        All sets A with rows computed for the meeting; empty if their layer is stored.
-    is_apart : bool
-        True if the rows of the sets A are not among those of the sets that meet them.
+    The last stored layer has sets of ``size`` elements, the sets A ``half``; ``last`` is the number of the last set A.
+    ``halves`` are all sets A with rows computed for the meeting, empty if their layer is stored. ``is_apart`` is True
+    if the rows of the sets A are not among those of the sets that meet them.
     """
 
     def __init__(self, elements: int, directed: bool) -> None:
@@ -154,21 +145,21 @@ class HeldKarpPlan:
         return max(cells, default=0)
 
     def slices(self) -> list[SubsetRows]:
-        """Return the rows of `halves` in parts that fit the memory where they are computed."""
+        """Return `halves` in parts that fit the memory where they are computed."""
         rows = self.halves
-        most = max(1, self.room(0, self.half % 2) // self.half)
-        return [rows._replace(first=k, end=min(k + most, rows.end)) for k in range(0, rows.end, most)]
+        most_sets = max(1, self.room(0, self.half % 2) // self.half)
+        return [rows._replace(first=k, end=min(k + most_sets, rows.end)) for k in range(0, rows.end, most_sets)]
 
     def rows(self, direction: int, parity: int) -> list[SubsetRows]:
-        more = self.slices() if direction == 0 and parity == self.half % 2 else []
-        return [*self._layers(parity), *more]
+        slices = self.slices() if direction == 0 and parity == self.half % 2 else []
+        return [*self._layers(parity), *slices]
 
     def _layers(self, parity: int) -> list[SubsetRows]:
         return [self.layer(size) for size in range(2, self.size + 1) if size % 2 == parity]
 
     def meetings(self) -> list[MeetingSets]:
         """Return all sets B, in parts: one for each of `slices`, or, if the last layer has the sets A, one or two."""
-        elements, size, none = self.elements, self.size + 1, self.halves
+        elements, size, no_rows = self.elements, self.size + 1, self.halves
         if self.is_even:
             numbering, end = ALL if self.directed else WITHOUT_0, self.last + 1
             return [
@@ -176,10 +167,10 @@ class HeldKarpPlan:
                 for rows in self.slices()
             ]
         if self.directed:
-            return [MeetingSets(self.layer(size), size, none)]
+            return [MeetingSets(self.layer(size), size, no_rows)]
         without_0 = SubsetRows(elements, size, WITHOUT_0, 0, comb(elements - 1, size))
         with_0 = SubsetRows(elements, size, WITH_0, comb(elements - 2, size - 1), comb(elements - 1, size - 1))
-        return [MeetingSets(without_0, size, none), MeetingSets(with_0, 1, none)]
+        return [MeetingSets(without_0, size, no_rows), MeetingSets(with_0, 1, no_rows)]
 
     def first_half(self, number: int) -> list[int]:
         if self.is_even and not self.directed:
@@ -188,19 +179,17 @@ class HeldKarpPlan:
 
     @property
     def transitions(self) -> int:
-        found = self.directions * sum(layer_transitions(self.elements, size) for size in range(2, self.size + 1))
-        found += self.halves.cells * (self.half - 1)
+        count = self.directions * sum(layer_transitions(self.elements, size) for size in range(2, self.size + 1))
+        count += self.halves.cells * (self.half - 1)
         for rows, middles, _ in self.meetings():
-            found += (rows.end - rows.first) * middles * (self.size + self.half)
-        return found
+            count += (rows.end - rows.first) * middles * (self.size + self.half)
+        return count
 
 
 def bytes_needed(n: int, itemsize: int, directed: bool) -> int:
-    """Return the bytes of the two largest stored layers of n cities, in both directions if ``directed``."""
     plan = HeldKarpPlan(n - 1, directed)
     return itemsize * sum(plan.room(direction, parity) for direction in range(plan.directions) for parity in (0, 1))
 
 
 def refuse_layers(n: int, needed: int, room: int, where: str, advice: str = "") -> NoReturn:
-    """Raise `UserError`, since the two largest layers of n cities do not fit the memory."""
     raise UserError(f"{n} cities: the two largest layers need {needed} bytes of {where}, and {room} are there{advice}")

@@ -1,10 +1,10 @@
 """A shortest tour by Held and Karp's recursion (`oconnell2014`, equation 6), layer by layer and met in the middle.
 
 A tour from city 0 is a path through half of the other cities and one that comes back through the rest, so layers of
-half the cities are enough (`core.kernels.dp.held_karp`). Of equally short tours, and of their directions that count
-(see `plan`), the one with the smallest first half wins (in the order of bit masks), then the smallest last
-city of it, the smallest first city of the other half, and the smallest city before each; so the tour is the same on
-every backend and over any number of ranks.
+half the cities are enough (`core.kernels.dp.held_karp`). Of equally short tours, in the directions that count (see
+`plan`), the one with the smallest first half wins (in the order of bit masks), then the smallest last city of it, the
+smallest first city of the other half, and the smallest city before each; so the tour is the same on every backend and
+over any number of ranks.
 """
 
 from __future__ import annotations
@@ -38,21 +38,12 @@ TILINGS = ("auto", "none", "published")
 
 @dataclass(frozen=True)
 class ShortestTour(Digested):
-    """A shortest tour.
+    """A shortest tour, (n,), int64, from city 0; None if it was not traced.
 
-    Attributes
-    ----------
-    tour : ndarray, shape (n,), int64, or None
-        From city 0; of symmetric distances in the direction in which the second city is smaller than the last. None
-        if it was not traced.
-    transitions
-        Steps from a shorter path to a longer one, and of paths to tours, over all ranks; those of tracing not counted.
-    start_length
-        Length of the heuristic's tour, which decides the bits of a length.
-    digest
-        64-bit digest of the length.
-    streamed_bytes
-        Cells that left the device for the host, by the paper's mapping.
+    If distances are symmetric, its second city is smaller than the last. ``transitions`` counts steps from a shorter
+    path to a longer one, and of paths to tours, over all ranks, without those of tracing. ``start_length`` is the
+    length of the heuristic's tour, which decides the bits of a length. ``digest`` has 64 bits, of the length.
+    ``streamed_bytes`` are cells that left the device for the host, by the paper's mapping.
     """
 
     length: int
@@ -69,14 +60,13 @@ class ShortestTour(Digested):
 class HeldKarp(TableSearch[ShortestTour]):
     """Dynamic programming over subsets on one instance and one device per rank, ready to be repeated.
 
-    Its progress counts layers, and the meeting of both halves.
+    Its progress counts layers, and the meeting of both halves; its ``work`` transitions, over all ranks, without those
+    of tracing.
+
+    Raises `UserError` for an invalid matrix, too long distances, or too many cities for the device, with the bytes.
 
     Parameters
     ----------
-    backend
-        A `backends.launch.Backend`.
-    communicator
-        A `cluster.Communicator`; every rank constructs and calls the same.
     distances : ndarray, shape (n, n)
         Integers from 0 to 2**31 - 1, symmetric or not; 1 to 36 cities. The diagonal is not read.
     tiling
@@ -86,17 +76,7 @@ class HeldKarp(TableSearch[ShortestTour]):
         Bytes of a device that layers may take; by default a GPU's memory but a sixteenth and 4 GiB at most, and 12/16
         of a host's.
     folder
-        Cells go to a file there; by default to the host's memory.
-
-    Attributes
-    ----------
-    work : int
-        Transitions of a run, over all ranks; those of tracing not counted.
-
-    Raises
-    ------
-    UserError
-        An invalid matrix, too many cities for the device (the message names the bytes), or too long distances.
+        Cells are written to a file there; by default to the host's memory.
     """
 
     subject = "Held and Karp's table"
@@ -129,13 +109,13 @@ class HeldKarp(TableSearch[ShortestTour]):
         narrow = self.start_length < 0xFFFF
         self.dtype = np.dtype(np.uint16 if narrow else np.uint32)
         self.cap = 0xFFFF if narrow else LONGEST
-        own = backend.capabilities.lanes_resident > 1  # a GPU's memory, which no other process takes
+        is_gpu = backend.capabilities.lanes_resident > 1  # a GPU's memory, which no other process takes
         memory = backend.device.memory_bytes
         if room is None:
-            room = memory - min(memory // 16, RESERVE) if own else memory // 16 * 12
+            room = memory - min(memory // 16, RESERVE) if is_gpu else memory // 16 * 12
         # numba's simulator has no separate memory.
         self.room = room or 1 << 62
-        self.devices = communicator.size if own else 1
+        self.devices = communicator.size if is_gpu else 1
         self.halves: HeldKarpHalves | None = None
         self.way: Any = None
         """Computes the layers; None if there are too few cities for any."""
@@ -159,10 +139,7 @@ class HeldKarp(TableSearch[ShortestTour]):
 
     @property
     def most_cities(self) -> int:
-        """Return the most cities with layers that fit the ranks' devices, for these lengths and directions.
-
-        With several devices this assumes that all kernels reach the memory of all.
-        """
+        """Most cities that fit the ranks' devices, if kernels reach all of their memory."""
         sizes = range(FEWEST_CITIES, MOST_CITIES + 1)
         room = self.room * self.devices
         fitting = [n for n in sizes if bytes_needed(n, self.dtype.itemsize, self.directed) <= room]
@@ -214,10 +191,10 @@ class HeldKarp(TableSearch[ShortestTour]):
 def check_cities(n: int) -> None:
     if n > MOST_CITIES:
         needed = bytes_needed(min(n, 2 * MOST_CITIES), 2, False)
-        more = "more than " if n > 2 * MOST_CITIES else ""
+        prefix = "more than " if n > 2 * MOST_CITIES else ""
         raise UserError(
             f"{n} cities: Held and Karp's dynamic programming takes at most {MOST_CITIES}; the layers of {n} would "
-            f"need {more}{needed} bytes (with --k K a tour that is optimal over a neighbourhood)"
+            f"need {prefix}{needed} bytes (with --k K a tour that is optimal over a neighbourhood)"
         )
 
 

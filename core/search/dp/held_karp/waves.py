@@ -54,9 +54,9 @@ class HeldKarpByWaves:
     """A shortest tour from layers of sets of all sizes.
 
     It is traced from its last city on, of equal ones the smallest, by the lengths of paths through the remaining
-    cities. With the published mapping these are cells on the host; else the same problem without the cities traced so
-    far is computed, with half the sets of the one before. Two layers may take ``room`` bytes of the device; the
-    engine checks the published mapping.
+    cities. With the published mapping these are cells on the host; else the same problem without the traced cities is
+    computed, with half the sets of the one before. Two layers may take ``room`` bytes of the device; the engine checks
+    the published mapping.
     """
 
     def __init__(
@@ -88,23 +88,23 @@ class HeldKarpByWaves:
         self.smallest.run(trace=False)
 
     def find(self, run: TableRun) -> HeldKarpAnswer:
-        found = self.engine.run(run.trace, run.progress)
-        last = found.last.astype(np.int64)
+        result = self.engine.run(run.trace, run.progress)
+        last = result.last.astype(np.int64)
         length = int((last + self.distances[1:, 0]).min())
         if not run.trace:
             return HeldKarpAnswer(length, None)
-        left, following, tour = list(range(1, self.n)), 0, [0]
-        while left:
-            if following:
-                last = self._path_lengths(left, found.cells)
-            following = left.pop(int((last + self.distances[left, following]).argmin()))
-            tour.insert(1, following)
-        if found.cells is None:
+        cities, next_city, tour = list(range(1, self.n)), 0, [0]
+        while cities:
+            if next_city:
+                last = self._path_lengths(cities, result.cells)
+            next_city = cities.pop(int((last + self.distances[cities, next_city]).argmin()))
+            tour.insert(1, next_city)
+        if result.cells is None:
             self.engine.restate(self.problem)
-        return HeldKarpAnswer(length, np.array(tour, np.int64), found.streamed_bytes)
+        return HeldKarpAnswer(length, np.array(tour, np.int64), result.streamed_bytes)
 
     def _path_lengths(self, cities: list[int], cells: HostCells | None) -> np.ndarray:
-        """Return the lengths of the shortest paths from city 0 through these cities that end at each of them."""
+        """Return the lengths of the shortest paths from city 0 through these cities to each of them."""
         if cells is not None:
             start = rank_of([city - 1 for city in cities]) * len(cities)
             return cells.wave(len(cities) - 1)[start : start + len(cities)].astype(np.int64)

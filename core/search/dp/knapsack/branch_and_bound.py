@@ -27,24 +27,10 @@ FIELDS = ("place", "numbers", "taken", "best")
 
 
 class KnapsackBranchAndBound:
-    """Branch and bound on one instance, by one lane of one device.
+    """Branch and bound on one instance, by one lane of one device; the communicator has one rank.
 
-    The value is that of dynamic programming; the selection is one optimal selection, and may be another one. The
-    time is unpredictable: instances of a thousand items take microseconds or years.
-
-    Parameters
-    ----------
-    backend
-        A `backends.launch.Backend`.
-    communicator
-        A `cluster.Communicator` of one rank.
-    most_nodes
-        Largest number of nodes; None for no limit.
-
-    Raises
-    ------
-    UserError
-        More than one rank.
+    The value is that of dynamic programming; the selection is one optimal selection, and may be another one. The time
+    is unpredictable: instances of a thousand items take microseconds or years. ``most_nodes`` limits the nodes.
     """
 
     def __init__(self, backend: Any, communicator: Any, instance: Knapsack, *, most_nodes: int | None = None) -> None:
@@ -75,13 +61,12 @@ class KnapsackBranchAndBound:
             self._explore(0)
 
     def _put(self, state: Checkpoint | None) -> None:
-        """Set the search to a checkpoint; None: to its first node."""
         if state is None:
-            place, nothing = (
+            place, no_items = (
                 np.array([0, self.instance.capacity, 0], np.int32),
                 np.zeros(max(1, len(self.items)), np.uint8),
             )
-            state = {"place": place, "numbers": np.zeros(3, np.uint64), "taken": nothing, "best": nothing}
+            state = {"place": place, "numbers": np.zeros(3, np.uint64), "taken": no_items, "best": no_items}
         for name in FIELDS:
             self.backend.write(getattr(self.search, name), state[name])
 
@@ -92,24 +77,24 @@ class KnapsackBranchAndBound:
 
         def packed(expected: str, weight: int | None, value: int) -> Callable[[np.ndarray], str | None]:
             def rule(chosen: np.ndarray) -> str | None:
-                some = chosen[:count] > 0
-                found = int(weights[some].sum()), int(values[some].sum())
+                is_taken = chosen[:count] > 0
+                found = int(weights[is_taken].sum()), int(values[is_taken].sum())
                 fits = found[1] == value and (found[0] == weight if weight is not None else found[0] <= capacity)
                 return None if fits else f"found items of weight {found[0]} and value {found[1]}, expected {expected}"
 
             return rule
 
         yield CheckpointArray("place", np.int32, (3,), [(0, count), (0, capacity), (0, 0)])
-        _, left, _ = (int(number) for number in state["place"])
-        most = int(values.sum())
-        yield CheckpointArray("numbers", np.uint64, (3,), [(0, most), (0, most), (1, self.most_nodes or ANY)])
+        _, remaining, _ = (int(number) for number in state["place"])
+        total = int(values.sum())
+        yield CheckpointArray("numbers", np.uint64, (3,), [(0, total), (0, total), (1, self.most_nodes or ANY)])
         value, best, _ = (int(number) for number in state["numbers"])
-        weight = capacity - left
-        room = (max(1, count),)
+        weight = capacity - remaining
+        shape = (max(1, count),)
         expected = f"weight {weight} and value {value}"
-        yield CheckpointArray("taken", np.uint8, room, [(0, 1)], packed(expected, weight, value))
+        yield CheckpointArray("taken", np.uint8, shape, [(0, 1)], packed(expected, weight, value))
         expected = f"weight at most {capacity} and value {best}"
-        yield CheckpointArray("best", np.uint8, room, [(0, 1)], packed(expected, None, best))
+        yield CheckpointArray("best", np.uint8, shape, [(0, 1)], packed(expected, None, best))
 
     def _explore(self, budget: int) -> None:
         self.backend.launch(kernels.explore, 1, 1, self.table, self.search, budget)
@@ -123,11 +108,10 @@ class KnapsackBranchAndBound:
         ranks: Any = None,
         checkpointer: Checkpointer | None = None,
     ) -> Selection:
-        """Search until the end or a limit; ``optimal`` of the result says which it was.
+        """Search until the end or a limit; the result is ``optimal`` at the end. See `core.search.protocol.Search.run`.
 
-        See `core.search.protocol.Search.run`. The only criterion is the time, read after every launch. A history is
-        refused, since the times of improvements are not kept. The callback's steps are nodes, and its cost is the
-        incumbent's value. A checkpoint is what `core.kernels.dp.knapsack_branch_and_bound.KnapsackTreeState` has.
+        The only criterion is the time, read after every launch. A history is refused, since the times of improvements
+        are not kept. The callback's steps are nodes, and its cost is the incumbent's value.
         """
         stop = (stop or Stop()).only("branch and bound", "seconds")
         refuse_history(history, "branch and bound")

@@ -3,7 +3,7 @@
 See `core.search.dp.engine.checkpoints`: after a row the table continues over the other items. When they are traced, a
 smaller knapsack is left, with the items before the row and the remaining capacity. The decision on an item depends only
 on the items before it, so the selection is that of a single table. A row has all capacities: with checkpoints two ranks
-share the capacities, as more ranks do, and do not have half of the items each.
+share the capacities, as more ranks do, instead of the items.
 """
 
 from __future__ import annotations
@@ -25,16 +25,9 @@ NUMBERS, TAKEN = "numbers", "taken"
 class CheckpointedKnapsack:
     """A run with checkpoints (`core.search.run.Steps`): one table; of a resumed run one for every row.
 
-    Attributes
-    ----------
-    undecided, capacity : int
-        Number of undecided items, which are the first ones, and the capacity left for them.
-    rows : RowCheckpoints
-        Rows after some of the undecided items, of the capacities up to ``capacity``.
-    value : int
-        The largest value, as soon as an item is decided.
-    taken : (items,), u8
-        1 for each decided item that is taken.
+    The ``undecided`` items are the first ones; ``capacity`` is left for them, and ``rows`` after some of them have the
+    capacities up to it. ``value`` is the largest value, as soon as an item is decided, and ``taken``, (items,), u8, is
+    1 for each decided item that is taken.
     """
 
     def __init__(self, search: Any, table_run: TableRun) -> None:
@@ -56,10 +49,10 @@ class CheckpointedKnapsack:
         self.start(self.search.table if is_whole else None)
 
     def start(self, table: KnapsackTable | None) -> None:
-        """Begin with a table; None: with that of the undecided items after the last row."""
-        self.first, above = self.rows.last
+        """Begin with a table, by default that of the undecided items after the last row."""
+        self.first, row = self.rows.last
         self.at = 0
-        self.table = table or self.search.table_of(self.first, self.undecided, self.capacity, above)
+        self.table = table or self.search.table_of(self.first, self.undecided, self.capacity, row)
         self.table.start(self.together, self.trace)
 
     def step(self, run: SynchronousRun) -> Step:
@@ -105,16 +98,16 @@ class CheckpointedKnapsack:
     def layout(self, run: SynchronousRun, state: Checkpoint) -> Iterator[CheckpointArray]:
         instance, numbers, capacity = self.search.instance, self.search.items, self.search.capacity
         weights, values = (column[numbers].astype(np.int64) for column in (instance.weights, instance.values))
-        items, most = self.items, int(values.sum())
-        yield CheckpointArray(NUMBERS, np.uint64, (3,), [(1, items), (0, capacity), (0, most)])
+        items, most_value = self.items, int(values.sum())
+        yield CheckpointArray(NUMBERS, np.uint64, (3,), [(1, items), (0, capacity), (0, most_value)])
         undecided, left, value = (int(number) for number in state[NUMBERS])
 
         def same_capacity(taken: np.ndarray) -> str | None:
             if taken[:undecided].any():
                 return f"found item {int(taken.argmax())} taken, expected the first {undecided} to be undecided"
-            weight, worth = (int(column[taken > 0].sum()) for column in (weights, values))
-            if undecided < items and (weight != capacity - left or worth > value):
-                found, expected = f"weight {weight} and value {worth}", f"{capacity - left} and at most {value}"
+            weight, total = (int(column[taken > 0].sum()) for column in (weights, values))
+            if undecided < items and (weight != capacity - left or total > value):
+                found, expected = f"weight {weight} and value {total}", f"{capacity - left} and at most {value}"
                 return f"found items of {found}, expected {expected}"
             return None
 
@@ -122,7 +115,7 @@ class CheckpointedKnapsack:
         yield from RowCheckpoints.layout(state, undecided, left + 1, self.dtype)
 
     def result(self, run: SynchronousRun) -> tuple[int, np.ndarray | None, int]:
-        """Return the largest value, the selected items of the instance if requested, and the streamed bytes."""
+        """Return the largest value, the instance's selected items if traced, and the streamed bytes."""
         if not self.trace:
             return self.value, None, 0
         chosen = np.zeros(self.search.instance.n, bool)

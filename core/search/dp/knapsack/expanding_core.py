@@ -24,22 +24,7 @@ BATCH = 256
 
 
 class KnapsackCore:
-    """An expanding core on one instance.
-
-    The value is that of dynamic programming; the selection is one optimal selection, and may be another one.
-
-    Parameters
-    ----------
-    backend
-        A `backends.launch.Backend`.
-    communicator
-        A `cluster.Communicator` of one rank.
-
-    Raises
-    ------
-    UserError
-        More than one rank.
-    """
+    """An expanding core on one instance and one rank; finds the largest value and any one optimal selection."""
 
     def __init__(self, backend: Any, communicator: Any, instance: Knapsack) -> None:
         if communicator.size > 1:
@@ -51,12 +36,12 @@ class KnapsackCore:
         useful = np.flatnonzero((weights > 0) & (weights <= instance.capacity) & (values > 0))
         weights, values = weights[useful], values[useful]
         # Unequal fractions of 32-bit numbers differ by more than 2**-64: two divisions of 32 bits order them.
-        whole, rest = np.divmod(values << np.uint64(32), weights)
-        order = np.lexsort((-((rest << np.uint64(32)) // weights).view(np.int64), ~whole))
+        quotients, remainders = np.divmod(values << np.uint64(32), weights)
+        order = np.lexsort((-((remainders << np.uint64(32)) // weights).view(np.int64), ~quotients))
         self.items = useful[order]
         self.weights, self.values = weights[order].astype(np.int64), values[order].astype(np.int64)
-        reach = np.cumsum(self.weights)
-        self.at = int(np.searchsorted(reach, instance.capacity, side="right"))
+        total_weights = np.cumsum(self.weights)
+        self.at = int(np.searchsorted(total_weights, instance.capacity, side="right"))
         self.weight, self.value = int(self.weights[: self.at].sum()), int(self.values[: self.at].sum())
         count = len(self.items)
         self.is_trivial = self.at == count
@@ -86,7 +71,7 @@ class KnapsackCore:
         self.backend.write(self.states.nodes, np.zeros(2 * self.room, np.int32))
 
     def _grow(self) -> None:
-        """Double the list that is too short, and keep its content."""
+        """Double a list that is too short, and keep its content."""
         old, room, changes = self.states, self.room, self.changes
         place = self.backend.download(old.place)
         count, side = int(place[kernels.COUNT]), int(place[kernels.SIDE])
@@ -99,11 +84,11 @@ class KnapsackCore:
         self.backend.write(self.states.place, place)
         self.backend.write(self.states.numbers, self.backend.download(old.numbers))
         for name in ("weights", "values", "nodes"):
-            kept = self.backend.download(getattr(old, name))[side * room : (side + 1) * room]
-            self.backend.write(getattr(self.states, name), np.pad(kept, (0, 2 * more_room - room)))
+            content = self.backend.download(getattr(old, name))[side * room : (side + 1) * room]
+            self.backend.write(getattr(self.states, name), np.pad(content, (0, 2 * more_room - room)))
         for name in ("parents", "changed"):
-            kept = self.backend.download(getattr(old, name))
-            self.backend.write(getattr(self.states, name), np.pad(kept, (0, more_changes - changes)))
+            content = self.backend.download(getattr(old, name))
+            self.backend.write(getattr(self.states, name), np.pad(content, (0, more_changes - changes)))
 
     def _expand(self, budget: int) -> None:
         self.backend.launch(kernels.expand, 1, 1, self.table, self.states, budget)

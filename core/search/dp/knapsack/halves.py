@@ -29,9 +29,9 @@ FEW = 1024
 """Most splits that one team traces; of more, the whole device drops some, item by item."""
 
 
-def split_items(instance: Any, numbers: np.ndarray, dtype: Any, capacity: int, wide: bool) -> ItemHalves:
-    """Cut items, which are in order of weight, so that both halves take equal time; see `KnapsackTableItems.of`."""
-    launch = CELLS_OF_A_LAUNCH[wide]
+def split_items(instance: Any, numbers: np.ndarray, dtype: Any, capacity: int, is_wide: bool) -> ItemHalves:
+    """Cut items, in order of weight, so that both halves take equal time; see `KnapsackTableItems.of`."""
+    launch = CELLS_OF_A_LAUNCH[is_wide]
     low, high = 0, len(numbers)
     while low < high:
         middle = (low + high) // 2
@@ -47,14 +47,14 @@ def split_at(instance: Any, numbers: np.ndarray, dtype: Any, capacity: int, k: i
     halves = [KnapsackTableItems.of(instance, part, dtype) for part in (numbers[:k], numbers[k:])]
     weights = [int(half.weights.sum()) for half in halves]
     first, second = (
-        KnapsackPart(half, max(0, capacity - other), min(capacity, own))
-        for half, own, other in zip(halves, weights, weights[::-1], strict=True)
+        KnapsackPart(half, max(0, capacity - other_weight), min(capacity, weight))
+        for half, weight, other_weight in zip(halves, weights, weights[::-1], strict=True)
     )
     return first, second
 
 
 class KnapsackHalf:
-    """The work of one of two ranks when its table is computed; rank 0 has the lighter items."""
+    """One of two ranks with a table each; rank 0 has the lighter items."""
 
     def __init__(self, table: KnapsackTable, halves: ItemHalves, rank: int, capacity: int) -> None:
         self.table, self.rank, self.capacity = table, rank, capacity
@@ -76,7 +76,7 @@ class KnapsackHalf:
             self.trace_few(self.table.nothing, self.table.passes, 0)
 
     def meet(self, ranks: Any, together: Any, trace: bool) -> tuple[int, np.ndarray | None]:
-        """Return the largest value, and with ``trace`` the chosen items of this rank; all passes must be queued."""
+        """Return the largest value, and with ``trace`` this rank's chosen items; all passes must be queued."""
         table, row = self.table, self.lighter
         for start in range(row.lowest, row.highest + 1, PIECE):
             count = min(PIECE, row.highest + 1 - start)
@@ -110,14 +110,13 @@ class KnapsackHalf:
 
     def largest_sum(self) -> int:
         backend, cells = self.table.backend, self.heavier.highest - self.heavier.lowest + 1
-        most = TEAMS if self.lanes > 1 else backend.capabilities.compute_units
-        teams = min(most, -(-cells // self.lanes))
+        most_teams = TEAMS if self.lanes > 1 else backend.capabilities.compute_units
+        teams = min(most_teams, -(-cells // self.lanes))
         best = backend.allocate(teams, self.table.dtype)
         backend.launch(kernels.best_values, teams, self.lanes, self.tables, best)
         return int(backend.download(best).max())
 
     def mark(self, value: int) -> int:
-        """Mark the splits that reach a value and return their number."""
         backend, table = self.table.backend, self.table
         if self.splits is None:
             items = 2 * table.passes
@@ -144,26 +143,26 @@ class KnapsackHalf:
         count = self.mark(value)
         self.forget_decisions()
         assert self.table.rows is not None
-        for first, passes, kept in self.table.rows.chunks_backwards():
+        for first, passes, buffer in self.table.rows.chunks_backwards():
             if count <= FEW:
-                self.trace_few(kept, first, count)
+                self.trace_few(buffer, first, count)
             else:
-                self.narrow(kept, first, first + passes)
+                self.narrow(buffer, first, first + passes)
 
-    def trace_few(self, kept: Any, first: int, count: int) -> None:
-        """Decide the items of the passes in ``kept``, from pass ``first`` on, by a list of splits."""
+    def trace_few(self, buffer: Any, first: int, count: int) -> None:
+        """Decide the items of the passes in ``buffer``, from pass ``first`` on, by a list of splits."""
         table = self.table
-        decisions = DecisionBits(kept, table.words, table.passes)
+        decisions = DecisionBits(buffer, table.words, table.passes)
         table.backend.launch(
             kernels.trace_few, 1, self.lanes,
             table.table, decisions, first, self.splits, count, self.lanes, table.chosen,
         )  # fmt: skip
 
-    def narrow(self, kept: Any, first: int, end: int) -> None:
-        """Decide the items of the passes ``first`` to ``end`` - 1, which are in ``kept``."""
+    def narrow(self, buffer: Any, first: int, end: int) -> None:
+        """Decide the items of the passes ``first`` to ``end`` - 1 in ``buffer``."""
         backend, table = self.table.backend, self.table
         if first not in self.sequences:
-            decisions = DecisionBits(kept, table.words, table.passes)
+            decisions = DecisionBits(buffer, table.words, table.passes)
             span = kernels.Span(first, end, 2 * table.passes, self.blocks)
             with backend.record() as sequence:
                 backend.launch(

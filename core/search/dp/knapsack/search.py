@@ -33,26 +33,11 @@ TILINGS = ("auto", "none")
 
 @dataclass(frozen=True)
 class Selection(Digested):
-    """Result of a search.
+    """Result of a search: the largest value that fits and, if traced, a selection of that value, (n,), bool.
 
-    Attributes
-    ----------
-    value
-        The largest value that fits.
-    weight
-        Weight of the selection; None if it was not traced.
-    chosen : ndarray, shape (n,), bool, or None
-        One selection of that value, by item number; None if it was not traced.
-    optimal
-        True if the value is proved to be the largest.
-    cells
-        Cells of the whole table, n * (capacity + 1), also those that are not computed; 0 without a table.
-    nodes
-        Nodes of a branch and bound; 0 with a table.
-    streamed_bytes
-        Decisions that left the device for the host.
-    digest
-        64-bit digest of the value and the selection.
+    ``optimal`` is True if the value is proved to be the largest. ``cells`` counts the whole table, n * (capacity + 1),
+    also cells that are not computed, or 0 without a table; ``nodes`` those of a branch and bound. ``streamed_bytes``
+    are decisions that left the device for the host. ``digest`` has 64 bits, of the value and the selection.
     """
 
     value: int
@@ -83,10 +68,10 @@ def make_selection(
     streamed_bytes: int = 0,
 ) -> Selection:
     weight = None if chosen is None else instance.weight_and_value(chosen)[0]
-    found = hashlib.blake2b(str(value).encode(), digest_size=8)
+    hashed = hashlib.blake2b(str(value).encode(), digest_size=8)
     if chosen is not None:
-        found.update(np.packbits(chosen).tobytes())
-    digest = int.from_bytes(found.digest(), "big")
+        hashed.update(np.packbits(chosen).tobytes())
+    digest = int.from_bytes(hashed.digest(), "big")
     return Selection(value, weight, chosen, optimal, cells, nodes, streamed_bytes, digest)
 
 
@@ -95,15 +80,14 @@ class KnapsackSearch(TableSearch[Selection]):
 
     Two ranks have a table each, of the lighter half of the items and of the heavier one, and meet at the end
     (`core.search.dp.knapsack.halves`). More than two share the capacities of one table: after every pass, two items, a
-    rank gets the cells to its left that the next one reads, in shared memory or by messages. The trace goes
-    from the rank of the largest capacities to that of the smallest in two integers.
+    rank gets the cells to its left that the next one reads, in shared memory or by messages. The trace passes from the
+    rank of the largest capacities to that of the smallest in two integers. ``work`` counts the cells that a run
+    computes, over all ranks: those of the table that matter.
+
+    Raises `UserError` for an unknown tiling, ``none`` over several ranks, or two rows that do not fit the device.
 
     Parameters
     ----------
-    backend
-        A `backends.launch.Backend`.
-    communicator
-        A `cluster.Communicator` of the ranks that share the work; see `run`.
     tiling
         ``auto``: passes of two items; ``none``: the paper's engine, a launch for every item, on one rank;
         ``published``: the paper's own mapping, a launch for every diagonal, with all cells copied to the host.
@@ -111,16 +95,6 @@ class KnapsackSearch(TableSearch[Selection]):
         See `core.search.dp.engine.decisions.DecisionRows`.
     team_size
         Lanes of a team; None: chosen for the device.
-
-    Attributes
-    ----------
-    work : int
-        Cells that a run computes, over all ranks: those of the table that matter.
-
-    Raises
-    ------
-    UserError
-        An unknown tiling; ``none`` over several ranks; two rows of values do not fit the device.
     """
 
     subject = "the knapsack problem's table"
@@ -163,13 +137,13 @@ class KnapsackSearch(TableSearch[Selection]):
             own = halves[rank]
             self.table = KnapsackTable(backend, own, cut, padded, room=room, folder=folder)
             self.half = KnapsackHalf(self.table, halves, rank, self.capacity)
-            self.work = sum(one.work for one in halves)
+            self.work = sum(half.work for half in halves)
             return
         self.table = self.table_of(0, len(self.items), self.capacity)
         self.work = self.table.part.work
 
     def table_of(self, first: int, end: int, capacity: int, above: np.ndarray | None = None) -> KnapsackTable:
-        """Return the table of items ``first`` to ``end`` - 1 below the row ``above``; ranks share its capacities."""
+        """Return the table of items ``first`` to ``end`` - 1 below the row ``above``, shared by all ranks."""
         instance, cut, size = self.instance, self.cut, self.communicator.size
         before = weight_of(instance, self.items[:first])
         highest = min(capacity, before + weight_of(instance, self.items[first:end]))
@@ -190,10 +164,10 @@ class KnapsackSearch(TableSearch[Selection]):
         if self.engine is not None:
             from core.search.dp.knapsack.waves import problem_of, smallest
 
-            few = self.engine_of(problem_of(self.tiling, smallest(self.instance), np.arange(2)))
+            engine = self.engine_of(problem_of(self.tiling, smallest(self.instance), np.arange(2)))
             with self.backend.warming_up():
                 for tracing in (False, True):
-                    few.run(tracing)
+                    engine.run(tracing)
             return
         table = self.table
         table.make_rows(self.backend.collectives(self.communicator))
@@ -208,10 +182,10 @@ class KnapsackSearch(TableSearch[Selection]):
     def compute(self, run: TableRun) -> Selection:
         trace, progress, ranks, checkpointer = run
         if self.engine is not None:
-            found = self.engine.run(trace, progress)
-            chosen = self.engine.problem.chosen(found)
+            result = self.engine.run(trace, progress)
+            chosen = self.engine.problem.chosen(result)
             return make_selection(
-                self.instance, found.value, chosen, cells=self.cells, streamed_bytes=found.streamed_bytes
+                self.instance, result.value, chosen, cells=self.cells, streamed_bytes=result.streamed_bytes
             )
         if checkpointer is not None:
             from core.search.dp.engine.checkpoints import run_in_bands
@@ -220,8 +194,8 @@ class KnapsackSearch(TableSearch[Selection]):
             value, chosen, streamed = run_in_bands(CheckpointedKnapsack(self, run), run)
             return make_selection(self.instance, value, chosen, cells=self.cells, streamed_bytes=streamed)
         table, together = self.table, self.backend.collectives(ranks)
-        own, all_items = max(1, len(table.items.numbers)), len(self.items)
-        table.compute(together, trace, progress and (lambda done: progress(done * all_items // own, all_items)))
+        own_items, all_items = max(1, len(table.items.numbers)), len(self.items)
+        table.compute(together, trace, progress and (lambda done: progress(done * all_items // own_items, all_items)))
         taken: np.ndarray | None = None
         if self.half is not None:
             value, taken = self.half.meet(ranks, together, trace)
@@ -232,9 +206,9 @@ class KnapsackSearch(TableSearch[Selection]):
         streamed = int(ranks.sum(table.streamed_bytes if trace else 0))
         chosen = None
         if taken is not None:
-            whole = np.zeros(self.instance.n, np.uint8)
-            whole[table.items.numbers] = taken
-            chosen = ranks.sum(whole) > 0
+            is_chosen = np.zeros(self.instance.n, np.uint8)
+            is_chosen[table.items.numbers] = taken
+            chosen = ranks.sum(is_chosen) > 0
         return make_selection(self.instance, value, chosen, cells=self.cells, streamed_bytes=streamed)
 
     def value_of(self, table: KnapsackTable, ranks: Any) -> int:
@@ -242,7 +216,6 @@ class KnapsackSearch(TableSearch[Selection]):
         return int(ranks.sum(int(self.backend.read(table.last_row, table.highest, 1)[0]) if owns else 0))
 
     def traced(self, table: KnapsackTable, ranks: Any) -> tuple[np.ndarray, int]:
-        """Return the chosen items of this rank, and the remaining capacity."""
         table.select_none()
         last = np.array([2 * table.passes - 1, table.highest], np.int32)
         reached = trace_over_ranks(ranks, last, table.follow_all)
@@ -254,7 +227,7 @@ def weight_of(instance: Knapsack, items: np.ndarray) -> int:
 
 
 def bounds_of_parts(cells: int, block: int, ranks: int, least: int) -> list[int]:
-    """Return bounds of the ranks' parts of a row, in whole blocks; the last ranks have none if there are few cells."""
+    """Return bounds of the ranks' parts of a row, in whole blocks; the last parts of a short row are empty."""
     blocks = cells // block
     sharing = max(1, min(ranks, cells // least))
     return [block * (blocks * min(rank, sharing) // sharing) for rank in range(ranks + 1)]

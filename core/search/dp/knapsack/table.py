@@ -25,7 +25,6 @@ ItemCallback = Callable[[int], None]
 
 
 def value_type(instance: Any) -> Any:
-    """Return the language's type of a cell."""
     return u32 if instance.upper_bound() < 2**32 else u64
 
 
@@ -39,8 +38,8 @@ class RowBlocking(NamedTuple):
 
     @classmethod
     def of(cls, capabilities: Any, team_size: int | None) -> RowBlocking:
-        wide = capabilities.lanes_resident > 1
-        lanes = min(TEAM_SIZE if wide else 1, capabilities.max_team_size) if team_size is None else team_size
+        is_wide = capabilities.lanes_resident > 1
+        lanes = min(TEAM_SIZE if is_wide else 1, capabilities.max_team_size) if team_size is None else team_size
         # A lone lane's words of neighbouring blocks lie in one cache line, which two cores should not share.
         at_once, share = (kernels.AT_ONCE, 1) if lanes > 1 else (1, BLOCKS)
         return cls(lanes, at_once, share, kernels.CELLS * lanes)
@@ -50,10 +49,7 @@ class RowBlocking(NamedTuple):
 
 
 class KnapsackTableItems(NamedTuple):
-    """The items of a table: numbers, weights and values, two to a pass.
-
-    Spare items in front fill up the first pass; they have neither number nor weight nor value.
-    """
+    """Numbers, weights and values of items, two to a pass; spare items in front, of value 0, fill up the first pass."""
 
     numbers: np.ndarray
     weights: np.ndarray
@@ -89,7 +85,7 @@ class KnapsackPart(NamedTuple):
     above: np.ndarray | None = None
 
     def cells_that_matter(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lowest and highest cell of interest before the first pass and after each: (passes + 1,), i32 each.
+        """Return the lowest and highest cell of interest before the first pass and after each: (passes + 1,), i32 each.
 
         Above the weight of all items so far no value changes. The trace starts at the lowest requested cell and goes
         down by at most the weight of the items after the pass's first.
@@ -109,9 +105,8 @@ class KnapsackPart(NamedTuple):
 class KnapsackTable:
     """The passes over some items, ready to be repeated.
 
-    A row has ``padded`` cells, whole blocks. With ``bounds``, whole blocks too, rank r
-    computes cells bounds[r] to bounds[r + 1] - 1. See `core.search.dp.engine.decisions.DecisionRows` for room and
-    folder.
+    A row has ``padded`` cells, whole blocks. With ``bounds``, whole blocks too, rank r computes cells bounds[r] to
+    bounds[r + 1] - 1. See `core.search.dp.engine.decisions.DecisionRows` for room and folder.
     """
 
     def __init__(
@@ -158,7 +153,7 @@ class KnapsackTable:
         self.advance(0, self.passes, progress)
 
     def start(self, together: Any, trace: bool) -> None:
-        """Queue the work before the first pass; ``together`` are the collectives of the ranks that share it."""
+        """Queue the work before the first pass; ``together`` are the collectives of the ranks."""
         self.make_rows(together)
         self.traces = trace
         if trace and self.rows is None:
@@ -172,37 +167,34 @@ class KnapsackTable:
             synchronise()
 
     def advance(self, first: int, end: int, progress: ItemCallback | None = None) -> None:
-        """Queue the passes from ``first`` to ``end`` - 1; ``progress(items)`` counts items that are done."""
+        """Queue the passes ``first`` to ``end`` - 1; ``progress(items)`` counts items that are done."""
         rows = self.rows if self.traces else None
         chunk = self.passes if rows is None else rows.rows_per_chunk
         while first < end:
-            until = min(end, (first // chunk + 1) * chunk)
+            stop = min(end, (first // chunk + 1) * chunk)
             if progress is not None:
-                until = min(until, first + BATCH)
-            kept = self.nothing if rows is None else rows.place(first)[0]
+                stop = min(stop, first + BATCH)
+            buffer = self.nothing if rows is None else rows.place(first)[0]
             if self.bounds is None or self.together.is_silent or self.together.is_one_memory:
-                self._replay(kept, chunk, first, until)
+                self._replay(buffer, chunk, first, stop)
             else:
-                for step in range(first, until):
-                    self.launch_pass(kept, chunk, step % 2, self.traces)
+                for step in range(first, stop):
+                    self.launch_pass(buffer, chunk, step % 2, self.traces)
                     self._exchange(step % 2, step + 1)
             if rows is not None:
-                rows.close_row(until - 1)
-            first = until
+                rows.close_row(stop - 1)
+            first = stop
             if progress is not None:
                 self.backend.synchronize()
                 progress(max(2 * first - self.items.spare, 0))
 
     def values(self, ranks: Any, passes: int) -> np.ndarray | None:
-        """Return the row after ``passes`` passes, (highest + 1,), on the first rank; all ranks call this.
-
-        Its cells from ``low[passes]`` on are those of the table; those before are not used.
-        """
+        """Return the row after some passes, (highest + 1,), on rank 0; cells before ``low[passes]`` are not valid."""
         left, right = int(self.own.left), int(self.own.right)
-        every = ranks.gather(self.backend.read(self.row[passes % 2], left, right - left))
-        if every is None:
+        parts = ranks.gather(self.backend.read(self.row[passes % 2], left, right - left))
+        if parts is None:
             return None
-        row = np.concatenate(every)[: self.highest + 1]
+        row = np.concatenate(parts)[: self.highest + 1]
         high = int(self.high[passes])
         row[high:] = row[high]
         return row
@@ -213,7 +205,6 @@ class KnapsackTable:
         self.rows = None
 
     def make_rows(self, together: Any) -> None:
-        """Allocate memory for two rows of values, unless it exists for the same ranks."""
         if self.row and (self.bounds is None or self.together is together):
             return
         self.together = together
@@ -243,39 +234,39 @@ class KnapsackTable:
             self.table, self.row[0], self.trace, self.teams, 2 * self.passes - 1, self.highest,
         )  # fmt: skip
 
-    def launch_pass(self, kept: Any, passes_kept: int, parity: int, trace: bool, empty: bool = False) -> None:
+    def launch_pass(self, buffer: Any, passes_kept: int, parity: int, trace: bool, empty: bool = False) -> None:
         """Queue the next pass, which reads row ``parity``; an ``empty`` one computes nothing."""
-        decisions = kernels.DecisionBits(kept, self.words, passes_kept)
+        decisions = kernels.DecisionBits(buffer, self.words, passes_kept)
         own = kernels.Slice(self.own.left, self.own.left) if empty else self.own
         self.backend.launch(
             kernels.add_two_items, self.teams, self.cut.team_size,
             self.table, self.row[parity], self.row[1 - parity], decisions, own, trace, self.cut.at_once, self.cut.share,
         )  # fmt: skip
 
-    def _replay(self, kept: Any, passes_kept: int, first: int, end: int) -> None:
+    def _replay(self, buffer: Any, passes_kept: int, first: int, end: int) -> None:
         """Queue passes as recorded sequences of two, alternating between the two rows of values."""
         parity, trace = first % 2, self.traces
         for count, times in ((2, (end - first) // 2), (1, (end - first) % 2)):
             if times == 0:
                 continue
-            key = id(kept), parity, count, trace
+            key = id(buffer), parity, count, trace
             if key not in self.sequences:
                 with self.backend.record() as sequence:
                     for step in range(parity, parity + count):
-                        self.launch_pass(kept, passes_kept, step % 2, trace)
+                        self.launch_pass(buffer, passes_kept, step % 2, trace)
                         self._exchange(step % 2, 0)
                 self.sequences[key] = sequence
             self.sequences[key].replay(times)
 
     def _exchange(self, parity: int, following: int) -> None:
         if self.bounds is not None:
-            before = int(self.items.weights[2 * following : 2 * following + 2].sum())
-            self.together.exchange(self.row[1 - parity], self.bounds, before)
+            width = int(self.items.weights[2 * following : 2 * following + 2].sum())
+            self.together.exchange(self.row[1 - parity], self.bounds, width)
 
     # --- tracing ---
 
-    def follow(self, kept: Any, first: int) -> None:
-        decisions = kernels.DecisionBits(kept, self.words, self.passes)
+    def follow(self, buffer: Any, first: int) -> None:
+        decisions = kernels.DecisionBits(buffer, self.words, self.passes)
         self.backend.launch(
             kernels.trace_items, 1, 1,
             self.table, decisions, first, self.own.left, self.cut.team_size, self.trace, self.chosen,
@@ -292,8 +283,8 @@ class KnapsackTable:
         """Trace from this item and cell through this rank's cells; return the item and cell reached."""
         assert self.rows is not None
         self.backend.write(self.trace, state)
-        for first, _, kept in self.rows.chunks_backwards():
-            self.follow(kept, first)
+        for first, _, buffer in self.rows.chunks_backwards():
+            self.follow(buffer, first)
         return np.asarray(self.backend.download(self.trace))
 
     def selected(self) -> np.ndarray:

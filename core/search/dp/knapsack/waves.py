@@ -15,7 +15,7 @@ from core.search.dp.knapsack.table import value_type
 
 
 def smallest(instance: Knapsack) -> Knapsack:
-    """Return an instance of two items with values of the same type, from which programs are compiled."""
+    """Return two items with values of the same type, to compile programs with."""
     value = 1 if value_type(instance) is u32 else 2**32 - 1
     return Knapsack("two items", np.ones(2, int), np.full(2, value), 2)
 
@@ -83,19 +83,18 @@ class KnapsackDiagonals(Diagonals):
         self.data = ItemColumns(weights, values, weights * np.int32(ring.stride), ring.cells)
 
     def chosen(self, result: WaveResult) -> np.ndarray | None:
-        """Return the selection, if cells were kept: from the last item on, each is taken if that is worth more."""
+        """Return the selection, if cells were kept: from the last item on, each that adds value."""
         cells = result.cells
         if cells is None:
             return None
-        chosen, left = np.zeros(self.instance.n, bool), self.instance.capacity
+        chosen, capacity = np.zeros(self.instance.n, bool), self.instance.capacity
         for k in reversed(range(self.instance.n)):
-            without = cells.at(k - 1 + left, k - 1) if k else 0
-            if cells.at(k + left, k) > without:
+            without = cells.at(k - 1 + capacity, k - 1) if k else 0
+            if cells.at(k + capacity, k) > without:
                 chosen[self.order[k]] = True
-                left -= int(self.weights[k])
+                capacity -= int(self.weights[k])
         return chosen
 
 
 def problem_of(tiling: str, instance: Knapsack, items: np.ndarray) -> KnapsackWaves | KnapsackDiagonals:
-    """Return the recurrence of a knapsack, or of its useful items."""
     return KnapsackDiagonals(instance) if tiling == "published" else KnapsackWaves(instance, items)

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 class Stair(NamedTuple):
     """Line between the cells of the wave from the upper left and those of the wave from the lower right.
 
-    There are ``batches`` of rows and ``strips`` of columns. The first wave computes the first
-    ``reach - s * slope`` batches of strip s, or none or all of them.
+    There are ``batches`` of rows and ``strips`` of columns. The first wave computes the first ``reach - s * slope``
+    batches of strip s, or none or all of them.
     """
 
     strips: int
@@ -82,9 +82,9 @@ class WavePart(NamedTuple):
 
 def wave_part(rank: int, size: int, strips: int) -> WavePart | None:
     """Return the part of a rank among at least two; None if it has no strip."""
-    ahead = size - size // 2
-    from_end = rank >= ahead
-    begin, sharing = (ahead, size - ahead) if from_end else (0, ahead)
+    forward = size - size // 2
+    from_end = rank >= forward
+    begin, sharing = (forward, size - forward) if from_end else (0, forward)
     sharing = min(sharing, strips)
     k = rank - begin
     if k >= sharing:
@@ -94,7 +94,7 @@ def wave_part(rank: int, size: int, strips: int) -> WavePart | None:
 
 
 class BidirectionalLcs:
-    """Search for the length alone by at least two ranks, ready to be repeated."""
+    """Search for the length alone by at least two ranks."""
 
     def __init__(
         self,
@@ -107,25 +107,25 @@ class BidirectionalLcs:
     ) -> None:
         self.backend, self.ranks = backend, ranks
         words, batches = -(-b.size // COLUMNS), -(-a.size // ROWS)
-        ahead, behind = ranks.size - ranks.size // 2, ranks.size // 2
+        forward, backward = ranks.size - ranks.size // 2, ranks.size // 2
         if shape is None:
             # Strips that both halves of the ranks can share evenly, up to a limit.
-            strips = min(lcm(ahead, behind), LAUNCHES_PER_STRIP * ahead)
+            strips = min(lcm(forward, backward), LAUNCHES_PER_STRIP * forward)
             shape = shape_for(backend.capabilities, words, batches, strips=strips)
         width = shape.lanes * shape.words
-        told = ranks.bcast(ranks.gather((width, shape.delay * shape.steps)))
-        self.alike = len(set(told)) == 1
+        shapes = ranks.bcast(ranks.gather((width, shape.delay * shape.steps)))
+        self.alike = len(set(shapes)) == 1
         # Strips of unlike devices do not fit each other: there the line is a row.
-        width, slope = told[0] if self.alike else (1, 0)
-        self.stair = Stair.sharing(-(-words // width), width, batches, slope, ahead, behind)
+        width, slope = shapes[0] if self.alike else (1, 0)
+        self.stair = Stair.sharing(-(-words // width), width, batches, slope, forward, backward)
         self.places = StairPieces(self.stair)
         self.part = wave_part(ranks.rank, ranks.size, self.stair.strips)
         layout = LcsTableLayout(shape, batches) if self.part is None else self.own_layout(self.part, shape)
         self.neighbours: CarryRanks | None = None
         if ranks.size > 2:  # else this rank has no neighbour in its wave
             message = message_batches(layout, ranks)
-            beside = (None, None) if self.part is None else (self.part.left, self.part.right)
-            self.neighbours = CarryRanks(backend.collectives(ranks), *beside, message)
+            neighbours = (None, None) if self.part is None else (self.part.left, self.part.right)
+            self.neighbours = CarryRanks(backend.collectives(ranks), *neighbours, message)
         self.table = None
         if self.part is not None:
             self.table = self.own_table(self.part, layout, alphabet, a, b)
@@ -151,7 +151,6 @@ class BidirectionalLcs:
         return LcsTable(self.backend, alphabet, block, layout)
 
     def run(self, progress: CountCallback | None = None) -> int:
-        """Compute the length; ``progress(done, all)`` counts this rank's launches."""
         pieces = np.zeros((2, self.places.count), np.uint64)
         if self.table is not None and self.part is not None:
             self.table.compute(progress, self.neighbours)
@@ -160,7 +159,7 @@ class BidirectionalLcs:
         return self.places.largest_sum(*pieces)
 
     def lay_out(self, table: LcsTable, part: WavePart, pieces: np.ndarray) -> None:
-        """Write this rank's part of the line: where its table grows along it."""
+        """Write this rank's part of the line, along which its table grows."""
         places, stair = self.places, self.stair
         of_words, of_rises = pieces[::-1] if part.from_end else pieces
         first, end = part.first * stair.words, part.end * stair.words
@@ -168,9 +167,9 @@ class BidirectionalLcs:
         if part.from_end:
             first, end, row = places.words.size - end, places.words.size - first, reverse_bits(row)
         of_words[places.words[first:end]] = row[: end - first]
-        own = stair.from_end() if part.from_end else stair
+        line = stair.from_end() if part.from_end else stair
         last = min(part.end, stair.strips - 1)
-        low, high = (int(own.ends[strip]) for strip in (last, part.first))
+        low, high = (int(line.ends[strip]) for strip in (last, part.first))
         if low == high:
             return
         rises, top = table.rises(last - part.first)[low:high], int(stair.ends[0])
@@ -183,9 +182,9 @@ class BidirectionalLcs:
 class StairPieces:
     """The pieces of a stair from its lower left end to its upper right one: words of columns, and batches of rows.
 
-    To the right, the sum grows where the first table's row does, and shrinks where the other's does. Upwards it is the
-    other way round. ``words`` has the places of all words from the left, and ``rises`` those of
-    the batches between one strip's end and the next one's, from below.
+    To the right, the sum grows with the first table's row, and shrinks with the other's; upwards the reverse. ``words``
+    has the places of all words from the left, and ``rises`` those of the batches between the ends of neighbouring
+    strips, from below.
     """
 
     def __init__(self, stair: Stair) -> None:
@@ -197,13 +196,13 @@ class StairPieces:
         self.rises = left_of + np.arange(left_of.size)
         self.count = self.words.size + self.rises.size
 
-    def largest_sum(self, more: np.ndarray, less: np.ndarray) -> int:
+    def largest_sum(self, more: np.ndarray, fewer: np.ndarray) -> int:
         """Return the largest sum of both tables at any point of the line.
 
-        The sum grows by 1 at the bits of ``more``, and shrinks at those of ``less``; both (count,), u64: a bit for each
-        column or row of a piece.
+        The sum grows by 1 at the bits of ``more``, and shrinks at those of ``fewer``; both (count,), u64: a bit for
+        each column or row of a piece.
         """
-        up, down = (np.bitwise_count(bits).astype(np.int64) for bits in (more, less))
+        up, down = (np.bitwise_count(bits).astype(np.int64) for bits in (more, fewer))
         after = np.cumsum(up - down)
         # At the right end the other table is empty, and so is the first one at the left end.
         end = int(up[self.words].sum() - down[self.rises].sum())
@@ -213,7 +212,7 @@ class StairPieces:
         near = np.flatnonzero(before + up > best)
         if near.size == 0:
             return best
-        steps = [np.unpackbits(bits[near].view(np.uint8), bitorder="little").astype(np.int8) for bits in (more, less)]
+        steps = [np.unpackbits(bits[near].view(np.uint8), bitorder="little").astype(np.int8) for bits in (more, fewer)]
         within = np.cumsum((steps[0] - steps[1]).reshape(near.size, COLUMNS), axis=1, dtype=np.int64)
         return max(best, int((before[near, None] + within).max()))
 

@@ -23,10 +23,7 @@ LEAST_STRIPS = 8
 
 
 class LcsBlockTable:
-    """A block's table that keeps some rows, and the carries into some columns.
-
-    There are ``stretch`` batches between two rows, and ``group`` strips between two columns.
-    """
+    """A block's table that keeps rows ``stretch`` batches apart, and carries into columns ``group`` strips apart."""
 
     def __init__(
         self, blocks: LcsBlockTracer, block: LcsBlock, layout: LcsTableLayout, stretch: int, group: int
@@ -62,18 +59,10 @@ class LcsBlockTable:
 
 
 class LcsBlockTracer:
-    """Traces through blocks on one device.
+    """Traces through blocks on one device, with the letters of the whole table.
 
-    Parameters
-    ----------
-    backend, alphabet
-        Device, and letters of the whole table.
-    room
-        Bytes of device memory for bits.
-    most_bytes
-        Bytes that all bits of a block may take, on the device and on the host.
-    most_marks
-        Bytes that the marks of one block may take on the host.
+    Bits may take ``room`` bytes of the device. A block's bits may take ``most_bytes``, on the device and on the host,
+    and its marks ``most_marks`` on the host.
     """
 
     strips = LEAST_STRIPS
@@ -118,8 +107,8 @@ class LcsBlockTracer:
     def trace(self, block: LcsBlock, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         rows, columns = len(block.a), len(block.b)
         layout = layout_for(self.backend.capabilities, rows, columns, strips=self.strips)
-        cut = layout.shape.strips > 1 or layout.batches > 1
-        if self.fits(rows, columns) or not cut:
+        is_divisible = layout.shape.strips > 1 or layout.batches > 1
+        if self.fits(rows, columns) or not is_divisible:
             layout = self.layout(rows, columns)
             table = LcsTable(self.backend, self.alphabet, block, layout, EVERY_ROW, room=self.room)
             table.compute()
@@ -132,16 +121,16 @@ class LcsBlockTracer:
         return self.follow(marked, state)
 
     def follow(self, marked: LcsBlockTable, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        found: list[np.ndarray] = []
-        i, j, grows, left = (int(word) for word in state)
+        found_pairs: list[np.ndarray] = []
+        i, j, grows, pairs_left = (int(word) for word in state)
         del marked.table  # its memory is the parts' now
-        while i > 0 and j > 0 and left > 0:
-            above, beside, part = marked.around(i, j)
-            most = min(left, i - above, j - beside)
-            entered = np.array([i - above, j - beside, grows, most], np.int32)
-            pairs, reached = self.trace(part, entered)
-            found.append(pairs + (above, beside))
-            i, j, grows = above + int(reached[ROW]), beside + int(reached[COLUMN]), int(reached[GROWS])
-            left -= most - int(reached[LEFT])
-        pairs = np.concatenate(found[::-1]) if found else np.empty((0, 2), np.int64)
-        return pairs, np.array([i, j, grows, left], np.int32)
+        while i > 0 and j > 0 and pairs_left > 0:
+            above, left, part = marked.around(i, j)
+            most_pairs = min(pairs_left, i - above, j - left)
+            entry = np.array([i - above, j - left, grows, most_pairs], np.int32)
+            pairs, reached = self.trace(part, entry)
+            found_pairs.append(pairs + (above, left))
+            i, j, grows = above + int(reached[ROW]), left + int(reached[COLUMN]), int(reached[GROWS])
+            pairs_left -= most_pairs - int(reached[LEFT])
+        pairs = np.concatenate(found_pairs[::-1]) if found_pairs else np.empty((0, 2), np.int64)
+        return pairs, np.array([i, j, grows, pairs_left], np.int32)

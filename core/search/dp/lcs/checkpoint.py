@@ -2,9 +2,9 @@
 
 Lanes compute a table as a wave, so no row is complete before its end. A run with checkpoints cuts the table: each
 stretch is a separate table below the last row of the one before. Rows are kept without bits, which would be too many
-for a state. The trace computes its stretches again, up to its column: about half of the table for similar strings. So
-with a trace such a run costs about twice as much; without one, it adds the start and end of the wave of each stretch.
-Ranks share the columns in both cases.
+for a checkpoint. The trace computes its stretches again, up to its column: about half of the table for similar strings.
+So such a run costs about twice as much with a trace; without one, it adds the start and end of the wave of each
+stretch. Ranks share the columns in both cases.
 """
 
 from __future__ import annotations
@@ -33,17 +33,10 @@ TRACE, PAIRS = "trace", "pairs"
 class CheckpointedLcs:
     """A run with checkpoints (`core.search.run.Steps`): stretches of rows, then traces from the last row.
 
-    Attributes
-    ----------
-    rows : RowCheckpoints
-        Rows of the table, by words of columns, before the last one that is traced.
-    trace : (4,), i64
-        Position of the trace (see `core.kernels.dp.lcs`), with the number of pairs left; it begins at the last cell,
-        with none.
-    pairs : (count, 2), i64
-        Pairs that the trace has found, ascending.
-    is_known : bool
-        True if the length is known, so that the trace has begun.
+    ``rows`` are rows of the table, by words of columns, before the last one that is traced. ``trace``, (4,), i64, is
+    the position of the trace (see `core.kernels.dp.lcs`), at first the last cell, with the number of pairs left, and
+    ``pairs``, (count, 2), i64, are those found, ascending. ``is_known`` is True if the length is known, so that the
+    trace has begun.
     """
 
     def __init__(self, search: Any, table_run: TableRun) -> None:
@@ -64,12 +57,11 @@ class CheckpointedLcs:
 
     @property
     def is_over(self) -> bool:
-        """True if the length is known and the trace, if requested, at its end."""
         is_at_end = 0 in (self.trace[ROW], self.trace[COLUMN], self.trace[LEFT])
         return self.is_known and (is_at_end or not self.is_traced)
 
     def step(self, run: SynchronousRun) -> Step:
-        """Compute a stretch of rows; behind the last row, or where the next one is near, trace the rows instead."""
+        """Compute a stretch of rows; after the last row, or if the next one is near, trace rows instead."""
         all_rows = self.search.a.size
         stretch = max(run.budget().steps, self.least) * ROWS
         end, rows = int(self.trace[ROW]), 0
@@ -116,20 +108,20 @@ class CheckpointedLcs:
 
     # --- stretches ---
 
-    def advance(self, most: int, stretch: int) -> int:
-        """Compute a stretch of rows up to ``most`` and keep the last one; return the number of rows."""
+    def advance(self, last: int, stretch: int) -> int:
+        """Compute a stretch of rows up to ``last`` and keep its last row; return the number of rows."""
         place, above = self.rows.last
-        end = min(most, place + stretch)
+        end = min(last, place + stretch)
         part = self.of_columns(int(self.trace[COLUMN]))
-        own = None if above is None else part.own_words(above)
+        own_row = None if above is None else part.own_words(above)
         layout = self.layout_of(end - place, part.columns)
         letters = self.search.a[place:end]
         if self.table is None or self.table.layout != layout:
             self.table = None
-            block = part.own()._replace(a=letters, above=own)
+            block = part.own()._replace(a=letters, above=own_row)
             self.table = LcsTable(part.backend, part.alphabet, block, layout)
         else:
-            self.table.restate(part.alphabet.rows(letters, layout.batches), own)
+            self.table.restate(part.alphabet.rows(letters, layout.batches), own_row)
         self.table.compute(None, part.neighbours(self.ranks, layout))
         row = self.table.row()[: -(-part.columns // COLUMNS)]
         self.rows = self.rows.with_row(end, self.ranks.join(row))
@@ -139,13 +131,13 @@ class CheckpointedLcs:
         """Trace the rows after the last kept one; return the number of rows."""
         self.table = None  # the trace needs its memory
         place, above = self.rows.last
-        end, column, grows, left = (int(number) for number in self.trace)
+        end, column, grows, pairs_left = (int(number) for number in self.trace)
         part = self.search.part(place, end, column, above)
-        entered = np.array([end - place, column, grows, min(left, end - place, column)], np.int32)
-        pairs, reached, _ = part.traced(self.ranks, None, entered.copy())
+        entry = np.array([end - place, column, grows, min(pairs_left, end - place, column)], np.int32)
+        pairs, reached, _ = part.traced(self.ranks, None, entry.copy())
         self.search.streamed_bytes += part.streamed_bytes
-        left = self.trace[LEFT] - (entered[LEFT] - reached[LEFT])
-        self.trace = np.array([place + reached[ROW], reached[COLUMN], reached[GROWS], left], np.int64)
+        pairs_left = self.trace[LEFT] - (entry[LEFT] - reached[LEFT])
+        self.trace = np.array([place + reached[ROW], reached[COLUMN], reached[GROWS], pairs_left], np.int64)
         self.rows = self.rows.before(int(self.trace[ROW])).narrowed(-(-int(self.trace[COLUMN]) // COLUMNS))
         self.pairs = np.concatenate([pairs + (place, 0), self.pairs])
         return end - place
@@ -166,7 +158,7 @@ class CheckpointedLcs:
         return layout._replace(shape=layout.shape._replace(steps=self.steps(layout.shape, layout.batches)))
 
     def steps(self, shape: LcsLaunchShape, batches: int) -> int:
-        """Steps of a launch: of a core fewer than in a table that is computed at once."""
+        """Return the steps of a launch: fewer on a core than for a table that is computed at once."""
         if self.search.shape is not None or self.search.backend.capabilities.lanes_resident > 1:
             return shape.steps
         return max(1, batches // LAUNCHES)

@@ -49,20 +49,11 @@ UNKNOWN = -1
 
 @dataclass(frozen=True)
 class CommonSubsequence:
-    """Result of a run.
+    """Length of a longest common subsequence and, if traced, the positions of its letters: (length, 2), i64.
 
-    Attributes
-    ----------
-    length
-        Length of a longest common subsequence.
-    pairs : None or (length, 2), i64
-        The positions of its letters in both strings, ascending.
-    method
-        Name of the method of the trace.
-    cells
-        Cells of the table, len(a) * len(b); a trace in linear space computes some of them again.
-    streamed_bytes
-        Bits that left the device during the run.
+    ``pairs`` are positions in both strings, ascending. ``method`` is that of the trace. ``cells`` counts the table,
+    len(a) * len(b); a trace in linear space computes some again. ``streamed_bytes`` are bits that left the device
+    during the run.
     """
 
     length: int
@@ -76,22 +67,24 @@ class CommonSubsequence:
 
     @property
     def hash(self) -> str:
-        found = hashlib.blake2b(str(self.length).encode(), digest_size=8)
+        hashed = hashlib.blake2b(str(self.length).encode(), digest_size=8)
         if self.pairs is not None:
-            found.update(self.pairs.astype("<i8").tobytes())
-        return found.hexdigest()
+            hashed.update(self.pairs.astype("<i8").tobytes())
+        return hashed.hexdigest()
 
 
 class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
     """The search over one pair of strings.
 
     For a subsequence the ranks share the columns, and pass carries from left to right. For the length alone they come
-    from both ends of the strings (`core.search.dp.lcs.bidirectional`).
+    from both ends of the strings (`core.search.dp.lcs.bidirectional`). ``work`` counts the cells of the table once,
+    also those that a trace computes again.
+
+    The trace goes left if that keeps the length, else up, else it takes the matched pair: one subsequence on all
+    backends, over any number of ranks and in any memory.
 
     Parameters
     ----------
-    backend, communicator
-        Device, and ranks that share the table; see `run`.
     a, b : 1-D, u8
         The strings; a gives the rows of the table, b the columns.
     tiling
@@ -102,23 +95,10 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         Bytes of device memory for the bits of a trace; by default half of the device's memory.
     folder
         Folder for bits that do not fit (see `core.search.dp.engine.decisions`). Without one, a table with bits that fit
-        neither the device memory nor half of the host's memory is traced block by block
-        (`core.search.dp.lcs.blocks`).
-    shape
-        Launch shape instead of the chosen one.
+        neither the device memory nor half of the host's memory is traced block by block (`core.search.dp.lcs.blocks`).
     packed, data_memory
-        With ``published``: four letters in a word in place of one, and where the strings lie: ``readonly``, ``global``
-        or ``image`` (see `core.lang.types.Table`).
-
-    Attributes
-    ----------
-    work : int
-        Cells of the table; what a trace computes again, block by block, is not counted.
-
-    Notes
-    -----
-    The trace goes left if that keeps the length, else up, else it takes the matched pair: one subsequence on all
-    backends, over any number of ranks and in any memory.
+        With ``published``: four letters in a word in place of one, and the memory of the strings: ``readonly``,
+        ``global`` or ``image`` (see `core.lang.types.Table`).
     """
 
     subject = "a longest common subsequence"
@@ -162,7 +142,7 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         self.both_ends: BidirectionalLcs | None = None
 
     def warm_up(self, trace: bool = True) -> None:
-        """Compile all programs of a run with a table of the first rows; the time counts as the backend's compilation.
+        """Compile all programs of a run with a table of the first rows.
 
         All columns take part, because their number and their letters choose the program; by diagonals neither does.
         """
@@ -182,8 +162,8 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
     def compute(self, run: TableRun) -> CommonSubsequence:
         self.streamed_bytes = 0
         if self.work == 0:
-            nothing = np.empty((0, 2), np.int64) if run.trace else None
-            return CommonSubsequence(0, nothing, "nothing to do", 0, 0)
+            no_pairs = np.empty((0, 2), np.int64) if run.trace else None
+            return CommonSubsequence(0, no_pairs, "nothing to do", 0, 0)
         if self.engine is not None:
             return self.by_waves(self.engine, run)
         ranks = run.ranks
@@ -196,18 +176,18 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
             return CommonSubsequence(length, some, "stretch by stretch", self.work, int(ranks.sum(self.streamed_bytes)))
         if not run.trace:
             return CommonSubsequence(self.length(ranks, run.progress), None, "length only", self.work, 0)
-        whole = np.array([self.a.size, 0, 0, UNKNOWN], np.int32)
-        pairs, _, is_kept = self.traced(ranks, run.progress, whole)
+        last_cell = np.array([self.a.size, 0, 0, UNKNOWN], np.int32)
+        pairs, _, is_kept = self.traced(ranks, run.progress, last_cell)
         method = "stored bits" if is_kept else "stored bits, in blocks"
         return CommonSubsequence(len(pairs), pairs, method, self.work, int(ranks.sum(self.streamed_bytes)))
 
     def by_waves(self, engine: WaveEngine, run: TableRun) -> CommonSubsequence:
-        found = engine.run(run.trace, run.progress)
-        pairs = engine.problem.pairs(found)
+        result = engine.run(run.trace, run.progress)
+        pairs = engine.problem.pairs(result)
         method = "by tiles" if self.tiling == "tiles" else "by diagonals"
-        if found.cells is not None:
+        if result.cells is not None:
             method += ", cells on the host"
-        return CommonSubsequence(found.value, pairs, method, self.work, found.streamed_bytes)
+        return CommonSubsequence(result.value, pairs, method, self.work, result.streamed_bytes)
 
     def free_tables(self) -> None:
         self.whole.clear()
@@ -246,7 +226,7 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         return row[first : first + -(-self.columns // COLUMNS)]
 
     def part(self, first: int, end: int, columns: int, above: np.ndarray | None) -> LongestCommonSubsequence:
-        """Return the search over some rows, below the row above them, and the first columns."""
+        """Return the search over some rows, below the row ``above``, and the first columns."""
         part = LongestCommonSubsequence(
             self.backend, self.communicator, self.a[first:end], self.b[:columns],
             room=self.given_room, folder=self.folder, shape=self.shape,
@@ -255,7 +235,6 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         return part
 
     def whole_table(self, keep: int) -> LcsTable:
-        """Return the table of all rows and this rank's columns; its memory is allocated once."""
         if keep not in self.whole:
             self.free_tables()
             self.whole[keep] = LcsTable(
@@ -275,9 +254,9 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
     ) -> tuple[np.ndarray, np.ndarray, bool]:  # fmt: skip
         """Compute the table and trace it, from rank to rank.
 
-        ``state`` is where the trace enters the last rank's columns (see `core.kernels.dp.lcs`); of a whole table the
-        pairs that are left are `UNKNOWN`. Return the matched pairs of all ranks, (count, 2), i64, the place that the
-        trace reaches, and True if the bits of the whole table were kept.
+        ``state`` is the place where the trace enters the last rank's columns (see `core.kernels.dp.lcs`), with
+        `UNKNOWN` pairs left of a whole table. Return the matched pairs of all ranks, (count, 2), i64, the place that
+        the trace reaches, and True if the bits of the whole table were kept.
         """
         is_kept = self.fits(ranks)
         compute = self.bits_kept if is_kept else self.blocks_marked
@@ -288,24 +267,23 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         pairs: np.ndarray = np.empty((0, 2), np.int64)
         column = self.b.size
 
-        def through(entered: np.ndarray) -> np.ndarray:
+        def through(entry: np.ndarray) -> np.ndarray:
             nonlocal pairs, column
-            entered[COLUMN] = self.columns
-            found, reached = trace(entered)
+            entry[COLUMN] = self.columns
+            own_pairs, reached = trace(entry)
             self.streamed_bytes += tracer.streamed_bytes
-            pairs = found + (0, self.first_column)
-            if entered[ROW] > 0 and entered[LEFT] > 0:
+            pairs = own_pairs + (0, self.first_column)
+            if entry[ROW] > 0 and entry[LEFT] > 0:
                 column = self.first_column + int(reached[COLUMN])
             return reached
 
         reached = trace_over_ranks(ranks, state, through)
         # The first rank is the last one to follow the trace, but the column is that of the last one that moved.
-        every = np.asarray(ranks.join(pairs.reshape(-1))).reshape(-1, 2)
+        all_pairs = np.asarray(ranks.join(pairs.reshape(-1))).reshape(-1, 2)
         reached[COLUMN] = ranks.minloc(column, 0)[0]
-        return every, reached, is_kept
+        return all_pairs, reached, is_kept
 
     def bits_kept(self, progress: CountCallback | None, ranks: Any) -> tuple[LcsTable, LcsTable, Follow]:
-        """Return the whole table with all of its bits, and its tracer."""
         table = self.whole_table(EVERY_ROW)
         table.compute(progress, self.neighbours(ranks, table.layout))
         return table, table, table.trace
@@ -329,7 +307,7 @@ def own_columns(columns: int, ranks: Any) -> tuple[int, int]:
 
 
 def host_bytes() -> int:
-    """Return the bytes of host memory for bits: half of it."""
+    """Return half of the host's memory, in bytes."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 

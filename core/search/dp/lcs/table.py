@@ -69,11 +69,11 @@ def shape_for(
             shape = LcsLaunchShape(lanes, 1, -(-words // lanes), steps)
         return shape
     strips = min(words, max(capabilities.compute_units, strips or 1))
-    each = -(-words // strips)
+    strip_words = -(-words // strips)
     steps = -(-batches // (LAUNCHES_PER_STRIP * strips * ranks))
     if room is not None:
-        steps = min(steps, min(SIZE_OF_LAUNCH, room // 4) // (8 * ROWS * each * strips))
-    return LcsLaunchShape(1, each, -(-words // each), max(1, steps))
+        steps = min(steps, min(SIZE_OF_LAUNCH, room // 4) // (8 * ROWS * strip_words * strips))
+    return LcsLaunchShape(1, strip_words, -(-words // strip_words), max(1, steps))
 
 
 class LcsTableLayout(NamedTuple):
@@ -89,7 +89,6 @@ class LcsTableLayout(NamedTuple):
     slope: int = 0
 
     def batches_of(self, strip: int) -> int:
-        """Return the number of batches that a strip computes."""
         reach = self.batches if self.reach is None else self.reach
         return min(max(reach - strip * self.slope, 0), self.batches)
 
@@ -127,7 +126,7 @@ def layout_for(
     ranks: int = 1,
     shape: LcsLaunchShape | None = None,
 ) -> LcsTableLayout:
-    """Lay out a table of at least one row; all but ``shape`` is for `shape_for`, unless a shape is given."""
+    """Lay out a table of at least one row, with the given shape or that of `shape_for`."""
     words, batches = max(1, -(-columns // COLUMNS)), -(-rows // ROWS)
     return LcsTableLayout(shape or shape_for(capabilities, words, batches, room, strips, ranks), batches)
 
@@ -148,7 +147,7 @@ LARGEST_INDEX = 2**31 - 1
 
 
 def message_batches(layout: LcsTableLayout, ranks: Any) -> int:
-    """Return the batches of carries in a message: the largest number of any rank; all ranks call this."""
+    """Return the batches of carries in a message, the most of any rank; all ranks call this."""
     launches = -(-layout.batches // (layout.shape.steps * MESSAGES))
     if launches > REPETITIONS // 2:
         launches = -(-launches // REPETITIONS) * REPETITIONS
@@ -156,10 +155,7 @@ def message_batches(layout: LcsTableLayout, ranks: Any) -> int:
 
 
 class CarryRanks(NamedTuple):
-    """Ranks that send the carries into a table's first column, and receive those out of its last one.
-
-    A message has the carries of ``message`` batches.
-    """
+    """Neighbours that send carries into a table's first column or receive the last one's, ``message`` batches each."""
 
     together: Any
     left: int | None
@@ -177,19 +173,13 @@ class Alphabet:
         self.numbers[self.letters] = np.arange(self.letters.size)
 
     def rows(self, a: np.ndarray, batches: int, from_end: bool = False) -> np.ndarray:
-        """Return the numbers of the letters of all rows of ``batches``, two to a word: (16 * batches,), u32.
-
-        ``from_end`` begins with the last row, behind those that fill up the last batch.
-        """
+        """Return the letters of rows as numbers, two to a word: (16 * batches,), u32; reversed if ``from_end``."""
         padded = np.full(batches * ROWS, self.letters.size, np.uint16)
         padded[: a.size] = self.numbers[a]
         return np.ascontiguousarray(padded[::-1] if from_end else padded).view(np.uint32)
 
     def masks(self, b: np.ndarray, words: int, from_end: bool = False) -> np.ndarray:
-        """Return the positions of every letter in ``words`` words of columns: (words, letters), u64.
-
-        ``from_end`` begins with the last column, behind those that fill up the last word.
-        """
+        """Return the positions of every letter: (words, letters), u64; reversed if ``from_end``."""
         masks = np.zeros((words, self.size), np.uint64)
         for k, letter in enumerate(self.letters):
             bits = np.zeros(words * COLUMNS, np.uint8)
@@ -213,11 +203,10 @@ class LcsBlock(NamedTuple):
 
 
 class LcsTable:
-    """All rows and columns of a block, which may be a part of a larger table.
+    """All rows and columns of a block, which may be a part of a larger table with that ``alphabet``.
 
-    ``alphabet`` is that of the whole table. See `core.kernels.dp.lcs.SOME_ROWS` for ``keep``, and
-    `core.search.dp.engine.decisions.DecisionRows` for room and folder. `SOME_ROWS` keeps a row after each ``stretch``
-    of batches.
+    See `core.kernels.dp.lcs.SOME_ROWS` for ``keep``, and `core.search.dp.engine.decisions.DecisionRows` for room and
+    folder. `SOME_ROWS` keeps a row after each ``stretch`` of batches.
     """
 
     def __init__(
@@ -256,7 +245,7 @@ class LcsTable:
             self.enter(block.entering)
 
     def restate(self, letters: np.ndarray, above: np.ndarray | None) -> None:
-        """Replace the rows by an equal number of others, by numbers of letters (`Alphabet.rows`), below another row."""
+        """Replace the rows by as many others, as numbers of letters (`Alphabet.rows`), below another row."""
         self.first = first_row(self.first.size, above)
         self.backend.write(self.above, self.first)
         self.backend.write(self.bits.letters, letters)
@@ -266,17 +255,14 @@ class LcsTable:
         return self.kept.streamed_bytes if self.kept is not None else 0
 
     def compute(self, progress: CountCallback | None = None, neighbours: CarryRanks | None = None) -> None:
-        """Compute all rows, or those before the end of each strip; ``progress(done, all)`` counts launches.
-
-        Without ``neighbours``, the earlier carries enter again, at first none.
-        """
+        """Compute rows up to the end of each strip; without ``neighbours`` the earlier carries, if any, enter again."""
         self.backend.write(self.bits.row, self.first)
         self.backend.write(self.carries.clock, np.zeros(self.layout.shape.strips, np.uint32))
         done = 0
-        for until, hand_over in [] if neighbours is None else self.messages(neighbours):
-            self._launch(done, until, progress)
-            hand_over()
-            done = until
+        for stop, transfer in [] if neighbours is None else self.messages(neighbours):
+            self._launch(done, stop, progress)
+            transfer()
+            done = stop
         self._launch(done, self.launches, progress)
 
     def enter(self, carries: np.ndarray) -> None:
@@ -286,14 +272,14 @@ class LcsTable:
         self.backend.put(self.carries.edges, 0, padded)
 
     def entering(self, strip: int) -> np.ndarray:
-        """Return the carries that entered a strip; those of the strip after the last one left the table."""
+        """Return the carries that entered a strip, or, after the last strip, those that left the table."""
         return np.asarray(self.backend.read(self.carries.edges, strip * self.layout.batches, self.layout.batches))
 
     def messages(self, neighbours: CarryRanks) -> list[tuple[int, Callable[[], None]]]:
         """Return messages, and the launches after which each is sent (when complete) or received (before its use)."""
         layout, shape, (together, left, right, message) = self.layout, self.layout.shape, neighbours
         stretch = -(-message // shape.steps)  # launches between two messages
-        found: list[tuple[int, int, Callable[[], None]]] = []
+        transfers: list[tuple[int, int, Callable[[], None]]] = []
         if right is not None:
             end = layout.batches_of(shape.strips)
             first = shape.strips * layout.batches
@@ -301,44 +287,44 @@ class LcsTable:
                 count = min(message, end - begin)
                 send = partial(together.send, self.carries.edges, first + begin, count, right)
                 ready = -(-shape.launches(begin + count, shape.strips - 1) // stretch) * stretch
-                found.append((min(ready, self.launches), 0, send))
+                transfers.append((min(ready, self.launches), 0, send))
         if left is not None:
             end = layout.batches_of(0)
             for begin in range(0, end, message):
                 receive = partial(together.receive, self.carries.edges, begin, min(message, end - begin), left)
-                found.append((begin // shape.steps, 1, receive))
-        # Sending comes first, since a rank to the right may wait for it.
-        return [(until, hand_over) for until, _, hand_over in sorted(found, key=lambda one: one[:2])]
+                transfers.append((begin // shape.steps, 1, receive))
+        # Send first, since a rank to the right may wait for it.
+        return [(launch, call) for launch, _, call in sorted(transfers, key=lambda entry: entry[:2])]
 
-    def _launch(self, row: int, end: int, progress: CountCallback | None) -> None:
+    def _launch(self, first: int, end: int, progress: CountCallback | None) -> None:
         """Queue the launches up to ``end``, in recorded sequences, each up to the end of the chunk that it writes."""
         per_chunk = max(1, self.launches) if self.kept is None else self.kept.rows_per_chunk
-        while row < end:
-            until = min(end, (row // per_chunk + 1) * per_chunk)
+        while first < end:
+            stop = min(end, (first // per_chunk + 1) * per_chunk)
             if progress is not None:
-                until = min(until, row + max(1, self.launches // PROGRESS_REPORTS))
+                stop = min(stop, first + max(1, self.launches // PROGRESS_REPORTS))
             buffer = self.marks
-            for one in range(row, until):
-                buffer = self.marks if self.kept is None else self.kept.place(one)[0]
-            self._sequence(buffer, per_chunk).replay(until - row)
-            for one in range(row, until):
+            for row in range(first, stop):
+                buffer = self.marks if self.kept is None else self.kept.place(row)[0]
+            self._sequence(buffer, per_chunk).replay(stop - first)
+            for row in range(first, stop):
                 if self.kept is not None:
-                    self.kept.close_row(one)
-            row = until
+                    self.kept.close_row(row)
+            first = stop
             if progress is not None:
                 self.backend.synchronize()
-                progress(row, self.launches)
+                progress(first, self.launches)
 
     def _sequence(self, buffer: Any, per_chunk: int) -> Any:
         """Return a recorded launch that keeps its bits in this buffer of ``per_chunk`` rows."""
         if id(buffer) not in self.sequences:
             shape = self.layout.shape
             staged = shape.words == 1 and shape.lanes > 1 and self.different <= STAGED_LETTERS
-            kept = kernels.KeptRows(buffer, per_chunk, self.stretch)
+            rows = kernels.KeptRows(buffer, per_chunk, self.stretch)
             with self.backend.record() as sequence:
                 self.backend.launch(
                     kernels.advance, shape.strips, shape.lanes,
-                    self.bits, self.carries, kept, self.pipeline, self.different, staged, self.keep,
+                    self.bits, self.carries, rows, self.pipeline, self.different, staged, self.keep,
                 )  # fmt: skip
             self.sequences[id(buffer)] = sequence
         return self.sequences[id(buffer)]
@@ -363,8 +349,8 @@ class LcsTable:
     def trace(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Trace from a cell to the first column or above the first row.
 
-        ``state`` has at most as many pairs left as this table can have (see `core.kernels.dp.lcs`). Return the
-        matched positions, ascending, (count, 2), i64, and the place that it reaches.
+        ``state`` has at most as many pairs left as this table can have (see `core.kernels.dp.lcs`). Return the matched
+        positions, ascending, (count, 2), i64, and the place reached.
         """
         if self.kept is None:
             raise ValueError("no bits were kept")
@@ -377,7 +363,7 @@ class LcsTable:
             backend.launch(kernels.trace_pairs, 1, lanes, buffer, self.above, trace, first, self.pipeline)
         reached = backend.download(trace.state)
         begin = int(reached[LEFT])
-        pairs = [backend.read(one, begin, end - begin).astype(np.int64) for one in (rows, columns)]
+        pairs = [backend.read(positions, begin, end - begin).astype(np.int64) for positions in (rows, columns)]
         return np.stack(pairs, axis=1), reached
 
 

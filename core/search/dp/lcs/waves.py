@@ -39,14 +39,14 @@ class LcsGrid(Grid):
     def pairs(self, result: WaveResult) -> np.ndarray | None:
         if result.choice is None:
             return None
-        i, j, found = self.rows, self.columns, []
+        i, j, pairs = self.rows, self.columns, []
         while i > 0 and j > 0:
             chosen = result.choice(i, j)
             if chosen == MATCH:
-                found.append((i - 1, j - 1))
+                pairs.append((i - 1, j - 1))
             i -= chosen != LEFT_CELL
             j -= chosen != UP_CELL
-        return np.array(found[::-1], np.int64).reshape(-1, 2)
+        return np.array(pairs[::-1], np.int64).reshape(-1, 2)
 
 
 class LcsDiagonals(Diagonals):
@@ -72,7 +72,7 @@ class LcsDiagonals(Diagonals):
         self.data = PaddedStrings(across, down, start)
 
     def pairs(self, result: WaveResult) -> np.ndarray | None:
-        """Return matched positions from the cells, if kept: left if that keeps the length, else up, else both."""
+        """Return matched positions if cells were kept: go left if that keeps the length, else up, else both."""
         lanes, length = self.sides()
         cells = result.cells
         if cells is None:
@@ -82,26 +82,22 @@ class LcsDiagonals(Diagonals):
             return cells.at(i + j - 2, (j if self.lane_is_b else i) - 1) if i and j else 0
 
         i, j = (length, lanes) if self.lane_is_b else (lanes, length)
-        here, found = length_of(i, j), []
-        while here:
-            if length_of(i, j - 1) == here:
+        remaining, pairs = length_of(i, j), []
+        while remaining:
+            if length_of(i, j - 1) == remaining:
                 j -= 1
-            elif length_of(i - 1, j) == here:
+            elif length_of(i - 1, j) == remaining:
                 i -= 1
             else:
-                i, j, here = i - 1, j - 1, here - 1
-                found.append((i, j))
-        return np.array(found[::-1], np.int64).reshape(-1, 2)
+                i, j, remaining = i - 1, j - 1, remaining - 1
+                pairs.append((i, j))
+        return np.array(pairs[::-1], np.int64).reshape(-1, 2)
 
 
 class PackedLcsDiagonals(LcsDiagonals):
     """The same with several letters in a word, as the paper packs its texture memory (section IV).
 
-    Raises
-    ------
-    UserError
-        The strings have more different letters than `MOST_PACKED`.
-
+    Raises `UserError` if the strings have more different letters than `MOST_PACKED`.
     """
 
     cell = common_length_of_packed
