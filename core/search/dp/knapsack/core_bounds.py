@@ -11,7 +11,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.kernels.dp.knapsack_core import CoreItems
+
+class SortedItems(NamedTuple):
+    """The items of `core.kernels.dp.knapsack_core.CoreItems` in host memory; ``weights`` and ``values`` are i64."""
+
+    weights: np.ndarray
+    values: np.ndarray
+    at: int
+    capacity: int
+    weight: int
+    value: int
 
 
 class Completion(NamedTuple):
@@ -22,18 +31,17 @@ class Completion(NamedTuple):
     item: int
 
 
-def best_completion(items: CoreItems, first: int, end: int, weights: np.ndarray, values: np.ndarray) -> Completion:
+def best_completion(items: SortedItems, first: int, end: int, weights: np.ndarray, values: np.ndarray) -> Completion:
     """Return the most valuable selection that fits and has one change more than a state; of equals the first.
 
     ``weights`` and ``values`` are the states', i64; items ``first`` to ``end`` - 1 are decided. Value -1: none fits.
     """
     slack = items.capacity - weights
     best = Completion(-1, 0, 0)
-    for begin, candidates, sign in ((end, items.count - end, 1), (0, first, -1)):
-        if candidates == 0:
+    for begin, stop, sign in ((end, len(items.weights), 1), (0, first, -1)):
+        if begin == stop:
             continue
-        of_side = slice(begin, begin + candidates)
-        changed_weights, changed_values = sign * items.weights[of_side], sign * items.values[of_side]
+        changed_weights, changed_values = sign * items.weights[begin:stop], sign * items.values[begin:stop]
         order = np.argsort(changed_weights, kind="stable")
         largest = np.maximum.accumulate(changed_values[order])
         fitting = np.searchsorted(changed_weights[order], slack, side="right")
@@ -59,9 +67,9 @@ class FreeItems(NamedTuple):
     taken: int
 
 
-def free_items(items: CoreItems, best: int) -> FreeItems:
+def free_items(items: SortedItems, best: int) -> FreeItems:
     """Return the items without those that `core.kernels.dp.knapsack_core.forced_bound` decides."""
-    signs = np.where(np.arange(items.count) < items.at, -1, 1)
+    signs = np.where(np.arange(len(items.weights)) < items.at, -1, 1)
     slack = items.capacity - items.weight - signs * items.weights
     bounds = items.value + signs * items.values + slack * items.values[items.at] // items.weights[items.at]
     is_free = bounds > best
@@ -96,7 +104,7 @@ def relaxed(free: FreeItems, price: int) -> tuple[int, int, bool]:
     return bound + (slack * int(gains[taken]) + misplaced) // int(weights[taken]), taken, slack > 0
 
 
-def cardinality_bound(items: CoreItems, best: int) -> int:
+def cardinality_bound(items: SortedItems, best: int) -> int:
     """Return an upper bound of all selections better than ``best``, from the number of items that they may have.
 
     The bound is of the surrogate relaxation with that number: each item has a price, or a bonus, that a bisection

@@ -10,7 +10,7 @@ from core.errors import UserError
 from core.kernels.dp import knapsack_core as kernels
 from core.problems.tables.knapsack import Knapsack
 from core.search.checkpoint import Checkpoint, Checkpointer
-from core.search.dp.knapsack.core_bounds import best_completion, cardinality_bound
+from core.search.dp.knapsack.core_bounds import SortedItems, best_completion, cardinality_bound
 from core.search.dp.knapsack.search import Selection, make_selection
 from core.search.progress import refuse_history
 from core.search.protocol import Callback
@@ -48,11 +48,11 @@ class KnapsackCore:
         self.weight, self.value = int(self.weights[: self.at].sum()), int(self.values[: self.at].sum())
         count = len(self.items)
         self.is_trivial = self.at == count
+        self.sorted_items = SortedItems(self.weights, self.values, self.at, instance.capacity, self.weight, self.value)
         if not self.is_trivial:
-            self.core_items = kernels.CoreItems(
-                self.weights, self.values, count, self.at, instance.capacity, self.weight, self.value
+            self.table = backend.load(
+                kernels.CoreItems(self.weights, self.values, count, self.at, instance.capacity, self.weight, self.value)
             )
-            self.table = backend.load(self.core_items)
             self._make_room(ROOM, CHANGES)
 
     work = None
@@ -93,25 +93,6 @@ class KnapsackCore:
         for name in ("parents", "changed"):
             content = self.backend.download(getattr(old, name))
             self.backend.write(getattr(self.states, name), np.pad(content, (0, more_changes - changes)))
-
-    def _improve_bounds(self) -> None:
-        """Complete the states by one item each, and drop them all if no better selection is possible."""
-        backend, states, core = self.backend, self.states, self.core_items
-        place = backend.download(states.place)
-        first, end, count, node = (int(place[k]) for k in (kernels.FIRST, kernels.END, kernels.COUNT, kernels.NODES))
-        begin = int(place[kernels.SIDE]) * self.room
-        weights, values = (backend.read(numbers, begin, count) for numbers in (states.weights, states.values))
-        completion = best_completion(core, first, end, weights, values)
-        if completion.value > self.best:
-            self.best = completion.value
-            backend.write(states.numbers, np.array([self.best, self.kept], np.int64))
-            backend.put(states.parents, node, backend.read(states.nodes, begin + completion.state, 1))
-            backend.put(states.changed, node, np.array([completion.item], np.int32))
-            place[[kernels.NODES, kernels.BEST_NODE]] = node + 1, node
-        if cardinality_bound(core, self.best) <= self.best:
-            place[kernels.COUNT] = 0
-            self.is_proved = True
-        backend.write(states.place, place)
 
     def _expand(self, budget: int) -> None:
         self.backend.launch(kernels.expand, 1, 1, self.table, self.states, budget)
@@ -168,6 +149,25 @@ class KnapsackCore:
         if run.is_report_due:
             run.report(self.done, self.best + self.free_value, self.kept)
         return Step(budget, undone=int(not self.is_proved), is_divisible=True)
+
+    def _improve_bounds(self) -> None:
+        """Complete the states by one item each, and drop them all if no better selection is possible."""
+        backend, states, items = self.backend, self.states, self.sorted_items
+        place = backend.download(states.place)
+        first, end, count, node = (int(place[k]) for k in (kernels.FIRST, kernels.END, kernels.COUNT, kernels.NODES))
+        begin = int(place[kernels.SIDE]) * self.room
+        weights, values = (backend.read(numbers, begin, count) for numbers in (states.weights, states.values))
+        completion = best_completion(items, first, end, weights, values)
+        if completion.value > self.best:
+            self.best = completion.value
+            backend.write(states.numbers, np.array([self.best, self.kept], np.int64))
+            backend.put(states.parents, node, backend.read(states.nodes, begin + completion.state, 1))
+            backend.put(states.changed, node, np.array([completion.item], np.int32))
+            place[[kernels.NODES, kernels.BEST_NODE]] = node + 1, node
+        if cardinality_bound(items, self.best) <= self.best:
+            place[kernels.COUNT] = 0
+            self.is_proved = True
+        backend.write(states.place, place)
 
     def checkpoint(self, run: SynchronousRun) -> None:
         """Return nothing: a run has no checkpointer."""

@@ -38,7 +38,7 @@ def test_no_selection_exceeds_the_bound_of_a_smaller_incumbent(cpu, instance):
     if not search.is_trivial:
         for incumbent in {search.value, (search.value + largest) // 2, largest - 1}:
             if search.value <= incumbent < largest:
-                assert cardinality_bound(search.core_items, incumbent) >= largest
+                assert cardinality_bound(search.sorted_items, incumbent) >= largest
 
 
 @settings(max_examples=100, deadline=None)
@@ -47,7 +47,7 @@ def test_a_completion_is_the_best_of_all_states_and_undecided_items(cpu, instanc
     search = KnapsackCore(cpu, Solo(), instance)
     if search.is_trivial:
         return
-    items, count = search.core_items, len(search.weights)
+    items, count = search.sorted_items, len(search.weights)
     first, end = data.draw(st.integers(0, items.at)), data.draw(st.integers(items.at, count))
     states = data.draw(st.lists(st.tuples(st.integers(0, 200), st.integers(0, BIG)), min_size=1, max_size=6))
     state_weights, state_values = (np.array(column, np.int64) for column in zip(*states, strict=True))
