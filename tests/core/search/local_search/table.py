@@ -30,6 +30,7 @@ PROBLEMS = {
     "ordering": lambda: LinearOrdering("random:7:seed=2"),
     "bits cut": lambda: MaxCut("random:11:seed=1:weights=-3..9"),
     "sparse cut": lambda: MaxCut("random:24:density=0.05:seed=2:weights=-3..9"),
+    "sparse parts": lambda: MaxKCut.load("maxcut:12:3:seed=2:density=0.08:weights=-3..9"),
     "sat": lambda: MaxSat("random:11:ratio=6:seed=3"),
     "weierstrass": lambda: Weierstrass.load("3", points=12),
     "weierstrass64": lambda: Weierstrass.load("3", points=12, dtype="float64"),
@@ -82,6 +83,7 @@ QUICK_ROWS = [
     ("sat", "flip1", "unsatisfied-clauses", "focused", {}),
     ("bits cut", "flip1", "local-fields", "tabu", {}),
     ("sparse cut", "flip1", "sparse-fields", "tabu", {}),
+    ("sparse parts", "assign", "sparse-part-weights", "tabu", {}),
     ("shop", "insert", "heads-tails", "hill", {}),
     ("ordering", "insert", "linear", "ils", {}),
     RULED,
@@ -128,6 +130,7 @@ MOVES = [
         ("sat", ("flip1",), ("literal-counts", "delta", "unsatisfied-clauses")),
         ("bits cut", ("flip1", "flip2", "flip3"), ("local-fields", "linear")),
         ("sparse cut", ("flip1", "flip2", "flip3"), ("sparse-fields",)),
+        ("sparse parts", ("assign",), ("sparse-part-weights",)),
         ("shop", ("insert", "exchange2", "exchange3", "reverse"), ("heads-tails", "value")),
         ("ordering", ("insert",), ("prefix-sums", "linear")),
     )
