@@ -76,6 +76,19 @@ def test_vertices_move_to_the_same_of_four_parts(cpu, algorithm, parts):
         assert kept.run(Iterations(iterations)).digest == expected.digest
 
 
+def test_a_move_gives_its_tabu_value_another_index(cpu, monkeypatch):
+    """The index lies in a part of other vertices, and only the end of the part's tabu status changes."""
+    monkeypatch.setattr(memory, "PART_BITS", 3)
+    kept, expected = (
+        LocalSearch(
+            cpu, Solo(), MaxKCut(graphs.load(SMALL, k=6)), local_search.TabuSearch(9, 9), ["assign"],
+            seed=5, evaluation=evaluation,
+        ).run(Iterations(5000))
+        for evaluation in ("sparse-part-weights", "part-weights")
+    )  # fmt: skip
+    assert kept.digest == expected.digest
+
+
 def test_every_backend_moves_vertices_to_the_same_of_three_parts(backend, cpu, monkeypatch):
     monkeypatch.setattr(memory, "PART_BITS", 2)
     monkeypatch.setattr(memory, "WIDE_PART_BITS", 2)
