@@ -32,6 +32,7 @@ PROBLEMS = {
     "sparse cut": lambda: MaxCut("random:24:density=0.05:seed=2:weights=-3..9"),
     "sparse parts": lambda: MaxKCut.load("maxcut:12:3:seed=2:density=0.08:weights=-3..9"),
     "sat": lambda: MaxSat("random:11:ratio=6:seed=3"),
+    "sparse sat": lambda: MaxSat("random:70:ratio=0.4:seed=3"),
     "weierstrass": lambda: Weierstrass.load("3", points=12),
     "weierstrass64": lambda: Weierstrass.load("3", points=12, dtype="float64"),
 }
@@ -80,6 +81,7 @@ QUICK_ROWS = [
     ("order", "insert", "value", "tabu", {}),
     ("labs", "flip1", "autocorrelations", "annealing", {}),
     ("sat", "flip1", "literal-counts", "tabu", {"level": "algorithm", "walks": 3}),
+    ("sparse sat", "flip1", "sparse-literal-counts", "tabu", {}),
     ("sat", "flip1", "unsatisfied-clauses", "focused", {}),
     ("bits cut", "flip1", "local-fields", "tabu", {}),
     ("sparse cut", "flip1", "sparse-fields", "tabu", {}),
@@ -128,6 +130,7 @@ MOVES = [
         ("weierstrass", ("axes",), ("kept", "full")),
         ("labs", ("flip1", "flip2", "flip3"), ("autocorrelations", "delta")),
         ("sat", ("flip1",), ("literal-counts", "delta", "unsatisfied-clauses")),
+        ("sparse sat", ("flip1",), ("sparse-literal-counts",)),
         ("bits cut", ("flip1", "flip2", "flip3"), ("local-fields", "linear")),
         ("sparse cut", ("flip1", "flip2", "flip3"), ("sparse-fields",)),
         ("sparse parts", ("assign",), ("sparse-part-weights",)),

@@ -6,6 +6,7 @@ from cluster import Solo
 from core.problems.more.max_cut import graphs
 from core.problems.more.max_cut.k_cut import MaxKCut
 from core.problems.more.max_cut.problem import MaxCut
+from core.problems.more.max_sat.problem import MaxSat
 from core.search import local_search
 from core.search.local_search import Iterations, LocalSearch, memory
 from tests.core.search.local_search.table import found
@@ -97,6 +98,19 @@ def test_every_backend_moves_vertices_to_the_same_of_three_parts(backend, cpu, m
         for device, evaluation in ((backend, "sparse-part-weights"), (cpu, "part-weights"))
     )
     assert found(kept, Iterations(12)) == found(expected, Iterations(12))
+
+
+@pytest.mark.parametrize("algorithm", [one for one in each if one.values[0] != "vns"])
+def test_the_same_variables_are_flipped(cpu, algorithm):
+    def searched(evaluation):
+        problem = MaxSat("random:300:ratio=1.8:seed=2")
+        return LocalSearch(cpu, Solo(), problem, ALGORITHMS[algorithm][0], ["flip1"], seed=5, evaluation=evaluation)
+
+    kept = searched("sparse-literal-counts")
+    assert kept.plan.keeps_differences
+    for iterations in (1, 3, 700):
+        expected = searched("literal-counts").run(Iterations(iterations))
+        assert kept.run(Iterations(iterations)).digest == expected.digest
 
 
 @pytest.mark.parametrize("shape", [(True, 5, 5, 1), (False, 4, 4, 3), (False, 1, 4, 3)], ids=str)
