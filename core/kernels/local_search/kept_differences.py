@@ -9,7 +9,7 @@ takes the same neighbour as a scan of all.
 from __future__ import annotations
 
 from core.kernels.local_search.hooks import NO_KEY, TABU, D, Hooks, Rules
-from core.kernels.local_search.moves import NEVER
+from core.kernels.local_search.moves import ATTRIBUTES, CHOICES, NEVER
 from core.kernels.local_search.neighbour_functions import decoders, difference_function
 from core.kernels.local_search.walks import (
     BEST_COST,
@@ -72,12 +72,31 @@ def first_part(neighbour: u32, walk: K) -> i32:
     return min(i32((neighbour + (u32(1) << u32(walk.part_bits)) - u32(1)) >> u32(walk.part_bits)), walk.parts)
 
 
+def tabu_status_function(rules: Rules) -> Function:
+    """Make ``tabu_until(index, walk) -> i32``, the first iteration in which a neighbour may be taken."""
+    shape = rules.shapes[0]
+    is_by_value = shape == CHOICES and rules.memory == ATTRIBUTES
+    first_of, second_of, _ = decoders(rules.decode)
+
+    @function
+    def tabu_until(index: u32, walk: K) -> i32:
+        """Return a word of the memory: that of the neighbour, or of its element and new value."""
+        place = i32(index)
+        if is_by_value:
+            i = first_of(shape, index, walk)
+            place = i * walk.choices + second_of(shape, index, i, walk)
+        return walk.memory[place]
+
+    return tabu_until
+
+
 def keeping_function(hooks: Hooks, rules: Rules) -> Function:
     """Make ``keep_differences(share, walk, data)``, which all lanes of all teams call."""
     touches, touched = hooks.touches, hooks.touched
     shape, change_kind, rule = rules.shapes[0], rules.change, rules.rule
     first_of, second_of, third_of = decoders(rules.decode)
-    difference_of = difference_function(hooks)
+    difference_of, tabu_until = difference_function(hooks), tabu_status_function(rules)
+    is_by_value = shape == CHOICES and rules.memory == ATTRIBUTES
 
     @function
     def difference_at(index: u32, walk: K, data: D) -> i32:
@@ -93,7 +112,7 @@ def keeping_function(hooks: Hooks, rules: Rules) -> Function:
         free, held = walk.free[part], walk.held[part]
         least = free
         if rule == TABU:
-            if walk.memory[i32(index)] > walk.control[ITERATION]:
+            if tabu_until(index, walk) > walk.control[ITERATION]:
                 least = held
         return old_key == free or old_key == held or packed(walk.differences[i32(index)], index) < least
 
@@ -116,7 +135,10 @@ def keeping_function(hooks: Hooks, rules: Rules) -> Function:
             if begin <= part < end:
                 old_key = packed(walk.differences[i32(index)], index)
                 walk.differences[i32(index)] = difference_at(index, walk, data)
-                if is_complete or is_part_changed(part, old_key, index, walk):
+                is_changed = is_complete or is_part_changed(part, old_key, index, walk)
+                if is_by_value:
+                    is_changed = is_changed or first_of(shape, index, walk) == move.i  # an index means another value
+                if is_changed:
                     atomic_min(walk.expiry, part, CHANGED_PART)
 
     return keep_differences
@@ -124,7 +146,7 @@ def keeping_function(hooks: Hooks, rules: Rules) -> Function:
 
 def part_scan_function(rules: Rules) -> Function:
     """Make ``scan_parts(share, walk) -> u64``, the smallest key of a lane in its team's share of the parts."""
-    rule = rules.rule
+    rule, tabu_until = rules.rule, tabu_status_function(rules)
 
     @function
     def look_again(part: i32, walk: K):
@@ -136,11 +158,11 @@ def part_scan_function(rules: Rules) -> Function:
         first = part << walk.part_bits
         for index in range(first, min(first + (1 << walk.part_bits), walk.kept)):
             difference = walk.differences[index]
-            tabu_until = 0
+            end_of_tabu = 0
             if rule == TABU:
-                tabu_until = walk.memory[index]
-            if tabu_until > iteration:
-                expiry = min(expiry, tabu_until)
+                end_of_tabu = tabu_until(u32(index), walk)
+            if end_of_tabu > iteration:
+                expiry = min(expiry, end_of_tabu)
                 if difference < least_tabu:
                     least_tabu = difference
                     tabu_key = packed(difference, u32(index))

@@ -208,11 +208,11 @@ class Plan:
     def keeps_differences(self) -> bool:
         """True if a walk keeps the differences of its neighbours: see `core.kernels.local_search.kept_differences`.
 
-        Not if each neighbour's tabu status is not one word of the memory, by its index.
+        Not if the tabu status of a neighbour depends on several words of the memory.
         """
         first, rule = self.neighbourhoods[0], self.algorithm.rule
-        by_index = self.tabu.kind == moves.MOVES or (first.shape == moves.SINGLES and first.change == moves.FLIP)
-        fits = rule == hooks.BEST or (rule == hooks.TABU and by_index)
+        has_own_word = (first.shape, first.change) in ((moves.SINGLES, moves.FLIP), (moves.CHOICES, moves.ASSIGN))
+        fits = rule == hooks.BEST or (rule == hooks.TABU and (has_own_word or self.tabu.kind == moves.MOVES))
         native = self.settings.level != "solution" and not self.settings.is_host_driven
         return fits and native and first.name in self.evaluation.touched_for
 

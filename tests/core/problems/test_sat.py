@@ -82,3 +82,11 @@ def test_a_problem_is_made_of_an_instance_or_of_what_names_one(tmp_path):
     assert {problem.name for problem in problems} == {"two"}
     assert len({problem.sha256 for problem in problems}) == 1
     assert [problems[0].cost(np.array(bits)) for bits in itertools.product((0, 1), repeat=2)] == [1, 1, 0, 1]
+
+
+def test_variables_that_share_a_clause():
+    clauses = [[1, -2], [2, 4, -5], [5, 1], [-1, 2]]
+    partners, begins = formulas.variables_by_variable(formulas.SatInstance("test", 6, clauses))
+    rows = [partners[first:end].tolist() for first, end in itertools.pairwise(begins)]
+    expected = [{v} | {abs(w) - 1 for c in clauses if v + 1 in map(abs, c) for w in c} for v in range(6)]
+    assert rows == [sorted(row) for row in expected]

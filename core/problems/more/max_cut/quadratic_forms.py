@@ -25,6 +25,26 @@ SPARSE = 8
 """Least number of coefficients for each one that is not 0 in a sparse form."""
 
 
+def is_sparse(matrix: np.ndarray, ratio: int = SPARSE) -> bool:
+    """Return True if the elements are at least ``ratio`` times as many as those that are not 0."""
+    return bool(ratio * np.count_nonzero(matrix) <= matrix.size)
+
+
+def sparse_rows(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return columns, elements and begins of the rows of a square matrix, see `QuadraticForm.rows`."""
+    columns, entries = [], []
+    for p, row in enumerate(matrix):
+        others = np.flatnonzero(row)
+        columns.append(np.concatenate([[p], others[others != p]]))
+        entries.append(row[columns[-1]])
+    starts = np.cumsum([0, *map(len, columns)])
+    return (
+        frozen(np.concatenate(columns), np.int32),
+        frozen(np.concatenate(entries), np.int32),
+        frozen(starts, np.int32),
+    )
+
+
 class QuadraticForm:
     """The sum of c[i, i] x[i] and, over all pairs i < j, of c[i, j] x[i] x[j], for bits x.
 
@@ -83,18 +103,11 @@ class QuadraticForm:
 
         The diagonal element is the first of each row, even if it is 0.
         """
-        columns, entries = [], []
-        for p, row in enumerate(self.coefficients):
-            others = np.flatnonzero(row)
-            columns.append(np.concatenate([[p], others[others != p]]))
-            entries.append(row[columns[-1]])
-        starts = np.cumsum([0, *map(len, columns)])
-        of_all, flat = np.concatenate(columns), np.concatenate(entries)
-        return frozen(of_all, np.int32), frozen(flat, np.int32), frozen(starts, np.int32)
+        return sparse_rows(self.coefficients)
 
     @cached_property
     def is_sparse(self) -> bool:
-        return bool(SPARSE * np.count_nonzero(self.coefficients) <= self.n * self.n)
+        return is_sparse(self.coefficients)
 
     def values(self, solutions: np.ndarray) -> np.ndarray:
         """Return the values at many vectors of bits: (number of vectors, n) -> (number of vectors,) int64."""

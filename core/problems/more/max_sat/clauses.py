@@ -6,7 +6,7 @@ Selman, H. Levesque, D. Mitchell, "A new method for solving hard satisfiability 
 
 from core.kernels.local_search.moves import flipped
 from core.kernels.local_search.walks import Move
-from core.lang import Array, Row, bundle, function, i32, lane, team_size
+from core.lang import Array, Row, bundle, function, i32, lane, team_size, u32
 
 
 @bundle
@@ -80,3 +80,26 @@ def update_counts(bits: Array[i32], move: Move, formula: TrueLiteralCounts):
     for place in range(formula.firsts[move.i] + lane(), formula.firsts[move.i + 1], team_size()):
         code = formula.clauses_of[place]
         formula.true_literals[code >> 1] += 1 - 2 * literal_value(bits[move.i], code)
+
+
+# --- sparse formulas ---
+
+
+@bundle
+class SparseLiteralCounts(TrueLiteralCounts):
+    """The same, and the variables that share a clause with variable v, from begins[v] to begins[v + 1] - 1."""
+
+    partners: Array[i32]
+    begins: Array[i32]
+
+
+@function
+def changed_variables(bits: Array[i32], move: Move, formula: SparseLiteralCounts) -> i32:
+    """Return the number of variables that share a clause with the flipped one."""
+    return formula.begins[move.i + 1] - formula.begins[move.i]
+
+
+@function
+def changed_variable(bits: Array[i32], place: i32, move: Move, formula: SparseLiteralCounts) -> u32:
+    """Return one of them."""
+    return u32(formula.partners[formula.begins[move.i] + place])

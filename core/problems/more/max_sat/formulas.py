@@ -122,6 +122,19 @@ def clauses_by_variable(instance: SatInstance) -> tuple[np.ndarray, np.ndarray]:
     return clauses, np.concatenate([[0], np.cumsum(uses)]).astype(np.int32)
 
 
+def variables_by_variable(instance: SatInstance) -> tuple[np.ndarray, np.ndarray]:
+    """Return the variables that share a clause with each variable, itself included, and where those of each begin."""
+    n, of_literals = instance.variables, (instance.literals >> 1).astype(np.int64)
+    sizes = np.diff(instance.starts)
+    partners = np.repeat(sizes, sizes)
+    ends = np.cumsum(partners, dtype=np.int64)
+    places = np.arange(ends[-1]) - np.repeat(ends - partners, partners)
+    others = of_literals[np.repeat(np.repeat(instance.starts[:-1], sizes), partners) + places]
+    pairs = np.unique(np.concatenate([np.repeat(of_literals, partners) * n + others, np.arange(n) * (n + 1)]))
+    starts = np.searchsorted(pairs, np.arange(n + 1) * n)
+    return frozen(pairs % n, np.int32), frozen(starts, np.int32)
+
+
 def generate(spec: str) -> SatInstance:
     """Return the random formula of a specification random:VARIABLES[:ratio=DECIMAL][:length=INTEGER][:seed=INTEGER].
 

@@ -1,6 +1,7 @@
 """MAX-SAT for local search: bits that satisfy as many clauses as possible, or clauses of the largest weight."""
 
 import os
+from functools import cached_property
 
 import numpy as np
 
@@ -10,14 +11,20 @@ from core.problems.encodings import Bits
 from core.problems.more.max_sat import formulas
 from core.problems.more.max_sat.clauses import (
     Formula,
+    SparseLiteralCounts,
     TrueLiteralCounts,
     added,
     added_by_counts,
+    changed_variable,
+    changed_variables,
     count_true_literals,
     update_counts,
 )
 from core.problems.more.max_sat.repairs import FOCUS, UnsatisfiedClauses, find_unsatisfied, update_unsatisfied
 from core.problems.problem import Evaluation, Problem
+
+SPARSE_FORMULA, MOST_PAIRS = 4, 1 << 23
+"""Least number of pairs of variables for each pair that shares a clause in a sparse formula, and most such pairs."""
 
 
 class MaxSat(Problem):
@@ -58,16 +65,32 @@ class MaxSat(Problem):
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
         """Return ``literal-counts`` (of true literals, kept by a walk) and ``delta`` (which counts them anew).
 
+        ``sparse-literal-counts`` of sparse formulas lists the variables that a flip concerns.
         ``unsatisfied-clauses`` also keeps the set of these clauses, for focused search (WalkSAT).
         """
         each = len(self.instance.literals) // self.encoding.n + 1
         faster = Evaluation(added_by_counts, begin=count_true_literals, update=update_counts, work=each)
         focused = faster._replace(begin=find_unsatisfied, update=update_unsatisfied, focus=FOCUS)
-        return {"literal-counts": faster, "delta": Evaluation(added, work=8 * each), "unsatisfied-clauses": focused}
+        sparse = faster._replace(touches=changed_variables, touched=changed_variable, touched_for=("flip1",))
+        delta = Evaluation(added, work=8 * each)
+        usual = {"literal-counts": faster, "delta": delta, "unsatisfied-clauses": focused}
+        return {"sparse-literal-counts": sparse, **usual} if self.is_sparse else usual
+
+    @cached_property
+    def is_sparse(self) -> bool:
+        pairs = int(np.square(np.diff(self.instance.starts), dtype=np.int64).sum()) + self.encoding.n
+        return pairs <= MOST_PAIRS and SPARSE_FORMULA * pairs <= self.encoding.n**2
+
+    @cached_property
+    def partners(self) -> tuple[np.ndarray, np.ndarray]:
+        return formulas.variables_by_variable(self.instance)
 
     def data_for(self, evaluation: str) -> Formula:
         """Return the formula; with memory for a walk's counts, if the evaluation reads them."""
         if evaluation == "unsatisfied-clauses":
             words, groups = set_sizes(len(self.instance.weights))
             return UnsatisfiedClauses(*self.formula, words=words, groups=groups)
+        if evaluation == "sparse-literal-counts":
+            partners, begins = self.partners
+            return SparseLiteralCounts(*self.formula, partners=partners, begins=begins)
         return TrueLiteralCounts(*self.formula) if evaluation == "literal-counts" else self.data

@@ -10,6 +10,7 @@ from core.errors import UserError
 from core.kernels.dp import knapsack_core as kernels
 from core.problems.tables.knapsack import Knapsack
 from core.search.checkpoint import Checkpoint, Checkpointer
+from core.search.dp.knapsack.core_bounds import SortedItems, best_completion, cardinality_bound
 from core.search.dp.knapsack.search import Selection, make_selection
 from core.search.progress import refuse_history
 from core.search.protocol import Callback
@@ -19,6 +20,8 @@ from core.search.stop import BatchSizes, Stop
 ROOM, CHANGES = 1 << 12, 1 << 14
 """Initial capacity for states and for changes."""
 MOST_CHANGES = 1 << 28
+ROOM_WITHOUT_BOUNDS = 1 << 17
+"""Largest capacity for states without better bounds; each doubling beyond it computes them on the host."""
 BATCH = 256
 """Items of the first launch."""
 
@@ -45,6 +48,7 @@ class KnapsackCore:
         self.weight, self.value = int(self.weights[: self.at].sum()), int(self.values[: self.at].sum())
         count = len(self.items)
         self.is_trivial = self.at == count
+        self.sorted_items = SortedItems(self.weights, self.values, self.at, instance.capacity, self.weight, self.value)
         if not self.is_trivial:
             self.table = backend.load(
                 kernels.CoreItems(self.weights, self.values, count, self.at, instance.capacity, self.weight, self.value)
@@ -123,6 +127,8 @@ class KnapsackCore:
     def begin(self, run: SynchronousRun, checkpoint: Checkpoint | None) -> None:
         self.best, self.kept, self.done, self.is_proved = self.value, 1, 0, self.is_trivial
         if not self.is_trivial:
+            if self.room > ROOM_WITHOUT_BOUNDS:  # all runs compute bounds of the same states
+                self._make_room(ROOM_WITHOUT_BOUNDS, self.changes)
             self._put_start()
 
     def step(self, run: SynchronousRun) -> Step:
@@ -136,10 +142,32 @@ class KnapsackCore:
         count = int(place[kernels.COUNT])
         self.is_proved = count == 0
         if count and (2 * count > self.room or int(place[kernels.NODES]) + count > self.changes):
+            are_bounds_due = 2 * count > self.room >= ROOM_WITHOUT_BOUNDS
             self._grow()
+            if are_bounds_due:
+                self._improve_bounds()
         if run.is_report_due:
             run.report(self.done, self.best + self.free_value, self.kept)
         return Step(budget, undone=int(not self.is_proved), is_divisible=True)
+
+    def _improve_bounds(self) -> None:
+        """Complete the states by one item each, and drop them all if no better selection is possible."""
+        backend, states, items = self.backend, self.states, self.sorted_items
+        place = backend.download(states.place)
+        first, end, count, node = (int(place[k]) for k in (kernels.FIRST, kernels.END, kernels.COUNT, kernels.NODES))
+        begin = int(place[kernels.SIDE]) * self.room
+        weights, values = (backend.read(numbers, begin, count) for numbers in (states.weights, states.values))
+        completion = best_completion(items, first, end, weights, values)
+        if completion.value > self.best:
+            self.best = completion.value
+            backend.write(states.numbers, np.array([self.best, self.kept], np.int64))
+            backend.put(states.parents, node, backend.read(states.nodes, begin + completion.state, 1))
+            backend.put(states.changed, node, np.array([completion.item], np.int32))
+            place[[kernels.NODES, kernels.BEST_NODE]] = node + 1, node
+        if cardinality_bound(items, self.best) <= self.best:
+            place[kernels.COUNT] = 0
+            self.is_proved = True
+        backend.write(states.place, place)
 
     def checkpoint(self, run: SynchronousRun) -> None:
         """Return nothing: a run has no checkpointer."""

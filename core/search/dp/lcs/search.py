@@ -270,9 +270,9 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         def through(entry: np.ndarray) -> np.ndarray:
             nonlocal pairs, column
             entry[COLUMN] = self.columns
-            own_pairs, reached = trace(entry)
+            pairs, reached = trace(entry)
+            pairs[:, 1] += self.first_column
             self.streamed_bytes += tracer.streamed_bytes
-            pairs = own_pairs + (0, self.first_column)
             if entry[ROW] > 0 and entry[LEFT] > 0:
                 column = self.first_column + int(reached[COLUMN])
             return reached

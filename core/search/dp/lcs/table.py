@@ -240,6 +240,7 @@ class LcsTable:
         marks = layout.batches // stretch * self.first.size if keep == SOME_ROWS else 1
         self.marks = backend.allocate(max(1, marks), np.uint64)
         self.collected: Any = None
+        self.traced: Any = None
         self.sequences: dict[int, Any] = {}
         if block.entering is not None:
             self.enter(block.entering)
@@ -356,15 +357,20 @@ class LcsTable:
             raise ValueError("no bits were kept")
         backend = self.backend
         end = int(state[LEFT])
-        rows, columns = (backend.allocate(max(1, end), np.int32) for _ in range(2))
-        trace = kernels.LcsTrace(backend.upload(np.asarray(state, np.int32)), rows, columns)
+        if self.traced is None or self.traced.rows.size < end:
+            state_words, rows, columns = (backend.allocate(size, np.int32) for size in (4, max(1, end), max(1, end)))
+            self.traced = kernels.LcsTrace(state_words, rows, columns)
+        trace = self.traced
+        backend.write(trace.state, np.asarray(state, np.int32))
         lanes = min(TRACE_LANES, backend.capabilities.max_team_size)
         for first, _, buffer in self.kept.chunks_backwards():
             backend.launch(kernels.trace_pairs, 1, lanes, buffer, self.above, trace, first, self.pipeline)
         reached = backend.download(trace.state)
         begin = int(reached[LEFT])
-        pairs = [backend.read(positions, begin, end - begin).astype(np.int64) for positions in (rows, columns)]
-        return np.stack(pairs, axis=1), reached
+        pairs = np.empty((end - begin, 2), np.int64)
+        for side, positions in enumerate((trace.rows, trace.columns)):
+            pairs[:, side] = backend.read(positions, begin, end - begin)
+        return pairs, reached
 
 
 def first_row(words: int, above: np.ndarray | None) -> np.ndarray:

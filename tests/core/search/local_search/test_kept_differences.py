@@ -3,7 +3,10 @@
 import pytest
 
 from cluster import Solo
+from core.problems.more.max_cut import graphs
+from core.problems.more.max_cut.k_cut import MaxKCut
 from core.problems.more.max_cut.problem import MaxCut
+from core.problems.more.max_sat.problem import MaxSat
 from core.search import local_search
 from core.search.local_search import Iterations, LocalSearch, memory
 from tests.core.search.local_search.table import result_of
@@ -56,6 +59,57 @@ def test_every_backend_takes_them(backend, cpu, algorithm, monkeypatch):
     assert result_of(searched(backend, SMALL, algorithm), few) == result_of(
         searched(cpu, SMALL, algorithm, "local-fields"), few
     )
+
+
+def divided(backend, algorithm, evaluation, graph=WEIGHTED, k=4):
+    """The search that divides a graph in k parts by one of the algorithms."""
+    problem, asked = MaxKCut(graphs.load(graph, k=k)), ALGORITHMS[algorithm][0]
+    return LocalSearch(backend, Solo(), problem, asked, ["assign"], seed=5, evaluation=evaluation)
+
+
+@pytest.mark.parametrize("algorithm", [one for one in each if one.values[0] != "vns"])
+def test_vertices_move_to_the_same_of_four_parts(cpu, algorithm, parts):
+    kept = divided(cpu, algorithm, "sparse-part-weights")
+    assert kept.plan.keeps_differences
+    for iterations in (1, 3, 700):
+        expected = divided(cpu, algorithm, "part-weights").run(Iterations(iterations))
+        assert kept.run(Iterations(iterations)).digest == expected.digest
+
+
+def test_a_move_gives_its_tabu_value_another_index(cpu, monkeypatch):
+    """The index lies in a part of other vertices, and only the end of the part's tabu status changes."""
+    monkeypatch.setattr(memory, "PART_BITS", 3)
+    kept, expected = (
+        LocalSearch(
+            cpu, Solo(), MaxKCut(graphs.load(SMALL, k=6)), local_search.TabuSearch(9, 9), ["assign"],
+            seed=5, evaluation=evaluation,
+        ).run(Iterations(5000))
+        for evaluation in ("sparse-part-weights", "part-weights")
+    )  # fmt: skip
+    assert kept.digest == expected.digest
+
+
+def test_every_backend_moves_vertices_to_the_same_of_three_parts(backend, cpu, monkeypatch):
+    monkeypatch.setattr(memory, "PART_BITS", 2)
+    monkeypatch.setattr(memory, "WIDE_PART_BITS", 2)
+    kept, expected = (
+        divided(device, "tabu", evaluation, SMALL, 3)
+        for device, evaluation in ((backend, "sparse-part-weights"), (cpu, "part-weights"))
+    )
+    assert found(kept, Iterations(12)) == found(expected, Iterations(12))
+
+
+@pytest.mark.parametrize("algorithm", [one for one in each if one.values[0] != "vns"])
+def test_the_same_variables_are_flipped(cpu, algorithm):
+    def searched(evaluation):
+        problem = MaxSat("random:300:ratio=1.8:seed=2")
+        return LocalSearch(cpu, Solo(), problem, ALGORITHMS[algorithm][0], ["flip1"], seed=5, evaluation=evaluation)
+
+    kept = searched("sparse-literal-counts")
+    assert kept.plan.keeps_differences
+    for iterations in (1, 3, 700):
+        expected = searched("literal-counts").run(Iterations(iterations))
+        assert kept.run(Iterations(iterations)).digest == expected.digest
 
 
 @pytest.mark.parametrize("shape", [(True, 5, 5, 1), (False, 4, 4, 3), (False, 1, 4, 3)], ids=str)
