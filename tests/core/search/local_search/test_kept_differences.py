@@ -96,7 +96,7 @@ def test_every_backend_moves_vertices_to_the_same_of_three_parts(backend, cpu, m
         divided(device, "tabu", evaluation, SMALL, 3)
         for device, evaluation in ((backend, "sparse-part-weights"), (cpu, "part-weights"))
     )
-    assert found(kept, Iterations(12)) == found(expected, Iterations(12))
+    assert result_of(kept, Iterations(12)) == result_of(expected, Iterations(12))
 
 
 @pytest.mark.parametrize("algorithm", [one for one in each if one.values[0] != "vns"])
