@@ -180,7 +180,7 @@ def first_winning(
     walk: TourWalk,
     cities: CityLists,
     winner: Array[u64],
-    deep: Const[boolean],
+    is_deep: boolean,
     chain: Chain,
     opened: Array[u64],
 ) -> u64:
@@ -192,9 +192,8 @@ def first_winning(
             break
         opened[0] = NO_MOVE
         move = best_pair(pair, city, walk, cities, opened)
-        if deep:
-            if move == NO_MOVE and opened[0] != NO_MOVE:
-                move = extend(opened[0], pair, city, walk, cities, chain)
+        if is_deep and move == NO_MOVE and opened[0] != NO_MOVE:
+            move = extend(opened[0], pair, city, walk, cities, chain)
         if move != NO_MOVE:
             best = (u64(63 - pair) << 48) | move
             break
@@ -210,7 +209,7 @@ def first_winning(
 
 
 @function
-def make_move(move: u64, city: i32, walk: TourWalk, cities: CityLists, deep: Const[boolean], chain: Chain):
+def make_move(move: u64, city: i32, walk: TourWalk, cities: CityLists, chain: Chain):
     """Make a move, and put the ends of its edges into the queue."""
     pair = 63 - i32(move >> 48)
     key = 0xFFFF - i32(move & 0xFFFF)
@@ -222,13 +221,12 @@ def make_move(move: u64, city: i32, walk: TourWalk, cities: CityLists, deep: Con
     end = beside(near, side if kind <= BEYOND else 1 - side, walk)
     third = third_city(pair, kind, key % MOST_LISTS, city, side, walk, cities)
     last = last_city(third, kind, side, walk)
-    if deep:
-        chain.count[0] = 0
-        if is_chain:
-            rest = distance(city, out, cities) - distance(city, near, cities) + distance(near, end, cities)
-            rest += distance(third, last, cities) - distance(end, third, cities)
-            begin_chain(kind, from_out(near, out, side, walk), from_out(third, out, side, walk), walk, chain)
-            grow_chain(rest, out, last, side, walk, cities, chain)
+    chain.count[0] = 0
+    if is_chain:
+        rest = distance(city, out, cities) - distance(city, near, cities) + distance(near, end, cities)
+        rest += distance(third, last, cities) - distance(end, third, cities)
+        begin_chain(kind, from_out(near, out, side, walk), from_out(third, out, side, walk), walk, chain)
+        grow_chain(rest, out, last, side, walk, cities, chain)
     barrier()
     if lane() == 0:
         enqueue(city, walk)
@@ -238,10 +236,9 @@ def make_move(move: u64, city: i32, walk: TourWalk, cities: CityLists, deep: Con
         if kind != TWO:
             enqueue(third, walk)
             enqueue(last, walk)
-        if deep:
-            for k in range(chain.count[0]):
-                enqueue(chain.joined[k], walk)
-                enqueue(chain.next_first[k], walk)
+        for k in range(chain.count[0]):
+            enqueue(chain.joined[k], walk)
+            enqueue(chain.next_first[k], walk)
     if kind == TWO:
         reconnect(city, out, near, end, walk)
     elif kind == PAST:
@@ -257,18 +254,17 @@ def make_move(move: u64, city: i32, walk: TourWalk, cities: CityLists, deep: Con
         reconnect(end, near, city, out, walk)
         reconnect(end, city, third, last, walk)
         reconnect(city, last, near, out, walk)
-    if deep:
-        first = last
-        for k in range(chain.count[0]):
-            reconnect(out, first, chain.next_first[k], chain.joined[k], walk)
-            first = chain.next_first[k]
+    first = last
+    for k in range(chain.count[0]):
+        reconnect(out, first, chain.next_first[k], chain.joined[k], walk)
+        first = chain.next_first[k]
 
 
 @function
-def descend(walk: TourWalk, cities: CityLists, winner: Array[u64], deep: Const[boolean]) -> i32:
+def descend(walk: TourWalk, cities: CityLists, winner: Array[u64], is_deep: boolean) -> i32:
     """Make improving moves until the queue is empty or the log full; return the decrease of the tour's length.
 
-    ``deep``: moves may be chains of more than three edges.
+    ``is_deep``: moves may be chains of more than three edges.
     """
     opened = local_array(1, u64)
     chain = Chain(
@@ -281,14 +277,14 @@ def descend(walk: TourWalk, cities: CityLists, winner: Array[u64], deep: Const[b
     decrease = 0
     while walk.line[COUNT] > 0 and (walk.line[LOGS] == 0 or walk.line[LOGGED] <= MOST_LOGGED - MOST_SEGMENTS):
         city = walk.queue[walk.line[HEAD]]
-        move = first_winning(city, walk, cities, winner, deep, chain, opened)
+        move = first_winning(city, walk, cities, winner, is_deep, chain, opened)
         barrier()
         if move == NO_MOVE:
             if lane() == 0:
                 dequeue(walk)
             barrier()
         else:
-            make_move(move, city, walk, cities, deep, chain)
+            make_move(move, city, walk, cities, chain)
             decrease += i32((move >> 16) & 0x7FFFFFFF)
     return decrease
 
