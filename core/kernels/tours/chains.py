@@ -20,8 +20,8 @@ MOST_SEGMENTS = 3 + MOST_STEPS
 class Chain:
     """A path as segments, and the steps that lead to it.
 
-    A segment is from ``first[i]`` to ``final[i]``, numbers of edges from city ``out`` as in `from_out`. Step k joins the
-    first city of the path to ``joined[k]`` and removes its edge to ``next_first[k]``.
+    A segment is from ``first[i]`` to ``final[i]``, numbers of edges from city ``out`` as in `from_out`. Step k joins
+    the first city of the path to ``joined[k]`` and removes the edge from there to ``next_first[k]``.
     """
 
     first: Array[i32]
@@ -111,6 +111,8 @@ def grow_chain(opened: i32, out: i32, last: i32, side: i32, walk: TourWalk, citi
         if gain > best_gain:
             best_gain = gain
             chain.count[0] = step + 1
+        if rest - cities.near_distances[city * cities.lists] <= best_gain:
+            break
         if step < MOST_STEPS - 1:
             reverse_prefix(segment, before, position, segments, chain)
     return best_gain

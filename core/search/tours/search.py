@@ -23,7 +23,7 @@ from core.search.tours.neighbour_lists import city_order, list_distances, neighb
 FEWEST_CITIES = 5
 LARGEST_TABLE = 4 << 20
 """Bytes of a table of distances that is faster than coordinates."""
-LISTS, SEGMENT = 6, 100
+LISTS, SEGMENT = 6, 200
 NEAREST = 24
 """Nearest cities among which alpha-nearness chooses the list of a city."""
 DESCENT_PART = 0.8
