@@ -90,8 +90,9 @@ def grow_chain(opened: i32, out: i32, last: i32, side: i32, walk: TourWalk, citi
             near = cities.near[city * cities.lists + k]
             p = from_out(near, out, side, walk)
             i = 0
-            while p < min(chain.first[i], chain.final[i]) or p > max(chain.first[i], chain.final[i]):
-                i += 1
+            for j in range(1, segments):
+                low, high = min(chain.first[j], chain.final[j]), max(chain.first[j], chain.final[j])
+                i += j * i32(u32(p - low) <= u32(high - low))
             if p != chain.first[i] and p != 0:
                 q = p - 1 if chain.first[i] < chain.final[i] else p + 1
                 value = base + distance(near, at_distance(q, out, side, walk), cities)
