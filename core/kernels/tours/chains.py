@@ -1,9 +1,9 @@
 """Chains of further edges after a move of three edges, as in Lin and Kernighan's search.
 
 Lin, Kernighan, "An effective heuristic algorithm for the traveling-salesman problem", Operations Research 21(2), 1973.
-A move of three edges leaves a path from ``last`` to ``out``. A step joins its first city to a near one, removes the
-edge before that, and so reverses the path up to there. The path is kept as segments of the present tour, so steps cost
-the same in all tours, and only a chain that shortens the tour changes it.
+A move of three edges leaves a path from ``last`` to ``out``. A step joins the first city of the path to a near one,
+removes the edge before that one, and so reverses the path up to it. The path consists of segments of the present tour.
+So the cost of a step does not depend on the size of the tour, and only a chain that shortens the tour changes it.
 """
 
 from __future__ import annotations

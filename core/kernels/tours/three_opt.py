@@ -4,7 +4,8 @@ Lin, "Computer solutions of the traveling salesman problem", Bell System Technic
 don't-look bits as in Bentley, ORSA Journal on Computing 4(4), 1992. A move removes the edge from ``city`` to
 ``out``, joins ``city`` to a nearer city ``near``, removes an edge of ``near`` to ``end``, and closes the tour by
 (``end``, ``out``); or it joins ``end`` to ``third``, removes (``third``, ``last``), and closes by (``last``, ``out``).
-All segment insertions (Or-opt moves) are among them.
+All segment insertions (Or-opt moves) are among them. A pair without such a move may have a chain of more edges, which
+begins with the three edges that shorten the open path most (`core.kernels.tours.chains`).
 """
 
 from __future__ import annotations
@@ -48,7 +49,10 @@ def move_word(gain: i32, kind: i32, k: i32) -> u64:
 def best_beyond(
     city: i32, out: i32, near: i32, gained: i32, side: i32, walk: TourWalk, cities: CityLists, opened_word: Array[u64]
 ) -> u64:
-    """Return the best move that removes the edge of ``near`` to its neighbour on ``side``; it may be a 2-opt move."""
+    """Return the best move that removes the edge of ``near`` to its neighbour on ``side``; it may be a 2-opt move.
+
+    ``opened_word`` gets the three edges that leave the shortest open path, without regard to the edge that closes it.
+    """
     best = u64(NO_MOVE)
     best_open = u64(NO_MOVE)
     end = beside(near, side, walk)
@@ -125,6 +129,9 @@ def best_pair(pair: i32, city: i32, walk: TourWalk, cities: CityLists, opened_wo
     return best
 
 
+# --- chains ---
+
+
 @function
 def third_city(pair: i32, kind: i32, k: i32, city: i32, side: i32, walk: TourWalk, cities: CityLists) -> i32:
     near = cities.near[city * cities.lists + (pair >> 1)]
@@ -184,7 +191,10 @@ def first_winning(
     chain: Chain,
     opened: Array[u64],
 ) -> u64:
-    """Return the best move of the first pair that has a move; the lanes of a team share the pairs."""
+    """Return the best move of the first pair that has a move; the lanes of a team share the pairs.
+
+    ``chain`` and ``opened`` are memory for chains.
+    """
     best = u64(NO_MOVE)
     longest = max(distance(city, after(city, walk), cities), distance(city, before(city, walk), cities))
     for pair in range(lane(), 2 * cities.lists, team_size()):
