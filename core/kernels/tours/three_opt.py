@@ -235,8 +235,7 @@ def make_move(move: u64, city: i32, walk: TourWalk, cities: CityLists, chain: Ch
     if is_chain:
         rest = distance(city, out, cities) - distance(city, near, cities) + distance(near, end, cities)
         rest += distance(third, last, cities) - distance(end, third, cities)
-        begin_chain(kind, from_out(near, out, side, walk), from_out(third, out, side, walk), walk, chain)
-        grow_chain(rest, out, last, side, walk, cities, chain)
+        extend(move_word(rest, kind, key % MOST_LISTS), pair, city, walk, cities, chain)
     barrier()
     if lane() == 0:
         enqueue(city, walk)
