@@ -26,7 +26,7 @@ PAPER_ARGUMENTS = ("--algorithm", "tabu", "--neighbourhood", "exchange2")
 
 THREE_OPT = "3opt"
 FEWEST_CITIES = 5
-PERTURBATIONS_PER_SECOND = 400_000
+PERTURBATIONS_PER_SECOND = 150_000
 """Perturbations per second of a core, on instances of up to 10,000 cities."""
 
 

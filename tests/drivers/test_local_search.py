@@ -293,9 +293,9 @@ def test_the_ways_of_climbs_change_nothing_but_the_speed(drive, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ("", {"algorithm": "3opt", "walks": 8, "iterations": 200_000, "seconds": None}),
+        ("", {"algorithm": "3opt", "walks": 8, "iterations": 75_000, "seconds": None}),
         ("--seconds 2", {"algorithm": "3opt", "walks": 1, "iterations": None, "seconds": 2.0}),
-        ("--walks 16 --target 9", {"algorithm": "3opt", "walks": 16, "iterations": 100_000, "target": 9}),
+        ("--walks 16 --target 9", {"algorithm": "3opt", "walks": 16, "iterations": 37_500, "target": 9}),
         ("--neighbourhood exchange2", {"algorithm": "ils", "walks": 64, "neighbourhood": "exchange2"}),
         ("--strength 2", {"algorithm": "ils", "neighbourhood": "2opt"}),
         ("--instance uniform:4:seed=1", {"algorithm": "ils"}),

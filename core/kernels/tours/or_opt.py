@@ -129,7 +129,7 @@ def perturb(kick: i32, rule: Kicks, most: i32, walk: TourWalk, cities: CityLists
         walk.line[LOGS] = 1
     barrier()
     added = cross(words, rule.segment, walk, cities)
-    decrease = descend(walk, cities, winner)
+    decrease = descend(walk, cities, winner, True)
     added -= decrease
     level = (kick % rule.period) * LEVELS // rule.period
     accepted = min(most, rule.slack * (LEVELS - level) // LEVELS * clz(words[3]))
@@ -167,7 +167,7 @@ def improve_tours(walks: Rows[TourWalk], cities: CityLists, kicks: i32, rule: Ki
         at_best = walk.control[AT_BEST]
         digest = walk.totals[DIGEST]
         barrier()
-        decrease = descend(walk, cities, winner)
+        decrease = descend(walk, cities, winner, True)
         length -= decrease
         best = min(best, length)
         for kick in range(kick_count, kick_count + kicks):

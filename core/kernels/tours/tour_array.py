@@ -134,6 +134,16 @@ def fill_queue(walk: TourWalk):
 
 
 @function
+def exchange(low: i32, high: i32, walk: TourWalk):
+    low_city = walk.tour[low]
+    high_city = walk.tour[high]
+    walk.tour[low] = high_city
+    walk.tour[high] = low_city
+    walk.place[high_city] = low
+    walk.place[low_city] = high
+
+
+@function
 def reverse_path(first: i32, last: i32, walk: TourWalk):
     """Reverse the path between two positions, or the rest of the tour if it is shorter; all lanes share the work."""
     start, end = first, last
@@ -141,15 +151,12 @@ def reverse_path(first: i32, last: i32, walk: TourWalk):
     if 2 * length > walk.n:
         start, end = forward(last + 1, walk.n), backward(first - 1, walk.n)
         length = walk.n - length
-    for s in range(lane(), length >> 1, team_size()):
-        low = forward(start + s, walk.n)
-        high = backward(end - s, walk.n)
-        low_city = walk.tour[low]
-        high_city = walk.tour[high]
-        walk.tour[low] = high_city
-        walk.tour[high] = low_city
-        walk.place[high_city] = low
-        walk.place[low_city] = high
+    if start <= end:
+        for s in range(lane(), length >> 1, team_size()):
+            exchange(start + s, end - s, walk)
+    else:
+        for s in range(lane(), length >> 1, team_size()):
+            exchange(forward(start + s, walk.n), backward(end - s, walk.n), walk)
     barrier()
 
 

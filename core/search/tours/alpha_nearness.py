@@ -15,6 +15,8 @@ SCALE = 100
 """Units of a length, so that weights are finer than lengths."""
 ROUNDS, LARGE_ROUNDS, LARGE = 60, 20, 5_000
 """Adjustments of the weights; fewer for instances of at least `LARGE` cities."""
+LIGHT = 2
+"""Edges for each city that a spanning forest is made of first."""
 MOST_STEPS = 100
 """Edges of a tree's path that are followed from each end."""
 
@@ -63,7 +65,7 @@ def adjusted_weights(n: int, ends: np.ndarray, lengths: np.ndarray) -> np.ndarra
         np.minimum.at(shortest, end, lengths)
     step = int(shortest.mean()) // 2
     for number in range(rounds):
-        weighted = lengths + weights[ends].sum(axis=0)
+        weighted = lengths + weights[ends[0]] + weights[ends[1]]
         tree = spanning_forest(n, ends, weighted)
         surplus = np.bincount(ends[:, tree].reshape(-1), minlength=n) - 2
         length = int(weighted[tree].sum() - 2 * weights.sum())
@@ -75,28 +77,38 @@ def adjusted_weights(n: int, ends: np.ndarray, lengths: np.ndarray) -> np.ndarra
 
 
 def spanning_forest(n: int, ends: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Return the edges of a minimum spanning forest (Boruvka), of equal lengths those with the smaller number."""
-    count = lengths.size
+    """Return the edges of a minimum spanning forest (Boruvka), of equal lengths those with the smaller number.
+
+    The forest of the `LIGHT` n lightest edges comes first. Most others are within one of its trees.
+    """
+    count, light = lengths.size, LIGHT * n
     keys = lengths * count + np.arange(count)
-    open_edges, label, chosen = np.arange(count), np.arange(n), []
-    while open_edges.size:
-        a, b = label[ends[0, open_edges]], label[ends[1, open_edges]]
-        least = np.full(n, np.iinfo(np.int64).max)
-        np.minimum.at(least, a, keys[open_edges])
-        np.minimum.at(least, b, keys[open_edges])
-        roots = np.flatnonzero(least != np.iinfo(np.int64).max)
-        edge = least[roots] % count
-        tails, heads = label[ends[0, edge]], label[ends[1, edge]]
-        parent = np.arange(n)
-        parent[roots] = np.where(tails == roots, heads, tails)
-        # Of two parts that chose the same edge the one with the smaller number is the root.
-        mutual = (parent[parent] == np.arange(n)) & (np.arange(n) < parent)
-        parent[mutual] = np.flatnonzero(mutual)
-        chosen.append(np.unique(edge))
-        while not np.array_equal(parent, above := parent[parent]):
-            parent = above
-        label = parent[label]
-        open_edges = open_edges[label[ends[0, open_edges]] != label[ends[1, open_edges]]]
+    label, chosen = np.arange(n), []
+    parts = [np.arange(count)]
+    if count > 2 * light:
+        is_light = keys <= np.partition(keys, light)[light]
+        parts = [np.flatnonzero(is_light), np.flatnonzero(~is_light)]
+    for edges in parts:
+        a, b = label[ends[0, edges]], label[ends[1, edges]]
+        while True:
+            apart = a != b
+            edges, a, b = edges[apart], a[apart], b[apart]
+            if not edges.size:
+                break
+            least = np.full(n, np.iinfo(np.int64).max)
+            np.minimum.at(least, a, keys[edges])
+            np.minimum.at(least, b, keys[edges])
+            roots = np.flatnonzero(least != np.iinfo(np.int64).max)
+            lightest = least[roots] % count
+            parent = np.arange(n)
+            parent[roots] = label[ends[0, lightest]] + label[ends[1, lightest]] - roots
+            # Of two trees that chose the same edge the one with the smaller number is the root.
+            mutual = (parent[parent] == np.arange(n)) & (np.arange(n) < parent)
+            parent[mutual] = np.flatnonzero(mutual)
+            chosen.append(lightest[parent[roots] != roots])
+            while not np.array_equal(parent, above := parent[parent]):
+                parent = above
+            label, a, b = parent[label], parent[a], parent[b]
     return np.concatenate(chosen) if chosen else np.zeros(0, np.int64)
 
 

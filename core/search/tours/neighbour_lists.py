@@ -70,8 +70,22 @@ def nearest_by_blocks(points: np.ndarray, count: int) -> np.ndarray:
         others = np.sort(np.concatenate([blocks[b] for b in np.flatnonzero((gap**2).sum(axis=1) <= reach)]))
         far = squared_distances(points[block], points[others])
         far[block[:, None] == others] = np.inf
-        lists[block] = others[np.argsort(far, axis=1, kind="stable")[:, :count]]
+        lists[block] = others[least_columns(far, count)]
     return lists
+
+
+def least_columns(values: np.ndarray, count: int) -> np.ndarray:
+    """Return the columns of each row's least ``count`` values in ascending order, of equal values the first column."""
+    most = min(2 * count, values.shape[1] - 1)
+    columns = np.sort(np.argpartition(values, most, axis=1)[:, : most + 1], axis=1)
+    least = np.take_along_axis(values, columns, axis=1)
+    ranked = np.argsort(least, axis=1, kind="stable")
+    chosen = np.take_along_axis(columns, ranked[:, :count], axis=1)
+    # Values as large as the greatest of the part may be missing from it.
+    greatest = least.max(axis=1)
+    doubtful = np.take_along_axis(values, chosen[:, -1:], axis=1)[:, 0] == greatest
+    chosen[doubtful] = np.argsort(values[doubtful], axis=1, kind="stable")[:, :count]
+    return chosen
 
 
 def split_blocks(points: np.ndarray, most: int) -> list[np.ndarray]:

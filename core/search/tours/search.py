@@ -23,7 +23,9 @@ from core.search.tours.neighbour_lists import city_order, list_distances, neighb
 FEWEST_CITIES = 5
 LARGEST_TABLE = 4 << 20
 """Bytes of a table of distances that is faster than coordinates."""
-LISTS, SEGMENT = 6, 100
+CHAIN_LISTS, SEGMENT = 5, 200
+LISTS = 6
+"""Neighbours of a city for moves of three edges without chains, as ants make them."""
 NEAREST = 24
 """Nearest cities among which alpha-nearness chooses the list of a city."""
 DESCENT_PART = 0.8
@@ -66,7 +68,7 @@ class IteratedThreeOpt(IndependentWalks):
         instance: TspInstance,
         *,
         walks: int = 1,
-        lists: int = LISTS,
+        lists: int = CHAIN_LISTS,
         segment: int = SEGMENT,
         seed: int = 0,
         team_size: int | None = None,

@@ -11,11 +11,12 @@ import pytest
 from backends.python import PythonBackend
 from cluster import Solo
 from core.errors import UserError
+from core.kernels.tours.three_opt import improve_given_tours
 from core.problems import tsp
 from core.problems.tsp.small_tours import held_karp
-from core.search.stop import Iterations, Target
+from core.search.stop import Iterations, Stop, Target
 from core.search.tours import IteratedThreeOpt
-from core.search.tours.neighbour_lists import city_order, list_distances, neighbour_lists
+from core.search.tours.neighbour_lists import city_order, least_columns, list_distances, neighbour_lists
 from tests.thread_ranks import on_ranks
 
 ROOT = Path(__file__).parents[4]
@@ -122,6 +123,27 @@ def test_neighbour_lists_hold_the_nearest_cities(name):
         assert len(set(row.tolist())) == count
         assert sorted(distances[city, row]) == sorted(distances[city, others])[:count]
     assert (list_distances(instance, lists) == np.take_along_axis(distances, lists.astype(int), 1)).all()
+
+
+@pytest.mark.parametrize("most", [2, 1000])
+def test_least_columns_are_those_of_a_stable_sort(most):
+    values = np.random.default_rng(8).integers(0, most, (50, 60)).astype(float)
+    for count in (1, 7, 59):
+        assert (least_columns(values, count) == np.argsort(values, axis=1, kind="stable")[:, :count]).all()
+
+
+def test_descents_by_chains_end_at_shorter_tours_than_those_by_three_edges(cpu):
+    instance = tsp.load("uniform:400:seed=2")
+    search = IteratedThreeOpt(cpu, Solo(), instance, lists=6)
+    by_chains, by_three = [], []
+    for search.seed in range(5):
+        search.start()
+        tours = cpu.upload(cpu.download(search.rows.tour).astype(np.uint16))
+        search.improve(0, Stop())
+        by_chains.append(search.best_here()[0])
+        cpu.launch(improve_given_tours, 1, search.team_size, tours, 1, search.rows, search.cities)
+        by_three.append(instance.tour_length(search.in_words(cpu.download(tours))))
+    assert np.mean(by_chains) < 0.99 * np.mean(by_three)
 
 
 def test_too_few_cities_are_refused(cpu):
