@@ -94,7 +94,7 @@ SHAPES = {"tiles": (2, 2, 3), "waves": None}
 
 @pytest.mark.parametrize("tiling", SHAPES)
 def test_a_table_does_not_depend_on_what_data_are_called(tmp_path, tiling):
-    assert {"c", "above", "wave", "here", "V", "min", "frontier", "cells", "data"} < set(ALL)
+    assert {"c", "above", "wave", "V", "min", "frontier", "cells", "data"} < set(ALL)
     table = Table(functions(tmp_path, ALL), ALL)
     assert WaveEngine(PYTHON, Solo(), table, tiling, shape=SHAPES[tiling]).run().value == table.value_by_numpy()
 
