@@ -41,8 +41,8 @@ class Mpi(SharedWordFactory):
     """The communicator of a rank under MPI, one for a process (`cluster.default_communicator`).
 
     Making it starts MPI and installs what `cluster.mpi.failures` has, so that a rank that fails, leaves the others or
-    is cut off ends the job. Raises `LaunchError` if mpi4py is missing, or belongs to another MPI than the launcher,
-    which would make every process rank 0.
+    is cut off ends the job. Raises `LaunchError` if mpi4py is missing, or belongs to another MPI than the launcher:
+    every process would then be rank 0.
     """
 
     is_silent = survives = False

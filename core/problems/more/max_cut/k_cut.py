@@ -99,7 +99,7 @@ class SparseTies(Ties):
 
 @function
 def tie_edges(solution: Array[i32], graph: SparseTies):
-    """The weight of every vertex's edges into every part, from the edges alone."""
+    """Store the weight of every vertex's edges into every part, from the edges alone."""
     for vertex in range(lane(), graph.vertices, team_size()):
         row = vertex * graph.parts
         for part in range(graph.parts):
