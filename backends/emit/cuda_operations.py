@@ -12,6 +12,12 @@ from numba.cuda.extending import _intrinsic, intrinsic
 from backends.emit.llvm_operations import LlvmOperations
 
 GLOBAL, SHARED = 1, 3
+BARRIERS = {"barrier": ("barrier.sync", 0), "warp_barrier": ("bar.warp.sync", -1)}
+"""NVVM's intrinsics, and their argument: a number of a barrier, or a mask of lanes.
+
+Lanes may come to them apart. CUDA's ``bar.sync`` needs all lanes of a warp at once: where lanes had left a loop one by
+one, ptxas did not always join them before, and the kernel never ended.
+"""
 SREG = {"lane": "tid.x", "team_rank": "ctaid.x", "team_count": "nctaid.x"}
 
 
@@ -24,8 +30,8 @@ class CudaOperations(LlvmOperations):
         """Make an operation, also those without arguments."""
         if name in SREG:
             return self.intrinsic(self.register(name))
-        if name == "barrier":
-            return cuda.syncthreads
+        if name in BARRIERS:
+            return self.intrinsic(self.barrier(*BARRIERS[name]))
         return super().make(name)
 
     def register(self, name: str) -> Any:
@@ -41,6 +47,17 @@ class CudaOperations(LlvmOperations):
             return self.numba["i32"](), codegen
 
         return place
+
+    def barrier(self, function: str, argument: int) -> Any:
+        def wait(typing: Any) -> Any:
+            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+                number = ir.Constant(ir.IntType(32), argument)
+                self.call(builder, f"llvm.nvvm.{function}", [number], ir.VoidType())
+                return context.get_dummy_value()
+
+            return self.types.void(), codegen
+
+        return wait
 
     def word_pointer(self) -> Any:
         """``pointer(array)``: the address behind a kernel's array argument."""

@@ -220,12 +220,12 @@ class LlvmOperations:
         return self.call(builder, f"llvm.{operation}.{kind}", values)
 
     @staticmethod
-    def call(builder: Any, name: str, values: Any) -> Any:
-        """Call a function from the type of its arguments to the same type."""
+    def call(builder: Any, name: str, values: Any, result: Any = None) -> Any:
+        """Call a function from the type of its arguments to the same type, or to another one."""
         kind = values[0].type
         function = builder.module.globals.get(name)
         if function is None:
-            function = ir.Function(builder.module, ir.FunctionType(kind, [kind] * len(values)), name)
+            function = ir.Function(builder.module, ir.FunctionType(result or kind, [kind] * len(values)), name)
         return builder.call(function, values)
 
 

@@ -210,6 +210,10 @@ class CpuPython(NumbaPython):
         return "\n".join([text, imports, "", *self.lines, ""])
 
 
+WARP = 32
+"""Lanes of a warp."""
+
+
 class CudaPython(NumbaPython):
     """A team is a block. All shared arrays lie in the block's dynamic shared memory, one after the other."""
 
@@ -234,6 +238,9 @@ class CudaPython(NumbaPython):
         if self.array_type(node.array).space != "readonly":
             return super().text_Load(node)
         return self.word("load_readonly", self.name(node.array), self.text(node.index))
+
+    def print_Barrier(self, node: tree.Barrier) -> None:  # noqa: N802
+        self.line(self.word("warp_barrier" if self.program.team_size <= WARP else "barrier"))
 
     def print_NewArray(self, node: tree.NewArray) -> None:  # noqa: N802
         if node.array.space == "local":

@@ -25,6 +25,7 @@ PLACES: dict[str, Any] = {
     "team_rank": lambda: BY_NAME["i32"](gpu().blockIdx.x),
     "team_count": lambda: BY_NAME["i32"](gpu().gridDim.x),
     "barrier": lambda: gpu().syncthreads(),
+    "warp_barrier": lambda: gpu().syncthreads(),
 }
 
 

@@ -124,7 +124,10 @@ def ptx():
 def check(text, program, capability):
     assert f".target sm_{capability}" in text
     assert len(re.findall(r"^\s*\.visible \.entry", text, re.MULTILINE)) == 1
-    assert bool(re.search(r"\bbar\.sync|\bbarrier\.sync", text)) == program.kernel.has_barrier
+    barrier = "bar.warp.sync" if program.team_size <= 32 else "barrier.sync"
+    assert set(re.findall(r"^\s*(bar[a-z.]+)", text, re.MULTILINE)) == (
+        {barrier} if program.kernel.has_barrier else set()
+    )
     # So the assembler leaves each lane few enough registers: a team of the largest size can be launched too.
     assert f".maxntid {program.team_size}, 1, 1" in text
 
@@ -214,7 +217,7 @@ def test_readonly_tables_are_loaded_by_the_read_only_path(ptx, name):
 
 def test_shared_tables_are_copied_and_read_from_shared_memory(ptx):
     text = ptx(program("shared", u32), (9, 0))
-    before, after = text.split("bar.sync", 1)
+    before, after = text.split("bar.warp.sync", 1)
     assert "ld.global.nc" in before and "st.shared" in before
     assert "ld.shared" in after and "ld.global" not in after
 
