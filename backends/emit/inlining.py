@@ -16,7 +16,7 @@ from typing import Any
 from core.lang import tree
 
 LOOPS = (tree.For, tree.While)
-SHORT, MOST_COPIED = 20, 60
+SHORT, MOST_COPIED = 16, 60
 """Statements of a function that is always inlined; statements that the copies of one function may add to a program."""
 
 

@@ -112,13 +112,8 @@ def cross(words: Array[u32], segment: i32, walk: TourWalk, cities: CityLists) ->
 
 
 @function
-def perturb(kick: i32, rule: Kicks, most: i32, walk: TourWalk, cities: CityLists, winner: Array[u64]) -> i32:
-    """Perturb the tour and descend; return the increase of its length, or 0 if the tour is rejected and restored.
-
-    A tour is accepted if it is longer by at most a random number of levels, and by at most ``most``. A level shrinks
-    during a period. Each further level has half the probability, as in simulated annealing.
-    """
-    words = local_array(4, u32)
+def perturb(kick: i32, rule: Kicks, words: Array[u32], walk: TourWalk, cities: CityLists) -> i32:
+    """Perturb the tour by the random numbers that ``words`` gets; return the increase of its length."""
     words[0] = u32(kick)
     words[1] = 0
     words[2] = u32(walk.number[0])
@@ -129,19 +124,27 @@ def perturb(kick: i32, rule: Kicks, most: i32, walk: TourWalk, cities: CityLists
         walk.line[LOGS] = 1
     barrier()
     added = cross(words, rule.segment, walk, cities)
-    decrease = descend(walk, cities, winner, True)
-    added -= decrease
-    level = (kick % rule.period) * LEVELS // rule.period
-    accepted = min(most, rule.slack * (LEVELS - level) // LEVELS * clz(words[3]))
-    if added > accepted or walk.line[COUNT] > 0:
-        barrier()
-        undo(walk)
-        if lane() == 0:
-            while walk.line[COUNT] > 0:
-                dequeue(walk)
-        barrier()
-        added = 0
     return added
+
+
+@function
+def accept(added: i32, kick: i32, most: i32, word: u32, rule: Kicks, walk: TourWalk) -> i32:
+    """Return the increase of the tour's length, or restore the tour before its perturbation and return 0.
+
+    A tour is accepted if it is longer by at most a random number of levels, and by at most ``most``. A level shrinks
+    during a period. Each further level has half the probability, as in simulated annealing.
+    """
+    level = (kick % rule.period) * LEVELS // rule.period
+    accepted = min(most, rule.slack * (LEVELS - level) // LEVELS * clz(word))
+    if added <= accepted and walk.line[COUNT] == 0:
+        return added
+    barrier()
+    undo(walk)
+    if lane() == 0:
+        while walk.line[COUNT] > 0:
+            dequeue(walk)
+    barrier()
+    return 0
 
 
 @function
@@ -158,27 +161,38 @@ def improve_tours(walks: Rows[TourWalk], cities: CityLists, kicks: i32, rule: Ki
     `Kicks.reach` longer than its best one, until it finds a better one.
     """
     winner = shared_array(1, u64)
+    words = local_array(4, u32)
     for w in range(team_rank(), walks.count, team_count()):
         walk = walks[w]
         length = walk.control[LENGTH]
         best = walk.control[BEST_LENGTH]
-        kick_count = walk.control[KICKS]
+        first = walk.control[KICKS]
         best_at = walk.control[BEST_AT]
         at_best = walk.control[AT_BEST]
         digest = walk.totals[DIGEST]
+        kick_count = first
         barrier()
-        decrease = descend(walk, cities, winner, True)
-        length -= decrease
-        best = min(best, length)
-        for kick in range(kick_count, kick_count + kicks):
-            if best <= rule.target:
-                break
-            most = rule.reach - (length - best) if kick - best_at >= rule.patience else 0
-            if at_best != 0 and most > 0:
-                copy_best(walk)
-                barrier()
-                at_best = 0
-            change = perturb(kick, rule, most, walk, cities, winner)
+        # One call of `descend` for the descent before ``first`` and those after perturbations: it is most of the code.
+        for kick in range(first - 1, first + kicks):
+            most = 0
+            change = 0
+            if kick >= first:
+                if best <= rule.target:
+                    break
+                if kick - best_at >= rule.patience:
+                    most = rule.reach - (length - best)
+                if at_best != 0 and most > 0:
+                    copy_best(walk)
+                    barrier()
+                    at_best = 0
+                change = perturb(kick, rule, words, walk, cities)
+            decrease = descend(walk, cities, winner, True)
+            change -= decrease
+            if kick < first:
+                length += change
+                best = min(best, length)
+                continue
+            change = accept(change, kick, most, words[3], rule, walk)
             length += change
             if length < best:
                 best = length
