@@ -231,16 +231,16 @@ def _row(run: Record, machines: Mapping[str, Mapping[str, Any]]) -> ComparedRun:
 def _labels(record: Record) -> tuple[str, ...]:
     cores = (record.environment.get("cores") or 0) * (record.environment.get("host_count") or 1)
     labels = []
-    own = record.details.get("cores_per_rank") or 1
-    if cores and record.ranks * own > cores:
+    own = record.cores_per_rank or 1
+    if 0 < cores < record.busy_cores:
         each = f" of {own} cores" if own > 1 else ""
         labels.append(f"oversubscribed: {record.ranks} ranks{each} on {cores} cores")
     if record.details.get("simulated"):
         labels.append("simulated: its time is not that of a device")
     if network := record.environment.get(EMULATED_NETWORK):
         hosts = record.environment.get(EMULATED_HOSTS)
-        busy = record.ranks * (record.cores_per_rank or 1)
-        shows = ", so it shows the cost of communication and no speed-up of computation" if busy > cores else ""
+        crowded = record.busy_cores > cores
+        shows = ", so it shows the cost of communication and no speed-up of computation" if crowded else ""
         labels.append(
             f"emulated: its {hosts} hosts on the network {network} are one machine and share {cores} cores{shows}"
         )
