@@ -41,7 +41,7 @@ MARK = re.compile(r"\s*<!--\s*(table|end)\b.*", re.IGNORECASE)
 BEGIN = re.compile(r"<!-- table (?P<name>\S+): made by python -m reports results -->")
 END = re.compile(r"<!-- end (?P<name>\S+) -->")
 EXPECTED = "`<!-- table NAME: made by python -m reports results -->` or `<!-- end NAME -->`"
-MEASURES_OF_NOTES = {"its baseline": {"speedup"}, "no baseline": {"speedup"}, "no time of": {"peers", "over_peer"}}
+MEASURES_OF_NOTES = {"no time of": {"peers", "over_peer"}}
 """Beginnings of notes, and the measures that they are about; others are about a run."""
 
 

@@ -356,7 +356,7 @@ MEASURES: dict[str, Measure] = {
     "mean_cost": Measure(
         "mean best cost", _mean_cost_words, lambda one: None if (costs := _cost_summary(one)) is None else costs.mean
     ),
-    "index": Measure("number of the best", lambda one: f"number {grouped(one.record.best_index)}"),
+    "index": Measure("number of the best", lambda one: f"by climber {grouped(one.record.best_index)}"),
     "with": Measure("found with", _work_words),
     "optimum": Measure("optimum", lambda one: grouped(one.record.details.get("optimum") or "")),
     "cities": Measure("cities", lambda one: grouped(one.record.details.get("cities") or "")),
