@@ -315,15 +315,12 @@ def _baseline_labels(row: ComparedRun, baseline: ComparedRun, likeness: Baseline
 def _no_baseline_label(
     row: ComparedRun, baselines: Sequence[ComparedRun], likeness: BaselineSelection
 ) -> tuple[str, ...]:
-    """Label a row without a baseline by the algorithms of the runs on one core, if there are any."""
-    labels = dict.fromkeys(
-        ", ".join(
-            f"{name} = {baseline.record.execution.get(name)}"
-            for name in ratio_obstacles(row.record, baseline.record, likeness.same)
-        )
-        for baseline in baselines
+    """Label a row without a baseline by the settings that no run on one core has together, if there are any runs."""
+    names = dict.fromkeys(
+        name for baseline in baselines for name in ratio_obstacles(row.record, baseline.record, likeness.same)
     )
-    return (f"no baseline: on one core there ran {' and '.join(labels)}",) if labels else ()
+    wanted = ", ".join(f"{name} = {value_text(row.record.execution.get(name))}" for name in names)
+    return (f"no baseline: no run on one core has {wanted}",) if names else ()
 
 
 def _rate(evaluations: int, time: Summary) -> float | None:
