@@ -316,10 +316,8 @@ def _no_baseline_label(
     row: ComparedRun, baselines: Sequence[ComparedRun], likeness: BaselineSelection
 ) -> tuple[str, ...]:
     """Label a row without a baseline by the settings that no run on one core has together, if there are any runs."""
-    names = dict.fromkeys(
-        name for baseline in baselines for name in ratio_obstacles(row.record, baseline.record, likeness.same)
-    )
-    wanted = ", ".join(f"{name} = {value_text(row.record.execution.get(name))}" for name in names)
+    names = {name for baseline in baselines for name in ratio_obstacles(row.record, baseline.record, likeness.same)}
+    wanted = ", ".join(f"{name} = {value_text(row.record.execution.get(name))}" for name in sorted(names))
     return (f"no baseline: no run on one core has {wanted}",) if names else ()
 
 

@@ -227,8 +227,8 @@ def _judged(
 
 
 def _prints_ratio_of_medians(datum: Datum) -> bool:
-    speedup, shown = datum.row and datum.row.speedup, datum.values.get("speedup")
-    return bool(speedup and shown) and (speedup.low is None or shown == speedup.value)
+    speedup, shown = datum.row.speedup if datum.row else None, datum.values.get("speedup")
+    return speedup is not None and shown is not None and (speedup.low is None or shown == speedup.value)
 
 
 def _part(exhibit: Exhibit, filled: FilledExhibit, pictures: Sequence[Path]) -> dict[str, Any]:
