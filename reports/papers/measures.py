@@ -33,6 +33,7 @@ from reports.text.formatting import (
 WEAK_VERIFIERS = ("scorer", "published optimum")
 """Verifiers that confirm the length of a tour, and do not search for a shorter one."""
 AMOUNTS = ("ants", "climbers", "iterations")
+NOT_PROFILED = "not profiled"
 LEAST_FOR_MEAN = 10
 """Repetitions or seeds from which a cell has mean and standard deviation: papers print them of 30."""
 LEAST_HOST_SHARE = 0.2
@@ -330,7 +331,7 @@ def profile_of(record: Record) -> Sequence[Mapping[str, Any]]:
 def _profile_measure(metric: str) -> Measure:
     def words(cell: ExhibitCell) -> str:
         said = [f"`{kernel['kernel']}` {_spread(kernel.get(metric), metric)}" for kernel in profile_of(cell.record)]
-        return "; ".join(said) or "not profiled"
+        return "; ".join(said) or NOT_PROFILED
 
     return Measure(metric.replace("_", " "), words)
 

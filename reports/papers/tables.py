@@ -13,6 +13,7 @@ from functools import partial
 from typing import NamedTuple
 
 from reports.papers.exhibits import MODELLED, Datum, FilledExhibit
+from reports.papers.measures import NOT_PROFILED
 from reports.papers.paper import INSTANCE, PROCESSORS, Exhibit, ExhibitRow
 from reports.text.formatting import letters, listed
 from reports.text.tables import TextTable
@@ -218,11 +219,12 @@ def _series_order(exhibit: Exhibit) -> Callable[[str], int]:
 
 
 def cell_text(data: Sequence[Datum], marks: dict[str, str]) -> str:
-    """Return the lines of a cell, each run with the marks of its notes."""
+    """Return the lines of a cell, each run with the marks of its notes; runs without a profile only if none has one."""
     said = []
-    for datum in data:
+    for datum in [one for one in data if NOT_PROFILED not in one.words] or data[:1]:
         letters = [_mark(note, marks) for note in datum.notes]
-        said.append("<br>".join(filter(None, datum.words)) + (f" [{', '.join(letters)}]" if letters else ""))
+        lines = [NOT_PROFILED] if NOT_PROFILED in datum.words else filter(None, datum.words)
+        said.append("<br>".join(lines) + (f" [{', '.join(letters)}]" if letters else ""))
     return "<br>".join(filter(None, said))
 
 
