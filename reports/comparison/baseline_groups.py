@@ -9,9 +9,11 @@ from msgspec.structs import replace
 from reports.records.files import group_by
 from reports.records.schema import Record, Repetition
 from reports.statistics.medians import LEAST_FOR_INTERVAL
-from reports.text.formatting import seconds
+from reports.text.formatting import per_cent
 
 ONE_CORE = "core"
+SLOWER = (0.1, 0.3, 1.0)
+"""Bounds of the label of a group that took longer than the quietest one: few, so that runs share a label."""
 
 
 def quietest_group(record: Record) -> Record:
@@ -23,14 +25,16 @@ def quietest_group(record: Record) -> Record:
 
 
 def group_labels(record: Record) -> tuple[str, ...]:
-    """Label a run on one core that was measured in several groups with the spread of their medians."""
+    """Label a run on one core that was measured in several groups with a bound for the spread of their medians."""
     groups = _groups(record)
     if len(groups) < 2:
         return ()
     medians = [_median(group) for group in groups]
+    longer = max(medians) / min(medians) - 1
+    bound = next((f"up to {per_cent(limit)}" for limit in SLOWER if longer <= limit), f"over {per_cent(SLOWER[-1])}")
     return (
-        f"the quietest of {len(groups)} groups of repetitions, before and after the others; "
-        f"medians {seconds(min(medians))} to {seconds(max(medians))}",
+        f"the quietest of {len(groups)} groups of repetitions, before and after the others; the slowest took {bound} "
+        "longer",
     )
 
 

@@ -181,8 +181,5 @@ def _points(runs: Sequence[Record], *, grown: bool) -> tuple[RankScalingPoint, .
 
 def _share_cores(run: Record) -> bool:
     """True if ranks need more cores together than exist; a rank may take all cores of its host."""
-    hosts = run.environment.get("host_count") or 1
-    cores, own = run.environment.get("cores"), run.details.get("cores_per_rank")
-    if run.device_kind == "cores" and own is None:
-        return run.ranks > hosts
-    return bool(cores and run.ranks * (own or 1) > cores * hosts)
+    cores = (run.environment.get("cores") or 0) * (run.environment.get("host_count") or 1)
+    return 0 < cores < run.busy_cores

@@ -231,16 +231,16 @@ def _row(run: Record, machines: Mapping[str, Mapping[str, Any]]) -> ComparedRun:
 def _labels(record: Record) -> tuple[str, ...]:
     cores = (record.environment.get("cores") or 0) * (record.environment.get("host_count") or 1)
     labels = []
-    own = record.details.get("cores_per_rank") or 1
-    if cores and record.ranks * own > cores:
+    own = record.cores_per_rank or 1
+    if 0 < cores < record.busy_cores:
         each = f" of {own} cores" if own > 1 else ""
         labels.append(f"oversubscribed: {record.ranks} ranks{each} on {cores} cores")
     if record.details.get("simulated"):
         labels.append("simulated: its time is not that of a device")
     if network := record.environment.get(EMULATED_NETWORK):
         hosts = record.environment.get(EMULATED_HOSTS)
-        busy = record.ranks * (record.cores_per_rank or 1)
-        shows = ", so it shows the cost of communication and no speed-up of computation" if busy > cores else ""
+        crowded = record.busy_cores > cores
+        shows = ", so it shows the cost of communication and no speed-up of computation" if crowded else ""
         labels.append(
             f"emulated: its {hosts} hosts on the network {network} are one machine and share {cores} cores{shows}"
         )
@@ -315,15 +315,10 @@ def _baseline_labels(row: ComparedRun, baseline: ComparedRun, likeness: Baseline
 def _no_baseline_label(
     row: ComparedRun, baselines: Sequence[ComparedRun], likeness: BaselineSelection
 ) -> tuple[str, ...]:
-    """Label a row without a baseline by the algorithms of the runs on one core, if there are any."""
-    labels = dict.fromkeys(
-        ", ".join(
-            f"{name} = {baseline.record.execution.get(name)}"
-            for name in ratio_obstacles(row.record, baseline.record, likeness.same)
-        )
-        for baseline in baselines
-    )
-    return (f"no baseline: on one core there ran {' and '.join(labels)}",) if labels else ()
+    """Label a row without a baseline by the settings that no run on one core has together, if there are any runs."""
+    names = {name for baseline in baselines for name in ratio_obstacles(row.record, baseline.record, likeness.same)}
+    wanted = ", ".join(f"{name} = {value_text(row.record.execution.get(name))}" for name in sorted(names))
+    return (f"no baseline: no run on one core has {wanted}",) if names else ()
 
 
 def _rate(evaluations: int, time: Summary) -> float | None:

@@ -11,6 +11,7 @@ from typing import Any
 from core.errors import UserError
 from reports.pages import gallery as pages_gallery
 from reports.pages import results
+from reports.papers.figure_choices import page_path
 
 PAGES = ("gallery", "results")
 
@@ -54,7 +55,7 @@ def make_pages(options: argparse.Namespace) -> tuple[Sequence[Path], Sequence[st
         Records cannot be compared, or one of them is damaged.
     """
     if options.command == "results":
-        page = options.page or results.page_path(options.folder)
+        page = options.page or page_path(options.folder)
         return _results(page, options.folder, check=options.check)
     if options.check:
         for line in pages_gallery.stale_reports(options.folder):

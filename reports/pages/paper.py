@@ -10,10 +10,11 @@ from typing import Any
 
 from core.errors import UserError
 from reports.comparison.execution_settings import setting_sentences
-from reports.comparison.speedups import ComparedRun
+from reports.comparison.speedups import ComparedRun, ComparedRuns
 from reports.pages.markdown import fill_with_rules, remove_files, statistics_of, written_into
 from reports.papers import plots
 from reports.papers.exhibits import (
+    Datum,
     FilledExhibit,
     MissingRuns,
     PaperEvidence,
@@ -25,7 +26,7 @@ from reports.papers.files import papers_of_workload
 from reports.papers.measures import LEAST_HOST_SHARE
 from reports.papers.modelled import with_modelled
 from reports.papers.paper import Disagreement, Exhibit, Paper
-from reports.papers.tables import caption, make_table
+from reports.papers.tables import AnnotatedTable, caption, make_table
 from reports.plots.style import FORMATS
 from reports.records.files import Record, RecordError
 from reports.records.parameters import parameters_text, run_parameters, shared_parameters
@@ -106,7 +107,9 @@ def write(
         path = folder / f"{paper.name}.md"
         before = listed([exhibit.name for exhibit in earlier]) if earlier else ""
         in_latex = folder / f"{paper.name}.tex"
-        in_latex.write_text(latex.document(part["latex"].latex() for part in parts if part["latex"]), encoding="utf-8")
+        in_latex.write_text(
+            latex.document(table.latex() for part in parts for table in part["latex"]), encoding="utf-8"
+        )
         path.write_text(_text(paper, exhibits, parts, evidence, made_by, before, partial), encoding="utf-8")
     return [path, in_latex, *drawn]
 
@@ -162,6 +165,7 @@ def _text(
     partial: str,
 ) -> str:
     rows = [row for part in parts for row in part["rows"]]
+    elsewhere = runs_without_exhibit(paper, evidence.rows) if len(exhibits) == len(paper.exhibits) else []
     without, all_rows = (sum(part["counts"][place] for part in parts) for place in (0, 1))
     over_first = any("over_first" in datum.values for part in parts for datum in part["data"])
     joined = [part["joined"] for part in parts if part["joined"]]
@@ -178,7 +182,7 @@ def _text(
     }
     return fill_with_rules(
         "paper.md.j2",
-        evidence.comparisons,
+        _judged(evidence, parts, elsewhere),
         properties,
         paper=paper,
         made_by=made_by,
@@ -192,13 +196,39 @@ def _text(
         machines=evidence.machines,
         unconfirmed=evidence.unconfirmed and TextTable.of("Not shown", evidence.unconfirmed, UNCONFIRMED),
         disagreements=_disagreements(paper, exhibits),
-        elsewhere=_elsewhere(runs_without_exhibit(paper, evidence.rows))
-        if len(exhibits) == len(paper.exhibits)
-        else None,
+        elsewhere=_elsewhere(elsewhere),
         settings=_settings(rows),
         plain=parameters_text(paper.plain),
         **statistics_of(rows),
     )
+
+
+def _judged(
+    evidence: PaperEvidence, parts: Sequence[dict[str, Any]], elsewhere: Sequence[ComparedRun]
+) -> list[ComparedRuns]:
+    """Return the comparisons for the twelve rules: the runs on the page, with the speed-ups that it prints.
+
+    A cell may have a ratio of slopes, or none, in place of a ratio of medians.
+    """
+    shown = {id(row) for part in parts for row in part["rows"]} | {id(row) for row in elsewhere}
+    printed = {id(row) for row in elsewhere}
+    for part in parts:
+        if "speedup" in part["exhibit"].shows:
+            printed |= {id(datum.row) for datum in part["data"] if _prints_ratio_of_medians(datum)}
+    judged = []
+    for comparison in evidence.comparisons:
+        rows = [row for row in comparison.rows if id(row) in shown]
+        needed = {id(row.base.record) for row in rows if row.base} - {id(row.record) for row in rows}
+        bases = [row for row in comparison.rows if id(row.record) in needed]
+        kept = [row if id(row) in printed or not row.base else replace(row, speedup=None, base=None) for row in rows]
+        if kept:
+            judged.append(replace(comparison, rows=(*kept, *bases)))
+    return judged
+
+
+def _prints_ratio_of_medians(datum: Datum) -> bool:
+    speedup, shown = datum.row.speedup if datum.row else None, datum.values.get("speedup")
+    return speedup is not None and shown is not None and (speedup.low is None or shown == speedup.value)
 
 
 def _part(exhibit: Exhibit, filled: FilledExhibit, pictures: Sequence[Path]) -> dict[str, Any]:
@@ -209,8 +239,8 @@ def _part(exhibit: Exhibit, filled: FilledExhibit, pictures: Sequence[Path]) -> 
         "title": caption(exhibit),
         "exhibit": exhibit,
         "drawn_from": filled.exhibit.name if drawing else "",
-        "table": marked and marked.table,
-        "latex": marked and replace(marked.table, notes=[*map(": ".join, marked.notes), *map(": ".join, missing)]),
+        "table": marked,
+        "latex": _latex_tables(marked, missing) if marked else (),
         "notes": marked.notes if marked else (),
         "picture": pictures[0].name if pictures else "",
         "common": "" if drawing or not filled.ours else parameters_text(filled.common),
@@ -221,6 +251,12 @@ def _part(exhibit: Exhibit, filled: FilledExhibit, pictures: Sequence[Path]) -> 
         "counts": (0, 0) if drawing or exhibit.never_ours else _without_ours(filled),
         "joined": plots.joined_categories(exhibit, filled) if pictures else "",
     }
+
+
+def _latex_tables(marked: AnnotatedTable, missing: Sequence[tuple[str, str]]) -> list[TextTable]:
+    """Return the tables of an exhibit for LaTeX, the last with the notes of all."""
+    *tables, last = (part.table for part in marked.parts)
+    return [*tables, replace(last, notes=[": ".join(note) for note in (*marked.notes, *missing)])]
 
 
 def _disagreements(paper: Paper, exhibits: Sequence[Exhibit]) -> TextTable | None:

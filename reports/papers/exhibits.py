@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from reports.comparison.cautions import BASELINE_PREFIX, doubts, single_rank_text, used_single_rank
+from reports.comparison.cautions import doubts, single_rank_text, used_single_rank
 from reports.comparison.speedups import BaselineSelection, ComparedRun, ComparedRuns, compare_each_problem, is_baseline
 from reports.papers.measures import AMOUNTS, MEASURES, ExhibitCell, missing_solver_text
 from reports.papers.paper import (
@@ -44,8 +44,12 @@ from reports.text.formatting import grouped, listed, per_cent
 
 DISTRIBUTED = {"distribute": "always"}
 """Execution setting of ranks that shared a run, by order or after a rehearsal."""
+MODELLED = "modelled"
+"""Beginning of the headings of columns of the cluster model."""
 NO_RECORD = "no record"
 """Default reason for a series without a run."""
+OF_SPEEDUPS = ("its baseline", "no baseline", "speed-up above")
+"""Beginnings of notes on a speed-up, which cells without one do not have."""
 LINEAR_SPACE = "linear space"
 """Method of a longest common subsequence that may find another one of the same length: not equal work."""
 
@@ -61,7 +65,8 @@ class Datum:
     column : str
         The column's heading; the series' heading if our runs have separate columns.
     whose : str
-        The paper's machine, or our series if our runs are in the paper's columns.
+        The paper's machine, or our series if our runs are in the paper's columns; of a modelled figure the series whose
+        run on one core it is computed from.
     words : tuple of str
         The cell's lines.
     values : mapping
@@ -308,9 +313,8 @@ def _footnotes(
     load.
     """
     record = run.row.record
-    yield from run.row.labels
-    doubtful = doubts(run.row, [row.record for row in rows])
-    yield from (text for text in doubtful if "speedup" in exhibit.shows or not text.startswith(BASELINE_PREFIX))
+    about = [*run.row.labels, *doubts(run.row, [row.record for row in rows])]
+    yield from (text for text in about if "speedup" in exhibit.shows or not text.startswith(OF_SPEEDUPS))
     if exhibit.row_by not in (PROCESSORS, WORKLOAD) and not instance_names(record) & {run.line.key, run.line.label}:
         yield f"on {record.instance}"
     yield from _other_work(exhibit, cell)

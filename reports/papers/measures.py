@@ -33,6 +33,7 @@ from reports.text.formatting import (
 WEAK_VERIFIERS = ("scorer", "published optimum")
 """Verifiers that confirm the length of a tour, and do not search for a shorter one."""
 AMOUNTS = ("ants", "climbers", "iterations")
+NOT_PROFILED = "not profiled"
 LEAST_FOR_MEAN = 10
 """Repetitions or seeds from which a cell has mean and standard deviation: papers print them of 30."""
 LEAST_HOST_SHARE = 0.2
@@ -330,7 +331,7 @@ def profile_of(record: Record) -> Sequence[Mapping[str, Any]]:
 def _profile_measure(metric: str) -> Measure:
     def words(cell: ExhibitCell) -> str:
         said = [f"`{kernel['kernel']}` {_spread(kernel.get(metric), metric)}" for kernel in profile_of(cell.record)]
-        return "; ".join(said) or "not profiled"
+        return "; ".join(said) or NOT_PROFILED
 
     return Measure(metric.replace("_", " "), words)
 
@@ -356,7 +357,7 @@ MEASURES: dict[str, Measure] = {
     "mean_cost": Measure(
         "mean best cost", _mean_cost_words, lambda one: None if (costs := _cost_summary(one)) is None else costs.mean
     ),
-    "index": Measure("number of the best", lambda one: f"number {grouped(one.record.best_index)}"),
+    "index": Measure("number of the best", lambda one: f"by climber {grouped(one.record.best_index)}"),
     "with": Measure("found with", _work_words),
     "optimum": Measure("optimum", lambda one: grouped(one.record.details.get("optimum") or "")),
     "cities": Measure("cities", lambda one: grouped(one.record.details.get("cities") or "")),

@@ -14,7 +14,7 @@ from cluster.model.run_time import iteration
 from reports.comparison.calibrated_workload import WorkloadCalibration
 from reports.comparison.calibration import name_without_seed
 from reports.comparison.speedups import ComparedRun, is_baseline
-from reports.papers.exhibits import Datum, FilledExhibit, PaperEvidence
+from reports.papers.exhibits import MODELLED, Datum, FilledExhibit, PaperEvidence
 from reports.papers.paper import Exhibit, ExhibitRow, Paper, Series
 from reports.papers.placement import find_series
 from reports.records.files import Record, group_by
@@ -22,7 +22,6 @@ from reports.statistics.medians import Estimate
 from reports.statistics.startup import MOST_STARTUP, startup_share
 from reports.text.formatting import grouped, interval, number, per_cent, seconds, seconds_interval
 
-MODELLED = "modelled"
 UNCERTAINTY = (
     "an interval of a modelled figure is that of one core's median alone. In its validation the model was off by -15 "
     "to +11 % on two cores and two hosts, and by up to 94 % on sixteen threads that share a memory "
@@ -144,7 +143,7 @@ def modelled_cell(basis: ModelBasis, cluster: PublishedCluster, line: ExhibitRow
     return Datum(
         line.key,
         f"{MODELLED}: {cluster.heading}",
-        "",
+        basis.series.heading,
         words,
         {"seconds": took.value, "speedup": speedup.value},
         tuple(_notes(basis, cluster, line, iterations)),

@@ -52,9 +52,16 @@ def _fits(series: Series, record: Record) -> bool:
         record.device_kind in series.kinds
         and (not series.backends or record.backend in series.backends)
         and (record.ranks > 1) == over_ranks
+        and _fits_cores(series, record)
         and _fits_hosts(series, record)
         and has_options(record, series.options)
     )
+
+
+def _fits_cores(series: Series, record: Record) -> bool:
+    """True if a rank has all cores of its host, or a number of cores that the series names."""
+    own, present = record.details.get("cores_per_rank"), record.environment.get("cores")
+    return record.device_kind != "cores" or own in (None, present, *series.cores)
 
 
 def _fits_hosts(series: Series, record: Record) -> bool:

@@ -1,58 +1,75 @@
 """An exhibit as a picture: published and our figures in the same plot, as SVG and PNG.
 
 Readable on light and dark pages (drawn on white) and for colour-blind readers: Okabe and Ito's colours, and different
-markers or hatches. Published figures are hollow and dashed, ours filled.
+markers or hatches. Published figures are hollow and dashed, ours filled, modelled ones and emulated hosts half-filled,
+dotted or hatched.
 """
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from reports.comparison.cautions import ratio_doubts
-from reports.papers.exhibits import NO_RECORD, Datum, FilledExhibit
+from reports.papers.exhibits import MODELLED, NO_RECORD, Datum, FilledExhibit
 from reports.papers.measures import MEASURES
 from reports.papers.paper import Exhibit, Plot
-from reports.papers.tables import caption
+from reports.papers.tables import EMULATED, GROUPS, NO_RUNS, PUBLISHED, caption, group_of
 from reports.plots import style
 from reports.plots.scaling import curve_style
 from reports.plots.style import FORMATS
 from reports.text.formatting import listed
 
 HATCHES = ("", "/", "\\", "-", "|", "+")
+FILLED = {PUBLISHED: "none", MODELLED: "bottom", EMULATED: "left"}
+LINES = {PUBLISHED: "--", MODELLED: ":", EMULATED: "-."}
+GROUP_HATCHES = {MODELLED: "...", EMULATED: "xxx"}
+"""Filling of markers, lines, and hatches of bars, by the group of a curve; all others are full."""
 MOST_CURVES = 8
 SPEEDUP, DOUBTFUL = "speedup", "*"
 RATIOS = (SPEEDUP, "over_peer", "over_first")
 COST = "cost"
 PER_RUN = ("seconds", COST)
 """Measures that depend on the number of iterations of a run."""
-LEGEND_WIDTH, TITLE_WIDTH = 60, 62
+LEGEND_WIDTH, TITLE_WIDTH = 72, 62
 """Letters in a line of a legend, and of the text above the picture."""
 ONE_SIDED = {True: "published figures alone: no run of ours", False: "ours alone: no published figure"}
 """Text above a picture with only published curves, or only ours."""
 
 
+ABOVE: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "alignment": "left"}
+"""Place of a legend above its panel."""
+
+
 @dataclass(frozen=True)
 class ExhibitCurve:
-    """A name and its values, by the places of the horizontal axis that have one."""
+    """A name and its values, by the places of the horizontal axis that have one; `group` is that of its column."""
 
     name: str
     values: Mapping[str, float]
-    published: bool
+    group: str
+
+    @property
+    def published(self) -> bool:
+        return self.group == PUBLISHED
 
 
 @dataclass(frozen=True)
 class Panel:
-    """Curves that share an axis; `optimum` is a line if the axis has costs."""
+    """Curves that share an axis; `optimum` is a line if the axis has costs.
+
+    A `grouped` panel has a part of the curves of a picture: all its panels have the same axes.
+    """
 
     title: str
     places: tuple[str, ...]
     curves: tuple[ExhibitCurve, ...]
     axis: str
     optimum: float | None = None
+    grouped: bool = False
 
 
 def panels(figure: Exhibit, shown: FilledExhibit) -> list[Panel]:
@@ -77,25 +94,41 @@ def draw(
 
     def paint(picture: Any, all_axes: Any) -> None:
         for axes, panel in zip(all_axes.flat, drawn, strict=True):
+            if panel.grouped and panel is not drawn[0]:
+                axes.sharey(all_axes.flat[0])
             (_bars if plot.kind == "bars" else _curves)(axes, panel, plot)
+        for axes, panel in zip(all_axes.flat, drawn, strict=True):
             _label_axes(axes, panel, plot)
+            if panel.grouped:
+                axes.set_xlim(-0.5, len(panel.places) - 0.5)
+                axes.tick_params(labelbottom=panel is drawn[-1])
             if len(drawn) > 1:
-                axes.legend()
+                axes.legend(**(ABOVE | {"title": panel.title} if panel.grouped else {}))
         if len(drawn) == 1:
             picture.legend(loc="outside lower left")
         picture.suptitle("\n".join([*textwrap.wrap(caption(figure), TITLE_WIDTH), *remarks(drawn)]))
 
-    height = 3.8 + 0.16 * len(drawn[0].curves) if len(drawn) == 1 else 2.5 * len(drawn) + 0.4
-    return style.draw(paint, folder / name, height, (len(drawn), 1), formats)
+    return style.draw(paint, folder / name, _height(drawn), (len(drawn), 1), formats)
+
+
+def _height(drawn: Sequence[Panel]) -> float:
+    """Return the height of a picture in inches."""
+    if len(drawn) > 1 and not drawn[0].grouped:
+        return 2.5 * len(drawn) + 0.4
+    lines = sum(len(textwrap.wrap(curve.name, LEGEND_WIDTH)) for panel in drawn for curve in panel.curves)
+    return 1.2 + (2.6 if len(drawn) == 1 else 2.1 * len(drawn)) + 0.16 * lines
 
 
 def remarks(drawn: Sequence[Panel]) -> list[str]:
-    """Return the lines above a picture: missing runs of ours or published figures, and doubtful ratios."""
+    """Return the lines above a picture: missing runs of ours or published figures, markers, and doubtful ratios."""
     curves = [curve for panel in drawn for curve in panel.curves]
-    published = {curve.published for curve in curves}
+    published = {curve.published for curve in curves if curve.group != MODELLED}
     said = [f"({ONE_SIDED[whose]})" for whose in published] if len(published) == 1 else []
-    marked = any(curve.name.endswith(DOUBTFUL) for curve in curves)
-    return [*said, "(* its time of one core is doubtful: see the notes of the table)"] if marked else said
+    if marked := [group for group in (MODELLED, EMULATED) if any(curve.group == group for curve in curves)]:
+        said.append(f"(half-filled or hatched: {', '.join(marked)})")
+    if any(curve.name.endswith(DOUBTFUL) for curve in curves):
+        said.append("(* its time of one core is doubtful: see the notes of the table)")
+    return said
 
 
 def joined_categories(figure: Exhibit, shown: FilledExhibit) -> str:
@@ -109,7 +142,7 @@ def joined_categories(figure: Exhibit, shown: FilledExhibit) -> str:
 
 def gap_reason(exhibit: Exhibit, shown: FilledExhibit) -> str:
     """Return why a table, or a figure of one, shows no run of ours, and the remedy; empty if it shows one."""
-    ours = [not curve.published for panel in panels(exhibit, shown) for curve in panel.curves]
+    ours = [curve.group not in NO_RUNS for panel in panels(exhibit, shown) for curve in panel.curves]
     if shown.exhibit.never_ours or any(ours if exhibit.of else (datum.values for datum in shown.ours)):
         return ""
     row = exhibit.plot.row if exhibit.of and exhibit.plot else ""
@@ -128,28 +161,54 @@ def gap_reason(exhibit: Exhibit, shown: FilledExhibit) -> str:
 
 
 def _over_rows(plot: Plot, shown: FilledExhibit) -> list[Panel]:
-    """Rows are the places, columns the curves: those of the paper's chosen machines, then ours."""
-    wanted = _machine_names(plot, shown)
+    """Rows are the places, columns the curves: those of the paper's chosen machines, of their models, then ours."""
     labels = {line.key: line.label for line in shown.lines}
-    curves: dict[tuple[str, bool], dict[str, float]] = {}
+    curves: dict[tuple[str, str], dict[str, float]] = {}
     doubtful: set[str] = set()
     ours = [row.record for row in shown.rows]
-    for datum in [*shown.published, *shown.ours]:
-        published = datum.row is None
-        if datum.values.get(plot.measure, 0) <= 0 or (published and datum.whose not in wanted):
+    for name, group, datum in _figures(plot, shown):
+        if datum.values.get(plot.measure, 0) <= 0:
             continue  # a ratio that was printed as 0.00 has no place on a logarithmic axis
-        name = f"{datum.whose}: {datum.column}" if published and datum.whose else datum.column
         if datum.row is not None and plot.measure == SPEEDUP and ratio_doubts(datum.row, ours):
             doubtful.add(name)
-        curves.setdefault((name, published), {})[labels[datum.line]] = datum.values[plot.measure]
+        curves.setdefault((name, group), {})[labels[datum.line]] = datum.values[plot.measure]
     drawn = [
-        ExhibitCurve(f"{'paper' if published else 'ours'}, {name}{DOUBTFUL * (name in doubtful)}", values, published)
-        for (name, published), values in curves.items()
+        ExhibitCurve(f"{name}{DOUBTFUL * (name in doubtful)}", values, group)
+        for (name, group), values in curves.items()
     ]
     drawn = [curve for curve in drawn if plot.measure != SPEEDUP or set(curve.values.values()) != {1.0}]
     filled = {place for curve in drawn for place in curve.values}
     places = tuple(line.label for line in shown.lines if line.label in filled)
-    return [Panel("", places, tuple(drawn[:MOST_CURVES]), plot.axis or MEASURES[plot.measure].axis)]
+    return _grouped(Panel("", places, tuple(drawn), plot.axis or MEASURES[plot.measure].axis))
+
+
+def _figures(plot: Plot, shown: FilledExhibit) -> Iterator[tuple[str, str, Datum]]:
+    """Yield the figures of a plot over rows, each with the name and the group of its curve."""
+    exhibit, wanted = shown.exhibit, _machine_names(plot, shown)
+    chosen = [column for column in exhibit.columns if not plot.machines or column.machine in plot.machines]
+    for datum in shown.published:
+        if datum.whose in wanted:
+            yield f"paper, {datum.whose}: {datum.column}" if datum.whose else f"paper, {datum.column}", PUBLISHED, datum
+    for datum in shown.modelled:
+        if datum.column in [f"{MODELLED}: {column.heading}" for column in chosen]:
+            yield f"{datum.column}, from {datum.whose}", MODELLED, datum
+    for datum in shown.ours:
+        yield f"ours, {datum.column}", group_of(exhibit, datum.whose or datum.column), datum
+
+
+def _grouped(panel: Panel) -> list[Panel]:
+    """Return a panel, or with too many curves for one legend several, by the groups of the curves."""
+    if len(panel.curves) <= MOST_CURVES:
+        return [panel]
+    parts: list[list[ExhibitCurve]] = [[]]
+    for group in GROUPS:
+        added = [curve for curve in panel.curves if curve.group == group]
+        if parts[-1] and len(parts[-1]) + len(added) > MOST_CURVES:
+            parts.append([])
+        parts[-1] += added[:MOST_CURVES]
+        parts += [added[place : place + MOST_CURVES] for place in range(MOST_CURVES, len(added), MOST_CURVES)]
+    titled = [(", ".join(dict.fromkeys(curve.group for curve in part)), part) for part in parts if part]
+    return [replace(panel, title=title, curves=tuple(part), grouped=True) for title, part in titled]
 
 
 def _machine_names(plot: Plot, shown: FilledExhibit) -> set[str]:
@@ -177,7 +236,8 @@ def _over_options(plot: Plot, shown: FilledExhibit) -> list[Panel]:
     for (whose, published), curves in by_whose.items():
         filled = tuple(place for place in all_places if any(place in values for values in curves.values()))
         title = f"{whose}, published" if published else f"ours, {whose}"
-        drawn = tuple(ExhibitCurve(name, values, published) for name, values in _joined(curves).items())
+        group = PUBLISHED if published else ""
+        drawn = tuple(ExhibitCurve(name, values, group) for name, values in _joined(curves).items())
         ours = [] if published else runs[whose]
         optimum = _optimum(ours) if plot.measure == COST else None
         panels.append(Panel(title, filled, drawn, _axis(plot, ours), optimum))
@@ -221,8 +281,8 @@ def _curves(axes: Any, panel: Panel, plot: Plot) -> None:
         axes.plot(
             *zip(*points, strict=True),
             **curve_style(number),
-            linestyle=("--" if curve.published else "-") if plot.kind == "lines" else "none",
-            fillstyle="none" if curve.published else "full",
+            linestyle=LINES.get(curve.group, "-") if plot.kind == "lines" else "none",
+            fillstyle=FILLED.get(curve.group, "full"),
             linewidth=1.3,
             markersize=6,
             label="\n".join(textwrap.wrap(curve.name, LEGEND_WIDTH)),
@@ -243,9 +303,9 @@ def _bars(axes: Any, panel: Panel, plot: Plot) -> None:
             [value - foot for value in curve.values.values()],
             bottom=foot,
             width=0.92 * width,
-            color="white" if curve.published else colour,
-            edgecolor=colour if curve.published else "white",
-            hatch=HATCHES[number % len(HATCHES)],
+            color="white" if curve.group in NO_RUNS else colour,
+            edgecolor=colour if curve.group in NO_RUNS else "white",
+            hatch=GROUP_HATCHES.get(curve.group, HATCHES[number % len(HATCHES)]),
             label="\n".join(textwrap.wrap(curve.name, LEGEND_WIDTH)),
         )
 
@@ -264,6 +324,6 @@ def _label_axes(axes: Any, panel: Panel, plot: Plot) -> None:
         axes.set_ylim(bottom=0)
     axes.set_ylabel(panel.axis)
     axes.set_xlabel(plot.over)
-    if panel.title:
+    if panel.title and not panel.grouped:
         axes.set_title("\n".join(textwrap.wrap(panel.title, TITLE_WIDTH)))
     style.dress(axes, "y")

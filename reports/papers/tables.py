@@ -1,29 +1,58 @@
 """An exhibit as a table of text, in the paper's layout, with our figures next to the published ones.
 
 If series distinguish columns, ours are right of the paper's columns; if options do (strategies, colony sizes), ours are
-in the paper's columns, in rows below the published one.
+in the paper's columns, in rows below the published one. A table with more columns than a page shows has parts, one
+below the other: published columns, modelled ones, and ours by kind of device.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
-from reports.papers.exhibits import Datum, FilledExhibit
+from reports.papers.exhibits import MODELLED, Datum, FilledExhibit
+from reports.papers.measures import NOT_PROFILED
 from reports.papers.paper import INSTANCE, PROCESSORS, Exhibit, ExhibitRow
-from reports.text.formatting import letters
+from reports.text.formatting import letters, listed
 from reports.text.tables import TextTable
 
 HEADINGS = {INSTANCE: "instance", PROCESSORS: "processors"}
 NOT_RUN, NOT_MODELLED = "not run", "not modelled"
+PUBLISHED, ONE_CORE = "published", "one core"
+DEVICES, RANKS, EMULATED = "all cores and GPUs", "several ranks", "emulated hosts"
+NO_RUNS = (PUBLISHED, MODELLED)
+GROUPS = (PUBLISHED, MODELLED, ONE_CORE, DEVICES, RANKS, EMULATED)
+"""Groups of columns, in the order of the parts of a table."""
+JOINED = {ONE_CORE, DEVICES}
+"""Groups that may share a part."""
+MOST_COLUMNS = 9
+"""Largest number of columns, beside that of the rows' names, that a page of usual width shows."""
+
+
+class TablePart(NamedTuple):
+    """A table, and its title below that of the exhibit; the title is empty if it is the whole exhibit."""
+
+    title: str
+    table: TextTable
 
 
 @dataclass(frozen=True)
 class AnnotatedTable:
-    """A table, and the meaning of its marks: (mark, sentence without its full stop)."""
+    """A table, in parts if it is too wide, and the meaning of its marks: (mark, sentence without its full stop)."""
 
-    table: TextTable
+    parts: tuple[TablePart, ...]
     notes: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        """Return the parts as Markdown, each below its title."""
+        return "\n\n".join(f"{title}:\n\n{table}" if title else str(table) for title, table in self.parts)
+
+    @property
+    def table(self) -> TextTable:
+        """The first part, which is all of a table that is not too wide."""
+        return self.parts[0].table
 
 
 def make_table(shown: FilledExhibit) -> AnnotatedTable | None:
@@ -31,8 +60,15 @@ def make_table(shown: FilledExhibit) -> AnnotatedTable | None:
     if not shown.published and not shown.ours:
         return None
     marks: dict[str, str] = {}
-    table = _in_papers_columns(shown, marks) if shown.exhibit.by_options else _in_own_columns(shown, marks)
-    return AnnotatedTable(table, tuple((mark, note) for note, mark in marks.items()))
+    if shown.exhibit.by_options:
+        parts = [TablePart("", _in_papers_columns(shown, marks))]
+    else:
+        columns = _columns(shown, marks)
+        split = [columns] if shown.exhibit.row_by == PROCESSORS else list(_split(columns))
+        titles = [", ".join(dict.fromkeys(column.group for column in part)) for part in split if len(split) > 1]
+        titles = [title + ", continued" * (title in titles[:place]) for place, title in enumerate(titles)] or [""]
+        parts = [_part(shown, part, title) for part, title in zip(split, titles, strict=True)]
+    return AnnotatedTable(tuple(parts), tuple((mark, note) for note, mark in marks.items()))
 
 
 def caption(exhibit: Exhibit) -> str:
@@ -41,30 +77,90 @@ def caption(exhibit: Exhibit) -> str:
     return f"{exhibit.kind.capitalize()} {exhibit.number}{section}: {exhibit.title}"
 
 
-def _in_own_columns(shown: FilledExhibit, marks: dict[str, str]) -> TextTable:
-    exhibit = shown.exhibit
-    printed = [column for column in exhibit.columns if any(line.figures for line in exhibit.lines)]
-    modelled = [*dict.fromkeys(datum.column for datum in shown.modelled), *shown.not_modelled]
-    own = _own_headings(shown)
-    headings = [HEADINGS.get(exhibit.row_by, exhibit.row_by)]
-    headings += [
-        ">" + (f"{_machine(shown, place)}: {column.heading}" if column.machine else column.heading)
+# --- columns of ours beside those of the paper ---
+
+
+class TableColumn(NamedTuple):
+    """A column: its heading, its group (`GROUPS`), and the function that makes the cell of a row."""
+
+    heading: str
+    group: str
+    cell: Callable[[ExhibitRow], str]
+
+
+def _columns(shown: FilledExhibit, marks: dict[str, str]) -> list[TableColumn]:
+    """Return the columns in their order: published, modelled, and ours by group."""
+    printed = [column for column in shown.exhibit.columns if any(line.figures for line in shown.exhibit.lines)]
+    columns = [
+        TableColumn(
+            f"{_machine(shown, place)}: {column.heading}" if column.machine else column.heading,
+            PUBLISHED,
+            partial(_published_cell, shown, place, marks),
+        )
         for place, column in enumerate(printed)
     ]
-    headings += [f">ours, {heading}" for heading in (*modelled, *own)]
-    rows = []
-    for line in shown.lines:
-        figures = (
-            [cell_text([datum], marks) for datum in shown.published if datum.line == line.key] if line.figures else []
-        )
-        cells = [figures[place] if place < len(figures) else "" for place in range(len(printed))]
-        own_cells = [_modelled_cell(shown, line, heading, marks) for heading in modelled]
-        own_cells += [_own_cell(shown, line, heading, marks) for heading in own]
-        rows.append([line.label, *cells, *own_cells])
-    return TextTable(caption(exhibit), tuple(headings), rows)
+    modelled = [*dict.fromkeys(datum.column for datum in shown.modelled), *shown.not_modelled]
+    columns += [TableColumn(name, MODELLED, partial(_modelled_cell, shown, name, marks)) for name in modelled]
+    columns += [
+        TableColumn(name, group_of(shown.exhibit, name), partial(_own_cell, shown, name, marks))
+        for name in _own_headings(shown)
+    ]
+    return columns
 
 
-def _own_cell(shown: FilledExhibit, line: ExhibitRow, heading: str, marks: dict[str, str]) -> str:
+def group_of(exhibit: Exhibit, heading: str) -> str:
+    """Return the group of a column of ours, by the series that its heading begins with."""
+    series = exhibit.series[_series_order(exhibit)(heading)]
+    if series.network:
+        return EMULATED
+    if max(series.ranks) > 1:
+        return RANKS
+    return ONE_CORE if series.kinds == ("core",) else DEVICES
+
+
+def _split(columns: Sequence[TableColumn]) -> Iterator[list[TableColumn]]:
+    """Yield the columns of each part of a table: all of them, or groups that fit a page together, or a part of one."""
+    if len(columns) <= MOST_COLUMNS:
+        yield list(columns)
+        return
+    part: list[TableColumn] = []
+    for group in GROUPS:
+        added = [column for column in columns if column.group == group]
+        together = {group, *(column.group for column in part)} <= JOINED and len(part) + len(added) <= MOST_COLUMNS
+        if part and added and not together:
+            yield part
+            part = []
+        part += added
+        if len(part) > MOST_COLUMNS:
+            size = -(-len(part) // -(-len(part) // MOST_COLUMNS))
+            while len(part) > size:
+                yield part[:size]
+                part = part[size:]
+    yield part
+
+
+def _part(shown: FilledExhibit, columns: Sequence[TableColumn], title: str) -> TablePart:
+    """Return a part of a table. One with a title has only the rows with a figure, and its title names the others."""
+    rows = [(line.label, [column.cell(line) for column in columns]) for line in shown.lines]
+    filled = rows if not title else [row for row in rows if any(map(_has_figure, row[1]))] or rows
+    headings = [f">{'' if column.group in NO_RUNS else 'ours, '}{column.heading}" for column in columns]
+    first = HEADINGS.get(shown.exhibit.row_by, shown.exhibit.row_by)
+    name = caption(shown.exhibit) + (f" ({title})" if title else "")
+    table = TextTable(name, (first, *headings), [[label, *cells] for label, cells in filled])
+    absent = [row[0] for row in rows if row not in filled and columns[0].group != PUBLISHED]
+    return TablePart(title[:1].upper() + title[1:] + (f" (not run: {listed(absent)})" if absent else ""), table)
+
+
+def _has_figure(cell: str) -> bool:
+    return bool(cell) and not cell.startswith((NOT_RUN, NOT_MODELLED))
+
+
+def _published_cell(shown: FilledExhibit, place: int, marks: dict[str, str], line: ExhibitRow) -> str:
+    data = [datum for datum in shown.published if datum.line == line.key] if line.figures else []
+    return cell_text([data[place]], marks) if place < len(data) else ""
+
+
+def _own_cell(shown: FilledExhibit, heading: str, marks: dict[str, str], line: ExhibitRow) -> str:
     """Return our cell of a row; its mark has the reason if a whole column is empty."""
     data = [datum for datum in shown.ours if (datum.line, datum.column) == (line.key, heading)]
     if data:
@@ -75,7 +171,7 @@ def _own_cell(shown: FilledExhibit, line: ExhibitRow, heading: str, marks: dict[
     return f"{NOT_RUN} [{_mark(f'{NOT_RUN}: {why}', marks)}]" if series.runs(line) else ""
 
 
-def _modelled_cell(shown: FilledExhibit, line: ExhibitRow, heading: str, marks: dict[str, str]) -> str:
+def _modelled_cell(shown: FilledExhibit, heading: str, marks: dict[str, str], line: ExhibitRow) -> str:
     """Return the cell of the cluster model; its mark reports a missing run on one core."""
     if heading in shown.not_modelled:
         return f"{NOT_MODELLED} [{_mark(f'{NOT_MODELLED}: no run of this work on one core', marks)}]"
@@ -123,11 +219,12 @@ def _series_order(exhibit: Exhibit) -> Callable[[str], int]:
 
 
 def cell_text(data: Sequence[Datum], marks: dict[str, str]) -> str:
-    """Return the lines of a cell, each run with the marks of its notes."""
+    """Return the lines of a cell, each run with the marks of its notes; runs without a profile only if none has one."""
     said = []
-    for datum in data:
+    for datum in [one for one in data if NOT_PROFILED not in one.words] or data[:1]:
         letters = [_mark(note, marks) for note in datum.notes]
-        said.append("<br>".join(filter(None, datum.words)) + (f" [{', '.join(letters)}]" if letters else ""))
+        lines = [NOT_PROFILED] if NOT_PROFILED in datum.words else filter(None, datum.words)
+        said.append("<br>".join(lines) + (f" [{', '.join(letters)}]" if letters else ""))
     return "<br>".join(filter(None, said))
 
 

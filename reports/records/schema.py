@@ -198,6 +198,11 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
         return 1 if self.device_kind == "core" else None
 
     @property
+    def busy_cores(self) -> int:
+        """Number of cores that all ranks would keep busy if there were enough; a GPU's rank has a waiting thread."""
+        return self.ranks * (self.cores_per_rank or 1)
+
+    @property
     def communication_share(self) -> float | None:
         """Median over repetitions of the ranks' mean share of time in communication; None for one rank, or unknown."""
         shares = [run.communication_share for run in self.repetitions if run.communication_share is not None]

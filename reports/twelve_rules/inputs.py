@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -16,8 +17,10 @@ from reports.text.formatting import listed
 HARMONIC: Literal["harmonic"] = "harmonic"
 ARITHMETIC: Literal["arithmetic"] = "arithmetic"
 RATES = "rates"
-MOST_NAMED = 4
-"""Most rows that a reason names one by one."""
+MOST_NAMED = 3
+"""Most runs that a reason names one by one."""
+SETTINGS = re.compile(r" \([^()]*\)")
+"""Execution settings and the machine in a label."""
 Subject = TypeVar("Subject")
 
 
@@ -127,15 +130,17 @@ class RuleInputs:
         return f"{label} on {record.instance}" if self._several else label
 
 
-def named(labels: Iterable[str]) -> str:
-    """Name rows, the first few one by one; empty without rows."""
+def named(labels: Iterable[str], what: str = "runs") -> str:
+    """Name a few runs one by one; of many return the number and examples without settings. Empty without any."""
     distinct = list(dict.fromkeys(labels))
-    if len(distinct) > MOST_NAMED + 1:
-        distinct = [*distinct[:MOST_NAMED], f"{len(distinct) - MOST_NAMED} more"]
+    count = len(distinct)
+    if count > MOST_NAMED:
+        distinct = list(dict.fromkeys(SETTINGS.sub("", label) for label in distinct))[:MOST_NAMED]
     if not distinct:
         return ""
     # Labels such as `cpu, 2 ranks` contain commas.
-    return "; ".join(distinct) if any("," in label for label in distinct) else listed(distinct)
+    names = "; ".join(distinct) if any("," in label for label in distinct) else listed(distinct)
+    return names if count <= MOST_NAMED else f"{count} {what} {'such as' if len(distinct) > 1 else 'of'} {names}"
 
 
 def which(labelled: Iterable[tuple[str, Subject]], condition: Callable[[Subject], Any]) -> str:

@@ -12,6 +12,7 @@ page decide, and with a description of the finding. It may raise `PageUnknownErr
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -58,7 +59,7 @@ def _base(it: RuleInputs) -> Finding:
     several = [comparison for comparison in it.comparisons if len(comparison.rows) > 1]
     if not several:
         return "none", ""
-    if without := named(comparison.work.instance for comparison in several if comparison.baseline is None):
+    if without := named((one.work.instance for one in several if one.baseline is None), "instances"):
         return "absent", without
     unsaid = which(it.compared, lambda row: not it.about.prints(seconds(row.baseline_s or 0.0)))
     return ("unsaid", unsaid) if unsaid else ("kept", "")
@@ -67,10 +68,10 @@ def _base(it: RuleInputs) -> Finding:
 def _part(it: RuleInputs) -> Finding:
     instances = dict.fromkeys(record.instance for _, record in it.runs)
     if unreasoned := [instance for instance in instances if not it.about.reason(instance)]:
-        return "instance" if len(unreasoned) == 1 else "instances", named(unreasoned)
+        return "instance" if len(unreasoned) == 1 else "instances", named(unreasoned, "instances")
     if it.about.absent and not it.about.prints(it.about.why_absent):
         return "benchmarks", it.about.absent
-    idle, explained = named(_idle(record for _, record in it.runs)), it.about.prints(it.about.parts)
+    idle, explained = named(_idle(record for _, record in it.runs), "machines"), it.about.prints(it.about.parts)
     if idle and not explained:
         return "idle", idle
     unknown = which(it.runs, lambda record: record.device_kind != "gpu" and not _cores(record))
@@ -194,7 +195,7 @@ def _setup(it: RuleInputs) -> Finding:
             what + ("" if set(of) == labels else f" ({named(of)})") for what, of in missing.items()
         )
     machines = dict.fromkeys(str(record.environment["cpu_model"]) for _, record in it.runs)
-    unnamed = named(machine for machine in machines if not it.about.prints(machine))
+    unnamed = named((one for one in machines if not it.about.prints(one)), "processors")
     return ("unnamed", unnamed) if unnamed else ("kept", "")
 
 
@@ -241,10 +242,16 @@ def _plots(it: RuleInputs) -> Finding:
     if it.about.joined:
         return "joined", it.about.joined
     it.about.require_page()
-    drawn = dict.fromkeys(name[0].lower() + name[1:] for name in it.about.figures if it.about.prints(f"![{name}]("))
+    drawn = dict.fromkeys(_short_title(name) for name in it.about.figures if it.about.prints(f"![{name}]("))
     if drawn:
         return "unknown" if it.about.joined is None else "kept", listed([*drawn])
     return "single" if len(it.runs) < 2 else "none", ""
+
+
+def _short_title(title: str) -> str:
+    """Return `table 4` of a paper's table or figure with its title, and any other title without a capital."""
+    title = re.sub(r"^((?:Table|Figure) \S+?)(?: \(.*?\))?: .*", r"\1", title)
+    return title[0].lower() + title[1:]
 
 
 CHECKS = {

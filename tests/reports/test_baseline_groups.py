@@ -1,5 +1,6 @@
 """Of a baseline that was measured in several groups, the quietest counts, and the spread of all is said."""
 
+import pytest
 from msgspec.structs import replace
 
 from reports.comparison.speedups import compare
@@ -18,8 +19,16 @@ def test_the_quietest_group_is_the_baseline_and_the_spread_is_a_note(make_record
     assert before.running.median.value == 2.0 and before.running.repetitions == 3
     assert after.speedup.value == 4.0
     assert before.labels == (
-        "the quietest of 2 groups of repetitions, before and after the others; medians 2.00 s to 2.30 s",
+        "the quietest of 2 groups of repetitions, before and after the others; the slowest took up to 30 % longer",
     )
+
+
+@pytest.mark.parametrize(
+    ("slow", "said"), [(2.1, "up to 10 %"), (2.3, "up to 30 %"), (4.0, "up to 100 %"), (5.0, "over 100 %")]
+)
+def test_groups_share_a_label_by_a_bound_of_their_spread(make_record, slow, said):
+    (row,) = compare([grouped(make_record((slow,) * 3 + (2.0,) * 3), 3, 3)]).rows
+    assert row.labels[0].endswith(f"the slowest took {said} longer")
 
 
 def test_a_group_of_too_few_repetitions_does_not_count(make_record):

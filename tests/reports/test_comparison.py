@@ -46,6 +46,22 @@ def test_more_ranks_than_cores_are_labelled_oversubscribed(make_record, ranks, h
     assert any("oversubscribed" in label for label in row.labels) == labelled
 
 
+@pytest.mark.parametrize(
+    ("changes", "label"),
+    [
+        ({"backend": "threads", "ranks": 2}, "oversubscribed: 2 ranks of 2 cores on 2 cores"),
+        ({"backend": "threads", "ranks": 2, "details": {"cores_per_rank": 1}}, None),
+        ({"backend": "opencl", "ranks": 2}, "oversubscribed: 2 ranks of 2 cores on 2 cores"),
+        ({"backend": "threads"}, None),
+        ({"backend": "cuda", "ranks": 2}, None),
+        ({"backend": "cuda", "ranks": 3}, "oversubscribed: 3 ranks on 2 cores"),
+    ],
+)
+def test_ranks_of_every_backend_with_more_threads_than_cores_are_labelled(make_record, changes, label):
+    row = compare([make_record(environment={"cpu_model": "x", "cores": 2, "host_count": 1}, **changes)]).rows[0]
+    assert [said for said in row.labels if "oversubscribed" in said] == ([label] if label else [])
+
+
 def test_simulated_runs_are_labelled(make_record):
     row = compare([make_record(backend="cuda", details={"simulated": True})]).rows[0]
     assert any("simulated" in label for label in row.labels)

@@ -5,6 +5,7 @@ from msgspec import structs
 
 from reports.papers.exhibits import fill_exhibit, gather_evidence
 from reports.papers.files import load
+from reports.papers.modelled import with_modelled
 from reports.papers.plots import draw, joined_categories, panels, remarks
 
 
@@ -81,6 +82,49 @@ def test_lines_over_numbers_join_what_has_values_between(ants):
     assert joined_categories(table, of_instances) == ""
     lines = structs.replace(table, plot=structs.replace(table.plot, kind="lines"))
     assert joined_categories(lines, of_instances) == "the places of table 2"
+
+
+@pytest.fixture
+def flips(make_run):
+    def run(instance="401-417:seed=0", seconds=2.0, **changes):
+        asked = {"workload": "ppp", "parameters": {"neighbourhood": "flip2", "iterations": 1000}}
+        evaluations = {"evaluations": 1000 * 86_736, "details": {"iterations": 1000}}
+        return make_run(instance, [seconds] * 3, **asked, **evaluations, **changes)
+
+    return run
+
+
+def with_model(number, records):
+    paper = load("luong2013")
+    figure, filled = drawn("luong2013", "table", number, records)
+    return figure, with_modelled(filled, paper, gather_evidence(paper, records))
+
+
+def test_modelled_columns_and_emulated_hosts_are_drawn_with_marks_of_their_own(flips, tmp_path):
+    far = {"cpu_model": "Test CPU", "cores": 2, "host_count": 1, "emulated_network": "cow", "emulated_hosts": 2}
+    figure, filled = with_model("10", [flips(), flips(seconds=1.5, ranks=2, environment=far)])
+    (panel,) = panels(figure, filled)
+    assert [(curve.name, curve.group) for curve in panel.curves[2:]] == [
+        ("modelled: COW, 13 Xeon E5440, 104 cores, from one core, native mapping", "modelled"),
+        ("ours, emulated COW, 2 hosts, a core each: cpu, 2 ranks on 2 emulated hosts", "emulated hosts"),
+    ]
+    assert len(panel.curves[2].values) == 9, "instances without a run are modelled too"
+    assert remarks([panel]) == ["(half-filled or hatched: modelled, emulated hosts)"]
+    text = draw(figure, filled, tmp_path, "ten")[0].read_text()
+    assert "from one core, native mapping" in text and "ours, emulated COW, 2 hosts" in text
+
+
+def test_more_curves_than_a_legend_holds_are_drawn_in_panels_of_equal_axes(flips, tmp_path):
+    runs = [flips(), *(flips(seconds=2 / ranks, ranks=ranks) for ranks in (2, 4, 8, 16, 32, 64))]
+    runs += [flips(seconds=0.1, backend=name, device_kind="gpu") for name in ("cuda", "opencl")]
+    figure, filled = with_model("10", runs)
+    shown = panels(figure, filled)
+    assert [(panel.title, len(panel.curves)) for panel in shown] == [
+        ("published, modelled, all cores and GPUs", 5),
+        ("several ranks", 6),
+    ]
+    assert len({panel.places for panel in shown}) == 1
+    assert draw(figure, filled, tmp_path, "ten")
 
 
 def test_ratios_that_were_printed_as_nothing_have_no_bar():

@@ -25,8 +25,11 @@ def filled(paper, number, records, kind="table", half=0):
 
 def cells(result):
     """Cells of an exhibit's table, by the first cell of their row."""
-    table = make_table(result).table
-    return {row[0]: dict(zip(table.titles[1:], row[1:], strict=True)) for row in table.rows}
+    found = {}
+    for _, table in make_table(result).parts:
+        for row in table.rows:
+            found.setdefault(row[0], {}).update(zip(table.titles[1:], row[1:], strict=True))
+    return found
 
 
 # --- rows and columns ---
@@ -35,7 +38,7 @@ def cells(result):
 def test_ours_stand_right_of_the_papers_columns_in_the_rows_of_their_instances(make_run, is_golden):
     runs = [make_run("tai100a", (8.0,) * 3), make_run("tai30a", (2.0,) * 3)]
     runs.append(make_run("tai100a", (0.1,) * 3, backend="cuda"))
-    is_golden(f"{make_table(filled('luong2013', '2', runs)).table}\n", "luong2013-table-2.md")
+    is_golden(f"{make_table(filled('luong2013', '2', runs))}\n", "luong2013-table-2.md")
 
 
 def test_the_papers_mapping_stands_in_a_column_of_its_own(make_run):
@@ -80,7 +83,7 @@ def test_processors_are_rows_and_cells_name_the_backend(make_record, is_golden):
         return make_record((seconds,) * 3, instance="kroE100", environment=machine, **asked, **changes)
 
     runs = [run(4.0), run(1.0, backend="threads"), run(1.0, backend="cuda"), run(2.0, ranks=2)]
-    is_golden(f"{make_table(filled('oneil2011', '1', runs, 'figure')).table}\n", "oneil2011-figure-1.md")
+    is_golden(f"{make_table(filled('oneil2011', '1', runs, 'figure'))}\n", "oneil2011-figure-1.md")
 
 
 def test_ranks_that_share_a_host_have_its_cores_once(make_record):
@@ -215,7 +218,7 @@ def test_a_speedup_of_an_experiment_is_over_the_plain_run_on_one_core(make_run):
     assert (cuda.values["speedup"], cuda.row.baseline_s, cuda.notes) == (2.0, 8.0, ())
     assert "generate = host" in on_the_gpu(slow, suite).notes[0]
     alone = on_the_gpu(suite)
-    assert alone.notes == ("no baseline: on one core there ran mapping = native",) and "speedup" not in alone.values
+    assert alone.notes == ("no baseline: no run on one core has mapping = published",) and "speedup" not in alone.values
 
 
 def test_several_seeds_are_one_run(make_run):
@@ -232,6 +235,32 @@ def test_a_subsequence_in_linear_space_is_a_work_of_its_own(make_record):
     assert len(gather_evidence(load("oconnell2014"), [kept, linear]).comparisons) == 2
     with pytest.raises(UnequalWorkError, match="hash"):
         gather_evidence(load("oconnell2014"), [kept, replace(linear, details={"method": "bits"})])
+
+
+def test_a_table_too_wide_for_a_page_has_parts_by_kind_of_device(make_run):
+    flips = {"workload": "ppp", "parameters": FLIPS}
+    cow = {"cpu_model": "x", "cores": 2, "host_count": 1, "emulated_network": "cow", "emulated_hosts": 2}
+    runs = [make_run(name, **flips) for name in ("73-73", "201-217")]
+    runs += [make_run("73-73", backend="cuda", **flips), make_run("73-73", ranks=2, **flips)]
+    runs += [make_run("201-217", ranks=2, environment=cow, **flips)]
+    marked = make_table(filled("luong2013", "10", runs))
+    others = "73-73, 81-81, 101-117, 401-417, 601-617, 801-817, 1001-1017 and 1301-1317"
+    titles = [title for title, _ in marked.parts]
+    assert titles[0] == "Published" and titles[1].startswith("One core, all cores and GPUs (not run: 81-81, 101-117")
+    assert titles[2].startswith("Several ranks (not run: 81-81") and titles[3] == f"Emulated hosts (not run: {others})"
+    assert [len(table.rows) for _, table in marked.parts] == [9, 2, 1, 1]
+    assert [table.caption.rpartition(" (")[2] for _, table in marked.parts][-1] == "emulated hosts)"
+    assert len(make_table(filled("luong2013", "10", [])).parts) == 1
+
+
+def test_runs_on_a_part_of_the_cores_belong_only_to_series_that_name_their_number(make_record):
+    asked = {"parameters": {"climbers": 100_000, "start": "oneil2011"}, "execution": {"scan": "full"}}
+    part = {"device": "8 of 16 cores", "details": {"cores_per_rank": 8}, "environment": {"cpu_model": "x", "cores": 16}}
+    runs = [make_record(instance="kroE100", backend="threads", **asked, **changes) for changes in ({}, part)]
+    assert [datum.column for datum in filled("oneil2011", "1", runs).ours] == [
+        "native mapping, every move: threads, machine A"
+    ]
+    assert {datum.line for datum in filled("oneil2011", "1", runs, "figure").ours} == {"cores:2", "cores:8"}
 
 
 # --- notes ---
@@ -252,7 +281,7 @@ def test_what_has_to_be_said_of_a_run_is_marked(make_run, changes, note):
     assert datum.notes == (note,)
     marked = make_table(exhibit)
     assert marked.notes == (("a", note),)
-    assert any(cell.endswith(" [a]") for row in marked.table.rows for cell in row)
+    assert any(cell.endswith(" [a]") for part in marked.parts for row in part.table.rows for cell in row)
 
 
 @pytest.mark.parametrize("walks", [100, 10])
@@ -281,7 +310,7 @@ PEERS = [
 
 def test_the_rival_of_a_table_stands_beside_every_run_on_its_machine(make_exact, is_golden):
     runs = [make_exact(peers=PEERS), make_exact("edges", backend="cuda")]
-    is_golden(f"{make_table(filled('xavier2022', '5.1', runs)).table}\n", "xavier2022-table-5.1.md")
+    is_golden(f"{make_table(filled('xavier2022', '5.1', runs))}\n", "xavier2022-table-5.1.md")
     lkh = cells(filled("xavier2022", "5.3", runs))["gr17"]
     assert "elkai 50.0 ms (0.100x ours), cost 2,090" in lkh["ours, native mapping, 1-trees, one core: cpu"]
 
@@ -317,7 +346,11 @@ def test_a_profile_stands_beside_the_bounds_of_the_text(make_record, is_golden):
     kernels = [{"kernel": "wave", "launches": 9} | wave, {"kernel": "trace", "launches": 1} | trace]
     asked = {"workload": "lcs", "instance": "half:3000:seed=1", "hash_scope": "result", "backend": "cuda"}
     run = make_record(**asked, execution={"mapping": "published"}, details={"profile": {"kernels": kernels}})
-    is_golden(f"{make_table(filled('oconnell2014', '5', [run], 'figure')).table}\n", "oconnell2014-figure-5.md")
+    is_golden(f"{make_table(filled('oconnell2014', '5', [run], 'figure'))}\n", "oconnell2014-figure-5.md")
+    plain = make_record(**asked, execution={"mapping": "published", "tiling": "other"})
+    for runs, count in (([run, plain], 0), ([plain], 1)):
+        row = cells(filled("oconnell2014", "5", runs, "figure"))["lcs, strings of 3,000 characters"]
+        assert "".join(row.values()).count("not profiled") == count
     with pytest.raises(RecordError, match=r"expected a list of kernels in details\.profile"):
         filled("oconnell2014", "5", [replace(run, details={"profile": {"kernels": 7}})], "figure")
 

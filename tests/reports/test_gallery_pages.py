@@ -58,8 +58,8 @@ def test_reports_name_their_commands_and_have_pictures_as_svg_alone(made_gallery
     ]
     records = ["gallery.toml", "oneil2011.jsonl", "overview.jsonl", "results.toml"]
     assert set(contents(made_gallery)) == {*pages, "overview.svg", *records}
-    both = "python -m drivers.reproduce oneil2011 && python -m drivers.reproduce oneil2011 --table 1"
-    assert f"\nMade by `{both}`.\n" in (made_gallery / "oneil2011.md").read_text()
+    both = "- `python -m drivers.reproduce oneil2011`\n- `python -m drivers.reproduce oneil2011 --table 1`"
+    assert f"\nMade by these commands:\n\n{both}\n\n" in (made_gallery / "oneil2011.md").read_text()
     overview = (made_gallery / "overview.md").read_text()
     assert "\nMade by `python -m drivers.overview --seconds-each 2`.\n" in overview
     assert "| lcs | letters | 3 T cells | 4.00 s, 1.00x | 8.00 s, 0.500x |" in overview

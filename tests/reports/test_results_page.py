@@ -4,6 +4,7 @@ import pytest
 
 from core.errors import UserError
 from reports.pages import results
+from reports.papers.figure_choices import page_path, read
 from reports.records.files import append
 from tests.conftest import ROOT
 from tests.reports.made_up_gallery import GPU, README, TABLE, climb, fill
@@ -105,7 +106,7 @@ def test_a_mistake_in_what_tables_show_is_told(tmp_path, old, new, message):
     assert old in TABLE
     (tmp_path / "results.toml").write_text(TABLE.replace(old, new))
     with pytest.raises(UserError) as error:
-        results.read(tmp_path)
+        read(tmp_path)
     assert message in str(error.value)
     assert str(error.value).startswith(f"{tmp_path / 'results.toml'}: table climbs")
 
@@ -113,14 +114,14 @@ def test_a_mistake_in_what_tables_show_is_told(tmp_path, old, new, message):
 def test_a_name_that_two_tables_have_is_told(tmp_path):
     (tmp_path / "results.toml").write_text(TABLE + "[[tables]]" + TABLE.partition("[[tables]]")[2])
     with pytest.raises(UserError, match="table climbs: found this name twice"):
-        results.read(tmp_path)
+        read(tmp_path)
 
 
 @pytest.mark.parametrize(("old", "new"), [('page = "../README.md"', ""), ('"../README.md"', "3")])
 def test_a_file_that_does_not_name_its_page_is_told(tmp_path, old, new):
     (tmp_path / "results.toml").write_text(TABLE.replace(old, new))
     with pytest.raises(UserError, match="page"):
-        results.page_path(tmp_path)
+        page_path(tmp_path)
 
 
 # --- the command ---
@@ -190,7 +191,7 @@ def test_a_mistake_of_the_user_ends_with_one_line_and_exit_code_2(page, command)
 @pytest.mark.slow
 def test_the_repository_s_tables_are_what_the_gallery_s_records_say():
     gallery = ROOT / "reports" / "gallery"
-    page = results.page_path(gallery)
+    page = page_path(gallery)
     assert page.resolve() == ROOT / "docs" / "results.md"
     result = results.fill(page, gallery)
     assert not result.troubles, "`make gallery`, after the commands that these name"

@@ -229,7 +229,26 @@ def test_records_and_comparisons_of_several_instances_are_told_apart(runs):
 
 def test_a_reason_names_a_few_rows_and_counts_the_others(runs):
     few = [(f"run {number}", structs.replace(runs["cpu"], repetitions=samples(2))) for number in range(9)]
-    assert "run 0, run 1, run 2, run 3 and 5 more have 2 repetitions" in verdicts(few)[5].reason
+    assert "9 runs such as run 0, run 1 and run 2 have 2 repetitions" in verdicts(few)[5].reason
+
+
+def test_examples_of_many_runs_are_named_without_their_settings(runs):
+    few = [
+        (
+            f"cpu (assign = not recorded, scan = {number}, machine A) on {name}",
+            structs.replace(runs["cpu"], repetitions=samples(2)),
+        )
+        for name in ("kroA100", "kroB100", "kroC100", "kroD100")
+        for number in range(3)
+    ]
+    assert "and 12 runs such as cpu on kroA100, cpu on kroB100 and cpu on kroC100 have 2" in verdicts(few)[5].reason
+
+
+def test_tables_and_figures_of_a_paper_are_named_without_their_titles(runs):
+    said = structs.replace(BOUNDED, figures=["Table C.5 (section 6.5): PPP, thread control", "Figure 2: speed-up"])
+    page = "![Table C.5 (section 6.5): PPP, thread control](a.svg) ![Figure 2: speed-up](b.svg)"
+    decided = decide_rules([compare(runs.values())], structs.replace(said, page=page))
+    assert decided[11].reason.startswith("Drawn: table C.5 and figure 2; ")
 
 
 @pytest.fixture
