@@ -30,8 +30,6 @@ THREE_OPT, WINDOWS = "3opt", "windows"
 FEWEST_CITIES = 5
 PERTURBATIONS_PER_SECOND = 150_000
 """Perturbations per second of a core, on instances of up to 10,000 cities."""
-PERTURBATIONS_PER_CITY = 5
-"""Perturbations of a round of all windows for each city."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ class TspWorkload(LocalSearchWorkload):
 
     def rounds_per_second(self, options: Any, problem: Any) -> float:
         if options.algorithm == WINDOWS:
-            return PERTURBATIONS_PER_SECOND / (PERTURBATIONS_PER_CITY * problem.encoding.n)
+            return PERTURBATIONS_PER_SECOND / problem.encoding.n
         is_three_opt = options.algorithm == THREE_OPT
         return PERTURBATIONS_PER_SECOND if is_three_opt else super().rounds_per_second(options, problem)
 

@@ -1,7 +1,7 @@
 """Iterated local search of one tour by all teams: windows of the tour side by side (`core.kernels.tours.windows`).
 
-A round cuts the tour into windows of consecutive cities, or into cells of the plane, and improves them. Then moves that
-join cities of several windows are made by one team. The windows depend only on the seed and the round, so the tour is
+A round cuts the tour into windows of consecutive cities, or of cities in a rectangle, and improves them: the first round
+by descents, the others by perturbations. After some rounds one team makes the moves that join cities of several windows. The windows depend only on the seed and the round, so the tour is
 the same for any number of teams.
 """
 
@@ -29,11 +29,13 @@ from core.search.stop import Stop
 from core.search.tours.cells import FEWEST, cells_along, cells_in_strips, most_cells, partition
 from core.search.tours.search import CHAIN_LISTS, IteratedThreeOpt
 
-WINDOW = 500
+WINDOW = 1000
 """Usual number of cities of a window."""
-KICKS = 5
+KICKS = 1
 """Perturbations of a round for each city."""
-WINDOW_SEGMENT = 50
+ALONG, BETWEEN = 3, 4
+"""Rounds from one with windows of consecutive cities to the next, and from moves between windows to the next ones."""
+WINDOW_SEGMENT = 100
 LONGEST = 1 << 22
 """Longest distance, so that fixed edges are of another order (`core.kernels.tours.tour_array.FIXED`)."""
 
@@ -136,7 +138,8 @@ class WindowedThreeOpt(IteratedThreeOpt):
         """Make one round, and count it in the words of the walk."""
         round_number = int(control[ROUNDS])
         change, kicks, digest = self._improve_windows(round_number)
-        change -= self._improve_between()
+        if round_number % BETWEEN == BETWEEN - 1:
+            change -= self._improve_between()
         control[ROUNDS] += 1
         if change < 0:
             control[COST] += change
@@ -172,13 +175,13 @@ class WindowedThreeOpt(IteratedThreeOpt):
         return change, each * int(cut.begin[-1]), digest
 
     def _cells(self, round_number: int) -> np.ndarray:
-        """Return the cell of each position of the tour: of the tour in even rounds, of the plane in odd ones."""
+        """Return the cell of each position of the tour: of consecutive cities, or of the plane."""
         n, size = self.n, self.window
         words = np.random.Philox(key=self.seed, counter=round_number).random_raw(2)
         shift, first = int(words[0] % n), int(words[1] % size)
-        if round_number % 2 == 0:
+        if round_number % ALONG == 0:
             return cells_along(n, size, shift)
-        ranks = self.ranks_by_axis if round_number % 4 == 1 else self.ranks_by_axis[::-1]
+        ranks = self.ranks_by_axis if words[0] >> 63 else self.ranks_by_axis[::-1]
         return cells_in_strips(ranks, size, shift, first)[self.backend.download(self.rows.tour)]
 
     def _improve_between(self) -> int:
