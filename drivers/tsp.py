@@ -38,6 +38,7 @@ class TspOptions(SearchOptions, table="tsp", algorithms=("auto", THREE_OPT, WIND
 
     algorithm: str = "auto"
     neighbourhood: str = "2opt"
+    window: int | None = None
     tour: OutputFile | None = None
     svg: OutputFile | None = None
     automatic = (THREE_OPT, "ils")
@@ -56,6 +57,8 @@ class TspWorkload(LocalSearchWorkload):
 
     def load(self, options: Any, ranks: int) -> Task:
         """Load the instance, and fill in the options; fewer than five cities have another algorithm."""
+        if options.window is not None and options.algorithm != WINDOWS:
+            raise UserError(f"--window {options.window} with --algorithm {options.algorithm}: expected with windows")
         if options.algorithm == WINDOWS:
             if options.walks not in (None, 1):
                 raise UserError(f"--walks {options.walks} with --algorithm windows: expected 1, since all share a tour")
@@ -71,8 +74,8 @@ class TspWorkload(LocalSearchWorkload):
         from core.search.tours import IteratedThreeOpt, WindowedThreeOpt
 
         if options.algorithm == WINDOWS:
-            return WindowedThreeOpt(backend, ranks, problem.instance, seed=options.seed)
-
+            size = {} if options.window is None else {"window": options.window}
+            return WindowedThreeOpt(backend, ranks, problem.instance, seed=options.seed, **size)
         return IteratedThreeOpt(backend, ranks, problem.instance, walks=options.walks, seed=options.seed)
 
     def rounds_per_second(self, options: Any, problem: Any) -> float:

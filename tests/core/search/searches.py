@@ -79,7 +79,7 @@ KINDS = {
     ),
     "windows of a tour": Kind(
         WindowedThreeOpt, (tsp.load("uniform:40:seed=1"),), {"window": 16}, Iterations(5),
-        "tsp --algorithm windows --instance uniform:40:seed=1 --iterations 5", ((tsp.load("uniform:40:seed=1"),), {}, MUCH),
+        "tsp --algorithm windows --window 16 --instance uniform:40:seed=1 --iterations 5", ((tsp.load("uniform:40:seed=1"),), {}, MUCH),
         shared=False,
     ),
     "iterated greedy": Kind(
