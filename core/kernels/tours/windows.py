@@ -178,9 +178,7 @@ def crosses_fixed(words: Array[u32], segment: i32, walk: TourWalk, cities: CityL
 
 
 @function
-def perturb_window(
-    words: Array[u32], segment: i32, walk: TourWalk, cities: CityLists, winner: Array[u64]
-) -> i32:
+def perturb_window(words: Array[u32], segment: i32, walk: TourWalk, cities: CityLists, winner: Array[u64]) -> i32:
     """Perturb the tour and descend; return the change of its length, or 0 if the tour is rejected and restored."""
     if crosses_fixed(words, segment, walk, cities):
         return 0

@@ -1,8 +1,8 @@
 """Iterated local search of one tour by all teams: windows of the tour side by side (`core.kernels.tours.windows`).
 
-A round cuts the tour into windows of consecutive cities, or of cities in a rectangle, and improves them: the first round
-by descents, the others by perturbations. After some rounds one team makes the moves that join cities of several windows. The windows depend only on the seed and the round, so the tour is
-the same for any number of teams.
+A round cuts the tour into windows of consecutive cities, or of cities in a rectangle, and improves them: the first
+round by descents, the others by perturbations. After some rounds one team makes the moves that join cities of several
+windows. The windows depend only on the seed and the round, so the tour is the same for any number of teams.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import UserError
-from core.kernels.tours.tour_array import LINE, MOST_LOGGED
+from core.kernels.tours.tour_array import MOST_LOGGED
 from core.kernels.tours.windows import (
     WindowKicks,
     WindowMemory,
@@ -86,9 +86,7 @@ class WindowedThreeOpt(IteratedThreeOpt):
         check_range("window", window, 2 * FEWEST)
         check_range("kicks", kicks, 1, 1 << 10)
         self.window, self.kicks = min(window, instance.n), kicks
-        super().__init__(
-            backend, communicator, instance, lists=lists, segment=segment, seed=seed, team_size=team_size
-        )
+        super().__init__(backend, communicator, instance, lists=lists, segment=segment, seed=seed, team_size=team_size)
         n, most = instance.n, most_cells(instance.n, self.window)
         points = instance.coordinates[self.order]
         by_axis = [np.argsort(np.argsort(axis, kind="stable"), kind="stable") for axis in points.T]
@@ -193,9 +191,7 @@ class WindowedThreeOpt(IteratedThreeOpt):
         if not found.size:
             return 0
         backend.write(self.queued, np.pad(found, (0, self.n - found.size)))
-        backend.launch(
-            descend_from, 1, self.team_size, self.rows, self.cities, self.queued, found.size, self.decrease
-        )
+        backend.launch(descend_from, 1, self.team_size, self.rows, self.cities, self.queued, found.size, self.decrease)
         return int(backend.download(self.decrease)[0])
 
     def _write_tour(self, tour: np.ndarray) -> None:

@@ -13,8 +13,9 @@ from cluster import Solo
 from core.errors import UserError
 from core.problems import tsp
 from core.problems.tsp.small_tours import held_karp
+from core.search.checkpoint import Checkpointer
 from core.search.stop import Iterations, Target
-from core.search.tours import WindowedThreeOpt
+from core.search.tours import IteratedThreeOpt, WindowedThreeOpt
 from core.search.tours.cells import FEWEST, cells_along, cells_in_strips, most_cells, partition
 from tests.thread_ranks import on_ranks
 
@@ -126,6 +127,26 @@ def test_digest_tells_unequal_work_apart(cpu):
     assert len({solve(cpu, instance, rounds, **more)[3] for rounds, more in settings}) == len(settings)
 
 
+def test_run_resumes_from_every_checkpoint(cpu, backend):
+    n, rounds = (24, 3) if backend.name == "python" else (200, 9)
+    instance = tsp.load(f"uniform:{n}:seed=7")
+    expected = solve(cpu, instance, rounds, window=16)
+    states = []
+
+    def resumed(device, earlier):
+        search = WindowedThreeOpt(device, Solo(), instance, window=16)
+        keeper = Checkpointer(
+            lambda state: states.append({k: np.array(v) for k, v in state.items()}), earlier, every_s=0.0
+        )
+        outcome = search.run(Iterations(rounds), checkpointer=keeper)
+        return outcome.cost, outcome.found_at, outcome.evaluations, outcome.hash, outcome.solution.tolist()
+
+    assert resumed(cpu, None) == expected
+    first = states[0]
+    assert 0 < int(first["iterations"]) < rounds
+    assert resumed(backend, first) == expected
+
+
 def test_search_ends_at_its_target(cpu):
     instance = tsp.load("uniform:200:seed=7")
     cost, _, _, _, _ = solve(cpu, instance, 20)
@@ -135,8 +156,6 @@ def test_search_ends_at_its_target(cpu):
 
 def test_windows_are_as_good_as_one_walk_of_as_many_perturbations(cpu):
     instance = tsp.load("uniform:1000:seed=4")
-    from core.search.tours import IteratedThreeOpt
-
     walk = IteratedThreeOpt(cpu, Solo(), instance).run(Iterations(30_000))
     search = WindowedThreeOpt(cpu, Solo(), instance, window=250)
     assert search.run(Iterations(30)).cost < 1.02 * walk.cost
