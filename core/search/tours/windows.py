@@ -179,7 +179,7 @@ class WindowedThreeOpt(IteratedThreeOpt):
         shift, first = int(words[0] % n), int(words[1] % size)
         if round_number % ALONG == 0:
             return cells_along(n, size, shift)
-        ranks = self.ranks_by_axis if words[0] >> 63 else self.ranks_by_axis[::-1]
+        ranks = self.ranks_by_axis if round_number % ALONG == 1 else self.ranks_by_axis[::-1]
         return cells_in_strips(ranks, size, shift, first)[self.backend.download(self.rows.tour)]
 
     def _improve_between(self) -> int:
