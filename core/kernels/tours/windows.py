@@ -85,7 +85,8 @@ class Windows:
 class WindowKicks:
     """``each`` perturbations for every city of a window.
 
-    Random numbers depend on ``seed``, ``round``, and the numbers of window and perturbation. ``segment`` is as in `core.kernels.tours.or_opt.Kicks`. If ``descends`` is not 0, all cities are in the queue first.
+    Random numbers depend on ``seed``, ``round``, and the numbers of window and perturbation. ``segment`` is as in
+    `core.kernels.tours.or_opt.Kicks`. If ``descends`` is not 0, all cities are in the queue first.
     """
 
     round: i32

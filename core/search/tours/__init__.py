@@ -1,4 +1,4 @@
-"""Iterated local search of tours (`search`), of one tour in parts (`windows`), and the lists and order of its cities."""
+"""Iterated local search of tours (`search`), of one tour in parts (`windows`), and the lists of near cities."""
 
 from core.search.tours.search import IteratedThreeOpt
 from core.search.tours.windows import WindowedThreeOpt

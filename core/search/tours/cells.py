@@ -7,8 +7,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.search.tours.neighbour_lists import hilbert_places
+
 FEWEST = 8
 """Cities of the smallest cell that is searched."""
+
+
+def closed_curve(points: np.ndarray) -> np.ndarray:
+    """Return the points, shape (n, 2), along a closed curve of four Hilbert curves (Moore's): shape (n,), int64."""
+    right, upper = (points > (points.min(axis=0) + points.max(axis=0)) / 2).T
+    parts = []
+    for is_right, is_upper in ((False, False), (False, True), (True, True), (True, False)):
+        inside = np.flatnonzero((right == is_right) & (upper == is_upper))
+        if inside.size:
+            x, y = points[inside].T
+            turned = np.stack([-y, x] if is_right else [y, -x], axis=1)
+            parts.append(inside[np.argsort(hilbert_places(turned), kind="stable")])
+    return np.concatenate(parts)
 
 
 def cells_along(n: int, size: int, first: int) -> np.ndarray:
@@ -45,7 +60,7 @@ def cells_in_strips(ranks: tuple[np.ndarray, np.ndarray], size: int, shift: int,
 
 
 def strip_size(n: int, size: int) -> int:
-    """Return the number of cities of a strip whose cells are about square."""
+    """Return the number of cities of a strip, for cells that are about square."""
     return max(size, math.isqrt(n * size))
 
 

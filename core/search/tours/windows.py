@@ -26,7 +26,7 @@ from core.problems.tsp.distances import distance_bound
 from core.search.independent_walks import BEST_AT, BEST_COST, COST, DIGEST, EVALUATIONS, ROUNDS, check_range
 from core.search.local_search.outcome import Outcome, mix_digests
 from core.search.stop import Stop
-from core.search.tours.cells import FEWEST, cells_along, cells_in_strips, most_cells, partition
+from core.search.tours.cells import FEWEST, cells_along, cells_in_strips, closed_curve, most_cells, partition
 from core.search.tours.search import CHAIN_LISTS, IteratedThreeOpt
 
 WINDOW = 1000
@@ -120,6 +120,14 @@ class WindowedThreeOpt(IteratedThreeOpt):
 
     def evaluations(self, control: np.ndarray, totals: np.ndarray) -> int:
         return int(totals[0, EVALUATIONS])
+
+    def start(self) -> None:
+        """Start with the cities along a closed curve, since windows shorten a long edge slowly."""
+        assert self.instance.coordinates is not None
+        tour = closed_curve(self.instance.coordinates[self.order]).astype(np.int32)
+        self._write_tour(tour)
+        self.number()
+        self.write_control(self.instance.tour_length(self.order[tour]), 1)
 
     def improve(self, count: int, stop: Stop) -> None:
         """Make ``count`` rounds, or fewer if the target is reached."""
