@@ -3,6 +3,7 @@
 python -m drivers.tsp                                                         iterated 3-opt, some seconds
 python -m drivers.tsp --instance pr1002 --seconds 1                           a thousand cities on one core
 python -m drivers.tsp --instance uniform:100000:seed=1 --walks 8 --seconds 60 eight walks share the cores
+python -m drivers.tsp --instance uniform:100000:seed=1 --algorithm windows --seconds 60 one tour by all cores
 python -m drivers.tsp --instance a280 --tour best.tour --svg best.svg         save and draw the best tour
 python -m drivers.tsp --algorithm tabu --neighbourhood exchange2 --walks 64   tabu search by swaps, as in the paper
 """
@@ -12,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from core.errors import UserError
 from drivers.cli.exit_codes import run_driver
 from drivers.options.local_search import ALGORITHMS, SearchOptions
 from drivers.options.output_files import OutputFile
@@ -24,18 +26,19 @@ PAPER_ARGUMENTS = ("--algorithm", "tabu", "--neighbourhood", "exchange2")
 """Default arguments of comparisons: tabu search by swaps, as in the paper's tables."""
 
 
-THREE_OPT = "3opt"
+THREE_OPT, WINDOWS = "3opt", "windows"
 FEWEST_CITIES = 5
 PERTURBATIONS_PER_SECOND = 150_000
 """Perturbations per second of a core, on instances of up to 10,000 cities."""
 
 
 @dataclass(frozen=True)
-class TspOptions(SearchOptions, table="tsp", algorithms=("auto", THREE_OPT, *ALGORITHMS)):
+class TspOptions(SearchOptions, table="tsp", algorithms=("auto", THREE_OPT, WINDOWS, *ALGORITHMS)):
     """Options of searches for the travelling salesman problem."""
 
     algorithm: str = "auto"
     neighbourhood: str = "2opt"
+    window: int | None = None
     tour: OutputFile | None = None
     svg: OutputFile | None = None
     automatic = (THREE_OPT, "ils")
@@ -54,21 +57,36 @@ class TspWorkload(LocalSearchWorkload):
 
     def load(self, options: Any, ranks: int) -> Task:
         """Load the instance, and fill in the options; fewer than five cities have another algorithm."""
+        if options.window is not None and options.algorithm != WINDOWS:
+            raise UserError(f"--window {options.window} with --algorithm {options.algorithm}: expected with windows")
+        if options.algorithm == WINDOWS:
+            if options.walks not in (None, 1):
+                raise UserError(f"--walks {options.walks} with --algorithm windows: expected 1, since all share a tour")
+            options = replace(options, walks=1)
         task = super().load(options, ranks)
         if options.algorithm == "auto" and not task.options.has_plan and task.problem.encoding.n < FEWEST_CITIES:
             return super().load(replace(options, algorithm="ils"), ranks)
         return task
 
     def make_search(self, backend: Any, ranks: Any, problem: Any, options: Any) -> Any:
-        if options.algorithm != THREE_OPT:
+        if options.algorithm not in (THREE_OPT, WINDOWS):
             return super().make_search(backend, ranks, problem, options)
-        from core.search.tours import IteratedThreeOpt
+        from core.search.tours import IteratedThreeOpt, WindowedThreeOpt
 
+        if options.algorithm == WINDOWS:
+            size = {} if options.window is None else {"window": options.window}
+            return WindowedThreeOpt(backend, ranks, problem.instance, seed=options.seed, **size)
         return IteratedThreeOpt(backend, ranks, problem.instance, walks=options.walks, seed=options.seed)
 
     def rounds_per_second(self, options: Any, problem: Any) -> float:
+        if options.algorithm == WINDOWS:
+            return PERTURBATIONS_PER_SECOND / problem.encoding.n
         is_three_opt = options.algorithm == THREE_OPT
         return PERTURBATIONS_PER_SECOND if is_three_opt else super().rounds_per_second(options, problem)
+
+    def on_one_core(self, options: Any) -> bool:
+        """Windows of one tour keep all cores busy."""
+        return options.algorithm != WINDOWS and super().on_one_core(options)
 
     def details(self, problem: Any) -> Mapping[str, Any]:
         return tours.instance_details(problem.instance)

@@ -109,6 +109,10 @@ class IndependentWalks:
         """Return the units of work of this rank's walks."""
         return int(control[:, ROUNDS].sum())
 
+    def place_of_best(self, outcome: Outcome) -> str:
+        """Return where the best solution was found, as text."""
+        return f"perturbation {outcome.found_at} of walk {outcome.walk}"
+
     # --- runs ---
 
     def warm_up(self) -> None:

@@ -48,7 +48,7 @@ MAKERS: dict[str, tuple[str, dict[str, Any]]] = {
     "focused": ("FocusedSearch", {}),
 }
 """The function of `core.search.local_search` for each algorithm, and the parameters implied by its name."""
-OF_WALKS: dict[str, tuple[str, ...]] = {"3opt": (), "greedy": ("removed", "temperature", "initial")}
+OF_WALKS: dict[str, tuple[str, ...]] = {"3opt": (), "windows": (), "greedy": ("removed", "temperature", "initial")}
 """Algorithms of independent walks (`core.search.independent_walks`), and their options beside `SHARED_OPTIONS`."""
 SHARED_OPTIONS = (
     "algorithm", "iterations", "seconds", "target", "walks", "scaled", "solution", "history", "curve", "plot",

@@ -123,8 +123,8 @@ class IndependentWalksWorkload(Workload[SearchOptions]):
         gap = describe_gap(outcome.cost, run.problem.optimum, self.best_known)
         return RepetitionResult.of(
             outcome,
-            f"{self.cost_word} {self.in_words(outcome.cost)}{gap} after perturbation {outcome.found_at} of walk "
-            f"{outcome.walk}{describe_time_limit(outcome)}",
+            f"{self.cost_word} {self.in_words(outcome.cost)}{gap} after {run.search.place_of_best(outcome)}"
+            f"{describe_time_limit(outcome)}",
             outcome,
             index=outcome.walk,
             unit=run.search.unit,

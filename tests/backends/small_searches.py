@@ -28,6 +28,7 @@ from core.search.hill_climbing.search import HillClimbing
 from core.search.insertion import IteratedGreedySearch
 from core.search.local_search import IteratedLocalSearch, LocalSearch, SimulatedAnnealing, TabuSearch
 from core.search.stop import Iterations
+from core.search.tours import WindowedThreeOpt
 from tests.core.search.local_search.scored import Ordering
 from tests.thread_ranks import on_ranks, twin
 
@@ -104,6 +105,11 @@ def by_layers(backend):
     return search.find(TableRun(True, None, Solo()))
 
 
+def tour_in_windows(backend):
+    outcome = WindowedThreeOpt(backend, Solo(), tsp.load("uniform:24:seed=1"), window=16).run(Iterations(4))
+    return outcome.hash, outcome.solution.tolist()
+
+
 def greedy_orders(backend):
     outcome = IteratedGreedySearch(backend, Solo(), FlowShop("taillard:5:2"), walks=2).run(Iterations(2))
     return outcome.hash, outcome.solution.tolist()
@@ -136,6 +142,7 @@ SEARCHES = {
     "tabu published": lambda b: published_tabu(b, "readonly"),
     "tabu published in global memory": lambda b: published_tabu(b, "global"),
     "orders built greedily": greedy_orders,
+    "tour in windows": tour_in_windows,
     "insertions by value": lambda b: walked(b, Ordering(6), "insert", TabuSearch()),
     "reversals by value": lambda b: walked(b, Ordering(6), "reverse", IteratedLocalSearch()),
     "blocks by value": lambda b: walked(b, Ordering(6), "blocks", SimulatedAnnealing()),

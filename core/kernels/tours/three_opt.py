@@ -72,6 +72,8 @@ def best_beyond(
                 last = beside(third, side if is_past else 1 - side, walk)
                 if last != end:
                     removed = rest + distance(third, last, cities)
+                    if cities.has_fixed:
+                        removed = max(removed, 0)
                     kind = PAST if is_past else BEYOND
                     best_open = max(best_open, move_word(removed, kind, k))
                     gain = removed - distance(last, out, cities)
@@ -100,12 +102,16 @@ def best_within(
             if third != city:
                 last = beside(third, side, walk)
                 removed = rest + distance(third, last, cities)
+                if cities.has_fixed:
+                    removed = max(removed, 0)
                 best_open = max(best_open, move_word(removed, TURNED, k))
                 gain = removed - distance(last, out, cities)
                 if gain > 0:
                     best = max(best, move_word(gain, TURNED, k))
             last = beside(third, 1 - side, walk)
             removed = rest + distance(third, last, cities)
+            if cities.has_fixed:
+                removed = max(removed, 0)
             best_open = max(best_open, move_word(removed, SWAPPED, k))
             gain = removed - distance(last, out, cities)
             if gain > 0:

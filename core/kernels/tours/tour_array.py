@@ -23,13 +23,17 @@ DIGEST, EVALUATIONS = range(2)
 TOTALS = 2
 MOST_LOGGED = 1 << 10
 """Reversals that can be undone."""
+FIXED = -(1 << 28)
+"""Length of a fixed edge: no move that removes it gains anything."""
 
 
 @bundle
 class CityLists:
     """An instance with distances from a table, or from coordinates by TSPLIB's EUC_2D.
 
-    ``near[city * lists + k]`` is the k-th nearest other city, at distance ``near_distances[city * lists + k]``.
+    ``near[city * lists + k]`` is the k-th nearest other city, at distance ``near_distances[city * lists + k]``. With
+    ``has_fixed`` distances are from coordinates, and ``n`` is the number of cities with a fixed edge: cities 2i and
+    2i + 1 are joined by one.
     """
 
     by_table: Const[boolean]
@@ -40,6 +44,7 @@ class CityLists:
     near_distances: Array[i32]
     lists: i32
     n: i32
+    has_fixed: Const[boolean]
 
 
 @bundle
@@ -95,6 +100,9 @@ def beside(city: i32, side: i32, walk: TourWalk) -> i32:
 
 @function
 def distance(a: i32, b: i32, cities: CityLists) -> i32:
+    if cities.has_fixed:
+        if (a ^ b) == 1 and a < cities.n:
+            return FIXED
     if cities.by_table:
         return i32(cities.table[a * cities.n + b])
     dx = cities.x[a] - cities.x[b]

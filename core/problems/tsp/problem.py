@@ -257,7 +257,8 @@ class TspTour(Problem):
         instance = loaded_instance(instance, tsp.TspInstance, tsp.load)
         self.instance = instance
         self.plane = plane_coordinates(instance)
-        super().__init__(instance.name, Permutation(instance.n), None)
+        # Searches by neighbour lists take more cities than local search, whose limit is in `data_for`.
+        super().__init__(instance.name, Permutation(1)._replace(n=instance.n, choices=instance.n), None)
         self.optimum = instance.optimum
         self.sha256 = instance.sha256
 
@@ -298,7 +299,11 @@ class TspTour(Problem):
         return (table | plane if self.prefers_table else plane | table) | full
 
     def data_for(self, evaluation: str) -> DistanceTable | CityPlane:
-        """Return the table or the coordinates, as the evaluation reads them."""
+        """Return the table or the coordinates, as the evaluation reads them.
+
+        Raises `UserError` for more cities than a solution of local search has.
+        """
+        Permutation(self.instance.n)
         if evaluation != "coordinates":
             if self.instance.n > MOST_CITIES:
                 raise UserError(

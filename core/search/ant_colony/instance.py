@@ -57,4 +57,4 @@ class ColonyInstance:
         near = np.take_along_axis(nearest_ones, chosen, axis=1).astype(np.int32).reshape(-1)
         near_distances = np.take_along_axis(lengths, chosen, axis=1).reshape(-1)
         x, y = upload(np.zeros(1)), upload(np.zeros(1))
-        return CityLists(True, self.distances, x, y, upload(near), upload(near_distances), count, n)
+        return CityLists(True, self.distances, x, y, upload(near), upload(near_distances), count, n, False)

@@ -91,12 +91,17 @@ class IteratedThreeOpt(IndependentWalks):
         """Settings that decide the trajectory, besides the seed."""
         return {"walks": self.walks, "lists": self.lists, "segment": self.segment}
 
+    @property
+    def by_table(self) -> bool:
+        """True if distances are from a table."""
+        return self.instance.edge_weight_type != "EUC_2D" or self.instance.n**2 * 2 <= LARGEST_TABLE
+
     def _cities(self) -> CityLists:
         """Return the instance in the order of its cities."""
         n, order = self.instance.n, self.order
         place = np.argsort(order)
         lists = neighbour_lists(self.instance, min(max(self.lists, NEAREST), n - 1))
-        by_table = self.instance.edge_weight_type != "EUC_2D" or n**2 * 2 <= LARGEST_TABLE
+        by_table = self.by_table
         x = y = np.zeros(1)
         table = np.zeros(1, np.uint16)
         if by_table:
@@ -116,7 +121,7 @@ class IteratedThreeOpt(IndependentWalks):
         chosen = alpha_nearest(lists, near, self.lists)
         near, lists = (np.take_along_axis(rows, chosen, axis=1)[order] for rows in (near, lists))
         return CityLists(
-            by_table, table, x, y, place[lists].astype(np.int32).reshape(-1), near.reshape(-1), self.lists, n
+            by_table, table, x, y, place[lists].astype(np.int32).reshape(-1), near.reshape(-1), self.lists, n, False
         )
 
     @property

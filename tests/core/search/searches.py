@@ -20,7 +20,7 @@ from core.search.hill_climbing.search import HillClimbing
 from core.search.insertion import IteratedGreedySearch
 from core.search.local_search import LocalSearch, TabuSearch
 from core.search.stop import Iterations, Stop
-from core.search.tours import IteratedThreeOpt
+from core.search.tours import IteratedThreeOpt, WindowedThreeOpt
 
 
 class Kind(NamedTuple):
@@ -76,6 +76,11 @@ KINDS = {
     "iterated 3-opt": Kind(
         IteratedThreeOpt, (tsp.load("uniform:12:seed=1"),), {"walks": 2}, Iterations(60),
         "tsp --instance uniform:12:seed=1 --walks 2 --iterations 60", ((tsp.load("uniform:40:seed=1"),), {}, MUCH),
+    ),
+    "windows of a tour": Kind(
+        WindowedThreeOpt, (tsp.load("uniform:40:seed=1"),), {"window": 16}, Iterations(5),
+        "tsp --algorithm windows --window 16 --instance uniform:40:seed=1 --iterations 5", ((tsp.load("uniform:40:seed=1"),), {}, MUCH),
+        shared=False,
     ),
     "iterated greedy": Kind(
         IteratedGreedySearch, (FlowShop("taillard:8:3"),), {"walks": 2}, Iterations(20),
