@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from core.lang.annotations import (
         Array,
         Const,
+        Record,
         Row,
         Rows,
         boolean,
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
 else:
     from core.lang.bundles import Row, Rows, bundle
     from core.lang.decorators import function
+    from core.lang.records import Record
     from core.lang.types import (
         Array,
         Const,
@@ -91,6 +93,7 @@ __all__ = [
     "Generic",
     "Kernel",
     "KernelError",
+    "Record",
     "Row",
     "Rows",
     "Table",

@@ -29,11 +29,12 @@ from core.kernels.exact import branch_and_bound, enumeration, small_tours
 from core.kernels.exact.city_sets import ROW
 from core.kernels.exact.tour_search import BestTour, TourSearch
 from core.kernels.local_search.moves import PERMUTATION, start_solutions
-from core.kernels.local_search.walks import CONTROL, TOTALS, Walk
+from core.kernels.local_search.walks import Walk, WalkStatus, WalkTotals
 from core.kernels.two_opt.climbs import MOST_CITIES, CountedClimbs, start_tours
 from core.kernels.two_opt.columns import climb_columns
 from core.kernels.two_opt.pruned import climb_pruned
 from core.lang import Array, Rows, i32, kernel, reference_interpreter, team_rank
+from core.lang.records import size_of
 from core.problems.more.max_cut import graphs
 from core.problems.ppp import perceptron
 from core.problems.qap import qaplib
@@ -247,8 +248,8 @@ def test_random_solutions_of_as_many_walks_as_are_accepted(team):
     def run(walks):
         """No other row is as long as a solution."""
         held = {name: virtual(walks, dtype) for name, dtype in (("heat", np.float32), ("memory", np.int32))}
-        held |= {name: virtual(walks * size, dtype) for name, size, dtype in (("control", CONTROL, np.int32),
-                 ("totals", TOTALS, np.uint64), ("number", 1, np.uint64))}  # fmt: skip
+        held |= {name: virtual(walks * size, dtype) for name, size, dtype in (("status", size_of(WalkStatus), np.int32),
+                 ("totals", size_of(WalkTotals), np.uint64), ("number", 1, np.uint64))}  # fmt: skip
         held |= {name: virtual(walks * n, np.int32) for name in ("solution", "best", "home")}
         walkers = Rows(Walk(**held, room=1, length=n, choices=n), walks)
         team(start_solutions, walks, 1, PERMUTATION, walkers, 3)

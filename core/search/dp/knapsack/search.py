@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import UserError
-from core.kernels.dp.knapsack import CELL
+from core.kernels.dp.knapsack import ItemTrace
 from core.problems.tables.knapsack import Knapsack
 from core.search.dp.engine.table_search import TableRun, TableSearch, trace_over_ranks
 from core.search.dp.knapsack.halves import KnapsackHalf, split_items
@@ -219,7 +219,7 @@ class KnapsackSearch(TableSearch[Selection]):
         table.select_none()
         last = np.array([2 * table.passes - 1, table.highest], np.int32)
         reached = trace_over_ranks(ranks, last, table.follow_all)
-        return table.selected(), int(reached[CELL])
+        return table.selected(), int(reached[ItemTrace.cell])
 
 
 def weight_of(instance: Knapsack, items: np.ndarray) -> int:

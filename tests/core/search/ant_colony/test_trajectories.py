@@ -188,7 +188,7 @@ def make_tours(backend, n, team, *, rows=None, candidates=0, ants=2, teams=2, fi
 def colony_at(iteration, number):
     """A colony of which only fields for random draws are set."""
     state = np.zeros(STATES, np.uint32)
-    state[ants_kernels.ITERATION] = iteration
+    state[ants_kernels.ColonyProgress.iteration] = iteration
     unused = {"best": np.uint16, "least": np.uint64, "curve": np.uint32, "digest": np.uint64, "ticket": np.uint32}
     arrays = {name: np.zeros(1, dtype) for name, dtype in unused.items()}
     return ants_kernels.ColonyState(number=number, seed=SEED, state=state, **arrays)
