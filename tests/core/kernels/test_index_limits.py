@@ -151,8 +151,8 @@ def test_tour_ordered_copies_of_as_many_teams_as_are_accepted(team):
 
 def test_a_distance_of_the_most_cities_has_an_index_of_31_bits(team):
     @kernel
-    def last_distance(table: Distances, found: Array[i32]):
-        found[team_rank()] = table_distance(table.cities - 1, table.cities - 1, table)
+    def last_distance(table: Distances, distances: Array[i32]):
+        distances[team_rank()] = table_distance(table.cities - 1, table.cities - 1, table)
 
     n, distances = MOST_CITIES, words(0, 0)
     team(last_distance, 2, 1, Distances(virtual(n * n, NARROW, held={n * n - 1: 7}), n), distances)
@@ -412,13 +412,13 @@ def test_tours_that_are_as_long_as_may_be_and_the_last_set_fit_a_key(team):
     assert int(ORACLE.download(best)[0]) == sets.cap << held_karp_halves.NUMBER_BITS | rows.end - 1
 
 
-@pytest.mark.parametrize("taken", [True, False])
-def test_a_block_of_the_largest_capacity(team, taken):
+@pytest.mark.parametrize("is_heavy", [True, False])
+def test_a_block_of_the_largest_capacity(team, is_heavy):
     capacity, lanes = MOST_CAPACITY, 1
     block = knapsack.CELLS * lanes
     padded = (capacity // block + 1) * block
     left = capacity // block * block
-    weight = capacity if taken else 1
+    weight = capacity if is_heavy else 1
     source, target = virtual(padded, np.uint64, fill=LARGEST), virtual(padded, np.uint64)
     items = words(weight, capacity), words(LARGEST, LARGEST, dtype=np.uint64)
     passes = knapsack.Passes(*items, words(0, left), words(capacity, capacity), words(0, 0))

@@ -196,18 +196,18 @@ class KnapsackSearch(TableSearch[Selection]):
         table, together = self.table, self.backend.collectives(ranks)
         own_items, all_items = max(1, len(table.items.numbers)), len(self.items)
         table.compute(together, trace, progress and (lambda done: progress(done * all_items // own_items, all_items)))
-        taken: np.ndarray | None = None
+        own_chosen: np.ndarray | None = None
         if self.half is not None:
-            value, taken = self.half.meet(ranks, together, trace)
+            value, own_chosen = self.half.meet(ranks, together, trace)
         else:
             value = self.value_of(table, ranks)
             if trace:
-                taken, _ = self.traced(table, ranks)
+                own_chosen, _ = self.traced(table, ranks)
         streamed = int(ranks.sum(table.streamed_bytes if trace else 0))
         chosen = None
-        if taken is not None:
+        if own_chosen is not None:
             is_chosen = np.zeros(self.instance.n, np.uint8)
-            is_chosen[table.items.numbers] = taken
+            is_chosen[table.items.numbers] = own_chosen
             chosen = ranks.sum(is_chosen) > 0
         return make_selection(self.instance, value, chosen, cells=self.cells, streamed_bytes=streamed)
 
