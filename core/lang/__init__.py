@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from core.lang.annotations import (
         Array,
         Const,
-        Record,
+        NamedArray,
         Row,
         Rows,
         boolean,
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 else:
     from core.lang.bundles import Row, Rows, bundle
     from core.lang.decorators import function
-    from core.lang.records import Record
+    from core.lang.named_arrays import NamedArray
     from core.lang.types import (
         Array,
         Const,
@@ -93,7 +93,7 @@ __all__ = [
     "Generic",
     "Kernel",
     "KernelError",
-    "Record",
+    "NamedArray",
     "Row",
     "Rows",
     "Table",

@@ -23,7 +23,7 @@ from core.lang.bundle_forms import (
     kind_text,
     plain_form,
 )
-from core.lang.records import as_array
+from core.lang.named_arrays import as_array, size_of
 from core.lang.types import SCALARS, Array, Const, Generic, Table, boolean, described
 
 
@@ -33,7 +33,7 @@ class Row:
     Parameters
     ----------
     size
-        Elements of a row: a number, or the name of the bundle's number that holds it; empty for a record.
+        Elements of a row: a number, or the name of the bundle's number that holds it; none for a named array.
     """
 
     def __init__(self, size: int | str = "") -> None:
@@ -46,8 +46,8 @@ class Row:
 def bundle(cls: type) -> Any:
     """Decorator: make a class a bundle with its annotations as fields; a subclass has those of its bases first.
 
-    A field is a scalar type, ``Const[...]`` of one, ``Array[...]`` or a `core.lang.records.Record`, perhaps with a
-    `Row`, or another bundle.
+    A field is a scalar type, ``Const[...]`` of one, ``Array[...]`` or a `core.lang.named_arrays.NamedArray`, perhaps
+    with a `Row`, or another bundle.
     ``Cut(weights, n)`` makes one, in kernels too; on the host also ``Cut(weights=weights, n=n)``, where rows may be
     left out, so that the backend allocates them. Fields are read by ``cut.n`` and never assigned.
 
@@ -70,9 +70,11 @@ def bundle(cls: type) -> Any:
             if type(kind) is not Array:
                 subject = f"{cls.__qualname__}.{name}: {kind_text(kind)}"
                 raise UserError(f"{subject} with a Row; expected Array[...] = Row(...)")
-            if (value.size == "") != (kind.record is not None):
-                raise UserError(f"{cls.__qualname__}.{name}: {value.name}; expected Row() of a record, else Row(size)")
-            kind = RowArray(kind.element, len(kind.record.__columns__) if kind.record else value.size, kind.record)
+            if (value.size == "") != (kind.naming is not None):
+                raise UserError(
+                    f"{cls.__qualname__}.{name}: {value.name}; expected Row() of named arrays, else Row(size)"
+                )
+            kind = RowArray(kind.element, size_of(kind.naming) if kind.naming else value.size, kind.naming)
             delattr(cls, name)
         elif name in vars(cls):
             raise UserError(f"{cls.__qualname__}.{name} has a value already; give it when a bundle is made")

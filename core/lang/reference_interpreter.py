@@ -21,7 +21,7 @@ from core.lang.device_messages import assertion_text, print_line
 from core.lang.front.bundle_types import Bundle
 from core.lang.intrinsics import Memory, current_lane, poisoned
 from core.lang.kernel_errors import LOCATED_ERRORS, KernelError
-from core.lang.records import named
+from core.lang.named_arrays import as_named
 from core.lang.source import Source, located_error
 from core.lang.types import Generic, i32, promoted, type_of
 
@@ -219,7 +219,7 @@ def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool =
         elif name in kernel.bundles:
             bound.append(bundled(kernel.bundles[name], values))
         elif name != "return":
-            bound.append(named(values[name], kernel.source.signature[name]))
+            bound.append(as_named(values[name], kernel.source.signature[name]))
     lanes = range(program.team_size - 1, -1, -1) if reverse else range(program.team_size)
     current_lane.team_count, current_lane.team_size = teams, program.team_size
     try:
@@ -262,7 +262,7 @@ def bundled(bundle: Bundle, values: dict[str, Any]) -> Any:
         return {
             name: unchecked_bundle(member.type.bundle, members(member))
             if isinstance(member, Bundle)
-            else named(given_value(member), fields_of(instance.type.bundle)[name])
+            else as_named(given_value(member), fields_of(instance.type.bundle)[name])
             for name, member in instance.members.items()
         }
 
@@ -291,7 +291,7 @@ class RowsOfMemory:
             elif size is not None:
                 elements = int(members[size] if isinstance(size, str) else size)
                 part = Memory(members[name].data[row * elements : (row + 1) * elements], type_.holds)
-                parts[name] = named(part, fields_of(kind.bundle)[name])
+                parts[name] = as_named(part, fields_of(kind.bundle)[name])
         return unchecked_bundle(kind.bundle, parts)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from core.lang import intrinsics
 from core.lang.bundle_forms import RowArray, RowsOf, is_bundle, kind_text
 from core.lang.kernel_errors import KernelError
-from core.lang.records import as_array
+from core.lang.named_arrays import as_array
 from core.lang.types import SCALARS, Array, Const, Generic, Integer, Table, boolean
 
 if TYPE_CHECKING:

@@ -277,14 +277,14 @@ class Const:
 
 
 class Array:
-    """``Array[u16]``: a flat, C-contiguous array, perhaps of a `core.lang.records.Record`.
+    """``Array[u16]``: a flat, C-contiguous array, perhaps of a `core.lang.named_arrays.NamedArray`.
 
     Arrays given to one launch do not overlap.
     """
 
-    def __init__(self, element: Any, record: Any = None) -> None:
+    def __init__(self, element: Any, naming: Any = None) -> None:
         self.element = element
-        self.record = record
+        self.naming = naming
 
     def __class_getitem__(cls, element: Any) -> Array:
         return cls(element)

@@ -18,7 +18,7 @@ from core.lang.library import philox, team_sum
 D = Generic("D")
 
 
-class ColonyProgress(Record):
+class ColonyProgress(NamedArray):
     """Progress of a colony."""
 
     iteration: u32

@@ -28,7 +28,7 @@ NOTHING, FIRST, EITHER, BOTH, SOME = 0, 1, 2, 3, 4
 """Items that fit the cells of a block: none, only the first (lighter) one, either but not both, both, or varying."""
 
 
-class ItemTrace(Record):
+class ItemTrace(NamedArray):
     """State of a trace."""
 
     item: i32

@@ -10,7 +10,7 @@ from __future__ import annotations
 from core.lang import *
 
 
-class TreePlace(Record):
+class TreePlace(NamedArray):
     """Place of a search in its tree."""
 
     level: i32
@@ -21,7 +21,7 @@ class TreePlace(Record):
     """1 at the end of the search."""
 
 
-class TreeNumbers(Record):
+class TreeNumbers(NamedArray):
     """Wide numbers of a search."""
 
     value: u64

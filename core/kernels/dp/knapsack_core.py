@@ -11,7 +11,7 @@ from __future__ import annotations
 from core.lang import *
 
 
-class CorePlace(Record):
+class CorePlace(NamedArray):
     """Progress of a search."""
 
     first: i32
@@ -28,7 +28,7 @@ class CorePlace(Record):
     """Last change of the incumbent."""
 
 
-class CoreNumbers(Record):
+class CoreNumbers(NamedArray):
     """Wide numbers of a search."""
 
     best: i64

@@ -22,7 +22,7 @@ FIRST_BITS = 20
 """Bits of the first predecessor in a link; the number of predecessors is above."""
 
 
-class LayerStep(Record):
+class LayerStep(NamedArray):
     """Layers of a step."""
 
     next: i32

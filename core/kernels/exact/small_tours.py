@@ -14,7 +14,7 @@ from core.lang import *
 MOST_CITIES = 15
 
 
-class InstanceNumbers(Record):
+class InstanceNumbers(NamedArray):
     """Numbers of an instance."""
 
     cities: i32

@@ -14,7 +14,7 @@ GREEDY = 2
 """The first round removes and inserts all elements."""
 
 
-class OrderControl(Record):
+class OrderControl(NamedArray):
     """Status of a walk; `core.search.independent_walks` reads it."""
 
     cost: i32
@@ -29,7 +29,7 @@ class OrderControl(Record):
     """Start of a new walk: `LEFT` and following."""
 
 
-class OrderTotals(Record):
+class OrderTotals(NamedArray):
     """Totals of a walk."""
 
     digest: u64

@@ -1,4 +1,4 @@
-"""A walk of local search: its state in rows of arrays, the settings of all walks, and their records.
+"""A walk of local search: its state in rows of arrays, the settings of all walks, and their named arrays.
 
 `core.kernels.local_search.template` makes a walk's iterations, `core.kernels.local_search.moves` its moves.
 With a history a walk records each improvement of its best cost, until the host reads it.
@@ -14,7 +14,7 @@ R = Generic("R")  # `WalkSettings` or a subclass
 W = Generic("W")  # a `Walk` or a subclass
 
 
-class WalkStatus(Record):
+class WalkStatus(NamedArray):
     """Status of a walk."""
 
     cost: i32
@@ -69,7 +69,7 @@ RESTING = 5
 """A walk with a history waits until the host has read its records."""
 
 
-class WalkTotals(Record):
+class WalkTotals(NamedArray):
     """Totals of a walk."""
 
     digest: u64
@@ -78,7 +78,7 @@ class WalkTotals(Record):
     """Number of evaluated neighbours."""
 
 
-class WalkLimits(Record):
+class WalkLimits(NamedArray):
     """Limits and parameters of a run."""
 
     most_iterations: i32
@@ -202,7 +202,7 @@ class Share:
     end: u32
 
 
-class RecordCounts(Record):
+class RecordCounts(NamedArray):
     """Counts of a walk with a history, which the host reads and writes."""
 
     due: i32

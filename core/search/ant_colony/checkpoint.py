@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from core.kernels.ant_colony.ants import ColonyProgress
-from core.lang.records import size_of
+from core.lang.named_arrays import size_of
 from core.search.ant_colony.colony import Colony
 from core.search.ant_colony.group import ColonyGroup
 from core.search.ant_colony.settings import MOST_SETTING, Settings

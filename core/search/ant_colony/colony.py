@@ -21,7 +21,7 @@ from core.kernels.tours.tour_array import TourWalk
 from core.kernels.two_opt.climbs import EXTREMES, TOTALS, Climbs, CountedClimbs
 from core.kernels.two_opt.neighbour_queue import BATCH, NEAR, climb_queue
 from core.lang.bundles import Rows
-from core.lang.records import size_of
+from core.lang.named_arrays import size_of
 from core.search.ant_colony.instance import ColonyInstance
 from core.search.ant_colony.launch_shape import UPDATE_LANES, ColonyLaunchShape, bytes_needed, shape_for
 from core.search.ant_colony.settings import Settings

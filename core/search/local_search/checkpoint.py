@@ -14,7 +14,7 @@ import numpy as np
 from core.kernels.local_search import moves, walks
 from core.kernels.local_search.hooks import ANNEAL
 from core.kernels.local_search.walks import WalkStatus, WalkTotals
-from core.lang.records import size_of
+from core.lang.named_arrays import size_of
 from core.search.checkpoint import (
     ANY,
     ANY_WORD,

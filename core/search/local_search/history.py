@@ -14,7 +14,7 @@ import numpy as np
 
 from core.kernels.local_search import walks
 from core.kernels.local_search.walks import RecordCounts, WalkStatus, WalkTotals
-from core.lang.records import size_of
+from core.lang.named_arrays import size_of
 from core.search.checkpoint import Checkpoint
 from core.search.local_search.launcher import WalkLauncher
 

@@ -12,7 +12,7 @@ from core.kernels.local_search.hooks import NO_KEY
 from core.kernels.local_search.kept_differences import KeepingWalk, RecordingKeepingWalk
 from core.kernels.local_search.walks import RecordingWalk, Walk, WalkLimits, WalkSettings, WalkStatus, WalkTotals
 from core.lang.bundles import bundle, placed, row_sizes
-from core.lang.records import size_of
+from core.lang.named_arrays import size_of
 from core.problems.problem import Problem
 from core.search.local_search.algorithms import cooling_table
 from core.search.local_search.plan import MOST_LEVELS, Plan

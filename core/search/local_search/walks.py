@@ -13,7 +13,7 @@ from core.kernels.local_search import moves, walks
 from core.kernels.local_search.hooks import ANNEAL, NO_KEY
 from core.kernels.local_search.moves import start_solutions
 from core.kernels.local_search.walks import Share, WalkLimits, WalkStatus, WalkTotals
-from core.lang.records import size_of
+from core.lang.named_arrays import size_of
 from core.search.local_search.algorithms import cooling_table
 from core.search.local_search.launcher import WalkLauncher
 from core.search.local_search.memory import WalkMemory

@@ -34,7 +34,7 @@ from core.kernels.two_opt.climbs import MOST_CITIES, CountedClimbs, start_tours
 from core.kernels.two_opt.columns import climb_columns
 from core.kernels.two_opt.pruned import climb_pruned
 from core.lang import Array, Rows, i32, kernel, reference_interpreter, team_rank
-from core.lang.records import size_of
+from core.lang.named_arrays import size_of
 from core.problems.more.max_cut import graphs
 from core.problems.ppp import perceptron
 from core.problems.qap import qaplib
@@ -487,7 +487,7 @@ def test_a_bound_of_the_largest_numbers(team):
         100,
         rank=0,
     )
-    assert int(ORACLE.download(numbers)[knapsack_branch_and_bound.BEST]) == LARGEST
+    assert int(ORACLE.download(numbers)[knapsack_branch_and_bound.TreeNumbers.best]) == LARGEST
 
 
 def test_the_last_change_of_a_core_of_the_largest_numbers(team):

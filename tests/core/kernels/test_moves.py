@@ -27,7 +27,7 @@ from core.kernels.local_search.moves import (
 from core.kernels.local_search.template import search_kernels
 from core.kernels.local_search.walks import AnyMove, Move, Walk, WalkLimits, WalkSettings, WalkStatus
 from core.lang import Array, Const, barrier, bundle, function, i32, kernel, lane, team_size
-from core.lang.records import size_of
+from core.lang.named_arrays import size_of
 
 N = 6
 

@@ -12,7 +12,7 @@ from core.lang import (
     Array,
     Const,
     Generic,
-    Record,
+    NamedArray,
     Row,
     boolean,
     bundle,
@@ -44,7 +44,7 @@ class Walk:
     n: i32
 
 
-class Status(Record):
+class Status(NamedArray):
     cost: i32
     best: i32
     at: i32
@@ -352,7 +352,7 @@ def k(walks: Rows[Noted], order: Status, out: Array[i32]):
 """
 
 
-def test_l75_elements_of_a_record_have_names(tmp_path, devices):
+def test_l75_elements_of_a_named_array_have_names(tmp_path, devices):
     module = loaded(tmp_path, NAMED)
     for backend in devices:
         walks = backend.rows(Noted(n=1, all=np.array([0, 3, 0], np.int32)), 3, S=np.uint8)

@@ -15,7 +15,7 @@ from core.kernels.local_search.template import search_kernels
 from core.kernels.local_search.walks import Move, Share, Walk, WalkLimits, WalkSettings, WalkStatus
 from core.lang import Kernel
 from core.lang.bundles import RowArray, Rows, fields_of, row_sizes
-from core.lang.records import size_of
+from core.lang.named_arrays import size_of
 from core.lang.types import Array, Generic
 from core.problems.encodings import Neighbourhood
 from core.problems.problem import Problem
