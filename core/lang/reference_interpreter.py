@@ -235,7 +235,7 @@ def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool =
 
 
 def value(name: str, argument: Any, kernel: tree.TypedFunction) -> Any:
-    """Return an argument for a kernel: a typed number, or an array as `Memory`, of a table its elements.
+    """Return an argument as a kernel reads it: a typed number, or an array as `Memory`, cut to the size of a table.
 
     A number must fit, because a cast would cut it; a store to a table is a ``ValueError`` of NumPy's.
     """
