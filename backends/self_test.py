@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @kernel
-def known_answer(values: Array[i32], n: i32, sums: Array[u64], extremes: Array[i32], found: Array[u32]):
+def known_answer(values: Array[i32], n: i32, sums: Array[u64], extremes: Array[i32], draws: Array[u32]):
     """Compute sum, minimum and maximum of ``values`` by atomics and by team reductions, and a few random draws."""
     scratch = shared_array(team_size(), i32)
     low, high, total = values[0], values[0], 0
@@ -56,7 +56,7 @@ def known_answer(values: Array[i32], n: i32, sums: Array[u64], extremes: Array[i
         atomic_add(extremes, 2, total)
     if team_rank() == 0 and lane() < 1:
         for k in range(4):
-            found[k] = random_below(u32(1000), u64(42), u64(k), u32(7))
+            draws[k] = random_below(u32(1000), u64(42), u64(k), u32(7))
 
 
 def find_cached_failure(backend: Backend) -> str:

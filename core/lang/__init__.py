@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from core.lang.annotations import (
         Array,
         Const,
+        NamedArray,
         Row,
         Rows,
         boolean,
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
 else:
     from core.lang.bundles import Row, Rows, bundle
     from core.lang.decorators import function
+    from core.lang.named_arrays import NamedArray
     from core.lang.types import (
         Array,
         Const,
@@ -91,6 +93,7 @@ __all__ = [
     "Generic",
     "Kernel",
     "KernelError",
+    "NamedArray",
     "Row",
     "Rows",
     "Table",

@@ -5,7 +5,7 @@ where its fields are arrays, and functions read their elements.
 """
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal, ParamSpec, TypeAlias, TypeVar, dataclass_transform
+from typing import Annotated, Any, Literal, ParamSpec, Self, TypeAlias, TypeVar, dataclass_transform
 from typing import Generic as Parametrised
 
 import numpy as np
@@ -36,6 +36,12 @@ class Array(Parametrised[T]):
     def __get__(self, owner: object, kind: type, /) -> Array[T]: ...
     def __set__(self, owner: object, value: np.ndarray | Array[Any]) -> None: ...
 
+class NamedArray:
+    def __getitem__(self, index: int, /) -> Any: ...
+    def __setitem__(self, index: int, value: Any, /) -> None: ...
+    def __get__(self, owner: object, kind: type, /) -> Self: ...
+    def __set__(self, owner: object, value: np.ndarray | Self) -> None: ...
+
 class Rows(Parametrised[T]):
     bundle: T
     count: int
@@ -45,7 +51,7 @@ class Rows(Parametrised[T]):
 class TypedFunction(Function, Parametrised[P, R]):
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R: ...
 
-def Row(size: int | str, *, init: Literal[False] = False) -> Any: ...  # noqa: N802
+def Row(size: int | str = "", *, init: Literal[False] = False) -> Any: ...  # noqa: N802
 @dataclass_transform(field_specifiers=(Row,))
 def bundle(cls: B) -> B: ...
 def function(python: Callable[P, R]) -> TypedFunction[P, R]: ...

@@ -15,8 +15,8 @@ FORM_SUFFIX = " is"
 class RowArray(Array):
     """Kind of a field ``Array[...] = Row(size)``; its element may be a `core.lang.types.Generic`."""
 
-    def __init__(self, element: Any, size: int | str) -> None:
-        super().__init__(element)
+    def __init__(self, element: Any, size: int | str, naming: Any = None) -> None:
+        super().__init__(element, naming)
         self.size = size
 
 
@@ -66,12 +66,13 @@ class BundleForm:
 
 
 def kind_text(kind: Any) -> str:
-    """Return a field's kind as source text; of a bundle, all its fields."""
+    """Return a field's kind as source text; of a bundle, all its fields, of a named array, all its columns."""
+    columns = f", {', '.join(kind.naming.__columns__)}" if getattr(kind, "naming", None) else ""
     if isinstance(kind, RowArray):
-        return f"Row({described(kind.element)}, {kind.size!r})"
+        return f"Row({described(kind.element)}, {kind.size!r}{columns})"
     if is_bundle(kind):
         return _fields_text(kind, fields_of(kind))
-    return repr(kind) if isinstance(kind, BundleForm) else described(kind)
+    return repr(kind) if isinstance(kind, BundleForm) else described(kind) + columns
 
 
 def _fields_text(cls: type, kinds: dict[str, Any]) -> str:

@@ -23,6 +23,7 @@ from core.lang.bundle_forms import (
     kind_text,
     plain_form,
 )
+from core.lang.named_arrays import as_array, size_of
 from core.lang.types import SCALARS, Array, Const, Generic, Table, boolean, described
 
 
@@ -32,20 +33,21 @@ class Row:
     Parameters
     ----------
     size
-        Elements of a row: a number, or the name of the bundle's number that holds it.
+        Elements of a row: a number, or the name of the bundle's number that holds it; none for a named array.
     """
 
-    def __init__(self, size: int | str) -> None:
+    def __init__(self, size: int | str = "") -> None:
         if not isinstance(size, (int, str)) or (isinstance(size, int) and size < 0):
             raise ValueError(f"a Row of {size!r} elements; expected a number of 0 or more, or a field's name")
         self.size = size
-        self.name = f"Row({size!r})"
+        self.name = f"Row({size!r})" if size != "" else "Row()"
 
 
 def bundle(cls: type) -> Any:
     """Decorator: make a class a bundle with its annotations as fields; a subclass has those of its bases first.
 
-    A field is a scalar type, ``Const[...]`` of one, ``Array[...]``, perhaps with a `Row`, or another bundle.
+    A field is a scalar type, ``Const[...]`` of one, ``Array[...]`` or a `core.lang.named_arrays.NamedArray`, perhaps
+    with a `Row`, or another bundle.
     ``Cut(weights, n)`` makes one, in kernels too; on the host also ``Cut(weights=weights, n=n)``, where rows may be
     left out, so that the backend allocates them. Fields are read by ``cut.n`` and never assigned.
 
@@ -68,7 +70,11 @@ def bundle(cls: type) -> Any:
             if type(kind) is not Array:
                 subject = f"{cls.__qualname__}.{name}: {kind_text(kind)}"
                 raise UserError(f"{subject} with a Row; expected Array[...] = Row(...)")
-            kind = RowArray(kind.element, value.size)
+            if (value.size == "") != (kind.naming is not None):
+                raise UserError(
+                    f"{cls.__qualname__}.{name}: {value.name}; expected Row() of named arrays, else Row(size)"
+                )
+            kind = RowArray(kind.element, size_of(kind.naming) if kind.naming else value.size, kind.naming)
             delattr(cls, name)
         elif name in vars(cls):
             raise UserError(f"{cls.__qualname__}.{name} has a value already; give it when a bundle is made")
@@ -101,6 +107,7 @@ def _kind(cls: type, name: str, annotation: Any, frame: Any) -> Any:
             annotation = eval(annotation, names)
         except (NameError, TypeError, AttributeError, SyntaxError, ValueError) as error:
             raise UserError(f"{cls.__qualname__}.{name}: {text} is no type of a field ({error})") from error
+    annotation = as_array(annotation)
     element = annotation.element if isinstance(annotation, Array) else annotation
     valid = element in SCALARS or element is boolean or isinstance(element, Generic) or is_bundle(annotation)
     if isinstance(annotation, Const):

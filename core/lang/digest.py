@@ -49,7 +49,7 @@ def _described(source: Source, numbers: dict[Source, int]) -> str:
     except OSError:
         source.refuse(None, "its source text cannot be found; define it in a file")
     kinds = (kind.bundle if isinstance(kind, RowsOf) else kind for kind in source.signature.values())
-    meanings = sorted({kind_text(kind) for kind in kinds if is_bundle(kind)})
+    meanings = sorted({kind_text(kind) for kind in kinds if is_bundle(kind) or getattr(kind, "naming", None)})
     for name in sorted({*code.co_names, *code.co_freevars}):
         value = source.lookup(name)
         if isinstance(value, Source):

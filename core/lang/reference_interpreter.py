@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 
 from core.lang import intrinsics, tree
+from core.lang.bundle_forms import fields_of
 from core.lang.bundles import unchecked_bundle
 from core.lang.device_messages import assertion_text, print_line
 from core.lang.front.bundle_types import Bundle
 from core.lang.intrinsics import Memory, current_lane, poisoned
 from core.lang.kernel_errors import LOCATED_ERRORS, KernelError
+from core.lang.named_arrays import as_named
 from core.lang.source import Source, located_error
 from core.lang.types import Generic, i32, promoted, type_of
 
@@ -217,7 +219,7 @@ def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool =
         elif name in kernel.bundles:
             bound.append(bundled(kernel.bundles[name], values))
         elif name != "return":
-            bound.append(values[name])
+            bound.append(as_named(values[name], kernel.source.signature[name]))
     lanes = range(program.team_size - 1, -1, -1) if reverse else range(program.team_size)
     current_lane.team_count, current_lane.team_size = teams, program.team_size
     try:
@@ -233,7 +235,7 @@ def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool =
 
 
 def value(name: str, argument: Any, kernel: tree.TypedFunction) -> Any:
-    """Return an argument for a kernel: a typed number, or an array as `Memory`, of a table its elements.
+    """Return an argument as a kernel reads it: a typed number, or an array as `Memory`, cut to the size of a table.
 
     A number must fit, because a cast would cut it; a store to a table is a ``ValueError`` of NumPy's.
     """
@@ -260,7 +262,7 @@ def bundled(bundle: Bundle, values: dict[str, Any]) -> Any:
         return {
             name: unchecked_bundle(member.type.bundle, members(member))
             if isinstance(member, Bundle)
-            else given_value(member)
+            else as_named(given_value(member), fields_of(instance.type.bundle)[name])
             for name, member in instance.members.items()
         }
 
@@ -288,7 +290,8 @@ class RowsOfMemory:
                 parts[name] = self.part(type_, vars(members[name]), row)
             elif size is not None:
                 elements = int(members[size] if isinstance(size, str) else size)
-                parts[name] = Memory(members[name].data[row * elements : (row + 1) * elements], type_.holds)
+                part = Memory(members[name].data[row * elements : (row + 1) * elements], type_.holds)
+                parts[name] = as_named(part, fields_of(kind.bundle)[name])
         return unchecked_bundle(kind.bundle, parts)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from core.lang import intrinsics
 from core.lang.bundle_forms import RowArray, RowsOf, is_bundle, kind_text
 from core.lang.kernel_errors import KernelError
+from core.lang.named_arrays import as_array
 from core.lang.types import SCALARS, Array, Const, Generic, Integer, Table, boolean
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ class Source:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             self.refuse(node, f"annotation {node.value!r}; write the type without quotes")
         try:
-            kind = eval(compile(code, self.path, "eval"), {**names, "__builtins__": {}})
+            kind = as_array(eval(compile(code, self.path, "eval"), {**names, "__builtins__": {}}))
         except (TypeError, AttributeError, NameError, ValueError) as error:
             self.refuse(node, f"annotation {ast.unparse(node)} is not a type of the kernel language ({error})")
         if not is_type(kind):
@@ -160,7 +161,7 @@ class Source:
         starred = code.co_flags & (CO_VARARGS | CO_VARKEYWORDS) or code.co_kwonlyargcount or code.co_posonlyargcount
         if starred or self.python.__defaults__ or not all(name in notes for name in names):
             return None
-        kinds = {name: notes[name] for name in (*names, "return") if name in notes}
+        kinds = {name: as_array(notes[name]) for name in (*names, "return") if name in notes}
         result = kinds.setdefault("return", None)
         is_valid = all(self._is_type(kinds[name]) for name in names) and (result is None or is_result(result))
         return kinds if is_valid else None

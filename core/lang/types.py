@@ -277,10 +277,14 @@ class Const:
 
 
 class Array:
-    """``Array[u16]``: a flat, C-contiguous array. Arrays given to one launch do not overlap."""
+    """``Array[u16]``: a flat, C-contiguous array, perhaps of a `core.lang.named_arrays.NamedArray`.
 
-    def __init__(self, element: Any) -> None:
+    Arrays given to one launch do not overlap.
+    """
+
+    def __init__(self, element: Any, naming: Any = None) -> None:
         self.element = element
+        self.naming = naming
 
     def __class_getitem__(cls, element: Any) -> Array:
         return cls(element)

@@ -63,7 +63,7 @@ class EqualShare(TimedBatches):
         self.next = self.begin
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
-        """Yield the first item of each batch, and the first item behind it."""
+        """Yield the first item of each batch, and its last item plus 1."""
         wanted = self.least if self.seconds < inf else self.end - self.begin
         while self.next < self.end:
             begin, self.next = self.next, min(self.next + wanted, self.end)

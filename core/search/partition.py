@@ -92,9 +92,9 @@ class Intervals:
             first = end
         return Intervals(pairs)
 
-    def less_taken(self, ranks: Any, taken: Iterable[tuple[int, int]]) -> Intervals:
+    def less_taken(self, ranks: Any, positions_taken: Iterable[tuple[int, int]]) -> Intervals:
         """Return the rest after every rank has taken the items at some positions; all ranks call this."""
-        positions = ranks.join(Intervals(taken).array().reshape(-1))
+        positions = ranks.join(Intervals(positions_taken).array().reshape(-1))
         return self.less(Intervals(positions.reshape(-1, 2)))
 
     def array(self) -> np.ndarray:

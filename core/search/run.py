@@ -356,7 +356,7 @@ class AsynchronousRun(Run):
         return self.is_called
 
     def synchronise(self, step: Step) -> None:
-        """Exchange reasons to end, unless nothing can have ended a step early."""
+        """Exchange the reasons to end among ranks, if a step can end early."""
         if self.word is None:
             self.undone = step.undone
             return

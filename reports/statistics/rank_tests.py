@@ -92,6 +92,6 @@ def effect(a12: float) -> str:
     return next((word for least, word in EFFECTS if apart >= least), "negligible")
 
 
-def least_p(one: int, other: int) -> float:
+def least_p(size: int, other_size: int) -> float:
     """Return the smallest possible p of samples of these sizes: all values of one are below those of the other."""
-    return min(1.0, 2 / math.comb(one + other, one))
+    return min(1.0, 2 / math.comb(size + other_size, size))

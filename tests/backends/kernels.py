@@ -275,8 +275,8 @@ def is_within(limits: Limits, value: S, strict: boolean) -> boolean:
 
 
 @function
-def widest(one: Span, other: Span) -> i32:
-    return max(one.end, other.end) - min(one.first, other.first)
+def widest(span: Span, other: Span) -> i32:
+    return max(span.end, other.end) - min(span.first, other.first)
 
 
 @function

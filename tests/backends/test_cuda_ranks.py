@@ -92,7 +92,7 @@ def links(*gpus, best=("peers", "peers"), hosts=("a", "a")):
 
 
 @pytest.mark.parametrize(
-    ("found", "reaches", "kind", "mailbox"),
+    ("links_found", "reaches", "kind", "mailbox"),
     [
         (links("x", "y"), True, collectives.CudaCollectives, True),
         (links("x", "y"), False, collectives.CudaCollectives, False),
@@ -102,12 +102,12 @@ def links(*gpus, best=("peers", "peers"), hosts=("a", "a")):
         (links("x", "x"), True, Collectives, False),
     ],
 )
-def test_ranks_take_the_best_way_that_all_have(nccl, monkeypatch, found, reaches, kind, mailbox):
+def test_ranks_take_the_best_way_that_all_have(nccl, monkeypatch, links_found, reaches, kind, mailbox):
     monkeypatch.setattr(collectives, "reaches_peer", lambda backend, gpu: reaches)
     monkeypatch.setattr(collectives, "Mailbox", lambda kernels, ranks: "mailbox")
-    for link in (link for _, link in found if link["best"] == "host"):
+    for link in (link for _, link in links_found if link["best"] == "host"):
         link["why"] = "nccl4py: no such file"
-    together = collectives.create_collectives(Gpu(), Ranks(), found)
+    together = collectives.create_collectives(Gpu(), Ranks(), links_found)
     assert type(together) is kind
     assert bool(together.why_not_faster) == (kind is Collectives)
     assert bool(getattr(together, "mailbox", None)) == mailbox

@@ -25,12 +25,12 @@ def test_a_part_of_one_name_or_a_whole_name_is_that_device():
     assert [backends.named_device("cuda", TWO, name) for name in ("nvidia h200", "nvl")] == TWO
 
 
-@pytest.mark.parametrize(("found", "name"), [(EIGHT, "A100"), (TWO, "nvidia"), (EIGHT, "nvidia a100-sxm4-80gb")])
-def test_a_part_of_several_names_is_refused_with_the_list(found, name):
+@pytest.mark.parametrize(("devices", "name"), [(EIGHT, "A100"), (TWO, "nvidia"), (EIGHT, "nvidia a100-sxm4-80gb")])
+def test_a_part_of_several_names_is_refused_with_the_list(devices, name):
     with pytest.raises(backends.Unavailable) as caught:
-        backends.named_device("cuda", found, name)
-    listed = "; ".join(f"{d.index}: {d.name}" for d in found)
-    assert str(caught.value) == f"cuda has {len(found)} devices {name!r}; give the index of one: {listed}"
+        backends.named_device("cuda", devices, name)
+    listed = "; ".join(f"{d.index}: {d.name}" for d in devices)
+    assert str(caught.value) == f"cuda has {len(devices)} devices {name!r}; give the index of one: {listed}"
 
 
 @pytest.mark.parametrize("name", ["", "teapot", "-1", "²"])

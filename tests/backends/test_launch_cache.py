@@ -119,7 +119,7 @@ def test_a_constant_of_another_value_or_type_is_another_launch(backend):
 
 
 def test_a_generic_number_has_the_type_of_this_launch(backend):
-    for dtype, amount, found in (
+    for dtype, amount, stored in (
         (np.int32, 3, 6),
         (np.float32, 1.5, 3.0),
         (np.int32, -1, -2),
@@ -127,7 +127,7 @@ def test_a_generic_number_has_the_type_of_this_launch(backend):
     ):
         values = backend.upload(np.zeros(1, dtype))
         backend.launch(store, 1, 1, amount, 1, values)
-        assert backend.download(values).tolist() == [found]
+        assert backend.download(values).tolist() == [stored]
 
 
 def test_what_a_bundle_says_now_counts(backend, bound):

@@ -65,10 +65,10 @@ def test_a_team_that_a_kernel_needs_too_many_registers_for_is_refused_each_time(
             few_registers.launch(lanes_of, 1, 101, values)
 
 
-@pytest.mark.parametrize(("wanted", "found"), [(100, 100), (101, 51), (1000, 63), (5000, 64)])
-def test_the_largest_team_of_a_kernel_is_the_wanted_one_or_that_halved_until_it_runs(few_registers, wanted, found):
+@pytest.mark.parametrize(("wanted", "lanes"), [(100, 100), (101, 51), (1000, 63), (5000, 64)])
+def test_the_largest_team_of_a_kernel_is_the_wanted_one_or_that_halved_until_it_runs(few_registers, wanted, lanes):
     values = few_registers.upload(np.zeros(1024, np.int32))
-    assert few_registers.largest_team(lanes_of, wanted, values) == found
+    assert few_registers.largest_team(lanes_of, wanted, values) == lanes
     with pytest.raises(LaunchRefused, match="must be a Buffer"):  # no reason for smaller teams
         few_registers.largest_team(lanes_of, wanted, 3)
 

@@ -22,8 +22,8 @@ def rounds_of_pairs(dice, size):
     return [*rounds, [(2**63 + rank, size - rank) for rank in ranks], [(7, 9 - rank) for rank in ranks]]
 
 
-def equal(found, expected):
-    return np.array_equal(found, expected) and found.dtype == expected.dtype
+def equal(received, expected):
+    return np.array_equal(received, expected) and received.dtype == expected.dtype
 
 
 def main():

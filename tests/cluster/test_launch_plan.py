@@ -79,7 +79,7 @@ def test_a_rank_of_several_cores_is_bound_to_so_many(asked, expected, note):
 
 
 @pytest.mark.parametrize(
-    ("asked", "here", "expected", "notes"),
+    ("asked", "resources", "expected", "notes"),
     [
         (LaunchRequest(2), HERE._replace(is_root=True), "-n 2 --allow-run-as-root --map-by slot --bind-to none", []),
         (LaunchRequest(64), HERE, f"-n 64 {CROWDED}", [f"oversubscribed: 64 ranks on 8 cores, {SHARED}"]),
@@ -94,8 +94,8 @@ def test_a_rank_of_several_cores_is_bound_to_so_many(asked, expected, note):
     ],
     ids=["root", "too few cores", "GPUs", "fewer than GPUs", "an allocation"],
 )
-def test_the_machine_or_an_allocation_says_how_many_and_where(asked, here, expected, notes):
-    assert words(asked, resources=here) == (f"mpirun {expected}", notes)
+def test_the_machine_or_an_allocation_says_how_many_and_where(asked, resources, expected, notes):
+    assert words(asked, resources=resources) == (f"mpirun {expected}", notes)
 
 
 def test_every_gpu_of_every_host_has_a_rank():
@@ -123,7 +123,7 @@ def test_an_allocation_takes_srun_where_mpirun_does_not_know_it(asked, more, exp
 
 
 @pytest.mark.parametrize(
-    ("asked", "here", "message"),
+    ("asked", "resources", "message"),
     [
         (on(TWO, 9, per_host=4), HERE, "-n 9: found room for 8, expected --per-host 5 or more"),
         (on(TWO, per_host=7), HERE, "hosts:2: found max_slots=6 of b, expected at least 7 for the ranks on each"),
@@ -133,6 +133,6 @@ def test_an_allocation_takes_srun_where_mpirun_does_not_know_it(asked, more, exp
         (LaunchRequest(2, fault_tolerant=True), ALLOCATED, "--fault-tolerant: found srun"),
     ],
 )
-def test_ranks_that_do_not_fit_and_what_contradicts_an_allocation_are_refused(asked, here, message):
+def test_ranks_that_do_not_fit_and_what_contradicts_an_allocation_are_refused(asked, resources, message):
     with pytest.raises(UserError, match=f"^{message}"):
-        plan_launch(asked, PPP, here)
+        plan_launch(asked, PPP, resources)

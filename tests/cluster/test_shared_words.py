@@ -104,7 +104,7 @@ def test_calls_are_passed_on_and_the_time_inside_them_is_counted(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("call", "given"),
+    ("call", "sent_bytes"),
     [
         (lambda timed: timed.send(TEN, 3), 40),
         (lambda timed: timed.join(TEN), 40),
@@ -116,10 +116,10 @@ def test_calls_are_passed_on_and_the_time_inside_them_is_counted(monkeypatch):
         (lambda timed: timed.sum(5), 0),  # pickled, and so not counted
     ],
 )
-def test_the_bytes_that_a_rank_gives_to_others_are_counted(call, given):
+def test_the_bytes_that_a_rank_gives_to_others_are_counted(call, sent_bytes):
     timed, alone = TimedCommunicator(Third()), TimedCommunicator(Solo())
     call(timed)
-    assert timed.sent_bytes == given
+    assert timed.sent_bytes == sent_bytes
     alone.join(TEN)
     alone.bcast(TEN)
     assert alone.sent_bytes == 0

@@ -359,7 +359,7 @@ def test_a_lock_whose_file_was_removed_meanwhile_is_taken_anew(tmp_path, monkeyp
 
 
 def refusing(code):
-    def refuse(*given):
+    def refuse(*arguments):
         raise OSError(code, os.strerror(code))
 
     return refuse

@@ -89,25 +89,25 @@ def test_several_instances_none_of_which_exists_are_a_line_each_and_one_for_all(
     assert [error.split(":")[1].strip() for error in errors] == ["nowhere", "elsewhere", "--instance"]
 
 
-@pytest.mark.parametrize("given", [["-h"], ["qap", "--help"]])
-def test_help_names_all_workloads_and_the_options_of_the_one(given, capsys):
+@pytest.mark.parametrize("arguments", [["-h"], ["qap", "--help"]])
+def test_help_names_all_workloads_and_the_options_of_the_one(arguments, capsys):
     with pytest.raises(SystemExit) as stop:
-        main(given)
+        main(arguments)
     assert not stop.value.code
     help_text = capsys.readouterr().out
     assert all(name in help_text for name in NAMES)
     assert "--rerun" in help_text
-    assert ("--climbers" in help_text) == (given == ["-h"])
-    assert ("--tenure" in help_text) == (given != ["-h"])
+    assert ("--climbers" in help_text) == (arguments == ["-h"])
+    assert ("--tenure" in help_text) == (arguments != ["-h"])
     assert "--record" not in help_text
-    assert " ".join(get_workload("ihc" if given == ["-h"] else "qap").standard) in " ".join(help_text.split())
+    assert " ".join(get_workload("ihc" if arguments == ["-h"] else "qap").standard) in " ".join(help_text.split())
 
 
 # --- what is left open ---
 
 
-def amounts(workload, *given):
-    return default_arguments(get_workload(workload), given, None)
+def amounts(workload, *arguments):
+    return default_arguments(get_workload(workload), arguments, None)
 
 
 def amounts_on_its_own(workload, *arguments):

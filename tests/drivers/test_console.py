@@ -97,7 +97,7 @@ def completed(environment, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("line", "found"),
+    ("line", "completions"),
     [
         ("onekernel ov", ["overview"]),
         ("onekernel ihc --climbers 5 --scan pru", ["pruned"]),
@@ -105,8 +105,8 @@ def completed(environment, tmp_path):
         ("onekernel cluster launch --fault", ["--fault-tolerant"]),
     ],
 )
-def test_a_shell_completes_programs_options_and_choices(line, found, completed):
-    assert completed(line) == found
+def test_a_shell_completes_programs_options_and_choices(line, completions, completed):
+    assert completed(line) == completions
 
 
 def test_a_shell_that_looks_for_the_mark_finds_it():

@@ -48,9 +48,9 @@ def test_a_record_holds_what_was_asked_and_what_was_done(drive, tmp_path):
     drive(*arguments)
     drive(*arguments, "--no-trace", "--device-memory", "64K")
     traced, alone = lines(record)
-    for found, trace, room in ((traced, True, None), (alone, False, 65536)):
-        assert found["parameters"] == {"trace": trace}
-        assert found["execution"] == {
+    for kept, trace, room in ((traced, True, None), (alone, False, 65536)):
+        assert kept["parameters"] == {"trace": trace}
+        assert kept["execution"] == {
             "mapping": "native",
             "tiling": "auto",
             "device_memory": room,
@@ -58,9 +58,9 @@ def test_a_record_holds_what_was_asked_and_what_was_done(drive, tmp_path):
             "data_memory": None,
             "spill_to_files": False,
         }
-        details = found["details"]
+        details = kept["details"]
         assert (details["string_lengths"], details["cells"], details["streamed_bytes"]) == ([600, 500], 300_000, 0)
-        assert (found["evaluations"], found["verified"], "reference_solvers" in details) == (300_000, True, False)
+        assert (kept["evaluations"], kept["verified"], "reference_solvers" in details) == (300_000, True, False)
         assert details["verified_by"] == ["scorer", "plain Python"][not trace :]
     assert traced["best_cost"] == alone["best_cost"] == strings.lcs_length(*strings.random_strings(600, 500))
     assert traced["hash"] != alone["hash"]

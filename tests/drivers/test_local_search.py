@@ -222,9 +222,9 @@ def test_auto_is_a_gpu_of_ones_own_else_a_core_of_many_ranks_else_all_cores(monk
 
 
 @pytest.mark.parametrize(
-    ("visible", "found"), [(None, 2), ("", 0), ("-1", 0), ("1", 1), ("0,1", 2), ("0,1,2", 2), ("GPU-1a-2b", 1)]
+    ("visible", "count"), [(None, 2), ("", 0), ("-1", 0), ("1", 1), ("0,1", 2), ("0,1,2", 2), ("GPU-1a-2b", 1)]
 )
-def test_gpus_are_counted_by_their_device_files(tmp_path, monkeypatch, visible, found):
+def test_gpus_are_counted_by_their_device_files(tmp_path, monkeypatch, visible, count):
     pytest.importorskip("numba_cuda")
     for name in ("nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm"):
         (tmp_path / name).touch()
@@ -232,7 +232,7 @@ def test_gpus_are_counted_by_their_device_files(tmp_path, monkeypatch, visible, 
         monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     else:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
-    assert CudaBackend.present(str(tmp_path)) == found
+    assert CudaBackend.present(str(tmp_path)) == count
 
 
 def test_a_gpu_that_does_not_work_is_named_and_the_cpu_taken(monkeypatch, capsys):

@@ -100,9 +100,11 @@ def test_what_an_option_does_not_take_ends_with_exit_code_2(wrong, capsys):
     assert "error: " in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("text", "found"), [("0..3", (0, 1, 2, 3)), ("7..7", (7,)), ("5,3,8", (5, 3, 8)), ("4", (4,))])
-def test_seeds_are_a_range_with_both_ends_or_a_list(text, found):
-    assert seeds(text) == found
+@pytest.mark.parametrize(
+    ("text", "values"), [("0..3", (0, 1, 2, 3)), ("7..7", (7,)), ("5,3,8", (5, 3, 8)), ("4", (4,))]
+)
+def test_seeds_are_a_range_with_both_ends_or_a_list(text, values):
+    assert seeds(text) == values
 
 
 @pytest.mark.parametrize("text", ["3..1", "1,1", "", "x", "1..", "..2", "-1..2", "0..10000", "1,,2"])

@@ -109,8 +109,8 @@ def test_who_must_share_or_is_alone_rehearses_nothing(options, ranks):
 class Disturbed:
     """A search with some calls that take 300 times as long."""
 
-    def __init__(self, one, calls):
-        self.one, self.calls, self.made = one, calls, 0
+    def __init__(self, search, calls):
+        self.one, self.calls, self.made = search, calls, 0
 
     def __getattr__(self, name):
         if name == "working_s":

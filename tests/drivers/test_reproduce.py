@@ -210,14 +210,14 @@ def test_where_nothing_runs_that_should_the_exit_code_says_so(reproduce, out, ca
 
 def test_an_exhibit_that_shows_nothing_of_ours_is_a_failure_if_it_is_asked_for_and_else_a_note(reproduce, capsys):
     nothing = "figure 5: no run of this machine in it: none of our runs has speed-up over the other solver\n"
-    for asked, code, told in (
+    for asked, code, note in (
         (["--figure", "5"], 1, f"error: {nothing}"),
         (["--table", "1"], 0, ""),
         ([], 0, f"note: {nothing}"),
     ):
         assert reproduce(*asked, parts=(HILLS, RIVAL))[0] == code
         said = capsys.readouterr().err
-        assert told in said and said.count("no run of this machine") == bool(told)
+        assert note in said and said.count("no run of this machine") == bool(note)
 
 
 def test_a_series_without_a_device_keeps_its_column_and_says_why(reproduce, out):

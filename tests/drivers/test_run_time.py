@@ -57,15 +57,15 @@ def test_the_work_is_foretold_as_the_search_tells_it(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "given"),
+    ("name", "arguments"),
     [
         ("knapsack", ("--items", "7", "--capacity", "60")),
         ("heldkarp", ("--instance", "uniform:9:seed=1")),
         ("exact", ("--instance", "uniform:8:seed=1", "--bound", "none")),
     ],
 )
-def test_what_depends_on_the_device_is_foretold_as_the_most_that_it_can_be(name, given):
-    foretold, real = both(name, given)
+def test_what_depends_on_the_device_is_foretold_as_the_most_that_it_can_be(name, arguments):
+    foretold, real = both(name, arguments)
     assert real.amount <= foretold.amount <= 10 * real.amount
     assert foretold._replace(amount=0) == real._replace(amount=0)
 
@@ -79,15 +79,15 @@ def test_a_climb_is_taken_to_make_as_many_steps_as_a_solution_has_elements():
 
 
 @pytest.mark.parametrize(
-    ("name", "given"),
+    ("name", "arguments"),
     [
         ("exact", ("--instance", "uniform:8:seed=1", "--bound", "edges")),
         ("knapsack", ("--items", "6", "--capacity", "40", "--method", "bb")),
         ("qap", ("--instance", "taillard:6:seeds=1,2", "--seconds", "1")),
     ],
 )
-def test_nobody_foretells_what_a_bound_leaves_or_a_clock_ends(name, given):
-    foretold, real = both(name, given)
+def test_nobody_foretells_what_a_bound_leaves_or_a_clock_ends(name, arguments):
+    foretold, real = both(name, arguments)
     assert foretold is real is None
 
 

@@ -24,7 +24,7 @@ LINE = re.compile(
     r"\d+\.\d+ s \(compile [\d.]+, transfer [\d.]+, kernel [\d.]+, host [\d.]+\), "
     r"hash (?P<hash>[0-9a-f]{16}) of (?P<covered>all [a-z]+|the result), (?P<verdict>.+)$"
 )
-every = pytest.mark.parametrize("name", registry.NAMES)
+every_workload = pytest.mark.parametrize("name", registry.NAMES)
 
 
 def test_every_one_has_a_small_run_and_ten_are_of_papers():
@@ -43,7 +43,7 @@ def test_the_list_has_a_line_for_every_program_which_can_be_started(capsys):
         assert callable(program.main) and len(about) > 15
 
 
-@every
+@every_workload
 def test_a_declaration_bears_its_module_s_name_and_known_words(name):
     workload = workload_of(name)
     assert registry.get_workload(name) is workload
@@ -54,7 +54,7 @@ def test_a_declaration_bears_its_module_s_name_and_known_words(name):
     assert workload.doing and issubclass(workload.options, Options)
 
 
-@every
+@every_workload
 def test_the_standard_arguments_are_the_workload_s_own_and_say_what_is_computed_alone(name):
     workload = workload_of(name)
     assert workload.standard
@@ -64,7 +64,7 @@ def test_the_standard_arguments_are_the_workload_s_own_and_say_what_is_computed_
             assert declared.decides in ("work", "search") or other.name in ("instance", "items", "capacity"), other.name
 
 
-@every
+@every_workload
 def test_a_small_run_is_confirmed_and_recorded_as_it_is_declared(drive, tmp_path, name):
     kind, record = workload_of(name), tmp_path / "r.jsonl"
     words = [*QUICK[name].split(), "--no-progress", "--repeats", "2", "--record", record]

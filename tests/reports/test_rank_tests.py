@@ -31,11 +31,11 @@ def exact_p(sample, other):
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("sample", "other_sample"),
     [([1, 2, 3, 4], [5, 6, 7, 8]), ([1, 4, 6], [2, 3, 5, 7]), ([3, 9, 1, 12], [2, 10, 11, 4, 8])],
 )
-def test_without_ties_p_is_that_of_all_orders(one, other):
-    assert mann_whitney(one, other)[0] == pytest.approx(exact_p(one, other))
+def test_without_ties_p_is_that_of_all_orders(sample, other_sample):
+    assert mann_whitney(sample, other_sample)[0] == pytest.approx(exact_p(sample, other_sample))
 
 
 def test_with_ties_p_follows_from_the_normal_distribution_with_its_corrections():

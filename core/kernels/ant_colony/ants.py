@@ -16,8 +16,19 @@ from core.lang import *
 from core.lang.library import philox, team_sum
 
 D = Generic("D")
-ITERATION, BEST, FOUND_AT, ANT = 0, 1, 2, 3
-STATES = 4
+
+
+class ColonyProgress(NamedArray):
+    """Progress of a colony."""
+
+    iteration: u32
+    """Next iteration."""
+    best: u32
+    """Length of the best tour."""
+    found_at: u32
+    """Iteration that found the best tour."""
+    ant: u32
+    """Ant that found the best tour."""
 
 
 @bundle
@@ -38,8 +49,6 @@ class ColonyState:
     ----------
     number, seed
         Together with the numbers of iteration, ant and step, they determine every draw.
-    state : Array, STATES
-        The next iteration; length, iteration and ant of the best tour.
     best : Array, n
         The best tour so far.
     least : Array, 1
@@ -54,7 +63,7 @@ class ColonyState:
 
     number: u32
     seed: u64
-    state: Array[u32]
+    state: ColonyProgress
     best: Array[u16]
     least: Array[u64]
     curve: Array[u32]
@@ -67,7 +76,7 @@ def draw_words(counter: u32, ant: i32, colony: ColonyState, draws: Array[u32]):
     """Draw four random words per lane, for the ant's steps 4 * ``counter`` and on."""
     words = local_array(4, u32)
     words[0] = counter
-    words[1] = colony.state[ITERATION]
+    words[1] = colony.state.iteration
     words[2] = u32(ant)
     words[3] = colony.number
     philox(words, u32(colony.seed), u32(colony.seed >> 32))
@@ -138,5 +147,5 @@ def measure(distances: Array[D], ants: Rows[Ant], colony: ColonyState):
             number = u64(ant.first + row)
             ant.length[0] = length
             atomic_min(colony.least, 0, (u64(length) << 32) | number)
-            identity = splitmix64(number + (u64(colony.state[ITERATION]) << 32) + u64(0x9E3779B97F4A7C15))
+            identity = splitmix64(number + (u64(colony.state.iteration) << 32) + u64(0x9E3779B97F4A7C15))
             atomic_add(colony.digest, 0, splitmix64(identity ^ ((u64(colony.number) << 32) | u64(length))))

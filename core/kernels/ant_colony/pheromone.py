@@ -7,7 +7,7 @@ ranks can be added.
 
 from __future__ import annotations
 
-from core.kernels.ant_colony.ants import ANT, BEST, FOUND_AT, ITERATION, Ant, ColonyState
+from core.kernels.ant_colony.ants import Ant, ColonyState
 from core.kernels.ant_colony.roulette import COLUMNS, ChoiceWeights
 from core.lang import *
 from core.lang.library import team_max, team_sum
@@ -135,8 +135,8 @@ def end_construction(
         ant = u32(colony.least[0])
         is_local = is_local_ant(ant, ants)
         shortest = ants[i32(ant) - ants[0].first if is_local else 0]
-        iteration = colony.state[ITERATION]
-        record = colony.state[BEST]
+        iteration = colony.state.iteration
+        record = colony.state.best
         if length < record and is_local:
             for p in range(lane(), shortest.n, team_size()):
                 colony.best[p] = shortest.tour[p]
@@ -144,7 +144,7 @@ def end_construction(
             is_best_laid = length >= record and best_every > 0
             is_best_laid = is_best_laid and (iteration + 1) % u32(max(best_every, 1)) == 0
             if is_best_laid:
-                is_local = is_local_ant(colony.state[ANT], ants)
+                is_local = is_local_ant(colony.state.ant, ants)
             for p in range(lane(), shortest.n, team_size()):
                 city = u32(0)
                 if is_local:
@@ -155,12 +155,12 @@ def end_construction(
         barrier()
         if lane() == 0:
             if length < record:
-                colony.state[BEST] = length
-                colony.state[ANT] = ant
-                colony.state[FOUND_AT] = iteration - 1 if adopt else iteration
+                colony.state.best = length
+                colony.state.ant = ant
+                colony.state.found_at = iteration - 1 if adopt else iteration
             if not adopt:
                 colony.curve[i32(iteration)] = length
-                colony.state[ITERATION] = iteration + 1
+                colony.state.iteration = iteration + 1
             colony.least[0] = NOTHING
             colony.ticket[0] = u32(0)
 
@@ -202,10 +202,10 @@ def evaporate(trails: Trails, update: Update, limited: Const[boolean], colony: C
     lowest = u32(1)
     is_smoothed = False
     if limited:
-        limit = (u64(deposit_per_edge(colony.state[BEST], update)) << 32) // u64(update.rho)
+        limit = (u64(deposit_per_edge(colony.state.best, update)) << 32) // u64(update.rho)
         highest = u32(min(limit, u64(MAX_PHEROMONE)))
         lowest = max(u32(1), mulhi(highest, update.floor_ratio))
-        waited = colony.state[ITERATION] - 1 - colony.state[FOUND_AT]
+        waited = colony.state.iteration - 1 - colony.state.found_at
         if update.stagnation > 0 and waited > 0:
             is_smoothed = waited % update.stagnation == 0
     places = edge(0, trails.n)

@@ -26,8 +26,15 @@ AT_ONCE = 8
 """Cells that a lane of a wide team loads before it stores the first."""
 NOTHING, FIRST, EITHER, BOTH, SOME = 0, 1, 2, 3, 4
 """Items that fit the cells of a block: none, only the first (lighter) one, either but not both, both, or varying."""
-ITEM, CELL = 0, 1
-"""Words of a trace: the next item to decide, and the capacity left for it and the earlier items."""
+
+
+class ItemTrace(NamedArray):
+    """State of a trace."""
+
+    item: i32
+    """Next item to decide."""
+    cell: i32
+    """Capacity left for it and the earlier items."""
 
 
 @bundle
@@ -79,14 +86,14 @@ class Slice:
 
 
 @kernel
-def begin(passes: Passes, values: Array[V], trace: Array[i32], teams: i32, item: i32, capacity: i32):
+def begin(passes: Passes, values: Array[V], trace: ItemTrace, teams: i32, item: i32, capacity: i32):
     """Set up a run: the value 0 without items, every team's clock at the first pass, the trace at the last item."""
     for team in range(lane(), teams, team_size()):
         passes.clock[team] = 0
     if lane() == 0:
         values[0] = V(0)
-        trace[ITEM] = item
-        trace[CELL] = capacity
+        trace.item = item
+        trace.cell = capacity
 
 
 @function
@@ -209,7 +216,7 @@ def trace_items(
     first: i32,
     lowest_cell: i32,
     lanes: Const[i32],
-    trace: Array[i32],
+    trace: ItemTrace,
     chosen: Array[u8],
 ):
     """Trace the items of the passes in ``stored``, last first, down to the cell ``lowest_cell``; one lane.
@@ -218,13 +225,11 @@ def trace_items(
     ----------
     stored
         Decisions of `add_two_items`, launched with ``lanes`` lanes a team; ``first`` is their earliest pass.
-    trace : Array, 2
-        In and out: `ITEM` and `CELL`.
     chosen : Array, 2 * passes
         Out: 1 for each item taken.
     """
-    item = trace[ITEM]
-    cell = trace[CELL]
+    item = trace.item
+    cell = trace.cell
     while item >= 2 * first:
         weight = passes.weights[item]
         cell = min(cell, passes.high[(item >> 1) + 1])
@@ -238,8 +243,8 @@ def trace_items(
             chosen[item] = u8(1)
             cell -= weight
         item -= 1
-    trace[ITEM] = item
-    trace[CELL] = cell
+    trace.item = item
+    trace.cell = cell
 
 
 @bundle

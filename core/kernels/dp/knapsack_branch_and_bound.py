@@ -9,10 +9,27 @@ from __future__ import annotations
 
 from core.lang import *
 
-LEVEL, LEFT, DONE = 0, 1, 2
-"""Words of ``place``: the next item to decide, the capacity left, and 1 at the end of the search."""
-VALUE, BEST, NODES = 0, 1, 2
-"""Words of ``numbers``: value of the items taken, value of the incumbent, and number of nodes bounded so far."""
+
+class TreePlace(NamedArray):
+    """Place of a search in its tree."""
+
+    level: i32
+    """Next item to decide."""
+    left: i32
+    """Capacity left."""
+    done: i32
+    """1 at the end of the search."""
+
+
+class TreeNumbers(NamedArray):
+    """Wide numbers of a search."""
+
+    value: u64
+    """Value of the items taken."""
+    best: u64
+    """Value of the incumbent."""
+    nodes: u64
+    """Number of nodes bounded so far."""
 
 
 @bundle
@@ -33,14 +50,12 @@ class KnapsackTreeState:
 
     Attributes
     ----------
-    place : Array, 3; numbers : Array, 3
-        See `LEVEL` and `VALUE`.
     taken, best : Array, items
-        1 for each item of the current and of the best selection; ``taken`` is 0 from `LEVEL` on.
+        1 for each item of the current and of the best selection; ``taken`` is 0 from ``place.level`` on.
     """
 
-    place: Array[i32]
-    numbers: Array[u64]
+    place: TreePlace
+    numbers: TreeNumbers
     taken: Array[u8]
     best: Array[u8]
 
@@ -62,10 +77,10 @@ def dantzig_bound(item: i32, capacity_left: i32, items: RankedItems) -> u64:
 @kernel
 def explore(items: RankedItems, search: KnapsackTreeState, budget: i64):
     """Continue the search to its end or for ``budget`` further nodes; one lane."""
-    item = search.place[LEVEL]
-    capacity_left = search.place[LEFT]
-    value = search.numbers[VALUE]
-    incumbent = search.numbers[BEST]
+    item = search.place.level
+    capacity_left = search.place.left
+    value = search.numbers.value
+    incumbent = search.numbers.best
     nodes = i64(0)
     is_done = False
     while not is_done and nodes < budget:
@@ -94,9 +109,9 @@ def explore(items: RankedItems, search: KnapsackTreeState, budget: i64):
             capacity_left += items.weights[item]
             value = value - items.values[item]
             item += 1
-    search.place[LEVEL] = item
-    search.place[LEFT] = capacity_left
-    search.place[DONE] = i32(is_done)
-    search.numbers[VALUE] = value
-    search.numbers[BEST] = incumbent
-    search.numbers[NODES] = search.numbers[NODES] + u64(nodes)
+    search.place.level = item
+    search.place.left = capacity_left
+    search.place.done = i32(is_done)
+    search.numbers.value = value
+    search.numbers.best = incumbent
+    search.numbers.nodes = search.numbers.nodes + u64(nodes)

@@ -10,11 +10,31 @@ from __future__ import annotations
 
 from core.lang import *
 
-FIRST, END, COUNT, SIDE, NODES, BEST_NODE = 0, 1, 2, 3, 4, 5
-"""Words of ``place``: decided items `FIRST` to `END` - 1; number of states, their half of the lists; number of changes,
-and the change of the incumbent."""
-BEST, KEPT = 0, 1
-"""Words of ``numbers``: value of the incumbent, and number of states kept so far, including the first."""
+
+class CorePlace(NamedArray):
+    """Progress of a search."""
+
+    first: i32
+    """First decided item."""
+    end: i32
+    """End of the decided items."""
+    count: i32
+    """Number of states."""
+    side: i32
+    """Half of the lists with the states."""
+    nodes: i32
+    """Number of changes."""
+    best_node: i32
+    """Last change of the incumbent."""
+
+
+class CoreNumbers(NamedArray):
+    """Wide numbers of a search."""
+
+    best: i64
+    """Value of the incumbent."""
+    kept: i64
+    """Number of states kept so far, including the first."""
 
 
 @bundle
@@ -39,16 +59,14 @@ class CoreStates:
 
     Attributes
     ----------
-    place : Array, 6; numbers : Array, 2
-        See `FIRST` and `BEST`.
     weights, values, nodes : Array, 2 * room
         Two halves. One has the states, by ascending weight and value; a node is a state's last change.
     parents, changed : Array, changes
         The previous change of each change, and its item; change 0 is the start.
     """
 
-    place: Array[i32]
-    numbers: Array[i64]
+    place: CorePlace
+    numbers: CoreNumbers
     weights: Array[i64]
     values: Array[i64]
     nodes: Array[i32]
@@ -116,10 +134,10 @@ def is_changed_next(
 def expand(items: CoreItems, states: CoreStates, budget: i32):
     """Decide up to ``budget`` items; stop if no state is left, or if the lists are too short for another item."""
     if team_rank() == 0 and lane() == 0:
-        first, end = states.place[FIRST], states.place[END]
-        count, side = states.place[COUNT], states.place[SIDE]
-        node, best_node = states.place[NODES], states.place[BEST_NODE]
-        best, states_kept = states.numbers[BEST], states.numbers[KEPT]
+        first, end = states.place.first, states.place.end
+        count, side = states.place.count, states.place.side
+        node, best_node = states.place.nodes, states.place.best_node
+        best, states_kept = states.numbers.best, states.numbers.kept
         decided = i32(0)
         while decided < budget and count > 0 and 2 * count <= states.room and node + count <= states.changes:
             end, first = next_useful_end(items, end, best), next_useful_first(items, first, best)
@@ -168,11 +186,11 @@ def expand(items: CoreItems, states: CoreStates, budget: i32):
             count = new_count
             states_kept += i64(count)
             decided += 1
-        states.place[FIRST] = first
-        states.place[END] = end
-        states.place[COUNT] = count
-        states.place[SIDE] = side
-        states.place[NODES] = node
-        states.place[BEST_NODE] = best_node
-        states.numbers[BEST] = best
-        states.numbers[KEPT] = states_kept
+        states.place.first = first
+        states.place.end = end
+        states.place.count = count
+        states.place.side = side
+        states.place.nodes = node
+        states.place.best_node = best_node
+        states.numbers.best = best
+        states.numbers.kept = states_kept

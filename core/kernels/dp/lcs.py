@@ -149,6 +149,47 @@ def batches_of(strip: i32, pipeline: Pipeline) -> i32:
     return min(max(pipeline.reach - strip * pipeline.slope, 0), pipeline.batches)
 
 
+@function
+def advance_word(
+    batch: i32,
+    word: i32,
+    entering: u32,
+    place: i64,
+    words: i32,
+    masks: Array[u64],
+    table: BitTable,
+    stored: KeptRows,
+    letters: Const[i32],
+    staged: Const[boolean],
+    keep: Const[i32],
+) -> u32:
+    """Compute a batch of rows of a word; return the carries that leave it.
+
+    ``entering`` has the carries from the left, ``place`` is that of the first row in memory with `EVERY_ROW`. Other
+    parameters are as for `advance`.
+    """
+    row = table.row[word]
+    leaving = u32(0)
+    for q in unroll(ROWS // 2):
+        two = table.letters[batch * (ROWS // 2) + q]
+        for r in unroll(2):
+            letter = i32((two >> (16 * r)) & 0xFFFF)
+            letter_columns = masks[letter * team_size() + lane()] if staged else table.masks[word * letters + letter]
+            matches = row & letter_columns
+            # This order makes the chain of dependent additions shorter.
+            total = row + u64((entering >> (2 * q + r)) & 1) + matches
+            leaving = leaving | u32((matches | (row & ~total)) >> (COLUMNS - 1)) << (2 * q + r)
+            row = total | (row ^ matches)
+            if keep == EVERY_ROW:
+                stored.rows[place + (2 * q + r) * team_size()] = row
+    table.row[word] = row
+    if keep == SOME_ROWS:
+        if (batch + 1) % stored.stretch == 0:
+            mark = i64((batch + 1) // stored.stretch - 1) * (team_count() * team_size() * words)
+            stored.rows[mark + i64(word)] = row
+    return leaving
+
+
 @kernel
 def advance(
     table: BitTable,
@@ -190,30 +231,10 @@ def advance(
             entering = carries.edges[strip * batches + batch] if lane() == 0 else passing[left_lane]
             for w in range(words):
                 word = global_lane * words + w
-                row = table.row[word]
-                leaving = u32(0)
                 place = ((kept_strip + step) * words + w) * (ROWS * team_size()) + lane()
-                for q in unroll(ROWS // 2):
-                    two = table.letters[batch * (ROWS // 2) + q]
-                    for r in unroll(2):
-                        letter = i32((two >> (16 * r)) & 0xFFFF)
-                        letter_columns = (
-                            masks[letter * team_size() + lane()] if staged else table.masks[word * letters + letter]
-                        )
-                        matches = row & letter_columns
-                        total = (
-                            row + u64((entering >> (2 * q + r)) & 1) + matches
-                        )  # this order makes the chain of dependent additions shorter
-                        leaving = leaving | u32((matches | (row & ~total)) >> (COLUMNS - 1)) << (2 * q + r)
-                        row = total | (row ^ matches)
-                        if keep == EVERY_ROW:
-                            stored.rows[place + (2 * q + r) * team_size()] = row
-                table.row[word] = row
-                if keep == SOME_ROWS:
-                    if (batch + 1) % stored.stretch == 0:
-                        mark = i64((batch + 1) // stored.stretch - 1) * (team_count() * team_size() * words)
-                        stored.rows[mark + i64(word)] = row
-                entering = leaving
+                entering = advance_word(
+                    batch, word, entering, place, words, masks, table, stored, letters, staged, keep
+                )
             passing[(step + 1 & 1) * team_size() + lane()] = entering
             if lane() == team_size() - 1:
                 carries.edges[(strip + 1) * batches + batch] = entering

@@ -20,8 +20,17 @@ FAR = 0x3FFFFFFF
 """Length of a path to an unreachable state; twice this fits 31 bits."""
 FIRST_BITS = 20
 """Bits of the first predecessor in a link; the number of predecessors is above."""
-NEXT, BEGIN, END = 0, 1, 2
-"""Words of ``step``: the next layer, the first layer with choices in memory, and the last plus 1."""
+
+
+class LayerStep(NamedArray):
+    """Layers of a step."""
+
+    next: i32
+    """Next layer."""
+    begin: i32
+    """First layer with choices in memory."""
+    end: i32
+    """Last such layer plus 1."""
 
 
 class LayerNetwork(NamedTuple):
@@ -219,7 +228,7 @@ def layers_in_teams(
 @kernel
 def layer_over_teams(
     ahead: i32,
-    step: Array[i32],
+    step: LayerStep,
     problem: BandedTour,
     rotations: Rotations,
     choices: Array[u8],
@@ -232,12 +241,12 @@ def layer_over_teams(
     The next layer is read from ``step``, so that one recorded launch serves every layer. Other parameters are as for
     `layers_in_teams`.
     """
-    layer = step[NEXT] + ahead
-    if layer < step[END]:
+    layer = step.next + ahead
+    if layer < step.end:
         items = rotations.count * states
         following = (layer & 1) * items
         current = items - following
-        row = (layer - step[BEGIN]) * states
+        row = (layer - step.begin) * states
         for item in range(team_rank() * team_size() + lane(), items, team_count() * team_size()):
             r = item // states
             s = item - r * states
@@ -247,6 +256,6 @@ def layer_over_teams(
 
 
 @kernel
-def advance(step: Array[i32], layers: i32):
+def advance(step: LayerStep, layers: i32):
     """Advance by ``layers``; one lane."""
-    step[NEXT] = step[NEXT] + layers
+    step.next = step.next + layers

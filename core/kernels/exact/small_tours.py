@@ -12,8 +12,18 @@ from core.kernels.exact.one_tree import OneTree, Subproblem, is_tour, least_one_
 from core.lang import *
 
 MOST_CITIES = 15
-CITIES, SCALE, LENGTH, NODES = range(4)
-"""Numbers of an instance: cities, factor of the distances, length of the shortest tour, nodes explored."""
+
+
+class InstanceNumbers(NamedArray):
+    """Numbers of an instance."""
+
+    cities: i32
+    scale: i32
+    """Factor of the distances."""
+    length: i32
+    """Length of the shortest tour."""
+    nodes: i32
+    """Number of nodes explored."""
 
 
 @bundle
@@ -24,20 +34,18 @@ class SmallTour:
     ----------
     costs : Array, 15 * 32
         Distances times the scale.
-    numbers : Array, 4
-        See `CITIES`.
     tour : Array, 32
     """
 
     costs: Array[i32] = Row(MOST_CITIES * ROW)
-    numbers: Array[i32] = Row(4)
+    numbers: InstanceNumbers = Row()
     tour: Array[u8] = Row(ROW)
 
 
 @function
 def prove(instance: SmallTour, stacks: Rows[OpenNode], bottom: i32):
     """Find the shortest tour of an instance; open nodes are on a stack from row ``bottom`` on."""
-    n, scale = instance.numbers[CITIES], instance.numbers[SCALE]
+    n, scale = instance.numbers.cities, instance.numbers.scale
     subproblem = Subproblem(n, local_array(ROW, u32), local_array(ROW, u32), local_array(ROW, i32))
     tree = OneTree(local_array(ROW, u32), local_array(ROW, i32), local_array(ROW, i32))
     for v in range(n):
@@ -46,7 +54,7 @@ def prove(instance: SmallTour, stacks: Rows[OpenNode], bottom: i32):
         subproblem.multipliers[v] = 0
     store_node(subproblem, 0, stacks[bottom])
     top = bottom + 1
-    limit = instance.numbers[LENGTH]
+    limit = instance.numbers.length
     nodes = 0
     while top > bottom:
         top -= 1
@@ -67,8 +75,8 @@ def prove(instance: SmallTour, stacks: Rows[OpenNode], bottom: i32):
                     if branching != 0:
                         children = branch(branching, subproblem, depth + 1, stacks, top)
                         top += children
-    instance.numbers[LENGTH] = limit
-    instance.numbers[NODES] = nodes
+    instance.numbers.length = limit
+    instance.numbers.nodes = nodes
 
 
 @kernel

@@ -12,13 +12,6 @@ from functools import lru_cache
 
 from core.kernels.insertion.order_walk import (
     AS_GIVEN,
-    BEST_AT,
-    BEST_COST,
-    COST,
-    DIGEST,
-    EVALUATIONS,
-    ROUNDS,
-    START,
     OrderWalk,
     close_gap,
     copy_order,
@@ -159,7 +152,7 @@ def greedy_kernel(insertion: Function) -> Kernel:
                     in_vain = -1
             barrier()
         if lane() == 0:
-            walk.totals[EVALUATIONS] += evaluated
+            walk.totals.evaluations += evaluated
         return change
 
     @kernel
@@ -169,9 +162,9 @@ def greedy_kernel(insertion: Function) -> Kernel:
         words = local_array(4, u32)
         for w in range(team_rank(), walks.count, team_count()):
             walk, data = walks[w], problem[w]
-            cost, best, best_at = walk.control[COST], walk.control[BEST_COST], walk.control[BEST_AT]
-            rounds_made, start = walk.control[ROUNDS], walk.control[START]
-            digest = walk.totals[DIGEST]
+            cost, best, best_at = walk.control.cost, walk.control.best_cost, walk.control.best_at
+            rounds_made, start = walk.control.rounds, walk.control.start
+            digest = walk.totals.digest
             copy_order(walk.order, walk.home, walk.n)
             barrier()
             take_order(walk.home, walk)
@@ -199,12 +192,12 @@ def greedy_kernel(insertion: Function) -> Kernel:
                 if step >= 0:
                     rounds_made += 1
             if lane() == 0:
-                walk.control[COST] = cost
-                walk.control[BEST_COST] = best
-                walk.control[ROUNDS] = rounds_made
-                walk.control[BEST_AT] = best_at
-                walk.control[START] = 0
-                walk.totals[DIGEST] = digest
+                walk.control.cost = cost
+                walk.control.best_cost = best
+                walk.control.rounds = rounds_made
+                walk.control.best_at = best_at
+                walk.control.start = 0
+                walk.totals.digest = digest
             barrier()
 
     return improve_orders

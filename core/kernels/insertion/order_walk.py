@@ -5,21 +5,7 @@ from __future__ import annotations
 from core.lang import *
 from core.lang.library import philox
 
-# Words of a walk's `control`.
-COST = 0
-"""Cost of the walk's order."""
-BEST_COST = 1
-"""Cost of the best order so far."""
-ROUNDS = 2
-"""Number of rounds made."""
-BEST_AT = 3
-"""Round that found the best order so far."""
-START = 4
-"""Start of a new walk: `LEFT` and following."""
-CONTROL = 5
-"""Number of words of `control`."""
-
-# Values of `START`.
+# Values of `OrderControl.start`.
 LEFT = 0
 """The walk has left its start."""
 AS_GIVEN = 1
@@ -27,13 +13,29 @@ AS_GIVEN = 1
 GREEDY = 2
 """The first round removes and inserts all elements."""
 
-# Words of a walk's `totals`.
-DIGEST = 0
-"""Digest of the walk's costs."""
-EVALUATIONS = 1
-"""Number of evaluated insertions."""
-TOTALS = 2
-"""Number of words of `totals`."""
+
+class OrderControl(NamedArray):
+    """Status of a walk; `core.search.independent_walks` reads it."""
+
+    cost: i32
+    """Cost of the walk's order."""
+    best_cost: i32
+    """Cost of the best order so far."""
+    rounds: i32
+    """Number of rounds made."""
+    best_at: i32
+    """Round that found the best order so far."""
+    start: i32
+    """Start of a new walk: `LEFT` and following."""
+
+
+class OrderTotals(NamedArray):
+    """Totals of a walk."""
+
+    digest: u64
+    """Digest of the walk's costs."""
+    evaluations: u64
+    """Number of evaluated insertions."""
 
 
 @bundle
@@ -45,8 +47,8 @@ class OrderWalk:
     order, ``queue`` has the elements in random order, ``removed`` the elements outside the partial order.
     """
 
-    control: Array[i32] = Row(CONTROL)
-    totals: Array[u64] = Row(TOTALS)
+    control: OrderControl = Row()
+    totals: OrderTotals = Row()
     number: Array[u64] = Row(1)
     order: Array[i32] = Row("n")
     best: Array[i32] = Row("n")

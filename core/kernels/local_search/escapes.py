@@ -6,24 +6,12 @@ from core.kernels.local_search.hooks import ANNEAL, RESTARTING, SHAKE_HARDER, SH
 from core.kernels.local_search.moves import NEVER
 from core.kernels.local_search.neighbour_functions import decoders
 from core.kernels.local_search.walks import (
-    AT_BEST,
     BEGAN_AT,
-    BEST_AT,
-    BEST_COST,
-    CHANGED,
-    COST,
-    DIGEST,
     EVERYTHING,
     HEAT_AT_START,
-    HOME_COST,
-    ITERATION,
-    LEVEL,
     RESTART_MOVES,
     RESTART_WORDS,
     RESTARTS,
-    SEED,
-    SHAKES,
-    STRENGTH,
     AnyMove,
     Walk,
     WalkSettings,
@@ -38,20 +26,20 @@ from core.lang.library import random_below
 @function
 def arrive(cost: i32, found_at: i32, home_cost: i32, shakes: i32, walk: Walk):
     """Update a walk after random moves; a new best solution is found in iteration ``found_at``."""
-    is_best = cost < walk.control[BEST_COST]
+    is_best = cost < walk.status.best_cost
     if is_best:
         copy_solution(walk.solution, walk.best, walk.length)
     barrier()
     if lane() == 0:
         if is_best:
-            walk.control[BEST_COST] = cost
-            walk.control[BEST_AT] = found_at
-        walk.control[AT_BEST] = 0
-        walk.control[COST] = cost
-        walk.control[HOME_COST] = home_cost
-        walk.control[SHAKES] = shakes
-        walk.control[LEVEL] = 0
-        walk.control[CHANGED] = EVERYTHING
+            walk.status.best_cost = cost
+            walk.status.best_at = found_at
+        walk.status.at_best = 0
+        walk.status.cost = cost
+        walk.status.home_cost = home_cost
+        walk.status.shakes = shakes
+        walk.status.level = 0
+        walk.status.changed = EVERYTHING
 
 
 def random_moves_function(rules: Rules, difference_of: Function, make_move: Function) -> Function:
@@ -64,11 +52,11 @@ def random_moves_function(rules: Rules, difference_of: Function, make_move: Func
         count: i32, first_draw: u32, stream: u64, cost: i32, walk: Walk, run: WalkSettings, data: D
     ) -> i32:
         """Make ``count`` random moves from a solution with this cost; return the cost after them."""
-        digest = walk.totals[DIGEST]
+        digest = walk.totals.digest
         for k in range(count):
             barrier()
             draw = first_draw + u32(k)
-            index = random_below(run.sizes[0], u64(u32(run.limits[SEED])), walk.number[0] + stream, draw)
+            index = random_below(run.sizes[0], u64(u32(run.limits.seed)), walk.number[0] + stream, draw)
             i = first_of(shape, index, walk)
             j = second_of(shape, index, i, walk)
             move = AnyMove(i, j, third_of(shape, index, i, j, walk), change_kind)
@@ -79,7 +67,7 @@ def random_moves_function(rules: Rules, difference_of: Function, make_move: Func
                 digest = mixed(digest, index, cost)
         barrier()
         if lane() == 0:
-            walk.totals[DIGEST] = digest
+            walk.totals.digest = digest
         return cost
 
     return make_random_moves
@@ -92,12 +80,12 @@ def shake_function(hooks: Hooks, rules: Rules, make_random_moves: Function) -> F
     @function
     def leave_optimum(walk: Walk, run: WalkSettings, data: D):
         """Return to the better of this local optimum and `home`, and shake it by random moves."""
-        cost = walk.control[COST]
-        home_cost = walk.control[HOME_COST]
-        strength = run.limits[STRENGTH]
+        cost = walk.status.cost
+        home_cost = walk.status.home_cost
+        strength = run.limits.strength
         if at_optimum == SHAKE_HARDER:
-            strength = 1 if cost < home_cost else walk.control[SHAKES] % run.limits[STRENGTH] + 1
-        iteration = walk.control[ITERATION]
+            strength = 1 if cost < home_cost else walk.status.shakes % run.limits.strength + 1
+        iteration = walk.status.iteration
         keep_best(walk)
         barrier()
         if cost <= home_cost:
@@ -129,7 +117,7 @@ def restart_function(rules: Rules, make_random_moves: Function) -> Function:
         """
         number = walk.memory[walk.room - RESTARTS]
         count = RESTART_MOVES * walk.length
-        cost = walk.control[COST]
+        cost = walk.status.cost
         keep_best(walk)
         cost = make_random_moves(count, u32(number) * u32(count), u64(RESTARTING), cost, walk, run, data)
         for k in range(lane(), walk.room - RESTART_WORDS, team_size()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.kernels.local_search.hooks import TABU, D, Hooks, Rules
 from core.kernels.local_search.moves import ASSIGN, INSERT, NEVER, REVERSE, SEGMENT, is_tabu
 from core.kernels.local_search.neighbour_functions import difference_function, element_function
-from core.kernels.local_search.walks import BEST_COST, COST, ITERATION, AnyMove, Move, S, Share, Walk
+from core.kernels.local_search.walks import AnyMove, Move, S, Share, Walk
 from core.lang import *
 
 
@@ -17,8 +17,8 @@ def fitness_function(rules: Rules) -> Function:
     def fitness_of(index: u32, difference: i32, move: Move, walk: Walk) -> i32:
         """Return the difference of a neighbour, or `NEVER` if it is tabu and not better than the best solution."""
         if rule == TABU:
-            aspires = difference < walk.control[BEST_COST] - walk.control[COST]
-            if not aspires and is_tabu(memory_kind, change_kind, walk, index, move, walk.control[ITERATION]):
+            aspires = difference < walk.status.best_cost - walk.status.cost
+            if not aspires and is_tabu(memory_kind, change_kind, walk, index, move, walk.status.iteration):
                 return NEVER
         return difference
 
@@ -52,7 +52,7 @@ def fitness_kernel(hooks: Hooks, rules: Rules) -> Kernel:
             if use_quick and quick is not None:
                 difference = quick(walk.solution, index, move, problem[0])
             else:
-                difference = difference_of(walk.solution, move, walk.control[COST], problem[0])
+                difference = difference_of(walk.solution, move, walk.status.cost, problem[0])
             fitnesses[offset] = fitness_of(index, difference, move, walk)
 
     return write_fitness
@@ -72,7 +72,7 @@ def listed_kernel(hooks: Hooks, rules: Rules) -> Kernel:
         worker = u32(team_rank() * team_size() + lane())
         for offset in range(worker, end - first, u32(team_count() * team_size())):
             move = AnyMove(moves[3 * offset], moves[3 * offset + 1], moves[3 * offset + 2], change_kind)
-            difference = difference_of(walk.solution, move, walk.control[COST], problem[0])
+            difference = difference_of(walk.solution, move, walk.status.cost, problem[0])
             fitnesses[offset] = fitness_of(first + offset, difference, move, walk)
 
     return write_listed
@@ -113,7 +113,7 @@ def copied_kernel(hooks: Hooks, rules: Rules) -> Kernel:
                     if j > i + 1 and neighbours[offset * u32(walk.length) + u32(i)] == walk.solution[j]:
                         i, j = j, i
                 move = AnyMove(i, j, k, change_kind)
-                difference = difference_of(walk.solution, move, walk.control[COST], problem[0])
+                difference = difference_of(walk.solution, move, walk.status.cost, problem[0])
                 fitness = fitness_of(first + offset, difference, move, walk)
             fitnesses[offset] = fitness
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from core.kernels.local_search.hooks import CONSTRAINING, NO_KEY, STRAYING, D, Hooks, Rules
 from core.kernels.local_search.neighbour_functions import decoders, difference_function
-from core.kernels.local_search.walks import COST, ITERATION, NOISE, SEED, AnyMove, R, Share, Walk
+from core.kernels.local_search.walks import AnyMove, R, Share, Walk
 from core.lang import *
 from core.lang.library import pack as packed
 from core.lang.library import random_below, random_word
@@ -36,7 +36,7 @@ def focused_scan_function(hooks: Hooks, rules: Rules) -> Function | None:
         if harm is not None:
             return harm(walk.solution, move, data)
         else:
-            return difference_of(walk.solution, move, walk.control[COST], data)
+            return difference_of(walk.solution, move, walk.status.cost, data)
 
     @function
     def scan_repairs(share: Share, walk: Walk, run: R, data: D) -> u64:
@@ -45,12 +45,12 @@ def focused_scan_function(hooks: Hooks, rules: Rules) -> Function | None:
         violated_count = violated(walk.solution, data)
         if share.worker > 0 or share.first > u32(0) or violated_count == 0:
             return smallest
-        seed, step = u64(u32(run.limits[SEED])), u32(walk.control[ITERATION])
+        seed, step = u64(u32(run.limits.seed)), u32(walk.status.iteration)
         rank = i32(random_below(u32(violated_count), seed, walk.number[0] + u64(CONSTRAINING), step))
         constraint = violated_at(walk.solution, rank, data)
         repair_count = repairs(walk.solution, constraint, data)
         word = random_word(seed, walk.number[0] + u64(STRAYING), step, u32(0))
-        is_random = i32(word >> 16) < run.limits[NOISE]
+        is_random = i32(word >> 16) < run.limits.noise
         random_place = i32((word & u32(0xFFFF)) * u32(repair_count) >> 16)
         for place in range(lane(), repair_count, team_size()):
             index = repair(walk.solution, constraint, place, data)

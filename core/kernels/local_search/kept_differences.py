@@ -11,20 +11,7 @@ from __future__ import annotations
 from core.kernels.local_search.hooks import NO_KEY, TABU, D, Hooks, Rules
 from core.kernels.local_search.moves import ATTRIBUTES, CHOICES, NEVER
 from core.kernels.local_search.neighbour_functions import decoders, difference_function
-from core.kernels.local_search.walks import (
-    BEST_COST,
-    CHANGED,
-    COST,
-    ITERATION,
-    MOVE_I,
-    MOVE_J,
-    MOVE_K,
-    ONE_MOVE,
-    AnyMove,
-    RecordingWalk,
-    Share,
-    Walk,
-)
+from core.kernels.local_search.walks import ONE_MOVE, AnyMove, RecordingWalk, Share, Walk
 from core.lang import *
 from core.lang.library import pack as packed
 from core.lang.library import packed_cost
@@ -104,7 +91,7 @@ def keeping_function(hooks: Hooks, rules: Rules) -> Function:
         i = first_of(shape, index, walk)
         j = second_of(shape, index, i, walk)
         move = AnyMove(i, j, third_of(shape, index, i, j, walk), change_kind)
-        return difference_of(walk.solution, move, walk.control[COST], data)
+        return difference_of(walk.solution, move, walk.status.cost, data)
 
     @function
     def is_part_changed(part: i32, old_key: u64, index: u32, walk: K) -> boolean:
@@ -112,17 +99,17 @@ def keeping_function(hooks: Hooks, rules: Rules) -> Function:
         free, held = walk.free[part], walk.held[part]
         least = free
         if rule == TABU:
-            if tabu_until(index, walk) > walk.control[ITERATION]:
+            if tabu_until(index, walk) > walk.status.iteration:
                 least = held
         return old_key == free or old_key == held or packed(walk.differences[i32(index)], index) < least
 
     @function
     def keep_differences(share: Share, walk: K, data: D):
         """Compute the differences that the last move may have changed, in the parts of the share."""
-        move = AnyMove(walk.control[MOVE_I], walk.control[MOVE_J], walk.control[MOVE_K], change_kind)
+        move = AnyMove(walk.status.move_i, walk.status.move_j, walk.status.move_k, change_kind)
         begin, end = first_part(share.first, walk), first_part(share.end, walk)
         count = -1
-        if walk.control[CHANGED] == ONE_MOVE:
+        if walk.status.changed == ONE_MOVE:
             count = touches(walk.solution, move, data)
         is_complete = count < 0
         if is_complete:
@@ -151,7 +138,7 @@ def part_scan_function(rules: Rules) -> Function:
     @function
     def look_again(part: i32, walk: K):
         """Find the least keys of a part, and the iteration in which its next neighbour ceases to be tabu."""
-        iteration = walk.control[ITERATION]
+        iteration = walk.status.iteration
         least, least_tabu = NEVER, NEVER
         key, tabu_key = u64(NO_KEY), u64(NO_KEY)
         expiry = NEVER
@@ -179,8 +166,8 @@ def part_scan_function(rules: Rules) -> Function:
         begin, end = first_part(share.first, walk), first_part(share.end, walk)
         share_size = (end - begin + share.workers - 1) // share.workers
         first = min(begin + share.worker * share_size, end)
-        aspiration = walk.control[BEST_COST] - walk.control[COST]
-        iteration = walk.control[ITERATION]
+        aspiration = walk.status.best_cost - walk.status.cost
+        iteration = walk.status.iteration
         smallest = u64(NO_KEY)
         for part in range(first + lane(), min(first + share_size, end), team_size()):
             if walk.expiry[part] <= iteration:

@@ -13,28 +13,7 @@ from core.kernels.local_search.hooks import ACCEPTING, ANNEAL, FIRST, FOCUSED, N
 from core.kernels.local_search.kept_differences import part_scan_function
 from core.kernels.local_search.moves import INSERTIONS, NEVER, PAIRS, TRIPLES, is_tabu
 from core.kernels.local_search.neighbour_functions import decoders, difference_function
-from core.kernels.local_search.walks import (
-    BATCH,
-    BEGAN_AT,
-    BEST_AT,
-    BEST_COST,
-    COST,
-    DRAWS,
-    ITERATION,
-    LEVEL,
-    MOST_ITERATIONS,
-    PATIENCE,
-    PLATEAU,
-    RESTART,
-    SEED,
-    AnyMove,
-    Draw,
-    R,
-    Share,
-    W,
-    Walk,
-    WalkSettings,
-)
+from core.kernels.local_search.walks import BEGAN_AT, DRAWS, AnyMove, Draw, R, Share, W, Walk, WalkSettings
 from core.lang import *
 from core.lang.library import pack as packed
 from core.lang.library import random_below, random_word, team_sum
@@ -43,14 +22,14 @@ from core.lang.library import random_below, random_word, team_sum
 @function
 def proposed(slot: u32, walk: Walk, run: WalkSettings) -> u32:
     """Return the neighbour proposed by draw ``slot`` after the present iteration."""
-    step = u32(walk.control[ITERATION]) + slot
-    return random_below(run.sizes[0], u64(u32(run.limits[SEED])), walk.number[0] + u64(PROPOSING), step)
+    step = u32(walk.status.iteration) + slot
+    return random_below(run.sizes[0], u64(u32(run.limits.seed)), walk.number[0] + u64(PROPOSING), step)
 
 
 @function
 def without_success(iteration: i32, walk: Walk) -> i32:
     """Return the iterations of a restarting walk since its best solution or its last restart."""
-    return iteration - max(walk.control[BEST_AT], walk.memory[walk.room - BEGAN_AT])
+    return iteration - max(walk.status.best_at, walk.memory[walk.room - BEGAN_AT])
 
 
 @cache
@@ -60,12 +39,12 @@ def draws_function(restarts: bool) -> Function:
     @function
     def draws_to_try(walk: Walk, run: WalkSettings) -> i32:
         """Return the number of draws that may be tried at once."""
-        iteration = walk.control[ITERATION]
-        plateau = run.limits[PLATEAU] - iteration % run.limits[PLATEAU]
-        patience = run.limits[PATIENCE] - (iteration - walk.control[BEST_AT])
+        iteration = walk.status.iteration
+        plateau = run.limits.plateau - iteration % run.limits.plateau
+        patience = run.limits.patience - (iteration - walk.status.best_at)
         if restarts:
-            patience = min(patience, run.limits[RESTART] - without_success(iteration, walk))
-        return min(min(run.limits[BATCH], plateau), min(patience, run.limits[MOST_ITERATIONS] - iteration))
+            patience = min(patience, run.limits.restart - without_success(iteration, walk))
+        return min(min(run.limits.batch, plateau), min(patience, run.limits.most_iterations - iteration))
 
     return draws_to_try
 
@@ -77,13 +56,13 @@ def accepted_function(rules: Rules) -> Function:
     @function
     def accepted(slot: u32, difference: i32, word: u32, walk: Walk, run: R) -> boolean:
         """Return True if the rule accepts a draw; earlier draws of this scan were rejected."""
-        cost = walk.control[COST]
-        iteration = walk.control[ITERATION] + i32(slot)
+        cost = walk.status.cost
+        iteration = walk.status.iteration + i32(slot)
         earlier_cost = cost
         if lag > 0:
             if i32(slot) < lag:
                 earlier_cost = walk.memory[iteration % lag]
-        draw = Draw(cost, cost + difference, walk.control[BEST_COST], earlier_cost, iteration, word)
+        draw = Draw(cost, cost + difference, walk.status.best_cost, earlier_cost, iteration, word)
         if has_parameters:
             return accepts(draw, run.parameters)
         else:
@@ -137,9 +116,9 @@ def level_scan_function(hooks: Hooks, rules: Rules) -> Function:
         index = first if by_team else first + u32(lane())
         if index >= end:
             return smallest
-        cost = walk.control[COST]
-        aspiration = walk.control[BEST_COST] - cost
-        iteration = walk.control[ITERATION]
+        cost = walk.status.cost
+        aspiration = walk.status.best_cost - cost
+        iteration = walk.status.iteration
         length = walk.length
         i = first_of(shape, index, walk)
         j = second_of(shape, index, i, walk)
@@ -209,10 +188,10 @@ def draw_scan_function(hooks: Hooks, rules: Rules) -> Function:
             i = first_of(shape, index, walk)
             j = second_of(shape, index, i, walk)
             move = AnyMove(i, j, third_of(shape, index, i, j, walk), change_kind)
-            difference = difference_of(walk.solution, move, walk.control[COST], data)
+            difference = difference_of(walk.solution, move, walk.status.cost, data)
             if difference != NEVER:
-                seed, stream = u64(u32(run.limits[SEED])), walk.number[0] + u64(ACCEPTING)
-                word = random_word(seed, stream, u32(walk.control[ITERATION]) + slot, u32(0))
+                seed, stream = u64(u32(run.limits.seed)), walk.number[0] + u64(ACCEPTING)
+                word = random_word(seed, stream, u32(walk.status.iteration) + slot, u32(0))
                 if rule == ANNEAL:  # Metropolis' rule: delta <= -T ln(u)
                     if difference <= 0 or f32(difference) <= walk.heat[0] * run.cooling[DRAWS + i32(word >> 20)]:
                         return u64(slot)
@@ -250,7 +229,7 @@ def scan_function(hooks: Hooks, rules: Rules) -> Function:
         if draws:
             return scan_draws(low, high, walk, run, data)
         for level in unroll(len(shapes) - 1, 0, -1):
-            if walk.control[LEVEL] == level:
+            if walk.status.level == level:
                 return scan_level(shapes[level], False, low, high, walk, sums, data)
         if keeps:
             return scan_parts(share, walk)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.kernels.local_search.hooks import NO_KEY, D, Hooks, Rules
 from core.kernels.local_search.walk_kernels import is_stale, last_move_function, neighbour_count_function
-from core.kernels.local_search.walks import RUNNING, STOP, R, Share, W, WalkSettings
+from core.kernels.local_search.walks import RUNNING, R, Share, W, WalkSettings
 from core.lang import *
 from core.lang.library import team_min
 
@@ -56,7 +56,7 @@ def scan_kernel(rules: Rules, scan: Function) -> Kernel:
         scratch = shared_array(team_size(), u64)
         sums = shared_array(team_size(), i32)
         walk = walks[w]
-        if walk.control[STOP] == RUNNING:
+        if walk.status.stop == RUNNING:
             neighbours = neighbours_of(walk, run)
             first = u32(u64(neighbours) * u64(rank) // u64(ranks))
             end = u32(u64(neighbours) * u64(rank + 1) // u64(ranks))
@@ -79,7 +79,7 @@ def step_kernel(take_step: Function) -> Kernel:
         w = 0 if is_only_walk else number
         key = keys[0]
         walk = walks[w]
-        if walk.control[STOP] == RUNNING:
+        if walk.status.stop == RUNNING:
             take_step(key, walk, run, problem[w])
             if lane() == 0:
                 keys[0] = u64(NO_KEY)
@@ -101,7 +101,7 @@ def scan_and_step_kernel(rules: Rules, scan: Function, take_step: Function) -> K
         sums = shared_array(team_size(), i32)
         outcome = shared_array(2, u64)
         walk = walks[0]
-        if walk.control[STOP] == RUNNING:
+        if walk.status.stop == RUNNING:
             share = Share(team_rank(), team_count(), u32(0), neighbours_of(walk, run))
             lane_key = scan(share, walk, run, sums, problem[0])
             team_key = team_min(lane_key, scratch)

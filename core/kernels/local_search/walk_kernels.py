@@ -5,19 +5,10 @@ from __future__ import annotations
 from core.kernels.local_search.hooks import D, Hooks, Rules
 from core.kernels.local_search.kept_differences import keeping_function
 from core.kernels.local_search.walks import (
-    AT_BEST,
-    BATCH,
-    CHANGED,
-    COST,
     EVERYTHING,
-    LEVEL,
     LOCAL_OPTIMUM,
-    MOVE_I,
-    MOVE_J,
-    MOVE_K,
     NOTHING_CHANGED,
     RUNNING,
-    STOP,
     AnyMove,
     R,
     S,
@@ -35,8 +26,8 @@ from core.lang.library import team_min
 @function
 def is_stale(walk: Walk) -> boolean:
     """Return True if the data of `quick` must be refreshed before the next scan."""
-    is_running = walk.control[STOP] == RUNNING
-    return is_running and walk.control[CHANGED] != NOTHING_CHANGED and walk.control[LEVEL] == 0
+    is_running = walk.status.stop == RUNNING
+    return is_running and walk.status.changed != NOTHING_CHANGED and walk.status.level == 0
 
 
 def last_move_function(hooks: Hooks, rules: Rules) -> Function | None:
@@ -50,8 +41,8 @@ def last_move_function(hooks: Hooks, rules: Rules) -> Function | None:
     @function
     def last_move(share: Share, walk: Walk, data: D):
         """Refresh the data of `quick` after the last move."""
-        move = AnyMove(walk.control[MOVE_I], walk.control[MOVE_J], walk.control[MOVE_K], change_kind)
-        refresh(share, walk.control[CHANGED], move, walk.solution, data)
+        move = AnyMove(walk.status.move_i, walk.status.move_j, walk.status.move_k, change_kind)
+        refresh(share, walk.status.changed, move, walk.solution, data)
 
     return last_move
 
@@ -62,7 +53,7 @@ def neighbour_count_function(draws: bool) -> Function:
     @function
     def neighbours_of(walk: Walk, run: WalkSettings) -> u32:
         """Return the number of neighbours, or draws, of a scan."""
-        return u32(run.limits[BATCH]) if draws else run.sizes[walk.control[LEVEL]]
+        return u32(run.limits.batch) if draws else run.sizes[walk.status.level]
 
     return neighbours_of
 
@@ -79,7 +70,7 @@ def begin_kernel(begin: Function | None, lag: int) -> Kernel:
                 walk.memory[k] = 0
             if lag > 0:
                 for k in range(lane(), lag, team_size()):
-                    walk.memory[k] = walk.control[COST]
+                    walk.memory[k] = walk.status.cost
             copy_solution(walk.solution, walk.best, walk.length)
             copy_solution(walk.solution, walk.home, walk.length)
             barrier()
@@ -116,7 +107,7 @@ def walk_kernel(hooks: Hooks, rules: Rules, scan: Function, take_step: Function)
         for w in range(start, end, team_count()):
             walk, data = walks[w], problem[w]
             for _ in range(iterations):
-                if walk.control[STOP] != RUNNING:
+                if walk.status.stop != RUNNING:
                     break
                 if last_move is not None and is_stale(walk):
                     last_move(Share(lane(), team_size(), u32(0), run.sizes[0]), walk, data)
@@ -136,7 +127,7 @@ def keep_walks(walks: Rows[Walk]):
         keep_best(walk)
         barrier()
         if lane() == 0:
-            walk.control[AT_BEST] = 0
+            walk.status.at_best = 0
         barrier()
 
 
@@ -148,18 +139,18 @@ def adopt_kernel(begin: Function | None) -> Kernel:
         """Continue every walk with a cost above ``cost`` from the solution ``solution``."""
         for w in range(team_rank(), walks.count, team_count()):
             walk = walks[w]
-            if walk.control[COST] > cost:
+            if walk.status.cost > cost:
                 copy_solution(solution, walk.solution, walk.length)
                 barrier()
                 if begin is not None:
                     begin(walk.solution, problem[w])
                 barrier()
                 if lane() == 0:
-                    walk.control[COST] = cost
-                    walk.control[LEVEL] = 0
-                    walk.control[CHANGED] = EVERYTHING
-                    if walk.control[STOP] == LOCAL_OPTIMUM:
-                        walk.control[STOP] = RUNNING
+                    walk.status.cost = cost
+                    walk.status.level = 0
+                    walk.status.changed = EVERYTHING
+                    if walk.status.stop == LOCAL_OPTIMUM:
+                        walk.status.stop = RUNNING
                 barrier()
 
     return adopt_solution

@@ -8,35 +8,14 @@ from core.kernels.local_search.moves import forbid
 from core.kernels.local_search.neighbour_functions import difference_function, element_function, move_function
 from core.kernels.local_search.neighbour_scans import draws_function, proposed, without_success
 from core.kernels.local_search.walks import (
-    AT_BEST,
-    BEST_AT,
-    BEST_COST,
-    CHANGED,
-    COST,
-    DIGEST,
-    EVALUATIONS,
     FACTOR,
-    ITERATION,
     ITERATIONS_DONE,
-    LEVEL,
     LOCAL_OPTIMUM,
-    MOST_ITERATIONS,
-    MOVE_I,
-    MOVE_J,
-    MOVE_K,
     NO_IMPROVEMENT,
     NOTHING_CHANGED,
     ONE_MOVE,
-    PATIENCE,
-    PLATEAU,
-    RESTART,
     RUNNING,
-    SEED,
-    STOP,
-    TARGET,
     TARGET_REACHED,
-    TENURE,
-    TENURE_SPAN,
     AnyMove,
     W,
     Walk,
@@ -51,20 +30,20 @@ from core.lang.library import packed_cost, packed_index, random_word
 @function
 def note_costs(count: i32, lag: Const[i32], walk: Walk):
     """Store the present cost for the next ``count`` iterations; the memory holds those of the last ``lag``."""
-    last_iteration = walk.control[ITERATION] + count - 1
+    last_iteration = walk.status.iteration + count - 1
     for k in range(lane(), min(count, lag), team_size()):
-        walk.memory[(last_iteration - k) % lag] = walk.control[COST]
+        walk.memory[(last_iteration - k) % lag] = walk.status.cost
 
 
 @function
 def stop_reason(walk: Walk, run: WalkSettings, otherwise: i32) -> i32:
     """Return the reason to stop after the present iteration, or ``otherwise``."""
-    iteration = walk.control[ITERATION]
-    if walk.control[BEST_COST] <= run.limits[TARGET]:
+    iteration = walk.status.iteration
+    if walk.status.best_cost <= run.limits.target:
         return TARGET_REACHED
-    if iteration >= run.limits[MOST_ITERATIONS]:
+    if iteration >= run.limits.most_iterations:
         return ITERATIONS_DONE
-    return NO_IMPROVEMENT if iteration - walk.control[BEST_AT] >= run.limits[PATIENCE] else otherwise
+    return NO_IMPROVEMENT if iteration - walk.status.best_at >= run.limits.patience else otherwise
 
 
 def neighbour_step_function(rules: Rules, difference_of: Function, make_move: Function) -> Function:
@@ -75,8 +54,8 @@ def neighbour_step_function(rules: Rules, difference_of: Function, make_move: Fu
     @function
     def take_neighbour(index: u32, key: u64, iterations: i32, walk: Walk, run: WalkSettings, data: D):
         """Move to the neighbour of this index, and update the tabu memory."""
-        level, cost, iteration = walk.control[LEVEL], walk.control[COST], walk.control[ITERATION]
-        digest = walk.totals[DIGEST]
+        level, cost, iteration = walk.status.level, walk.status.cost, walk.status.iteration
+        digest = walk.totals.digest
         i = element_at(0, level, index, 0, 0, walk)
         j = element_at(1, level, index, i, 0, walk)
         move = AnyMove(i, j, element_at(2, level, index, i, j, walk), change_kind)
@@ -86,25 +65,25 @@ def neighbour_step_function(rules: Rules, difference_of: Function, make_move: Fu
             difference = difference_of(walk.solution, move, cost, data)
             cost += difference
         if rule == TABU and lane() == 0:
-            word = random_word(u64(u32(run.limits[SEED])), walk.number[0] + u64(LASTING), u32(iteration), u32(0))
-            tenure = run.limits[TENURE] + i32(word % u32(run.limits[TENURE_SPAN] + 1))
+            word = random_word(u64(u32(run.limits.seed)), walk.number[0] + u64(LASTING), u32(iteration), u32(0))
+            tenure = run.limits.tenure + i32(word % u32(run.limits.tenure_span + 1))
             forbid(memory_kind, change_kind, walk, index, move, iteration + 1 + tenure)
-        if cost >= walk.control[BEST_COST]:
+        if cost >= walk.status.best_cost:
             keep_best(walk)
         make_move(walk, move, data)
         if lane() == 0:
-            walk.control[CHANGED] = ONE_MOVE
-            walk.control[MOVE_I] = move.i
-            walk.control[MOVE_J] = move.j
-            walk.control[MOVE_K] = move.k
-            walk.control[LEVEL] = 0
-            walk.control[COST] = cost
-            walk.totals[DIGEST] = mixed(digest, index, cost)
-            walk.control[AT_BEST] = 0
-            if cost < walk.control[BEST_COST]:
-                walk.control[AT_BEST] = 1
-                walk.control[BEST_COST] = cost
-                walk.control[BEST_AT] = iteration + iterations
+            walk.status.changed = ONE_MOVE
+            walk.status.move_i = move.i
+            walk.status.move_j = move.j
+            walk.status.move_k = move.k
+            walk.status.level = 0
+            walk.status.cost = cost
+            walk.totals.digest = mixed(digest, index, cost)
+            walk.status.at_best = 0
+            if cost < walk.status.best_cost:
+                walk.status.at_best = 1
+                walk.status.best_cost = cost
+                walk.status.best_at = iteration + iterations
 
     return take_neighbour
 
@@ -119,7 +98,7 @@ def escape_function(hooks: Hooks, rules: Rules, difference_of: Function, make_mo
 
     @function
     def escape(has_moved: boolean, level: i32, next_iteration: i32, walk: Walk, run: WalkSettings, data: D) -> i32:
-        """Shake or restart a walk if it is at a local optimum or without success; return its `STOP`."""
+        """Shake or restart a walk if it is at a local optimum or without success; return its `WalkStatus.stop`."""
         reason = RUNNING
         if rule == BEST or rule == FIRST:
             if not has_moved and level + 1 >= level_count:
@@ -133,7 +112,7 @@ def escape_function(hooks: Hooks, rules: Rules, difference_of: Function, make_mo
             reason = LOCAL_OPTIMUM
         if restarts:
             if at_optimum != HALT or rule == TABU or rule == FOCUSED or draws:
-                if without_success(next_iteration, walk) >= run.limits[RESTART]:
+                if without_success(next_iteration, walk) >= run.limits.restart:
                     restart(next_iteration, walk, run, data)
         return reason
 
@@ -151,7 +130,7 @@ def step_function(hooks: Hooks, rules: Rules) -> Function:
     @function
     def take_step(key: u64, walk: W, run: WalkSettings, data: D):
         """Make the move of ``key`` with all its effects."""
-        level, iteration = walk.control[LEVEL], walk.control[ITERATION]
+        level, iteration = walk.status.level, walk.status.iteration
         evaluated = u64(run.sizes[level])
         iterations = 1
         index = packed_index(key)
@@ -175,20 +154,20 @@ def step_function(hooks: Hooks, rules: Rules) -> Function:
         if has_moved:
             take_neighbour(index, key, iterations, walk, run, data)
         elif lane() == 0:
-            walk.control[CHANGED] = NOTHING_CHANGED
+            walk.status.changed = NOTHING_CHANGED
             if level + 1 < level_count:
-                walk.control[LEVEL] = level + 1
+                walk.status.level = level + 1
         barrier()
         if lag > 0:
             if lane() == 0 and has_moved:
-                walk.memory[(iteration + iterations - 1) % lag] = walk.control[COST]
+                walk.memory[(iteration + iterations - 1) % lag] = walk.status.cost
         reason = escape(has_moved, level, iteration + iterations, walk, run, data)
         if lane() == 0:
-            walk.totals[EVALUATIONS] = walk.totals[EVALUATIONS] + evaluated
-            if rule == ANNEAL and iteration % run.limits[PLATEAU] + iterations >= run.limits[PLATEAU]:
+            walk.totals.evaluations = walk.totals.evaluations + evaluated
+            if rule == ANNEAL and iteration % run.limits.plateau + iterations >= run.limits.plateau:
                 walk.heat[0] = walk.heat[0] * run.cooling[FACTOR]
-            walk.control[ITERATION] = iteration + iterations
-            walk.control[STOP] = stop_reason(walk, run, reason)
+            walk.status.iteration = iteration + iterations
+            walk.status.stop = stop_reason(walk, run, reason)
             if record is not None:
                 record(walk)
         barrier()

@@ -1,4 +1,4 @@
-"""A walk of local search: its state in rows of arrays, the settings of all walks, and the words of both.
+"""A walk of local search: its state in rows of arrays, the settings of all walks, and their named arrays.
 
 `core.kernels.local_search.template` makes a walk's iterations, `core.kernels.local_search.moves` its moves.
 With a history a walk records each improvement of its best cost, until the host reads it.
@@ -13,92 +13,97 @@ S = Generic("S")
 R = Generic("R")  # `WalkSettings` or a subclass
 W = Generic("W")  # a `Walk` or a subclass
 
-# Words of a walk's `control`.
-COST = 0
-"""Cost of the present solution."""
-BEST_COST = 1
-"""Cost of the best solution so far."""
-ITERATION = 2
-"""Number of iterations made."""
-BEST_AT = 3
-"""Iteration that found the best solution so far."""
-STOP = 4
-"""State of the walk, or its reason to stop: `RUNNING` and following."""
-LEVEL = 5
-"""Neighbourhood of the next scan."""
-CHANGED = 6
-"""Effect of the last iteration: `NOTHING_CHANGED` and following."""
-MOVE_I = 7
-"""First number of the last move."""
-MOVE_J = 8
-"""Second number of the last move."""
-MOVE_K = 9
-"""Third number of the last move."""
-HOME_COST = 10
-"""Cost of `Walk.home`."""
-SHAKES = 11
-"""Number of random moves of the last shake."""
-AT_BEST = 12
-"""1 if the present solution is the best so far. The walk copies it to `Walk.best` when it leaves it, so a walk that
-improves in every iteration copies nothing."""
-CONTROL = 13
-"""Number of words of `control`."""
 
-# Values of `CHANGED`.
+class WalkStatus(NamedArray):
+    """Status of a walk."""
+
+    cost: i32
+    """Cost of the present solution."""
+    best_cost: i32
+    """Cost of the best solution so far."""
+    iteration: i32
+    """Number of iterations made."""
+    best_at: i32
+    """Iteration that found the best solution so far."""
+    stop: i32
+    """State of the walk, or its reason to stop: `RUNNING` and following."""
+    level: i32
+    """Neighbourhood of the next scan."""
+    changed: i32
+    """Effect of the last iteration: `NOTHING_CHANGED` and following."""
+    move_i: i32
+    """First number of the last move."""
+    move_j: i32
+    """Second number of the last move."""
+    move_k: i32
+    """Third number of the last move."""
+    home_cost: i32
+    """Cost of `Walk.home`."""
+    shakes: i32
+    """Number of random moves of the last shake."""
+    at_best: i32
+    """1 if the present solution is the best so far. The walk copies it to `Walk.best` when it leaves it, so a walk that
+    improves in every iteration copies nothing."""
+
+
+# Values of `WalkStatus.changed`.
 NOTHING_CHANGED = 0
 """The iteration made no move."""
 ONE_MOVE = 1
-"""The iteration made one move: `MOVE_I` and following."""
+"""The iteration made one move: `WalkStatus.move_i` and following."""
 EVERYTHING = 2
 """The solution is new: another start, a shake or a restart."""
 
-# Values of `STOP`.
+# Values of `WalkStatus.stop`.
 RUNNING = 0
 """The walk continues."""
 LOCAL_OPTIMUM = 1
 """No neighbour can be taken."""
 TARGET_REACHED = 2
-"""The best cost is at most `TARGET`."""
+"""The best cost is at most `WalkLimits.target`."""
 NO_IMPROVEMENT = 3
-"""`PATIENCE` iterations have not improved the best cost."""
+"""`WalkLimits.patience` iterations have not improved the best cost."""
 ITERATIONS_DONE = 4
-"""The walk has made `MOST_ITERATIONS` iterations."""
+"""The walk has made `WalkLimits.most_iterations` iterations."""
 RESTING = 5
 """A walk with a history waits until the host has read its records."""
 
-# Words of a walk's `totals`.
-DIGEST = 0
-"""Digest of the walk's moves."""
-EVALUATIONS = 1
-"""Number of evaluated neighbours."""
-TOTALS = 2
-"""Number of words of `totals`."""
 
-# Words of a run's `limits`.
-MOST_ITERATIONS = 0
-"""Largest number of iterations."""
-TARGET = 1
-"""Cost at which a walk stops."""
-PATIENCE = 2
-"""Iterations without improvement before a walk stops."""
-TENURE = 3
-"""Fixed part of the tabu tenure."""
-TENURE_SPAN = 4
-"""Largest random part of the tabu tenure."""
-STRENGTH = 5
-"""Random moves of a shake."""
-PLATEAU = 6
-"""Draws at one temperature."""
-BATCH = 7
-"""Draws evaluated side by side."""
-SEED = 8
-"""Seed of all random words."""
-RESTART = 9
-"""Iterations without improvement before a walk restarts."""
-NOISE = 10
-"""Chance of a random repair, in 65536ths."""
-LIMITS = 11
-"""Number of words of `limits`."""
+class WalkTotals(NamedArray):
+    """Totals of a walk."""
+
+    digest: u64
+    """Digest of the walk's moves."""
+    evaluations: u64
+    """Number of evaluated neighbours."""
+
+
+class WalkLimits(NamedArray):
+    """Limits and parameters of a run."""
+
+    most_iterations: i32
+    """Largest number of iterations."""
+    target: i32
+    """Cost at which a walk stops."""
+    patience: i32
+    """Iterations without improvement before a walk stops."""
+    tenure: i32
+    """Fixed part of the tabu tenure."""
+    tenure_span: i32
+    """Largest random part of the tabu tenure."""
+    strength: i32
+    """Random moves of a shake."""
+    plateau: i32
+    """Draws at one temperature."""
+    batch: i32
+    """Draws evaluated side by side."""
+    seed: i32
+    """Seed of all random words."""
+    restart: i32
+    """Iterations without improvement before a walk restarts."""
+    noise: i32
+    """Chance of a random repair, in 65536ths."""
+
 
 # Numbers of a run's `cooling`.
 FACTOR = 0
@@ -126,14 +131,14 @@ RESTART_MOVES = 4
 class Walk:
     """The state of a walk.
 
-    ``control`` and ``totals`` have the words listed above. ``best`` is the best solution so far, unless that is the
-    present one (`AT_BEST`). ``memory`` is the tabu memory of ``room`` words, ``home`` the local optimum to which an
-    iterated search returns, ``heat`` the temperature, ``number`` the walk's number among the walks of all ranks. A
-    solution has ``length`` elements; an element of a vector of values has ``choices`` values.
+    ``best`` is the best solution so far, unless that is the present one (`WalkStatus.at_best`). ``memory`` is the tabu
+    memory of ``room`` words, ``home`` the local optimum to which an iterated search returns, ``heat`` the temperature,
+    ``number`` the walk's number among the walks of all ranks. A solution has ``length`` elements; an element of a
+    vector of values has ``choices`` values.
     """
 
-    control: Array[i32] = Row(CONTROL)
-    totals: Array[u64] = Row(TOTALS)
+    status: WalkStatus = Row()
+    totals: WalkTotals = Row()
     number: Array[u64] = Row(1)
     heat: Array[f32] = Row(1)
     memory: Array[i32] = Row("room")
@@ -149,7 +154,7 @@ class Walk:
 class WalkSettings:
     """Data shared by all walks of a run; ``sizes`` has the number of neighbours in each neighbourhood."""
 
-    limits: Array[i32]
+    limits: WalkLimits
     sizes: Array[u32]
     cooling: Array[f32]
 
@@ -197,20 +202,20 @@ class Share:
     end: u32
 
 
-# Words of a walk's `counts`, which the host reads and writes.
-DUE = 0
-"""Number of steps left before the walk rests."""
-RECORDED = 1
-"""Number of improvements recorded."""
-COUNTS = 2
-"""Number of words of `counts`."""
+class RecordCounts(NamedArray):
+    """Counts of a walk with a history, which the host reads and writes."""
+
+    due: i32
+    """Number of steps left before the walk rests."""
+    recorded: i32
+    """Number of improvements recorded."""
 
 
 @bundle
 class RecordingWalk(Walk):
     """A walk with ``places`` records of improvements: iteration, cost and number of evaluations."""
 
-    counts: Array[i32] = Row(COUNTS)
+    counts: RecordCounts = Row()
     iterations: Array[i32] = Row("places")
     costs: Array[i32] = Row("places")
     evaluations: Array[u64] = Row("places")
@@ -224,19 +229,19 @@ def record_improvement(walk: RecordingWalk):
     The walk rests when no place is left, so that no record is lost, and after its last step, so that it makes no more
     steps while the host continues other walks.
     """
-    steps_left = walk.counts[DUE] - 1
-    walk.counts[DUE] = steps_left
+    steps_left = walk.counts.due - 1
+    walk.counts.due = steps_left
     is_resting = steps_left <= 0
-    iteration = walk.control[ITERATION]
-    if walk.control[BEST_AT] == iteration:
-        recorded = walk.counts[RECORDED]
+    iteration = walk.status.iteration
+    if walk.status.best_at == iteration:
+        recorded = walk.counts.recorded
         walk.iterations[recorded] = iteration
-        walk.costs[recorded] = walk.control[BEST_COST]
-        walk.evaluations[recorded] = walk.totals[EVALUATIONS]
-        walk.counts[RECORDED] = recorded + 1
+        walk.costs[recorded] = walk.status.best_cost
+        walk.evaluations[recorded] = walk.totals.evaluations
+        walk.counts.recorded = recorded + 1
         is_resting = is_resting or recorded + 1 >= walk.places
-    if is_resting and walk.control[STOP] == RUNNING:
-        walk.control[STOP] = RESTING
+    if is_resting and walk.status.stop == RUNNING:
+        walk.status.stop = RESTING
 
 
 @function
@@ -249,7 +254,7 @@ def copy_solution(source: Array[S], target: Array[S], length: i32):
 @function
 def keep_best(walk: Walk):
     """Copy the present solution to `Walk.best` if it is the best so far; call it before the walk leaves it."""
-    if walk.control[AT_BEST] == 1:
+    if walk.status.at_best == 1:
         copy_solution(walk.solution, walk.best, walk.length)
 
 

@@ -9,16 +9,6 @@ from __future__ import annotations
 
 from core.kernels.tours.three_opt import descend
 from core.kernels.tours.tour_array import (
-    AT_BEST,
-    BEST_AT,
-    BEST_LENGTH,
-    COUNT,
-    DIGEST,
-    HEAD,
-    KICKS,
-    LENGTH,
-    LOGGED,
-    LOGS,
     CityLists,
     TourWalk,
     dequeue,
@@ -80,8 +70,8 @@ def resume_tours(walks: Rows[TourWalk]):
         for k in range(lane(), walk.words, team_size()):
             walk.waiting[k] = 0
         if lane() == 0:
-            walk.line[HEAD] = 0
-            walk.line[COUNT] = 0
+            walk.line.head = 0
+            walk.line.count = 0
 
 
 @function
@@ -120,8 +110,8 @@ def perturb(kick: i32, rule: Kicks, words: Array[u32], walk: TourWalk, cities: C
     words[3] = u32(walk.number[0] >> 32)
     philox(words, u32(rule.seed), u32(rule.seed >> 32))
     if lane() == 0:
-        walk.line[LOGGED] = 0
-        walk.line[LOGS] = 1
+        walk.line.logged = 0
+        walk.line.logs = 1
     barrier()
     added = cross(words, rule.segment, walk, cities)
     return added
@@ -136,12 +126,12 @@ def accept(added: i32, kick: i32, most: i32, word: u32, rule: Kicks, walk: TourW
     """
     level = (kick % rule.period) * LEVELS // rule.period
     accepted = min(most, rule.slack * (LEVELS - level) // LEVELS * clz(word))
-    if added <= accepted and walk.line[COUNT] == 0:
+    if added <= accepted and walk.line.count == 0:
         return added
     barrier()
     undo(walk)
     if lane() == 0:
-        while walk.line[COUNT] > 0:
+        while walk.line.count > 0:
             dequeue(walk)
     barrier()
     return 0
@@ -164,12 +154,12 @@ def improve_tours(walks: Rows[TourWalk], cities: CityLists, kicks: i32, rule: Ki
     words = local_array(4, u32)
     for w in range(team_rank(), walks.count, team_count()):
         walk = walks[w]
-        length = walk.control[LENGTH]
-        best = walk.control[BEST_LENGTH]
-        first = walk.control[KICKS]
-        best_at = walk.control[BEST_AT]
-        at_best = walk.control[AT_BEST]
-        digest = walk.totals[DIGEST]
+        length = walk.control.length
+        best = walk.control.best_length
+        first = walk.control.kicks
+        best_at = walk.control.best_at
+        at_best = walk.control.at_best
+        digest = walk.totals.digest
         kick_count = first
         barrier()
         # One call of `descend` for the descent before ``first`` and those after perturbations: it is most of the code.
@@ -202,12 +192,12 @@ def improve_tours(walks: Rows[TourWalk], cities: CityLists, kicks: i32, rule: Ki
             kick_count += 1
         barrier()
         if lane() == 0:
-            walk.control[LENGTH] = length
-            walk.control[BEST_LENGTH] = best
-            walk.control[KICKS] = kick_count
-            walk.control[BEST_AT] = best_at
-            walk.control[AT_BEST] = at_best
-            walk.totals[DIGEST] = digest
+            walk.control.length = length
+            walk.control.best_length = best
+            walk.control.kicks = kick_count
+            walk.control.best_at = best_at
+            walk.control.at_best = at_best
+            walk.totals.digest = digest
         barrier()
 
 
@@ -216,5 +206,5 @@ def keep_best(walks: Rows[TourWalk]):
     """Copy every walk's best tour to its `TourWalk.best`."""
     for w in range(team_rank(), walks.count, team_count()):
         walk = walks[w]
-        if walk.control[AT_BEST] != 0:
+        if walk.control.at_best != 0:
             copy_best(walk)

@@ -12,10 +12,6 @@ from __future__ import annotations
 
 from core.kernels.tours.chains import MOST_SEGMENTS, MOST_STEPS, Chain, from_out, grow_chain, put_segment
 from core.kernels.tours.tour_array import (
-    COUNT,
-    HEAD,
-    LOGGED,
-    LOGS,
     MOST_LOGGED,
     CityLists,
     TourWalk,
@@ -290,8 +286,8 @@ def descend(walk: TourWalk, cities: CityLists, winner: Array[u64], is_deep: bool
         local_array(1, i32),
     )
     decrease = 0
-    while walk.line[COUNT] > 0 and (walk.line[LOGS] == 0 or walk.line[LOGGED] <= MOST_LOGGED - MOST_SEGMENTS):
-        city = walk.queue[walk.line[HEAD]]
+    while walk.line.count > 0 and (walk.line.logs == 0 or walk.line.logged <= MOST_LOGGED - MOST_SEGMENTS):
+        city = walk.queue[walk.line.head]
         move = first_winning(city, walk, cities, winner, is_deep, chain, opened)
         barrier()
         if move == NO_MOVE:

@@ -11,20 +11,47 @@ D = Generic("D")
 
 FOLLOWING, PRECEDING = 0, 1
 """Sides of a city in its tour."""
-# Words of a walk's `line`: index of the queue's first city, cities in the queue, reversals made, 1 if they are logged.
-HEAD, COUNT, LOGGED, LOGS = range(4)
-LINE = 4
-# Words of a walk's `control`: lengths of the present and the best tour, perturbations made in all and up to the best
-# tour, and 1 if the present tour is the best one, which is copied to `best` only when the walk leaves it.
-LENGTH, BEST_LENGTH, KICKS, BEST_AT, AT_BEST = range(5)
-CONTROL = 5
-# Words of a walk's `totals`.
-DIGEST, EVALUATIONS = range(2)
-TOTALS = 2
 MOST_LOGGED = 1 << 10
 """Reversals that can be undone."""
 FIXED = -(1 << 28)
 """Length of a fixed edge: no move that removes it gains anything."""
+
+
+class TourLine(NamedArray):
+    """Queue and log of a walk."""
+
+    head: i32
+    """Index of the queue's first city."""
+    count: i32
+    """Cities in the queue."""
+    logged: i32
+    """Reversals made."""
+    logs: i32
+    """1 if reversals are logged."""
+
+
+class TourControl(NamedArray):
+    """Status of a walk; `core.search.independent_walks` reads it."""
+
+    length: i32
+    """Length of the present tour."""
+    best_length: i32
+    """Length of the best tour."""
+    kicks: i32
+    """Number of perturbations made."""
+    best_at: i32
+    """Number of perturbations up to the best tour."""
+    at_best: i32
+    """1 if the present tour is the best one, which is copied to `TourWalk.best` only when the walk leaves it."""
+
+
+class TourTotals(NamedArray):
+    """Totals of a walk."""
+
+    digest: u64
+    """Digest of the walk's moves."""
+    evaluations: u64
+    """Unused: the unit of work is a perturbation."""
 
 
 @bundle
@@ -55,10 +82,10 @@ class TourWalk:
     of each reversal.
     """
 
-    control: Array[i32] = Row(CONTROL)
-    totals: Array[u64] = Row(TOTALS)
+    control: TourControl = Row()
+    totals: TourTotals = Row()
     number: Array[u64] = Row(1)
-    line: Array[i32] = Row(LINE)
+    line: TourLine = Row()
     tour: Array[i32] = Row("n")
     best: Array[i32] = Row("n")
     place: Array[i32] = Row("n")
@@ -116,17 +143,17 @@ def enqueue(city: i32, walk: TourWalk):
     bit = u32(1) << u32(city & 31)
     if walk.waiting[city >> 5] & bit == 0:
         walk.waiting[city >> 5] |= bit
-        walk.queue[forward(walk.line[HEAD] + walk.line[COUNT], walk.n)] = city
-        walk.line[COUNT] += 1
+        walk.queue[forward(walk.line.head + walk.line.count, walk.n)] = city
+        walk.line.count += 1
 
 
 @function
 def dequeue(walk: TourWalk):
     """Remove the first city from the queue."""
-    city = walk.queue[walk.line[HEAD]]
+    city = walk.queue[walk.line.head]
     walk.waiting[city >> 5] &= ~(u32(1) << u32(city & 31))
-    walk.line[HEAD] = forward(walk.line[HEAD] + 1, walk.n)
-    walk.line[COUNT] -= 1
+    walk.line.head = forward(walk.line.head + 1, walk.n)
+    walk.line.count -= 1
 
 
 @function
@@ -135,10 +162,10 @@ def fill_queue(walk: TourWalk):
     for k in range(lane(), walk.words, team_size()):
         walk.waiting[k] = 0xFFFFFFFF
     if lane() == 0:
-        walk.line[HEAD] = 0
-        walk.line[COUNT] = walk.n
-        walk.line[LOGGED] = 0
-        walk.line[LOGS] = 0
+        walk.line.head = 0
+        walk.line.count = walk.n
+        walk.line.logged = 0
+        walk.line.logs = 0
 
 
 @function
@@ -177,19 +204,19 @@ def reconnect(a: i32, b: i32, c: i32, d: i32, walk: TourWalk):
     first, last = walk.place[c], walk.place[b]
     if after(a, walk) == b:
         first, last = last, first
-    logged = walk.line[LOGGED]
+    logged = walk.line.logged
     barrier()
     if lane() == 0:
-        if walk.line[LOGS] != 0 and logged < MOST_LOGGED:
+        if walk.line.logs != 0 and logged < MOST_LOGGED:
             walk.log[2 * logged] = first
             walk.log[2 * logged + 1] = last
-        walk.line[LOGGED] = logged + 1
+        walk.line.logged = logged + 1
     reverse_path(first, last, walk)
 
 
 @function
 def undo(walk: TourWalk):
     """Undo all reversals of the log, the last one first."""
-    logged = walk.line[LOGGED]
+    logged = walk.line.logged
     for k in range(logged):
         reverse_path(walk.log[2 * (logged - 1 - k)], walk.log[2 * (logged - 1 - k) + 1], walk)

@@ -13,12 +13,10 @@ from core.kernels.tours.chains import MOST_SEGMENTS, MOST_STEPS, Chain
 from core.kernels.tours.or_opt import cross
 from core.kernels.tours.three_opt import NO_MOVE, descend, first_winning
 from core.kernels.tours.tour_array import (
-    COUNT,
-    HEAD,
-    LINE,
-    LOGGED,
-    LOGS,
     CityLists,
+    TourControl,
+    TourLine,
+    TourTotals,
     TourWalk,
     backward,
     dequeue,
@@ -42,10 +40,10 @@ STREAM = 1
 class WindowMemory:
     """Memory of a team: tour and cities of a window, with the numbers that they have there."""
 
-    control: Array[i32] = Row(1)
-    totals: Array[u64] = Row(1)
+    control: TourControl = Row()
+    totals: TourTotals = Row()
     number: Array[u64] = Row(1)
-    line: Array[i32] = Row(LINE)
+    line: TourLine = Row()
     tour: Array[i32] = Row("size")
     place: Array[i32] = Row("size")
     queue: Array[i32] = Row("size")
@@ -129,10 +127,10 @@ def load_tour(w: i32, windows: Windows, walk: TourWalk):
     for k in range(lane(), (walk.n + 31) >> 5, team_size()):
         walk.waiting[k] = 0
     if lane() == 0:
-        walk.line[HEAD] = 0
-        walk.line[COUNT] = 0
-        walk.line[LOGGED] = 0
-        walk.line[LOGS] = 0
+        walk.line.head = 0
+        walk.line.count = 0
+        walk.line.logged = 0
+        walk.line.logs = 0
 
 
 @function
@@ -185,20 +183,20 @@ def perturb_window(words: Array[u32], segment: i32, walk: TourWalk, cities: City
         return 0
     barrier()
     if lane() == 0:
-        walk.line[LOGGED] = 0
-        walk.line[LOGS] = 1
+        walk.line.logged = 0
+        walk.line.logs = 1
     barrier()
     added = cross(words, segment, walk, cities)
     decrease = descend(walk, cities, winner, True)
     added -= decrease
-    kept = added <= 0 and walk.line[COUNT] == 0
+    kept = added <= 0 and walk.line.count == 0
     if kept:
         kept = has_paths(cities.n, walk, winner)
     if not kept:
         barrier()
         undo(walk)
         if lane() == 0:
-            while walk.line[COUNT] > 0:
+            while walk.line.count > 0:
                 dequeue(walk)
         barrier()
         added = 0
@@ -214,7 +212,7 @@ def improve_windows(memories: Rows[WindowMemory], windows: Windows, cities: City
     for w in range(team_rank(), windows.count, team_count()):
         n = windows.begin[w + 1] - windows.begin[w]
         walk = TourWalk(
-            memory.control, memory.totals, memory.number, memory.line, memory.tour, memory.control, memory.place,
+            memory.control, memory.totals, memory.number, memory.line, memory.tour, memory.tour, memory.place,
             memory.queue, memory.waiting, memory.log, n, (n + 31) >> 5, memory.logged,
         )  # fmt: skip
         inside = CityLists(
@@ -278,10 +276,10 @@ def descend_from(walks: Rows[TourWalk], cities: CityLists, queued: Array[i32], c
         walk.waiting[k] = 0
     barrier()
     if lane() == 0:
-        walk.line[HEAD] = 0
-        walk.line[COUNT] = 0
-        walk.line[LOGGED] = 0
-        walk.line[LOGS] = 0
+        walk.line.head = 0
+        walk.line.count = 0
+        walk.line.logged = 0
+        walk.line.logs = 0
         for k in range(count):
             enqueue(queued[k], walk)
     barrier()

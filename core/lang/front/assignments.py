@@ -33,7 +33,7 @@ class Assignments:
         """Translate an assignment to one target, or to as many as there are values."""
         if len(node.targets) > 1:
             self.refuse(node, "several targets in one assignment; write one assignment for each")
-        target = node.targets[0]
+        target = self.references.element(node.targets[0])
         if isinstance(target, ast.Tuple):
             return self.assign_tuple(node, target)
         word, value = called_name(node.value), node.value
@@ -53,10 +53,11 @@ class Assignments:
 
     def augmented(self, node: ast.AugAssign) -> list[Any]:
         """Translate ``x += y`` as ``x = x + y``."""
-        load = copy.copy(node.target)
+        target = self.references.element(node.target)
+        load = copy.copy(target)
         load.ctx = ast.Load()
         both = ast.copy_location(ast.BinOp(load, node.op, node.value), node)
-        return self.assign(node.target, self.context.expression(both))
+        return self.assign(target, self.context.expression(both))
 
     def assign(self, target: Any, value: Any) -> list[Any]:
         """Store a typed value in a local or an array element."""
@@ -124,9 +125,10 @@ class Assignments:
             self.refuse(node, "unpacking; write as many values on the right as targets on the left")
         statements: list[Any] = []
         stores: list[Any] = []
-        names = {element.id for element in target.elts if isinstance(element, ast.Name)}
-        read = [node.value, *(element for element in target.elts if not isinstance(element, ast.Name))]
-        for name, element in zip(target.elts, node.value.elts, strict=True):
+        targets = [self.references.element(element) for element in target.elts]
+        names = {element.id for element in targets if isinstance(element, ast.Name)}
+        read = [node.value, *(element for element in targets if not isinstance(element, ast.Name))]
+        for name, element in zip(targets, node.value.elts, strict=True):
             bundled = self.assign_bundle(name, element)
             if bundled is not None:
                 if any(isinstance(n, ast.Name) and n.id in names for part in read for n in ast.walk(part)):

@@ -214,6 +214,7 @@ class Calls:
                 by_name[name], expected = self.bundles.passed_bundle(nodes[name], kind, bound, subject)
                 types.append(expected)
             elif isinstance(kind, Array):
+                self.references.check_naming(nodes[name], kind, subject)
                 array = by_name[name] = self.passed_array(nodes[name])
                 expected = self.references.bind(bound, kind.element, array.type.holds)
                 if array.type.holds is not expected:

@@ -247,6 +247,9 @@ class Expressions:
         return constant
 
     def attribute(self, node: ast.Attribute) -> Any:
+        element = self.references.element(node)
+        if element is not node:
+            return self.context.expression(element)
         outer = self.references.bundle(node.value)
         if outer is None:
             later = self.context.assigned - self.out.locals.keys() - self.out.arrays.keys()

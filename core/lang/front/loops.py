@@ -86,14 +86,14 @@ class Loops:
             self.refuse(node, f"set_bits of {word.type.__name__}; cast it to u32 or u64")
         keep, bits = self.context.hold(self.numbers.cast(word, promoted(word.type)))
         scalar = bits.type
-        zero, one = (tree.Literal(scalar, scalar(n)) for n in (0, 1))
+        zero, unit = (tree.Literal(scalar, scalar(n)) for n in (0, 1))
         lowest = tree.Binary(scalar, "and", bits, tree.Binary(scalar, "sub", zero, bits))
         number = tree.Binary(i32, "sub", tree.Literal(i32, i32(scalar.bits - 1)), tree.Intrinsic(i32, "clz", (lowest,)))
         declared = self.out.parameters.get(name) or self.out.locals.get(name)
         if declared not in (None, i32) and not isinstance(declared, tree.ArrayType):
             self.refuse(node, f"{name} is {declared.__name__}, not i32; give the loop its own variable")
         first = tree.Assign(name, self.assignments.declare(node, name, number))
-        rest = tree.Assign(bits.name, tree.Binary(scalar, "and", bits, tree.Binary(scalar, "sub", bits, one)))
+        rest = tree.Assign(bits.name, tree.Binary(scalar, "and", bits, tree.Binary(scalar, "sub", bits, unit)))
         body = self.loop_body(node, name)
         return [keep, tree.While(tree.Compare(boolean, "ne", bits, zero), [first, rest, *body])]
 

@@ -74,7 +74,7 @@ class Numbers:
         return value if value.type is scalar else tree.Cast(scalar, value)
 
     def stored(self, value: Any, scalar: Any, node: Any, subject: str, place: Any) -> Any:
-        """`fitted`, for a stored value: the plain-Python run must widen the value at ``place`` too."""
+        """Return the value as `fitted` does, and note that the plain-Python run widens it at ``place``."""
         fitted = self.fitted(value, scalar, node, subject)
         if not isinstance(value, Untyped) and value.type is not scalar:
             self.out.widened[self.context.key(place)] = scalar

@@ -10,6 +10,7 @@ from core.lang.bundle_forms import RowArray, fields_of, is_bundle
 from core.lang.front.bundle_types import ArrayRef, Bundle
 from core.lang.front.context import FunctionContext, called_name
 from core.lang.front.numbers import Numbers
+from core.lang.named_arrays import columns_of
 from core.lang.types import BY_NAME, Array, Const, Generic, boolean, i32, promoted
 
 LENGTH_ADVICE = "arrays do not know their length: pass it as a number, such as a field n: i32 of the bundle"
@@ -109,6 +110,31 @@ class References:
             return False
         return node.id in self.out.arrays or isinstance(self.out.parameters.get(node.id), tree.ArrayType)
 
+    def naming_of(self, node: Any) -> Any:
+        """Return the named array of an expression, or None."""
+        if isinstance(node, ast.Name):
+            kind = self.source.signature.get(node.id)
+        else:
+            outer = self.bundle(node.value) if isinstance(node, ast.Attribute) else None
+            kind = None if outer is None or outer.type.rows else fields_of(outer.type.bundle).get(node.attr)
+        return getattr(kind, "naming", None)
+
+    def element(self, node: Any) -> Any:
+        """Return ``status.cost`` of a named array as the subscript of its array; any other node as it is."""
+        naming = self.naming_of(node.value) if isinstance(node, ast.Attribute) else None
+        if naming is None:
+            return node
+        columns = columns_of(naming)
+        if node.attr not in columns:
+            self.refuse(node, f"{naming.__name__} has no column {node.attr}; it has {', '.join(columns)}")
+        index = ast.copy_location(ast.Constant(columns.index(node.attr)), node)
+        return ast.copy_location(ast.Subscript(node.value, index, node.ctx), node)
+
+    def check_naming(self, node: Any, kind: Array, subject: str) -> None:
+        """Refuse an array, or another named array, where one is declared."""
+        if kind.naming is not None and self.naming_of(node) is not kind.naming:
+            self.refuse(node, f"{subject} is a {kind.naming.__name__}, not {ast.unparse(node)}; pass such an array")
+
     def of_team(self, array: ArrayRef) -> ArrayRef:
         """Return the array itself, or the team's copy of a shared table."""
         if array.name not in self.out.copies:
@@ -153,6 +179,7 @@ class References:
                 if value is None or value.type.rows or not issubclass(value.type.bundle, kind):
                     self.refuse(argument, f"{subject} is a {kind.__name__}, not {ast.unparse(argument)}")
             elif isinstance(kind, Array):
+                self.check_naming(argument, kind, subject)
                 value = self.array_field(argument, f"{path}.{name}" if path else "", statements)
                 expected = self.bind(bound, kind.element, value.type.holds)
                 holds = value.type.holds

@@ -63,7 +63,7 @@ def _within_time(address: str) -> bytes:
 
 
 def _read_response(address: str, late: threading.Event) -> bytes:
-    """Download a file into memory; ``late`` stops it."""
+    """Download a file into memory, until ``late`` is set."""
     # here, because only a fetch needs it
     import requests
 

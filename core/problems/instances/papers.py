@@ -57,7 +57,7 @@ class PaperInstance(NamedTuple):
         return None if path is None else os.fspath(path)
 
     def is_available(self, data: str | os.PathLike | None = None) -> bool:
-        """Return True if it has a local file, which is not opened, or needs none; raises `InstanceError` as `file`."""
+        """Return True if the instance is generated or its file exists; raises `InstanceError` as `file`."""
         return self.collection in GENERATED or self.file(data) is not None
 
 

@@ -158,9 +158,9 @@ def added_in_parts(worker: i32, workers: i32, solution: Array[i32], move: Move, 
 
 @function
 def added_placed(u: i32, v: i32, share: i32, shares: i32, solution: Array[i32], qap: Differences) -> i32:
-    """Return a share of the difference of exchange (u, v), from scratch; shares add up. 0 shares: a lane alone.
+    """Return a share of the difference of exchange (u, v); the sum of all shares is the difference.
 
-    A lane alone reads rows of symmetric matrices, many lanes side by side read columns.
+    With ``shares`` 0, one lane computes the difference by rows of symmetric matrices; several lanes read columns.
     """
     n = qap.n
     if not qap.symmetric:

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from core.kernels.ant_colony.ants import STATES
+from core.kernels.ant_colony.ants import ColonyProgress
+from core.lang.named_arrays import size_of
 from core.search.ant_colony.colony import Colony
 from core.search.ant_colony.group import ColonyGroup
 from core.search.ant_colony.settings import MOST_SETTING, Settings
@@ -64,7 +65,7 @@ def layout(
     yield CheckpointArray("curve", np.uint32, (None,), [lengths], some_iterations)
     done = len(state["curve"])
     origin = [(0, done - 1), (0, ants - 1)]
-    yield CheckpointArray("numbers", np.uint32, (number, STATES), [(done, done), lengths, *origin])
+    yield CheckpointArray("numbers", np.uint32, (number, size_of(ColonyProgress)), [(done, done), lengths, *origin])
     yield CheckpointArray("best", np.int64, (number, n), [(0, n - 1)], permutation_fault)
     yield CheckpointArray("pheromone", np.uint32, (number, n * (n - 1) // 2), [(1, MOST_SETTING)])
     yield CheckpointArray("digest", np.uint64, (number, 1))

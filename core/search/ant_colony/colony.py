@@ -14,13 +14,14 @@ import numpy as np
 
 from core.kernels.ant_colony import ants as ants_kernels
 from core.kernels.ant_colony import pheromone
-from core.kernels.ant_colony.ants import STATES, Ant
+from core.kernels.ant_colony.ants import Ant, ColonyProgress
 from core.kernels.ant_colony.roulette import COLUMNS, ChoiceWeights
 from core.kernels.tours.three_opt import improve_given_tours
 from core.kernels.tours.tour_array import TourWalk
 from core.kernels.two_opt.climbs import EXTREMES, TOTALS, Climbs, CountedClimbs
 from core.kernels.two_opt.neighbour_queue import BATCH, NEAR, climb_queue
 from core.lang.bundles import Rows
+from core.lang.named_arrays import size_of
 from core.search.ant_colony.instance import ColonyInstance
 from core.search.ant_colony.launch_shape import UPDATE_LANES, ColonyLaunchShape, bytes_needed, shape_for
 from core.search.ant_colony.settings import Settings
@@ -173,7 +174,7 @@ class Colony:
         self.memory: Any = ants_kernels.ColonyState(
             number=number,
             seed=seed,
-            state=allocate(STATES, np.uint32),
+            state=allocate(size_of(ColonyProgress), np.uint32),
             best=allocate(n, np.uint16),
             least=allocate(1, np.uint64),
             curve=allocate(1, np.uint32),

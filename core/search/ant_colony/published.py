@@ -137,7 +137,7 @@ class PublishedColony(Colony):
         self.backend.launch(kernels.evaporate_edges, teams, lanes, self.trails, self.update)
 
     def deposit(self) -> None:
-        """Deposit pheromone, a team an ant (algorithm 7)."""
+        """Deposit pheromone, with a team for each ant (algorithm 7)."""
         arguments = self.ants, self.update, self.trails
         self.backend.launch(kernels.deposit_edges, self.teams, self.shape.team_size, *arguments)
 

@@ -10,7 +10,7 @@ import numpy as np
 from core.errors import UserError
 from core.kernels.exact.branch_and_bound import OpenNode, stack_room
 from core.kernels.exact.city_sets import ROW
-from core.kernels.exact.small_tours import CITIES, LENGTH, MOST_CITIES, SCALE, SmallTour, prove_all
+from core.kernels.exact.small_tours import MOST_CITIES, InstanceNumbers, SmallTour, prove_all
 from core.problems.tsp.distance_matrices import checked_distances
 from core.search.exact.one_tree import LARGEST_INDEX, MOST_LENGTH, MOST_SCALE, TEAM_SIZE
 from core.search.exact.solution import Solution, digest_of
@@ -52,7 +52,7 @@ class SmallTours:
     def _prove(self, matrices: Sequence[np.ndarray]) -> list[Solution]:
         backend, count = self.backend, len(matrices)
         costs, numbers, tours = tables_of(matrices)
-        starts = numbers[:, LENGTH].tolist()
+        starts = numbers[:, InstanceNumbers.length].tolist()
         rows = backend.rows(SmallTour(), count)
         for buffer, table in ((rows.costs, costs), (rows.numbers, numbers), (rows.tour, tours)):
             backend.write(buffer, table)
@@ -63,7 +63,7 @@ class SmallTours:
             self.stacks = backend.rows(OpenNode(), open_nodes)
         backend.launch(prove_all, teams, self.team_size, rows, count, self.ticket, self.stacks, self.room)
         numbers = backend.download(rows.numbers).reshape(count, -1)
-        tours = canonical_tours(backend.download(rows.tour).reshape(count, ROW), numbers[:, CITIES])
+        tours = canonical_tours(backend.download(rows.tour).reshape(count, ROW), numbers[:, InstanceNumbers.cities])
         return [
             Solution(length, tour[:n], None, np.array([nodes]), None, start, digest_of(length, None))
             for (n, _, length, nodes), tour, start in zip(numbers.tolist(), tours, starts, strict=True)
@@ -84,7 +84,8 @@ def tables_of(matrices: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, n
     scales = np.clip(MOST_LENGTH // np.maximum(lengths, 1), 1, MOST_SCALE)
     costs = np.minimum(distances, lengths[:, None, None]) * scales[:, None, None]
     numbers = np.zeros((count, 4), np.int32)
-    for column, values in ((CITIES, cities), (SCALE, scales), (LENGTH, lengths)):
+    columns = (InstanceNumbers.cities, InstanceNumbers.scale, InstanceNumbers.length)
+    for column, values in zip(columns, (cities, scales, lengths), strict=True):
         numbers[:, column] = values
     return costs.astype(np.int32), numbers, tours
 

@@ -13,6 +13,8 @@ import numpy as np
 
 from core.kernels.local_search import moves, walks
 from core.kernels.local_search.hooks import ANNEAL
+from core.kernels.local_search.walks import WalkStatus, WalkTotals
+from core.lang.named_arrays import size_of
 from core.search.checkpoint import (
     ANY,
     ANY_WORD,
@@ -29,8 +31,8 @@ from core.search.local_search.outcome import Outcome
 from core.search.local_search.plan import Plan
 from core.search.stop import Stop
 
-FIELDS = ("control", "totals", "heat", "memory", "solution", "best", "home")
-"""Fields of a `Walk` in a checkpoint, a row for each walk."""
+FIELDS = {"control": "status", **{name: name for name in ("totals", "heat", "memory", "solution", "best", "home")}}
+"""Arrays of a checkpoint with a row for each walk, and the fields of `Walk` that they hold."""
 OF_PROBLEM = "problem "
 """Prefix of the names of rows of the problem's data."""
 DONE = "done"
@@ -41,7 +43,10 @@ OUTCOME_FIELDS = ("cost", "walk", "found_at", "iterations", "evaluations", "dige
 
 def make_checkpoint(launcher: WalkLauncher, done: int, recorder: HistoryRecorder | None) -> Checkpoint | None:
     """Return the state of all walks of all ranks after ``done`` iterations, on the first rank; all call this."""
-    rows = {**{name: launcher.memory.field(name) for name in FIELDS}, **remembered_rows(launcher.memory)}
+    rows = {
+        **{name: launcher.memory.field(field) for name, field in FIELDS.items()},
+        **remembered_rows(launcher.memory),
+    }
     own = {**(recorder.state() if recorder is not None else {}), **rows}
     parts = launcher.ranks.gather(own) if launcher.plan.settings.by_walks else [own]
     if launcher.ranks.rank or parts is None:
@@ -62,17 +67,18 @@ def layout(plan: Plan, memory: WalkMemory, stop: Stop, before_s: float, state: C
     most = done * algorithm.batch if plan.draws else done
     costs, anything = (plan.costs.least, plan.costs.most), (-ANY, ANY)
     words = {
-        walks.COST: costs,
-        walks.BEST_COST: costs,
-        walks.ITERATION: (0, most),
-        walks.BEST_AT: (0, most),
-        walks.STOP: (walks.RUNNING, walks.RESTING),
-        walks.LEVEL: (0, len(plan.neighbourhoods) - 1),
-        walks.AT_BEST: (0, 1),
+        WalkStatus.cost: costs,
+        WalkStatus.best_cost: costs,
+        WalkStatus.iteration: (0, most),
+        WalkStatus.best_at: (0, most),
+        WalkStatus.stop: (walks.RUNNING, walks.RESTING),
+        WalkStatus.level: (0, len(plan.neighbourhoods) - 1),
+        WalkStatus.at_best: (0, 1),
     }
-    ranges = [words.get(word, anything) for word in range(walks.CONTROL)]
-    yield CheckpointArray("control", np.int32, (count, walks.CONTROL), ranges, partial(wrong_end, plan, stop, done))
-    yield CheckpointArray("totals", np.uint64, (count, walks.TOTALS), [(0, ANY_WORD), (0, ANY)])
+    ranges = [words.get(column, anything) for column in range(size_of(WalkStatus))]
+    fault = partial(wrong_end, plan, stop, done)
+    yield CheckpointArray("control", np.int32, (count, size_of(WalkStatus)), ranges, fault)
+    yield CheckpointArray("totals", np.uint64, (count, size_of(WalkTotals)), [(0, ANY_WORD), (0, ANY)])
     heat = [(0, float(np.finfo(np.float32).max))] if algorithm.rule == ANNEAL else ()
     yield CheckpointArray("heat", np.float32, (count, 1), heat)
     forbidden = most + 1 + plan.tabu.tenure + plan.tabu.span
@@ -85,7 +91,7 @@ def layout(plan: Plan, memory: WalkMemory, stop: Stop, before_s: float, state: C
     for name, size in memory.remembered.items():
         yield CheckpointArray(OF_PROBLEM + name, getattr(memory.data, name).dtype, (count, size))
     if plan.history:
-        yield from history_layout(count, most, before_s, int(state["control"][:, walks.BEST_COST].min()))
+        yield from history_layout(count, most, before_s, int(state["control"][:, WalkStatus.best_cost].min()))
     if plan.settings.takes_turns:
         bounds = [(0, ANY_WORD), (0, plan.settings.walks - 2), *[(0, ANY)] * 3, (0, ANY_WORD)]
         yield CheckpointArray(OUTCOME_NUMBERS, np.uint64, (None, 6), bounds, in_order)
@@ -106,29 +112,30 @@ def history_layout(count: int, most: int, before_s: float, best: int) -> Iterato
     yield CheckpointArray(WALKS, np.int64, (count, 3), [(0, most), (0, most), (0, ANY)])
 
 
-def wrong_end(plan: Plan, stop: Stop, done: int, control: np.ndarray) -> str | None:
+def wrong_end(plan: Plan, stop: Stop, done: int, status: np.ndarray) -> str | None:
     """Return the fault of walks that cannot have this state, or None."""
-    iteration, best_at, best = (control[:, word] for word in (walks.ITERATION, walks.BEST_AT, walks.BEST_COST))
+    columns = (WalkStatus.iteration, WalkStatus.best_at, WalkStatus.best_cost)
+    iteration, best_at, best = (status[:, column] for column in columns)
     # Conditions of each stop code. A walk that adopts a solution continues behind the others, better than its own best.
     is_apart = plan.settings.exchange == 0
     right = np.choose(
-        control[:, walks.STOP],
+        status[:, WalkStatus.stop],
         [
             (iteration >= done) | (not is_apart),
-            np.full(len(control), plan.ends_itself),
+            np.full(len(status), plan.ends_itself),
             best <= stop.target,
             iteration - best_at >= stop.patience,
             iteration >= stop.iterations,
-            np.full(len(control), plan.history),
+            np.full(len(status), plan.history),
         ],
-    ) & ((best <= control[:, walks.COST]) | (not is_apart))
+    ) & ((best <= status[:, WalkStatus.cost]) | (not is_apart))
     wrong = np.flatnonzero(~right)
     if not wrong.size:
         return None
-    walk = control[wrong[0]]
+    walk = status[wrong[0]]
     return (
-        f"found walk {wrong[0]} with stop code {walk[walks.STOP]} after {walk[walks.ITERATION]} of {done} iterations, "
-        "expected a walk that these stop criteria allow"
+        f"found walk {wrong[0]} with stop code {walk[WalkStatus.stop]} after {walk[WalkStatus.iteration]} of "
+        f"{done} iterations, expected a walk that these stop criteria allow"
     )
 
 
@@ -151,9 +158,9 @@ def resume_walks(launcher: WalkLauncher, state: Checkpoint, recorder: HistoryRec
     memory.write(memory.walkers.solution, rows["solution"])
     launcher.begin()
     # The next iteration finds the state of `begin`, not that of an earlier iteration.
-    rows["control"][:, walks.CHANGED] = walks.EVERYTHING
-    for name in FIELDS:
-        memory.write(getattr(memory.walkers, name), rows[name])
+    rows["control"][:, WalkStatus.changed] = walks.EVERYTHING
+    for name, field in FIELDS.items():
+        memory.write(getattr(memory.walkers, field), rows[name])
     for name in memory.remembered:
         memory.write(getattr(memory.data, name), state[OF_PROBLEM + name][first:end].copy())
     if recorder is not None:

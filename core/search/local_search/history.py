@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from core.kernels.local_search import walks
-from core.kernels.local_search.walks import COUNTS, DUE, RECORDED
+from core.kernels.local_search.walks import RecordCounts, WalkStatus, WalkTotals
+from core.lang.named_arrays import size_of
 from core.search.checkpoint import Checkpoint
 from core.search.local_search.launcher import WalkLauncher
 
@@ -65,14 +66,14 @@ class HistoryRecorder:
         self.places: int = self.memory.walkers.places
         self.stride = self.places
         self.draws = launcher.plan.draws
-        control, count = self.memory.control(), self.memory.count
+        status, count = self.memory.status(), self.memory.count
         self.iterations = np.zeros(count, np.int64)
         self.ahead = np.zeros(count, np.int64)
         self.evaluations = np.zeros(count, np.int64)
         self.settled = np.zeros(count, np.int64)
         self.points: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         self.knots = [np.zeros((1, 2))]
-        starts = np.sort(control[:, walks.BEST_COST])[:1]  # none, if this rank has no walk
+        starts = np.sort(status[:, WalkStatus.best_cost])[:1]  # none, if this rank has no walk
         self.front = np.array([[0, start, time.perf_counter() - began] for start in starts], np.float64).reshape(-1, 3)
         self.elsewhere = 0.0
         """Evaluations of other ranks' walks that this rank's knots count too."""
@@ -85,44 +86,44 @@ class HistoryRecorder:
     def iterate(self, count: int) -> None:
         """Make ``count`` iterations of every walk, in as many launches as their records require."""
         memory = self.memory
-        counts = np.zeros((memory.count, COUNTS), np.int32)
-        counts[: self.launcher.awake, DUE] = remaining = count
+        counts = np.zeros((memory.count, size_of(RecordCounts)), np.int32)
+        counts[: self.launcher.awake, RecordCounts.due] = remaining = count
         memory.write(memory.walkers.counts, counts)
         while remaining and not self.is_cut():
             before = time.perf_counter()
             self.make(min(remaining, self.stride))
-            control = memory.control()
-            counts = memory.rows(memory.walkers.counts, COUNTS)
-            self.read(control, counts, before, time.perf_counter())
-            remaining = self.go_on(control, counts)
+            status = memory.status()
+            counts = memory.rows(memory.walkers.counts, size_of(RecordCounts))
+            self.read(status, counts, before, time.perf_counter())
+            remaining = self.go_on(status, counts)
         if not self.draws:  # its walks make different numbers of draws
             self.settle()
 
-    def go_on(self, control: np.ndarray, counts: np.ndarray) -> int:
+    def go_on(self, status: np.ndarray, counts: np.ndarray) -> int:
         """Free the resting walks with iterations due or, if there are none, all.
 
         Return the number of remaining iterations.
         """
         write, walkers = self.memory.backend.write, self.memory.walkers
-        resting = control[:, walks.STOP] == walks.RESTING
-        due = np.where(resting | (control[:, walks.STOP] == walks.RUNNING), counts[:, DUE], 0)
+        resting = status[:, WalkStatus.stop] == walks.RESTING
+        due = np.where(resting | (status[:, WalkStatus.stop] == walks.RUNNING), counts[:, RecordCounts.due], 0)
         remaining = int(due.max(initial=0))
         early = resting & (due > 0)
         # A recorded sequence runs to its end with a waiting walk, and a tuner would time that.
         self.stride = self.places if early.any() or self.launcher.shape.is_tuning else 2 * self.stride
         freed = early if remaining else resting
         if freed.any():
-            control[freed, walks.STOP] = walks.RUNNING
-            write(walkers.control, control)
-        if counts[:, RECORDED].any():
-            counts[:, RECORDED] = 0
+            status[freed, WalkStatus.stop] = walks.RUNNING
+            write(walkers.status, status)
+        if counts[:, RecordCounts.recorded].any():
+            counts[:, RecordCounts.recorded] = 0
             write(walkers.counts, counts)
         return remaining
 
-    def read(self, control: np.ndarray, counts: np.ndarray, before: float, after: float) -> None:
+    def read(self, status: np.ndarray, counts: np.ndarray, before: float, after: float) -> None:
         """Add the improvements that walks have recorded in a launch."""
-        iterations = control[:, walks.ITERATION].astype(np.int64)
-        noted = counts[:, RECORDED]
+        iterations = status[:, WalkStatus.iteration].astype(np.int64)
+        noted = counts[:, RecordCounts.recorded]
         if noted.any():
             walk_of = np.repeat(np.arange(len(noted)), noted)
             places = walk_of * self.places + np.arange(len(walk_of)) - np.repeat(np.cumsum(noted) - noted, noted)
@@ -145,7 +146,7 @@ class HistoryRecorder:
 
         Called when no running walk is behind another, so that later steps do not change the record.
         """
-        evaluations = self.memory.totals()[:, walks.EVALUATIONS].astype(np.int64)
+        evaluations = self.memory.totals()[:, WalkTotals.evaluations].astype(np.int64)
         everyone = np.arange(len(evaluations))
         ends = everyone, self.clocks, evaluations
         known = [(everyone, self.settled, self.evaluations), *self.points, ends]
@@ -176,8 +177,8 @@ class HistoryRecorder:
 
     def begin_at(self, state: Checkpoint, first: int, end: int) -> None:
         """Resume the walks ``first`` to ``end`` - 1; the first rank takes the front and the knots of all walks."""
-        control = self.memory.control()
-        self.iterations = control[:, walks.ITERATION].astype(np.int64)
+        status = self.memory.status()
+        self.iterations = status[:, WalkStatus.iteration].astype(np.int64)
         self.ahead, self.settled, self.evaluations = state[WALKS][first:end].T.copy()
         leads = first == 0
         knots = state[KNOTS] if leads else state[KNOTS][-1:] * [1.0, 0.0]

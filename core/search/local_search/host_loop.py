@@ -16,7 +16,7 @@ from core.errors import UserError
 from core.kernels.local_search import moves, walks
 from core.kernels.local_search.fitness_reduction import BLOCK, reduction_kernels
 from core.kernels.local_search.hooks import FIRST, NO_KEY
-from core.kernels.local_search.walks import Share
+from core.kernels.local_search.walks import Share, WalkStatus
 from core.problems.encodings import make_neighbours
 from core.search.local_search.launcher import WalkLauncher
 
@@ -50,18 +50,18 @@ class HostLoop:
         """Make ``count`` iterations, or fewer if the walk ends."""
         launcher, ranks = self.launcher, self.launcher.ranks
         for _ in range(count):
-            control = launcher.backend.download(launcher.memory.walkers.control)
-            if control[walks.STOP] != walks.RUNNING:
+            status = launcher.backend.download(launcher.memory.walkers.status)
+            if status[WalkStatus.stop] != walks.RUNNING:
                 return
-            key, _ = ranks.minloc(self.smallest_key(control), ranks.rank)
+            key, _ = ranks.minloc(self.smallest_key(status), ranks.rank)
             launcher.backend.write(launcher.memory.keys, np.array([key], np.uint64))
             launcher.repeat(("step",), launcher.step)
 
-    def smallest_key(self, control: np.ndarray) -> int:
+    def smallest_key(self, status: np.ndarray) -> int:
         """Return the key of the neighbour that the rule takes among this rank's share."""
         launcher = self.launcher
         rank, size = launcher.ranks.rank, launcher.ranks.size
-        level = int(control[walks.LEVEL])
+        level = int(status[WalkStatus.level])
         total = self.plan.sizes[level]
         end = total * (rank + 1) // size
         if level == 0 and self.plan.is_quick and self.generator is None:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from core.errors import UserError
-from core.kernels.local_search import walks
 from core.kernels.local_search.hooks import NO_KEY
 from core.kernels.local_search.kept_differences import KeepingWalk, RecordingKeepingWalk
-from core.kernels.local_search.walks import RecordingWalk, Walk, WalkSettings
+from core.kernels.local_search.walks import RecordingWalk, Walk, WalkLimits, WalkSettings, WalkStatus, WalkTotals
 from core.lang.bundles import bundle, placed, row_sizes
+from core.lang.named_arrays import size_of
 from core.problems.problem import Problem
 from core.search.local_search.algorithms import cooling_table
 from core.search.local_search.plan import MOST_LEVELS, Plan
@@ -61,7 +61,7 @@ class WalkMemory:
         data = plan.problem.with_room(plan.data, lanes)
         row_lengths = row_sizes(data)
         self.remembered = remembered_sizes(plan.problem, row_lengths)
-        sizes = {"elements": encoding.n, "words of memory": plan.memory_words, "words of control": walks.CONTROL}
+        sizes = {"elements": encoding.n, "words of memory": plan.memory_words, "words of status": size_of(WalkStatus)}
         for what, size in {**sizes, **{f"elements of {n}": k for n, k in row_lengths.items()}}.items():
             if self.count * size >= 2**31:
                 raise UserError(f"{self.count} walks of {size} {what} each: expected less than 2^31 in all")
@@ -73,7 +73,7 @@ class WalkMemory:
         walk: Any = WALKS[plan.history, plan.keeps_differences](**numbers)
         self.walkers = backend.rows(walk, self.count, S=encoding.dtype)
         self.data = backend.rows(placed(data, plan.settings.data_memory), self.count)
-        limits = np.zeros(walks.LIMITS, np.int32)
+        limits = np.zeros(size_of(WalkLimits), np.int32)
         neighbours = np.array(([*plan.sizes, 0, 0])[:MOST_LEVELS], np.uint32)
         algorithm = plan.algorithm
         cooling = cooling_table(algorithm.cooling, 0.0 if algorithm.restart else None)
@@ -107,13 +107,13 @@ class WalkMemory:
         """Return one field of this rank's walks, shape (walks, elements)."""
         return np.array(self.rows(getattr(self.walkers, name), row_sizes(self.walkers.bundle)[name]))
 
-    def control(self) -> np.ndarray:
-        """Return the control words of this rank's walks, shape (walks, `walks.CONTROL`)."""
-        return self.rows(self.walkers.control, walks.CONTROL)
+    def status(self) -> np.ndarray:
+        """Return the status of this rank's walks, shape (walks, columns of `WalkStatus`)."""
+        return self.rows(self.walkers.status, size_of(WalkStatus))
 
     def totals(self) -> np.ndarray:
-        """Return the totals of this rank's walks, shape (walks, `walks.TOTALS`)."""
-        return self.rows(self.walkers.totals, walks.TOTALS)
+        """Return the totals of this rank's walks, shape (walks, columns of `WalkTotals`)."""
+        return self.rows(self.walkers.totals, size_of(WalkTotals))
 
     def write(self, buffer: Any, rows: np.ndarray) -> None:
         if self.count:

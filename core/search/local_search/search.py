@@ -13,6 +13,7 @@ import numpy as np
 from core.arguments import refuse
 from core.errors import UserError
 from core.kernels.local_search import walks
+from core.kernels.local_search.walks import WalkStatus
 from core.problems.problem import Problem
 from core.problems.problem_errors import ProblemError
 from core.search.checkpoint import Checkpoint, CheckpointArray, Checkpointer
@@ -283,21 +284,21 @@ class LocalSearch:
         """Iterate; then walks that are worse may adopt the best solution of all."""
         count = self.batch(run)
         (self.recorder or self).iterate(count)
-        control = self.launcher.memory.control()
-        self.report(run, count, control)
+        status = self.launcher.memory.status()
+        self.report(run, count, status)
         exchange = self.plan.settings.exchange
         is_exchanged = exchange == 0 or (run.done + count) % exchange == 0
         if exchange and is_exchanged:
-            self.walks.adopt_best(control)
+            self.walks.adopt_best(status)
             if self.recorder is not None:
                 self.recorder.meet()
-            control = self.launcher.memory.control()
-        return self.step_outcome(run, count, control, is_exchanged)
+            status = self.launcher.memory.status()
+        return self.step_outcome(run, count, status, is_exchanged)
 
-    def step_outcome(self, run: SynchronousRun, count: int, control: np.ndarray, is_exchanged: bool) -> Step:
+    def step_outcome(self, run: SynchronousRun, count: int, status: np.ndarray, is_exchanged: bool) -> Step:
         """Return the outcome of ``count`` further iterations for the comparison of ranks."""
-        running = int((control[:, walks.STOP] == walks.RUNNING).sum())
-        astray = int(self.plan.costs.is_astray(control[:, walks.COST]).sum())
+        running = int((status[:, WalkStatus.stop] == walks.RUNNING).sum())
+        astray = int(self.plan.costs.is_astray(status[:, WalkStatus.cost]).sum())
         return Step(
             steps=count,
             # Walks that rest may continue after an exchange, however many iterations a batch has.
@@ -348,11 +349,11 @@ class LocalSearch:
         else:
             self.launcher.iterate(count)
 
-    def report(self, run: SynchronousRun, count: int, control: np.ndarray) -> None:
+    def report(self, run: SynchronousRun, count: int, status: np.ndarray) -> None:
         """Report ``count`` further iterations to the callback, if it is due."""
         run.monitor.done += count
         if run.is_report_due:
-            cost = self.walks.best_here(control)[0] if self.launcher.memory.count else None
+            cost = self.walks.best_here(status)[0] if self.launcher.memory.count else None
             run.report(run.monitor.done, cost)
 
     def is_cut(self) -> bool:

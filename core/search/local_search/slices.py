@@ -14,6 +14,7 @@ from math import ceil, inf
 import numpy as np
 
 from core.kernels.local_search import walks
+from core.kernels.local_search.walks import WalkStatus
 from core.search.local_search.launcher import WalkLauncher
 from core.search.local_search.plan import Plan
 from core.search.run import Run
@@ -97,10 +98,10 @@ class Slices:
     def by_parts(self) -> None:
         """Make an iteration walk after walk, each on the whole device, in parts of its neighbourhood."""
         launcher = self.launcher
-        control = launcher.memory.control()
+        status = launcher.memory.status()
         for walk in range(launcher.memory.count):
-            if control[walk, walks.STOP] == walks.RUNNING or launcher.shares_neighbours:
-                neighbours = launcher.plan.sizes[control[walk, walks.LEVEL]]
+            if status[walk, WalkStatus.stop] == walks.RUNNING or launcher.shares_neighbours:
+                neighbours = launcher.plan.sizes[status[walk, WalkStatus.level]]
                 self.is_cut = self.is_cut_for_all(not self.scanned(walk, neighbours))
                 if self.is_cut:
                     return

@@ -12,7 +12,8 @@ from core.errors import UserError
 from core.kernels.local_search import moves, walks
 from core.kernels.local_search.hooks import ANNEAL, NO_KEY
 from core.kernels.local_search.moves import start_solutions
-from core.kernels.local_search.walks import Share
+from core.kernels.local_search.walks import Share, WalkLimits, WalkStatus, WalkTotals
+from core.lang.named_arrays import size_of
 from core.search.local_search.algorithms import cooling_table
 from core.search.local_search.launcher import WalkLauncher
 from core.search.local_search.memory import WalkMemory
@@ -48,13 +49,13 @@ class Walks:
         costs = problem.costs(memory.rows(memory.walkers.solution, encoding.n))
         for cost in costs[plan.costs.is_astray(costs)][:1]:
             raise UserError(f"{problem.name}: a start solution costs {cost}: expected {plan.costs.text}")
-        control = np.zeros((memory.count, walks.CONTROL), np.int32)
-        control[:, walks.COST] = control[:, walks.BEST_COST] = costs
-        control[:, walks.HOME_COST] = moves.NEVER
-        control[:, walks.CHANGED] = walks.EVERYTHING
-        control[:, walks.STOP] = np.where(costs <= stop.target, walks.TARGET_REACHED, walks.RUNNING)
-        memory.write(memory.walkers.control, control)
-        memory.write(memory.walkers.totals, np.zeros((memory.count, walks.TOTALS), np.uint64))
+        status = np.zeros((memory.count, size_of(WalkStatus)), np.int32)
+        status[:, WalkStatus.cost] = status[:, WalkStatus.best_cost] = costs
+        status[:, WalkStatus.home_cost] = moves.NEVER
+        status[:, WalkStatus.changed] = walks.EVERYTHING
+        status[:, WalkStatus.stop] = np.where(costs <= stop.target, walks.TARGET_REACHED, walks.RUNNING)
+        memory.write(memory.walkers.status, status)
+        memory.write(memory.walkers.totals, np.zeros((memory.count, size_of(WalkTotals)), np.uint64))
         memory.backend.write(memory.keys, np.full(1, NO_KEY, np.uint64))
         memory.backend.write(memory.finished, np.zeros(1, np.uint64))
         memory.backend.write(memory.shared.limits, limits_of(plan, stop))
@@ -94,19 +95,19 @@ class Walks:
 
     def evaluations(self) -> int:
         """Return the number of neighbours that this rank's walks have evaluated, as a sequential run counts them."""
-        return int(self.memory.totals()[:, walks.EVALUATIONS].sum())
+        return int(self.memory.totals()[:, WalkTotals.evaluations].sum())
 
-    def best_here(self, control: np.ndarray) -> tuple[int, int]:
+    def best_here(self, status: np.ndarray) -> tuple[int, int]:
         """Return the least cost of this rank's walks and the first walk that has it.
 
         A rank without a walk returns the largest number of 32 bits, which no walk costs, and a walk behind all others.
         """
         if not self.memory.count:
             return moves.NEVER, self.plan.settings.walks
-        w = int(np.argmin(control[:, walks.BEST_COST]))
-        return int(control[w, walks.BEST_COST]), self.memory.first + w
+        w = int(np.argmin(status[:, WalkStatus.best_cost]))
+        return int(status[w, WalkStatus.best_cost]), self.memory.first + w
 
-    def best_solution(self, walk: int, control: np.ndarray) -> tuple[np.ndarray, int]:
+    def best_solution(self, walk: int, status: np.ndarray) -> tuple[np.ndarray, int]:
         """Return the best solution of a walk and the iteration in which it was found, on every rank."""
         encoding, memory = self.plan.problem.encoding, self.memory
         size = encoding.n * np.dtype(encoding.dtype).itemsize
@@ -114,7 +115,7 @@ class Walks:
         self.launcher.keep()
         if memory.first <= walk < memory.end:
             w = walk - memory.first
-            words[0] = control[w, walks.BEST_AT]
+            words[0] = status[w, WalkStatus.best_at]
             best = memory.backend.read(memory.walkers.best, w * encoding.n, encoding.n)
             words[1:].view(np.uint8)[:size] = best.view(np.uint8)
         words = self.from_its_rank(words, walk)
@@ -128,46 +129,46 @@ class Walks:
             self.launcher.ranks.reduce(words.view(np.uint64), "sum")
         return words
 
-    def adopt_best(self, control: np.ndarray) -> None:
+    def adopt_best(self, status: np.ndarray) -> None:
         """Continue every walk that is worse than the best of all ranks from that one."""
-        cost, walk = self.launcher.ranks.minloc(*self.best_here(control))
-        self.memory.backend.write(self.memory.adopted, self.best_solution(walk, control)[0])
+        cost, walk = self.launcher.ranks.minloc(*self.best_here(status))
+        self.memory.backend.write(self.memory.adopted, self.best_solution(walk, status)[0])
         self.launcher.adopt(cost)
 
     def outcome(self, history: list[list[Any]] | None) -> Outcome:
         """Return the outcome of all walks of all ranks."""
         memory, ranks = self.memory, self.launcher.ranks
-        control, totals = memory.control(), memory.totals()
-        cost, walk = self.best_here(control)
+        status, totals = memory.status(), memory.totals()
+        cost, walk = self.best_here(status)
         numbers = np.arange(memory.first, memory.end, dtype=np.uint64)
-        digest = mix_digests(totals[:, walks.DIGEST], numbers)
-        iterations, evaluations = control[:, walks.ITERATION].sum(), totals[:, walks.EVALUATIONS].sum()
+        digest = mix_digests(totals[:, WalkTotals.digest], numbers)
+        iterations, evaluations = status[:, WalkStatus.iteration].sum(), totals[:, WalkTotals.evaluations].sum()
         sums = np.array([iterations, evaluations, digest], np.uint64)
         if self.plan.settings.by_walks:
             cost, walk = ranks.minloc(cost, walk)
             ranks.reduce(sums, "sum")
         iterations, evaluations, digest = (int(x) for x in sums)
-        solution, found_at = self.best_solution(walk, control)
+        solution, found_at = self.best_solution(walk, status)
         return Outcome(cost, walk, found_at, iterations, evaluations, digest, solution, history)
 
 
 def limits_of(plan: Plan, stop: Stop) -> np.ndarray:
-    """Return the words of a run's limits, shape (`walks.LIMITS`,), int32."""
+    """Return a run's limits, shape (columns of `WalkLimits`,), int32."""
     algorithm = plan.algorithm
     limits = {
-        walks.MOST_ITERATIONS: stop.iterations,
-        walks.TARGET: stop.target,
-        walks.PATIENCE: stop.patience,
-        walks.TENURE: plan.tabu.tenure,
-        walks.TENURE_SPAN: plan.tabu.span,
-        walks.STRENGTH: algorithm.strength,
-        walks.PLATEAU: algorithm.plateau,
-        walks.BATCH: algorithm.batch,
-        walks.SEED: plan.settings.seed,
-        walks.RESTART: algorithm.restart,
-        walks.NOISE: round(65536 * algorithm.noise),
+        WalkLimits.most_iterations: stop.iterations,
+        WalkLimits.target: stop.target,
+        WalkLimits.patience: stop.patience,
+        WalkLimits.tenure: plan.tabu.tenure,
+        WalkLimits.tenure_span: plan.tabu.span,
+        WalkLimits.strength: algorithm.strength,
+        WalkLimits.plateau: algorithm.plateau,
+        WalkLimits.batch: algorithm.batch,
+        WalkLimits.seed: plan.settings.seed,
+        WalkLimits.restart: algorithm.restart,
+        WalkLimits.noise: round(65536 * algorithm.noise),
     }
-    return np.array([limits[k] for k in range(walks.LIMITS)], np.int32)
+    return np.array([limits[column] for column in range(size_of(WalkLimits))], np.int32)
 
 
 REHEARSAL_S, REHEARSAL_BATCH_S = 0.1, 0.01
@@ -195,9 +196,9 @@ def measure_speed(memory: WalkMemory, iterate: Callable[[int], object]) -> float
     while time.perf_counter() - began < REHEARSAL_S:
         before = time.perf_counter()
         iterate(count)
-        control = memory.control()
+        status = memory.status()
         spent = time.perf_counter() - before
-        since, done = done, int(control[:, walks.ITERATION].sum())
+        since, done = done, int(status[:, WalkStatus.iteration].sum())
         best = max(best, (done - since) / max(spent, 1e-9))
         if done == since:
             break

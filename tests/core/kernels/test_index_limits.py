@@ -29,11 +29,12 @@ from core.kernels.exact import branch_and_bound, enumeration, small_tours
 from core.kernels.exact.city_sets import ROW
 from core.kernels.exact.tour_search import BestTour, TourSearch
 from core.kernels.local_search.moves import PERMUTATION, start_solutions
-from core.kernels.local_search.walks import CONTROL, TOTALS, Walk
+from core.kernels.local_search.walks import Walk, WalkStatus, WalkTotals
 from core.kernels.two_opt.climbs import MOST_CITIES, CountedClimbs, start_tours
 from core.kernels.two_opt.columns import climb_columns
 from core.kernels.two_opt.pruned import climb_pruned
 from core.lang import Array, Rows, i32, kernel, reference_interpreter, team_rank
+from core.lang.named_arrays import size_of
 from core.problems.more.max_cut import graphs
 from core.problems.ppp import perceptron
 from core.problems.qap import qaplib
@@ -150,8 +151,8 @@ def test_tour_ordered_copies_of_as_many_teams_as_are_accepted(team):
 
 def test_a_distance_of_the_most_cities_has_an_index_of_31_bits(team):
     @kernel
-    def last_distance(table: Distances, found: Array[i32]):
-        found[team_rank()] = table_distance(table.cities - 1, table.cities - 1, table)
+    def last_distance(table: Distances, distances: Array[i32]):
+        distances[team_rank()] = table_distance(table.cities - 1, table.cities - 1, table)
 
     n, distances = MOST_CITIES, words(0, 0)
     team(last_distance, 2, 1, Distances(virtual(n * n, NARROW, held={n * n - 1: 7}), n), distances)
@@ -247,8 +248,8 @@ def test_random_solutions_of_as_many_walks_as_are_accepted(team):
     def run(walks):
         """No other row is as long as a solution."""
         held = {name: virtual(walks, dtype) for name, dtype in (("heat", np.float32), ("memory", np.int32))}
-        held |= {name: virtual(walks * size, dtype) for name, size, dtype in (("control", CONTROL, np.int32),
-                 ("totals", TOTALS, np.uint64), ("number", 1, np.uint64))}  # fmt: skip
+        held |= {name: virtual(walks * size, dtype) for name, size, dtype in (("status", size_of(WalkStatus), np.int32),
+                 ("totals", size_of(WalkTotals), np.uint64), ("number", 1, np.uint64))}  # fmt: skip
         held |= {name: virtual(walks * n, np.int32) for name in ("solution", "best", "home")}
         walkers = Rows(Walk(**held, room=1, length=n, choices=n), walks)
         team(start_solutions, walks, 1, PERMUTATION, walkers, 3)
@@ -411,13 +412,13 @@ def test_tours_that_are_as_long_as_may_be_and_the_last_set_fit_a_key(team):
     assert int(ORACLE.download(best)[0]) == sets.cap << held_karp_halves.NUMBER_BITS | rows.end - 1
 
 
-@pytest.mark.parametrize("taken", [True, False])
-def test_a_block_of_the_largest_capacity(team, taken):
+@pytest.mark.parametrize("is_heavy", [True, False])
+def test_a_block_of_the_largest_capacity(team, is_heavy):
     capacity, lanes = MOST_CAPACITY, 1
     block = knapsack.CELLS * lanes
     padded = (capacity // block + 1) * block
     left = capacity // block * block
-    weight = capacity if taken else 1
+    weight = capacity if is_heavy else 1
     source, target = virtual(padded, np.uint64, fill=LARGEST), virtual(padded, np.uint64)
     items = words(weight, capacity), words(LARGEST, LARGEST, dtype=np.uint64)
     passes = knapsack.Passes(*items, words(0, left), words(capacity, capacity), words(0, 0))
@@ -486,7 +487,7 @@ def test_a_bound_of_the_largest_numbers(team):
         100,
         rank=0,
     )
-    assert int(ORACLE.download(numbers)[knapsack_branch_and_bound.BEST]) == LARGEST
+    assert int(ORACLE.download(numbers)[knapsack_branch_and_bound.TreeNumbers.best]) == LARGEST
 
 
 def test_the_last_change_of_a_core_of_the_largest_numbers(team):

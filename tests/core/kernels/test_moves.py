@@ -25,8 +25,9 @@ from core.kernels.local_search.moves import (
     reversed_,
 )
 from core.kernels.local_search.template import search_kernels
-from core.kernels.local_search.walks import CONTROL, LIMITS, AnyMove, Move, Walk, WalkSettings
+from core.kernels.local_search.walks import AnyMove, Move, Walk, WalkLimits, WalkSettings, WalkStatus
 from core.lang import Array, Const, barrier, bundle, function, i32, kernel, lane, team_size
+from core.lang.named_arrays import size_of
 
 N = 6
 
@@ -146,9 +147,11 @@ def insertions(n):
 def looked_at(backend, shape, change_kind, n, size, rank=0, ranks=1, teams=1, lanes=1):
     template = search_kernels(Hooks(logged), Rules((shape,), change_kind, MOVES, FIRST, HALT))
     walkers = backend.rows(Walk(room=1, length=n, choices=n), 1, S=np.int32)
-    backend.write(walkers.control, np.zeros(CONTROL, np.int32))
+    backend.write(walkers.status, np.zeros(size_of(WalkStatus), np.int32))
     run = backend.load(
-        WalkSettings(np.zeros(LIMITS, np.int32), np.array([size, 0, 0], np.uint32), np.zeros(1, np.float32))
+        WalkSettings(
+            np.zeros(size_of(WalkLimits), np.int32), np.array([size, 0, 0], np.uint32), np.zeros(1, np.float32)
+        )
     )
     log = backend.rows(Log(np.zeros(4000, np.int32)), 1)
     keys = backend.upload(np.full(1, NO_KEY, np.uint64))

@@ -49,8 +49,8 @@ def updated(backend, launch):
 def test_one_lane_or_all_lanes_update_pheromone_up_to_its_largest(backend):
     lanes = min(N, backend.capabilities.max_team_size)
 
-    def alone(*given):
-        backend.launch(published_ants.update_by_one_lane, 1, 1, *given)
+    def alone(*arguments):
+        backend.launch(published_ants.update_by_one_lane, 1, 1, *arguments)
 
     def both(ants, update, trails):
         backend.launch(published_ants.evaporate_edges, 3, lanes, trails, update)

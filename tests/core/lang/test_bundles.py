@@ -12,6 +12,7 @@ from core.lang import (
     Array,
     Const,
     Generic,
+    NamedArray,
     Row,
     boolean,
     bundle,
@@ -43,6 +44,18 @@ class Walk:
     n: i32
 
 
+class Status(NamedArray):
+    cost: i32
+    best: i32
+    at: i32
+
+
+@bundle
+class Noted(Walk):
+    status: Status = Row()
+    all: Status
+
+
 @bundle
 class Facts:
     weights: Array[i32]
@@ -57,7 +70,7 @@ class More(Facts):
 
 HEADER = """\
 from core.lang import *
-from tests.core.lang.test_bundles import Facts, More, Move, Walk
+from tests.core.lang.test_bundles import Facts, More, Move, Noted, Status, Walk
 S = Generic("S")
 D = Generic("D")
 SIZES = (3, 5, 8)
@@ -316,6 +329,42 @@ def test_bundles_and_rows_can_be_copied_and_pickled():
     assert repr(bundle_) == "More(weights=int32[4], scale=2, kept=int32[6], move=Move(i=3, j=4))"
     with pytest.raises(AttributeError, match="absent"):
         _ = Rows(bundle_, 3).absent
+
+
+NAMED = """\
+@function
+def improved(status: Status, cost: i32) -> boolean:
+    return cost < status.best
+
+@function
+def total(values: Array[i32]) -> i32:
+    return values[0] + values[1] + values[2]
+
+@kernel
+def k(walks: Rows[Noted], order: Status, out: Array[i32]):
+    for w in range(walks.count):
+        walk = walks[w]
+        walk.status.cost += walk.all.best - 1
+        if improved(walk.status, walk.status.cost):
+            walk.status.best, walk.status.at = walk.status.cost, w
+        order.at = total(order)
+        out[w] = walks[w].status.best * 100 + total(walk.status)
+"""
+
+
+def test_l75_elements_of_a_named_array_have_names(tmp_path, devices):
+    module = loaded(tmp_path, NAMED)
+    for backend in devices:
+        walks = backend.rows(Noted(n=1, all=np.array([0, 3, 0], np.int32)), 3, S=np.uint8)
+        status = np.array([[1, 9, 0], [5, 6, 0], [2, 9, 0]], np.int32)
+        backend.write(walks.status, status)
+        order, out = backend.upload(np.array([1, 2, 3], np.int32)), backend.upload(np.zeros(3, np.int32))
+        backend.launch(module.k, 1, 1, walks, order, out)
+        after = backend.download(walks.status).reshape(3, 3)
+        assert after[:, Status.cost].tolist() == [3, 7, 4], backend.name
+        assert after[:, [Status.best, Status.at]].tolist() == [[3, 0], [6, 0], [4, 2]], backend.name
+        assert backend.download(order).tolist() == [1, 2, 12], backend.name
+        assert backend.download(out).tolist() == [306, 613, 410], backend.name
 
 
 TWO_CLASSES = """\

@@ -186,17 +186,17 @@ def test_a_signature_or_function_is_refused_with_its_line_and_advice(tmp_path, c
     assert words in message
 
 
-@pytest.mark.parametrize("given", [len, 3, Table])
-def test_only_functions_are_decorated(given):
+@pytest.mark.parametrize("value", [len, 3, Table])
+def test_only_functions_are_decorated(value):
     with pytest.raises(KernelError, match="is no Python function; decorate a def"):
-        kernel(given)
+        kernel(value)
 
 
 @pytest.mark.parametrize("scalar", [f32, i32])
-@pytest.mark.parametrize("given", [None, "1.5", 1j])
-def test_only_numbers_become_numbers(scalar, given):
+@pytest.mark.parametrize("value", [None, "1.5", 1j])
+def test_only_numbers_become_numbers(scalar, value):
     with pytest.raises(TypeError, match="expected a number"):
-        scalar(given)
+        scalar(value)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.errors import UserError
-from core.lang import Array, Const, Generic, Row, Table, bundle, f32, i32, i64, u8
+from core.lang import Array, Const, Generic, NamedArray, Row, Table, bundle, f32, i32, i64, u8
 from core.lang.bundles import placed
 from tests.core.lang.test_refused import EFFECT, HEADER, refusal
 
@@ -45,10 +45,25 @@ class Walk:
     solution: Array[u8] = Row("n")
     n: i32
 
+class Status(NamedArray):
+    cost: i32
+    best: i32
+
+class Other_status(NamedArray):
+    cost: i32
+
+@bundle
+class Noted:
+    status: Status = Row()
+
 @bundle
 class Pair:
     inner: Move
     k: i32
+
+@function
+def cost_of(status: Status) -> i32:
+    return status.cost
 
 @function
 def added(m: Move) -> i32:
@@ -81,13 +96,15 @@ def result_of(data: D) -> D:
 """
 KERNEL = """\
 @kernel
-def k(walks: Rows[Walk], one: Walk, other: Other, flags: Flags, m: Move, a: Array[u32], n: i32, word: u32, flag: boolean):
+def k(walks: Rows[Walk], one: Walk, other: Other, flags: Flags, m: Move, a: Array[u32], n: i32, word: u32, flag: boolean,
+      noted: Noted, less: Other_status, b: Array[i32]):
 """
 GIVEN = """
 TYPES = {
     name + FORM_SUFFIX: form_of(given)
     for name, given in {
-        "walks": Walk(n=4), "one": Walk(n=4), "other": Other(None, 3), "flags": Flags(True, None), "m": Move(1, 2)
+        "walks": Walk(n=4), "one": Walk(n=4), "other": Other(None, 3), "flags": Flags(True, None), "m": Move(1, 2),
+        "noted": Noted()
     }.items()
 }
 """
@@ -95,6 +112,12 @@ TYPES = {
 # name -> (body of that kernel, line in the body, words of the message)
 BODIES = {
     "unknown field": ("v = m.x", 1, "Move has no field x; it has i, j"),
+    "unknown column": ("v = noted.status.at", 1, "Status has no column at; it has cost, best"),
+    "store to an unknown column": ("noted.status.at = 3", 1, "Status has no column at; it has cost, best"),
+    "value of another type in a column": ("noted.status.best = word", 1, "an element of noted.status is i32, not u32"),
+    "array for a named array": ("v = cost_of(b)", 1, "argument status of cost_of is a Status, not b; pass such an array"),
+    "another named array": ("v = cost_of(less)", 1, "argument status of cost_of is a Status, not less"),
+    "array for a field that is a named array": ("p = Noted(b)", 1, "field status of Noted is a Status, not b"),
     "store to a number": ("m.i = 3", 1, "a store to the field m.i; numbers of bundles do not change, use an array"),
     "bundle as a number": ("v = 1 + m", 1, "the bundle m instead of a number; read a field of it"),
     "row as a number": ("v = 1 + walks[0]", 1, "the bundle walks[0] instead of a number; read a field of it"),
@@ -198,6 +221,29 @@ class Rest:
     inner: Base
 
 
+class OneColumn(NamedArray):
+    cost: i32
+
+
+# name -> (base class, annotations, values, what is said)
+NAMED_ARRAYS = {
+    "no column": (NamedArray, {}, {}, "Made: columns of types none; expected names of one scalar type"),
+    "several types": (NamedArray, {"a": i32, "b": i64}, {}, "Made: columns of types i32, i64; expected"),
+    "Python's own type": (NamedArray, {"a": int}, {}, "Made: columns of types int; expected"),
+    "an array": (NamedArray, {"a": "Array[i32]"}, {}, r"Made: columns of types Array\[i32\]; expected"),
+    "a value": (NamedArray, {"a": i32}, {"a": 3}, "Made.a: a value or a reserved name"),
+    "a reserved name": (NamedArray, {"data": i32}, {}, "Made.data: a value or a reserved name"),
+    "another named array": (OneColumn, {"a": i32}, {}, "Made: columns of types i32; expected"),
+}
+
+
+@pytest.mark.parametrize("case", NAMED_ARRAYS)
+def test_a_named_array_is_refused_where_it_is_declared(case):
+    base, annotations, values, words = NAMED_ARRAYS[case]
+    with pytest.raises(UserError, match=words):
+        type("Made", (base,), {"__annotations__": annotations, **values})
+
+
 # name -> (base class, fields, what is said)
 CLASSES = {
     "within itself": (object, {"n": i32, "inner": "Made"}, "Made.inner: a bundle within itself; pass the other one as a"),
@@ -215,6 +261,8 @@ CLASSES = {
     "another type than in the base": (Base, {"n": i64}, "Made.n: i64; in its base class it is i32"),
     "rows of a number": (object, {"a": (i32, Row("n")), "n": i32}, r"Made.a: i32 with a Row; expected Array\[...\] = Row"),
     "a row in place of a type": (object, {"a": Row(3)}, r"Made.a: Row.3. is no type of a field; .* Array\[...\] = Row"),
+    "rows of a named array with a size": (object, {"a": (OneColumn, Row(3))}, r"Made.a: Row.3.; expected Row.. of named arrays"),
+    "rows of an array without a size": (object, {"a": (Array[i32], Row())}, r"Made.a: Row..; expected Row.. of named arrays"),
     "an array for a number": (Base, {"n": Array[i32]}, "Made.n: Array.i32.; in its base class it is i32"),
     "rows for an array": (Base, {"a": (Array[i32], Row("n"))}, "Made.a: Row.i32, 'n'.; in its base class it is Array.i32."),
 }  # fmt: skip

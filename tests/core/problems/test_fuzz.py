@@ -151,18 +151,20 @@ def check_pisinger(instance: knapsack.Knapsack, content: bytes) -> None:
     assert instance.capacity == int(re.search(r"^\s*c\s+(\d+)", text_of(content), re.M)[1])
 
 
-def check_fasta(found: tuple[str, bytes], content: bytes) -> None:
-    assert not found[1].translate(None, b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz*-")
-    assert content.count(b">") >= 1 and all(content.count(letter) >= 1 for letter in set(map(bytes, zip(found[1]))))
+def check_fasta(named_text: tuple[str, bytes], content: bytes) -> None:
+    assert not named_text[1].translate(None, b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz*-")
+    assert content.count(b">") >= 1 and all(
+        content.count(letter) >= 1 for letter in set(map(bytes, zip(named_text[1])))
+    )
 
 
 def check_pair(pair: strings.StringPair, content: bytes) -> None:
     assert content.count(b">") >= 2 and len(pair.a) + len(pair.b) < len(content)
 
 
-def check_text(found: tuple[str, bytes], content: bytes) -> None:
+def check_text(named_text: tuple[str, bytes], content: bytes) -> None:
     if not content.startswith(b">"):
-        assert found[1] in (content, content[:-1], content[:-2])
+        assert named_text[1] in (content, content[:-1], content[:-2])
 
 
 def check_matrix(instance: Any, content: bytes) -> None:

@@ -24,9 +24,9 @@ def test_optima_are_the_published_ones():
     assert (Labs(66).optimum, Labs(67).optimum) == (257, None)
 
 
-@pytest.mark.parametrize("given", [27, "27", "labs:27", np.int64(27)])
-def test_a_size_may_be_a_number_or_text(given):
-    assert (Labs(given).name, Labs(given).encoding.n) == ("labs:27", 27)
+@pytest.mark.parametrize("size", [27, "27", "labs:27", np.int64(27)])
+def test_a_size_may_be_a_number_or_text(size):
+    assert (Labs(size).name, Labs(size).encoding.n) == ("labs:27", 27)
 
 
 def test_the_longest_sequence_is_the_last_whose_energies_fit():

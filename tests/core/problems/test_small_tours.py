@@ -63,8 +63,8 @@ def edges_of(tour):
     return {frozenset(edge) for edge in zip(tour.tolist(), np.roll(tour, -1).tolist(), strict=True)}
 
 
-def plainly(found):
-    return found.length, found.tour.tolist(), found.optimal_tours
+def plainly(solution):
+    return solution.length, solution.tour.tolist(), solution.optimal_tours
 
 
 @pytest.mark.parametrize("kind", KINDS)

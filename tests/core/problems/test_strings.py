@@ -78,14 +78,14 @@ def test_a_name_is_looked_up_in_the_folder_first(tmp_path, monkeypatch):
 def test_what_is_not_there_is_refused_by_its_name(tmp_path):
     path = saved(tmp_path / "two.fa", TWO + b">one\nA\n")
     text = saved(tmp_path / "x.txt", b"x")
-    for spec, told in [
+    for spec, message in [
         (f"{path}:three", ": found no record 'three', expected one of one, chr2:5-9, one"),
         (f"{path}:one", ":9: found record 'one' again, expected one record of this name"),
         (f"{text}:one", ": found a text, and record 'one' asked for, expected a FASTA file"),
     ]:
         with pytest.raises(InstanceError) as caught:
             strings.load_string(spec)
-        assert str(caught.value).startswith(spec.rpartition(":")[0] + told)
+        assert str(caught.value).startswith(spec.rpartition(":")[0] + message)
     for spec in ("none.fa", "none.fa:one", "", "randoms:5"):
         with pytest.raises(InstanceError, match=f"^{spec}: found no such file, expected a FASTA file, FILE:RECORD"):
             strings.load(spec)

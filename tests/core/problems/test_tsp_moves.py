@@ -21,9 +21,9 @@ LARGEST_SIDE = 46_340
 
 
 @kernel
-def round_all(count: i32, dx: Array[i32], dy: Array[i32], found: Array[i32]):
+def round_all(count: i32, dx: Array[i32], dy: Array[i32], distances: Array[i32]):
     for p in range(team_rank() * team_size() + lane(), count, team_count() * team_size()):
-        found[p] = rounded_distance(dx[p], dy[p])
+        distances[p] = rounded_distance(dx[p], dy[p])
 
 
 def rounded(backend, dx, dy):

@@ -63,9 +63,9 @@ def at(speed):
     return lambda count: count / speed
 
 
-def each_once(taken, items):
-    taken = sorted(taken)
-    return [begin for begin, _, _ in taken] == [0, *(end for _, end, _ in taken[:-1])] and taken[-1][1] == items
+def each_once(parts, items):
+    parts = sorted(parts)
+    return [begin for begin, _, _ in parts] == [0, *(end for _, end, _ in parts[:-1])] and parts[-1][1] == items
 
 
 SPEEDS = [(1,), (1, 1, 1, 1, 1, 1, 1), (3, 1), (1, 1000), (4, 4, 1), (1000, 10, 1), (1, 1.1)]

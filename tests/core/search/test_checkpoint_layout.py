@@ -167,7 +167,7 @@ def test_the_seconds_of_a_state_are_checked_before_anything_else(seconds):
 
 
 @pytest.mark.parametrize(
-    ("array", "found", "said"),
+    ("array", "content", "said"),
     [
         (CheckpointArray("a", np.int64, ()), None, "found none, expected int64 of shape ()"),
         (CheckpointArray("a", np.int64, (None, 2)), np.zeros((3, 3), np.int64), "found int64 of shape (3, 3), expected int64 of "),
@@ -187,6 +187,6 @@ def test_the_seconds_of_a_state_are_checked_before_anything_else(seconds):
         (history_array("a", 9, 99, 1.5, None), np.zeros((0, 4)), None),
     ],
 )  # fmt: skip
-def test_a_declaration_names_the_first_fault(array, found, said):
-    fault = array.fault(found)
+def test_a_declaration_names_the_first_fault(array, content, said):
+    fault = array.fault(content)
     assert fault is None if said is None else fault.startswith(said)

@@ -302,7 +302,7 @@ def test_records_that_wait_for_room_are_part_of_a_state(cpu):
 
 
 @pytest.mark.parametrize(
-    ("made", "other", "said"),
+    ("name", "other", "said"),
     [
         ("1-trees, counted", "the thesis' bound", "'bound': found a search with bound one-tree, expected bound edges"),
         ("all tours, counted", "all tours by number", "'tour': found a tour of length 25090, expected one of 8"),
@@ -311,8 +311,8 @@ def test_records_that_wait_for_room_are_part_of_a_state(cpu):
         ("tabu search", "several walks", r"'control': found int32 of shape \(1, 13\), expected int32 of shape \(3"),
     ],
 )
-def test_a_state_of_another_search_is_refused_in_one_line(made, other, said, cpu):
-    states, _ = kept_states(made, cpu)
+def test_a_state_of_another_search_is_refused_in_one_line(name, other, said, cpu):
+    states, _ = kept_states(name, cpu)
     state = max(states, key=lambda one: len(one.get("left records", ())))
     with pytest.raises(UserError, match="^the state of the search: array " + said) as refusal:
         run(CASES[other], cpu, Solo(), Kept().checkpointer(state))

@@ -52,8 +52,8 @@ WALKS = [
 ]
 
 
-def common(one, other):
-    pair = strings.from_texts(one, other)
+def common(text, other_text):
+    pair = strings.from_texts(text, other_text)
     return Kind(lcs_search.LongestCommonSubsequence, (pair.a, pair.b), {}, None, "")
 
 

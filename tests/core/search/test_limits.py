@@ -294,7 +294,7 @@ LIMITS = {
         Limit(lambda walks: allocated(walks, elements=20), LARGEST // 20, "walks of 20 elements each: expected less than 2.31 in all"),
         Limit(lambda walks: allocated(walks, memory=20), LARGEST // 20, "walks of 20 words of memory each: expected less than 2.31"),
         Limit(lambda walks: allocated(walks, kept=20), LARGEST // 20, "walks of 20 elements of kept each: expected less than 2.31"),
-        Limit(allocated, LARGEST // 13, "walks of 13 words of control each: expected less than 2.31 in all"),
+        Limit(allocated, LARGEST // 13, "walks of 13 words of status each: expected less than 2.31 in all"),
     ],
 }  # fmt: skip
 """By workload and limit, as the table of docs/design/limits.md names them."""

@@ -102,8 +102,8 @@ def test_a_part_is_that_of_the_items_in_order(pairs, places):
 
 
 @given(st.lists(PAIRS, max_size=6), st.lists(PAIRS, max_size=6))
-def test_what_is_left_has_no_item_with_a_place_that_was_taken(pairs, taken):
-    left, places = disjoint(pairs), disjoint(taken).part(0, 40)
+def test_what_is_left_has_no_item_with_a_place_that_was_taken(pairs, positions):
+    left, places = disjoint(pairs), disjoint(positions).part(0, 40)
     places = Intervals([(begin, min(end, left.count)) for begin, end in places.pairs if begin < left.count])
     expected = [item for place, item in enumerate(items(left)) if place not in set(items(places))]
     assert items(left.less(places)) == expected

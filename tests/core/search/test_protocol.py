@@ -109,12 +109,12 @@ def test_a_length_equal_to_the_target_ends_hill_climbing(cpu):
 
 
 def test_a_callback_is_told_at_once_then_now_and_then_and_at_the_end(monkeypatch):
-    now = 0.0
-    monkeypatch.setattr("core.search.progress.time.perf_counter", lambda: now)
+    clock = 0.0
+    monkeypatch.setattr("core.search.progress.time.perf_counter", lambda: clock)
     reported = []
     monitor = ProgressMonitor(Stop(), reported.append, 7)
     for done in range(1, 7):
-        now += 0.1
+        clock += 0.1
         if monitor.is_due():
             monitor.report(done, 100 - done)
     monitor.report_end(7, 90)

@@ -100,7 +100,7 @@ class PublishedWaves:
         return WaveResult(values, cells=self.cells, streamed_bytes=int(self.cells.memory.nbytes))
 
     def _teams(self, cells: int) -> int:
-        """Return a team for as many cells as it has lanes, or the teams that the device runs at a time."""
+        """Return the number of teams for these cells, at most the number that the device runs at a time."""
         capabilities = self.backend.capabilities
         most_teams = capabilities.compute_units * max(1, capabilities.lanes_resident // self.team_size)
         return int(max(1, min(most_teams, cells // self.team_size)))

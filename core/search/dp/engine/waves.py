@@ -55,15 +55,16 @@ class PackedWaves:
         problem, capabilities, bits = self.problem, self.backend.capabilities, self.bits
         cells = problem.cells(wave)
         choices = PackedChoices(*(self.rows.place(wave) if self.rows is not None and bits else (self.nothing, 0)))
-        target, one, two = ((wave + self.depth - k) % self.depth * self.width for k in range(3))
-        first, one, two = problem.first(wave), one - problem.first(wave - 1), two - problem.first(wave - 2)
+        target, previous, earlier = ((wave + self.depth - k) % self.depth * self.width for k in range(3))
+        first = problem.first(wave)
+        window = Window(self.window, previous - problem.first(wave - 1), earlier - problem.first(wave - 2))
         if first + cells > MOST_CELLS:
             raise UserError(f"--tiling none: cell {first + cells} of wave {wave}: expected at most {MOST_CELLS}")
         most_teams = capabilities.compute_units * max(1, capabilities.lanes_resident // self.team_size)
         teams = max(1, min(most_teams, -(-(self.words(cells) if bits else cells) // self.team_size)))
         self.backend.launch(
             self.kernel, teams, self.team_size,
-            Wave(wave, cells, first, target), Window(self.window, one, two), choices, bits, self.data,
+            Wave(wave, cells, first, target), window, choices, bits, self.data,
         )  # fmt: skip
         if self.rows is not None and bits:
             self.rows.close_row(wave)

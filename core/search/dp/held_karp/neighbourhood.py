@@ -10,7 +10,7 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels.dp import restricted_tour as kernels
-from core.kernels.dp.restricted_tour import FAR, FIRST_BITS, BandedTour, band_of, network, states_of
+from core.kernels.dp.restricted_tour import FAR, FIRST_BITS, BandedTour, LayerStep, band_of, network, states_of
 
 LARGEST_INDEX = 2**31 - 1
 STATES_PER_LANE, STATES_PER_LANE_OF_MANY = 1, 8
@@ -95,7 +95,7 @@ class RotationLayers:
                     backend.launch(kernels.layer_over_teams, self.teams, self.team_size, ahead, *arguments)
                 backend.launch(kernels.advance, 1, 1, self.step, BLOCK)
         step = np.zeros(3, np.int32)
-        step[[kernels.NEXT, kernels.BEGIN, kernels.END]] = begin, begin, end
+        step[[LayerStep.next, LayerStep.begin, LayerStep.end]] = begin, begin, end
         backend.write(self.step, step)
         self.sequence.replay(-(-(end - begin) // BLOCK))
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels.dp import knapsack_branch_and_bound as kernels
+from core.kernels.dp.knapsack_branch_and_bound import TreeNumbers, TreePlace
 from core.problems.tables.knapsack import Knapsack
 from core.search.checkpoint import ANY, Checkpoint, CheckpointArray, Checkpointer
 from core.search.dp.knapsack.search import Selection, make_selection
@@ -121,14 +122,14 @@ class KnapsackBranchAndBound:
 
     def begin(self, run: SynchronousRun, checkpoint: Checkpoint | None) -> None:
         self._put(checkpoint)
-        run.done = 0 if checkpoint is None else int(checkpoint["numbers"][kernels.NODES])
+        run.done = 0 if checkpoint is None else int(checkpoint["numbers"][TreeNumbers.nodes])
 
     def step(self, run: SynchronousRun) -> Step:
         budget = run.budget().steps
         self._explore(budget)
         _, self.best, self.nodes = map(int, self.backend.download(self.search.numbers))
         # No selection is worth more than the bound at the root: an incumbent that reaches it is proved.
-        self.is_proved = bool(self.backend.download(self.search.place)[kernels.DONE]) or self.best == self.bound
+        self.is_proved = bool(self.backend.download(self.search.place)[TreePlace.done]) or self.best == self.bound
         if run.is_report_due:
             run.report(self.nodes, self.best, self.nodes)
         return Step(budget, undone=int(not self.is_proved), is_divisible=True)

@@ -102,10 +102,10 @@ class CheckpointedKnapsack:
         yield CheckpointArray(NUMBERS, np.uint64, (3,), [(1, items), (0, capacity), (0, most_value)])
         undecided, left, value = (int(number) for number in state[NUMBERS])
 
-        def same_capacity(taken: np.ndarray) -> str | None:
-            if taken[:undecided].any():
-                return f"found item {int(taken.argmax())} taken, expected the first {undecided} to be undecided"
-            weight, total = (int(column[taken > 0].sum()) for column in (weights, values))
+        def same_capacity(is_taken: np.ndarray) -> str | None:
+            if is_taken[:undecided].any():
+                return f"found item {int(is_taken.argmax())} taken, expected the first {undecided} to be undecided"
+            weight, total = (int(column[is_taken > 0].sum()) for column in (weights, values))
             if undecided < items and (weight != capacity - left or total > value):
                 found, expected = f"weight {weight} and value {total}", f"{capacity - left} and at most {value}"
                 return f"found items of {found}, expected {expected}"

@@ -94,14 +94,14 @@ def relaxed(free: FreeItems, price: int) -> tuple[int, int, bool]:
     order = np.argsort(-gains / weights, kind="stable")
     weights, gains = weights[order], gains[order]
     total_weights = np.cumsum(weights)
-    taken = int(np.searchsorted(total_weights, free.capacity, side="right"))
-    bound = int(gains[:taken].sum())
-    if taken == len(weights):
-        return bound, taken, False
-    slack = free.capacity - int(weights[:taken].sum())
-    excess = gains * weights[taken] - gains[taken] * weights
-    misplaced = int(np.maximum(-excess[:taken], 0).sum() + np.maximum(excess[taken:], 0).sum())
-    return bound + (slack * int(gains[taken]) + misplaced) // int(weights[taken]), taken, slack > 0
+    whole_items = int(np.searchsorted(total_weights, free.capacity, side="right"))
+    bound = int(gains[:whole_items].sum())
+    if whole_items == len(weights):
+        return bound, whole_items, False
+    slack = free.capacity - int(weights[:whole_items].sum())
+    excess = gains * weights[whole_items] - gains[whole_items] * weights
+    misplaced = int(np.maximum(-excess[:whole_items], 0).sum() + np.maximum(excess[whole_items:], 0).sum())
+    return bound + (slack * int(gains[whole_items]) + misplaced) // int(weights[whole_items]), whole_items, slack > 0
 
 
 def cardinality_bound(items: SortedItems, best: int) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels.dp import knapsack_core as kernels
+from core.kernels.dp.knapsack_core import CorePlace
 from core.problems.tables.knapsack import Knapsack
 from core.search.checkpoint import Checkpoint, Checkpointer
 from core.search.dp.knapsack.core_bounds import SortedItems, best_completion, cardinality_bound
@@ -78,13 +79,13 @@ class KnapsackCore:
         """Double a list that is too short, and keep its content."""
         old, room, changes = self.states, self.room, self.changes
         place = self.backend.download(old.place)
-        count, side = int(place[kernels.COUNT]), int(place[kernels.SIDE])
+        count, side = int(place[CorePlace.count]), int(place[CorePlace.side])
         more_room = 2 * room if 2 * count > room else room
-        more_changes = 2 * changes if int(place[kernels.NODES]) + count > changes else changes
+        more_changes = 2 * changes if int(place[CorePlace.nodes]) + count > changes else changes
         if more_changes > MOST_CHANGES:
             raise UserError(f"an expanding core of more than {MOST_CHANGES:,} changes: expected an easier instance")
         self._make_room(more_room, more_changes)
-        place[kernels.SIDE] = 0
+        place[CorePlace.side] = 0
         self.backend.write(self.states.place, place)
         self.backend.write(self.states.numbers, self.backend.download(old.numbers))
         for name in ("weights", "values", "nodes"):
@@ -138,10 +139,10 @@ class KnapsackCore:
         self._expand(budget)
         place = self.backend.download(self.states.place)
         self.best, self.kept = map(int, self.backend.download(self.states.numbers))
-        self.done = int(place[kernels.END] - place[kernels.FIRST])
-        count = int(place[kernels.COUNT])
+        self.done = int(place[CorePlace.end] - place[CorePlace.first])
+        count = int(place[CorePlace.count])
         self.is_proved = count == 0
-        if count and (2 * count > self.room or int(place[kernels.NODES]) + count > self.changes):
+        if count and (2 * count > self.room or int(place[CorePlace.nodes]) + count > self.changes):
             are_bounds_due = 2 * count > self.room >= ROOM_WITHOUT_BOUNDS
             self._grow()
             if are_bounds_due:
@@ -154,8 +155,9 @@ class KnapsackCore:
         """Complete the states by one item each, and drop them all if no better selection is possible."""
         backend, states, items = self.backend, self.states, self.sorted_items
         place = backend.download(states.place)
-        first, end, count, node = (int(place[k]) for k in (kernels.FIRST, kernels.END, kernels.COUNT, kernels.NODES))
-        begin = int(place[kernels.SIDE]) * self.room
+        columns = (CorePlace.first, CorePlace.end, CorePlace.count, CorePlace.nodes)
+        first, end, count, node = (int(place[column]) for column in columns)
+        begin = int(place[CorePlace.side]) * self.room
         weights, values = (backend.read(numbers, begin, count) for numbers in (states.weights, states.values))
         completion = best_completion(items, first, end, weights, values)
         if completion.value > self.best:
@@ -163,9 +165,9 @@ class KnapsackCore:
             backend.write(states.numbers, np.array([self.best, self.kept], np.int64))
             backend.put(states.parents, node, backend.read(states.nodes, begin + completion.state, 1))
             backend.put(states.changed, node, np.array([completion.item], np.int32))
-            place[[kernels.NODES, kernels.BEST_NODE]] = node + 1, node
+            place[[CorePlace.nodes, CorePlace.best_node]] = node + 1, node
         if cardinality_bound(items, self.best) <= self.best:
-            place[kernels.COUNT] = 0
+            place[CorePlace.count] = 0
             self.is_proved = True
         backend.write(states.place, place)
 
@@ -179,7 +181,7 @@ class KnapsackCore:
         chosen = self.free.copy()
         chosen[self.items[: self.at]] = True
         if not self.is_trivial:
-            node = int(self.backend.download(self.states.place)[kernels.BEST_NODE])
+            node = int(self.backend.download(self.states.place)[CorePlace.best_node])
             parents, changed = (self.backend.download(a) for a in (self.states.parents, self.states.changed))
             while node:
                 chosen[self.items[changed[node]]] ^= True

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import UserError
-from core.kernels.dp.knapsack import CELL
+from core.kernels.dp.knapsack import ItemTrace
 from core.problems.tables.knapsack import Knapsack
 from core.search.dp.engine.table_search import TableRun, TableSearch, trace_over_ranks
 from core.search.dp.knapsack.halves import KnapsackHalf, split_items
@@ -196,18 +196,18 @@ class KnapsackSearch(TableSearch[Selection]):
         table, together = self.table, self.backend.collectives(ranks)
         own_items, all_items = max(1, len(table.items.numbers)), len(self.items)
         table.compute(together, trace, progress and (lambda done: progress(done * all_items // own_items, all_items)))
-        taken: np.ndarray | None = None
+        own_chosen: np.ndarray | None = None
         if self.half is not None:
-            value, taken = self.half.meet(ranks, together, trace)
+            value, own_chosen = self.half.meet(ranks, together, trace)
         else:
             value = self.value_of(table, ranks)
             if trace:
-                taken, _ = self.traced(table, ranks)
+                own_chosen, _ = self.traced(table, ranks)
         streamed = int(ranks.sum(table.streamed_bytes if trace else 0))
         chosen = None
-        if taken is not None:
+        if own_chosen is not None:
             is_chosen = np.zeros(self.instance.n, np.uint8)
-            is_chosen[table.items.numbers] = taken
+            is_chosen[table.items.numbers] = own_chosen
             chosen = ranks.sum(is_chosen) > 0
         return make_selection(self.instance, value, chosen, cells=self.cells, streamed_bytes=streamed)
 
@@ -219,7 +219,7 @@ class KnapsackSearch(TableSearch[Selection]):
         table.select_none()
         last = np.array([2 * table.passes - 1, table.highest], np.int32)
         reached = trace_over_ranks(ranks, last, table.follow_all)
-        return table.selected(), int(reached[CELL])
+        return table.selected(), int(reached[ItemTrace.cell])
 
 
 def weight_of(instance: Knapsack, items: np.ndarray) -> int:

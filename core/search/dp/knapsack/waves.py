@@ -83,7 +83,7 @@ class KnapsackDiagonals(Diagonals):
         self.data = ItemColumns(weights, values, weights * np.int32(ring.stride), ring.cells)
 
     def chosen(self, result: WaveResult) -> np.ndarray | None:
-        """Return the selection, if cells were kept: from the last item on, each that adds value."""
+        """Trace the selection from the last item to the first; return None if no cells were kept."""
         cells = result.cells
         if cells is None:
             return None

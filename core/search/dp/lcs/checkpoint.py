@@ -61,7 +61,7 @@ class CheckpointedLcs:
         return self.is_known and (is_at_end or not self.is_traced)
 
     def step(self, run: SynchronousRun) -> Step:
-        """Compute a stretch of rows; after the last row, or if the next one is near, trace rows instead."""
+        """Compute the next rows; if enough rows are known, trace pairs in them instead."""
         all_rows = self.search.a.size
         stretch = max(run.budget().steps, self.least) * ROWS
         end, rows = int(self.trace[ROW]), 0

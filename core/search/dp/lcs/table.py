@@ -335,7 +335,7 @@ class LcsTable:
         return np.asarray(self.backend.download(self.bits.row))
 
     def rises(self, boundaries: int) -> np.ndarray:
-        """Return the rises where each of the first strips ends before its right neighbour: (batches,), u32."""
+        """Return the carries of the first ``boundaries`` strips that `collect_rises` collects, (batches,), u32."""
         if self.collected is None:
             self.collected = self.backend.allocate(self.layout.batches, np.uint32)
         teams, lanes = max(1, boundaries), self.layout.shape.lanes

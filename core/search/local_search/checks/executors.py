@@ -12,9 +12,10 @@ from core.kernels.local_search.hook_checks import hook_check_kernels
 from core.kernels.local_search.hooks import HALT, NO_KEY, TABU, Hooks, Rules
 from core.kernels.local_search.moves import MOVES, NEVER
 from core.kernels.local_search.template import search_kernels
-from core.kernels.local_search.walks import BEST_COST, CONTROL, COST, LIMITS, Move, Share, Walk, WalkSettings
+from core.kernels.local_search.walks import Move, Share, Walk, WalkLimits, WalkSettings, WalkStatus
 from core.lang import Kernel
 from core.lang.bundles import RowArray, Rows, fields_of, row_sizes
+from core.lang.named_arrays import size_of
 from core.lang.types import Array, Generic
 from core.problems.encodings import Neighbourhood
 from core.problems.problem import Problem
@@ -201,11 +202,11 @@ class CheckExecutor:
             if isinstance(kind, RowArray):
                 dtype = encoding.dtype if isinstance(kind.element, Generic) else kind.element.dtype
                 setattr(walk, field, self.array(np.zeros(lengths[field], np.dtype(dtype))))
-        control = np.zeros(CONTROL, np.int32)
-        control[[COST, BEST_COST]] = self.cost
-        walk.solution, walk.control = self.solution, self.array(control)
+        status = np.zeros(size_of(WalkStatus), np.int32)
+        status[[WalkStatus.cost, WalkStatus.best_cost]] = self.cost
+        walk.solution, walk.status = self.solution, self.array(status)
         sizes, none = np.array([size, 0, 0], np.uint32), np.zeros(1, np.float32)
-        run = WalkSettings(self.array(np.zeros(LIMITS, np.int32)), self.array(sizes), self.array(none))
+        run = WalkSettings(self.array(np.zeros(size_of(WalkLimits), np.int32)), self.array(sizes), self.array(none))
         kernel = scan_kernel(self.hooks, self.neighbourhood)
         self.start(kernel, self.teams, (True, 0, 0, 1, keys, Rows(walk, 1), run, Rows(self.data, 1)))
         key = int(self.host(keys)[0])

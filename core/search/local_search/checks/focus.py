@@ -16,7 +16,7 @@ MOST_REPAIRS = 65_535
 def check_focus(executor: CheckExecutor, size: int, where: str) -> None:
     """Compare the violated constraints with those that `begin` finds, and their repairs with the neighbours.
 
-    ``size`` is the number of neighbours, ``where`` the beginning of a message. Raises `WrongState` if constraints
+    ``size`` is the number of neighbours, ``where`` begins a message. Raises `WrongState` if constraints
     differ or come twice, or a repair does not exist.
     """
     focus = executor.hooks.focus

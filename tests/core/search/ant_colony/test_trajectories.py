@@ -16,8 +16,9 @@ import backends
 from backends.python import PythonBackend
 from cluster import Solo
 from core.kernels.ant_colony import ants as ants_kernels
-from core.kernels.ant_colony.ants import STATES, Ant
+from core.kernels.ant_colony.ants import Ant, ColonyProgress
 from core.kernels.ant_colony.roulette import COLUMNS, ChoiceWeights
+from core.lang.named_arrays import size_of
 from core.problems import tsp
 from core.search.ant_colony import STRATEGIES, AntColony, Settings
 from core.search.ant_colony.launch_shape import layout_of, shape_for
@@ -187,8 +188,8 @@ def make_tours(backend, n, team, *, rows=None, candidates=0, ants=2, teams=2, fi
 
 def colony_at(iteration, number):
     """A colony of which only fields for random draws are set."""
-    state = np.zeros(STATES, np.uint32)
-    state[ants_kernels.ITERATION] = iteration
+    state = np.zeros(size_of(ColonyProgress), np.uint32)
+    state[ants_kernels.ColonyProgress.iteration] = iteration
     unused = {"best": np.uint16, "least": np.uint64, "curve": np.uint32, "digest": np.uint64, "ticket": np.uint32}
     arrays = {name: np.zeros(1, dtype) for name, dtype in unused.items()}
     return ants_kernels.ColonyState(number=number, seed=SEED, state=state, **arrays)

@@ -81,8 +81,8 @@ def best_selection(instance):
     return int(table[-1, -1]), chosen
 
 
-def chosen_items(found):
-    return set(np.flatnonzero(found.chosen).tolist())
+def chosen_items(selection):
+    return set(np.flatnonzero(selection.chosen).tolist())
 
 
 # --- tours ---

@@ -53,8 +53,8 @@ def strings(seed, *lengths):
     return map(letters, drawn(seed, *lengths, letters=3))
 
 
-def pairs_of(found):
-    return [tuple(pair) for pair in found.pairs.tolist()]
+def pairs_of(subsequence):
+    return [tuple(pair) for pair in subsequence.pairs.tolist()]
 
 
 # --- every cell of the tables is on the host, whatever the device and its lanes ---
@@ -332,7 +332,7 @@ def test_several_ranks_are_refused(cpu):
     class Two(Solo):
         size = 2
 
-    for made in (
+    for make in (
         lambda: lcs_by_diagonals(cpu, Two(), *strings(1, 5, 5)),
         lambda: knapsack_by_diagonals(cpu, Two(), generate("paper", 3, 40, seed=1)),
         lambda: HeldKarp(cpu, Two(), random_distances(5, 0, 30, True), tiling="published"),
@@ -340,7 +340,7 @@ def test_several_ranks_are_refused(cpu):
         with pytest.raises(
             UserError, match="--mapping published computes a table on one device: expected --mapping native"
         ):
-            made()
+            make()
 
 
 def test_what_the_device_or_31_bits_cannot_hold_is_refused_in_one_line(cpu, monkeypatch):

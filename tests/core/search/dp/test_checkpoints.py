@@ -54,8 +54,8 @@ class Kind(NamedTuple):
         return answer(search.run(ranks=ranks, checkpointer=checkpointer, **({"trace": trace} if self.traces else {})))
 
 
-def answer(found):
-    return found.cost, found.hash, None if found.solution is None else found.solution.tolist()
+def answer(result):
+    return result.cost, result.hash, None if result.solution is None else result.solution.tolist()
 
 
 SUMS = generate("subset-sum", 31, seed=1)
@@ -334,8 +334,8 @@ def test_restricted_passes_are_counted_from_the_first_life_on(cpu):
 
 def test_pauses_come_a_quarter_of_a_second_after_each_other(monkeypatch):
     monkeypatch.setattr(checkpoints, "PROGRESS_INTERVAL_S", 0.25)
-    now, steps, kept = 0.0, [], []
-    monkeypatch.setattr("time.perf_counter", lambda: now)
+    clock, steps, kept = 0.0, [], []
+    monkeypatch.setattr("time.perf_counter", lambda: clock)
 
     class Rows:
         """A table of 1,200 rows that take a hundredth of a second each."""
@@ -344,10 +344,10 @@ def test_pauses_come_a_quarter_of_a_second_after_each_other(monkeypatch):
             assert checkpoint is None
 
         def step(self, run):
-            nonlocal now
+            nonlocal clock
             steps.append(run.budget().steps)
-            now += 0.01 * steps[-1]
-            return Step(steps[-1], undone=int(now < 12))
+            clock += 0.01 * steps[-1]
+            return Step(steps[-1], undone=int(clock < 12))
 
         def checkpoint(self, run):
             return {}
@@ -356,9 +356,9 @@ def test_pauses_come_a_quarter_of_a_second_after_each_other(monkeypatch):
             return []
 
         def result(self, run):
-            return now
+            return clock
 
-    run = TableRun(True, None, Solo(), Checkpointer(lambda state: kept.append(now), None, 10.0))
+    run = TableRun(True, None, Solo(), Checkpointer(lambda state: kept.append(clock), None, 10.0))
     assert 12 <= run_in_bands(Rows(), run) < 12.3
     assert steps[:5] == [1, 2, 4, 8, 16] and set(steps[6:]) <= {24, 25, 26}
     assert len(kept) == 1 and 10 <= kept[0] < 10.3

@@ -22,8 +22,8 @@ def search(backend, a, b, **options):
     return LongestCommonSubsequence(backend, Solo(), letters(a), letters(b), **options)
 
 
-def pairs_of(found):
-    return [tuple(pair) for pair in found.pairs.tolist()]
+def pairs_of(subsequence):
+    return [tuple(pair) for pair in subsequence.pairs.tolist()]
 
 
 def traced(backend, a, b, **options):

@@ -21,7 +21,7 @@ def after(states, transfers):
 
 
 @pytest.mark.parametrize(
-    ("every", "records"),
+    ("loads", "records"),
     [
         ([holding(8), holding(0)], [4, 4]),
         ([holding(0), holding(9), holding(0)], [3, 3, 3]),
@@ -34,12 +34,12 @@ def after(states, transfers):
     ],
     ids=lambda value: None if isinstance(value[0], PendingWork) else "-".join(map(str, value)),
 )
-def test_many_records_go_where_there_are_few_or_where_they_are_explored_sooner(every, records):
-    assert after(every, plan_transfers(every)) == records
+def test_many_records_go_where_there_are_few_or_where_they_are_explored_sooner(loads, records):
+    assert after(loads, plan_transfers(loads)) == records
 
 
 @pytest.mark.parametrize(
-    "every",
+    "loads",
     [
         [holding(0), holding(0)],
         [holding(1), holding(0)],
@@ -50,8 +50,8 @@ def test_many_records_go_where_there_are_few_or_where_they_are_explored_sooner(e
     ],
     ids=str,
 )
-def test_nothing_is_moved_where_it_would_save_no_time(every):
-    assert plan_transfers(every) == []
+def test_nothing_is_moved_where_it_would_save_no_time(loads):
+    assert plan_transfers(loads) == []
 
 
 @given(
@@ -61,10 +61,10 @@ def test_nothing_is_moved_where_it_would_save_no_time(every):
         max_size=9,
     )
 )
-def test_moves_keep_all_records_and_every_room(every):
-    transfers = plan_transfers(every)
-    records = after(every, transfers)
-    assert sum(records) == sum(one.records for one in every)
-    assert all(0 <= count <= one.room for count, one in zip(records, every, strict=True))
+def test_moves_keep_all_records_and_every_room(loads):
+    transfers = plan_transfers(loads)
+    records = after(loads, transfers)
+    assert sum(records) == sum(one.records for one in loads)
+    assert all(0 <= count <= one.room for count, one in zip(records, loads, strict=True))
     givers, takers = ({move[end] for move in transfers} for end in (0, 1))
     assert not givers & takers

@@ -83,10 +83,10 @@ def plain_history_together(walks, iterations, exchange):
                     walk.level, walk.at_optimum = 0, False
     rows = []
     for clock in range(max(clocks) + 1):
-        now = [[one for one in every if one[0] <= clock][-1] for every in known]
-        cost = min(one[2] for one in now)
+        latest = [[one for one in every if one[0] <= clock][-1] for every in known]
+        cost = min(one[2] for one in latest)
         if not rows or cost < rows[-1][2]:
-            rows.append([clock, sum(one[1] for one in now), cost])
+            rows.append([clock, sum(one[1] for one in latest), cost])
     return rows
 
 

@@ -106,7 +106,7 @@ def test_a_record_tells_the_first_better_neighbour_from_the_best():
 
 
 @pytest.mark.parametrize(
-    ("one", "text"),
+    ("instance", "text"),
     [
         (ls.TabuSearch(tenure=9), "TabuSearch(tenure=9)"),
         (ls.HillClimbing(first=True, restart=1), "HillClimbing(first=True, restart=1)"),
@@ -117,8 +117,8 @@ def test_a_record_tells_the_first_better_neighbour_from_the_best():
         (Qap.load("taillard:6:seeds=1,2"), "Qap('taillard:6:seeds=1,2', n=6)"),
     ],
 )
-def test_objects_are_written_as_a_user_writes_them(one, text):
-    assert repr(one) == text
+def test_objects_are_written_as_a_user_writes_them(instance, text):
+    assert repr(instance) == text
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ def remembered(problem, algorithm, backend):
 
 
 @pytest.mark.parametrize(
-    ("tenures", "found"),
+    ("tenures", "tenure"),
     [
         ({"flip1": (4, 3)}, {"tenure": 4, "tenure_span": 3}),
         ({"flip1": (4, 300)}, {"tenure": 4, "tenure_span": 6}),
@@ -43,10 +43,10 @@ def remembered(problem, algorithm, backend):
         ({"flip2": (4, 3)}, {"tenure": 2, "tenure_span": 1}),
     ],
 )
-def test_a_problem_s_tenure_is_taken_and_reduced_for_few_neighbours(tenures, found, python):
+def test_a_problem_s_tenure_is_taken_and_reduced_for_few_neighbours(tenures, tenure, python):
     problem = Weighted(TWELVE)
     problem.tenures = tenures
-    assert remembered(problem, TabuSearch(), python) == found
+    assert remembered(problem, TabuSearch(), python) == tenure
     assert remembered(problem, TabuSearch(tenure=1, tenure_span=2), python) == {"tenure": 1, "tenure_span": 2}
 
 
@@ -127,8 +127,8 @@ def test_a_search_does_not_return_what_the_scorer_does_not_confirm(python):
 # --- costs ---
 
 
-def with_range(problem, found):
-    problem.cost_range = lambda: found
+def with_range(problem, bounds):
+    problem.cost_range = lambda: bounds
     return problem
 
 

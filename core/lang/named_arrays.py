@@ -1,0 +1,74 @@
+"""Named arrays: arrays with a fixed number of elements of one type, each with a name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.errors import UserError
+from core.lang.intrinsics import Memory
+from core.lang.types import BY_NAME, SCALARS, Array
+
+
+class ElementName:
+    """Name of an element: its index in the class, its value in a plain-Python run."""
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+    def __get__(self, memory: Any, owner: type) -> Any:
+        return self.index if memory is None else memory[self.index]
+
+    def __set__(self, memory: Memory, value: Any) -> None:
+        memory[self.index] = value
+
+
+class NamedArray(Memory):
+    """Base class of named arrays: ``class Status(NamedArray)`` with annotations ``cost: i32``, all of one scalar type.
+
+    As a type, ``Status`` is an array of this scalar type. Kernels read and write ``walk.status.cost``; on the host
+    ``Status.cost`` is the column of ``cost``.
+
+    Raises
+    ------
+    UserError
+        No column, columns of several types or of a type that is no scalar, a column with a value or a name of
+        `core.lang.intrinsics.Memory`, or a base class besides this one.
+    """
+
+    __columns__: tuple[str, ...] = ()
+    __element__: Any = None
+
+    def __init_subclass__(cls) -> None:
+        columns = vars(cls).get("__annotations__", {})
+        types = {BY_NAME.get(kind, kind) if isinstance(kind, str) else kind for kind in columns.values()}
+        if cls.__bases__ != (NamedArray,) or len(types) != 1 or not types <= set(SCALARS):
+            texts = ", ".join(sorted(str(getattr(kind, "__name__", kind)) for kind in types)) or "none"
+            raise UserError(f"{cls.__qualname__}: columns of types {texts}; expected names of one scalar type")
+        for index, name in enumerate(columns):
+            if name in vars(cls) or name.startswith("_") or name in ("data", "element"):
+                raise UserError(f"{cls.__qualname__}.{name}: a value or a reserved name; write another name: i32")
+            setattr(cls, name, ElementName(index))
+        cls.__columns__ = tuple(columns)
+        (cls.__element__,) = types
+
+
+def columns_of(naming: type[Any]) -> tuple[str, ...]:
+    """Return the names of a named array's elements, in order."""
+    columns: tuple[str, ...] = naming.__columns__
+    return columns
+
+
+def size_of(naming: type[Any]) -> int:
+    return len(columns_of(naming))
+
+
+def as_array(kind: Any) -> Any:
+    """Return the array type of a named array, any other annotation as it is."""
+    is_named = isinstance(kind, type) and issubclass(kind, NamedArray) and kind is not NamedArray
+    return Array(kind.__element__, kind) if is_named else kind
+
+
+def as_named(memory: Any, kind: Any) -> Any:
+    """Return an array of a plain-Python run as its annotation names it."""
+    naming = getattr(kind, "naming", None)
+    return memory if naming is None else naming(memory.data, memory.element)
