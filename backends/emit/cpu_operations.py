@@ -7,6 +7,7 @@ from typing import Any
 from llvmlite import ir
 from numba import njit
 from numba.core import types
+from numba.core.codegen import CPUCodeLibrary
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import PassManager
 from numba.core.typed_passes import (
@@ -113,14 +114,22 @@ class EmittedCompiler(CompilerBase):
         return [passes]
 
 
+class InlineLibrary(CPUCodeLibrary):
+    """LLVM's code of a function that only other modules contain, without machine code for it."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalized = True
+
+
 class InlineCompiler(EmittedCompiler):
-    """Compiles functions that are always inlined to LLVM's code only, which takes half the time."""
+    """Compiles a function to LLVM's code only. The module of ``entry`` contains it, inlined or as a function."""
 
     def __init__(
         self, typing: Any, target: Any, library: Any, args: Any, result: Any, flags: Any, locals_: Any
     ) -> None:
         flags = flags.copy()
         flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+        library = InlineLibrary(target.codegen(), "emitted function")
         super().__init__(typing, target, library, args, result, flags, locals_)
 
     def _compile_core(self) -> Any:
