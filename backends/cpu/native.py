@@ -81,12 +81,13 @@ def compile_object(source: str, path: str) -> str:
     import numba
     from numba.core import types
 
-    from backends.emit.cpu_operations import EmittedCompiler
+    from backends.emit.cpu_operations import EmittedCompiler, few_registries
 
     scope: dict[str, Any] = {"__name__": "emitted_" + hashlib.sha256(source.encode()).hexdigest()[:16]}
     exec(compile(source, os.path.basename(path), "exec"), scope)
     signature = types.void(types.int32, types.int32, types.int32, types.CPointer(types.int64))
-    compiled = numba.cfunc(signature, pipeline_class=EmittedCompiler)(scope["entry"])
+    with few_registries():
+        compiled = numba.cfunc(signature, pipeline_class=EmittedCompiler)(scope["entry"])
     library = compiled._library
     declared = [f.name for f in library._final_module.functions if f.is_declaration and not f.name.startswith("llvm.")]
     header = json.dumps({"entry": compiled._wrapper_name, "declared": declared}).encode()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from llvmlite import ir
@@ -9,7 +12,10 @@ from numba import njit
 from numba.core import types
 from numba.core.codegen import CPUCodeLibrary
 from numba.core.compiler import CompilerBase
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import PassManager
+from numba.core.registry import cpu_target
+from numba.core.runtime import rtsys
 from numba.core.typed_passes import (
     IRLegalization,
     NativeLowering,
@@ -17,8 +23,10 @@ from numba.core.typed_passes import (
     NopythonTypeInference,
     PreLowerStripPhis,
 )
+from numba.core.typing.templates import _IntrinsicTemplate, infer_global, make_intrinsic_template
 from numba.core.untyped_passes import FixupArgs, IRProcessing, ReconstructSSA, TranslateByteCode
-from numba.extending import intrinsic
+from numba.cpython import builtins, numbers  # noqa: F401 (casts and truth values)
+from numba.extending import _Intrinsic
 
 from backends.emit.llvm_operations import LlvmOperations
 
@@ -140,6 +148,24 @@ class InlineCompiler(EmittedCompiler):
         return done._replace(entry_point=unique_builtin)
 
 
+@contextmanager
+def few_registries() -> Iterator[None]:
+    """Keep numba from loading its registries for arrays, containers and mathematics, which emitted modules never use.
+
+    A later compilation of other functions by numba loads them.
+    """
+    contexts: list[Any] = [cpu_target.target_context, cpu_target.typing_context]
+    with global_compiler_lock:
+        rtsys.initialize(contexts[0])
+        for context in contexts:
+            context.load_additional_registries = lambda: None
+        try:
+            yield
+        finally:
+            for context in contexts:
+                del context.load_additional_registries
+
+
 def team_function() -> Any:
     return njit(forceinline=True, pipeline_class=InlineCompiler)
 
@@ -149,7 +175,30 @@ def separate_function() -> Any:
     return njit(forceinline=False, pipeline_class=InlineCompiler)
 
 
-_words = CpuOperations(intrinsic, intrinsic(prefer_literal=True), types)
+class OperationTemplate(_IntrinsicTemplate):
+    """Types of an operation's calls. numba's own class searches all its registries again at every call."""
+
+    def generic(self, args: Any, kws: Any) -> Any:
+        known = self._impl_cache.get((self.context, args, tuple(kws.items())))
+        return known or super().generic(args, kws)
+
+
+class Operation(_Intrinsic):
+    """An intrinsic of numba with an `OperationTemplate`."""
+
+    def _register(self) -> None:
+        made = make_intrinsic_template(self, self._defn, self._name, prefer_literal=self._prefer_literal)
+        infer_global(self, types.Function(type(made.__name__, (OperationTemplate, made), {})))
+
+
+def operation(definition: Any, prefer_literal: bool = False) -> Operation:
+    """Return the operation of a definition as numba's `intrinsic` takes it."""
+    made = Operation(definition.__name__, definition, prefer_literal)
+    made._register()
+    return made
+
+
+_words = CpuOperations(operation, partial(operation, prefer_literal=True), types)
 
 
 def __getattr__(name: str) -> Any:
