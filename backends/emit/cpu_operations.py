@@ -129,15 +129,24 @@ class InlineLibrary(CPUCodeLibrary):
         self._finalized = True
 
 
+class KernelLibrary(InlineLibrary):
+    """LLVM's code of a kernel, which LLVM optimises only in the module of ``entry``, its single caller."""
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+
 class InlineCompiler(EmittedCompiler):
     """Compiles a function to LLVM's code only. The module of ``entry`` contains it, inlined or as a function."""
+
+    library_type = InlineLibrary
 
     def __init__(
         self, typing: Any, target: Any, library: Any, args: Any, result: Any, flags: Any, locals_: Any
     ) -> None:
         flags = flags.copy()
         flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
-        library = InlineLibrary(target.codegen(), "emitted function")
+        library = self.library_type(target.codegen(), "emitted function")
         super().__init__(typing, target, library, args, result, flags, locals_)
 
     def _compile_core(self) -> Any:
@@ -146,6 +155,12 @@ class InlineCompiler(EmittedCompiler):
         done = super()._compile_core()
         done.target_context.insert_user_function(unique_builtin, done.fndesc, [done.library])
         return done._replace(entry_point=unique_builtin)
+
+
+class KernelCompiler(InlineCompiler):
+    """Compiles a kernel to LLVM's code only."""
+
+    library_type = KernelLibrary
 
 
 @contextmanager
@@ -168,6 +183,10 @@ def few_registries() -> Iterator[None]:
 
 def team_function() -> Any:
     return njit(forceinline=True, pipeline_class=InlineCompiler)
+
+
+def kernel_function() -> Any:
+    return njit(forceinline=True, pipeline_class=KernelCompiler)
 
 
 def separate_function() -> Any:

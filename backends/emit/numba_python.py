@@ -177,6 +177,8 @@ class CpuPython(NumbaPython):
         self.separate = often_copied(self.program)
 
     def decorator(self, function: tree.TypedFunction) -> str:
+        if function is self.program.kernel:
+            return "@" + self.word("kernel_function")
         return "@" + self.word("separate_function" if function in self.separate else "team_function")
 
     def prologue(self, function: tree.TypedFunction) -> None:
