@@ -44,7 +44,7 @@ def object_path(source: str, stem: str) -> str:
 @functools.cache
 def _operations() -> bytes:
     folder = Path(__file__).parents[1]
-    names = ("emit/llvm_operations.py", "emit/cpu_operations.py", "cpu/native.py")
+    names = ("emit/llvm_operations.py", "emit/cpu_operations.py", "emit/numba_compiler.py", "cpu/native.py")
     return b"".join((folder / name).read_bytes() for name in names)
 
 
@@ -78,20 +78,13 @@ def compile_object(source: str, path: str) -> str:
     The module's name, and so every symbol, depends on the source. So one process can load code from several others, and
     equal names never clash. The path is a temporary one if the cache cannot take the file.
     """
-    import numba
-    from numba.core import types
-
-    from backends.emit.cpu_operations import EmittedCompiler, few_registries
+    from backends.emit.numba_compiler import compile_entry
 
     scope: dict[str, Any] = {"__name__": "emitted_" + hashlib.sha256(source.encode()).hexdigest()[:16]}
     exec(compile(source, os.path.basename(path), "exec"), scope)
-    signature = types.void(types.int32, types.int32, types.int32, types.CPointer(types.int64))
-    with few_registries():
-        compiled = numba.cfunc(signature, pipeline_class=EmittedCompiler)(scope["entry"])
-    library = compiled._library
-    declared = [f.name for f in library._final_module.functions if f.is_declaration and not f.name.startswith("llvm.")]
-    header = json.dumps({"entry": compiled._wrapper_name, "declared": declared}).encode()
-    return write_sealed(path, header + b"\n" + library._get_compiled_object())
+    symbol, declared, code = compile_entry(scope["entry"])
+    header = json.dumps({"entry": symbol, "declared": declared}).encode()
+    return write_sealed(path, header + b"\n" + code)
 
 
 def load(path: str) -> Any:
