@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba.core import types
 
 from backends.emit.llvm_operations import LlvmOperations
-from backends.emit.numba_compiler import EmittedFunction, FunctionLibrary, KernelLibrary, Operation
+from backends.emit.numba_compiler import EmittedFunction, FunctionLibrary, SingleLibrary, Operation
 
 
 class CpuOperations(LlvmOperations):
@@ -85,8 +85,8 @@ def team_function() -> Any:
     return partial(EmittedFunction, library=FunctionLibrary, inline=True)
 
 
-def kernel_function() -> Any:
-    return partial(EmittedFunction, library=KernelLibrary, inline=True)
+def single_function() -> Any:
+    return partial(EmittedFunction, library=SingleLibrary, inline=True)
 
 
 def separate_function() -> Any:

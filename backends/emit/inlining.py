@@ -61,6 +61,19 @@ def often_copied(program: tree.Program) -> set[tree.TypedFunction]:
     return chosen
 
 
+def called_once(program: tree.Program) -> set[tree.TypedFunction]:
+    """Return the kernel and the functions with one call and no loop of fixed length.
+
+    LLVM optimises them in their callers only.
+    """
+    calls = Counter(called for function in program.functions for called in _called_functions(function.body))
+    return {
+        function
+        for function in program.functions
+        if calls[function] <= 1 and not any(map(_has_fixed_rounds, _statements(function.body)))
+    }
+
+
 class _Caller:
     """Rewrites the body of one function; ``copies`` has those rewritten so far."""
 

@@ -9,6 +9,7 @@ functions that numba compiles in the same process have theirs.
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -267,11 +268,22 @@ def context() -> EmittedContext:
 class FunctionLibrary(CPUCodeLibrary):
     """LLVM's code of a function, optimised before its callers contain it. It gets no machine code of its own."""
 
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """Leave out numba's first passes, which LLVM's passes over a module begin with."""
+        if os.environ.get('FNP'): return super()._optimize_functions(ll_module)
+        ll_module.data_layout = self._codegen._data_layout
+
+    def _optimize_final_module(self) -> None:
+        """Leave out numba's passes for reference counts."""
+        if os.environ.get('CHEAP'): return super()._optimize_final_module()
+        passes, builder = self._codegen._module_pass_manager()
+        passes.run(self._final_module, builder)
+
     def _finalize_final_module(self) -> None:
         self._finalized = True
 
 
-class KernelLibrary(FunctionLibrary):
+class SingleLibrary(FunctionLibrary):
     """LLVM's code of a kernel, which LLVM optimises only in the module of ``entry``, its single caller."""
 
     def _optimize_final_module(self) -> None:
