@@ -91,7 +91,7 @@ def single_function() -> Any:
 
 def separate_function() -> Any:
     """Return the decorator of emitted functions that begin with `never_inlined`."""
-    return partial(EmittedFunction, library=FunctionLibrary, inline=False)
+    return partial(EmittedFunction, library=SingleLibrary, inline=False)
 
 
 _words = CpuOperations(Operation, partial(Operation, takes_literals=True), types)

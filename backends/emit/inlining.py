@@ -70,7 +70,7 @@ def called_once(program: tree.Program) -> set[tree.TypedFunction]:
     return {
         function
         for function in program.functions
-        if calls[function] <= 1 and not any(map(_has_fixed_rounds, _statements(function.body)))
+        if calls[function] <= 1 and not any(map(_is_vectorised, _statements(function.body)))
     }
 
 
@@ -119,7 +119,7 @@ class _Caller:
             return False
         body = self.copies[call.function].body
         statements = list(_statements(body))
-        if self.loops and any(map(_has_fixed_rounds, statements)):
+        if self.loops and any(map(_is_vectorised, statements)):
             return False
         returns = [statement for statement in statements if isinstance(statement, tree.Return)]
         return not returns or (len(returns) == 1 and returns[0] is body[-1])
@@ -147,8 +147,15 @@ class _Caller:
         return assignments + body, result
 
 
-def _has_fixed_rounds(node: Any) -> bool:
-    return isinstance(node, tree.For) and isinstance(node.start, tree.Literal) and isinstance(node.stop, tree.Literal)
+def _is_vectorised(node: Any) -> bool:
+    """Return True for a loop of fixed length without calls and further loops."""
+    return (
+        isinstance(node, tree.For)
+        and isinstance(node.start, tree.Literal)
+        and isinstance(node.stop, tree.Literal)
+        and not any(isinstance(statement, LOOPS) for statement in _statements(node.body))
+        and not any(_called_functions(node.body))
+    )
 
 
 def _rename(node: Any, replacements: dict[str, Any]) -> Any:

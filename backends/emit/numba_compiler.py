@@ -9,7 +9,6 @@ functions that numba compiles in the same process have theirs.
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -74,13 +73,15 @@ class EmittedFunction:
             library = self.library(context().codegen(), self.function.__name__)
             kinds = tuple(map(types.unliteral, kinds))
             descriptor = translate(self.function, kinds, library, self.inline)
-            build = functools.partial(_build_call, descriptor, library)
+            build = functools.partial(_build_call, descriptor, library, self.inline)
             self.compiled = Call(kinds, descriptor.restype, build)
         return self.compiled
 
 
-def _build_call(descriptor: Any, library: CPUCodeLibrary, lower: EmittedLower, values: list[Any]) -> Any:
-    lower.library.add_linking_library(library)
+def _build_call(
+    descriptor: Any, library: CPUCodeLibrary, inline: bool, lower: EmittedLower, values: list[Any]
+) -> Any:
+    (lower.library if inline else context().program).add_linking_library(library)
     callee = lower.context.declare_function(lower.module, descriptor)
     return lower.call_conv.call_function(lower.builder, callee, descriptor.restype, descriptor.argtypes, values)
 
@@ -88,7 +89,7 @@ def _build_call(descriptor: Any, library: CPUCodeLibrary, lower: EmittedLower, v
 def compile_entry(entry: Any) -> tuple[str, list[str], bytes]:
     """Compile ``entry`` of an emitted module; returns its symbol, the symbols that it needs, and an object file."""
     with global_compiler_lock:
-        library = EntryLibrary(context().codegen(), "entry")
+        library = context().program = EntryLibrary(context().codegen(), "entry")
         descriptor = translate(entry, ENTRY_TYPES, library, inline=False)
         library.finalize()
         functions = library._final_module.functions
@@ -253,7 +254,9 @@ class EmittedCalls(BaseCallConv):
 
 
 class EmittedContext(CPUContext):
-    """numba's context of this CPU without registries."""
+    """numba's context of this CPU without registries; ``program`` is the library of the program being compiled."""
+
+    program: CPUCodeLibrary
 
     @property
     def call_conv(self) -> EmittedCalls:
@@ -270,12 +273,10 @@ class FunctionLibrary(CPUCodeLibrary):
 
     def _optimize_functions(self, ll_module: Any) -> None:
         """Leave out numba's first passes, which LLVM's passes over a module begin with."""
-        if os.environ.get('FNP'): return super()._optimize_functions(ll_module)
         ll_module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self) -> None:
         """Leave out numba's passes for reference counts."""
-        if os.environ.get('CHEAP'): return super()._optimize_final_module()
         passes, builder = self._codegen._module_pass_manager()
         passes.run(self._final_module, builder)
 
@@ -292,6 +293,11 @@ class SingleLibrary(FunctionLibrary):
 
 class EntryLibrary(FunctionLibrary):
     """A whole program, with its machine code in ``object_code``."""
+
+    def finalize(self) -> None:
+        """Link callers before the functions that they call: LLVM's linker drops functions without a call."""
+        self._linking_libraries.reverse()
+        super().finalize()
 
     def _finalize_final_module(self) -> None:
         self.object_code: bytes = self._codegen._tm.emit_object(self._final_module)
