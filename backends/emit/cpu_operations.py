@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba.core import types
 
 from backends.emit.llvm_operations import LlvmOperations
-from backends.emit.numba_compiler import EmittedFunction, FunctionLibrary, SingleLibrary, Operation
+from backends.emit.numba_compiler import EmittedFunction, FunctionLibrary, Operation, SingleLibrary
 
 
 class CpuOperations(LlvmOperations):
