@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba.core import types
 
 from backends.emit.llvm_operations import LlvmOperations
-from backends.emit.numba_compiler import EmittedFunction, FunctionLibrary, Operation, SingleLibrary
+from backends.emit.numba_compiler import EmittedFunction, EmittedOperation, FunctionLibrary, SingleLibrary
 
 
 class CpuOperations(LlvmOperations):
@@ -94,7 +94,7 @@ def separate_function() -> Any:
     return partial(EmittedFunction, library=SingleLibrary, inline=False)
 
 
-_words = CpuOperations(Operation, partial(Operation, takes_literals=True), types)
+_words = CpuOperations(EmittedOperation, partial(EmittedOperation, takes_literals=True), types)
 
 
 def __getattr__(name: str) -> Any:

@@ -54,18 +54,18 @@ def translate(function: Any, kinds: tuple[Any, ...], library: CPUCodeLibrary, *,
     return descriptor
 
 
-class Call(NamedTuple):
+class EmittedCall(NamedTuple):
     """A call: the type of its result, and ``build(lower, values)``, which writes LLVM's code and returns the result."""
 
     result: Any
     build: Callable[[EmittedLower, list[Any]], Any]
 
 
-TRUTH = Call(types.boolean, lambda lower, values: values[0])
+TRUTH = EmittedCall(types.boolean, lambda lower, values: values[0])
 """``bool(x)``, which numba's front end adds to conditions."""
 
 
-class Operation:
+class EmittedOperation:
     """An operation of emitted modules; ``definition`` returns its signature and its code, as for numba's `intrinsic`.
 
     With ``takes_literals`` the definition gets types that contain the values of constant arguments.
@@ -74,9 +74,9 @@ class Operation:
     def __init__(self, definition: Callable[..., tuple[Any, Any]], takes_literals: bool = False) -> None:
         self.definition = definition
         self.takes_literals = takes_literals
-        self.calls: dict[tuple[Any, ...], Call] = {}
+        self.calls: dict[tuple[Any, ...], EmittedCall] = {}
 
-    def call(self, kinds: tuple[Any, ...]) -> Call:
+    def call(self, kinds: tuple[Any, ...]) -> EmittedCall:
         """Return the call with arguments of these types."""
         kinds = kinds if self.takes_literals else tuple(map(types.unliteral, kinds))
         if kinds not in self.calls:
@@ -85,7 +85,7 @@ class Operation:
             def build(lower: EmittedLower, values: list[Any]) -> Any:
                 return codegen(lower.context, lower.builder, signature, values)
 
-            self.calls[kinds] = Call(signature.return_type, build)
+            self.calls[kinds] = EmittedCall(signature.return_type, build)
         return self.calls[kinds]
 
 
@@ -94,9 +94,9 @@ class EmittedFunction:
 
     def __init__(self, function: Any, library: type[FunctionLibrary], inline: bool) -> None:
         self.function, self.library, self.inline = function, library, inline
-        self.translated: Call | None = None
+        self.translated: EmittedCall | None = None
 
-    def call(self, kinds: tuple[Any, ...]) -> Call:
+    def call(self, kinds: tuple[Any, ...]) -> EmittedCall:
         """Return the call with arguments of these types, which are the same in all calls."""
         if self.translated is None:
             library = self.library(context().codegen(), self.function.__name__)
@@ -109,7 +109,7 @@ class EmittedFunction:
                     lower.builder, callee, descriptor.restype, descriptor.argtypes, values
                 )
 
-            self.translated = Call(descriptor.restype, build)
+            self.translated = EmittedCall(descriptor.restype, build)
         return self.translated
 
 
@@ -121,14 +121,14 @@ class FunctionTypes:
     kinds
         Types by the names of variables. Variables that hold functions or tuples have none.
     calls
-        A `Call` for each call of the function, and the names of its arguments.
+        An `EmittedCall` for each call of the function, and the names of its arguments.
     result
         Type of the result.
     """
 
     def __init__(self, code: Any, kinds: tuple[Any, ...]) -> None:
         self.kinds: dict[str, Any] = {f"arg.{name}": kind for name, kind in zip(code.arg_names, kinds, strict=True)}
-        self.calls: dict[Any, tuple[Call, list[str]]] = {}
+        self.calls: dict[Any, tuple[EmittedCall, list[str]]] = {}
         self.result: Any = types.none
         self.callees: dict[str, Any] = {}
         self.tuples: dict[str, list[Any]] = {}  # Python passes more than 30 arguments as a tuple
