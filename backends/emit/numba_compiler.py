@@ -268,15 +268,6 @@ def context() -> EmittedContext:
 class FunctionLibrary(CPUCodeLibrary):
     """LLVM's code of a function, optimised before its callers contain it."""
 
-    def _optimize_functions(self, ll_module: Any) -> None:
-        """Leave out passes over functions, since those over modules begin with the same ones."""
-        ll_module.data_layout = self._codegen._data_layout
-
-    def _optimize_final_module(self) -> None:
-        """Leave out numba's passes for reference counts."""
-        passes, builder = self._codegen._module_pass_manager()
-        passes.run(self._final_module, builder)
-
     def _finalize_final_module(self) -> None:
         """Make no machine code: the program of ``entry`` contains the function."""
         self._finalized = True
