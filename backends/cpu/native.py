@@ -10,7 +10,6 @@ import ctypes
 import functools
 import hashlib
 import importlib.util
-import json
 import os
 import sys
 import time
@@ -44,7 +43,7 @@ def object_path(source: str, stem: str) -> str:
 @functools.cache
 def _operations() -> bytes:
     folder = Path(__file__).parents[1]
-    names = ("emit/llvm_operations.py", "emit/cpu_operations.py", "cpu/native.py")
+    names = ("emit/llvm_operations.py", "emit/cpu_operations.py", "emit/numba_compiler.py", "cpu/native.py")
     return b"".join((folder / name).read_bytes() for name in names)
 
 
@@ -78,19 +77,12 @@ def compile_object(source: str, path: str) -> str:
     The module's name, and so every symbol, depends on the source. So one process can load code from several others, and
     equal names never clash. The path is a temporary one if the cache cannot take the file.
     """
-    import numba
-    from numba.core import types
-
-    from backends.emit.cpu_operations import EmittedCompiler
+    from backends.emit.numba_compiler import compile_entry
 
     scope: dict[str, Any] = {"__name__": "emitted_" + hashlib.sha256(source.encode()).hexdigest()[:16]}
     exec(compile(source, os.path.basename(path), "exec"), scope)
-    signature = types.void(types.int32, types.int32, types.int32, types.CPointer(types.int64))
-    compiled = numba.cfunc(signature, pipeline_class=EmittedCompiler)(scope["entry"])
-    library = compiled._library
-    declared = [f.name for f in library._final_module.functions if f.is_declaration and not f.name.startswith("llvm.")]
-    header = json.dumps({"entry": compiled._wrapper_name, "declared": declared}).encode()
-    return write_sealed(path, header + b"\n" + library._get_compiled_object())
+    symbol, code = compile_entry(scope["entry"])
+    return write_sealed(path, symbol.encode() + b"\n" + code)
 
 
 def load(path: str) -> Any:
@@ -99,8 +91,8 @@ def load(path: str) -> Any:
         content = read_sealed(path)
         if content is None:
             raise FileNotFoundError(f"{path}: no object file, or a damaged one")
-        header, _, code = content.partition(b"\n")
-        address = _link(**json.loads(header), code=code)
+        symbol, _, code = content.partition(b"\n")
+        address = _link(symbol.decode(), code)
         _loaded[path] = (ENTRY(address), address)
     return _loaded[path][0]
 
@@ -121,12 +113,8 @@ def address(path: str) -> int:
     return int(_loaded[path][1])
 
 
-def _link(entry: str, declared: list[str], code: bytes) -> int:
-    """Link machine code by llvmlite; returns the address of its entry.
-
-    numba's code names runtime functions for exceptions. Kernels raise none, and a process without numba has no such
-    functions. The linker would end the process over a missing one, so they are linked to an abort.
-    """
+def _link(entry: str, code: bytes) -> int:
+    """Link machine code by llvmlite; returns the address of its entry."""
     global _engine
     import llvmlite.binding as llvm
 
@@ -135,10 +123,6 @@ def _link(entry: str, declared: list[str], code: bytes) -> int:
         llvm.initialize_native_asmprinter()
         machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
         _engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
-    process = ctypes.CDLL(None)
-    for symbol in declared:
-        if llvm.address_of_symbol(symbol) is None and not hasattr(process, symbol):
-            llvm.add_symbol(symbol, ctypes.cast(process.abort, ctypes.c_void_p).value)
     _engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     _engine.finalize_object()
     return int(_engine.get_function_address(entry))

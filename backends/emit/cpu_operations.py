@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from llvmlite import ir
-from numba import njit
 from numba.core import types
-from numba.core.compiler import CompilerBase
-from numba.core.compiler_machinery import PassManager
-from numba.core.typed_passes import (
-    IRLegalization,
-    NativeLowering,
-    NoPythonBackend,
-    NopythonTypeInference,
-    PreLowerStripPhis,
-)
-from numba.core.untyped_passes import FixupArgs, IRProcessing, ReconstructSSA, TranslateByteCode
-from numba.extending import intrinsic
 
 from backends.emit.llvm_operations import LlvmOperations
+from backends.emit.numba_compiler import EmittedFunction, EmittedOperation, FunctionLibrary, SingleLibrary
 
 
 class CpuOperations(LlvmOperations):
@@ -91,56 +81,20 @@ class CpuOperations(LlvmOperations):
         return yield_core
 
 
-class EmittedCompiler(CompilerBase):
-    """numba's compiler with only the passes that an emitted module needs, which take four fifths of the time.
-
-    Emitted modules have no closures, containers, `with` blocks or exceptions. A name has one type in a function, so
-    types are found without SSA too, but then one scan of PPP ran 4 % slower.
-    """
-
-    def define_pipelines(self) -> list[PassManager]:
-        passes = PassManager("emitted")
-        passes.add_pass(TranslateByteCode, "bytecode to numba's own code")
-        passes.add_pass(FixupArgs, "arguments")
-        passes.add_pass(IRProcessing, "control flow")
-        passes.add_pass(ReconstructSSA, "a variable for each assignment")
-        passes.add_pass(NopythonTypeInference, "types")
-        passes.add_pass(PreLowerStripPhis, "assignments where branches meet")
-        passes.add_pass(IRLegalization, "lifetimes of variables")
-        passes.add_pass(NativeLowering, "LLVM's code")
-        passes.add_pass(NoPythonBackend, "result")
-        passes.finalize()
-        return [passes]
-
-
-class InlineCompiler(EmittedCompiler):
-    """Compiles functions that are always inlined to LLVM's code only, which takes half the time."""
-
-    def __init__(
-        self, typing: Any, target: Any, library: Any, args: Any, result: Any, flags: Any, locals_: Any
-    ) -> None:
-        flags = flags.copy()
-        flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
-        super().__init__(typing, target, library, args, result, flags, locals_)
-
-    def _compile_core(self) -> Any:
-        """Give the function a separate entry point, by which numba identifies it; it is never called."""
-        unique_builtin: Any = [].append
-        done = super()._compile_core()
-        done.target_context.insert_user_function(unique_builtin, done.fndesc, [done.library])
-        return done._replace(entry_point=unique_builtin)
-
-
 def team_function() -> Any:
-    return njit(forceinline=True, pipeline_class=InlineCompiler)
+    return partial(EmittedFunction, library=FunctionLibrary, inline=True)
+
+
+def single_function() -> Any:
+    return partial(EmittedFunction, library=SingleLibrary, inline=True)
 
 
 def separate_function() -> Any:
     """Return the decorator of emitted functions that begin with `never_inlined`."""
-    return njit(forceinline=False, pipeline_class=InlineCompiler)
+    return partial(EmittedFunction, library=SingleLibrary, inline=False)
 
 
-_words = CpuOperations(intrinsic, intrinsic(prefer_literal=True), types)
+_words = CpuOperations(EmittedOperation, partial(EmittedOperation, takes_literals=True), types)
 
 
 def __getattr__(name: str) -> Any:

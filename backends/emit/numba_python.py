@@ -6,7 +6,7 @@ wrap-around subscripts and its division checks never appear: measured 4 % faster
 
 from __future__ import annotations
 
-from backends.emit.inlining import inline_single_calls, often_copied
+from backends.emit.inlining import called_once, inline_single_calls, often_copied
 from backends.emit.printer import ProgramPrinter
 from core.lang import tree
 from core.lang.types import boolean
@@ -175,9 +175,12 @@ class CpuPython(NumbaPython):
     def __init__(self, program: tree.Program) -> None:
         super().__init__(inline_single_calls(program))
         self.separate = often_copied(self.program)
+        self.single = called_once(self.program)
 
     def decorator(self, function: tree.TypedFunction) -> str:
-        return "@" + self.word("separate_function" if function in self.separate else "team_function")
+        if function in self.separate:
+            return "@" + self.word("separate_function")
+        return "@" + self.word("single_function" if function in self.single else "team_function")
 
     def prologue(self, function: tree.TypedFunction) -> None:
         if function in self.separate:

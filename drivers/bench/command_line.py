@@ -60,9 +60,9 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         help=(
             "cases to measure (%(default)s); all: without aco-strategies, which takes a GPU minutes and accepts "
             "several instances, separated by commas; calls: short calls from Python; defaults: default tenures "
-            "against others, ten seeds each; first-calls: processor time of programs with an empty cache; peers: our "
-            "best algorithms in turn with the solvers of --peers; ranks: ten workloads on one rank and on several; "
-            "time-limits: lateness of runs with --seconds"
+            "against others, ten seeds each; first-calls: processor time of programs with an empty cache, without that "
+            "of Python's own byte code; peers: our best algorithms in turn with the solvers of --peers; ranks: ten "
+            "workloads on one rank and on several; time-limits: lateness of runs with --seconds"
         ),
     )
     parser.add_argument("--rows", metavar="PARTS", help="only cases with one of these parts in the title")

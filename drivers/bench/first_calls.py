@@ -1,5 +1,7 @@
 """Processor time of each program's first run with an empty cache of compiled kernels, on one core.
 
+Python's own byte code is not counted: a run before the others fills a folder (``PYTHONPYCACHEPREFIX``) for all of them.
+
 python -m drivers.bench --workload first-calls
 python -m drivers.bench --workload first-calls --rows tsp,qap --repeats 3
 """
@@ -41,10 +43,12 @@ def measure_table(options: argparse.Namespace) -> int:
     names = [name for name in FIRST_CALLS if is_chosen(name, options)]
     if not names:
         raise UserError(f"--rows {options.rows}: expected a part of a workload's name")
-    seconds: dict[str, list[float]] = {name: [] for name in names}
-    for _ in range(options.repeats):
-        for name in names:
-            seconds[name].append(first_call_seconds(name, "cpu" if options.backend == "auto" else options.backend))
+    backend = "cpu" if options.backend == "auto" else options.backend
+    with tempfile.TemporaryDirectory(prefix="onekernel-byte-code-") as folder:
+        rounds = [
+            {name: first_call_seconds(name, backend, folder) for name in names} for _ in range(1 + options.repeats)
+        ][1:]
+    seconds = {name: [one[name] for one in rounds] for name in names}
     columns = ("program", ">median", ">least", ">most", ">promised on a quiet core")
     rows = [
         [
@@ -55,17 +59,23 @@ def measure_table(options: argparse.Namespace) -> int:
         for name, its in seconds.items()
     ]
     counted = formatting.counted(options.repeats, "repetition")
-    print(f"seconds of processor time of a first run with an empty cache, {counted}")
+    print(f"seconds of processor time of a first run with an empty cache and Python's byte code, {counted}")
     print(TextTable("", columns, rows).terminal())
     return 0
 
 
-def first_call_seconds(name: str, backend: str) -> float:
-    """Return the processor time of a program in a new process with an empty cache."""
+def first_call_seconds(name: str, backend: str, byte_code: str) -> float:
+    """Return the processor time of a program in a new process with an empty cache of compiled kernels.
+
+    ``byte_code`` is the folder of Python's byte code, which the process adds to.
+    """
     command = [sys.executable, "-m", f"drivers.{name}", "--backend", backend, *FIRST_CALLS[name].split()]
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    environment["PYTHONPYCACHEPREFIX"] = byte_code
     with tempfile.TemporaryDirectory(prefix="onekernel-first-") as folder:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = subprocess.run(command, env=os.environ | {VARIABLE: folder}, capture_output=True, text=True, check=False)
+        environment[VARIABLE] = folder
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
         raise UserError(f"{' '.join(command[2:])}: exit code {done.returncode}: {done.stderr.strip()[-300:]}")

@@ -12,14 +12,14 @@ def test_programs_of_the_table_are_all_workloads():
 
 
 @pytest.mark.slow
-def test_a_first_call_compiles_in_a_process_of_its_own():
-    compiled = first_calls.first_call_seconds("knapsack", "cpu")
+def test_a_first_call_compiles_in_a_process_of_its_own(tmp_path):
+    compiled = first_calls.first_call_seconds("knapsack", "cpu", str(tmp_path))
     assert compiled > 0.2  # a start alone, with kernels compiled, takes less
 
 
-def test_an_unknown_program_and_a_failing_one_are_refused(monkeypatch):
+def test_an_unknown_program_and_a_failing_one_are_refused(monkeypatch, tmp_path):
     with pytest.raises(UserError, match="expected a part of a workload's name"):
         command_line.main(["--workload", "first-calls", "--rows", "nothing"])
     monkeypatch.setitem(first_calls.FIRST_CALLS, "lcs", "--items 3")
     with pytest.raises(UserError, match="exit code 2: .*--items"):
-        first_calls.first_call_seconds("lcs", "cpu")
+        first_calls.first_call_seconds("lcs", "cpu", str(tmp_path))
