@@ -11,13 +11,12 @@ from core.kernels.tours.three_opt import descend
 from core.kernels.tours.tour_array import (
     CityLists,
     TourWalk,
-    dequeue,
     distance,
     enqueue,
     fill_queue,
     forward,
     reconnect,
-    undo,
+    restore,
 )
 from core.kernels.two_opt.climbs import splitmix64
 from core.lang import *
@@ -128,12 +127,7 @@ def accept(added: i32, kick: i32, most: i32, word: u32, rule: Kicks, walk: TourW
     accepted = min(most, rule.slack * (LEVELS - level) // LEVELS * clz(word))
     if added <= accepted and walk.line.count == 0:
         return added
-    barrier()
-    undo(walk)
-    if lane() == 0:
-        while walk.line.count > 0:
-            dequeue(walk)
-    barrier()
+    restore(walk)
     return 0
 
 

@@ -220,3 +220,14 @@ def undo(walk: TourWalk):
     logged = walk.line.logged
     for k in range(logged):
         reverse_path(walk.log[2 * (logged - 1 - k)], walk.log[2 * (logged - 1 - k) + 1], walk)
+
+
+@function
+def restore(walk: TourWalk):
+    """Undo all reversals of the log, and empty the queue."""
+    barrier()
+    undo(walk)
+    if lane() == 0:
+        while walk.line.count > 0:
+            dequeue(walk)
+    barrier()

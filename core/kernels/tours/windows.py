@@ -19,12 +19,11 @@ from core.kernels.tours.tour_array import (
     TourTotals,
     TourWalk,
     backward,
-    dequeue,
     distance,
     enqueue,
     fill_queue,
     forward,
-    undo,
+    restore,
 )
 from core.kernels.two_opt.climbs import splitmix64
 from core.lang import *
@@ -193,12 +192,7 @@ def perturb_window(words: Array[u32], segment: i32, walk: TourWalk, cities: City
     if kept:
         kept = has_paths(cities.n, walk, winner)
     if not kept:
-        barrier()
-        undo(walk)
-        if lane() == 0:
-            while walk.line.count > 0:
-                dequeue(walk)
-        barrier()
+        restore(walk)
         added = 0
     return added
 

@@ -257,7 +257,7 @@ class TspTour(Problem):
         instance = loaded_instance(instance, tsp.TspInstance, tsp.load)
         self.instance = instance
         self.plane = plane_coordinates(instance)
-        # Searches by neighbour lists take more cities than local search, whose limit is in `data_for`.
+        # Searches by neighbour lists take more cities than local search; the limit of local search is in `data_for`.
         super().__init__(instance.name, Permutation(1)._replace(n=instance.n, choices=instance.n), None)
         self.optimum = instance.optimum
         self.sha256 = instance.sha256
