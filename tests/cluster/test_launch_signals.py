@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,8 @@ def started(tmp_path, environment, traps):
     (folder / "mpirun").chmod(0o755)
     (tmp_path / "job.py").touch()
     words = [folder / "python", "-m", "cluster", "launch", "-n", "2", "job.py"]
+    packages = os.pathsep.join((str(ROOT), sysconfig.get_path("purelib")))  # the link is none of a virtual environment
+    environment = environment | {"PYTHONPATH": packages}
     process = subprocess.Popen(words, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
     assert soon((tmp_path / "up").exists)
     return process
