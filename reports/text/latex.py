@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+FLOAT, MOST_FLOATS = r"\begin{table}", 40
 ESCAPES = str.maketrans(
     {
         "\\": r"\textbackslash{}",
@@ -79,7 +80,7 @@ def table(caption: str, right: Sequence[bool], rows: Sequence[Sequence[Sequence[
     headings, *body = [" & ".join(map(_cell, row, sides)) + r" \\" for row in rows]
     return "\n".join(
         [
-            r"\begin{table}",
+            FLOAT,
             r"\centering",
             rf"\caption{{{escape(caption)}}}",
             FITTED,
@@ -104,4 +105,7 @@ def _cell(lines: Sequence[str], side: str) -> str:
 
 
 def document(tables: Iterable[str]) -> str:
-    return "\n".join([HEAD, *tables])
+    """Return a file of tables. LaTeX refuses more than 52 floats without a place, so pages end before."""
+    head, *floats = "\n".join([HEAD, *tables]).split(FLOAT)
+    breaks = ("\\clearpage\n" if k and k % MOST_FLOATS == 0 else "" for k in range(len(floats)))
+    return head + "".join(before + FLOAT + rest for before, rest in zip(breaks, floats, strict=True))
