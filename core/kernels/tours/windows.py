@@ -83,7 +83,7 @@ class WindowKicks:
     """``each`` perturbations for every city of a window.
 
     Random numbers depend on ``seed``, ``round``, and the numbers of window and perturbation. ``segment`` is as in
-    `core.kernels.tours.or_opt.Kicks`. If ``descends`` is not 0, all cities are in the queue first.
+    `core.kernels.tours.or_opt.Kicks`. ``descends`` is 1 if a descent from all cities comes first, else 0.
     """
 
     round: i32
@@ -176,8 +176,14 @@ def crosses_fixed(words: Array[u32], segment: i32, walk: TourWalk, cities: CityL
 
 
 @function
-def perturb_window(words: Array[u32], segment: i32, walk: TourWalk, cities: CityLists, winner: Array[u64]) -> i32:
-    """Perturb the tour and descend; return the change of its length, or 0 if the tour is rejected and restored."""
+def perturb_window(kick: i32, w: i32, kicks: WindowKicks, words: Array[u32], walk: TourWalk, cities: CityLists) -> i32:
+    """Perturb the tour, unless that removes a fixed edge; return the increase of its length."""
+    words[0] = u32(kick)
+    words[1] = STREAM
+    words[2] = u32(w)
+    words[3] = u32(kicks.round)
+    philox(words, u32(kicks.seed), u32(kicks.seed >> 32))
+    segment = min(kicks.segment, (walk.n - 2) >> 1)
     if crosses_fixed(words, segment, walk, cities):
         return 0
     barrier()
@@ -186,15 +192,19 @@ def perturb_window(words: Array[u32], segment: i32, walk: TourWalk, cities: City
         walk.line.logs = 1
     barrier()
     added = cross(words, segment, walk, cities)
-    decrease = descend(walk, cities, winner, True)
-    added -= decrease
-    kept = added <= 0 and walk.line.count == 0
-    if kept:
-        kept = has_paths(cities.n, walk, winner)
-    if not kept:
-        restore(walk)
-        added = 0
     return added
+
+
+@function
+def accept_window(added: i32, ends: i32, walk: TourWalk, winner: Array[u64]) -> i32:
+    """Return the change of the tour's length, or restore a longer tour or one with other paths and return 0."""
+    is_kept = added <= 0 and walk.line.count == 0
+    if is_kept:
+        is_kept = has_paths(ends, walk, winner)
+    if is_kept:
+        return added
+    restore(walk)
+    return 0
 
 
 @kernel
@@ -217,22 +227,21 @@ def improve_windows(memories: Rows[WindowMemory], windows: Windows, cities: City
         load_tour(w, windows, walk)
         barrier()
         change = 0
-        if kicks.descends != 0:
-            fill_queue(walk)
-            barrier()
-            decrease = descend(walk, inside, winner, True)
-            change -= decrease
         digest = u64(0)
-        segment = min(kicks.segment, (n - 2) >> 1)
-        for kick in range(kicks.each * n):
-            words[0] = u32(kick)
-            words[1] = STREAM
-            words[2] = u32(w)
-            words[3] = u32(kicks.round)
-            philox(words, u32(kicks.seed), u32(kicks.seed >> 32))
-            added = perturb_window(words, segment, walk, inside, winner)
+        # One call of `descend` for the first descent and those after perturbations: it is most of the code.
+        for kick in range(0 - kicks.descends, kicks.each * n):
+            added = 0
+            if kick < 0:
+                fill_queue(walk)
+                barrier()
+            else:
+                added = perturb_window(kick, w, kicks, words, walk, inside)
+            decrease = descend(walk, inside, winner, True)
+            added -= decrease
+            if kick >= 0:
+                added = accept_window(added, windows.ends[w], walk, winner)
+                digest = splitmix64(digest + (u64(change + added) << 32 | u64(kick)) + u64(0x9E3779B97F4A7C15))
             change += added
-            digest = splitmix64(digest + (u64(change) << 32 | u64(kick)) + u64(0x9E3779B97F4A7C15))
         barrier()
         store_paths(w, windows, walk)
         if lane() == 0:
