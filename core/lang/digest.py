@@ -69,6 +69,7 @@ def _words(code: CodeType) -> str:
     return normal_form(textwrap.dedent(inspect.getsource(code)))
 
 
+@functools.cache
 def normal_form(text: str) -> str:
     """Return the syntax tree of a function or a module as text, equal for texts that differ only in wording.
 

@@ -266,7 +266,7 @@ def test_an_expanding_core_finds_the_value_of_a_plain_table(cpu, instance):
 
 @pytest.mark.parametrize("kind", CLASSES)
 def test_an_expanding_core_of_every_class_on_every_backend(kind, backend, cpu):
-    for seed in range(3):
+    for seed in range(1 if backend.name == "python" else 3):
         instance = generate(kind, 60, 20_000 if kind == "paper" else None, seed)
         result, other = (KnapsackCore(b, Solo(), instance).run() for b in (backend, cpu))
         assert (result.value, result.nodes, result.digest) == (other.value, other.nodes, other.digest)

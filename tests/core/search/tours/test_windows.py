@@ -100,9 +100,10 @@ def test_same_tour_on_every_backend_team_size_and_order_of_lanes(backend, cpu):
     instance = tsp.load(f"uniform:{n}:seed=7")
     expected = solve(cpu, instance, rounds, window=window, seed=5)
     backwards = [PythonBackend(backend.device, reverse=True)] if backend.name == "python" else []
+    wide = () if backend.name == "python" else (32,)
     most = backend.capabilities.max_team_size
     for device in (backend, *backwards):
-        for team_size in (size for size in (1, 3, 32) if size <= most):
+        for team_size in (size for size in (1, 3, *wide) if size <= most):
             assert solve(device, instance, rounds, window=window, seed=5, team_size=team_size) == expected, team_size
 
 
