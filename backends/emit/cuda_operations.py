@@ -15,8 +15,8 @@ GLOBAL, SHARED = 1, 3
 BARRIERS = {"barrier": ("barrier.sync", 0), "warp_barrier": ("bar.warp.sync", -1)}
 """NVVM's intrinsics, and their argument: a number of a barrier, or a mask of lanes.
 
-Lanes may come to them apart. CUDA's ``bar.sync`` needs all lanes of a warp at once: where lanes had left a loop one by
-one, ptxas did not always join them before, and the kernel never ended.
+Lanes of a warp may reach these barriers one after the other. CUDA's ``bar.sync`` needs all of them at once: where lanes
+had left a loop one by one, ptxas did not always join them before the barrier, and the kernel never ended.
 """
 SREG = {"lane": "tid.x", "team_rank": "ctaid.x", "team_count": "nctaid.x"}
 

@@ -141,7 +141,7 @@ def copy_best(walk: TourWalk):
 def improve_tours(walks: Rows[TourWalk], cities: CityLists, kicks: i32, rule: Kicks):
     """Descend from the start tour of every walk, unless that is done, and perturb its tour ``kicks`` times.
 
-    After `Kicks.patience` perturbations without a better tour a walk accepts longer tours (`perturb`), at most
+    After `Kicks.patience` perturbations without a better tour a walk accepts longer tours (`accept`), at most
     `Kicks.reach` longer than its best one, until it finds a better one.
     """
     winner = shared_array(1, u64)

@@ -1,4 +1,4 @@
-"""Iterated local search of one tour by all teams: windows of the tour side by side (`core.kernels.tours.windows`).
+"""Iterated local search of one tour by all teams, each in another window of it (`core.kernels.tours.windows`).
 
 A round cuts the tour into windows of consecutive cities, or of cities in a rectangle, and improves them: the first
 round by descents, the others by perturbations. After some rounds one team makes the moves that join cities of several
