@@ -10,6 +10,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import backends
 from core.problems.instances.errors import InstanceError
 from drivers.bench.c_programs import PROGRAMS, CProgramCase
 from drivers.experiments.case import Case
@@ -173,9 +174,9 @@ def placements(on: str, devices: Sequence[Configuration], options: argparse.Name
     gpus = [device for device in devices if device.kind == "gpu"]
     others = [device for device in devices if device.kind != "gpu"]
     if on in ("ranks of cores", "ranks of GPUs"):
-        first = (rank_gpus(devices, options) or others or devices)[0]
-        fits = (first.kind == "gpu") == (on == "ranks of GPUs")
-        return [[first, replace(first, ranks=options.ranks)]] if fits else []
+        by_gpus = rank_gpus(gpus, options)
+        firsts = by_gpus if on == "ranks of GPUs" else (others or devices)[: not by_gpus]
+        return [[first, replace(first, ranks=options.ranks)] for first in firsts]
     alone = [[one] for one in (gpus if on == "gpu" else others)]
     return {
         "one core": alone[:1] if others and others[0].kind == ONE_CORE else [],
@@ -183,10 +184,11 @@ def placements(on: str, devices: Sequence[Configuration], options: argparse.Name
     }.get(on, alone)
 
 
-def rank_gpus(devices: Sequence[Configuration], options: argparse.Namespace) -> list[Configuration]:
-    by_backend = {device.backend: [gpu for gpu in devices if gpu.backend == device.backend] for device in devices}
-    enough = (of for of in by_backend.values() if of[0].kind == "gpu" and len(of) >= options.ranks)
-    return next(enough, [])
+def rank_gpus(gpus: Sequence[Configuration], options: argparse.Namespace) -> list[Configuration]:
+    """Return the first GPU of each backend that has one for every rank, that of ``--backend auto`` first."""
+    by_backend = {gpu.backend: [one for one in gpus if one.backend == gpu.backend] for gpu in gpus}
+    enough = [of[0] for of in by_backend.values() if len(of) >= options.ranks]
+    return sorted(enough, key=lambda one: one.backend != backends.automatic("gpu"))
 
 
 def device_label(place: Configuration) -> str:

@@ -57,6 +57,7 @@ def render(gains: Sequence[RankGain], made_by: str = "") -> str:
         "workload": lambda one: one.alone.workload,
         "instance": lambda one: one.alone.instance,
         ">work": lambda one: f"{grouped(one.alone.evaluations)} {one.alone.evaluation_unit}",
+        "backend": lambda one: one.together.backend,
         ">ranks": lambda one: str(one.together.ranks),
         ">one rank": lambda one: seconds(median(one.alone.running_seconds)),
         ">all ranks": lambda one: seconds(median(one.together.running_seconds)),

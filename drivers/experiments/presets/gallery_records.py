@@ -77,12 +77,20 @@ class PaperRecords:
     def records(self) -> list[Record]:
         return load(self.path) if self.path.exists() else []
 
+    @cached_property
+    def by_problem(self) -> Mapping[tuple[str, str, bool], list[Record]]:
+        """Records by workload, hash of the instance, and whether they are stale."""
+        grouped: dict[tuple[str, str, bool], list[Record]] = {}
+        for one in self.records:
+            grouped.setdefault((one.workload, one.instance_sha256, is_stale(one)), []).append(one)
+        return grouped
+
     def of(self, case: Case, *, stale: bool) -> list[Record]:
         """Return the current or the stale records of a case, of one host with such devices for each seed."""
         machine = {name: self.environment[name] for name in MACHINE}
         named = case.configuration.device_name
-        alike = [one for one in self.records if one.details.get("device_name", named) == named]
-        return case.records_among([one for one in alike if is_stale(one) is stale], machine)
+        same = self.by_problem.get((case.workload.name, case.task.problem.sha256, stale), [])
+        return case.records_among([one for one in same if one.details.get("device_name", named) == named], machine)
 
     def is_complete(self, case: Case) -> bool:
         return case.is_complete(self.of(case, stale=False))
@@ -130,7 +138,7 @@ class PaperRecords:
             if outcome.records:
                 gone = {one.identity for one in [*own, *self.of(case, stale=True)]}
                 _write(self.path, [*(one for one in self.records if one.identity not in gone), *outcome.records])
-                del self.records
+                del self.records, self.by_problem
         finally:
             apart.unlink()
         return outcome

@@ -60,6 +60,17 @@ def test_a_row_runs_on_devices_of_its_kind(on, expected):
     assert [[cases.device_label(place) for place in places] for places in chosen] == expected
 
 
+def test_ranks_run_on_every_backend_with_a_gpu_for_each(monkeypatch):
+    monkeypatch.setattr(cases.backends, "automatic", {"gpu": "other"}.get)
+    other = replace(GPU, backend="other")
+    devices = [GPU, replace(GPU, device="1"), other, replace(other, device="1"), replace(GPU, backend="single")]
+    chosen = cases.placements("ranks of GPUs", devices, command_line.parse([]))
+    assert [[(place.backend, place.ranks) for place in places] for places in chosen] == [
+        [("other", 1), ("other", 2)],
+        [("gpu", 1), ("gpu", 2)],
+    ]
+
+
 def test_ranks_without_a_gpu_each_have_a_core():
     (places,) = cases.placements("ranks of cores", EVERYWHERE, command_line.parse(["--ranks", "3"]))
     assert [(place.backend, place.ranks) for place in places] == [("cpu", 1), ("cpu", 3)]
