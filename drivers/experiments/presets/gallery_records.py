@@ -289,11 +289,8 @@ def describe_stages(steps: Sequence[tuple[Stage, float]]) -> Iterator[str]:
 
 def longest_of_each(steps: Iterable[tuple[Stage, float]]) -> list[tuple[Stage, float]]:
     """Return each run once, with the most repetitions and their seconds."""
-    longest: dict[tuple[object, ...], tuple[Stage, float]] = {}
-    for step, seconds in steps:
-        if step.key not in longest or seconds > longest[step.key][1]:
-            longest[step.key] = step, seconds
-    return list(longest.values())
+    by_seconds = sorted(steps, key=lambda one: one[1])
+    return list({step.key: (step, seconds) for step, seconds in by_seconds}.values())
 
 
 def main(argv: Sequence[str] | None = None, description: str | None = None) -> int:
