@@ -29,7 +29,7 @@ RELEASE_COUNT = 1 << 63
 """More than workers ever count at a barrier."""
 
 _engine: Any = None
-_loaded: dict[str, tuple[Any, Any]] = {}
+_loaded: dict[str, Any] = {}
 # Paths where this process saved its object files, by their paths in the cache, which may have refused them.
 _elsewhere: dict[str, str] = {}
 
@@ -86,15 +86,19 @@ def compile_object(source: str, path: str) -> str:
 
 
 def load(path: str) -> Any:
-    """Load the function of an object file for ctypes, which releases the interpreter lock during a call."""
+    """Load the function of an object file for ctypes, which releases the interpreter lock during a call.
+
+    Its attribute ``address`` is that of the machine code.
+    """
     if path not in _loaded:
         content = read_sealed(path)
         if content is None:
             raise FileNotFoundError(f"{path}: no object file, or a damaged one")
         symbol, _, code = content.partition(b"\n")
         address = _link(symbol.decode(), code)
-        _loaded[path] = (ENTRY(address), address)
-    return _loaded[path][0]
+        _loaded[path] = ENTRY(address)
+        _loaded[path].address = address
+    return _loaded[path]
 
 
 def load_or_compile(source: str, path: str) -> str:
@@ -106,11 +110,6 @@ def load_or_compile(source: str, path: str) -> str:
         place = _elsewhere[path] = compile_object(source, path)
         load(place)
     return place
-
-
-def address(path: str) -> int:
-    load(path)
-    return int(_loaded[path][1])
 
 
 def _link(entry: str, code: bytes) -> int:
@@ -131,7 +130,7 @@ def _link(entry: str, code: bytes) -> int:
 REPLAY = """
 from backends.emit.cpu_operations import (
     add_i32, add_u64, atomic_add_u64, call_entry, floordiv_i64, i32_from_i64, i64_from_i32, literal_i32,
-    literal_u64, load, lt_i32, lt_u64, mul_i64, pointer_i32, pointer_u64, slot_i32, u64_from_i32, yield_core,
+    literal_u64, load, lt_i32, lt_u64, mul_i64, pointer_i32, pointer_u64, slot_i32, u64_from_i32, watch, yield_core,
 )
 
 def entry(worker, workers, times, slots):
@@ -155,7 +154,7 @@ def entry(worker, workers, times, slots):
             if lt_i32(one, workers):
                 expected = add_u64(expected, u64_from_i32(workers))
                 atomic_add_u64(arrivals, zero, literal_u64(1))
-                while lt_u64(atomic_add_u64(arrivals, zero, literal_u64(0)), expected):
+                while lt_u64(watch(arrivals, zero), expected):
                     yield_core()
             k = add_i32(k, one)
         done = add_i32(done, one)
@@ -218,7 +217,9 @@ class CompiledReplay:
         self.arrivals = np.zeros(1, np.uint64) if arrivals is None else arrivals
         calls = [call if isinstance(call, str) else HostStep(call, self.teams, self.arrivals) for call in steps]
         self.host_steps = [call for call in calls if isinstance(call, HostStep)]
-        self.entries = np.array([address(call) if isinstance(call, str) else call.address for call in calls], np.uint64)
+        self.entries = np.array(
+            [load(call).address if isinstance(call, str) else call.address for call in calls], np.uint64
+        )
         self.packed = packed
         self.addresses = np.array([p.ctypes.data for p in packed], np.uint64)
         parts = [self.entries, self.teams, self.addresses, self.arrivals]
@@ -227,10 +228,6 @@ class CompiledReplay:
 
     def run(self, times: int, worker: int, workers: int) -> None:
         self.entry(worker, workers, times, self.slots.ctypes.data)
-
-    def release(self) -> None:
-        """Release workers that wait for a missing one; their results are discarded."""
-        self.arrivals[:] = RELEASE_COUNT
 
     def host_seconds(self) -> float:
         """Return the seconds of the host's steps since the last call; raise the error that a step raised."""

@@ -8,16 +8,13 @@ ctypes releases the interpreter lock during a call, so numba's threading layers 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from backends.cpu import native
 from backends.cpu.single_core import CpuBackend
+from backends.cpu.worker_threads import WorkerThreads
 from backends.cpu_info import cpu_device
 from backends.device import DeviceInfo
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
 
 
 class ThreadsBackend(CpuBackend):
@@ -28,45 +25,28 @@ class ThreadsBackend(CpuBackend):
     takes_cores = True
 
     def __init__(self, device: DeviceInfo) -> None:
-        from concurrent.futures import ThreadPoolExecutor
-
         super().__init__(device, device.compute_units)
-        self.pool = ThreadPoolExecutor(max(1, self.workers - 1))
+        self.threads = WorkerThreads(self.workers - 1)
 
     @classmethod
     def devices(cls) -> list[DeviceInfo]:
         return [cpu_device()]
 
     def run(self, entry: Any, teams: int, address: int) -> None:
-        """Call machine code for all teams, one slice in every worker and the last slice in this thread."""
-        workers = min(self.workers, teams)
-        cuts = [teams * k // workers for k in range(workers + 1)]
-        jobs = [self.pool.submit(entry, cuts[k], cuts[k + 1], teams, address) for k in range(workers - 1)]
-        entry(cuts[-2], teams, teams, address)
-        finish(jobs)
+        """Call machine code for all teams, a slice in each thread and the last slice in this one."""
+        others = min(self.workers, teams) - 1
+        if others:
+            self.threads.run(entry.address, teams, address, others)
+        else:
+            entry(0, teams, teams, address)
 
     def run_recorded(self, prepared: native.CompiledReplay, times: int) -> None:
-        """Run a recording in all workers; this thread is the last, since MPI needs the host's steps in it."""
+        """Run a recording in all threads; this thread is the last, since MPI needs the host's steps in it."""
+        if self.workers == 1:
+            prepared.run(times, 0, 1)
+            return
         prepared.arrivals[:] = 0
-        last = self.workers - 1
-        jobs: list[Future[None]] = []
-        try:
-            jobs += [self.pool.submit(prepared.run, times, k, self.workers) for k in range(last)]
-            prepared.run(times, last, self.workers)
-        except BaseException:
-            prepared.release()
-            raise
-        finally:
-            finish(jobs)
+        self.threads.run(prepared.entry.address, times, prepared.slots.ctypes.data, self.workers - 1, whole=True)
 
     def close(self) -> None:
-        self.pool.shutdown()
-
-
-def finish(jobs: Sequence[Future[None]]) -> None:
-    """Wait until all jobs have ended, and raise the error of one that failed."""
-    from concurrent.futures import wait
-
-    wait(jobs)
-    for job in jobs:
-        job.result()
+        self.threads.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from functools import partial
 from typing import Any
 
@@ -67,18 +68,46 @@ class CpuOperations(LlvmOperations):
 
         return never_inlined
 
+    def word_watch(self) -> Any:
+        """``watch(array, index)``: a 64-bit number that other threads change."""
+
+        def watch(typing: Any, array: Any, index: Any) -> Any:
+            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+                place = self.element_pointer(builder, values[0], values[1], sig.args[1])
+                return builder.load_atomic(place, self.atomic_ordering, 8)
+
+            return array.dtype(array, index), codegen
+
+        return watch
+
+    def word_pause(self) -> Any:
+        """``pause()``: tell the core that this thread waits; nothing on cores without such an instruction."""
+
+        def pause(typing: Any) -> Any:
+            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+                if platform.machine() in ("x86_64", "AMD64"):
+                    kind = ir.FunctionType(ir.VoidType(), [])
+                    builder.call(declared(builder.module, "llvm.x86.sse2.pause", kind), [])
+                return context.get_dummy_value()
+
+            return self.types.void(), codegen
+
+        return pause
+
     def word_yield_core(self) -> Any:
         """``yield_core()``: let another thread run."""
 
         def yield_core(typing: Any) -> Any:
             def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
-                kind = ir.FunctionType(ir.IntType(32), [])
-                name = "sched_yield"
-                return builder.call(builder.module.globals.get(name) or ir.Function(builder.module, kind, name), [])
+                return builder.call(declared(builder.module, "sched_yield", ir.FunctionType(ir.IntType(32), [])), [])
 
             return self.numba["i32"](), codegen
 
         return yield_core
+
+
+def declared(module: Any, name: str, kind: Any) -> Any:
+    return module.globals.get(name) or ir.Function(module, kind, name)
 
 
 def team_function() -> Any:
