@@ -127,10 +127,13 @@ def _link(entry: str, code: bytes) -> int:
     return int(_engine.get_function_address(entry))
 
 
-REPLAY = """
+SPINS = 16
+"""Polls of a worker at a barrier before it gives up its core at each further one: half a microsecond."""
+
+REPLAY = f"""
 from backends.emit.cpu_operations import (
     add_i32, add_u64, atomic_add_u64, call_entry, floordiv_i64, i32_from_i64, i64_from_i32, literal_i32,
-    literal_u64, load, lt_i32, lt_u64, mul_i64, pointer_i32, pointer_u64, slot_i32, u64_from_i32, watch, yield_core,
+    literal_u64, load, lt_i32, lt_u64, mul_i64, pause, pointer_i32, pointer_u64, slot_i32, u64_from_i32, watch, yield_core,
 )
 
 def entry(worker, workers, times, slots):
@@ -154,8 +157,13 @@ def entry(worker, workers, times, slots):
             if lt_i32(one, workers):
                 expected = add_u64(expected, u64_from_i32(workers))
                 atomic_add_u64(arrivals, zero, literal_u64(1))
+                waits = zero
                 while lt_u64(watch(arrivals, zero), expected):
-                    yield_core()
+                    waits = add_i32(waits, one)
+                    if lt_i32(waits, literal_i32({SPINS})):
+                        pause()
+                    else:
+                        yield_core()
             k = add_i32(k, one)
         done = add_i32(done, one)
 """
