@@ -132,8 +132,8 @@ SPINS = 16
 
 REPLAY = f"""
 from backends.emit.cpu_operations import (
-    add_i32, add_u64, atomic_add_u64, call_entry, floordiv_i64, i32_from_i64, i64_from_i32, literal_i32,
-    literal_u64, load, lt_i32, lt_u64, mul_i64, pause, pointer_i32, pointer_u64, slot_i32, u64_from_i32, watch, yield_core,
+    add_i32, add_u64, atomic_add_u64, call_entry, floordiv_i64, i32_from_i64, i64_from_i32, literal_i32, literal_u64,
+    load, lt_i32, lt_u64, mul_i64, pause, pointer_i32, pointer_u64, slot_i32, u64_from_i32, watch, yield_core,
 )
 
 def entry(worker, workers, times, slots):
