@@ -17,6 +17,8 @@ ROUNDS, LARGE_ROUNDS, LARGE = 60, 20, 5_000
 """Adjustments of the weights; fewer for instances of at least `LARGE` cities."""
 LIGHT = 2
 """Edges for each city that a spanning forest is made of first."""
+SAMPLED = 16
+"""One edge of so many is sampled for the length of the last light edge."""
 MOST_STEPS = 100
 """Edges of a tree's path that are followed from each end."""
 
@@ -42,9 +44,11 @@ def alpha_nearest(near: np.ndarray, distances: np.ndarray, count: int) -> np.nda
     if count >= k:
         return np.tile(np.arange(k), (n, 1))
     first, second = np.repeat(np.arange(n), k), near.reshape(-1).astype(np.int64)
-    _, edges, edge_of = np.unique(
-        np.minimum(first, second) * n + np.maximum(first, second), return_index=True, return_inverse=True
-    )
+    keys = np.minimum(first, second) * n + np.maximum(first, second)
+    order = np.argsort(keys)
+    is_new = np.diff(keys[order], prepend=-1) > 0
+    edges, edge_of = np.minimum.reduceat(order, np.flatnonzero(is_new)), np.empty(n * k, np.int64)
+    edge_of[order] = np.cumsum(is_new) - 1
     ends, lengths = np.stack([first[edges], second[edges]]), SCALE * distances.reshape(-1)[edges].astype(np.int64)
     weighted = lengths + adjusted_weights(n, ends, lengths)[ends].sum(axis=0)
     tree = spanning_forest(n, ends, weighted)
@@ -77,39 +81,36 @@ def adjusted_weights(n: int, ends: np.ndarray, lengths: np.ndarray) -> np.ndarra
 
 
 def spanning_forest(n: int, ends: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Return the edges of a minimum spanning forest (Boruvka), of equal lengths those with the smaller number.
+    """Return the edges of a minimum spanning forest (Boruvka), ascending; of equal lengths the smaller number is less.
 
-    The forest of the `LIGHT` n lightest edges comes first. Most others are within one of its trees.
+    The forest of about `LIGHT` n of the lightest edges comes first. Most others are within one of its trees.
     """
-    count, light = lengths.size, LIGHT * n
+    count = lengths.size
     keys = lengths * count + np.arange(count)
-    label, chosen = np.arange(n), []
-    parts = [np.arange(count)]
-    if count > 2 * light:
-        is_light = keys <= np.partition(keys, light)[light]
-        parts = [np.flatnonzero(is_light), np.flatnonzero(~is_light)]
-    for edges in parts:
-        a, b = label[ends[0, edges]], label[ends[1, edges]]
-        while True:
-            apart = a != b
-            edges, a, b = edges[apart], a[apart], b[apart]
-            if not edges.size:
-                break
-            least = np.full(n, np.iinfo(np.int64).max)
-            np.minimum.at(least, a, keys[edges])
-            np.minimum.at(least, b, keys[edges])
-            roots = np.flatnonzero(least != np.iinfo(np.int64).max)
-            lightest = least[roots] % count
-            parent = np.arange(n)
-            parent[roots] = label[ends[0, lightest]] + label[ends[1, lightest]] - roots
-            # Of two trees that chose the same edge the one with the smaller number is the root.
-            mutual = (parent[parent] == np.arange(n)) & (np.arange(n) < parent)
-            parent[mutual] = np.flatnonzero(mutual)
-            chosen.append(lightest[parent[roots] != roots])
+    last = min(LIGHT * n, count - 1) // SAMPLED
+    lightest = np.flatnonzero(keys <= np.partition(keys[::SAMPLED], last)[last])
+    trees, tree_of, chosen = n, np.arange(n), []
+    for part in (lightest, slice(None)):
+        key, a, b = keys[part], tree_of[ends[0, part]], tree_of[ends[1, part]]
+        while (apart := np.flatnonzero(a != b)).size:
+            key, a, b = key[apart], a[apart], b[apart]
+            least = np.full(trees, np.iinfo(np.int64).max)
+            np.minimum.at(least, a, key)
+            np.minimum.at(least, b, key)
+            joining = np.flatnonzero((key == least[a]) | (key == least[b]))
+            chosen.append(key[joining])
+            # The tree that chose the edge becomes a part of the other; if both did, the one with the larger number.
+            one, other = a[joining], b[joining]
+            is_one = (least[one] == chosen[-1]) & ((least[other] != chosen[-1]) | (one > other))
+            parent = np.arange(trees)
+            parent[np.where(is_one, one, other)] = np.where(is_one, other, one)
+            roots = parent == np.arange(trees)
             while not np.array_equal(parent, above := parent[parent]):
                 parent = above
-            label, a, b = parent[label], parent[a], parent[b]
-    return np.concatenate(chosen) if chosen else np.zeros(0, np.int64)
+            # New numbers of the trees: arrays get shorter with every round.
+            trees, parent = np.count_nonzero(roots), (np.cumsum(roots) - 1)[parent]
+            tree_of, a, b = parent[tree_of], parent[a], parent[b]
+    return np.sort(np.concatenate(chosen) % count)
 
 
 def heaviest_on_paths(
@@ -118,20 +119,37 @@ def heaviest_on_paths(
     """Return the weight of the heaviest edge on the forest's path between cities, up to `MOST_STEPS` from each end.
 
     ``ends``, shape (2, m), and ``weights``, shape (m,), are edges of the forest; ``first`` and ``second``, shape
-    (pairs,), the cities of each pair.
+    (pairs,), the cities of each pair, in one tree. `2 * MOST_STEPS` edges are followed, always from the deeper end.
     """
     parent, weight, depth = rooted(n, ends, weights)
+    # The ancestor of each city by 2**k edges, and the heaviest of these edges.
+    above, heavy = [parent], [weight]
+    while len(above) < (2 * MOST_STEPS).bit_length():
+        heavy.append(np.maximum(heavy[-1], heavy[-1][above[-1]]))
+        above.append(above[-1][above[-1]])
     heaviest = np.full(first.size, np.iinfo(np.int64).min)
-    pairs, a, b = np.arange(first.size), first, second
-    for _ in range(2 * MOST_STEPS):
-        apart = a != b
-        pairs, a, b = pairs[apart], a[apart], b[apart]
-        if not pairs.size:
-            break
-        lower = depth[a] >= depth[b]
-        moved = np.where(lower, a, b)
-        heaviest[pairs] = np.maximum(heaviest[pairs], weight[moved])
-        a, b = np.where(lower, parent[moved], a), np.where(lower, b, parent[moved])
+
+    def climb(cities: np.ndarray, steps: np.ndarray) -> np.ndarray:
+        for k, (ancestor, most) in enumerate(zip(above, heavy, strict=True)):
+            moved = np.flatnonzero(steps >> k & 1)
+            below = cities[moved]
+            heaviest[moved] = np.maximum(heaviest[moved], most[below])
+            cities[moved] = ancestor[below]
+        return cities
+
+    deeper = depth[first] - depth[second]
+    a = climb(first.copy(), np.clip(deeper, 0, 2 * MOST_STEPS))
+    b = climb(second.copy(), np.clip(-deeper, 0, 2 * MOST_STEPS))
+    # The height of their common ancestor above cities of equal depth.
+    height, (c, d) = np.zeros(first.size, np.int64), (a, b)
+    for k in reversed(range(len(above) - 1)):
+        apart = above[k][c] != above[k][d]
+        height += apart << k
+        c, d = np.where(apart, above[k][c], c), np.where(apart, above[k][d], d)
+    height += c != d
+    left = np.maximum(2 * MOST_STEPS - np.abs(deeper), 0)
+    climb(a, np.minimum(height, (left + 1) // 2))
+    climb(b, np.minimum(height, left // 2))
     return heaviest
 
 
