@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.search.tours.cells import ranges
+
 SCALE = 100
 """Units of a length, so that weights are finer than lengths."""
 ROUNDS, LARGE_ROUNDS, LARGE = 60, 20, 5_000
 """Adjustments of the weights; fewer for instances of at least `LARGE` cities."""
-LIGHT = 2
-"""Edges for each city that a spanning forest is made of first."""
-SAMPLED = 16
-"""One edge of so many is sampled for the length of the last light edge."""
+LIGHT, SAMPLED = 2, 64
+"""Edges per city of which a spanning forest is made first, and edges per edge of the sample that finds them."""
 MOST_STEPS = 100
 """Edges of a tree's path that are followed from each end."""
 
@@ -45,9 +45,9 @@ def alpha_nearest(near: np.ndarray, distances: np.ndarray, count: int) -> np.nda
         return np.tile(np.arange(k), (n, 1))
     first, second = np.repeat(np.arange(n), k), near.reshape(-1).astype(np.int64)
     keys = np.minimum(first, second) * n + np.maximum(first, second)
-    order = np.argsort(keys)
+    order = np.argsort(keys, kind="stable")
     is_new = np.diff(keys[order], prepend=-1) > 0
-    edges, edge_of = np.minimum.reduceat(order, np.flatnonzero(is_new)), np.empty(n * k, np.int64)
+    edges, edge_of = order[is_new], np.empty(n * k, np.int64)
     edge_of[order] = np.cumsum(is_new) - 1
     ends, lengths = np.stack([first[edges], second[edges]]), SCALE * distances.reshape(-1)[edges].astype(np.int64)
     weighted = lengths + adjusted_weights(n, ends, lengths)[ends].sum(axis=0)
@@ -65,8 +65,7 @@ def adjusted_weights(n: int, ends: np.ndarray, lengths: np.ndarray) -> np.ndarra
     bound, before = None, np.zeros(n, np.int64)
     rounds = ROUNDS if n < LARGE else LARGE_ROUNDS
     shortest = np.full(n, lengths.max())
-    for end in ends:
-        np.minimum.at(shortest, end, lengths)
+    np.minimum.at(shortest, ends.reshape(-1), np.tile(lengths, 2))
     step = int(shortest.mean()) // 2
     for number in range(rounds):
         weighted = lengths + weights[ends[0]] + weights[ends[1]]
@@ -87,30 +86,28 @@ def spanning_forest(n: int, ends: np.ndarray, lengths: np.ndarray) -> np.ndarray
     """
     count = lengths.size
     keys = lengths * count + np.arange(count)
-    last = min(LIGHT * n, count - 1) // SAMPLED
-    lightest = np.flatnonzero(keys <= np.partition(keys[::SAMPLED], last)[last])
-    trees, tree_of, chosen = n, np.arange(n), []
+    lightest = np.flatnonzero(keys <= np.sort(keys[::SAMPLED])[: LIGHT * n // SAMPLED + 1][-1])
+    trees, tree_of, chosen = n, np.arange(n), np.zeros(count, bool)
     for part in (lightest, slice(None)):
         key, a, b = keys[part], tree_of[ends[0, part]], tree_of[ends[1, part]]
         while (apart := np.flatnonzero(a != b)).size:
             key, a, b = key[apart], a[apart], b[apart]
-            least = np.full(trees, np.iinfo(np.int64).max)
+            least, parent = np.full(trees, np.iinfo(np.int64).max), np.arange(trees)
             np.minimum.at(least, a, key)
             np.minimum.at(least, b, key)
             joining = np.flatnonzero((key == least[a]) | (key == least[b]))
-            chosen.append(key[joining])
+            links, one, other = key[joining], a[joining], b[joining]
+            chosen[links % count] = True
             # The tree that chose the edge becomes a part of the other; if both did, the one with the larger number.
-            one, other = a[joining], b[joining]
-            is_one = (least[one] == chosen[-1]) & ((least[other] != chosen[-1]) | (one > other))
-            parent = np.arange(trees)
+            is_one = (least[one] == links) & ((least[other] != links) | (one > other))
             parent[np.where(is_one, one, other)] = np.where(is_one, other, one)
             roots = parent == np.arange(trees)
             while not np.array_equal(parent, above := parent[parent]):
                 parent = above
             # New numbers of the trees: arrays get shorter with every round.
-            trees, parent = np.count_nonzero(roots), (np.cumsum(roots) - 1)[parent]
+            trees, parent = int(roots.sum()), (np.cumsum(roots) - 1)[parent]
             tree_of, a, b = parent[tree_of], parent[a], parent[b]
-    return np.sort(np.concatenate(chosen) % count)
+    return np.flatnonzero(chosen)
 
 
 def heaviest_on_paths(
@@ -119,56 +116,52 @@ def heaviest_on_paths(
     """Return the weight of the heaviest edge on the forest's path between cities, up to `MOST_STEPS` from each end.
 
     ``ends``, shape (2, m), and ``weights``, shape (m,), are edges of the forest; ``first`` and ``second``, shape
-    (pairs,), the cities of each pair, in one tree. `2 * MOST_STEPS` edges are followed, always from the deeper end.
+    (pairs,), the cities of each pair, in one tree. Steps to the parent are always from the deeper end, of equal depths
+    from the first one, ``2 * MOST_STEPS`` at most.
     """
     parent, weight, depth = rooted(n, ends, weights)
-    # The ancestor of each city by 2**k edges, and the heaviest of these edges.
-    above, heavy = [parent], [weight]
+    # Ancestors by 2**k edges, and the heaviest of these edges.
+    above, most = [parent], [weight]
     while len(above) < (2 * MOST_STEPS).bit_length():
-        heavy.append(np.maximum(heavy[-1], heavy[-1][above[-1]]))
+        most.append(np.maximum(most[-1], most[-1][above[-1]]))
         above.append(above[-1][above[-1]])
     heaviest = np.full(first.size, np.iinfo(np.int64).min)
 
-    def climb(cities: np.ndarray, steps: np.ndarray) -> np.ndarray:
-        for k, (ancestor, most) in enumerate(zip(above, heavy, strict=True)):
-            moved = np.flatnonzero(steps >> k & 1)
-            below = cities[moved]
-            heaviest[moved] = np.maximum(heaviest[moved], most[below])
-            cities[moved] = ancestor[below]
-        return cities
+    def climb(cities: np.ndarray, pairs: np.ndarray, k: int) -> None:
+        """Replace the cities of some pairs by their ancestors."""
+        heaviest[pairs] = np.maximum(heaviest[pairs], most[k][cities[pairs]])
+        cities[pairs] = above[k][cities[pairs]]
 
-    deeper = depth[first] - depth[second]
-    a = climb(first.copy(), np.clip(deeper, 0, 2 * MOST_STEPS))
-    b = climb(second.copy(), np.clip(-deeper, 0, 2 * MOST_STEPS))
-    # The height of their common ancestor above cities of equal depth.
-    height, (c, d) = np.zeros(first.size, np.int64), (a, b)
+    down = depth[first] - depth[second]
+    lower, steps = np.where(down > 0, first, second), np.minimum(np.abs(down), 2 * MOST_STEPS)
+    for k in range(len(above)):
+        climb(lower, np.flatnonzero((steps & 1 << k) != 0), k)
+    a, b, left = np.where(down > 0, lower, first), np.where(down > 0, second, lower), 2 * MOST_STEPS - steps
+    apart = np.flatnonzero((a != b) & (left > 0))
     for k in reversed(range(len(above) - 1)):
-        apart = above[k][c] != above[k][d]
-        height += apart << k
-        c, d = np.where(apart, above[k][c], c), np.where(apart, above[k][d], d)
-    height += c != d
-    left = np.maximum(2 * MOST_STEPS - np.abs(deeper), 0)
-    climb(a, np.minimum(height, (left + 1) // 2))
-    climb(b, np.minimum(height, left // 2))
+        pairs = apart[(above[k][a[apart]] != above[k][b[apart]]) & (left[apart] >= 2 << k)]
+        climb(a, pairs, k)
+        climb(b, pairs, k)
+        left[pairs] -= 2 << k
+    # The parents are the common ancestor, or the steps are used up but for one.
+    climb(a, apart[left[apart] > 0], 0)
+    climb(b, apart[left[apart] > 1], 0)
     return heaviest
 
 
 def rooted(n: int, ends: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return each city's parent in a forest, the weight of the edge to it, and its depth; a root is its own parent."""
-    tails, heads = np.concatenate([ends[0], ends[1]]), np.concatenate([ends[1], ends[0]])
-    order = np.argsort(tails, kind="stable")
-    heads, along = heads[order], np.concatenate([weights, weights])[order]
-    begin = np.searchsorted(tails[order], np.arange(n + 1))
+    order = np.argsort(ends.reshape(-1), kind="stable")
+    tails, heads, along = (part.reshape(-1)[order] for part in (ends, ends[::-1], np.tile(weights, 2)))
+    begin = np.searchsorted(tails, np.arange(n + 1))
     parent, depth, weight = np.full(n, -1), np.zeros(n, np.int64), np.zeros(n, np.int64)
     for root in range(n):
         if parent[root] >= 0:
             continue
         parent[root], level = root, np.array([root])
         while level.size:
-            sizes = begin[level + 1] - begin[level]
-            above = np.repeat(level, sizes)
-            places = np.arange(sizes.sum()) + np.repeat(begin[level] - np.cumsum(sizes) + sizes, sizes)
-            fresh = parent[heads[places]] < 0
-            level, above, places = heads[places][fresh], above[fresh], places[fresh]
+            places = ranges(begin[level], begin[level + 1] - begin[level])
+            places = places[parent[heads[places]] < 0]
+            level, above = heads[places], tails[places]
             parent[level], weight[level], depth[level] = above, along[places], depth[above] + 1
     return parent, weight, depth

@@ -62,11 +62,8 @@ def nearest_by_rows(distances: np.ndarray, count: int) -> np.ndarray:
 def nearest_by_blocks(points: np.ndarray, count: int) -> np.ndarray:
     """Return the same for points, shape (n, axes), from those that are near the box of a block; ``count`` < n."""
     axes = np.ascontiguousarray(points.T)
-    blocks = split_blocks(axes, max(BLOCK, count + 1))
-    first = np.cumsum([0] + [block.size for block in blocks[:-1]])
-    low, high = (
-        bound.reduceat(axes.take(np.concatenate(blocks), axis=1), first, axis=1) for bound in (np.minimum, np.maximum)
-    )
+    blocks = split_block(axes, np.arange(len(points)), max(BLOCK, count + 1))
+    low, high = (np.stack([bound(points[block], axis=0) for block in blocks], axis=1) for bound in (np.min, np.max))
     lists = np.empty((len(points), count), np.int32)
     for block, *box in zip(blocks, low.T[:, :, None], high.T[:, :, None], strict=True):
         members, rows = axes.take(block, axis=1), np.arange(block.size)
@@ -102,19 +99,13 @@ def least_columns(values: np.ndarray, count: int) -> np.ndarray:
     return columns[:, :count]
 
 
-def split_blocks(axes: np.ndarray, most: int) -> list[np.ndarray]:
-    """Split points, shape (axes, n), at the median of their wider axis until no block has more than 2 ``most``."""
-    undone, blocks = [np.arange(axes.shape[1])], []
-    while undone:
-        block = undone.pop()
-        if block.size <= 2 * most:
-            blocks.append(block)
-            continue
-        members = axes.take(block, axis=1)
-        middle = block.size // 2
-        ranked = np.argpartition(members[np.argmax(np.ptp(members, axis=1))], middle)
-        undone += [block[ranked[:middle]], block[ranked[middle:]]]
-    return blocks
+def split_block(axes: np.ndarray, block: np.ndarray, most: int) -> list[np.ndarray]:
+    """Split some of the points, shape (axes, n), at the median of their wider axis until 2 ``most`` are in a block."""
+    if block.size <= 2 * most:
+        return [block]
+    members, middle = axes.take(block, axis=1), block.size // 2
+    ranked = block[np.argpartition(members[np.argmax(np.ptp(members, axis=1))], middle)]
+    return split_block(axes, ranked[:middle], most) + split_block(axes, ranked[middle:], most)
 
 
 def squared_distances(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -125,8 +116,7 @@ def squared_distances(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def squared_gaps(low: np.ndarray, high: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     """Return the squares of the distances of a box, (axes, 1), to boxes: (axes, m) -> (m,)."""
-    gaps = np.maximum(0.0, np.maximum(low - upper, lower - high))
-    squares: np.ndarray = (gaps**2).sum(axis=0)
+    squares: np.ndarray = (np.maximum(0.0, np.maximum(low - upper, lower - high)) ** 2).sum(axis=0)
     return squares
 
 
