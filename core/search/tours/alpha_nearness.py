@@ -18,7 +18,7 @@ SCALE = 100
 ROUNDS, LARGE_ROUNDS, LARGE = 60, 20, 5_000
 """Adjustments of the weights; fewer for instances of at least `LARGE` cities."""
 LIGHT, SAMPLED = 2, 64
-"""Edges per city of which a spanning forest is made first, and edges per edge of the sample that finds them."""
+"""Edges for each city that a spanning forest is made of first; edges for each one of the sample that finds them."""
 MOST_STEPS = 100
 """Edges of a tree's path that are followed from each end."""
 
@@ -80,7 +80,7 @@ def adjusted_weights(n: int, ends: np.ndarray, lengths: np.ndarray) -> np.ndarra
 
 
 def spanning_forest(n: int, ends: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Return the edges of a minimum spanning forest (Boruvka), ascending; of equal lengths the smaller number is less.
+    """Return the edges of a minimum spanning forest (Boruvka), ascending. Of equal ones the smaller number is lighter.
 
     The forest of about `LIGHT` n of the lightest edges comes first. Most others are within one of its trees.
     """
@@ -98,13 +98,13 @@ def spanning_forest(n: int, ends: np.ndarray, lengths: np.ndarray) -> np.ndarray
             joining = np.flatnonzero((key == least[a]) | (key == least[b]))
             links, one, other = key[joining], a[joining], b[joining]
             chosen[links % count] = True
-            # The tree that chose the edge becomes a part of the other; if both did, the one with the larger number.
+            # A tree that chose an edge becomes a part of the other; of two that did, the one with the larger number.
             is_one = (least[one] == links) & ((least[other] != links) | (one > other))
             parent[np.where(is_one, one, other)] = np.where(is_one, other, one)
             roots = parent == np.arange(trees)
             while not np.array_equal(parent, above := parent[parent]):
                 parent = above
-            # New numbers of the trees: arrays get shorter with every round.
+            # Trees get new numbers, so that arrays are shorter in every round.
             trees, parent = int(roots.sum()), (np.cumsum(roots) - 1)[parent]
             tree_of, a, b = parent[tree_of], parent[a], parent[b]
     return np.flatnonzero(chosen)
@@ -120,7 +120,7 @@ def heaviest_on_paths(
     from the first one, ``2 * MOST_STEPS`` at most.
     """
     parent, weight, depth = rooted(n, ends, weights)
-    # Ancestors by 2**k edges, and the heaviest of these edges.
+    # Ancestors 2**k edges up, and the weight of the heaviest of these edges.
     above, most = [parent], [weight]
     while len(above) < (2 * MOST_STEPS).bit_length():
         most.append(np.maximum(most[-1], most[-1][above[-1]]))
@@ -128,7 +128,7 @@ def heaviest_on_paths(
     heaviest = np.full(first.size, np.iinfo(np.int64).min)
 
     def climb(cities: np.ndarray, pairs: np.ndarray, k: int) -> None:
-        """Replace the cities of some pairs by their ancestors."""
+        """Replace the cities of some pairs by their ancestors 2**k edges up."""
         heaviest[pairs] = np.maximum(heaviest[pairs], most[k][cities[pairs]])
         cities[pairs] = above[k][cities[pairs]]
 
@@ -143,7 +143,7 @@ def heaviest_on_paths(
         climb(a, pairs, k)
         climb(b, pairs, k)
         left[pairs] -= 2 << k
-    # The parents are the common ancestor, or the steps are used up but for one.
+    # Parents are the common ancestor, or at most one step is left.
     climb(a, apart[left[apart] > 0], 0)
     climb(b, apart[left[apart] > 1], 0)
     return heaviest

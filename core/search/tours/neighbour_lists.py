@@ -13,9 +13,9 @@ from core.problems.tsp.distances import edge_lengths
 from core.search.hill_climbing.start_tours import nearest_neighbour_tour
 
 BLOCK = 32
-"""Cities of a block at least, if there are as many."""
+"""Cities of a block at least, if the instance has as many."""
 GUESS = 2.0
-"""Squared reach of a block's lists, as a multiple of the one of its centre."""
+"""First guess of the squared length of a block's lists, in units of that of its centre."""
 HILBERT_BITS = 16
 
 
@@ -67,7 +67,7 @@ def nearest_by_blocks(points: np.ndarray, count: int) -> np.ndarray:
     lists = np.empty((len(points), count), np.int32)
     for block, *box in zip(blocks, low.T[:, :, None], high.T[:, :, None], strict=True):
         members, rows = axes.take(block, axis=1), np.arange(block.size)
-        # The squared distance up to which points are candidates: first a guess, then an upper bound.
+        # The squared distance up to which points are candidates: a guess, then the longest that was found.
         reach, farthest = -1.0, GUESS * np.partition(squared_distances((box[0] + box[1]) / 2, members)[0], count)[count]
         while farthest > reach:
             reach = farthest
@@ -85,8 +85,8 @@ def nearest_by_blocks(points: np.ndarray, count: int) -> np.ndarray:
 def least_columns(values: np.ndarray, count: int) -> np.ndarray:
     """Return the columns of each row's least ``count`` values in ascending order, of equal values the first column.
 
-    Values are float64 of at least 0, more than ``count`` in a row. Keys of int64 have the bits of a value, the last of
-    them replaced by the column.
+    Values are float64 of at least 0, more than ``count`` in a row. A key, int64, has the bits of a value, of which the
+    last are replaced by the column.
     """
     replaced = (1 << values.shape[1].bit_length()) - 1
     keys = (values.view(np.int64) & ~replaced) | np.arange(values.shape[1])
@@ -100,7 +100,7 @@ def least_columns(values: np.ndarray, count: int) -> np.ndarray:
 
 
 def split_block(axes: np.ndarray, block: np.ndarray, most: int) -> list[np.ndarray]:
-    """Split some of the points, shape (axes, n), at the median of their wider axis until 2 ``most`` are in a block."""
+    """Split points, shape (axes, n), at the median of their wider axis into blocks of at most 2 ``most``."""
     if block.size <= 2 * most:
         return [block]
     members, middle = axes.take(block, axis=1), block.size // 2
