@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.search.tours.cells import ranges
+
 SCALE = 100
 """Units of a length, so that weights are finer than lengths."""
 ROUNDS, LARGE_ROUNDS, LARGE = 60, 20, 5_000
 """Adjustments of the weights; fewer for instances of at least `LARGE` cities."""
-LIGHT = 2
-"""Edges for each city that a spanning forest is made of first."""
+LIGHT, SAMPLED = 2, 64
+"""Edges for each city that a spanning forest is made of first; edges for each one of the sample that finds them."""
 MOST_STEPS = 100
 """Edges of a tree's path that are followed from each end."""
 
@@ -42,9 +44,11 @@ def alpha_nearest(near: np.ndarray, distances: np.ndarray, count: int) -> np.nda
     if count >= k:
         return np.tile(np.arange(k), (n, 1))
     first, second = np.repeat(np.arange(n), k), near.reshape(-1).astype(np.int64)
-    _, edges, edge_of = np.unique(
-        np.minimum(first, second) * n + np.maximum(first, second), return_index=True, return_inverse=True
-    )
+    keys = np.minimum(first, second) * n + np.maximum(first, second)
+    order = np.argsort(keys, kind="stable")
+    is_new = np.diff(keys[order], prepend=-1) > 0
+    edges, edge_of = order[is_new], np.empty(n * k, np.int64)
+    edge_of[order] = np.cumsum(is_new) - 1
     ends, lengths = np.stack([first[edges], second[edges]]), SCALE * distances.reshape(-1)[edges].astype(np.int64)
     weighted = lengths + adjusted_weights(n, ends, lengths)[ends].sum(axis=0)
     tree = spanning_forest(n, ends, weighted)
@@ -61,8 +65,7 @@ def adjusted_weights(n: int, ends: np.ndarray, lengths: np.ndarray) -> np.ndarra
     bound, before = None, np.zeros(n, np.int64)
     rounds = ROUNDS if n < LARGE else LARGE_ROUNDS
     shortest = np.full(n, lengths.max())
-    for end in ends:
-        np.minimum.at(shortest, end, lengths)
+    np.minimum.at(shortest, ends.reshape(-1), np.tile(lengths, 2))
     step = int(shortest.mean()) // 2
     for number in range(rounds):
         weighted = lengths + weights[ends[0]] + weights[ends[1]]
@@ -77,39 +80,34 @@ def adjusted_weights(n: int, ends: np.ndarray, lengths: np.ndarray) -> np.ndarra
 
 
 def spanning_forest(n: int, ends: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Return the edges of a minimum spanning forest (Boruvka), of equal lengths those with the smaller number.
+    """Return the edges of a minimum spanning forest (Boruvka), ascending. Of equal ones the smaller number is lighter.
 
-    The forest of the `LIGHT` n lightest edges comes first. Most others are within one of its trees.
+    The forest of about `LIGHT` n of the lightest edges comes first. Most others are within one of its trees.
     """
-    count, light = lengths.size, LIGHT * n
+    count = lengths.size
     keys = lengths * count + np.arange(count)
-    label, chosen = np.arange(n), []
-    parts = [np.arange(count)]
-    if count > 2 * light:
-        is_light = keys <= np.partition(keys, light)[light]
-        parts = [np.flatnonzero(is_light), np.flatnonzero(~is_light)]
-    for edges in parts:
-        a, b = label[ends[0, edges]], label[ends[1, edges]]
-        while True:
-            apart = a != b
-            edges, a, b = edges[apart], a[apart], b[apart]
-            if not edges.size:
-                break
-            least = np.full(n, np.iinfo(np.int64).max)
-            np.minimum.at(least, a, keys[edges])
-            np.minimum.at(least, b, keys[edges])
-            roots = np.flatnonzero(least != np.iinfo(np.int64).max)
-            lightest = least[roots] % count
-            parent = np.arange(n)
-            parent[roots] = label[ends[0, lightest]] + label[ends[1, lightest]] - roots
-            # Of two trees that chose the same edge the one with the smaller number is the root.
-            mutual = (parent[parent] == np.arange(n)) & (np.arange(n) < parent)
-            parent[mutual] = np.flatnonzero(mutual)
-            chosen.append(lightest[parent[roots] != roots])
+    lightest = np.flatnonzero(keys <= np.sort(keys[::SAMPLED])[: LIGHT * n // SAMPLED + 1][-1])
+    trees, tree_of, chosen = n, np.arange(n), np.zeros(count, bool)
+    for part in (lightest, slice(None)):
+        key, a, b = keys[part], tree_of[ends[0, part]], tree_of[ends[1, part]]
+        while (apart := np.flatnonzero(a != b)).size:
+            key, a, b = key[apart], a[apart], b[apart]
+            least, parent = np.full(trees, np.iinfo(np.int64).max), np.arange(trees)
+            np.minimum.at(least, a, key)
+            np.minimum.at(least, b, key)
+            joining = np.flatnonzero((key == least[a]) | (key == least[b]))
+            links, one, other = key[joining], a[joining], b[joining]
+            chosen[links % count] = True
+            # A tree that chose an edge becomes a part of the other; of two that did, the one with the larger number.
+            is_one = (least[one] == links) & ((least[other] != links) | (one > other))
+            parent[np.where(is_one, one, other)] = np.where(is_one, other, one)
+            roots = parent == np.arange(trees)
             while not np.array_equal(parent, above := parent[parent]):
                 parent = above
-            label, a, b = parent[label], parent[a], parent[b]
-    return np.concatenate(chosen) if chosen else np.zeros(0, np.int64)
+            # Trees get new numbers, so that arrays are shorter in every round.
+            trees, parent = int(roots.sum()), (np.cumsum(roots) - 1)[parent]
+            tree_of, a, b = parent[tree_of], parent[a], parent[b]
+    return np.flatnonzero(chosen)
 
 
 def heaviest_on_paths(
@@ -118,39 +116,52 @@ def heaviest_on_paths(
     """Return the weight of the heaviest edge on the forest's path between cities, up to `MOST_STEPS` from each end.
 
     ``ends``, shape (2, m), and ``weights``, shape (m,), are edges of the forest; ``first`` and ``second``, shape
-    (pairs,), the cities of each pair.
+    (pairs,), the cities of each pair, in one tree. Steps to the parent are always from the deeper end, of equal depths
+    from the first one, ``2 * MOST_STEPS`` at most.
     """
     parent, weight, depth = rooted(n, ends, weights)
+    # Ancestors 2**k edges up, and the weight of the heaviest of these edges.
+    above, most = [parent], [weight]
+    while len(above) < (2 * MOST_STEPS).bit_length():
+        most.append(np.maximum(most[-1], most[-1][above[-1]]))
+        above.append(above[-1][above[-1]])
     heaviest = np.full(first.size, np.iinfo(np.int64).min)
-    pairs, a, b = np.arange(first.size), first, second
-    for _ in range(2 * MOST_STEPS):
-        apart = a != b
-        pairs, a, b = pairs[apart], a[apart], b[apart]
-        if not pairs.size:
-            break
-        lower = depth[a] >= depth[b]
-        moved = np.where(lower, a, b)
-        heaviest[pairs] = np.maximum(heaviest[pairs], weight[moved])
-        a, b = np.where(lower, parent[moved], a), np.where(lower, b, parent[moved])
+
+    def climb(cities: np.ndarray, pairs: np.ndarray, k: int) -> None:
+        """Replace the cities of some pairs by their ancestors 2**k edges up."""
+        heaviest[pairs] = np.maximum(heaviest[pairs], most[k][cities[pairs]])
+        cities[pairs] = above[k][cities[pairs]]
+
+    down = depth[first] - depth[second]
+    lower, steps = np.where(down > 0, first, second), np.minimum(np.abs(down), 2 * MOST_STEPS)
+    for k in range(len(above)):
+        climb(lower, np.flatnonzero((steps & 1 << k) != 0), k)
+    a, b, left = np.where(down > 0, lower, first), np.where(down > 0, second, lower), 2 * MOST_STEPS - steps
+    apart = np.flatnonzero((a != b) & (left > 0))
+    for k in reversed(range(len(above) - 1)):
+        pairs = apart[(above[k][a[apart]] != above[k][b[apart]]) & (left[apart] >= 2 << k)]
+        climb(a, pairs, k)
+        climb(b, pairs, k)
+        left[pairs] -= 2 << k
+    # Parents are the common ancestor, or at most one step is left.
+    climb(a, apart[left[apart] > 0], 0)
+    climb(b, apart[left[apart] > 1], 0)
     return heaviest
 
 
 def rooted(n: int, ends: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return each city's parent in a forest, the weight of the edge to it, and its depth; a root is its own parent."""
-    tails, heads = np.concatenate([ends[0], ends[1]]), np.concatenate([ends[1], ends[0]])
-    order = np.argsort(tails, kind="stable")
-    heads, along = heads[order], np.concatenate([weights, weights])[order]
-    begin = np.searchsorted(tails[order], np.arange(n + 1))
+    order = np.argsort(ends.reshape(-1), kind="stable")
+    tails, heads, along = (part.reshape(-1)[order] for part in (ends, ends[::-1], np.tile(weights, 2)))
+    begin = np.searchsorted(tails, np.arange(n + 1))
     parent, depth, weight = np.full(n, -1), np.zeros(n, np.int64), np.zeros(n, np.int64)
     for root in range(n):
         if parent[root] >= 0:
             continue
         parent[root], level = root, np.array([root])
         while level.size:
-            sizes = begin[level + 1] - begin[level]
-            above = np.repeat(level, sizes)
-            places = np.arange(sizes.sum()) + np.repeat(begin[level] - np.cumsum(sizes) + sizes, sizes)
-            fresh = parent[heads[places]] < 0
-            level, above, places = heads[places][fresh], above[fresh], places[fresh]
+            places = ranges(begin[level], begin[level + 1] - begin[level])
+            places = places[parent[heads[places]] < 0]
+            level, above = heads[places], tails[places]
             parent[level], weight[level], depth[level] = above, along[places], depth[above] + 1
     return parent, weight, depth

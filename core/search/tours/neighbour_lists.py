@@ -13,7 +13,9 @@ from core.problems.tsp.distances import edge_lengths
 from core.search.hill_climbing.start_tours import nearest_neighbour_tour
 
 BLOCK = 32
-"""Cities of a block at most."""
+"""Cities of a block at least, if the instance has as many."""
+GUESS = 2.0
+"""First guess of the squared length of a block's lists, in units of that of its centre."""
 HILBERT_BITS = 16
 
 
@@ -58,55 +60,63 @@ def nearest_by_rows(distances: np.ndarray, count: int) -> np.ndarray:
 
 
 def nearest_by_blocks(points: np.ndarray, count: int) -> np.ndarray:
-    """Return the same for points, shape (n, axes), from the blocks that can have a nearer point; ``count`` < n."""
-    blocks = split_blocks(points, max(BLOCK, count + 1))
-    low = np.array([points[block].min(axis=0) for block in blocks])
-    high = np.array([points[block].max(axis=0) for block in blocks])
+    """Return the same for points, shape (n, axes), from those that are near the box of a block; ``count`` < n."""
+    axes = np.ascontiguousarray(points.T)
+    blocks = split_block(axes, np.arange(len(points)), max(BLOCK, count + 1))
+    low, high = (np.stack([bound(points[block], axis=0) for block in blocks], axis=1) for bound in (np.min, np.max))
     lists = np.empty((len(points), count), np.int32)
-    for k, block in enumerate(blocks):
-        within = squared_distances(points[block], points[block])
-        reach = np.partition(within, count, axis=1)[:, count].max()
-        gap = np.maximum(0.0, np.maximum(low - high[k], low[k] - high))
-        others = np.sort(np.concatenate([blocks[b] for b in np.flatnonzero((gap**2).sum(axis=1) <= reach)]))
-        far = squared_distances(points[block], points[others])
-        far[block[:, None] == others] = np.inf
-        lists[block] = others[least_columns(far, count)]
+    for block, *box in zip(blocks, low.T[:, :, None], high.T[:, :, None], strict=True):
+        members, rows = axes.take(block, axis=1), np.arange(block.size)
+        # The squared distance up to which points are candidates: a guess, then the longest that was found.
+        reach, farthest = -1.0, GUESS * np.partition(squared_distances((box[0] + box[1]) / 2, members)[0], count)[count]
+        while farthest > reach:
+            reach = farthest
+            others = np.concatenate([blocks[k] for k in np.flatnonzero(squared_gaps(*box, low, high) <= reach)])
+            candidates = axes.take(others, axis=1)
+            others = np.sort(others[squared_gaps(*box, candidates, candidates) <= reach])
+            far = squared_distances(members, axes.take(others, axis=1))
+            far[rows, np.searchsorted(others, block)] = np.inf
+            columns = least_columns(far, count)
+            farthest = far[rows, columns[:, -1]].max()
+        lists[block] = others[columns]
     return lists
 
 
 def least_columns(values: np.ndarray, count: int) -> np.ndarray:
-    """Return the columns of each row's least ``count`` values in ascending order, of equal values the first column."""
-    most = min(2 * count, values.shape[1] - 1)
-    columns = np.sort(np.argpartition(values, most, axis=1)[:, : most + 1], axis=1)
-    least = np.take_along_axis(values, columns, axis=1)
-    ranked = np.argsort(least, axis=1, kind="stable")
-    chosen = np.take_along_axis(columns, ranked[:, :count], axis=1)
-    # Values as large as the greatest of the part may be missing from it.
-    greatest = least.max(axis=1)
-    doubtful = np.take_along_axis(values, chosen[:, -1:], axis=1)[:, 0] == greatest
-    chosen[doubtful] = np.argsort(values[doubtful], axis=1, kind="stable")[:, :count]
-    return chosen
+    """Return the columns of each row's least ``count`` values in ascending order, of equal values the first column.
+
+    Values are float64 of at least 0, more than ``count`` in a row. A key, int64, has the bits of a value, of which the
+    last are replaced by the column.
+    """
+    replaced = (1 << values.shape[1].bit_length()) - 1
+    keys = (values.view(np.int64) & ~replaced) | np.arange(values.shape[1])
+    keys = np.sort(np.partition(keys, count, axis=1)[:, : count + 1], axis=1)
+    columns = keys & replaced
+    # Values that differ only in replaced bits may be in the wrong order.
+    is_cut = (np.take_along_axis(values, columns, axis=1).view(np.int64) & replaced).any(axis=1)
+    doubtful = is_cut & (keys[:, 1:] ^ keys[:, :-1] <= replaced).any(axis=1)
+    columns[doubtful, :count] = np.argsort(values[doubtful], axis=1, kind="stable")[:, :count]
+    return columns[:, :count]
 
 
-def split_blocks(points: np.ndarray, most: int) -> list[np.ndarray]:
-    """Split points at the median of their wider axis until a block has at most ``most``, and more than a third."""
-    undone, blocks = [np.arange(len(points))], []
-    while undone:
-        block = undone.pop()
-        if len(block) <= 2 * most:
-            blocks.append(block)
-            continue
-        members = points[block]
-        axis = int(np.argmax(np.ptp(members, axis=0)))
-        middle = len(block) // 2
-        ranked = np.argpartition(members[:, axis], middle)
-        undone += [block[ranked[:middle]], block[ranked[middle:]]]
-    return blocks
+def split_block(axes: np.ndarray, block: np.ndarray, most: int) -> list[np.ndarray]:
+    """Split points, shape (axes, n), at the median of their wider axis into blocks of at most 2 ``most``."""
+    if block.size <= 2 * most:
+        return [block]
+    members, middle = axes.take(block, axis=1), block.size // 2
+    ranked = block[np.argpartition(members[np.argmax(np.ptp(members, axis=1))], middle)]
+    return split_block(axes, ranked[:middle], most) + split_block(axes, ranked[middle:], most)
 
 
 def squared_distances(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the squares of the distances of all points of two sets: (n, axes), (m, axes) -> (n, m)."""
-    squares: np.ndarray = ((a[:, None, :] - b[None, :, :]) ** 2).sum(axis=2)
+    """Return the squares of the distances of all points of two sets: (axes, n), (axes, m) -> (n, m)."""
+    squares: np.ndarray = ((a[:, :, None] - b[:, None, :]) ** 2).sum(axis=0)
+    return squares
+
+
+def squared_gaps(low: np.ndarray, high: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """Return the squares of the distances of a box, (axes, 1), to boxes: (axes, m) -> (m,)."""
+    squares: np.ndarray = (np.maximum(0.0, np.maximum(low - upper, lower - high)) ** 2).sum(axis=0)
     return squares
 
 

@@ -6,6 +6,7 @@ import pytest
 from core.problems import tsp
 from core.problems.tsp.small_tours import held_karp
 from core.search.tours.alpha_nearness import (
+    MOST_STEPS,
     adjusted_weights,
     alpha_nearest,
     heaviest_on_paths,
@@ -55,6 +56,28 @@ def test_the_heaviest_edge_of_a_path_is_the_one_that_joins_its_ends(graph):
             for c, d in ends[:, tree[left]].T:
                 part = [part[c] if one == part[d] else one for one in part]
             assert (part[a] == part[b]) == is_joined
+
+
+def walked(parent, weight, depth, a, b):
+    """Heaviest edge of a path, by single steps from the deeper end, of equal depths from the first one."""
+    steps, heaviest = 0, np.iinfo(np.int64).min
+    while a != b and steps < 2 * MOST_STEPS:
+        moved = a if depth[a] >= depth[b] else b
+        heaviest, steps = max(heaviest, weight[moved]), steps + 1
+        a, b = (parent[a], b) if moved == a else (a, parent[b])
+    return heaviest
+
+
+@pytest.mark.parametrize("most_back", [1, 2, 40])
+def test_long_paths_are_followed_in_turns_from_the_deeper_end(most_back):
+    n, rng = 700, np.random.default_rng(most_back)
+    names = rng.permutation(n)
+    above = [max(0, city - int(rng.integers(1, most_back + 1))) for city in range(1, n)]
+    ends, weights = np.stack([names[1:], names[above]]), rng.integers(-50, 10**6, n - 1)
+    first, second = rng.integers(0, n, (2, 500))
+    found = heaviest_on_paths(n, ends, weights, first, second)
+    tree = rooted(n, ends, weights)
+    assert found.tolist() == [walked(*tree, a, b) for a, b in zip(first, second, strict=True)]
 
 
 def test_every_city_of_a_tree_but_the_root_is_a_step_deeper_than_its_parent():

@@ -125,9 +125,9 @@ def test_neighbour_lists_hold_the_nearest_cities(name):
     assert (list_distances(instance, lists) == np.take_along_axis(distances, lists.astype(int), 1)).all()
 
 
-@pytest.mark.parametrize("most", [2, 1000])
-def test_least_columns_are_those_of_a_stable_sort(most):
-    values = np.random.default_rng(8).integers(0, most, (50, 60)).astype(float)
+@pytest.mark.parametrize(("most", "unit"), [(2, 1.0), (1000, 1.0), (20, np.finfo(float).eps)])
+def test_least_columns_are_those_of_a_stable_sort(most, unit):
+    values = 1.0 + unit * np.random.default_rng(8).integers(0, most, (50, 60))
     for count in (1, 7, 59):
         assert (least_columns(values, count) == np.argsort(values, axis=1, kind="stable")[:, :count]).all()
 
