@@ -105,6 +105,9 @@ class IndependentWalks:
         """Return a solution with the problem's numbers of its elements."""
         return solution
 
+    def evaluations_after(self, iterations: int) -> int:
+        return iterations * self.walks
+
     def evaluations(self, control: np.ndarray, totals: np.ndarray) -> int:
         """Return the units of work of this rank's walks."""
         return int(control[:, ROUNDS].sum())
@@ -178,7 +181,7 @@ class IndependentWalks:
         if run.samples is not None:
             run.samples.see(cost, done * self.own_count, done)
         if run.is_report_due:
-            run.report(done, cost, done * self.walks)
+            run.report(done, cost, self.evaluations_after(done))
         return Step(count, is_ended=has_target and cost <= run.stop.target)
 
     def kept_rows(self) -> list[tuple[str, int, type]]:

