@@ -218,7 +218,10 @@ def _machine_names(plot: Plot, shown: FilledExhibit) -> set[str]:
 
 
 def _over_options(plot: Plot, shown: FilledExhibit) -> list[Panel]:
-    """Return panels with one option's values as places and another's as curves, one a machine or series."""
+    """Return panels with one option's values as places and another's as curves, one a machine or series.
+
+    A machine or series with one place has none: its values are in the table.
+    """
     columns = {column.heading: column.parameters for column in shown.exhibit.columns}
     by_whose: dict[tuple[str, bool], dict[str, dict[str, float]]] = {}
     runs: dict[str, list[Datum]] = {}
@@ -235,6 +238,8 @@ def _over_options(plot: Plot, shown: FilledExhibit) -> list[Panel]:
     panels = []
     for (whose, published), curves in by_whose.items():
         filled = tuple(place for place in all_places if any(place in values for values in curves.values()))
+        if len(filled) < 2:
+            continue  # one value is no curve
         title = f"{whose}, published" if published else f"ours, {whose}"
         group = PUBLISHED if published else ""
         drawn = tuple(ExhibitCurve(name, values, group) for name, values in _joined(curves).items())
