@@ -12,7 +12,6 @@ import pytest
 
 from backends.cpu.single_core import CpuBackend
 from cluster import Solo
-from core.problems.instances.errors import InstanceError
 from core.search.local_search import Iterations, LocalSearch, TabuSearch, check
 from docs import pages
 from reports.runs import load
@@ -38,10 +37,7 @@ def example(name):
 def test_a_program_of_a_page_is_whole(block, tmp_path):
     path = tmp_path / "program.py"
     path.write_text(block.text)
-    try:
-        module_of(path)
-    except InstanceError as error:  # no run downloads an instance
-        pytest.skip(str(error))
+    module_of(path)
 
 
 def test_the_readme_s_problem_is_the_example():
