@@ -33,8 +33,7 @@ def group_labels(record: Record) -> tuple[str, ...]:
     longer = max(medians) / min(medians) - 1
     bound = next((f"up to {per_cent(limit)}" for limit in SLOWER if longer <= limit), f"over {per_cent(SLOWER[-1])}")
     return (
-        f"the quietest of {len(groups)} groups of repetitions, before and after the others; the slowest took {bound} "
-        "longer",
+        f"the quietest of several groups of repetitions, before and after the others; the slowest took {bound} longer",
     )
 
 

@@ -12,6 +12,8 @@ from reports.records.files import Record, Repetition
 from reports.statistics.medians import LEAST_FOR_COVERAGE
 from reports.text.formatting import letters, number, per_cent, ratio, seconds
 
+DOUBTFUL = "*"
+"""Mark of a figure with a caution."""
 WIDE_SPREAD = 0.10
 """Spread of times, relative to the median, above which there is a caution."""
 SLOWER_CLOCK = 0.10
@@ -33,6 +35,8 @@ OTHER_MEDIANS = "other_medians"
 OTHER_PROGRAMS = "load of other programs"
 """Beginning of the caution of a host with other programs."""
 FEW_REPETITIONS = f"fewer than {LEAST_FOR_COVERAGE} repetitions, so an interval covers less than 95 %"
+SPREAD_PREFIX = "spread above "
+"""Beginning of the caution of a row's wide spread, which an interval beside its time shows too."""
 BASELINE_PREFIX = "its baseline: "
 """Beginning of a ratio's cautions about its baseline's time."""
 LOAD_DECAY = timedelta(minutes=3)
@@ -157,7 +161,7 @@ def _spread(row: ComparedRun) -> CautionFigures:
         what += ", over seeds, which may differ in their work"
     if times.median.value > 0 and high - low > WIDE_SPREAD * times.median.value:
         yield (
-            f"spread above {per_cent(WIDE_SPREAD)} of the median ({what})",
+            f"{SPREAD_PREFIX}{per_cent(WIDE_SPREAD)} of the median ({what})",
             per_cent((high - low) / times.median.value),
         )
 

@@ -6,13 +6,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from reports.comparison.cautions import BASELINE_PREFIX, FEW_REPETITIONS, OTHER_PROGRAMS, Caution, cautions, is_short
+from reports.comparison.cautions import (
+    BASELINE_PREFIX,
+    DOUBTFUL,
+    FEW_REPETITIONS,
+    OTHER_PROGRAMS,
+    Caution,
+    cautions,
+    is_short,
+)
 from reports.comparison.machines import describe_machines
 from reports.comparison.speedups import ComparedRun, ComparedRuns, NotRun
 from reports.text.formatting import ratio, seconds, span
 
 MISSING = "n/a"
-DOUBTFUL = "*"
 SHORT_BASELINE = "less than a second on one core, so launches and copies weigh as much as the work"
 EVERY_RUN = "every run"
 UNITS = ((1e12, "T "), (1e9, "G "), (1e6, "M "), (1e3, "k "), (0.0, ""))

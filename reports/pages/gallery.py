@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from core.errors import UserError
 from reports.comparison.best_algorithms import best_algorithms
-from reports.comparison.cautions import OTHER_MEDIANS, ratio_doubts
+from reports.comparison.cautions import BASELINE_PREFIX, OTHER_MEDIANS, ratio_doubts
 from reports.comparison.overview import Overview, OverviewRow
 from reports.comparison.speedups import ComparedRun, compare
 from reports.pages import best, overview, provenance, ranks
@@ -33,7 +33,7 @@ from reports.papers.placement import find_series
 from reports.plots.style import pyplot
 from reports.records.files import Record, RecordError, UnequalWorkError, group_by
 from reports.records.files import load as load_records
-from reports.text.formatting import ratio, span
+from reports.text.formatting import counted, ratio, span
 from reports.toml_file import DataFile
 
 DATA, INDEX = "gallery.toml", "index.md"
@@ -298,16 +298,17 @@ def _ranges(what: str, ratios: Sequence[tuple[str, ComparedRun, float]], records
     ratios = [ratio for ratio in ratios if ratio[2] != 1]
     of_gpus = [ratio for ratio in ratios if ratio[1].record.device_kind == "gpu"]
     of_others = [ratio for ratio in ratios if ratio[1].record.device_kind != "core" or ratio[1].record.ranks > 1]
-    by_whose = _by_whose([(whose, value) for whose, _, value in of_gpus or of_others])
-    if not by_whose:
+    shown = of_gpus or of_others
+    if not shown:
         return ""
-    doubts: dict[str, dict[str, None]] = {}
-    for _, row, _ in ratios:
-        for text, figure in ratio_doubts(row, records).items():
-            doubts.setdefault(text, {})[figure] = None
-    doubtful = "; ".join(f"{text}: {', '.join(figures)}" for text, figures in doubts.items())
+    by_whose = _by_whose([(whose, value) for whose, _, value in shown])
     sentence = f"{what}: {'; '.join(map(_range, by_whose.items()))}"
-    return f"{sentence}. Some of these ratios are doubtful, {doubtful}" if doubtful else sentence
+    doubtful = [doubts for _, row, _ in shown if (doubts := ratio_doubts(row, records))]
+    if not doubtful:
+        return sentence
+    reasons = dict.fromkeys(text.removeprefix(BASELINE_PREFIX) for doubts in doubtful for text in doubts)
+    which = f"{len(doubtful)} of {counted(len(shown), 'ratio')}"
+    return f"{sentence}. The baselines of {which} are doubtful: {'; '.join(reasons)}"
 
 
 def _by_whose(figures: Sequence[tuple[str, float]]) -> dict[str, list[float]]:

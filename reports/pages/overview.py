@@ -6,7 +6,8 @@ import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from reports.comparison.overview import DOUBTFUL, MISSING, Overview, OverviewRow
+from reports.comparison.cautions import DOUBTFUL
+from reports.comparison.overview import MISSING, Overview, OverviewRow
 from reports.comparison.speedups import ComparedRun
 from reports.pages.markdown import fill_with_rules, remove_files, written_into
 from reports.plots import heat_map

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import UserError
+from reports.comparison.cautions import DOUBTFUL
 from reports.comparison.execution_settings import setting_sentences
 from reports.comparison.speedups import ComparedRun, ComparedRuns
 from reports.pages.markdown import fill_with_rules, remove_files, statistics_of, written_into
@@ -26,7 +27,7 @@ from reports.papers.files import papers_of_workload
 from reports.papers.measures import LEAST_HOST_SHARE
 from reports.papers.modelled import with_modelled
 from reports.papers.paper import Disagreement, Exhibit, Paper
-from reports.papers.tables import AnnotatedTable, caption, make_table
+from reports.papers.tables import AnnotatedTable, caption, make_ratio_tables, make_table
 from reports.plots.style import FORMATS
 from reports.records.files import Record, RecordError
 from reports.records.parameters import parameters_text, run_parameters, shared_parameters
@@ -190,6 +191,7 @@ def _text(
         most_startup=per_cent(MOST_STARTUP),
         kernel_apart=per_cent(LEAST_HOST_SHARE),
         which=WHICH,
+        doubtful=DOUBTFUL,
         partial=partial,
         over_first=RATIOS_OVER_FIRST if over_first else "",
         parts=parts,
@@ -239,6 +241,7 @@ def _part(exhibit: Exhibit, filled: FilledExhibit, pictures: Sequence[Path]) -> 
         "title": caption(exhibit),
         "exhibit": exhibit,
         "drawn_from": filled.exhibit.name if drawing else "",
+        "ratios": [] if drawing else make_ratio_tables(filled),
         "table": marked,
         "latex": _latex_tables(marked, missing) if marked else (),
         "notes": marked.notes if marked else (),

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -26,9 +27,9 @@ from reports.pages.gallery import GalleryReport, difference
 from reports.pages.printed import prose_figures
 from reports.papers.exhibits import Datum, FilledExhibit, fill_exhibit, gather_evidence
 from reports.papers.figure_choices import DATA, FigureChoice, ResultsTable, column_headings, find_exhibit, read
+from reports.papers.measures import RATIOS
 from reports.papers.paper import PROCESSORS, Paper
 from reports.papers.placement import find_series, has_options
-from reports.papers.plots import RATIOS
 from reports.papers.tables import NOT_RUN, cell_text
 from reports.records.files import Record
 from reports.records.parameters import run_parameters
@@ -73,7 +74,7 @@ def filled_table(table: ResultsTable, records: Sequence[Record], report: str) ->
 
     rows, left_out = [], []
     for row, choices in zip(table.choice.rows, table.cells, strict=True):
-        cells = [(choice, data_of(choice)) for choice in choices]
+        cells = _on_one_machine([(choice, data_of(choice)) for choice in choices])
         if any(datum.row for _, data in cells for datum in data):
             rows.append((row.label, cells))
         else:
@@ -95,6 +96,14 @@ def filled_table(table: ResultsTable, records: Sequence[Record], report: str) ->
     notes = [f"- **{mark}**: {note}." for note, mark in marks.items()] + [f"- All our runs: {note}." for note in common]
     parts = [str(table_text), "\n".join(_wrapped(note, "  ") for note in notes), _origin(table, used, report)]
     return "\n\n".join(filter(None, parts)) + "\n", left_out
+
+
+def _on_one_machine(cells: Sequence[tuple[FigureChoice, Sequence[Datum]]]) -> list[tuple[FigureChoice, list[Datum]]]:
+    """Return the cells of a row without runs on other machines than that of most cells, if a cell has one on it."""
+    machines = [machine for _, data in cells for machine in dict.fromkeys(one.row.machine for one in data if one.row)]
+    usual = Counter(machines).most_common(1)[0][0] if machines else ""
+    there = [(choice, [one for one in data if one.row and one.row.machine == usual]) for choice, data in cells]
+    return [(choice, kept or list(data)) for (choice, kept), (_, data) in zip(there, cells, strict=True)]
 
 
 def _candidates(filled: FilledExhibit, choice: FigureChoice, paper: Paper) -> Sequence[Datum]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from reports.comparison.cautions import doubts, single_rank_text, used_single_rank
+from reports.comparison.cautions import SPREAD_PREFIX, doubts, single_rank_text, used_single_rank
 from reports.comparison.speedups import BaselineSelection, ComparedRun, ComparedRuns, compare_each_problem, is_baseline
 from reports.papers.measures import AMOUNTS, MEASURES, ExhibitCell, missing_solver_text
 from reports.papers.paper import (
@@ -220,7 +220,7 @@ def _published(exhibit: Exhibit, machines: Mapping[str, Machine]) -> Iterator[Da
             values = {
                 name: float(part)
                 for name, part in zip(column.holds, figure, strict=False)
-                if name != "text" and _is_number(part)
+                if name != "text" and is_number(part)
             }
             words: tuple[str, ...] = ("×".join(map(str, figure)) if figure else "",)
             if shares:
@@ -245,7 +245,7 @@ def _published_reference(exhibit: Exhibit, line: ExhibitRow, column: ExhibitColu
     return None
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
     try:
         float(value)
     except (TypeError, ValueError):
@@ -314,6 +314,8 @@ def _footnotes(
     """
     record = run.row.record
     about = [*run.row.labels, *doubts(run.row, [row.record for row in rows])]
+    shown = SPREAD_PREFIX if run.row.running.median.low is not None else ()
+    about = [text for text in about if not text.startswith(shown)]
     yield from (text for text in about if "speedup" in exhibit.shows or not text.startswith(OF_SPEEDUPS))
     if exhibit.row_by not in (PROCESSORS, WORKLOAD) and not instance_names(record) & {run.line.key, run.line.label}:
         yield f"on {record.instance}"

@@ -382,3 +382,5 @@ MEASURES: dict[str, Measure] = {
     "text": Measure("", lambda one: ""),
 }
 """Measures by their names in papers' files; `text` is a published cell as text."""
+RATIOS = ("speedup", "over_first", "over_peer")
+"""Measures that compare runs."""

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from reports.comparison.cautions import ratio_doubts
+from reports.comparison.cautions import DOUBTFUL, ratio_doubts
 from reports.papers.exhibits import MODELLED, NO_RECORD, Datum, FilledExhibit
-from reports.papers.measures import MEASURES
+from reports.papers.measures import MEASURES, RATIOS
 from reports.papers.paper import Exhibit, Plot
 from reports.papers.tables import EMULATED, GROUPS, NO_RUNS, PUBLISHED, caption, group_of
 from reports.plots import style
@@ -29,8 +29,7 @@ LINES = {PUBLISHED: "--", MODELLED: ":", EMULATED: "-."}
 GROUP_HATCHES = {MODELLED: "...", EMULATED: "xxx"}
 """Filling of markers, lines, and hatches of bars, by the group of a curve; all others are full."""
 MOST_CURVES = 8
-SPEEDUP, DOUBTFUL = "speedup", "*"
-RATIOS = (SPEEDUP, "over_peer", "over_first")
+SPEEDUP = "speedup"
 COST = "cost"
 PER_RUN = ("seconds", COST)
 """Measures that depend on the number of iterations of a run."""

@@ -8,14 +8,15 @@ below the other: published columns, modelled ones, and ours by kind of device.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
-from reports.papers.exhibits import MODELLED, Datum, FilledExhibit
-from reports.papers.measures import NOT_PROFILED
+from reports.comparison.cautions import DOUBTFUL
+from reports.papers.exhibits import MODELLED, OF_SPEEDUPS, Datum, FilledExhibit, is_number
+from reports.papers.measures import MEASURES, NOT_PROFILED, RATIOS
 from reports.papers.paper import INSTANCE, PROCESSORS, Exhibit, ExhibitRow
-from reports.text.formatting import letters, listed
+from reports.text.formatting import letters, listed, number
 from reports.text.tables import TextTable
 
 HEADINGS = {INSTANCE: "instance", PROCESSORS: "processors"}
@@ -75,6 +76,60 @@ def caption(exhibit: Exhibit) -> str:
     """`Table 4 (section 6.2): PPP, Hamming distance of two`."""
     section = f" (section {exhibit.section})" if exhibit.section else ""
     return f"{exhibit.kind.capitalize()} {exhibit.number}{section}: {exhibit.title}"
+
+
+# --- tables of ratios alone ---
+
+
+def make_ratio_tables(shown: FilledExhibit) -> list[TablePart]:
+    """Make a table of each ratio of an exhibit, published and ours, without times, intervals and notes.
+
+    A table has the rows and columns with a ratio of ours, and the published columns of that ratio. `DOUBTFUL` marks a
+    ratio over a doubtful time. There is none of a ratio that fewer than two of our runs have. Published figures that no
+    table of ratios has come first.
+    """
+    found = {measure: _ratio_table(shown, measure) for measure in RATIOS if measure in shown.exhibit.shows}
+    tables = {measure: table for measure, table in found.items() if table}
+    beside = any(tables.keys() & datum.values.keys() for datum in shown.published)
+    if not tables or beside or shown.exhibit.by_options:
+        return list(tables.values())
+    published = [column for column in _columns(shown, {}) if column.group == PUBLISHED]
+    return [*([_part(shown, published, PUBLISHED)] if published else []), *tables.values()]
+
+
+def _ratio_table(shown: FilledExhibit, measure: str) -> TablePart | None:
+    compared = [datum for datum in shown.ours if measure != "speedup" or (datum.row and datum.row.base)]
+    ours = [datum for datum in compared if measure in datum.values]
+    if len(ours) < 2:
+        return None
+    there, by_processors = {datum.line for datum in ours}, shown.exhibit.row_by == PROCESSORS
+    bare = replace(
+        shown,
+        lines=tuple(line for line in shown.lines if line.key in there),
+        published=tuple(_only_ratio(datum, measure) for datum in shown.published),
+        ours=tuple(_only_ratio(one, measure, one.words[0] if by_processors else "") for one in ours),
+        modelled=tuple(_only_ratio(datum, measure, datum.whose) for datum in shown.modelled),
+        not_modelled=(),
+        absent=(),
+    )
+    title = MEASURES[measure].axis.capitalize()
+    if shown.exhibit.by_options:
+        table = _in_papers_columns(bare, {})
+        return TablePart(title, replace(table, rows=[row for row in table.rows if set(row[2:]) - {"", number(1)}]))
+    columns = [column for column in _columns(bare, {}) if any(_has_figure(column.cell(line)) for line in bare.lines)]
+    table = _part(bare, columns, "").table
+    return TablePart(title, replace(table, rows=[[cell.removeprefix(NOT_RUN) for cell in row] for row in table.rows]))
+
+
+def _only_ratio(datum: Datum, measure: str, whose: str = "") -> Datum:
+    """Return a figure with nothing but its ratio, in the published digits, and before it the text ``whose``, if any."""
+    value = datum.values.get(measure)
+    if value is None:
+        return replace(datum, words=(), notes=())
+    printed = [part for part in datum.words[0].split("×") if is_number(part)]
+    text = next((part for part in printed if float(part) == value), number(value))
+    text += DOUBTFUL * any(note.startswith(OF_SPEEDUPS) for note in datum.notes)
+    return replace(datum, words=(f"{whose}: {text}" if whose else text,), notes=())
 
 
 # --- columns of ours beside those of the paper ---

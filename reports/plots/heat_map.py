@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reports.comparison.cautions import SHORTEST_BASELINE_S, is_short
-from reports.comparison.overview import DOUBTFUL, Overview, OverviewRow
+from reports.comparison.cautions import DOUBTFUL, SHORTEST_BASELINE_S, is_short
+from reports.comparison.overview import Overview, OverviewRow
 from reports.comparison.speedups import ComparedRun
 from reports.plots import style
 from reports.plots.style import FORMATS, LABEL, TEXT

@@ -19,7 +19,7 @@ def test_the_quietest_group_is_the_baseline_and_the_spread_is_a_note(make_record
     assert before.running.median.value == 2.0 and before.running.repetitions == 3
     assert after.speedup.value == 4.0
     assert before.labels == (
-        "the quietest of 2 groups of repetitions, before and after the others; the slowest took up to 30 % longer",
+        "the quietest of several groups of repetitions, before and after the others; the slowest took up to 30 % longer",
     )
 
 

@@ -48,6 +48,14 @@ def test_other_records_than_the_table_s_are_not_in_it(page, make_record):
     assert filled(page).after == before
 
 
+def test_a_row_has_the_runs_of_one_machine(page, make_record):
+    for times, backend in (((9.0,), {}), ((0.7,), GPU)):
+        run = climb(make_record, times, **backend, environment={"cpu_model": "another", "cores": 8})
+        append(page.parent / "gallery" / "oneil2011.jsonl", run)
+    text = filled(page).after
+    assert "9.00 s" not in text and "700 ms" not in text
+
+
 # --- the page's marks ---
 
 BEGIN, END = "<!-- table climbs: made by python -m reports results -->", "<!-- end climbs -->"
