@@ -121,7 +121,7 @@ def test_the_time_ends_a_run_that_has_no_number_of_iterations(drive, tmp_path):
     assert code == 0 and ", 0.2 s, " in said
     assert record["parameters"]["iterations"] is None and record["parameters"]["seconds"] == 0.2
     assert record["evaluations"] > 100 * 24 * 30 * 30
-    assert 0.2 <= record["repetitions"][0]["total_s"] - record["repetitions"][0]["compile_s"] < 2
+    assert 0.2 <= record["repetitions"][0]["total_s"] - record["repetitions"][0]["compile_s"] < 20
 
 
 def test_the_first_iteration_that_reaches_the_target_ends_a_run(drive, tmp_path):
