@@ -128,8 +128,8 @@ def choose_runs(exhibit: Exhibit, placed: Sequence[PlacedRun]) -> list[PlacedRun
     """Return the runs that an exhibit shows, in the order in which they are placed.
 
     Of each cell that is the one with the best cost, or those that have a ratio if one of them has. Of runs that
-    differ only in their amount of work the longest is kept, and of equal ones the newest; a run of ranks that shared
-    it replaces one that the first rank did alone.
+    differ only in their amount of work the longest is kept, of equal ones that of the most seeds, then the newest; a
+    run of ranks that shared it replaces one that the first rank did alone.
     """
     if exhibit.keep == "best":
         candidates = _highest_of_each(placed, _place_of, lambda one: -one.row.record.best_cost)
@@ -140,17 +140,17 @@ def choose_runs(exhibit: Exhibit, placed: Sequence[PlacedRun]) -> list[PlacedRun
 
     def without_amount(run: PlacedRun) -> str:
         record = run.row.record
-        asked = {name: value for name, value in record.parameters.items() if name not in exhibit.amounts}
+        asked = {name: value for name, value in record.parameters.items() if name not in {*exhibit.amounts, "seeds"}}
         execution = {name: value for name, value in record.execution.items() if name != "distribute"}
         column = run.column.heading if run.column else ""
         work = record.instance_sha256, record.seed, asked, execution
         return json.dumps([*work, record.backend, record.device, record.ranks, _place_of(run), column], sort_keys=True)
 
-    def amount(run: PlacedRun) -> tuple[bool, list[int], str]:
+    def amount(run: PlacedRun) -> tuple[bool, list[int], int, str]:
         asked = run.row.record.parameters
         lengths = [int(asked.get(name) or 0) for name in sorted(exhibit.amounts)]
         newest = max(repetition.started_at or "" for repetition in run.row.record.repetitions)
-        return not used_single_rank(run.row.record), lengths, newest
+        return not used_single_rank(run.row.record), lengths, len(run.row.record.details.get("costs", ())), newest
 
     return _highest_of_each(candidates, without_amount, amount)
 

@@ -300,6 +300,13 @@ def test_parameters_that_set_a_run_apart_from_others_on_its_row_are_said(make_ru
     assert [datum.notes for datum in filled("luong2013", "2", runs).ours] == [("tenure = 9",), ("tenure = 5",)]
 
 
+def test_many_seeds_of_a_longer_run_replace_a_short_run_of_one(make_ants):
+    short = make_ants(parameters={"iterations": 10}, best_cost=6800, backend="cuda")
+    seeds = [make_ants(seed=seed, backend="cuda", best_cost=6700 + seed, hash=f"aaa{seed}") for seed in range(3)]
+    (datum,) = filled("menezes2019", "2", [short, *seeds], "figure").ours
+    assert datum.row.record.details["costs"] == [6700, 6701, 6702]
+
+
 # --- other solvers, profiles ---
 
 PEERS = [
