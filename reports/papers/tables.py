@@ -121,15 +121,15 @@ def _ratio_table(shown: FilledExhibit, measure: str) -> TablePart | None:
     return TablePart(title, replace(table, rows=[[cell.removeprefix(NOT_RUN) for cell in row] for row in table.rows]))
 
 
-def _only_ratio(datum: Datum, measure: str, whose: str = "") -> Datum:
-    """Return a figure with nothing but its ratio, in the published digits, and before it the text ``whose``, if any."""
+def _only_ratio(datum: Datum, measure: str, label: str = "") -> Datum:
+    """Return a figure with nothing but its ratio, in the published digits, and a label before it if there is one."""
     value = datum.values.get(measure)
     if value is None:
         return replace(datum, words=(), notes=())
     printed = [part for part in datum.words[0].split("×") if is_number(part)]
     text = next((part for part in printed if float(part) == value), number(value))
     text += DOUBTFUL * any(note.startswith(OF_SPEEDUPS) for note in datum.notes)
-    return replace(datum, words=(f"{whose}: {text}" if whose else text,), notes=())
+    return replace(datum, words=(f"{label}: {text}" if label else text,), notes=())
 
 
 # --- columns of ours beside those of the paper ---

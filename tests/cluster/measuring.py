@@ -14,7 +14,7 @@ SIZES = (8, 64, 1024, 16384, 131072, 1 << 20)
 
 
 class Clock:
-    """A clock that goes on by a microsecond when it is read, and by the seconds of a step."""
+    """A clock that advances by a microsecond when it is read, and by the seconds of a step."""
 
     def __init__(self):
         self.seconds = 0.0

@@ -12,7 +12,7 @@ from reports.text.formatting import number, seconds
 from tests.conftest import ROOT
 
 FORMATS = {"seconds": seconds, "speedup": number, "over_first": number, "nodes": lambda count: f"{count / 1e6:.0f}"}
-"""How a page prints a measure."""
+"""Text of a measure on a page."""
 FIGURES = """
 papers | an H200 takes {} for them | oneil2011 | figure 1 | gpu:1 | static | cuda | seconds
 papers | native mapping it takes {}: several lanes | oneil2011 | figure 1 | gpu:1 | full | cuda | seconds

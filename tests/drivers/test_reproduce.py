@@ -89,7 +89,7 @@ def test_of_runs_of_several_scales_the_longest_stands_in_a_cell(reproduce, out):
     for scale in ("standard", "quick"):
         assert reproduce("--scale", scale, parts=(larger,))[0] == 0
     report = page(out)
-    # A row of ratios stands above the whole row, if the times have ratios.
+    # A row of ratios is above the whole row, if the times have ratios.
     *_, first = (line for line in report.splitlines() if line.startswith(f"| {FIRST} |"))
     *_, second = (line for line in report.splitlines() if line.startswith(f"| {SECOND} |"))
     marks = {line[4]: line[9:-1] for line in report.splitlines() if line.startswith("- **")}
