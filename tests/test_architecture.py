@@ -17,7 +17,7 @@ from drivers.workload.registry import NAMES
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("core", "backends", "cluster", "reports", "drivers")
 MOST_MODULES = 18
-BUDGETS = {"core": 27_790, "backends": 4370, "cluster": 2660, "drivers": 9710, "reports": 7750, "tests": 36_760}
+BUDGETS = {"core": 27_790, "backends": 4370, "cluster": 2660, "drivers": 9710, "reports": 7765, "tests": 36_765}
 """Largest number of lines of code in a package, without docstrings, comments and blank lines."""
 SLACK = 400
 """Lines by which a package may stay below its budget before the budget is lowered."""

@@ -24,7 +24,7 @@ from reports.papers.exhibits import (
     runs_without_exhibit,
 )
 from reports.papers.files import papers_of_workload
-from reports.papers.measures import LEAST_HOST_SHARE
+from reports.papers.measures import LEAST_HOST_SHARE, WIDE_RATIO
 from reports.papers.modelled import with_modelled
 from reports.papers.paper import Disagreement, Exhibit, Paper
 from reports.papers.tables import AnnotatedTable, caption, make_ratio_tables, make_table
@@ -192,6 +192,7 @@ def _text(
         kernel_apart=per_cent(LEAST_HOST_SHARE),
         which=WHICH,
         doubtful=DOUBTFUL,
+        wide_ratio=per_cent(WIDE_RATIO),
         partial=partial,
         over_first=RATIOS_OVER_FIRST if over_first else "",
         parts=parts,

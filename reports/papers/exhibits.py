@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from reports.comparison.cautions import SPREAD_PREFIX, doubts, single_rank_text, used_single_rank
 from reports.comparison.speedups import BaselineSelection, ComparedRun, ComparedRuns, compare_each_problem, is_baseline
-from reports.papers.measures import AMOUNTS, MEASURES, ExhibitCell, missing_solver_text
+from reports.papers.measures import AMOUNTS, MEASURES, ExhibitCell, is_uncertain, missing_solver_text
 from reports.papers.paper import (
     PROCESSORS,
     PUBLISHED,
@@ -73,6 +73,8 @@ class Datum:
         Numbers by measure.
     row : ComparedRun or None
         Our run.
+    uncertain : tuple of str
+        Ratios with a wide interval.
     """
 
     line: str
@@ -82,6 +84,7 @@ class Datum:
     values: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     row: ComparedRun | None = None
+    uncertain: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -292,6 +295,7 @@ def _ours(
             {} if refused else values,
             tuple(own),
             run.row,
+            tuple(name for name in values if is_uncertain(cell, name)),
         )
 
 

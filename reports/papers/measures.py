@@ -36,6 +36,8 @@ AMOUNTS = ("ants", "climbers", "iterations")
 NOT_PROFILED = "not profiled"
 LEAST_FOR_MEAN = 10
 """Repetitions or seeds from which a cell has mean and standard deviation: papers print them of 30."""
+WIDE_RATIO = 0.2
+"""Width of a ratio's interval, relative to the ratio, above which a table of ratios marks it."""
 LEAST_HOST_SHARE = 0.2
 """Part of an end-to-end time outside kernels above which a cell has the kernel time too."""
 REFERENCE_SOLVERS = {"Concorde": ("concorde",), "LKH": ("LKH", "elkai")}
@@ -167,6 +169,15 @@ def _over_first_words(cell: ExhibitCell) -> str:
     if estimate is None:
         return f"no ratio ({cell.too_short(cell.reference)})"
     return ratio_interval(estimate) + (" by slopes" if cell.too_short(cell.reference) else "")
+
+
+def is_uncertain(cell: ExhibitCell, measure: str) -> bool:
+    """True if the interval of a ratio over another run of ours is wider than `WIDE_RATIO` of the ratio."""
+    estimates = {"speedup": _speedup, "over_first": _over_first}
+    estimate = estimates[measure](cell) if measure in estimates else None
+    if estimate is None or estimate.low is None or estimate.high is None:
+        return False
+    return estimate.high - estimate.low > WIDE_RATIO * estimate.value
 
 
 def _value_of(estimate: Callable[[ExhibitCell], Estimate | None]) -> Callable[[ExhibitCell], float | None]:

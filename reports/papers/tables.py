@@ -85,8 +85,8 @@ def make_ratio_tables(shown: FilledExhibit) -> list[TablePart]:
     """Make a table of each ratio of an exhibit, published and ours, without times, intervals and notes.
 
     A table has the rows and columns with a ratio of ours, and the published columns of that ratio. `DOUBTFUL` marks a
-    ratio over a doubtful time. There is none of a ratio that fewer than two of our runs have. Published figures that no
-    table of ratios has come first.
+    ratio with a wide interval or over a doubtful time. A ratio that fewer than two of our runs have gets no table. The
+    published figures come first, in a separate table, if no table has published ratios.
     """
     found = {measure: _ratio_table(shown, measure) for measure in RATIOS if measure in shown.exhibit.shows}
     tables = {measure: table for measure, table in found.items() if table}
@@ -128,7 +128,8 @@ def _only_ratio(datum: Datum, measure: str, label: str = "") -> Datum:
         return replace(datum, words=(), notes=())
     printed = [part for part in datum.words[0].split("×") if is_number(part)]
     text = next((part for part in printed if float(part) == value), number(value))
-    text += DOUBTFUL * any(note.startswith(OF_SPEEDUPS) for note in datum.notes)
+    doubtful = measure in datum.uncertain or any(note.startswith(OF_SPEEDUPS) for note in datum.notes)
+    text += DOUBTFUL * doubtful
     return replace(datum, words=(f"{label}: {text}" if label else text,), notes=())
 
 

@@ -29,6 +29,13 @@ def test_a_ratio_over_a_doubtful_time_is_marked(make_run):
     assert [row[-1] for row in rows] == ["4.00", "16.0*"]
 
 
+def test_a_ratio_with_a_wide_interval_is_marked(make_run):
+    runs = [make_run(name, (2.0,) * 3) for name in ("tai60a", "tai30a")]
+    runs += [make_run("tai60a", (0.4, 0.5, 0.7), backend="cuda"), make_run("tai30a", (0.5,) * 3, backend="cuda")]
+    _, _, rows = only_table(filled("luong2013", "2", runs))
+    assert [row[-1] for row in rows] == ["4.00", "4.00*"]
+
+
 def test_a_single_ratio_makes_no_table(make_run):
     runs = [make_run(times=(2.0,) * 3), make_run(times=(0.5,) * 3, backend="cuda")]
     assert make_ratio_tables(filled("luong2013", "2", runs)) == []
