@@ -7,22 +7,21 @@ RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/with
 UNFINISHED := $(VENV)/unfinished
 INTEL := $(VENV)/intel
-PAGES := $(VENV)/docs
 # Bytecode is kept wherever this runs: without it every run takes 10 seconds more to read the tests.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(RUN) -m pytest -n auto --maxprocesses 8 --dist loadgroup --kernel-coverage \
     --durations 20 --durations-min 0.5
 PROGRAMS := core backends drivers cluster reports
 CHECKED := $(PROGRAMS) onekernel.py docs examples tests
 
-# By default what the last set-up chose; at first what programs can use here, CUDA's wheels (900 MB) only for a driver.
+# By default what the last set-up of programs chose; at first what programs can use here, CUDA's wheels (900 MB) only for
+# a driver.
 comma := ,
 space := $(subst ,, )
 DRIVER := $(shell command -v nvidia-smi || ldconfig -p 2>/dev/null | grep -om1 'libcuda\.so\.1')
 HERE := opencl,mpi,report$(if $(DRIVER),$(comma)cuda)
 ifeq ($(EXTRAS),)
-override EXTRAS := $(or $(shell ls -t $(INSTALLED) 2>/dev/null | head -n 1),$(HERE))
+override EXTRAS := $(or $(shell ls -t $(INSTALLED) 2>/dev/null | grep -vE '\b(docs|test)\b' | head -n 1),$(HERE))
 endif
-LINTED := $(EXTRAS),report,test
 
 # $(call with,$(EXTRAS)) is the stamp of a set of extras, whatever their order; `all` stands for most of them.
 with = $(INSTALLED)/$(subst $(space),$(comma),$(call plain,$(sort $(subst $(comma), ,$(1)))))
@@ -43,15 +42,15 @@ export OMPI_ALLOW_RUN_AS_ROOT ?= 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM ?= 1
 endif
 
-.PHONY: help venv compare paper gallery gallery-records overview docs test test-rest test-all test-long test-changed durations \
+.PHONY: help venv compare paper gallery gallery-records overview docs test test-rest test-all test-long test-machines durations \
     lint bench clean
 
 help:
 	@echo "make compare   run hill climbing (or WORKLOAD=qap ...) on every device here and write reports/out/compare-ihc.md"
 	@echo "make paper     run a paper's tables and figures: PAPER=luong2013 [TABLE=4] [FIGURE=..] [SCALE=quick], or list them"
 	@echo "make overview  run fifteen workloads on every device here and write reports/out/overview.md"
-	@echo "make test      run the quick tests, three minutes on two cores; make test-changed those that a change reaches,"
-	@echo "               make test-all nine minutes, make test-long all: kills, several hosts, new random examples"
+	@echo "make test      run the quick tests, 15 minutes in a fresh clone on two cores; make test-all the slow ones too,"
+	@echo "               make test-machines some on made-up machines, make test-long all: kills, hosts, random examples"
 	@echo "make lint      check style, types and formatting"
 	@echo "make bench     measure the speeds that the project promises"
 	@echo "make gallery   make reports/gallery's pages and docs/results.md's tables from reports/gallery's records"
@@ -87,12 +86,6 @@ $(INTEL): $(EVERYTHING)
 	    $(RUN) -m pip install --quiet --retries 1 --editable '.[opencl-intel]'; then touch $(INTEL); \
 	else echo "wide launch shapes are not tested: pip could not install .[opencl-intel]"; fi
 
-# The site's tools are no part of a plain set-up; without them its tests are left out.
-$(PAGES): $(EVERYTHING)
-	@if PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 \
-	    $(RUN) -m pip install --quiet --retries 1 --editable '.[docs]'; then touch $(PAGES); \
-	else echo "the site and its notebooks are not tested: pip could not install .[docs]"; fi
-
 compare: venv
 	$(RUN) -m drivers.compare $(WORKLOAD)
 
@@ -106,6 +99,7 @@ gallery-records: venv
 overview: venv
 	$(RUN) -m drivers.overview
 
+PAGES := $(call with,docs report)
 TESTED := $(EVERYTHING) $(INTEL) $(PAGES)
 
 test: $(TESTED)
@@ -124,17 +118,15 @@ test-long: $(TESTED)
 	$(COMPILE)
 	ONEKERNEL_EXAMPLES=new $(PYTEST) --order-seed $(or $(SEED),$(shell date +%s))
 
-test-changed: $(TESTED)
+test-machines: $(TESTED)
 	$(COMPILE)
-	@changed=$$($(RUN) -m tests.changed $(SINCE)) && \
-	    if [ "$$changed" ]; then $(PYTEST) -m "not slow and not long" $$changed || [ $$? = 5 ]; \
-	    else echo "no test is reached by what differs from $(or $(SINCE),HEAD)"; fi
+	$(RUN) -m tests.machines $(MACHINE)
 
 durations: $(TESTED)
 	$(COMPILE)
 	$(PYTEST) -m "not long" --record-durations
 
-lint: $(call with,$(LINTED))
+lint: $(or $(wildcard $(EVERYTHING)),$(call with,report test))
 	$(RUN) -m ruff check $(CHECKED)
 	$(RUN) -m ruff format --check $(CHECKED)
 	$(RUN) -m mypy
@@ -150,5 +142,5 @@ docs: $(PAGES)
 	$(RUN) -m sphinx -W --keep-going -q -E -b html -c docs -d docs/_build/kept . docs/_build/html
 
 clean:
-	rm -rf $(VENV) build dist docs/_build reports/out .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-* build dist docs/_build reports/out .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

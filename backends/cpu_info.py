@@ -13,13 +13,18 @@ from backends.device import DeviceInfo, Unavailable
 
 def cpu_device() -> DeviceInfo:
     """Return this machine's processor as all CPU backends list it."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    system = platform.system() + " " + platform.release()
+    return DeviceInfo("0", processor_name(), system, memory, available_cores(), "cores")
+
+
+def processor_name() -> str:
+    """Return the processor's name as the system prints it; it may have any characters."""
     name = ""
-    with contextlib.suppress(OSError), open("/proc/cpuinfo") as file:
+    with contextlib.suppress(OSError), open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
         name = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), "")
     # `platform.processor` may start a process.
-    name = name or platform.processor() or platform.machine() or "unknown processor"
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return DeviceInfo("0", name, platform.system() + " " + platform.release(), memory, available_cores(), "cores")
+    return name or platform.processor() or platform.machine() or "unknown processor"
 
 
 def limit_cores(device: DeviceInfo, cores: int) -> DeviceInfo:
@@ -49,7 +54,7 @@ def cpu_tag() -> str:
     import hashlib
 
     try:
-        with open("/proc/cpuinfo") as file:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
             first = itertools.takewhile(str.strip, file)
             kinds = sorted(line for line in first if line.startswith(("model name", "flags", "Features")))
     except OSError:

@@ -1,7 +1,7 @@
 """Commands, programs and outputs on the pages.
 
 A `console` block has commands after `$ `, each followed by its output. `python docs/pages.py [PAGE ...]` runs the
-commands and writes the new output into the pages. The tests run them too, and compare all but times and device names.
+commands and writes the new output into the pages. The tests run them too, and compare all but times.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
+from unittest import mock
 
 ROOT = Path(__file__).parents[1]
 FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -28,13 +29,14 @@ WRITTEN = re.compile(r"^\w+\.(jsonl|svg|csv)$")
 """Names of files written by commands on the pages."""
 CHANGING = (
     (re.compile(r"\(compile [^)]*\)"), "(...)"),
-    (re.compile(r"\bon (cpu|threads|joblib|opencl|cuda|python) \([^)]*\)"), r"on \1"),
     (re.compile(r"[\d.,]+ [kMGT]? ?\w+/s\b"), "RATE"),
     (re.compile(r"[\d.,]+ ?(s|ms|us|µs|min)\b"), "TIME"),
     (re.compile(r"[\d,]+ moves tried"), "MOVES tried"),
     (re.compile(r"\s+"), " "),
 )
-"""Patterns of text that differs between runs or machines, and its replacement before a comparison."""
+"""Patterns of text that differs between runs, and its replacement before a comparison."""
+DEVICE = "your processor"
+"""Name of the processor on the pages, on every machine."""
 
 
 class Block(NamedTuple):
@@ -81,7 +83,7 @@ def inline_commands(page: Path) -> list[str]:
 def printed(command: str) -> str:
     """Run `python FILE ...` or `python -m MODULE ...` in this process and return its standard output.
 
-    Files that it writes go to a temporary folder.
+    Files that it writes go to a temporary folder. The processor's name is `DEVICE`.
 
     Raises
     ------
@@ -102,7 +104,12 @@ def printed(command: str) -> str:
         sys.path.insert(0, str(Path(name).parent.resolve()))
     code: object = 0
     try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), warnings.catch_warnings():
+        with (
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+            warnings.catch_warnings(),
+            mock.patch("backends.cpu_info.processor_name", lambda: DEVICE),
+        ):
             warnings.simplefilter("ignore", RuntimeWarning)  # the module may have been imported before
             if module:
                 runpy.run_module(name, run_name="__main__", alter_sys=True)
@@ -134,7 +141,7 @@ def lasting(text: str) -> str:
 
 
 def renew(page: Path) -> None:
-    """Run the `console` blocks of a page. Write the output into it unless only times and devices differ."""
+    """Run the `console` blocks of a page. Write the output into it unless only times differ."""
     content = page.read_text(encoding="utf-8")
     for block in blocks(page):
         if block.language == "console":

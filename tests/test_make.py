@@ -68,11 +68,16 @@ def test_a_set_of_extras_is_installed_once_and_kept(make):
     assert make("venv", "EXTRAS=report,opencl") == make("compare") == make("venv") == make("venv", "EXTRAS=") == []
 
 
-def test_checks_add_what_they_need(make):
+def test_checks_and_the_site_add_what_they_need_and_change_no_choice(make):
     assert make("venv", "EXTRAS=opencl") == ["opencl"]
-    assert make("lint") == ["opencl,report,test"]
+    assert make("lint") == ["report,test"]
+    assert make("docs") == ["docs,report"]
+    assert make("lint") == make("docs") == make("compare") == []
+
+
+def test_checks_need_nothing_more_after_tests(make):
     assert make("test")[0] == "all"
-    assert make("lint") == make("compare") == []
+    assert make("lint") == make("docs") == make("compare") == []
 
 
 def test_a_set_up_that_did_not_end_or_is_older_than_its_files_starts_over(make, tmp_path):

@@ -134,10 +134,16 @@ def test_batch_scripts_are_bash():
         subprocess.run(["bash", "-n"], input=written, text=True, check=True)
 
 
-def test_times_and_devices_may_differ_and_nothing_else():
+def test_times_may_differ_and_nothing_else():
     line = "a: best cost 3, 870,000 neighbours, 166.9 M neighbours/s, 0.005211 s (compile 4.902, host 0.2), on cpu (X)"
-    same = "a: best cost 3, 870,000 neighbours, 1.2 G neighbours/s, 1.005211 s (compile 0.1, host 3), on cpu (AMD Y)"
+    same = "a: best cost 3, 870,000 neighbours, 1.2 G neighbours/s, 1.005211 s (compile 0.1, host 3), on cpu (X)"
     assert pages.lasting(line) == pages.lasting(same)
-    assert pages.lasting(line) != pages.lasting(line.replace("870,000", "870,001"))
-    assert pages.lasting(line) != pages.lasting(line.replace("cost 3", "cost 4"))
+    for text, other in (("870,000", "870,001"), ("cost 3", "cost 4"), ("(X)", "(Y)")):
+        assert pages.lasting(line) != pages.lasting(line.replace(text, other))
     assert Path(pages.__file__).is_relative_to(pages.ROOT)
+
+
+@pytest.mark.parametrize("name", ["Intel(R) Xeon(R) Processor @ 2.50GHz", "Höchst, [8] cores", ""])
+def test_a_page_shows_the_same_processor_on_every_machine(name, monkeypatch):
+    monkeypatch.setattr("backends.cpu_info.processor_name", lambda: name)
+    assert f"on cpu ({pages.DEVICE})" in pages.printed("python examples/partition.py --iterations 1 --backend cpu")

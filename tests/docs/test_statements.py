@@ -67,6 +67,14 @@ def test_numbers_of_workloads_are_those_of_the_programs():
     assert {one for one in said if one[1] not in right} == set()
 
 
+def test_the_readme_begins_with_the_two_commands_that_set_everything_up_and_their_minutes():
+    picture, block = (ROOT / "README.md").read_text(encoding="utf-8").partition("```\n")[::2]
+    assert "overview.svg" in picture and "```" not in picture
+    lines = block.partition("```")[0].splitlines()
+    assert [line.split("#")[0].split() for line in lines] == [["make", "compare"], ["make", "test"]]
+    assert all("minute" in line for line in lines)
+
+
 def test_the_page_of_examples_has_every_program_and_says_where_it_is_explained():
     page = (ROOT / "docs" / "examples.md").read_text(encoding="utf-8")
     programs = {path.name for path in (ROOT / "examples").glob("*.py")}

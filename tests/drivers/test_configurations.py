@@ -75,6 +75,7 @@ SMALL = ("--instance", "taillard:9:seeds=1,2", "--iterations", "20", "--walks", 
 @pytest.fixture
 def three_cores(monkeypatch):
     monkeypatch.setattr("backends.cpu_info.available_cores", lambda: 3)
+    monkeypatch.setattr("reports.records.environment.cores", lambda: 3)
 
 
 def test_runs_with_other_numbers_of_cores_are_other_runs_of_equal_work(drive, tmp_path, three_cores):

@@ -4,6 +4,7 @@ import argparse
 
 import pytest
 
+from backends.cpu_info import available_cores
 from core.errors import UserError
 from drivers.compare import main
 from drivers.experiments.case import Case
@@ -100,6 +101,7 @@ def test_without_a_backend_of_one_core_or_of_several_there_is_nothing_to_compare
 # --- all of it ---
 
 
+@pytest.mark.skipif(available_cores() < 2, reason="a rank takes two cores")
 @pytest.mark.usefixtures("mpirun")
 @pytest.mark.parametrize("name", ["ppp", *(pytest.param(one, marks=pytest.mark.slow) for one in ("ihc", "lcs"))])
 def test_a_workload_does_the_same_work_on_every_mixture(name, tmp_path, capsys):

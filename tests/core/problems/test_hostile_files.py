@@ -16,7 +16,7 @@ from core.problems.tables import strings
 from tests.core.problems.test_fuzz import FORMULAS, GRAPHS, PERCEPTRONS, PISINGER, QAPS, READERS
 
 B = 10**12
-MOST_BYTES = 32 << 20
+MOST_BYTES = 48 << 20  # readers take blocks of 16 MiB; the promised sizes need a thousand times as much
 TSP = "NAME: x\nTYPE: TSP\nDIMENSION: {}\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n1 1 1\n2 2 2\n3 3 3\nEOF\n"
 MATRIX_TSP = "NAME: x\nTYPE: TSP\nDIMENSION: {}\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: FULL_MATRIX\nEDGE_WEIGHT_SECTION\n1\n"
 
