@@ -17,7 +17,7 @@ from reports.pages import best, comparison, paper, ranks, rules, search_statisti
 from reports.pages.commands import PAGES, add_commands, make_pages
 from reports.papers.files import papers_of_workload
 from reports.records import frame, iohprofiler
-from reports.records.files import Record, RecordError, UnequalWorkError, load
+from reports.records.files import Record, RecordError, UnequalWorkError, distinct, load
 from reports.records.parameters import parameters_text
 from reports.twelve_rules.rules import BROKEN
 from reports.twelve_rules.verdicts import rules_markdown
@@ -29,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if options.command in PAGES:
             return _make_pages(options)
-        written = options.write([record for path in options.records for record in load(path)], options)
+        written = options.write(distinct(record for path in options.records for record in load(path)), options)
         if isinstance(written, int):
             return written
         print_paths(written)

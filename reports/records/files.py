@@ -27,6 +27,7 @@ __all__ = [
     "Repetition",
     "UnequalWorkError",
     "append",
+    "distinct",
     "find_run",
     "families",
     "group_by",
@@ -35,6 +36,7 @@ __all__ = [
     "load",
     "merge",
     "refuse_namesake",
+    "replace_lines",
     "count_repetitions",
     "require_equal_work",
 ]
@@ -55,6 +57,8 @@ COMPARED = (
     "best_index",
 )
 """Fields that are equal in runs of the same work, for all execution settings."""
+MEASURED = ("started_at", "compile_s", "transfer_s", "kernel_s", "total_s")
+"""Fields of a repetition that no other repetition of its run shares: times have all their digits."""
 
 
 class UnequalWorkError(UserError):
@@ -88,16 +92,35 @@ def load(path: str | os.PathLike[str]) -> list[Record]:
             content = file.read()
     except OSError as error:
         raise RecordError(f"{os.fspath(path)}: cannot read the records: {error.strerror}") from None
-    return [record for record, _ in _parse(content, os.fspath(path))]
+    return distinct(record for record, _ in _parse(content, os.fspath(path)))
+
+
+def distinct(records: Iterable[Record]) -> list[Record]:
+    """Leave out each repetition that was there before: a file may be named twice, or be a copy of parts of others.
+
+    A repetition is known by its run, its start and its times; one without a recorded start is always kept.
+    """
+    seen: set[tuple[Any, ...]] = set()
+    kept = []
+    for record in records:
+        new = []
+        for one in record.repetitions:
+            key = (record.identity, *(getattr(one, name) for name in MEASURED))
+            if one.started_at is None or key not in seen:
+                new.append(one)
+            seen.add(key)
+        if new or not record.repetitions:
+            kept.append(record.with_repetitions(tuple(new), record.verified))
+    return kept
 
 
 def merge(records: Iterable[Record]) -> list[Record]:
-    """Join the repetitions of each run into one record, in the order of the runs' first lines.
+    """Join the distinct repetitions of each run into one record, in the order of the runs' first lines.
 
     Reference solvers run once after each repetition, so their measurements are those of the last record. Raises
     `UnequalWorkError` if repetitions of one run differ in their results.
     """
-    runs = group_by(records, lambda record: record.identity)
+    runs = group_by(distinct(records), lambda record: record.identity)
     for run in runs:
         require_equal_work(run)
     return [
@@ -198,6 +221,19 @@ def merge_lines(path: str | os.PathLike[str], run: str) -> None:
         kept = [raw for record, raw in lines if record.identity != run]
         position = next(i for i, (record, _) in enumerate(lines) if record.identity == run)
         _replace(path, b"".join([*kept[:position], whole, *kept[position:]]))
+
+
+def replace_lines(path: str | os.PathLike[str], old: Iterable[Record], new: Iterable[Record]) -> None:
+    """Replace lines of a file by new ones at its end; lines that others appended meanwhile stay byte for byte.
+
+    Raises as `load` and `merge_lines`, with the file unchanged.
+    """
+    gone = {record.to_line() for record in old}
+    with _locked(path) as descriptor:
+        _mend_tail(descriptor, path)
+        lines = _parse(_content(descriptor), os.fspath(path))
+        kept = [raw for record, raw in lines if record.to_line() not in gone]
+        _replace(path, b"".join([*kept, *(record.to_line().encode() for record in new)]))
 
 
 def require_equal_work(records: Sequence[Record]) -> None:

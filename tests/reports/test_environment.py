@@ -27,7 +27,7 @@ def test_it_names_versions_and_processor_and_is_the_same_on_every_call():
 
 
 def lscpu(options=""):
-    run = subprocess.run(["sh", "-c", f"LC_ALL=C lscpu {options}"], capture_output=True, text=True)
+    run = subprocess.run(["sh", "-c", f"LC_ALL=C.UTF-8 lscpu {options}"], capture_output=True, text=True)
     lines = [line for line in run.stdout.splitlines() if not line.startswith("#")]
     return lines or pytest.skip("this system has no lscpu to compare with")
 

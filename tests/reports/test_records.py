@@ -8,6 +8,7 @@ import sys
 import textwrap
 
 import pytest
+from msgspec.structs import replace
 
 from reports.records.files import (
     RecordError,
@@ -15,11 +16,13 @@ from reports.records.files import (
     UnequalWorkError,
     append,
     count_repetitions,
+    distinct,
     families,
     find_run,
     load,
     merge,
     merge_lines,
+    replace_lines,
     require_equal_work,
 )
 from tests.conftest import ROOT
@@ -335,3 +338,25 @@ def test_solvers_that_ran_after_each_repetition_are_those_of_the_last_one(make_r
 
     (merged,) = merge([beside(1), make_record(), beside(3), beside(2)])
     assert merged.details["reference_solvers"] == [{"name": "elkai", "repetitions": 3}]
+
+
+def test_a_repetition_that_stands_twice_counts_once(path, make_record, tmp_path, reports):
+    measured = [make_record([time], sampled={"started_at": "2026-11-22T10:27:52Z"}) for time in (1.0, 2.0, 3.0)]
+    lines = "".join(record.to_line() for record in measured)
+    joined = merge(measured)[0].to_line()
+    path.write_text(lines + joined + lines)
+    assert [kernel_times(record) for record in load(path)] == [[1.0], [2.0], [3.0]]
+    copy = tmp_path / "copy.jsonl"
+    copy.write_text(joined + make_record([4.0], sampled={"started_at": "2026-11-22T10:27:59Z"}).to_line())
+    assert [kernel_times(record) for record in merge([*load(path), *load(copy)])] == [[1.0, 2.0, 3.0, 4.0]]
+    assert [kernel_times(record) for record in merge([make_record([1.0]), make_record([1.0])])] == [[1.0, 1.0]]
+    assert [kernel_times(record) for record in distinct([measured[0], replace(measured[0], ranks=2)])] == [[1.0], [1.0]]
+
+
+def test_lines_that_another_program_appends_meanwhile_survive_a_replacement(path, make_record):
+    old, same_run, other, new = (make_record([time]) for time in (1.0, 2.0, 3.0, 4.0))
+    append(path, old)
+    append(path, same_run)
+    append(path, replace(other, ranks=2))
+    replace_lines(path, [old], [new])
+    assert [kernel_times(record) for record in load(path)] == [[2.0], [3.0], [4.0]]

@@ -7,6 +7,7 @@ import re
 import shlex
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +16,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import backends
-from core.atomic_files import atomic_write
 from core.program_parser import invocation
 from drivers.cli.exit_codes import DONE, FAILED
 from drivers.cli.messages import set_quiet
@@ -33,7 +33,7 @@ from drivers.options.values import positive
 from reports.papers import files
 from reports.papers.paper import SCALES, Paper
 from reports.records.environment import cores
-from reports.records.files import Record, load
+from reports.records.files import Record, append, load, replace_lines
 from reports.records.sources import is_stale
 
 QUICK, STANDARD, FULL = SCALES
@@ -41,8 +41,6 @@ REPETITIONS = 10
 """Repetitions of each run once every row has some."""
 UNKNOWN_S = 1.0
 """Seconds of a repetition without any estimate."""
-LEAST_RATIO = 0.1
-"""Smallest fraction of its first estimate that a run is expected to take, however short earlier runs were."""
 LONGER = 10
 """Factor over its estimate after which a run is ended, with a limit of at least `LEAST_LIMIT_S`."""
 LEAST_LIMIT_S = 60.0
@@ -65,13 +63,10 @@ class PaperRecords:
         Their file.
     environment : dict
         That of this process.
-    ratios : dict
-        Measured over estimated seconds of earlier runs, by workload and configuration.
     """
 
     path: Path
     environment: Mapping[str, object]
-    ratios: dict[tuple[str, str], list[float]] = field(default_factory=dict)
 
     @cached_property
     def records(self) -> list[Record]:
@@ -105,11 +100,10 @@ class PaperRecords:
         if measured:
             compile_s = max(one.repetitions[0].compile_s for one in measured)
             return START_S + compile_s + left * statistics.mean(s for one in measured for s in one.running_seconds)
-        ratio = max(LEAST_RATIO, statistics.median(self.ratios.get(_alike(case), [1.0])))
         work = case.work
         if work is None:
-            return START_S + ratio * left * self.usual_seconds(case)
-        return START_S + ratio * estimate_seconds(work, case.configuration, left, case.iterations)
+            return START_S + left * self.usual_seconds(case)
+        return START_S + estimate_seconds(work, case.configuration, left, case.iterations)
 
     def usual_seconds(self, case: Case) -> float:
         """Return the seconds of a repetition of other instances on this device."""
@@ -118,39 +112,19 @@ class PaperRecords:
         alike = (one for one in self.records if (one.workload, one.backend, one.device, one.ranks) == key)
         return statistics.median([second for one in alike for second in one.running_seconds] or [UNKNOWN_S])
 
-    def learn(self, case: Case, estimated_s: float, seconds: float) -> None:
-        ratio = max(seconds - START_S, 0.01) / max(estimated_s - START_S, 0.01)
-        # Short runs show the start-up time of a process, and little about long ones.
-        if max(seconds, estimated_s) > 2 * START_S:
-            known = self.ratios.setdefault(_alike(case), [])
-            known.append(ratio * statistics.median(known or [1.0]))
-
     def run(self, case: Case, run: PlanRun) -> CaseOutcome:
-        """Run a case; its records replace stale ones once it is complete.
-
-        Until then they are in a separate file, so that an interruption loses no record.
-        """
-        apart = self.path.with_suffix(".new.jsonl")
+        """Run a case, with a file of its own until it is complete; then its records replace stale ones."""
         own = [one for one in self.of(case, stale=False) if is_counted(one, self.environment)]
-        _write(apart, own)
-        try:
+        folder, name = self.path.parent, f"{self.path.stem}."
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=name, suffix=".new.jsonl") as file:
+            apart = Path(file.name)
+            for one in own:
+                append(apart, one)
             [outcome] = run.run([replace(case, records=apart)])
-            if outcome.records:
-                gone = {one.identity for one in [*own, *self.of(case, stale=True)]}
-                _write(self.path, [*(one for one in self.records if one.identity not in gone), *outcome.records])
-                del self.records, self.by_problem
-        finally:
-            apart.unlink()
+        if outcome.records:
+            replace_lines(self.path, [*own, *self.of(case, stale=True)], outcome.records)
+            del self.records, self.by_problem
         return outcome
-
-
-def _alike(case: Case) -> tuple[str, str]:
-    return case.workload.name, str(case.configuration)
-
-
-def _write(path: Path, records: Sequence[Record]) -> None:
-    with atomic_write(path) as file:
-        file.write("".join(one.to_line() for one in records).encode())
 
 
 class Stage(NamedTuple):
@@ -172,7 +146,8 @@ class Stage(NamedTuple):
     def key(self) -> tuple[object, ...]:
         """Identity of the run for any number of repetitions."""
         case = self.case
-        return self.paper, *_alike(case), case.task.problem.sha256, case.arguments, case.seeds
+        configuration = case.workload.name, str(case.configuration)
+        return self.paper, *configuration, case.task.problem.sha256, case.arguments, case.seeds
 
 
 def paper_steps(
@@ -267,7 +242,6 @@ class BudgetedRun:
             began = time.monotonic()
             outcome = held.run(case, run)
             took_s = time.monotonic() - began
-            held.learn(case, needed_s, took_s)
             if took_s >= executor.limit_s and not outcome.records:
                 self.missing.append((step, max(held.seconds(case), took_s)))
             elif not outcome.records:
