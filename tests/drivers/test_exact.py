@@ -1,6 +1,8 @@
 """The driver of exact search: what it prints, records, refuses and compares; ranks change nothing but the speed."""
 
+import math
 from dataclasses import replace
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -67,6 +69,36 @@ def test_up_to_seven_cities_the_record_says_that_the_host_searched(drive, tmp_pa
 def test_customers_of_a_cvrp_are_a_tsp(drive, shared_data):
     _, said, _ = drive("--instance", "eil13", "--data", shared_data, *SMALL[2:])
     assert "eil13: shortest length 142 (the optimum)" in said
+
+
+def test_a_fixed_edge_is_refused_or_dropped_and_parts_of_vehicle_routing_are_noted(drive, tmp_path):
+    places = [(10, 10), (70, 10), (70, 90), (10, 90), (30, 50), (55, 45)]
+    nodes = "".join(f"{k} {x} {y}\n" for k, (x, y) in enumerate(places, 1))
+    text = f"TYPE : TSP\nDIMENSION : 6\nEDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORD_SECTION\n{nodes}"
+    fixed, free = tmp_path / "fixed.tsp", tmp_path / "free.vrp"
+    fixed.write_text(f"{text}FIXED_EDGES_SECTION\n1 3\n2 4\n-1\nEOF\n")
+    free.write_text(f"{text}DEPOT_SECTION\n1\n-1\nEOF\n\x1a")
+    shortest = min(
+        sum(int(math.dist(a, b) + 0.5) for a, b in zip(tour, (*tour[1:], tour[0]), strict=True))
+        for tour in permutations(places)
+    )
+    code, said, error = drive("--instance", fixed, *SMALL[2:])
+    assert (code, said) == (2, "")
+    part = "FIXED_EDGES_SECTION"
+    assert error == (
+        f"error: {fixed}:11: found {part}, which no search here obeys, expected a file without it, or --drop {part}\n"
+    )
+    records = tmp_path / "r.jsonl", tmp_path / "s.jsonl"
+    code, said, error = drive("--instance", fixed, "--drop", part, "--verify", *SMALL[2:], "--record", records[0])
+    assert (code, error) == (0, "") and said.startswith(f"fixed without {part}: shortest length {shortest}, ")
+    _, said, error = drive("--instance", free, *SMALL[2:], "--record", records[1])
+    assert said.startswith(f"free: shortest length {shortest}, ")
+    assert error == "note: free: DEPOT_SECTION does not concern a tour through all 6 nodes and is skipped\n"
+    dropped, skipped = (lines(record)[0] for record in records)
+    assert dropped["instance"] == f"fixed without {part}"
+    assert dropped["instance_sha256"] == skipped["instance_sha256"]
+    code, _, error = drive("--matrix", saved(tmp_path / "m.txt", SQUARE), "--drop", part, *SMALL[2:])
+    assert code == 2 and "--drop changes nothing here" in error
 
 
 def test_without_options_bays29_runs_or_a_generated_instance(drive, monkeypatch, shared_data, tmp_path):

@@ -36,8 +36,8 @@ def parse(
     """Return the instance of a TSPLIB text; ``name`` replaces the text's NAME.
 
     Parts that do not concern a tour through all nodes are skipped (`TspInstance.skipped`). Raises `InstanceError` for a
-    part that no search here obeys, unless ``drop`` names it; the instance's name then says so. Distances may differ
-    both ways in files of all types but TSP, unless they must be ``symmetric``.
+    part that no search here obeys, unless ``drop`` names it; the instance's name then says so. Files of all types but
+    TSP may have asymmetric distances if ``symmetric`` is False.
     """
     drop = [part.upper() for part in drop]
     layout = scan(text, path, drop)

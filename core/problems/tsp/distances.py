@@ -132,7 +132,7 @@ def describe_invalid_coordinates(coordinates: np.ndarray, edge_weight_type: str)
 
 
 def describe_scale(coordinates: np.ndarray, edge_weight_type: str) -> list[str]:
-    """Return notes on coordinates whose unit is likely another than TSPLIB's distance function expects."""
+    """Return notes on coordinates that are likely in another unit than the distance function expects."""
     notes = []
     if edge_weight_type == "GEO":
         hundredths = np.abs(coordinates) % 1 * 100

@@ -129,7 +129,7 @@ class TspInstance:
 
     @property
     def notes(self) -> list[str]:
-        """What a user should know of this instance before its lengths are used."""
+        """Notes on the scale of the distances, and on skipped parts of the file."""
         scale = [] if self.coordinates is None else metric.describe_scale(self.coordinates, self.edge_weight_type)
         return [f"{self.name}: {note}" for note in (self.skipped, *scale) if note]
 

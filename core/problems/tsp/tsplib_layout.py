@@ -128,10 +128,9 @@ def _is_dropped(layout: TsplibLayout, name: str, number: int) -> bool:
     if name in KEYS or name in SECTIONS or SKIPPED.fullmatch(name):
         return False
     if name not in (layout.drop or ()):
-        found = (
-            f"{name}, which no search here obeys" if name.endswith("_SECTION") else f"unknown keyword {quoted(name)}"
-        )
-        instead = "" if layout.drop is None else f", or --drop {name}"
+        shown = name if len(name) < LONGEST_NUMBER else f"{name[:LONGEST_NUMBER]}..."
+        found = f"{shown}, which no search here obeys" if name.endswith("_SECTION") else f"unknown keyword '{shown}'"
+        instead = "" if layout.drop is None else f", or --drop {shown}"
         raise layout.error(number, found, f"a file without it{instead}")
     layout.dropped.append(name)
     return True
