@@ -76,7 +76,7 @@ FILES = [
     ("TSPLIB", TRI.replace("24 34", "24 -34"), 9, "weight -34, expected an integer from 0"),
     ("TSPLIB", TRI.replace("24 34", "2147483648 34"), 9, "weight 2147483648"),
     ("TSPLIB", samples.FULL.replace("14 24", "14 25"), 10, "weight 25 from city 4 to 2 and 24 back"),
-    ("TSPLIB", FIX, 5, "FIXED_EDGES_SECTION, which no search here obeys, expected a file without it, or --drop FIXED"),
+    ("TSPLIB", FIX, 12, "FIXED_EDGES_SECTION, which no search here obeys, expected a file without it, or --drop FIXED"),
     ("TSPLIB", EUC.replace("SECTION", "SECTION : here"), 6, "'here' behind NODE_COORD"),
     ("TSPLIB", EUC.replace("TYPE : TSP", "17"), 3, "'17', expected KEY : value"),
     ("tour", TOUR.replace("TOUR\n", "TSP\n", 1), 2, "TYPE 'TSP', expected TOUR"),
