@@ -63,6 +63,7 @@ class AntOptions(
 ):
     """Options of ant colony optimisation; an option of `Settings` is None unless given."""
 
+    drop: tuple[str, ...] = ()
     ants: int | None = None
     alpha: float | None = None
     beta: float | None = None

@@ -46,6 +46,7 @@ class ExactOptions(
 
     instance: str | None = None
     matrix: str | None = None
+    drop: tuple[str, ...] = ()
     bound: str | None = None
     enumerate: str | None = None
     depth: int | None = None

@@ -40,6 +40,7 @@ class HeldKarpOptions(
     """Options of Held and Karp's dynamic programming."""
 
     matrix: str | None = None
+    drop: tuple[str, ...] = ()
     k: int | None = None
     rotations: int | None = None
     improve: bool = False

@@ -29,6 +29,7 @@ MOVES = 10**9
 class ClimbOptions(Options, table="hill_climbing", grows="--climbers"):
     """Options of hill climbing."""
 
+    drop: tuple[str, ...] = ()
     climbers: int = 2000
     start: str = "oneil2011"
     scan: str = "auto"

@@ -38,6 +38,7 @@ class TspOptions(SearchOptions, table="tsp", algorithms=("auto", THREE_OPT, WIND
 
     algorithm: str = "auto"
     neighbourhood: str = "2opt"
+    drop: tuple[str, ...] = ()
     window: int | None = None
     tour: OutputFile | None = None
     svg: OutputFile | None = None

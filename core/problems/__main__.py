@@ -108,7 +108,7 @@ def _list_paper(options: argparse.Namespace) -> None:
 
 
 def _show(options: argparse.Namespace) -> None:
-    instance = sources.load(options.instance, options.data)
+    instance = sources.load(options.instance, options.data, symmetric=False)
     described = {
         "name": instance.name,
         "cities": instance.n,
@@ -117,7 +117,7 @@ def _show(options: argparse.Namespace) -> None:
         "sha256": instance.sha256,
         "source": instance.source,
     }
-    for label, value in described.items():
+    for label, value in [*described.items(), *(("note", note) for note in instance.notes)]:
         print(f"{label:<10} {value}")
 
 

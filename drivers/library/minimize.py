@@ -23,6 +23,7 @@ from core.problems.encodings import Neighbourhood
 from core.problems.problem import Problem, checked_problem
 from core.search.local_search import Algorithm, Stop
 from core.search.protocol import Callback
+from drivers.cli.exit_codes import format_warnings_briefly
 from drivers.cli.interrupts import repeat_if_dropped
 from drivers.cli.messages import are_logged
 from drivers.library.collected import CollectedRepetitions
@@ -351,7 +352,8 @@ def run_workload(
     token, report = are_logged.set(True), sys.unraisablehook
     sys.unraisablehook = partial(repeat_if_dropped, report, threading.main_thread())
     try:
-        runs = run_seeds(workload, own, partial(CollectedRepetitions, callback), ranks=ranks)
+        with format_warnings_briefly():
+            runs = run_seeds(workload, own, partial(CollectedRepetitions, callback), ranks=ranks)
     finally:
         sys.unraisablehook = report
         are_logged.reset(token)

@@ -74,6 +74,12 @@ def parse_seeds(text: str) -> Sequence[int]:
     return range(int(first), int(last) + 1) if between else [int(one) for one in text.split(",")]
 
 
+def check_words(name: str, value: Any) -> tuple[str, ...]:
+    return tuple(
+        text(name, one) for one in sequence(name, [value] if isinstance(value, str) else value, "several texts")
+    )
+
+
 def check_folder(name: str, value: Any) -> str:
     folder = path(name, value)
     if not os.path.isdir(folder) or not os.access(folder, os.W_OK | os.X_OK):
@@ -111,6 +117,7 @@ natural = ValueType("an integer of at least 0", lambda name, value: integer(name
 number = ValueType("a number of at least 0", lambda name, value: float(any_number(name, value, 0)), float)
 seeds = ValueType(f"up to {MOST_SEEDS} different seeds as in 0..29", check_seeds, parse_seeds)
 folder = ValueType("a writable folder", check_folder)
+words = ValueType("names with commas between them", check_words, lambda text: text.split(","))
 plot_file = ValueType(PLOT_NAMES, check_plot, missing=missing_plot_package)
 memory_size = ValueType(
     "bytes, with K, M, G or T as in 512M or 1.5G", lambda name, value: integer(name, value, 1), parse_memory_size
@@ -120,5 +127,5 @@ PLAIN_TYPES = {str: TEXT, bool: FLAG, int: INTEGER, float: REAL, OutputFile: OUT
 NAMED_TYPES = {
     **{"text": TEXT, "path": PATH, "name": NAME, "flag": FLAG, "integer": INTEGER, "output_file": OUTPUT_FILE},
     **{"positive": positive, "natural": natural, "number": number, "seeds": seeds, "folder": folder},
-    **{"plot_file": plot_file, "memory_size": memory_size},
+    **{"plot_file": plot_file, "words": words, "memory_size": memory_size},
 }

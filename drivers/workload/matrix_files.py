@@ -36,7 +36,6 @@ class MatrixInstance(TspInstance):
         self.source = source
         self.edge_weight_type = "EXPLICIT"
         self.coordinates = None
-        self.fixed_edges = ()
         self.n = len(distances)
         self._display = None
         self._distances = metric.compact(distances)

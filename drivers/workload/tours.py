@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.errors import UserError
-from drivers.options.declaration import AnyOptions, Options
+from drivers.options.declaration import AnyOptions
 from drivers.options.output_files import reporting_write_errors
 from drivers.workload.declaration import (
     PUBLISHED_OPTIMUM,
@@ -36,16 +36,16 @@ class TourWorkload(Workload[AnyOptions]):
 # --- instances ---
 
 
-def available_instance(options: Options) -> Task:
+def available_instance(options: Any) -> Task:
     """Return the options' instance, else an available one."""
     from core.problems import tsp
     from core.problems.instances.sources import default_instance
 
     if options.instance is not None:
-        instance = tsp.load(options.instance, options.data)
+        instance = tsp.load(options.instance, options.data, drop=options.drop)
         return Task(options, instance, instance.source)
     spec, reason = default_instance(options.data)
-    return Task(options, tsp.load(spec, options.data), reason)
+    return Task(options, tsp.load(spec, options.data, drop=options.drop), reason)
 
 
 def small_instance(options: Any, chosen: str, generated: str, *, symmetric: bool) -> Task:
@@ -61,10 +61,12 @@ def small_instance(options: Any, chosen: str, generated: str, *, symmetric: bool
 
         if options.instance is not None:
             raise UserError("--matrix and --instance: expected one of them")
+        if options.drop:
+            raise UserError("--drop changes nothing here: a matrix has no keys and sections")
         instance: Any = load_matrix(options.matrix, symmetric=symmetric)
     else:
         spec = options.instance or (chosen if sources.find(chosen, options.data) else generated)
-        instance = tsp.load(spec, options.data)
+        instance = tsp.load(spec, options.data, drop=options.drop, symmetric=symmetric)
     return Task(options, instance, instance.source)
 
 

@@ -1,8 +1,11 @@
 """The driver of Held and Karp's dynamic programming: what it prints, records, refuses; ranks change only the speed."""
 
+import itertools
+
 import numpy as np
 
-from drivers import heldkarp
+from drivers import exact, heldkarp
+from tests.core.problems import samples
 from tests.drivers.records import lines, saved
 
 DRIVER = heldkarp
@@ -53,6 +56,18 @@ def test_a_matrix_may_be_asymmetric(drive, tmp_path):
         assert said.rstrip().endswith("confirmed by the scorer and by plain dynamic programming in NumPy")
         tours.append(lines(record)[0]["details"]["tour"])
     assert tours == [[0, 1, 2, 3], [0, 1, 2, 3]]
+
+
+def test_a_file_may_be_asymmetric(drive, tmp_path):
+    path = tmp_path / "a.atsp"
+    path.write_text(samples.ASYMMETRIC)
+    table = [row.split() for row in samples.ASYMMETRIC.splitlines()[6:-1]]
+    tours = [[*tour, tour[0]] for tour in itertools.permutations(range(4))]
+    shortest = min(sum(int(table[i][j]) for i, j in itertools.pairwise(tour)) for tour in tours)
+    code, said, _ = drive("--instance", path, *HERE, "--verify")
+    assert code == 0 and f"\na: shortest length {shortest}, " in said
+    code, _, error = drive("--instance", path, *HERE, driver=exact)
+    assert code == 2 and f"{path}:2: found TYPE ATSP (asymmetric)" in error and "drivers.heldkarp" in error
 
 
 # --- more cities than can be proved ---

@@ -73,7 +73,8 @@ def read_text(path: str | os.PathLike, expected: str) -> str:
 
 
 def decode_text(content: bytes) -> str:
-    """Return the text of bytes, as UTF-8 or else Latin-1."""
+    """Return the text of bytes, as UTF-8 or else Latin-1, without a DOS end of file (Ctrl-Z)."""
+    content = re.sub(rb"\x1a[\x1a\s\0]*\Z", b"", content)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:

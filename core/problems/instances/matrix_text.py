@@ -1,6 +1,7 @@
 """Text with one row of a distance matrix per line, such as J. Burkardt's p01_d.txt and files of `--matrix`."""
 
 import os
+from collections.abc import Sequence
 from typing import NoReturn
 
 import numpy as np
@@ -9,6 +10,7 @@ from core.problems.instances import optima
 from core.problems.instances.errors import InstanceError, errors_at, escape_unprintable
 from core.problems.instances.readers import InstanceFormat
 from core.problems.instances.tokens import lines_of, quoted
+from core.problems.instances.tsplib import refuse_drop
 from core.problems.tsp import distances as metric
 from core.problems.tsp.instance import TspInstance
 
@@ -16,10 +18,11 @@ SUFFIX = "_d.txt"
 """Suffix of Burkardt's files: p01_d.txt has the distances of p01."""
 
 
-def parse_file(text: str, path: str | os.PathLike) -> TspInstance:
-    """Return the instance of a file's text, p01 of p01_d.txt."""
+def parse_file(text: str, path: str | os.PathLike, drop: Sequence[str] = (), symmetric: bool = True) -> TspInstance:
+    """Return the instance of a file's text, p01 of p01_d.txt; it has no parts to ``drop``."""
+    refuse_drop(path, drop)
     name = escape_unprintable(os.path.basename(path).removesuffix(SUFFIX))
-    return parse(text, path=path, name=name, source=f"file {os.fspath(path)}")
+    return parse(text, path=path, name=name, source=f"file {os.fspath(path)}", symmetric=symmetric)
 
 
 FORMAT = InstanceFormat("a text file with a matrix", (SUFFIX,), parse_file)
@@ -31,14 +34,15 @@ def parse(
     path: str | os.PathLike = "text",
     name: str = "unnamed",
     source: str = "text given by the caller",
+    symmetric: bool = True,
 ) -> TspInstance:
     """Return the instance with the distances of a text.
 
     The text has numbers separated by white space or commas; empty lines and comments after # are ignored.
     """
-    distances = check_matrix(path, *parse_rows(text, path), symmetric=True)
+    distances = check_matrix(path, *parse_rows(text, path), symmetric=symmetric)
     with errors_at(path):
-        instance = TspInstance(name, distances=distances, source=source)
+        instance = TspInstance(name, distances=distances, symmetric=symmetric, source=source)
     instance.optimum = optima.optimum(instance.sha256)
     return instance
 

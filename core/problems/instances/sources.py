@@ -2,12 +2,14 @@
 
 import difflib
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from core.problems.instances import folders, matrix_text, optima, tsplib
 from core.problems.instances.errors import InstanceError
 from core.problems.instances.readers import InstanceReader
 from core.problems.tsp import generators
+from core.problems.tsp.instance import TspInstance
 
 SUBFOLDERS = ("", "tsplib", "archive", "national", "burkardt", "vrp")
 
@@ -69,14 +71,22 @@ def _missing(name: str, data: str | os.PathLike | None) -> InstanceError:
     return InstanceError(name, None, fault, READER.expected)
 
 
+def _generate(spec: str, drop: Sequence[str] = (), symmetric: bool = True) -> TspInstance:
+    tsplib.refuse_drop(spec, drop)
+    return generators.generate(spec)
+
+
 READER = InstanceReader(
     tsplib.FORMAT,
     matrix_text.FORMAT,
     expected=f"a file, the name of an instance, or a generator such as {DEFAULT_GENERATED}",
     subfolders=SUBFOLDERS,
     specification=generators.SPECIFICATION,
-    generate=generators.generate,
+    generate=_generate,
     missing=_missing,
 )
-"""Files such as kroA100, which `python -m core.problems fetch` puts into the cache; "uniform:100:seed=1"."""
+"""Files such as kroA100, which `python -m core.problems fetch` puts into the cache; "uniform:100:seed=1".
+
+Keywords ``drop`` and ``symmetric`` are those of `core.problems.instances.tsplib.parse`.
+"""
 load, read, find = READER.load, READER.read, READER.find

@@ -7,17 +7,19 @@ line ends in a line break.
 import itertools
 import os
 import re
+from collections.abc import Collection, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
 from core.problems.instances import optima
+from core.problems.instances.errors import InstanceError
 from core.problems.instances.files import instance_name
 from core.problems.instances.readers import InstanceFormat, InstanceReader
 from core.problems.instances.tokens import quoted
 from core.problems.tsp import distances as metric
 from core.problems.tsp.instance import FEWEST_CITIES, MOST_CITIES, TspInstance
-from core.problems.tsp.tsplib_layout import TsplibLayout, TsplibSection, scan
+from core.problems.tsp.tsplib_layout import SKIPPED, TsplibLayout, TsplibSection, scan
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 
@@ -28,26 +30,37 @@ def parse(
     path: str | os.PathLike = "text",
     name: str | None = None,
     source: str = "text given by the caller",
+    drop: Sequence[str] = (),
+    symmetric: bool = True,
 ) -> TspInstance:
-    """Return the instance of a TSPLIB text; ``name`` replaces the text's NAME."""
-    layout = scan(text, path)
-    _check_type(layout)
+    """Return the instance of a TSPLIB text; ``name`` replaces the text's NAME.
+
+    Parts that do not concern a tour through all nodes are skipped (`TspInstance.skipped`). Raises `InstanceError` for a
+    part that no search here obeys, unless ``drop`` names it; the instance's name then says so. Files of all types but
+    TSP may have asymmetric distances if ``symmetric`` is False.
+    """
+    drop = [part.upper() for part in drop]
+    layout = scan(text, path, drop)
+    refuse_drop(path, set(drop) - set(layout.dropped))
+    kind = _check_type(layout, symmetric)
+    symmetric |= kind == "TSP"
     n = layout.integer("DIMENSION", FEWEST_CITIES, MOST_CITIES)
     edge_weight_type = _edge_weight_type(layout)
     explicit = edge_weight_type == "EXPLICIT"
     axes = 2 if explicit else metric.FORMULAS[edge_weight_type][0]
     _check_sections(layout, n, axes, explicit)
     problem = _read_by_tsplib95(layout, n, explicit)
-    fixed_edges = [(int(i) - 1, int(j) - 1) for i, j in problem.fixed_edges]
     display = _points(layout, "DISPLAY_DATA_SECTION", problem.display_data, n)
     coordinates = _points(layout, "NODE_COORD_SECTION", problem.node_coords, n)
     name = name or layout.keys.get("NAME", ("", 0))[0] or "unnamed"
+    if layout.dropped:
+        name += f" without {' and '.join(dict.fromkeys(layout.dropped))}"
     if explicit:
         instance = TspInstance(
             name,
-            distances=_explicit_distances(layout, n, problem.edge_weights),
+            distances=_explicit_distances(layout, n, problem.edge_weights, symmetric),
+            symmetric=symmetric,
             display=coordinates if display is None else display,
-            fixed_edges=fixed_edges,
             source=source,
         )
     else:
@@ -58,34 +71,53 @@ def parse(
             coordinates=coordinates,
             edge_weight_type=edge_weight_type,
             display=display,
-            fixed_edges=fixed_edges,
             source=source,
         )
     instance.optimum = optima.optimum(instance.sha256)
+    skipped = [part for part in (*layout.keys, *layout.sections) if SKIPPED.fullmatch(part) or part == "TOUR_SECTION"]
+    if skipped:
+        listed = " and ".join(filter(None, (", ".join(skipped[:-1]), skipped[-1])))
+        do, are = ("does", "is") if len(skipped) == 1 else ("do", "are")
+        instance.skipped = f"{listed} {do} not concern a tour through all {n} nodes and {are} skipped"
     return instance
 
 
-def parse_file(text: str, path: str | os.PathLike) -> TspInstance:
-    """Return the instance of a file's text, with the file's name, since linhp318.tsp calls itself lin318.
-
-    Of a CVRP the travelling salesman's part is kept: coordinates or distances of all nodes, the depot included.
-    """
-    return parse(text, path=path, name=instance_name(path, r"\.(tsp|vrp|txt)"), source=f"file {os.fspath(path)}")
+def parse_file(text: str, path: str | os.PathLike, **how: Any) -> TspInstance:
+    """Return the instance of a file's text, with the file's name; see `parse`."""
+    name = instance_name(path, r"\.(a?tsp|vrp|txt)")
+    return parse(text, path=path, name=name, source=f"file {os.fspath(path)}", **how)
 
 
-FORMAT = InstanceFormat("a TSPLIB file", (".tsp", ".vrp", ".tsp.gz", ".vrp.gz"), parse_file)
+SUFFIXES = (".tsp", ".vrp", ".atsp")
+FORMAT = InstanceFormat("a TSPLIB file", (*SUFFIXES, *(f"{suffix}.gz" for suffix in SUFFIXES)), parse_file)
 load = InstanceReader[TspInstance](FORMAT, expected=FORMAT.contents).read
-"""Return the instance of a .tsp or .vrp file, which may be packed with gzip."""
+"""Return the instance of a .tsp, .vrp or .atsp file, which may be packed with gzip."""
 
 
-def _check_type(layout: TsplibLayout) -> None:
-    value, line = layout.key("TYPE", "TSP or CVRP")
+def refuse_drop(place: object, parts: Collection[str]) -> None:
+    """Raise `InstanceError` for names of parts to drop that a file or specification does not have."""
+    if parts:
+        raise InstanceError(place, None, f"no {min(parts)} to drop", "a key or section that is refused without --drop")
+
+
+def _check_type(layout: TsplibLayout, symmetric: bool) -> str:
+    """Return the TYPE of a tour through all nodes. Of vehicle routing the nodes count, the depot included."""
+    choices = "TSP, ATSP, CVRP or another of vehicle routing"
+    value, line = layout.key("TYPE", choices)
     # si175 and its kin say "TSP (M.~Hofmeister)"
     kind = re.split(r"[\s(]", value, maxsplit=1)[0]
-    if kind == "ATSP":
-        raise layout.error(line, "TYPE ATSP (asymmetric)", "TSP or CVRP: distances equal both ways")
-    if kind not in ("TSP", "CVRP"):
-        raise layout.error(line, f"TYPE {quoted(value)}", "TSP or CVRP")
+    if symmetric and re.fullmatch(r"A(TSP|\w*VRP)\w*", kind):
+        expected = "TSP or CVRP: distances equal both ways (python -m drivers.heldkarp takes others)"
+        raise layout.error(line, f"TYPE {kind} (asymmetric)", expected)
+    if not re.fullmatch(r"A?TSP(TW)?|\w*VRP\w*", kind):
+        raise layout.error(line, f"TYPE {quoted(value)}", choices)
+    form, line = layout.keys.get("EDGE_WEIGHT_FORMAT", ("", 0))
+    if kind.startswith("A") and form in metric.LAYOUTS and form != "FULL_MATRIX":
+        raise layout.error(line, f"EDGE_WEIGHT_FORMAT {form} with {kind}", "FULL_MATRIX")
+    # without EOF, and without the -1 that ends a list, lines may be missing that are not counted
+    if not (kind in ("TSP", "ATSP") or layout.ended or layout.last_row == "-1"):
+        raise layout.error(layout.last_line, f"the end of a {kind} without EOF", "EOF")
+    return kind
 
 
 def _edge_weight_type(layout: TsplibLayout) -> str:
@@ -106,10 +138,9 @@ def _edge_weight_type(layout: TsplibLayout) -> str:
 
 def _check_sections(layout: TsplibLayout, n: int, axes: int, explicit: bool) -> None:
     """Require the sections that the header announces, and the right number of lines in each."""
-    cvrp = layout.keys["TYPE"][0].startswith("CVRP")
     drawn = layout.keys.get("DISPLAY_DATA_TYPE", ("", 0))[0] == "TWOD_DISPLAY"
     needed = ["EDGE_WEIGHT_SECTION" if explicit else "NODE_COORD_SECTION"]
-    needed += ["DISPLAY_DATA_SECTION"] * drawn + ["DEMAND_SECTION", "DEPOT_SECTION"] * cvrp
+    needed += ["DISPLAY_DATA_SECTION"] * drawn
     for name in needed:
         if name not in layout.sections:
             raise layout.error(layout.last_line, f"no {name} in the whole file", f"a {name}")
@@ -122,16 +153,8 @@ def _check_sections(layout: TsplibLayout, n: int, axes: int, explicit: bool) -> 
             _check_nodes(layout, section, n, axes)
         elif name == "DISPLAY_DATA_SECTION":
             _check_nodes(layout, section, n, 2)
-        elif name == "DEMAND_SECTION":
-            _check_nodes(layout, section, n, 1)
-        elif name == "DEPOT_SECTION":
-            _check_list(layout, section, n, 1)
-        elif name == "FIXED_EDGES_SECTION":
-            _check_list(layout, section, n, 2)
         elif name == "EDGE_WEIGHT_SECTION":
             _check_weight_count(layout, section, n)
-        else:
-            raise layout.error(section.line, name, "a section of a TSP or CVRP")
 
 
 def _check_nodes(layout: TsplibLayout, section: TsplibSection, n: int, values: int) -> None:
@@ -153,22 +176,6 @@ def _check_nodes(layout: TsplibLayout, section: TsplibSection, n: int, values: i
             f"the end of {section.name} after {len(first_line)} lines",
             f"{n} lines, as DIMENSION says",
         )
-
-
-def _check_list(layout: TsplibLayout, section: TsplibSection, n: int, width: int) -> None:
-    """Require lines of `width` nodes, and -1 at the end."""
-    ended = False
-    for row, line in zip(section.rows, section.lines, strict=True):
-        tokens = row.split()
-        if ended:
-            raise layout.error(line, f"{quoted(row)} after -1", "the next keyword")
-        ended = tokens == ["-1"]
-        if not ended and len(tokens) != width:
-            raise layout.error(line, f"{len(tokens)} numbers", f"{width}, or -1")
-        for token in () if ended else tokens:
-            _node(layout, token, line, n)
-    if not ended:
-        raise layout.error(section.last_line, f"the end of {section.name}", "-1")
 
 
 def _node(layout: TsplibLayout, token: str, line: int, n: int) -> int:
@@ -202,7 +209,7 @@ def _read_by_tsplib95(layout: TsplibLayout, n: int, explicit: bool) -> Any:
     lines = [f"DIMENSION : {n}", f"EDGE_WEIGHT_TYPE : {kind}"]
     if explicit:
         lines.append(f"EDGE_WEIGHT_FORMAT : {layout.keys['EDGE_WEIGHT_FORMAT'][0]}")
-    names = ("FIXED_EDGES_SECTION", "NODE_COORD_SECTION", "DISPLAY_DATA_SECTION", "EDGE_WEIGHT_SECTION")
+    names = ("NODE_COORD_SECTION", "DISPLAY_DATA_SECTION", "EDGE_WEIGHT_SECTION")
     sections = [layout.sections[name] for name in names if name in layout.sections]
     for section in sections:
         lines += [section.name, *section.rows]
@@ -237,10 +244,12 @@ def _check_extent(layout: TsplibLayout, coordinates: np.ndarray, edge_weight_typ
         raise layout.error(section.lines[row], *objection)
 
 
-def _explicit_distances(layout: TsplibLayout, n: int, weights: list[list]) -> np.ndarray:
-    """Return the (n, n) int64 matrix of an EDGE_WEIGHT_SECTION."""
+def _explicit_distances(layout: TsplibLayout, n: int, weights: list[list], symmetric: bool) -> np.ndarray:
+    """Return the (n, n) int64 matrix of an EDGE_WEIGHT_SECTION, with zeros on the diagonal."""
     section = layout.sections["EDGE_WEIGHT_SECTION"]
     values = np.array(list(itertools.chain.from_iterable(weights)), dtype=np.float64)
+    rows, columns = metric.LAYOUTS[layout.keys["EDGE_WEIGHT_FORMAT"][0]](n)
+    values[rows == columns] = 0
 
     def refuse(k: int, found: str, expected: str) -> NoReturn:
         counts = np.cumsum([len(row.split()) for row in section.rows])
@@ -251,13 +260,12 @@ def _explicit_distances(layout: TsplibLayout, n: int, weights: list[list]) -> np
     if wrong.any():
         k = int(wrong.argmax())
         refuse(k, f"weight {values[k]:.12g}", f"an integer from 0 to {metric.LARGEST_DISTANCE}")
-    rows, columns = metric.LAYOUTS[layout.keys["EDGE_WEIGHT_FORMAT"][0]](n)
     distances = np.zeros((n, n), dtype=np.int64)
     distances[rows, columns] = values
     if layout.keys["EDGE_WEIGHT_FORMAT"][0] != "FULL_MATRIX":
         distances[columns, rows] = values
     unequal = distances != distances.T
-    if unequal.any():
+    if symmetric and unequal.any():
         # the later of the two weights, in the lower triangle, is where the reader looks
         k = int(np.tril(unequal).argmax())
         i, j = divmod(k, n)

@@ -4,7 +4,6 @@ Light on purpose: ranks unpickle an `TspInstance` loaded by rank 0, and import n
 """
 
 import hashlib
-from collections.abc import Iterable
 
 import numpy as np
 
@@ -21,19 +20,19 @@ LARGEST_MATRIX = 4 * 2**30
 
 
 class TspInstance:
-    """A symmetric travelling salesman problem with integer distances, given by `coordinates` or `distances`.
+    """A travelling salesman problem with integer distances, given by `coordinates` or `distances`.
 
     Parameters
     ----------
     coordinates : ndarray, shape (n, 2) or (n, 3), float64, optional
     edge_weight_type
         Distance function of coordinates: a key of `core.problems.tsp.distances.FORMULAS`.
-    distances : ndarray, shape (n, n), integers from 0 to 2**31 - 1, symmetric, optional
+    distances : ndarray, shape (n, n), integers from 0 to 2**31 - 1, optional
         The diagonal is taken as 0.
+    symmetric
+        True if the distances must be symmetric.
     display : ndarray, shape (n, 2), float64, optional
         Positions of cities in plots, for an instance given by distances.
-    fixed_edges : iterable of (int, int)
-        Edges, from 0, that TSPLIB demands of a tour (linhp318). They count in `sha256`; `tour_length` ignores them.
     optimum
         Length of a shortest tour, if known.
     source
@@ -45,6 +44,8 @@ class TspInstance:
         Number of cities.
     sha256 : str
         Digest of the content: equal for files that differ in white space, notation or name only.
+    skipped : str
+        Note about parts of the file that do not concern the tour; empty if there are none.
 
     Raises
     ------
@@ -53,6 +54,8 @@ class TspInstance:
         not integers or beyond 31 bits.
     """
 
+    skipped = ""
+
     def __init__(
         self,
         name: str,
@@ -60,8 +63,8 @@ class TspInstance:
         coordinates: np.ndarray | None = None,
         edge_weight_type: str = "EUC_2D",
         distances: np.ndarray | None = None,
+        symmetric: bool = True,
         display: np.ndarray | None = None,
-        fixed_edges: Iterable[tuple[int, int]] = (),
         optimum: int | None = None,
         source: str = "given by the caller",
     ) -> None:
@@ -74,13 +77,12 @@ class TspInstance:
         self._distances: np.ndarray | None = None
         if distances is not None:
             self.edge_weight_type = "EXPLICIT"
-            self._distances = _checked_distances(name, np.asarray(distances))
+            self._distances = _checked_distances(name, np.asarray(distances), symmetric)
             self.n = len(self._distances)
         elif coordinates is not None:
             self.edge_weight_type = edge_weight_type
             self.coordinates = _checked_coordinates(name, coordinates, edge_weight_type)
             self.n = len(self.coordinates)
-        self.fixed_edges = tuple(sorted((min(e), max(e)) for e in fixed_edges))
         self._display = display
         self.sha256 = self._digest()
 
@@ -125,6 +127,12 @@ class TspInstance:
             return self.coordinates[:, ::-1]
         return self.coordinates[:, :2]
 
+    @property
+    def notes(self) -> list[str]:
+        """Notes on the scale of the distances, and on skipped parts of the file."""
+        scale = [] if self.coordinates is None else metric.describe_scale(self.coordinates, self.edge_weight_type)
+        return [f"{self.name}: {note}" for note in (self.skipped, *scale) if note]
+
     def tour_length(self, tour: np.ndarray) -> int:
         """`tour_length` of a tour, shape (n,), without the matrix; raises `ValueError` if it is no permutation."""
         if self.coordinates is None:
@@ -140,7 +148,7 @@ class TspInstance:
 
     def _digest(self) -> str:
         content = hashlib.sha256()
-        content.update(f"{self.edge_weight_type} {self.n} {self.fixed_edges}\n".encode())
+        content.update(f"{self.edge_weight_type} {self.n} ()\n".encode())
         if self.coordinates is not None:
             # adding 0.0 turns -0.0 into 0.0
             content.update((self.coordinates + 0.0).astype("<f8").tobytes())
@@ -179,10 +187,11 @@ def _checked_coordinates(name: str, values: np.ndarray, edge_weight_type: str) -
     return coordinates
 
 
-def _checked_distances(name: str, matrix: np.ndarray) -> np.ndarray:
+def _checked_distances(name: str, matrix: np.ndarray, symmetric: bool) -> np.ndarray:
     check_square(name, "distances", matrix, FEWEST_CITIES, MOST_CITIES, "cities")
     check_range(name, "distance", matrix, 0, metric.LARGEST_DISTANCE)
-    check_symmetric(name, "distance", "city", matrix)
+    if symmetric:
+        check_symmetric(name, "distance", "city", matrix)
     distances = matrix.copy()
     np.fill_diagonal(distances, 0)
     return frozen(compacted := metric.compact(distances), compacted.dtype)

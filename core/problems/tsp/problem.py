@@ -7,6 +7,7 @@ rounded in integers exactly as TSPLIB's EUC_2D demands: the largest instance of 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from core.lang import Array, Function, Generic, Row, barrier, bundle, f32, funct
 from core.problems import tsp
 from core.problems.encodings import Permutation
 from core.problems.problem import Evaluation, Problem
-from core.problems.tsp.distances import distance_bound
+from core.problems.tsp.distances import distance_bound, is_symmetric
 
 T = Generic("T")
 
@@ -255,6 +256,8 @@ class TspTour(Problem):
 
     def __init__(self, instance: tsp.TspInstance | str) -> None:
         instance = loaded_instance(instance, tsp.TspInstance, tsp.load)
+        if instance.coordinates is None and not is_symmetric(instance.distances):
+            raise UserError(f"{instance.name} has asymmetric distances, expected equal ones both ways")
         self.instance = instance
         self.plane = plane_coordinates(instance)
         # Searches by neighbour lists take more cities than local search; the limit of local search is in `data_for`.
@@ -263,8 +266,9 @@ class TspTour(Problem):
         self.sha256 = instance.sha256
 
     @classmethod
-    def load(cls, spec: str, data: str | os.PathLike | None = None) -> TspTour:
-        return cls(tsp.load(spec, data))
+    def load(cls, spec: str, data: str | os.PathLike | None = None, drop: str | Sequence[str] = ()) -> TspTour:
+        """Load an instance; see `core.problems.tsp.load`."""
+        return cls(tsp.load(spec, data, drop=drop))
 
     def cost(self, solution: np.ndarray) -> int:
         return self.instance.tour_length(solution)

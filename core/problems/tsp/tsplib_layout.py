@@ -5,6 +5,7 @@ Source: G. Reinelt, "TSPLIB 95", section 1 (the file format). Instances and tour
 
 import os
 import re
+from collections.abc import Collection
 
 from core.problems.instances.errors import InstanceError
 from core.problems.instances.tokens import LONGEST_NUMBER, lines_of, quoted
@@ -15,7 +16,6 @@ KEYS = frozenset(
         "TYPE",
         "COMMENT",
         "DIMENSION",
-        "CAPACITY",
         "EDGE_WEIGHT_TYPE",
         "EDGE_WEIGHT_FORMAT",
         "EDGE_DATA_FORMAT",
@@ -23,18 +23,9 @@ KEYS = frozenset(
         "DISPLAY_DATA_TYPE",
     ]
 )
-SECTIONS = frozenset(
-    [
-        "NODE_COORD_SECTION",
-        "DEPOT_SECTION",
-        "DEMAND_SECTION",
-        "EDGE_DATA_SECTION",
-        "FIXED_EDGES_SECTION",
-        "DISPLAY_DATA_SECTION",
-        "TOUR_SECTION",
-        "EDGE_WEIGHT_SECTION",
-    ]
-)
+SECTIONS = frozenset(["NODE_COORD_SECTION", "DISPLAY_DATA_SECTION", "TOUR_SECTION", "EDGE_WEIGHT_SECTION"])
+SKIPPED = re.compile(r"(VEHICLES?|CAPACITY|DEMAND|DEPOTS?|BACKHAUL|LINEHAUL|SERVICE_TIME)(_[A-Z_]+)?")
+"""Keys and sections of vehicle routing (VRPLIB, LKH-3) that do not change the shortest tour through all nodes."""
 
 _NUMBER = r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?"
 _ONE_NUMBER = re.compile(_NUMBER)
@@ -62,18 +53,22 @@ class TsplibSection:
 
 
 class TsplibLayout:
-    """Keys and sections of a file.
+    """Keys and sections of a file, except those with a name in ``drop``.
 
-    ``keys`` has value and line of each key; of repeated comments, the last. ``ended`` is true after the keyword EOF,
-    and ``last_line`` the number of the last line that is not empty.
+    ``keys`` has value and line of each key; of repeated comments, the last. Names are in capitals. ``dropped`` are the
+    names found of ``drop``; a file of another kind than instances has None. ``ended`` is true after the keyword EOF.
+    ``last_line`` is the number of the last line that is not empty, and ``last_row`` its text.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, drop: Collection[str] | None) -> None:
         self.path = path
+        self.drop = drop
+        self.dropped: list[str] = []
         self.keys: dict[str, tuple[str, int]] = {}
         self.sections: dict[str, TsplibSection] = {}
         self.ended = False
         self.last_line = 1
+        self.last_row = ""
 
     def error(self, line: int, found: str, expected: str) -> InstanceError:
         return InstanceError(self.path, line, found, expected)
@@ -92,29 +87,30 @@ class TsplibLayout:
         return int(value)
 
 
-def scan(text: str, path: str | os.PathLike) -> TsplibLayout:
-    """Split the text of a TSPLIB file into keys and sections.
+def scan(text: str, path: str | os.PathLike, drop: Collection[str] | None = None) -> TsplibLayout:
+    """Split the text of a TSPLIB file into keys and sections; see `TsplibLayout` for ``drop``.
 
-    Raises `InstanceError` for unknown or repeated keys, keys without a value, anything but finite decimal numbers in a
-    section, text after EOF, or a last line that was cut off (no EOF and no line break).
+    Raises `InstanceError` for unknown or repeated keys and sections, keys without a value, anything but finite decimal
+    numbers in a section, text after EOF, or a last line that was cut off (no EOF and no line break).
     """
-    layout = TsplibLayout(str(path))
+    layout = TsplibLayout(str(path), drop)
     section: TsplibSection | None = None
     lines = lines_of(text)
     for number, raw in enumerate(lines, 1):
         row = raw.strip(" \t")
         if not row:
             continue
-        layout.last_line = number
+        layout.last_line, layout.last_row = number, row
         if layout.ended:
             raise layout.error(number, f"{quoted(row)} after EOF", "nothing more")
         keyword = _KEYWORD.fullmatch(row)
-        if keyword and keyword[1] == "EOF" and not keyword[3]:
+        name, value = (keyword[1].upper(), (keyword[3] or "").strip()) if keyword else ("", "")
+        if name == "EOF" and not value:
             layout.ended = True
-        elif keyword and keyword[1] in SECTIONS:
-            section = _open_section(layout, keyword, number)
-        elif keyword and (section is None or keyword[2] or _looks_like_keyword(keyword[1])):
-            _add_key(layout, keyword, number)
+        elif name.endswith("_SECTION"):
+            section = _open_section(layout, name, value, number)
+        elif keyword and (section is None or keyword[2] or name in KEYS):
+            _add_key(layout, name, value, number)
             section = None
         elif section is None:
             raise layout.error(number, quoted(row), "KEY : value, a section's name or EOF")
@@ -127,32 +123,40 @@ def scan(text: str, path: str | os.PathLike) -> TsplibLayout:
     return layout
 
 
-def _looks_like_keyword(word: str) -> bool:
-    """Return True if a word without a colon ends the section before it."""
-    return word in KEYS or word.endswith("_SECTION")
+def _is_dropped(layout: TsplibLayout, name: str, number: int) -> bool:
+    """Return True for a name to drop. Raises `InstanceError` for one that is neither obeyed nor skipped."""
+    if name in KEYS or name in SECTIONS or SKIPPED.fullmatch(name):
+        return False
+    if name not in (layout.drop or ()):
+        shown = name if len(name) < LONGEST_NUMBER else f"{name[:LONGEST_NUMBER]}..."
+        found = f"{shown}, which no search here obeys" if name.endswith("_SECTION") else f"unknown keyword '{shown}'"
+        instead = "" if layout.drop is None else f", or --drop {shown}"
+        raise layout.error(number, found, f"a file without it{instead}")
+    layout.dropped.append(name)
+    return True
 
 
-def _open_section(layout: TsplibLayout, keyword: re.Match, number: int) -> TsplibSection:
-    name = keyword[1]
-    if keyword[3]:
-        raise layout.error(number, f"{quoted(keyword[3])} behind {name}", "a line break")
-    if name in layout.sections:
-        first = layout.sections[name].line
-        raise layout.error(number, f"{name} again, as on line {first}", "it once")
-    layout.sections[name] = TsplibSection(name, number)
-    return layout.sections[name]
+def _open_section(layout: TsplibLayout, name: str, value: str, number: int) -> TsplibSection:
+    if value:
+        raise layout.error(number, f"{quoted(value)} behind {name}", "a line break")
+    section = TsplibSection(name, number)
+    if not _is_dropped(layout, name, number):
+        if name in layout.sections:
+            first = layout.sections[name].line
+            raise layout.error(number, f"{name} again, as on line {first}", "it once")
+        layout.sections[name] = section
+    return section
 
 
-def _add_key(layout: TsplibLayout, keyword: re.Match, number: int) -> None:
-    name, value = keyword[1], (keyword[3] or "").strip()
-    if name not in KEYS:
-        raise layout.error(number, f"unknown keyword {quoted(name)}", "a key or section of TSPLIB 95, or EOF")
+def _add_key(layout: TsplibLayout, name: str, value: str, number: int) -> None:
+    if _is_dropped(layout, name, number):
+        return
     if name in layout.keys and name != "COMMENT":
         first = layout.keys[name][1]
         raise layout.error(number, f"{name} again, as on line {first}", "it once")
     if not value and name not in ("COMMENT", "NAME"):
         raise layout.error(number, f"{name} without a value", f"{name} : value")
-    layout.keys[name] = (value, number)
+    layout.keys[name] = (value.upper() if name.endswith(("TYPE", "FORMAT")) else value, number)
 
 
 def _check_numbers(layout: TsplibLayout, row: str, number: int) -> None:

@@ -75,7 +75,8 @@ def check_tour(tour: np.ndarray, content: bytes) -> None:
 
 
 def text_of(content: bytes) -> str:
-    """Decode UTF-8 with or without a mark, else Latin-1."""
+    """Decode UTF-8 with or without a mark, else Latin-1; a Ctrl-Z may end a text."""
+    content = re.sub(rb"\x1a[\x1a\s\0]*$", b"", content)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
