@@ -1,4 +1,7 @@
-"""Pairs of byte strings: FASTA records, plain files, texts, seeded generators; and the plain scorer of their LCS.
+"""Pairs of strings: FASTA records, plain files, texts, seeded generators; and the plain scorer of their LCS.
+
+Letters are Unicode code points as they are, so a composed and a decomposed é differ. Line breaks (LF, CR) and a byte
+order mark are no letters. Lower-case letters of FASTA, as of soft-masked sequences, count as their capitals.
 
 `random:N` draws both strings from one alphabet. `half:N` is this suite's reading of the test data of `oconnell2014`,
 section V.A.1 ("the length of the match sequence between the two sequences is restricted to 50%"): both strings hide one
@@ -7,21 +10,26 @@ common subsequence of half their length, and all their other letters are absent 
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import os
 import re
+import sys
 from typing import NamedTuple
 
 import numpy as np
 
 from core.problems.instances.errors import InstanceError, escape_unprintable
-from core.problems.instances.files import describe_non_file, first_file, read_bytes
+from core.problems.instances.files import LARGEST_TEXT, describe_non_file, first_file, read_bytes
 from core.problems.instances.instance_cache import cached, file_key
 from core.problems.instances.random_words import random_words
 from core.problems.instances.specifications import SEED, Quantity, parse_specification
+from core.problems.instances.tokens import quoted
 
 LONGEST = 2**31 - 65
-"""Most bytes of a string: positions are integers of 32 bits, in words of 64."""
+"""Most letters of a string: positions are integers of 32 bits, in words of 64."""
+MOST_NARROW, MOST_SHARED = 254, 65_533
+"""Most letters in both strings whose codes fit 8 bits, and 16 bits; two codes are for letters of one string."""
 EXPECTED = "a FASTA file, FILE:RECORD of one, a text file, or for both strings a generator such as random:1000"
 FASTA_SUFFIXES = (".fasta", ".fas", ".fa", ".fna", ".ffn", ".faa", ".frn")
 
@@ -39,51 +47,81 @@ _SYMBOLS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz*-"
 _SPACE = b" \t\v\f"
 _CHUNK = 1 << 20
 
+_BYTE_ORDER_MARKS = (
+    *((mark, "utf-32") for mark in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)),  # before UTF-16: they begin alike
+    *((mark, "utf-16") for mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)),
+)
+_FASTA = re.compile(rb"(?:;[^\r\n]*|[\r\n])*>")
+_OTHER_FORMATS = {
+    "a FASTQ file": rb"@[^\r\n]*[\r\n]+[A-Za-z.*~\r\n-]+[\r\n]\+",
+    "a GenBank file": rb"LOCUS {2,}\S+ ",
+    "an EMBL file": rb"ID {3}\S+; ",
+    "a packed file": rb"BZh[1-9]1AY|\xfd7zXZ|\x1f\x8b|PK\x03\x04|\x28\xb5\x2f\xfd",
+}
+
 
 class StringPair:
-    """Two byte strings: an instance of the longest common subsequence problem.
+    """Two strings: an instance of the longest common subsequence problem.
 
     Parameters
     ----------
-    a, b : bytes or array_like of uint8
+    a, b : str, bytes or array_like of uint8
         Of any length from 0 to `LONGEST`.
     known_length
         Length of a longest common subsequence, if known from the generator.
     source
         Origin of the strings.
+    notes
+        Facts about the reading of the strings that a user should know.
 
     Attributes
     ----------
-    a, b : ndarray, shape (n,) and (m,), uint8, C-contiguous
+    a, b : ndarray, shape (n,) and (m,), uint8 or uint16, C-contiguous
+        Codes of the letters: code points if all are below 256. Else 0 is each letter of `a` alone, 1 each of `b` alone,
+        and the letters of both follow in the order of their code points.
+    letters : ndarray, uint32, or None
+        Code points of the codes, if they are others.
     sha256 : str
         Digest of the content.
 
     Raises
     ------
     InstanceError
-        A string that is too long.
+        A string that is too long, or more than `MOST_SHARED` letters in both strings.
     """
 
     def __init__(
         self,
         name: str,
-        a: bytes | np.ndarray,
-        b: bytes | np.ndarray,
+        a: str | bytes | np.ndarray,
+        b: str | bytes | np.ndarray,
         *,
         known_length: int | None = None,
         source: str = "given by the caller",
+        notes: tuple[str, ...] = (),
     ) -> None:
         self.name = name
         self.source = source
-        self.a, self.b = (_letters(string) for string in (a, b))
-        for string in (self.a, self.b):
-            if len(string) > LONGEST:
-                raise InstanceError(name, None, f"a string of {len(string)} bytes", f"at most {LONGEST}")
+        self.notes = notes
         self.known_length = known_length
-        content = hashlib.sha256(f"strings {len(self.a)} {len(self.b)}\n".encode())
-        for string in (self.a, self.b):
+        strings = [_code_points(string) for string in (a, b)]
+        for string in strings:
+            if len(string) > LONGEST:
+                raise InstanceError(name, None, f"a string of {len(string)} letters", f"at most {LONGEST}")
+        self.letters: np.ndarray | None = None
+        if any(string.itemsize > 1 for string in strings):
+            strings = [string.astype("<u4") for string in strings]
+        content = hashlib.sha256(f"strings {len(a)} {len(b)}\n".encode())
+        for string in strings:
             content.update(string.data)
         self.sha256 = content.hexdigest()
+        if strings[0].itemsize > 1:
+            shared = np.intersect1d(*strings)
+            if len(shared) > MOST_SHARED:
+                raise InstanceError(name, None, f"{len(shared)} letters in both strings", f"at most {MOST_SHARED}")
+            self.letters = np.concatenate([[0, 0], shared]).astype("<u4")
+            strings = [_coded(string, shared, alone) for alone, string in enumerate(strings)]
+        self.a, self.b = strings
 
     def objection(self, length: int, pairs: np.ndarray | None = None) -> str | None:
         """Return the fault of a result, as the end of "the scorer finds ..."; None if there is none.
@@ -113,32 +151,40 @@ class StringPair:
 
     def most_in_common(self) -> int:
         """Return an upper bound: the number of letters common to both strings, at any places."""
-        return int(np.minimum(*(np.bincount(string, minlength=256) for string in (self.a, self.b))).sum())
+        codes = 256 if self.letters is None else len(self.letters)
+        return int(np.minimum(*(np.bincount(string, minlength=codes) for string in (self.a, self.b))).sum())
+
+    def subsequence(self, pairs: np.ndarray) -> str:
+        """Return the letters of matched pairs, as of `objection`."""
+        codes = self.a[pairs[:, 0]]
+        if self.letters is None:
+            return codes.tobytes().decode("latin-1")
+        return self.letters[codes].tobytes().decode("utf-32-le")
 
 
 ROWS_BETWEEN_CUTS = 32
 """Rows after which extra bits are cut off; each row may add one bit beyond the last column."""
 
 
-def lcs_length(a: bytes | np.ndarray, b: bytes | np.ndarray) -> int:
+def lcs_length(a: str | bytes | np.ndarray, b: str | bytes | np.ndarray) -> int:
     """Return the length of a longest common subsequence in plain Python: a row of the table is one large integer.
 
     H. Hyyro, "Bit-parallel LCS-length computation revisited", 2004, after M. Crochemore et al. 2001: bit j is 0 if the
     row's value rises from column j to j + 1. Takes about len(a) * len(b) / 2 / 10**10 seconds.
     """
-    first, second = bytes(a), bytes(b)
-    where = dict.fromkeys(set(first), 0)
-    columns = _letters(second)
-    for letter in where:
-        where[letter] = int.from_bytes(np.packbits(columns == letter, bitorder="little").tobytes(), "little")
-    everywhere = (1 << len(second)) - 1
+    first, columns = _code_points(a), _code_points(b)
+    where = {
+        letter: int.from_bytes(np.packbits(columns == letter, bitorder="little").tobytes(), "little")
+        for letter in np.unique(first).tolist()
+    }
+    everywhere = (1 << len(columns)) - 1
     row = everywhere
     for begin in range(0, len(first), ROWS_BETWEEN_CUTS):
-        for letter in first[begin : begin + ROWS_BETWEEN_CUTS]:
+        for letter in first[begin : begin + ROWS_BETWEEN_CUTS].tolist():
             matches = row & where[letter]
             row = (row + matches) | (row ^ matches)  # the paper's row - matches; all bits of matches are in row
         row &= everywhere
-    return len(second) - row.bit_count()
+    return len(columns) - row.bit_count()
 
 
 # --- generators ---
@@ -207,6 +253,14 @@ def generate(spec: str) -> StringPair:
 # --- files and texts ---
 
 
+class NamedString(NamedTuple):
+    """A string of a file, and facts about its reading that a user should know."""
+
+    name: str
+    letters: str
+    notes: tuple[str, ...] = ()
+
+
 class FastaRecord(NamedTuple):
     """A record of a FASTA file: the first word after its >, its letters, and the line of its header."""
 
@@ -222,8 +276,7 @@ def load(first: str, second: str | None = None, data: str | os.PathLike | None =
     records. Raises `InstanceError` if there is no such file or it is invalid, with file and line.
     """
     if second is not None:
-        (name, a), (other, b) = load_string(first, data), load_string(second, data)
-        return StringPair(f"{name}, {other}", a, b, source=f"{first} and {second}")
+        return _pair(load_string(first, data), load_string(second, data), f"{first} and {second}")
     if SPECIFICATION.fullmatch(first) and _file(first, data) is None:
         return cached((load, first), lambda: generate(first))
     path, record = _file_and_record(first, data)
@@ -238,16 +291,22 @@ def _first_two(path: str, record: str | None) -> StringPair:
     records = read_fasta(content, path)
     if record is not None or len(records) < 2:
         raise InstanceError(path, None, "one record", "two: a second file, or a FASTA file with two records")
-    a, b = records[:2]
-    return StringPair(f"{a.name}, {b.name}", a.letters, b.letters, source=f"the first two records of {path}")
+    a, b = (_masked_as_capitals(path, each) for each in records[:2])
+    if len(records) > 2:
+        b = b._replace(notes=(*b.notes, f"{path}: the first two of {len(records)} records; FILE:RECORD names others"))
+    return _pair(a, b, f"the first two records of {path}")
 
 
-def load_string(spec: str, data: str | os.PathLike | None = None) -> tuple[str, bytes]:
-    """Return the name and the bytes of one string.
+def _pair(a: NamedString, b: NamedString, source: str) -> StringPair:
+    return StringPair(f"{a.name}, {b.name}", a.letters, b.letters, source=source, notes=(*a.notes, *b.notes))
+
+
+def load_string(spec: str, data: str | os.PathLike | None = None) -> NamedString:
+    """Return one string.
 
     ``spec`` is a FASTA file (by its suffix, or because it begins with >) for its first record, FILE:RECORD for another
-    one, or any other file; its bytes are the string, without a line break at the end. It is unpacked if the name ends
-    in .gz. Raises `InstanceError` as `load`.
+    one, or a text in UTF-8, or in UTF-16 or UTF-32 with a byte order mark. It is unpacked if the name ends in .gz.
+    Raises `InstanceError` as `load`, and for a file of another format or encoding.
     """
     path, record = _file_and_record(spec, data)
     content = _content(path)
@@ -255,17 +314,28 @@ def load_string(spec: str, data: str | os.PathLike | None = None) -> tuple[str, 
     if not _is_fasta(path, content):
         if record is not None:
             raise InstanceError(path, None, f"a text, and record {record!r} asked for", "a FASTA file")
-        return name, re.sub(rb"\r?\n\Z", b"", content)
+        return NamedString(name, _without_line_breaks(_decoded(path, content)))
     records = read_fasta(content, path)
     if record is None:
-        return records[0].name or name, records[0].letters
+        first = _masked_as_capitals(path, records[0]._replace(name=records[0].name or name))
+        if len(records) == 1:
+            return first
+        return first._replace(
+            notes=(*first.notes, f"{path}: the first of {len(records)} records; FILE:RECORD names another")
+        )
     matches = [each for each in records if each.name == record]
     if not matches:
         names = ", ".join(each.name for each in records[:5]) + (", ..." if len(records) > 5 else "")
         raise InstanceError(path, None, f"no record {record!r}", f"one of {names}")
     if len(matches) > 1:
         raise InstanceError(path, matches[1].line, f"record {record!r} again", "one record of this name")
-    return record, matches[0].letters
+    return _masked_as_capitals(path, matches[0])
+
+
+def _masked_as_capitals(path: str, record: FastaRecord) -> NamedString:
+    capitals = record.letters.upper()
+    note = f"{path}: lower-case (soft-masked) letters of {record.name or 'the record'} count as their capitals"
+    return NamedString(record.name, capitals.decode("ascii"), (note,) * (capitals != record.letters))
 
 
 def read_fasta(content: bytes, path: str | os.PathLike = "text") -> list[FastaRecord]:
@@ -295,21 +365,51 @@ def read_fasta(content: bytes, path: str | os.PathLike = "text") -> list[FastaRe
 
 
 def from_texts(a: str, b: str) -> StringPair:
-    """Return two texts of the command line as strings: their bytes, in UTF-8 for instance."""
-    return StringPair("texts", os.fsencode(a), os.fsencode(b), source="the command line")
+    """Return two texts of the command line as strings."""
+    return StringPair("texts", *map(_argument, (a, b)), source="the command line")
 
 
-def _letters(string: bytes | np.ndarray) -> np.ndarray:
-    """Return the bytes as a read-only array; no copy, as strings are long."""
+def _argument(text: str) -> str:
+    """Return a text of the command line; Python may have read its bytes in another encoding than UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        try:
+            text = os.fsencode(text).decode()
+        except UnicodeError:
+            raise InstanceError("--text", None, quoted(text), "text in UTF-8") from None
+    return _without_line_breaks(text)
+
+
+def _without_line_breaks(text: str) -> str:
+    return text.replace("\r", "").replace("\n", "")
+
+
+def _code_points(string: str | bytes | np.ndarray) -> np.ndarray:
+    """Return letters as read-only integers, of 8 bits if all fit; no copy of bytes, as strings are long."""
+    if isinstance(string, str):
+        try:
+            string = string.encode("latin-1")
+        except UnicodeEncodeError:
+            return np.frombuffer(string.encode("utf-32-le"), "<u4")
     if isinstance(string, bytes):
         return np.frombuffer(string, np.uint8)
-    letters = np.ascontiguousarray(string, np.uint8).view()
+    letters = np.ascontiguousarray(string, getattr(string, "dtype", np.uint8)).view()
     letters.flags.writeable = False
     return letters
 
 
+def _coded(string: np.ndarray, shared: np.ndarray, alone: int) -> np.ndarray:
+    """Return the codes of code points: from 2 on for those in both strings, else ``alone``."""
+    codes = np.full(sys.maxunicode + 1, alone, np.uint8 if len(shared) <= MOST_NARROW else np.uint16)
+    codes[shared] = np.arange(2, 2 + len(shared))
+    coded = codes[string]
+    coded.flags.writeable = False
+    return coded
+
+
 def _is_fasta(path: str, content: bytes) -> bool:
-    return content.startswith(b">") or path.lower().removesuffix(".gz").endswith(FASTA_SUFFIXES)
+    return _FASTA.match(content) is not None or path.lower().removesuffix(".gz").endswith(FASTA_SUFFIXES)
 
 
 def _file(name: str, data: str | os.PathLike | None) -> str | None:
@@ -334,4 +434,27 @@ def _file_and_record(spec: str, data: str | os.PathLike | None) -> tuple[str, st
 
 
 def _content(path: str) -> bytes:
-    return read_bytes(path, EXPECTED, LONGEST)
+    """Return the content of a file in UTF-8, or in the encoding of FASTA's headers; refuse other formats."""
+    is_packed = path.lower().endswith(".gz")
+    content = read_bytes(path, EXPECTED, *((LARGEST_TEXT, "an unpacked file") if is_packed else (LONGEST,)))
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if content.startswith(mark):
+            content = _decoded(path, content, encoding).encode()
+    content = content.removeprefix(codecs.BOM_UTF8)
+    for what, pattern in _OTHER_FORMATS.items():
+        if re.match(pattern, content):
+            raise InstanceError(path, 1, what, "a FASTA file or a text; convert it first")
+    return content
+
+
+def _decoded(path: str, content: bytes, encoding: str = "utf-8") -> str:
+    try:
+        text = content.decode(encoding)
+        start = content.find(b"\0") if encoding == "utf-8" else -1
+    except UnicodeDecodeError as error:
+        start = error.start
+    if start < 0:
+        return text
+    found = f"byte {content[start]:#04x} at offset {start}"
+    expected = f"a text in {encoding.upper()}, as made by `iconv -f LATIN1 -t UTF-8`"
+    raise InstanceError(path, content.count(b"\n", 0, start) + 1, found, expected)

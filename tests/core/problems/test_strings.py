@@ -1,5 +1,6 @@
 """Pairs of strings: FASTA and plain files, generators that stay the same, and the scorer of common subsequences."""
 
+import bz2
 import gzip
 import hashlib
 
@@ -36,12 +37,17 @@ def saved(path, content):
 @pytest.mark.parametrize("name", ["two.FNA", "two.fas.gz", "two"])
 def test_a_fasta_file_is_its_first_record_or_the_named_one(tmp_path, name):
     path = saved(tmp_path / name, TWO)
-    assert strings.load_string(path) == ("one", b"ACGTacgt")
-    assert strings.load_string(f"{path}:one") == ("one", b"ACGTacgt")
-    assert strings.load_string(f"{path}:chr2:5-9") == ("chr2:5-9", b"GG*-A")
+    masked = f"{path}: lower-case (soft-masked) letters of one count as their capitals"
+    first = f"{path}: the first of 2 records; FILE:RECORD names another"
+    assert strings.load_string(path) == ("one", "ACGTACGT", (masked, first))
+    assert strings.load_string(f"{path}:one") == ("one", "ACGTACGT", (masked,))
+    assert strings.load_string(f"{path}:chr2:5-9") == ("chr2:5-9", "GG*-A", ())
     pair = strings.load(path)
-    assert (pair.name, bytes(pair.a), bytes(pair.b)) == ("one, chr2:5-9", b"ACGTacgt", b"GG*-A")
-    assert path in pair.source
+    assert (pair.name, bytes(pair.a), bytes(pair.b)) == ("one, chr2:5-9", b"ACGTACGT", b"GG*-A")
+    assert path in pair.source and pair.notes == (masked,)
+    assert strings.load(path, f"{path}:one").notes == (masked, first, masked)
+    more = saved(tmp_path / f"more.{name}", TWO.upper() + b">three\nA\n")
+    assert strings.load(more).notes == (f"{more}: the first two of 3 records; FILE:RECORD names others",)
 
 
 def test_line_ends_white_space_and_bare_headers_do_not_matter():
@@ -52,12 +58,49 @@ def test_line_ends_white_space_and_bare_headers_do_not_matter():
 
 @pytest.mark.parametrize(
     ("content", "string"),
-    [(b"", b""), (b"\n", b""), (b"a b\n\n", b"a b\n"), (b"a\r\n", b"a"), (b"a\0\xff>", b"a\0\xff>"), (b" >a", b" >a")],
+    [
+        (b"", ""),
+        (b"\n", ""),
+        (b"a b\n\nc\r\nd\re", "a bcde"),
+        (b" >a", " >a"),
+        (b"@a\nbc\n", "@abc"),
+        ("\ufeffäx\u2028\r\n日\n".encode(), "äx\u2028日"),
+        ("äx\r\n日".encode("utf-16"), "äx日"),
+        ("\ufeff😀\n".encode("utf-16-be"), "😀"),
+        ("ä\n".encode("utf-32"), "ä"),
+    ],
 )
 @pytest.mark.parametrize("name", ["letters.gz", "letters"])
-def test_any_other_file_is_its_bytes_without_the_last_line_break(tmp_path, name, content, string):
+def test_any_other_file_is_its_text_without_line_breaks(tmp_path, name, content, string):
     path = saved(tmp_path / name, content)
-    assert strings.load_string(path) == ("letters", string)
+    assert strings.load_string(path) == ("letters", string, ())
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+def test_a_byte_order_mark_before_a_header_is_no_letter(tmp_path, encoding):
+    path = saved(tmp_path / "x.txt", "\n>ä x\r\nAC\r\nG".encode(encoding))
+    assert strings.load_string(path)[:2] == ("ä", "ACG")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"a\nb\xe4\n", "2: found byte 0xe4 at offset 3, expected a text in UTF-8, as made by `iconv"),
+        (b"a\0b\0", "1: found byte 0x00 at offset 1, expected a text in UTF-8"),
+        (b"\xff\xfea", "1: found byte 0x61 at offset 2, expected a text in UTF-16"),
+        (b"@r/1 x\nACGTN\n+\nIIII#\n", "1: found a FASTQ file, expected a FASTA file or a text"),
+        (b"@r\r\nAC\r\nGT\r\n+r\r\nIII\r\nI\r\n", "1: found a FASTQ file"),
+        (b"LOCUS       SCU49845     5028 bp    DNA\n", "1: found a GenBank file"),
+        (b"ID   X56734; SV 1; linear;\n", "1: found an EMBL file"),
+        (bz2.compress(b"a"), "1: found a packed file"),
+    ],
+)
+@pytest.mark.parametrize("name", ["letters.gz", "letters"])
+def test_a_file_of_another_encoding_or_format_is_refused(tmp_path, name, content, message):
+    path = saved(tmp_path / name, content)
+    with pytest.raises(InstanceError) as caught:
+        strings.load_string(path)
+    assert str(caught.value).startswith(f"{path}:{message}")
 
 
 def test_a_name_is_looked_up_in_the_folder_first(tmp_path, monkeypatch):
@@ -66,13 +109,22 @@ def test_a_name_is_looked_up_in_the_folder_first(tmp_path, monkeypatch):
     saved(tmp_path / "data" / "x.txt", b"there")
     saved(tmp_path / "random:5", b"a file of this name")
     monkeypatch.chdir(tmp_path)
-    assert strings.load_string("x.txt") == ("x", b"here")
-    assert strings.load_string("x.txt", "data") == ("x", b"there")
-    assert strings.load_string(str(tmp_path / "x.txt"), "data") == ("x", b"here")
+    assert strings.load_string("x.txt")[:2] == ("x", "here")
+    assert strings.load_string("x.txt", "data")[:2] == ("x", "there")
+    assert strings.load_string(str(tmp_path / "x.txt"), "data")[:2] == ("x", "here")
     pair = strings.load("x.txt", "random:5")
     assert (pair.name, bytes(pair.b)) == ("x, random:5", b"a file of this name")
-    pair = strings.from_texts("é", "")  # the bytes of the command line
-    assert (bytes(pair.a), bytes(pair.b), pair.a.dtype, pair.b.dtype) == ("é".encode(), b"", np.uint8, np.uint8)
+
+
+def test_texts_of_the_command_line_are_code_points_in_any_locale(monkeypatch):
+    pair = strings.from_texts("é\r\nx", "")
+    assert (pair.a.tolist(), pair.b.tolist(), pair.a.dtype, pair.letters) == ([0xE9, ord("x")], [], np.uint8, None)
+    escaped = "é".encode().decode("ascii", "surrogateescape")  # as Python reads it without a locale
+    monkeypatch.setattr("os.fsencode", lambda text: text.encode("ascii", "surrogateescape"))
+    assert strings.from_texts(escaped, "x").sha256 == strings.from_texts("é", "x").sha256
+    for text in ("a\udcff", "\ud800"):
+        with pytest.raises(InstanceError, match=r"^--text: found 'a?.ud(cff|800)', expected text in UTF-8$"):
+            strings.from_texts("a", text)
 
 
 def test_what_is_not_there_is_refused_by_its_name(tmp_path):
@@ -143,7 +195,31 @@ def test_half_of_the_strings_is_in_common(length):
     assert others[0] <= set(b"BDEF") and others[1] <= set(b"HIJK")
 
 
-# --- the scorer ---
+# --- the letters, and the scorer ---
+
+UNICODE = st.text("aé日本😀", max_size=40) | st.text(max_size=40)
+
+
+@settings(max_examples=60)
+@given(UNICODE, UNICODE)
+def test_codes_match_as_code_points_do(a, b):
+    pair = strings.StringPair("x", a, b)
+    matches = np.equal.outer(pair.a, pair.b) if a and b else np.empty((0, 0))
+    assert matches.tolist() == ([[one == other for other in b] for one in a] if a and b else [])
+    assert strings.lcs_length(a, b) == strings.lcs_length(pair.a, pair.b) == by_table(a, b) <= pair.most_in_common()
+    together = np.argwhere(matches)
+    assert pair.subsequence(together) == "".join(a[i] for i, _ in together)
+    assert pair.sha256 == strings.StringPair("y", a, b).sha256 != strings.StringPair("x", b + "日", a).sha256
+
+
+def test_many_letters_in_both_strings_have_wide_codes():
+    letters = "".join(map(chr, range(0x4E00, 0x4E00 + 255)))
+    narrow, wide = strings.StringPair("x", letters[1:] + "a", letters[1:] + "b"), strings.StringPair("x", letters, letters)
+    assert (narrow.a.dtype, wide.a.dtype, wide.most_in_common()) == (np.uint8, np.uint16, 255)
+    assert narrow.a[-1] == 0 and narrow.b[-1] == 1 and narrow.a[:-1].tolist() == [*range(2, 256)]
+    every = "".join(map(chr, range(0x10000, 0x10000 + strings.MOST_SHARED + 1)))
+    with pytest.raises(InstanceError, match="found 65534 letters in both strings, expected at most 65533"):
+        strings.StringPair("x", every, every)
 
 
 @settings(max_examples=60)
@@ -177,5 +253,5 @@ def test_the_scorer_says_what_is_wrong():
 
 def test_a_string_beyond_positions_of_32_bits_is_refused(monkeypatch):
     monkeypatch.setattr(strings, "LONGEST", 5)
-    with pytest.raises(InstanceError, match="^x: found a string of 6 bytes, expected at most 5$"):
+    with pytest.raises(InstanceError, match="^x: found a string of 6 letters, expected at most 5$"):
         strings.StringPair("x", b"", b"abcdef")
