@@ -18,7 +18,6 @@ from typing import Any
 from core.errors import UserError
 from core.search.dp.lcs.search import TILINGS
 from drivers.cli.exit_codes import run_driver
-from drivers.cli.messages import print_note
 from drivers.options.dynamic_programming import DpOptions
 from drivers.options.output_files import OutputFile, reporting_write_errors
 from drivers.runs.workload_main import driver
@@ -89,13 +88,12 @@ class LcsWorkload(DpWorkload[LcsOptions]):
     doing = "waves"
     noun = "length"
     standard = ("--instance", "random:120000")
+    with_less_room = "the default mapping and tiling trace in any memory, and --no-trace stores nothing"
     speeds = {"auto": 4e10, "tiles": 2e8, "none": 2e7}
 
     def load(self, options: LcsOptions, ranks: int) -> Task:
         options.refuse_idle()
         pair = options.chosen_pair()
-        for note in pair.notes:
-            print_note(note)
         return Task(options.by_mapping(), pair, pair.source)
 
     def search(self, backend: Any, ranks: Any, problem: Any, options: LcsOptions) -> Any:

@@ -20,7 +20,9 @@ WORDS = ["--text", "ABCBDAB", "BDCABA"]
 # --- what comes out ---
 
 
-@pytest.mark.parametrize(("a", "b", "common"), [("ABCBDAB", "BDCABA", "BDAB"), ("", "", ""), ("abc", "", ""), ("é", "è", ""), ("né日本", "n日è本", "n日本")],
+@pytest.mark.parametrize(
+    ("a", "b", "common"),
+    [("ABCBDAB", "BDCABA", "BDAB"), ("", "", ""), ("abc", "", ""), ("é", "è", ""), ("né日本", "n日è本", "n日本")],
 )
 def test_words_of_the_command_line_and_their_subsequence(drive, tmp_path, a, b, common):
     code, said, error = drive("--text", a, b, *QUICK, "--output", tmp_path / "common.txt")
@@ -45,7 +47,7 @@ def test_fasta_files_may_stand_anywhere_and_the_subsequence_becomes_a_record(dri
     (tmp_path / "m.fa").write_text(">m\nacgT\n")
     code, said, notes = drive(tmp_path / "m.fa", tmp_path / "b.fasta", *QUICK)
     assert (code, notes.count("note: ")) == (0, 2) and said.startswith("m, no: length 1 of 4 and 2 letters")
-    assert "lower-case (soft-masked) letters of m count as their capitals" in notes and "the first of 2 records" in notes
+    assert "lower-case (soft-masked) letters count as their capitals" in notes and "the first 1 of 2" in notes
 
 
 def test_a_record_holds_what_was_asked_and_what_was_done(drive, tmp_path):

@@ -10,12 +10,13 @@ common subsequence of half their length, and all their other letters are absent 
 
 from __future__ import annotations
 
-import codecs
 import hashlib
+import json
 import os
 import re
 import sys
 from typing import NamedTuple
+from warnings import warn
 
 import numpy as np
 
@@ -24,7 +25,6 @@ from core.problems.instances.files import LARGEST_TEXT, describe_non_file, first
 from core.problems.instances.instance_cache import cached, file_key
 from core.problems.instances.random_words import random_words
 from core.problems.instances.specifications import SEED, Quantity, parse_specification
-from core.problems.instances.tokens import quoted
 
 LONGEST = 2**31 - 65
 """Most letters of a string: positions are integers of 32 bits, in words of 64."""
@@ -47,17 +47,8 @@ _SYMBOLS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz*-"
 _SPACE = b" \t\v\f"
 _CHUNK = 1 << 20
 
-_BYTE_ORDER_MARKS = (
-    *((mark, "utf-32") for mark in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)),  # before UTF-16: they begin alike
-    *((mark, "utf-16") for mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)),
-)
 _FASTA = re.compile(rb"(?:;[^\r\n]*|[\r\n])*>")
-_OTHER_FORMATS = {
-    "a FASTQ file": rb"@[^\r\n]*[\r\n]+[A-Za-z.*~\r\n-]+[\r\n]\+",
-    "a GenBank file": rb"LOCUS {2,}\S+ ",
-    "an EMBL file": rb"ID {3}\S+; ",
-    "a packed file": rb"BZh[1-9]1AY|\xfd7zXZ|\x1f\x8b|PK\x03\x04|\x28\xb5\x2f\xfd",
-}
+_OTHER = re.compile(rb"@[^\r\n]*[\r\n]+[A-Za-z.*~\r\n-]+[\r\n]\+|LOCUS {2,}\S+ |ID {3}\S+; ")
 
 
 class StringPair:
@@ -71,16 +62,14 @@ class StringPair:
         Length of a longest common subsequence, if known from the generator.
     source
         Origin of the strings.
-    notes
-        Facts about the reading of the strings that a user should know.
 
     Attributes
     ----------
     a, b : ndarray, shape (n,) and (m,), uint8 or uint16, C-contiguous
         Codes of the letters: code points if all are below 256. Else 0 is each letter of `a` alone, 1 each of `b` alone,
         and the letters of both follow in the order of their code points.
-    letters : ndarray, uint32, or None
-        Code points of the codes, if they are others.
+    letters : ndarray, uint32
+        Code points of the codes.
     sha256 : str
         Digest of the content.
 
@@ -98,24 +87,21 @@ class StringPair:
         *,
         known_length: int | None = None,
         source: str = "given by the caller",
-        notes: tuple[str, ...] = (),
     ) -> None:
         self.name = name
         self.source = source
-        self.notes = notes
         self.known_length = known_length
         strings = [_code_points(string) for string in (a, b)]
         for string in strings:
             if len(string) > LONGEST:
                 raise InstanceError(name, None, f"a string of {len(string)} letters", f"at most {LONGEST}")
-        self.letters: np.ndarray | None = None
-        if any(string.itemsize > 1 for string in strings):
-            strings = [string.astype("<u4") for string in strings]
+        is_wide = any(string.itemsize > 1 for string in strings)
         content = hashlib.sha256(f"strings {len(a)} {len(b)}\n".encode())
         for string in strings:
-            content.update(string.data)
+            content.update(string.astype("<u4").data if is_wide else string.data)
         self.sha256 = content.hexdigest()
-        if strings[0].itemsize > 1:
+        self.letters = np.arange(256, dtype="<u4")
+        if is_wide:
             shared = np.intersect1d(*strings)
             if len(shared) > MOST_SHARED:
                 raise InstanceError(name, None, f"{len(shared)} letters in both strings", f"at most {MOST_SHARED}")
@@ -151,15 +137,12 @@ class StringPair:
 
     def most_in_common(self) -> int:
         """Return an upper bound: the number of letters common to both strings, at any places."""
-        codes = 256 if self.letters is None else len(self.letters)
+        codes = len(self.letters)
         return int(np.minimum(*(np.bincount(string, minlength=codes) for string in (self.a, self.b))).sum())
 
     def subsequence(self, pairs: np.ndarray) -> str:
         """Return the letters of matched pairs, as of `objection`."""
-        codes = self.a[pairs[:, 0]]
-        if self.letters is None:
-            return codes.tobytes().decode("latin-1")
-        return self.letters[codes].tobytes().decode("utf-32-le")
+        return self.letters[self.a[pairs[:, 0]]].tobytes().decode("utf-32-le")
 
 
 ROWS_BETWEEN_CUTS = 32
@@ -173,10 +156,9 @@ def lcs_length(a: str | bytes | np.ndarray, b: str | bytes | np.ndarray) -> int:
     row's value rises from column j to j + 1. Takes about len(a) * len(b) / 2 / 10**10 seconds.
     """
     first, columns = _code_points(a), _code_points(b)
-    where = {
-        letter: int.from_bytes(np.packbits(columns == letter, bitorder="little").tobytes(), "little")
-        for letter in np.unique(first).tolist()
-    }
+    where = dict.fromkeys(np.unique(first).tolist(), 0)
+    for letter in where:
+        where[letter] = int.from_bytes(np.packbits(columns == letter, bitorder="little").tobytes(), "little")
     everywhere = (1 << len(columns)) - 1
     row = everywhere
     for begin in range(0, len(first), ROWS_BETWEEN_CUTS):
@@ -253,14 +235,6 @@ def generate(spec: str) -> StringPair:
 # --- files and texts ---
 
 
-class NamedString(NamedTuple):
-    """A string of a file, and facts about its reading that a user should know."""
-
-    name: str
-    letters: str
-    notes: tuple[str, ...] = ()
-
-
 class FastaRecord(NamedTuple):
     """A record of a FASTA file: the first word after its >, its letters, and the line of its header."""
 
@@ -276,7 +250,8 @@ def load(first: str, second: str | None = None, data: str | os.PathLike | None =
     records. Raises `InstanceError` if there is no such file or it is invalid, with file and line.
     """
     if second is not None:
-        return _pair(load_string(first, data), load_string(second, data), f"{first} and {second}")
+        (name, a), (other, b) = load_string(first, data), load_string(second, data)
+        return StringPair(f"{name}, {other}", a, b, source=f"{first} and {second}")
     if SPECIFICATION.fullmatch(first) and _file(first, data) is None:
         return cached((load, first), lambda: generate(first))
     path, record = _file_and_record(first, data)
@@ -291,18 +266,12 @@ def _first_two(path: str, record: str | None) -> StringPair:
     records = read_fasta(content, path)
     if record is not None or len(records) < 2:
         raise InstanceError(path, None, "one record", "two: a second file, or a FASTA file with two records")
-    a, b = (_masked_as_capitals(path, each) for each in records[:2])
-    if len(records) > 2:
-        b = b._replace(notes=(*b.notes, f"{path}: the first two of {len(records)} records; FILE:RECORD names others"))
-    return _pair(a, b, f"the first two records of {path}")
+    a, b = _capitals(path, records, 2)
+    return StringPair(f"{a.name}, {b.name}", a.letters, b.letters, source=f"the first two records of {path}")
 
 
-def _pair(a: NamedString, b: NamedString, source: str) -> StringPair:
-    return StringPair(f"{a.name}, {b.name}", a.letters, b.letters, source=source, notes=(*a.notes, *b.notes))
-
-
-def load_string(spec: str, data: str | os.PathLike | None = None) -> NamedString:
-    """Return one string.
+def load_string(spec: str, data: str | os.PathLike | None = None) -> tuple[str, str]:
+    """Return the name and the letters of one string.
 
     ``spec`` is a FASTA file (by its suffix, or because it begins with >) for its first record, FILE:RECORD for another
     one, or a text in UTF-8, or in UTF-16 or UTF-32 with a byte order mark. It is unpacked if the name ends in .gz.
@@ -314,28 +283,29 @@ def load_string(spec: str, data: str | os.PathLike | None = None) -> NamedString
     if not _is_fasta(path, content):
         if record is not None:
             raise InstanceError(path, None, f"a text, and record {record!r} asked for", "a FASTA file")
-        return NamedString(name, _without_line_breaks(_decoded(path, content)))
+        return name, _without_line_breaks(path, content)
     records = read_fasta(content, path)
     if record is None:
-        first = _masked_as_capitals(path, records[0]._replace(name=records[0].name or name))
-        if len(records) == 1:
-            return first
-        return first._replace(
-            notes=(*first.notes, f"{path}: the first of {len(records)} records; FILE:RECORD names another")
-        )
+        (first,) = _capitals(path, records, 1)
+        return first.name or name, first.letters.decode()
     matches = [each for each in records if each.name == record]
     if not matches:
         names = ", ".join(each.name for each in records[:5]) + (", ..." if len(records) > 5 else "")
         raise InstanceError(path, None, f"no record {record!r}", f"one of {names}")
     if len(matches) > 1:
         raise InstanceError(path, matches[1].line, f"record {record!r} again", "one record of this name")
-    return _masked_as_capitals(path, matches[0])
+    return record, _capitals(path, matches, 1)[0].letters.decode()
 
 
-def _masked_as_capitals(path: str, record: FastaRecord) -> NamedString:
-    capitals = record.letters.upper()
-    note = f"{path}: lower-case (soft-masked) letters of {record.name or 'the record'} count as their capitals"
-    return NamedString(record.name, capitals.decode("ascii"), (note,) * (capitals != record.letters))
+def _capitals(path: str, records: list[FastaRecord], used: int) -> list[FastaRecord]:
+    """Return the first records with lower-case letters as capitals; warn of these, and of further records."""
+    path = escape_unprintable(path)
+    if len(records) > used:
+        warn(f"{path}: the first {used} of {len(records)} records are read; FILE:RECORD names another", stacklevel=2)
+    capitals = [record._replace(letters=record.letters.upper()) for record in records[:used]]
+    if capitals != records[:used]:
+        warn(f"{path}: lower-case (soft-masked) letters count as their capitals", stacklevel=2)
+    return capitals
 
 
 def read_fasta(content: bytes, path: str | os.PathLike = "text") -> list[FastaRecord]:
@@ -365,24 +335,9 @@ def read_fasta(content: bytes, path: str | os.PathLike = "text") -> list[FastaRe
 
 
 def from_texts(a: str, b: str) -> StringPair:
-    """Return two texts of the command line as strings."""
-    return StringPair("texts", *map(_argument, (a, b)), source="the command line")
-
-
-def _argument(text: str) -> str:
-    """Return a text of the command line; Python may have read its bytes in another encoding than UTF-8."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        try:
-            text = os.fsencode(text).decode()
-        except UnicodeError:
-            raise InstanceError("--text", None, quoted(text), "text in UTF-8") from None
-    return _without_line_breaks(text)
-
-
-def _without_line_breaks(text: str) -> str:
-    return text.replace("\r", "").replace("\n", "")
+    """Return two texts of the command line as strings; Python may have read their bytes in another encoding."""
+    texts = (_without_line_breaks("--text", os.fsencode(text)) for text in (a, b))
+    return StringPair("texts", *texts, source="the command line")
 
 
 def _code_points(string: str | bytes | np.ndarray) -> np.ndarray:
@@ -403,9 +358,7 @@ def _coded(string: np.ndarray, shared: np.ndarray, alone: int) -> np.ndarray:
     """Return the codes of code points: from 2 on for those in both strings, else ``alone``."""
     codes = np.full(sys.maxunicode + 1, alone, np.uint8 if len(shared) <= MOST_NARROW else np.uint16)
     codes[shared] = np.arange(2, 2 + len(shared))
-    coded = codes[string]
-    coded.flags.writeable = False
-    return coded
+    return np.asarray(codes[string])
 
 
 def _is_fasta(path: str, content: bytes) -> bool:
@@ -434,27 +387,25 @@ def _file_and_record(spec: str, data: str | os.PathLike | None) -> tuple[str, st
 
 
 def _content(path: str) -> bytes:
-    """Return the content of a file in UTF-8, or in the encoding of FASTA's headers; refuse other formats."""
-    is_packed = path.lower().endswith(".gz")
-    content = read_bytes(path, EXPECTED, *((LARGEST_TEXT, "an unpacked file") if is_packed else (LONGEST,)))
-    for mark, encoding in _BYTE_ORDER_MARKS:
-        if content.startswith(mark):
-            content = _decoded(path, content, encoding).encode()
-    content = content.removeprefix(codecs.BOM_UTF8)
-    for what, pattern in _OTHER_FORMATS.items():
-        if re.match(pattern, content):
-            raise InstanceError(path, 1, what, "a FASTA file or a text; convert it first")
+    """Return the content of a file, in UTF-8 if it is a text; refuse other formats."""
+    limit = (LARGEST_TEXT, "an unpacked file") if path.lower().endswith(".gz") else (LONGEST,)
+    content = read_bytes(path, EXPECTED, *limit)
+    encoding = json.detect_encoding(content)  # by a byte order mark, or by zero bytes
+    if encoding != "utf-8":
+        content = _decoded(path, content, encoding).encode()
+    if _OTHER.match(content):
+        raise InstanceError(path, 1, "a FASTQ, GenBank or EMBL file", "FASTA or a plain text: convert it first")
     return content
 
 
-def _decoded(path: str, content: bytes, encoding: str = "utf-8") -> str:
+def _decoded(path: str, content: bytes, encoding: str) -> str:
     try:
-        text = content.decode(encoding)
-        start = content.find(b"\0") if encoding == "utf-8" else -1
+        return content.decode(encoding)
     except UnicodeDecodeError as error:
-        start = error.start
-    if start < 0:
-        return text
-    found = f"byte {content[start]:#04x} at offset {start}"
-    expected = f"a text in {encoding.upper()}, as made by `iconv -f LATIN1 -t UTF-8`"
-    raise InstanceError(path, content.count(b"\n", 0, start) + 1, found, expected)
+        found = f"byte {content[error.start]:#04x} at offset {error.start}"
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InstanceError(path, line, found, f"a text in {encoding} (`iconv -f LATIN1 -t UTF-8` makes one)") from None
+
+
+def _without_line_breaks(path: str, content: bytes) -> str:
+    return _decoded(path, content, "utf-8").replace("\r", "").replace("\n", "")

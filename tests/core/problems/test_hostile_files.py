@@ -150,6 +150,6 @@ def test_a_file_in_the_data_folder_counts_more_than_a_pipe_of_its_name_here(tmp_
     monkeypatch.chdir(tmp_path / "here")
     os.mkfifo("a.txt")
     (tmp_path / "a.txt").write_text("kitten\n")
-    assert strings.load_string("a.txt", tmp_path) == ("a", "kitten", ())
+    assert strings.load_string("a.txt", tmp_path) == ("a", "kitten")
     with pytest.raises(InstanceError, match="^a.txt: found a pipe, expected a FASTA file"):
         strings.load_string("a.txt")
