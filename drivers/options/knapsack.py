@@ -35,10 +35,7 @@ class KnapsackOptions(DpOptions, tilings=TILINGS):
     """
 
     instance: str | None = option(
-        None,
-        "instance file; FILE:2: its second, FILE:weight-value: weights first (default: a generated one)",
-        NAME,
-        "NAME",
+        None, "instance file; FILE:2: its second; FILE:weight-value: weights first (default: generated)", NAME, "NAME"
     )
     items: int | None = GENERATED.option(None, f"number of items ({ITEMS})", positive, "N")
     capacity: int | None = GENERATED.option(

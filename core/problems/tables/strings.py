@@ -102,7 +102,7 @@ class StringPair:
         self.sha256 = content.hexdigest()
         self.letters = np.arange(256, dtype="<u4")
         if is_wide:
-            shared = np.intersect1d(*strings)
+            shared = np.intersect1d(strings[0], strings[1])
             if len(shared) > MOST_SHARED:
                 raise InstanceError(name, None, f"{len(shared)} letters in both strings", f"at most {MOST_SHARED}")
             self.letters = np.concatenate([[0, 0], shared]).astype("<u4")
@@ -344,7 +344,7 @@ def _code_points(string: str | bytes | np.ndarray) -> np.ndarray:
     """Return letters as read-only integers, of 8 bits if all fit; no copy of bytes, as strings are long."""
     if isinstance(string, str):
         try:
-            string = string.encode("latin-1")
+            return np.frombuffer(string.encode("latin-1"), np.uint8)
         except UnicodeEncodeError:
             return np.frombuffer(string.encode("utf-32-le"), "<u4")
     if isinstance(string, bytes):
