@@ -11,6 +11,10 @@ class UserError(Exception):
     exit_code = 2
 
 
+class NoRoom(UserError):
+    """A table that needs more memory, or larger indices, than there are; a program adds how to do without it."""
+
+
 class LaunchRefused(UserError):
     """The device cannot run this launch: team too large, too much shared memory, arguments that do not fit."""
 

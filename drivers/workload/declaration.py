@@ -191,6 +191,7 @@ class Workload(Generic[AnyOptions]):
     best_known = "optimum"
     standard: tuple[str, ...] = ()
     scaled = ""
+    with_less_room = "expected a smaller instance"
     program: tuple[str, ...] = ()
 
     # --- every workload has its own ---
