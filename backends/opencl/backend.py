@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from backends.cache import cache_folder, read_sealed, write_sealed
-from backends.cpu_info import cpu_tag
+from backends.cpu_info import available_cores, cpu_tag
 from backends.device import Buffer, Capabilities, DeviceInfo, Launch, OutOfMemory, Unavailable
 from backends.launch import Backend
 from backends.opencl import icd
@@ -32,6 +32,7 @@ IMAGE_CHANNELS = {
 }  # fmt: skip
 # -w: hide warnings about emitted code.
 OPTIONS = ["-cl-std=CL1.2", "-cl-fp32-correctly-rounded-divide-sqrt", "-w"]
+HAS_NAMELESS_FILES = hasattr(os, "memfd_create")
 PAUSES_S = (0.001, 0.01, 0.1, 1.0)
 """Successive waits for the times of events that are finished."""
 
@@ -57,7 +58,10 @@ class OpenClBackend(Backend):
         missing = {"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"} - set(extensions)
         if missing:
             raise Unavailable(f"{device.name} lacks {', '.join(sorted(missing))}, which kernels need")
-        self.context = cl.Context([self.handle])
+        try:
+            self.context = cl.Context([self.handle])
+        except cl.Error as error:
+            raise Unavailable(f"{device.name}: {error}") from error
         profiling = cl.command_queue_properties.PROFILING_ENABLE
         self.queue = cl.CommandQueue(self.context, properties=profiling)
         self.copies = cl.CommandQueue(self.context, properties=profiling)
@@ -69,7 +73,7 @@ class OpenClBackend(Backend):
         limit = Capabilities(
             1 if is_cpu else self.handle.max_work_group_size,
             self.handle.local_mem_size,
-            self.handle.max_compute_units,
+            device.compute_units,
             1 if is_cpu else 2048,
             "cl_khr_fp64" in extensions,
         )
@@ -94,7 +98,7 @@ class OpenClBackend(Backend):
                 d.name.strip(),
                 f"{d.platform.name} {d.driver_version}",
                 d.global_mem_size,
-                d.max_compute_units,
+                min(d.max_compute_units, available_cores()) if d.type & cl.device_type.CPU else d.max_compute_units,
                 "cores" if d.type & cl.device_type.CPU else "gpu",
             )
             for k, d in enumerate(icd.list_devices())
@@ -355,7 +359,8 @@ def captured_stderr() -> Iterator[Callable[[], list[str]]]:
     except OSError:  # there is no standard error
         yield list
         return
-    with tempfile.TemporaryFile() as file:
+    # In memory where that is possible: there may be no folder for temporary files.
+    with os.fdopen(os.memfd_create("stderr"), "w+b") if HAS_NAMELESS_FILES else tempfile.TemporaryFile() as file:
         os.dup2(file.fileno(), 2)
 
         def words() -> list[str]:

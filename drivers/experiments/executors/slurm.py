@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import getpass
+import io
 import shutil
 import subprocess
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import redirect_stderr
 from itertools import groupby
 from typing import Any
 
@@ -83,16 +85,20 @@ class SlurmExecutor:
 
     def _submit(self, tasks: Sequence[RemoteTask]) -> dict[Any, RemoteTask]:
         """Submit an array of tasks with equal needs; return the tasks by job."""
-        from submitit.core.utils import FailedSubmissionError
+        from submitit.core.utils import FailedJobError, FailedSubmissionError
 
         folder, gpus, cores = needs(tasks[0])
         submitter = self._submitter(
             f"{folder}/slurm", {"cpus_per_task": cores} | ({"gpus_per_node": gpus} if gpus else {})
         )
+        commands, environments = [one.command for one in tasks], [one.environment for one in tasks]
         try:
-            jobs = submitter.map_array(run_process, [one.command for one in tasks], [one.environment for one in tasks])
-        except FailedSubmissionError as error:
-            raise UserError(f"--executor slurm: {' '.join(str(error.__cause__ or error).split())}") from None
+            with redirect_stderr(io.StringIO()):  # submitit prints sbatch's words too
+                jobs = submitter.map_array(run_process, commands, environments)
+        except (FailedJobError, FailedSubmissionError, OSError) as error:
+            # The message is what sbatch wrote, which may be nothing.
+            why = " ".join(str(error).split()) or error.__cause__
+            raise UserError(f"--executor slurm: the job cannot be submitted: {why}") from None
         return dict(zip(jobs, tasks, strict=True))
 
     def _submitter(self, folder: str, needed: Mapping[str, int]) -> Any:
