@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 from backends.cpu_info import limit_cores
 from backends.device import DeviceInfo, Unavailable
 from backends.launch import Backend
-from core.errors import refusal
 
 CLASSES = {
     "python": "backends.python.PythonBackend",
@@ -106,10 +105,8 @@ def create(name: str, device: str | None = None, cores: int | None = None) -> Ba
 
 def require_stack() -> None:
     """Refuse a stack below `LEAST_STACK`, on which compilers and kernels would end by a segmentation fault."""
-    try:
-        import resource
-    except ModuleNotFoundError as error:
-        raise Unavailable(str(refusal(error))) from None
+    import resource
+
     limit, _ = resource.getrlimit(resource.RLIMIT_STACK)
     if limit != resource.RLIM_INFINITY and limit < LEAST_STACK:
         raise Unavailable(

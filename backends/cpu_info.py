@@ -39,7 +39,7 @@ def limit_cores(device: DeviceInfo, cores: int) -> DeviceInfo:
 def available_cores() -> int:
     """Count the cores that this process may use, once: later limits do not change the number."""
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return granted_cores(allowed)
+    return granted_cores(allowed, "cpu")
 
 
 @functools.cache

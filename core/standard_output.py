@@ -81,12 +81,8 @@ def watched() -> Iterator[None]:
         sys.stdout = before
 
 
-def print_note(words: str) -> None:
-    print(f"note: {words}", file=sys.stderr, flush=True)
-
-
 @contextmanager
-def warnings_as_notes(show: Callable[[str], object] = print_note) -> Iterator[None]:
+def warnings_as_notes(show: Callable[[str], object]) -> Iterator[None]:
     """Show Python's warnings, those of other packages too, as notes in a line, without the place in the source."""
     before = warnings.showwarning
     warnings.showwarning = lambda message, *_, **__: show(" ".join(str(message).split()))
@@ -108,7 +104,7 @@ def run_watched(main: Callable[[], int]) -> int:
 def run_program(main: Callable[[], int]) -> int:
     """Run a program with warnings as notes; return its exit code, or 2 after a line if the system refuses something."""
     try:
-        with warnings_as_notes():
+        with warnings_as_notes(lambda words: print("note:", words, file=sys.stderr)):
             return main()
     except (OSError, RuntimeError, MemoryError, ImportError) as error:
         line = refusal(error)

@@ -109,7 +109,7 @@ class SharedBuffer(Buffer):
         try:
             memory, segment = create_segment(size, outlives_owner=outlives_owner)
         except (OSError, ValueError, OverflowError) as error:
-            if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE, errno.EFBIG):
+            if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
                 raise Unavailable(f"shared memory of {size:,} bytes: {refusal(error)}") from error
             raise OutOfMemory(f"{size:,} bytes of shared memory cannot be allocated: {error}") from error
         return cls(memory, segment, shape, dtype)

@@ -32,7 +32,6 @@ IMAGE_CHANNELS = {
 }  # fmt: skip
 # -w: hide warnings about emitted code.
 OPTIONS = ["-cl-std=CL1.2", "-cl-fp32-correctly-rounded-divide-sqrt", "-w"]
-HAS_NAMELESS_FILES = hasattr(os, "memfd_create")
 PAUSES_S = (0.001, 0.01, 0.1, 1.0)
 """Successive waits for the times of events that are finished."""
 
@@ -58,10 +57,7 @@ class OpenClBackend(Backend):
         missing = {"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"} - set(extensions)
         if missing:
             raise Unavailable(f"{device.name} lacks {', '.join(sorted(missing))}, which kernels need")
-        try:
-            self.context = cl.Context([self.handle])
-        except cl.Error as error:
-            raise Unavailable(f"{device.name}: {error}") from error
+        self.context = cl.Context([self.handle])
         profiling = cl.command_queue_properties.PROFILING_ENABLE
         self.queue = cl.CommandQueue(self.context, properties=profiling)
         self.copies = cl.CommandQueue(self.context, properties=profiling)
@@ -360,7 +356,8 @@ def captured_stderr() -> Iterator[Callable[[], list[str]]]:
         yield list
         return
     # In memory where that is possible: there may be no folder for temporary files.
-    with os.fdopen(os.memfd_create("stderr"), "w+b") if HAS_NAMELESS_FILES else tempfile.TemporaryFile() as file:
+    has_memory = hasattr(os, "memfd_create")
+    with os.fdopen(os.memfd_create("stderr"), "w+b") if has_memory else tempfile.TemporaryFile() as file:
         os.dup2(file.fileno(), 2)
 
         def words() -> list[str]:

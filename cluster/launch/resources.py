@@ -79,7 +79,7 @@ def find_allocation(environment: Mapping[str, str]) -> SlurmAllocation | None:
 
 def count_cores(described: Path = PROCESSORS) -> int:
     """Count the cores that this process may use; two threads of a core are one, as for Open MPI."""
-    return granted_cores(len(allowed_processors(described)))
+    return granted_cores(len(allowed_processors(described)), "cpu")
 
 
 def count_gpus(environment: Mapping[str, str], devices: Path = Path("/dev")) -> int:

@@ -25,8 +25,8 @@ from core.program_parser import invocation
 
 NOTICE_S = 120
 """Seconds between the signal to a job and the end of its time."""
-LEAST_S = NOTICE_S + 60 + 120
-"""Least time of a job with checkpoints: Slurm may signal 60 s earlier, and the run starts and compiles before."""
+LEAST_MINUTES = 5
+"""Least time of a job with checkpoints: Slurm may signal it three minutes earlier, and the run has to start before."""
 CHECKPOINTED = 143
 """Exit code of a program that SIGTERM has ended and that has written a checkpoint."""
 TIME = re.compile(r"(\d+-\d{1,2}(:\d{1,2}){0,2}|\d+(:\d{1,2}){0,2})")
@@ -41,13 +41,10 @@ def main() -> int:
     words = program_words(options.program)
     name = job_name(words)
     file, state = checkpoint_options(words, name) if options.checkpoint else ("", ())
-    if file and 0 < seconds_of(options.time or "0") < LEAST_S:
-        raise UserError(
-            f"--time {options.time}: expected at least {LEAST_S // 60} minutes (Slurm signals a job up to "
-            f"{NOTICE_S // 60 + 1} minutes before its end, and needs a checkpoint then), or --no-checkpoint"
-        )
+    if file and 0 < minutes_of(options.time or "0") < LEAST_MINUTES:
+        raise UserError(f"--time {options.time}: expected {LEAST_MINUTES} minutes for a checkpoint, or --no-checkpoint")
     command = [sys.executable, "-m", "cluster", "launch", *launch_words(options), *options.program]
-    print(batch_script(name, sbatch_options(options, name, file), command, file, state), end="")
+    print(batch_script(sbatch_options(options, name, file), command, file, state), end="")
     return 0
 
 
@@ -80,13 +77,13 @@ def duration(text: str) -> str:
     return text
 
 
-def seconds_of(time: str) -> int:
-    """Return a time of `TIME` in seconds, rounded up to minutes as Slurm does; 0 stands for no limit."""
+def minutes_of(time: str) -> int:
+    """Return a time of `TIME` in minutes, rounded up as Slurm does; 0 stands for no limit."""
     days, _, rest = time.rpartition("-")
     numbers = [int(number) for number in rest.split(":")]
     # The first number is hours after days, or if there are three.
     hours, minutes, seconds, *_ = [*([] if days or len(numbers) == 3 else [0]), *numbers, 0, 0]
-    return 60 * (60 * (24 * int(days or 0) + hours) + minutes + -(-seconds // 60))
+    return 60 * (24 * int(days or 0) + hours) + minutes - (-seconds // 60)
 
 
 def line(text: str) -> str:
@@ -154,9 +151,7 @@ def launch_words(options: argparse.Namespace) -> list[str]:
     return words
 
 
-def batch_script(
-    name: str, asked: Mapping[str, object], words: Sequence[str], file: str, state: Sequence[str]
-) -> str:
+def batch_script(asked: Mapping[str, object], words: Sequence[str], file: str, state: Sequence[str]) -> str:
     """Return the batch script.
 
     ``asked`` are options of `sbatch`, ``words`` the command that starts the program over ranks, ``file`` its checkpoint
@@ -175,8 +170,7 @@ def batch_script(
 
 cd {folder} || exit
 checkpoint={file}
-version() {{ stat --dereference --format='%i %y' -- "$checkpoint" 2>/dev/null; }}
-before=$(version)
+version() {{ stat --dereference --format='%i %y' -- "$checkpoint" 2>/dev/null; }}; before=$(version)
 
 # Slurm signals this shell {NOTICE_S} s before the time is over. `launch` passes the signal to the ranks of all hosts.
 early=
@@ -196,10 +190,10 @@ done
 # A cancelled job gets the same signal, but is no longer running.
 if [ "$code" -eq {CHECKPOINTED} ] && [ "$(squeue --noheader --jobs="$SLURM_JOB_ID" --format=%T)" = RUNNING ]; then
     if [ -s "$checkpoint" ] && [ "$(version)" != "$before" ]; then
-        echo "{name}: ended by a signal, with a checkpoint newer than its start; the job is queued again"
-        scontrol requeue "$SLURM_JOB_ID" || echo "{name}: Slurm did not do so"
+        echo "ended by a signal, with a checkpoint newer than its start; the job is queued again"
+        scontrol requeue "$SLURM_JOB_ID" || echo "Slurm did not queue it"
     else
-        echo "{name}: ended by a signal, without a checkpoint newer than its start; the job ends"
+        echo "ended by a signal, without a checkpoint newer than its start; the job ends"
     fi
 fi
 exit "$code"

@@ -7,14 +7,13 @@ from collections.abc import Callable, Sequence
 
 from cluster.mpi import launcher
 from cluster.mpi.failures import abort
-from core.errors import find_memory_error, refusal
+from core.errors import refusal
 from core.standard_output import LostOutputError, warnings_as_notes, watched
 from drivers.cli import interrupts
 from drivers.cli.messages import print_note
 
 DONE = 0
 FAILED = abort.FAILED
-MEMORY_ADVICE = "expected a smaller instance, fewer walks, ants, climbers or ranks, or less --device-memory"
 
 
 def run_driver(function: Callable[[Sequence[str] | None], int | None], argv: Sequence[str] | None = None) -> int:
@@ -26,11 +25,12 @@ def run_driver(function: Callable[[Sequence[str] | None], int | None], argv: Seq
     -------
     int
         0 done; 1 a rejected result, or a bug with its traceback; 2 a user error, printed as one line
-        (`core.errors.UserError`, and every exception with an ``exit_code``), including too little memory; 130
+        (`core.errors.UserError`, and every exception with an ``exit_code``), including what the system refuses; 130
         interrupted; 141 standard output closed. A failing rank ends the whole MPI job with that code instead.
     """
+    show = print_note if launcher.rank() == 0 else str  # other ranks give the same warnings
     try:
-        with interrupts.exit_on_interrupt(), watched(), warnings_as_notes(print_first_note):
+        with interrupts.exit_on_interrupt(), watched(), warnings_as_notes(show):
             code = function(argv) or DONE
         abort.leave(code)
         return code
@@ -42,12 +42,6 @@ def run_driver(function: Callable[[Sequence[str] | None], int | None], argv: Seq
         code = report_error(error)
     abort.end_job(code)
     return code
-
-
-def print_first_note(words: str) -> None:
-    """Print a note on rank 0 only."""
-    if launcher.rank() == 0:
-        print_note(words)
 
 
 def report_error(error: BaseException) -> int:
@@ -65,11 +59,6 @@ def report_error(error: BaseException) -> int:
     if code in (FAILED, abort.USER_ERROR):
         abort.report_user_error(error)
         return int(code)
-    refused = find_memory_error(error)
-    if refused is not None:
-        asked = f": {refused}" if str(refused) else ""
-        abort.report_user_error(f"out of memory{asked}; {MEMORY_ADVICE}")
-        return abort.USER_ERROR
     line = refusal(error)
     if line is not None:
         abort.report_user_error(line)

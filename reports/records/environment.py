@@ -77,7 +77,7 @@ def cores() -> int:
 
     The affinity mask does not count: `mpirun` binds a rank to one core, which is no property of the machine.
     """
-    return granted_cores(os.cpu_count() or 1)
+    return granted_cores(os.cpu_count() or 1, "cpu")
 
 
 def processor_model() -> str:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import getpass
-import io
 import shutil
 import subprocess
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import redirect_stderr
 from itertools import groupby
 from typing import Any
 
@@ -91,13 +89,10 @@ class SlurmExecutor:
         submitter = self._submitter(
             f"{folder}/slurm", {"cpus_per_task": cores} | ({"gpus_per_node": gpus} if gpus else {})
         )
-        commands, environments = [one.command for one in tasks], [one.environment for one in tasks]
         try:
-            with redirect_stderr(io.StringIO()):  # submitit prints sbatch's words too
-                jobs = submitter.map_array(run_process, commands, environments)
+            jobs = submitter.map_array(run_process, [one.command for one in tasks], [one.environment for one in tasks])
         except (FailedJobError, FailedSubmissionError, OSError) as error:
-            # The message is what sbatch wrote, which may be nothing.
-            why = " ".join(str(error).split()) or error.__cause__
+            why = " ".join(str(error).split()) or error.__cause__  # sbatch may write nothing
             raise UserError(f"--executor slurm: the job cannot be submitted: {why}") from None
         return dict(zip(jobs, tasks, strict=True))
 
