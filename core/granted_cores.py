@@ -1,4 +1,4 @@
-"""Cores that the system grants: those that are present or allowed, but no more than the quota of a container."""
+"""Cores that the system grants: those that are present or allowed, up to the quota of a container."""
 
 from __future__ import annotations
 

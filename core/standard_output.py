@@ -84,8 +84,11 @@ def watched() -> Iterator[None]:
 @contextmanager
 def warnings_as_notes(show: Callable[[str], object]) -> Iterator[None]:
     """Show Python's warnings, those of other packages too, as notes in a line, without the place in the source."""
-    before = warnings.showwarning
-    warnings.showwarning = lambda message, *_, **__: show(" ".join(str(message).split()))
+
+    def show_note(message: Warning | str, *_: Any, **__: Any) -> None:
+        show(" ".join(str(message).split()))
+
+    before, warnings.showwarning = warnings.showwarning, show_note
     try:
         yield
     finally:
