@@ -66,8 +66,8 @@ class JoblibBackend(CpuBackend):
         except ModuleNotFoundError as error:
             raise Unavailable("joblib is not installed; pip install joblib") from error
         except (OSError, ImportError) as error:
-            why = refusal(error) or error
-            raise Unavailable(f"joblib needs semaphores in /dev/shm: {why}; or --backend threads") from error
+            why = f"joblib needs semaphores in /dev/shm: {refusal(error) or error}; or --backend threads"
+            raise Unavailable(why) from error
         return [cpu_device()]
 
     def allocate(self, shape: Any, dtype: Any) -> Buffer:

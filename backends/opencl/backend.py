@@ -356,8 +356,7 @@ def captured_stderr() -> Iterator[Callable[[], list[str]]]:
         yield list
         return
     # In memory where that is possible: there may be no folder for temporary files.
-    has_memory = hasattr(os, "memfd_create")
-    with os.fdopen(os.memfd_create("stderr"), "w+b") if has_memory else tempfile.TemporaryFile() as file:
+    with os.fdopen(os.memfd_create("err"), "w+b") if hasattr(os, "memfd_create") else tempfile.TemporaryFile() as file:
         os.dup2(file.fileno(), 2)
 
         def words() -> list[str]:

@@ -125,9 +125,7 @@ class Repetitions:
         if headline and not self.ranks.lost:
             print_status(headline)
         if self.run.covered_s:
-            limited = (
-                ", of which the time limit covers all but the first" if getattr(self.options, "seconds", 0) else ""
-            )
+            limited = ", which the limit covers but for a second" if getattr(self.options, "seconds", None) else ""
             print_note(f"{self.run.problem.name}: prepared in {self.run.prepared_s:.1f} s before the run{limited}")
         if done:
             print(f"{done} of {self.options.repeats} {RECORDED_MESSAGE} {self.options.record} already")
