@@ -80,7 +80,10 @@ class Mpi(SharedWordFactory):
         self._windows: list[WordWindow] = []
         # The first registered function runs last: when all ranks have ended, which `Liveness.leave` ensures.
         atexit.register(self.free)
-        self._liveness = self._make_liveness(mpi)
+        try:
+            self._liveness = self._make_liveness(mpi)
+        except mpi.Exception as error:
+            raise LaunchError(f"MPI shares no memory among ranks ({error}): expected free space in /dev/shm") from None
 
     def _make_liveness(self, mpi: Any) -> liveness.Liveness:
         return liveness.own_liveness(mpi)

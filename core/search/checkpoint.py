@@ -11,13 +11,12 @@ checked, so the size of one array may follow from the content of another.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.errors import UserError
+from core.errors import UserError, warn_caller
 
 Checkpoint = dict[str, np.ndarray]
 """Arrays by name; a number is an array of shape ()."""
@@ -278,7 +277,7 @@ class Checkpointer:
         if asked:
             raise refused or Terminated()
         if refused is not None:
-            warnings.warn(f"{refused}: no state is kept, the run continues", stacklevel=2)
+            warn_caller(f"{refused}: no state is kept, the run continues")
 
 
 def seconds_layout(state: Checkpoint) -> Iterator[CheckpointArray]:

@@ -124,6 +124,9 @@ class Repetitions:
         headline = self.workload.headline(self.run)
         if headline and not self.ranks.lost:
             print_status(headline)
+        if self.run.covered_s:
+            limited = ", which the limit covers but for a second" if getattr(self.options, "seconds", None) else ""
+            print_note(f"{self.run.problem.name}: prepared in {self.run.prepared_s:.1f} s before the run{limited}")
         if done:
             print(f"{done} of {self.options.repeats} {RECORDED_MESSAGE} {self.options.record} already")
         work = self.workload.work(self.run)

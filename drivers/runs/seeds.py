@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -80,7 +81,9 @@ def prepare_repetitions(
     """Yield the repetitions of a run with one seed and a compiled, warm search; release the device at the end."""
     from backends import kept
 
+    began = time.thread_time()
     first = load_task(workload, own, ranks.size) if ranks.rank == 0 else None
+    loaded_s = time.thread_time() - began
     task = first if first is not None and ranks.size == 1 else share_task(first, own, ranks)
     options = task.options
     details: Mapping[str, Any] = {}
@@ -98,7 +101,8 @@ def prepare_repetitions(
         from drivers.runs.parallel_benefit import ParallelBenefitCheck
 
         timed = ranks if ranks.size > 1 or isinstance(ranks, TimedCommunicator) else TimedCommunicator(ranks)
-        prepared = PreparedRun(options, task.problem, task.source, search, timed)
+        prepared_s = ranks.bcast(loaded_s + search.backend.timings.prepare_s)
+        prepared = PreparedRun(options, task.problem, task.source, search, timed, prepared_s=prepared_s)
         sharing = ParallelBenefitCheck(
             workload, prepared, lambda: workload.search(search.backend, Solo(), task.problem, options)
         )
@@ -209,4 +213,7 @@ def build_search(
     else:
         backend = select_backend(options, ranks, gpus, one_core=workload.on_one_core(options))
     backend.compiled_earlier = dict(compiled or {})
-    return workload.search(backend, ranks, problem, options)
+    began = time.thread_time() + backend.timings.compile_s
+    search = workload.search(backend, ranks, problem, options)
+    backend.timings.prepare_s = time.thread_time() - began - backend.timings.compile_s
+    return search

@@ -7,11 +7,11 @@ small enough is copied before it is overwritten, and remains the checkpoint.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 
 import numpy as np
 
+from core.errors import warn_caller
 from core.kernels.dp.held_karp import Paths
 from core.kernels.dp.held_karp_halves import NUMBER_BITS
 from core.search.checkpoint import Checkpoint, CheckpointArray, interval_array
@@ -131,10 +131,9 @@ class CheckpointedHeldKarp:
     def warn_of_large_layers(self) -> None:
         if self.ranks.rank == 0 and not self.fits(self.plan.size):
             largest = max(size for size in range(1, self.plan.size) if self.fits(size))
-            warnings.warn(
+            warn_caller(
                 f"layers of more than {largest} cities are no part of a state, of which they would make more than "
-                f"{self.most_bytes} bytes: a resumed run computes them again",
-                stacklevel=2,
+                f"{self.most_bytes} bytes: a resumed run computes them again"
             )
 
     def checkpoint(self, run: SynchronousRun) -> Checkpoint | None:
