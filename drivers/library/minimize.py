@@ -18,6 +18,7 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, Unpack, overload
 
+from cluster import default_communicator
 from cluster.mpi.failures.abort import end_by_exception
 from core.arguments import function, named_keywords, refuse, text
 from core.errors import UserError
@@ -32,7 +33,7 @@ from drivers.library.custom_problem import CustomProblemOptions, class_workload
 from drivers.library.results import Result, Results
 from drivers.options.declaration import CHECKPOINT_EVERY_S, Options
 from drivers.options.local_search import ALGORITHMS, CRITERIA, MAKERS
-from drivers.runs.seeds import communicator, refuse_several_solutions, run_seeds
+from drivers.runs.seeds import refuse_several_solutions, run_seeds
 from drivers.workload.declaration import Workload
 from drivers.workload.registry import NAMES, get_workload
 
@@ -345,7 +346,6 @@ def run_workload(
     owner
         Name of the options' owner in errors; by default the workload's.
     """
-    ranks = ranks or communicator()
     token, report = are_logged.set(True), sys.unraisablehook
     sys.unraisablehook = partial(repeat_if_dropped, report, threading.main_thread())
     try:
@@ -356,7 +356,7 @@ def run_workload(
             function("callback", callback)
         runs = run_seeds(workload, own, partial(CollectedRepetitions, callback), ranks=ranks)
     except BaseException as error:
-        if ranks.is_awaited():
+        if (ranks or default_communicator()).is_awaited():
             end_by_exception(type(error), error, error.__traceback__)
         raise
     finally:

@@ -48,7 +48,11 @@ def run_seeds(
     memory
         State of earlier attempts, if several ranks were checked for equal arguments; see `run_resumable`.
     """
-    ranks = ranks or communicator()
+    if ranks is None:
+        from cluster import Solo, default_communicator
+        from cluster.mpi.launcher import VARIABLES
+
+        ranks = Solo() if os.environ.keys().isdisjoint(VARIABLES) else default_communicator()
     if memory is None and (ranks.size > 1 or ranks.survives or own.checkpoint is not None or own.resume):
         from drivers.runs.rank_start import run_resumable
 
@@ -64,14 +68,6 @@ def run_seeds(
     return outcomes
 
 
-def communicator() -> Communicator:
-    """Return this process's communicator."""
-    from cluster import Solo, default_communicator
-    from cluster.mpi.launcher import VARIABLES
-
-    return Solo() if os.environ.keys().isdisjoint(VARIABLES) else default_communicator()
-
-
 @contextmanager
 def prepare_repetitions(
     workload: Workload[AnyOptions],
@@ -84,7 +80,8 @@ def prepare_repetitions(
     """Yield the repetitions of a run with one seed and a compiled, warm search; release the device at the end."""
     from backends import kept
 
-    task = share_task(partial(load_task, workload, own, ranks.size), own, ranks)
+    load = partial(load_task, workload, own, ranks.size)
+    task = load() if ranks.size == 1 else share_task(load, own, ranks)
     options = task.options
     details: Mapping[str, Any] = {}
     if getattr(options, "profile", False):
@@ -154,8 +151,6 @@ def share_task(load: Callable[[], Task], own: Options, ranks: Any) -> Task:
 
     Options are sent as values: a user's program makes their class itself, and pickle would not find it.
     """
-    if ranks.size == 1:
-        return load()
     first: list[Task] = []
 
     def serialised() -> tuple[bytes, bytes, str]:
