@@ -225,7 +225,8 @@ class Backend(Device):
             if ranks.size == 1 or ranks.is_silent:
                 known = Collectives(self, ranks, range(ranks.size))
             else:
-                known = self.joined(ranks, ranks.bcast(ranks.gather((ranks.host(), self.link()))))
+                link = ranks.host(), ranks.on_all(self.link, is_long=False)
+                known = self.joined(ranks, ranks.bcast(ranks.gather(link)))
             self._collectives[id(ranks)] = known
         return known
 
