@@ -1,6 +1,7 @@
 """The digest of kernels: equal for code that says the same, another for whatever changes what it computes."""
 
 import hashlib
+import linecache
 import os
 import subprocess
 import sys
@@ -122,7 +123,18 @@ def test_the_order_of_functions_does_not_count():
     assert source_digest([added, added_by_two]) == source_digest([added_by_two, added])
 
 
-def test_a_function_without_a_source_text_is_refused():
+def test_a_function_differs_from_one_of_the_same_code_with_other_annotations(tmp_path):
+    text = "from core.lang import *\n\n@function\ndef twice(v: i32) -> i32:\n    return v + v\n"
+    first, other = (loaded(tmp_path, text.replace("i32", kind)).twice for kind in ("i32", "i64"))
+    assert first.python.__code__ == other.python.__code__
+    assert source_digest([first]) != source_digest([other])
+
+
+@pytest.mark.parametrize("text", ["", "import sys", "    fragment(", "@function\ndef other(): pass"])
+def test_a_function_without_a_source_text_is_refused(monkeypatch, text):
+    # Python 3.13 keeps the text of `python -c` under this name.
+    lines = text.splitlines(keepends=True)
+    monkeypatch.setitem(linecache.cache, "<string>", (len(text), None, lines, "<string>"))
     scope = {"function": function}
     exec("@function\ndef lost(): pass", scope)
     with pytest.raises(KernelError, match="source text cannot be found; define it in a file"):
@@ -170,3 +182,6 @@ def test_the_form_is_the_same_for_every_version_of_python():
         hashlib.sha256(normal_form(text).encode()).hexdigest()
         == "56c217d80a4fab9f232a44163922c7ae3c6f7c50b24a8828f33185324f99af76"
     )
+    for text in ("f'{a:{b}}{c}'", "f'{a:{b}x{c}}' 'd'", "f'{a=:>{b}}'"):
+        form = normal_form(text)
+        assert "value=''" not in form and form == normal_form(text + " ''")

@@ -293,6 +293,7 @@ def gains(out: Array[i64], n: i32, room: i32):
         out[0] += i64(gain(i, room) + gain(0, room))
         assert (
             out[0] < 1000
+            and n < 5000
         )
 
 """
@@ -321,7 +322,7 @@ def test_l71_an_assertion_that_fails_is_an_error_with_its_place(tmp_path, kind):
     assert after == (f"  called at {module.__file__}:{begin + 11} in gains" if by_oracle else "  in a launch of gains")
     with pytest.raises(AssertionError) as caught:
         gains(kind, module, 1, 3, 10_000)
-    assert str(caught.value) == f"{module.__file__}:{begin + 13}: gains: assertion failed: out[0] < 1000"
+    assert str(caught.value) == f"{module.__file__}:{begin + 13}: gains: assertion failed: out[0] < 1000 and n < 5000"
     assert gains(kind, module, 3, 9) == 3 * 9 + 9 + 8 + 7, "what failed before is not told again"
 
 
