@@ -67,8 +67,8 @@ def _described(source: Source, numbers: dict[Source, int]) -> str:
 def _words(code: CodeType, kinds: tuple[Any, ...]) -> str:
     """Return the normal form of a function, which also has its annotations; code is equal for functions without them.
 
-    Raises `OSError` if there is no text, and for a text of something else: Python 3.13 keeps that of ``python -c`` under
-    the file name of all code that has no file.
+    Raises `OSError` if there is no text, or one of something else: Python 3.13 keeps that of ``python -c`` under the
+    file name of all code without a file.
     """
     import inspect
     import textwrap

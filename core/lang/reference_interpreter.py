@@ -90,9 +90,8 @@ class _Typed(ast.NodeTransformer):
 
     def visit_Assert(self, node: ast.Assert) -> Any:  # noqa: N802
         """Return a branch: versions of Python differ in the line of a failed ``assert``, here that of its test."""
-        error = ast.Call(self.named(AssertionError, node.test), [ast.Constant(assertion_text(node))], [])
-        failed = ast.copy_location(ast.Raise(error), node.test)
-        branch = ast.If(ast.UnaryOp(ast.Not(), self.visit(node.test)), [failed], [])
+        failed = ast.Raise(ast.Call(self.named(AssertionError, node.test), [ast.Constant(assertion_text(node))], []))
+        branch = ast.If(ast.UnaryOp(ast.Not(), self.visit(node.test)), [ast.copy_location(failed, node.test)], [])
         return ast.copy_location(branch if __debug__ else ast.Pass(), node)
 
     def visit_Call(self, node: ast.Call) -> Any:  # noqa: N802
