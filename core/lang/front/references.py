@@ -60,8 +60,8 @@ class References:
             return value if outer.row is None else value._replace(row=outer.row)
         size = next(field.size for field in outer.type.fields if field.name == name)
         if isinstance(value, ArrayRef) and outer.row is not None and size is not None:
-            count = getattr(outer.members[size], "value", None) if isinstance(size, str) else size
-            value = value._replace(offset=self.begin_of_row(outer, size), count=count)
+            length = getattr(outer.members[size], "value", None) if isinstance(size, str) else size
+            value = value._replace(offset=self.begin_of_row(outer, size), length=length)
         return self.context.touched(value)
 
     def row(self, rows: Bundle, node: ast.Subscript) -> Bundle:
@@ -107,7 +107,7 @@ class References:
         """Return an array with its number of elements, if that is known."""
         naming, made = self.naming_of(node), self.out.arrays.get(array.name)
         known = size_of(naming) if naming else made.count if made else self.out.counts.get(array.name)
-        return array if known is None else array._replace(count=known)
+        return array if known is None else array._replace(length=known)
 
     def is_array(self, node: Any) -> bool:
         """Return True if an expression names an array."""
@@ -157,8 +157,8 @@ class References:
     def index_in(self, array: ArrayRef, node: Any, beyond: int = 0) -> Any:
         """Return an index of an array, which may begin at a row; a constant is at most ``beyond`` the last element."""
         index = self.numbers.index(node)
-        if array.count is not None and isinstance(index, tree.Literal) and index.value >= array.count + beyond:
-            self.refuse(node, f"index {int(index.value)} outside an array of {int(array.count)} elements")
+        if array.length is not None and isinstance(index, tree.Literal) and index.value >= array.length + beyond:
+            self.refuse(node, f"index {int(index.value)} outside an array of {int(array.length)} elements")
         if array.offset is None:
             return index
         return tree.Binary(index.type, "add", self.numbers.cast(array.offset, index.type), index)
@@ -219,7 +219,7 @@ class References:
             self.context.check_word(node.func, self.source.lookup(word))
             statements += self.new_array(node, path, word)
             return ArrayRef(path, self.out.arrays[path].array)
-        return self.array(node)._replace(count=None)  # which is that of the field's class
+        return self.array(node)._replace(length=None)  # which is that of the field's class
 
     def number_field(self, node: Any, kind: Any, bound: dict[str, Any], subject: str) -> Any:
         value = self.context.expression(node)
