@@ -26,7 +26,6 @@ from core.problems.encodings import Neighbourhood
 from core.problems.problem import Problem, checked_problem
 from core.search.local_search import Algorithm, Stop
 from core.search.protocol import Callback
-from drivers.cli.exit_codes import format_warnings_briefly
 from drivers.cli.interrupts import repeat_if_dropped
 from drivers.cli.messages import are_logged
 from drivers.library.collected import CollectedRepetitions
@@ -355,8 +354,7 @@ def run_workload(
         own: Options = replace(workload.options.checked(values, owner or workload.name), **objects)
         if callback is not None:
             function("callback", callback)
-        with format_warnings_briefly():
-            runs = run_seeds(workload, own, partial(CollectedRepetitions, callback), ranks=ranks)
+        runs = run_seeds(workload, own, partial(CollectedRepetitions, callback), ranks=ranks)
     except BaseException as error:
         if (ranks or default_communicator()).is_awaited():
             end_by_exception(type(error), error, error.__traceback__)
