@@ -25,6 +25,8 @@ from core.program_parser import invocation
 
 NOTICE_S = 120
 """Seconds between the signal to a job and the end of its time."""
+TABLES = ("drivers.lcs", "drivers.knapsack", "drivers.heldkarp")
+"""Programs of dynamic programming, which keep no checkpoints."""
 CHECKPOINTED = 143
 """Exit code of a program that SIGTERM has ended and that has written a checkpoint."""
 TIME = re.compile(r"(\d+-\d{1,2}(:\d{1,2}){0,2}|\d+(:\d{1,2}){0,2})")
@@ -89,7 +91,7 @@ def job_name(words: Sequence[str]) -> str:
 def checkpoint_options(words: Sequence[str], name: str) -> tuple[str, ...]:
     """Return words of the shell for checkpoints, unless the user has named a file, or the program writes none."""
     names = {word.partition("=")[0] for word in words}
-    if words[0] == "-m" and words[1].split(".")[0] == "cluster":
+    if words[0] == "-m" and (words[1].split(".")[0] == "cluster" or words[1] in TABLES):
         return ()
     state = () if "--checkpoint" in names else ("--checkpoint", f'{name}-"$SLURM_JOB_ID".checkpoint')
     return (*state, *(() if "--resume" in names else ("--resume",)))
