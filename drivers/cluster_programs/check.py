@@ -1,7 +1,7 @@
 """Measure the ranks of this job: messages between pairs, reductions, and the speed of each rank.
 
 mpirun -n 4 python -m cluster check                          the ranks of this machine
-mpirun -n 4 python -m cluster check --output cluster.json    the same, saved for `python -m cluster model`
+mpirun -n 4 python -m cluster check --output cluster.json    the same, all of it written as JSON
 python -m cluster launch --hosts FILE check                  a rank for every slot of several hosts
 
 Prints tables and anomalies: slow, throttled or crowded ranks, different versions, and clocks that differ.
@@ -23,7 +23,7 @@ from drivers.options.declaration import add_common_option
 from drivers.options.output_files import OutputFile, require_writable_files
 
 if TYPE_CHECKING:
-    from cluster.measure.measurement_file import ClusterMeasurement, Pace, RankSpeed
+    from cluster.measure.measurement import ClusterMeasurement, Pace, RankSpeed
     from drivers.ppp import PppOptions
 
 INSTANCE = "201-217"
@@ -44,9 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if measured is not None:
         print_tables(measured, conditions)
         if options.output:
-            from cluster.measure import measurement_file as file
-
-            file.write_measurement(measured, options.output)
+            measured.write(options.output)
             print_status(f"wrote {options.output}")
     return DONE
 
@@ -56,7 +54,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     from core.program_parser import invocation
 
     parser = RankParser(prog=invocation("cluster check"), description=__doc__)
-    output = "write the measurements to FILE, for `python -m cluster model`"
+    output = "write all measurements to FILE as JSON"
     parser.add_argument("--output", type=OutputFile, metavar="FILE", help=output)
     instance = "instance of the permuted perceptron problem; all ranks evaluate its neighbours (%(default)s)"
     parser.add_argument("--instance", default=INSTANCE, metavar="NAME", help=instance)
@@ -87,10 +85,10 @@ def require_several_ranks(options: argparse.Namespace) -> Any:
 
 def measure(ranks: Any, options: argparse.Namespace) -> tuple[ClusterMeasurement | None, list[Mapping[str, Any]]]:
     """Measure everything; return results and conditions of every rank on rank 0, else None."""
-    from msgspec.structs import replace
+    from dataclasses import replace
 
     from cluster.measure import clock_offsets, ping_pong, reductions
-    from cluster.measure.measurement_file import ClusterMeasurement
+    from cluster.measure.measurement import ClusterMeasurement
     from drivers.ppp import PppOptions
     from drivers.runs.seeds import pin_ranks
 
@@ -138,7 +136,7 @@ def measure_rank(
     """
     from cluster import Solo
     from cluster.measure import compute_rates, serialised_timing
-    from cluster.measure.measurement_file import RankSpeed
+    from cluster.measure.measurement import RankSpeed
     from core.search.stop import Iterations
     from drivers.ppp import PPP, PppWorkload
     from drivers.runs.seeds import prepare_search, share_task
