@@ -5,19 +5,29 @@ z(p) = sum over i, j of a[i, j] * b[p[i], p[j]], with A the first matrix of a fi
 the inverse of p, which is p with the matrices exchanged.
 """
 
+from __future__ import annotations
+
 import functools
 import hashlib
+import itertools
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from core.arguments import frozen
 from core.problems.instances.errors import InstanceError
-from core.problems.instances.limits import LARGEST_COST, check_range, check_square
+from core.problems.instances.limits import LARGEST_COST, check_range, square_integers
 from core.problems.permutations import check_permutation
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 MOST_FACILITIES = 4096
+MOST_ENUMERATED = 7
+"""Facilities whose permutations are all tried to bound their costs."""
+MOST_MOVED = 3
+"""Facilities that a move of local search exchanges."""
 
 
 class QaplibEntry(NamedTuple):
@@ -49,38 +59,38 @@ class QapInstance:
     n : int
         Number of facilities, and of locations.
     flows, distances : ndarray, shape (n, n), int32, C-contiguous
+    cost_range : tuple of int
+        The least and the largest cost of a solution of a search.
     largest_difference : int
-        A bound on costs and on differences of two costs.
+        A bound on the difference of cost by an exchange of up to `MOST_MOVED` facilities, and on every partial sum of
+        its terms.
     sha256 : str
         Digest of the content: equal for files that differ in white space or name only.
 
     Raises
     ------
     InstanceError
-        Matrices that are not square, of unequal sizes, too large or not of integers; costs beyond 31 bits.
+        Matrices that are not square, of unequal sizes, too large or not of integers; usual costs or differences of
+        costs beyond 31 bits.
     """
 
     def __init__(
         self,
         name: str,
-        flows: np.ndarray,
-        distances: np.ndarray,
+        flows: ArrayLike,
+        distances: ArrayLike,
         *,
         best_known: int | None = None,
         source: str = "given by the caller",
     ) -> None:
         self.name = name
         self.source = source
-        self.flows = _checked_matrix(name, "flows", np.asarray(flows))
-        self.distances = _checked_matrix(name, "distances", np.asarray(distances))
+        self.flows = _checked_matrix(name, "flows", flows)
+        self.distances = _checked_matrix(name, "distances", distances)
         self.n = len(self.flows)
         if len(self.distances) != self.n:
             raise InstanceError(name, None, f"{self.n} facilities, {len(self.distances)} locations", "as many of both")
-        largest = largest_difference(self.flows, self.distances)
-        if largest > LARGEST_COST:
-            found = f"cost differences of up to {largest}"
-            raise InstanceError(name, None, found, f"at most {LARGEST_COST}, since costs have 32 bits")
-        self.largest_difference = largest
+        self.cost_range, self.largest_difference = self._bounded_costs()
         self.sha256 = self._digest()
         if best_known is None and self.sha256 in published():
             best_known = published()[self.sha256].best_known
@@ -88,6 +98,37 @@ class QapInstance:
 
     def __repr__(self) -> str:
         return f"QapInstance({self.name!r}, n={self.n})"
+
+    def _bounded_costs(self) -> tuple[tuple[int, int], int]:
+        """Return `cost_range` and `largest_difference`; raises `InstanceError` if they need more than 31 bits.
+
+        A difference by an exchange is a sum of terms of one cost minus terms of another one. So its partial sums, in
+        any order, lie between the bounds on all positive and all negative terms. If a cost may pass 31 bits, but
+        differences and the mean of all costs do not, the search watches its costs.
+        """
+        costs, largest = {1: 0, -1: 0}, 0
+        for sign, other in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
+            flows, distances = np.maximum(sign * self.flows, 0), np.maximum(other * self.distances, 0)
+            if flows.any() and distances.any():
+                cost, difference = bounds(flows, distances)
+                costs[sign * other] += cost
+                largest += difference
+        least, most = -costs[-1], costs[1]
+        if most - least <= LARGEST_COST:
+            return (least, most), largest
+        least = max(least, -LARGEST_COST // 2)
+        most, mean = min(most, least + LARGEST_COST - 1), self._mean_cost()
+        if largest < LARGEST_COST and least <= mean <= most:
+            return (least, most), largest
+        found = f"costs of {mean} on average" if largest < LARGEST_COST else f"cost differences of up to {largest}"
+        raise InstanceError(self.name, None, found, f"at most {LARGEST_COST}, since costs have 32 bits")
+
+    def _mean_cost(self) -> int:
+        """Return the mean cost of all permutations, rounded down."""
+        traces = [int(matrix.trace(dtype=np.int64)) for matrix in (self.flows, self.distances)]
+        sums = [int(matrix.sum(dtype=np.int64)) for matrix in (self.flows, self.distances)]
+        apart = (sums[0] - traces[0]) * (sums[1] - traces[1])
+        return apart // (self.n * max(1, self.n - 1)) + traces[0] * traces[1] // self.n
 
     def _digest(self) -> str:
         content = hashlib.sha256(f"QAP {self.n}\n".encode())
@@ -107,17 +148,34 @@ def cost(instance: QapInstance, permutation: np.ndarray) -> int:
     return int(np.multiply(instance.flows, between, dtype=np.int64).sum())
 
 
-def largest_difference(flows: np.ndarray, distances: np.ndarray) -> int:
-    """Return a bound on costs, on differences of two costs, and on every partial sum of their terms.
+def bounds(flows: np.ndarray, distances: np.ndarray) -> tuple[int, int]:
+    """Return bounds on every cost, and on those of its terms in which `MOST_MOVED` facilities have a part.
 
-    No pairing of the entries of two matrices has a larger sum of products than both in sorted order (the rearrangement
-    inequality). With negative entries, two costs may have different signs. Entries are from -(2**31 - 1) to 2**31 - 1.
+    Entries are from 0 to 2**31 - 1. No pairing of numbers has a larger sum of products than both in sorted order (the
+    rearrangement inequality). This bounds the sum over all entries. It also bounds the terms of a facility at a
+    location, in its row and column (P. C. Gilmore, 1962; E. L. Lawler, 1963); half of their sum is the cost. Of few
+    facilities all permutations are tried. Floats are exact here: sums from 2**53 on exceed every limit.
     """
-    first, second = (np.sort(np.abs(matrix.astype(np.int64)), axis=None) for matrix in (flows, distances))
-    products = first * second
-    # the sum of the halves is exact where that of the products could pass 63 bits
-    bound = (int((products >> 32).sum()) << 32) + int((products & (2**32 - 1)).sum())
-    return bound * (2 if min(flows.min(), distances.min()) < 0 else 1)
+    a, b = flows.astype(np.float64), distances.astype(np.float64)
+    most = np.sort(a, axis=None) @ np.sort(b, axis=None)
+    if most <= LARGEST_COST:
+        return int(most), int(most)
+    if len(a) <= MOST_ENUMERATED:
+        orders = np.array([*itertools.permutations(range(len(a)))])
+        most = (a * b[orders[:, :, None], orders[:, None, :]]).sum(axis=(1, 2)).max()
+    a, b = (b, a) if (b == b.T).all() else (a, b)
+    shared = _row_products(a, b + b.T) if (a == a.T).all() else _row_products(a, b) + _row_products(a.T, b.T)
+    by_row, by_column = (np.sort(shared.max(axis=axis)) for axis in (1, 0))
+    most = min(most, by_row.sum() / 2, by_column.sum() / 2)
+    return int(most), int(min(most, by_row[-MOST_MOVED:].sum(), by_column[-MOST_MOVED:].sum()))
+
+
+def _row_products(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the largest sum of products of each row of ``a`` with each of ``b``; diagonal entries meet each other."""
+    apart = ~np.eye(len(a), dtype=bool)
+    first, second = (np.sort(matrix[apart].reshape(len(a), -1), axis=1) for matrix in (a, b))
+    products: np.ndarray = first @ second.T + np.outer(a.diagonal(), b.diagonal())
+    return products
 
 
 @functools.cache
@@ -132,7 +190,10 @@ def published() -> dict[str, QaplibEntry]:
     return rows
 
 
-def _checked_matrix(name: str, entries: str, matrix: np.ndarray) -> np.ndarray:
-    check_square(name, entries, matrix, 1, MOST_FACILITIES)
+def _checked_matrix(name: str, entries: str, values: ArrayLike) -> np.ndarray:
+    matrix = square_integers(name, entries, values, 1, MOST_FACILITIES)
     check_range(name, f"{entries} of", matrix, -LARGEST_COST, LARGEST_COST)
+    least, most = int(matrix.min()), int(matrix.max())
+    if most - least > LARGEST_COST:
+        raise InstanceError(name, None, f"{entries} from {least} to {most}", f"differences of at most {LARGEST_COST}")
     return frozen(matrix, np.int32)

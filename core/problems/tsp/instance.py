@@ -10,7 +10,7 @@ import numpy as np
 
 from core.arguments import frozen
 from core.problems.instances.errors import InstanceError
-from core.problems.instances.limits import check_range, check_square, check_symmetric
+from core.problems.instances.limits import check_range, check_symmetric, square_integers
 from core.problems.permutations import check_tour
 from core.problems.tsp import distances as metric
 
@@ -74,7 +74,7 @@ class TspInstance:
         self._distances: np.ndarray | None = None
         if distances is not None:
             self.edge_weight_type = "EXPLICIT"
-            self._distances = _checked_distances(name, np.asarray(distances))
+            self._distances = _checked_distances(name, distances)
             self.n = len(self._distances)
         elif coordinates is not None:
             self.edge_weight_type = edge_weight_type
@@ -180,7 +180,7 @@ def _checked_coordinates(name: str, values: np.ndarray, edge_weight_type: str) -
 
 
 def _checked_distances(name: str, matrix: np.ndarray) -> np.ndarray:
-    check_square(name, "distances", matrix, FEWEST_CITIES, MOST_CITIES, "cities")
+    matrix = square_integers(name, "distances", matrix, FEWEST_CITIES, MOST_CITIES, "cities")
     check_range(name, "distance", matrix, 0, metric.LARGEST_DISTANCE)
     check_symmetric(name, "distance", "city", matrix)
     distances = matrix.copy()

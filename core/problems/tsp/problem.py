@@ -7,10 +7,12 @@ rounded in integers exactly as TSPLIB's EUC_2D demands: the largest instance of 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from core.arguments import loaded_instance
+from core.arguments import Matrix, loaded_instance
 from core.errors import UserError
 from core.kernels.local_search.moves import EXCHANGE, NEVER, REVERSE, change, exchanged, source_of
 from core.kernels.local_search.walks import Move
@@ -245,16 +247,35 @@ class TspTour(Problem):
 
     Parameters
     ----------
-    instance : core.problems.tsp.Instance or str
-        Instance, or its name, path or specification: see `core.problems.instances.sources.load`.
+    instance : array_like, shape (n, n), or str or core.problems.tsp.TspInstance
+        Distances: integers from 0, symmetric. Or the name, path or specification of an instance (see
+        `core.problems.instances.sources.load`), or an instance.
+    coordinates : array_like, shape (n, 2) or (n, 3)
+        Instead of an instance, places of the cities.
+    edge_weight_type
+        Their distances: a key of `core.problems.tsp.distances.FORMULAS`.
+
+    Raises
+    ------
+    InstanceError
+        See `core.problems.tsp.TspInstance`.
     """
 
     neighbourhoods = ("exchange2", "exchange3", "2opt")
     published = "table"
     tested = True
 
-    def __init__(self, instance: tsp.TspInstance | str) -> None:
-        instance = loaded_instance(instance, tsp.TspInstance, tsp.load)
+    def __init__(
+        self,
+        instance: tsp.TspInstance | str | Matrix | None = None,
+        *,
+        coordinates: np.ndarray | Sequence[Sequence[float]] | None = None,
+        edge_weight_type: str = "EUC_2D",
+    ) -> None:
+        if coordinates is not None or isinstance(instance, (np.ndarray, list, tuple)):
+            arrays: Any = {"coordinates": coordinates, "distances": instance}
+            instance = tsp.TspInstance("arrays", edge_weight_type=edge_weight_type, **arrays)
+        instance = loaded_instance(instance, tsp.TspInstance, tsp.load, "a matrix of distances")
         self.instance = instance
         self.plane = plane_coordinates(instance)
         # Searches by neighbour lists take more cities than local search; the limit of local search is in `data_for`.
