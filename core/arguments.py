@@ -17,7 +17,9 @@ from core.renamed_options import renamed_keyword, renamed_value
 Kind = TypeVar("Kind")
 Parameters = ParamSpec("Parameters")
 Found = TypeVar("Found")
-Matrix = np.ndarray | Sequence[Sequence[int]]
+Numbers = np.ndarray | Sequence[int]
+"""A row of numbers given by the caller."""
+Matrix = np.ndarray | Sequence[Sequence[float]]
 """A matrix given by the caller."""
 
 

@@ -17,8 +17,9 @@ from drivers.cli.messages import print_note
 from drivers.library.custom_problem import CustomProblemOptions
 from drivers.library.minimize import SearchKeywords
 from drivers.more.flowshop import main as flowshop
-from drivers.options.initial import InitialSolutions, read_solutions
+from drivers.options.initial import read_solutions
 from drivers.options.local_search import SearchOptions
+from drivers.options.values import ArrayValue
 from drivers.qap import main as qap
 from reports.records.files import load
 from tests.conftest import ROOT
@@ -145,7 +146,12 @@ def test_walks_begin_at_the_solutions_that_are_given(assignment):
     assert alone[0].hash != alone[1].hash
 
 
-@pytest.mark.parametrize("layout", ["0 1 2 3 4 5 6 7", "\n".join("01234567")])
+TOUR = "NAME : own\nTYPE : TOUR\nDIMENSION : 8\nTOUR_SECTION\n1 2 3\n4 5 6 7 8\n-1\nEOF"
+
+
+@pytest.mark.parametrize(
+    "layout", ["0 1 2 3 4 5 6 7", "\n".join("01234567"), "1,2, 3,4\n5,6,7,8", "8 0\n1 2 3 4 5 6 7 8", TOUR]
+)
 def test_a_program_reads_start_solutions_from_a_file(assignment, layout, tmp_path, capsys):
     file, record = tmp_path / "start.txt", tmp_path / "runs.jsonl"
     file.write_text(f"{layout}\n")
@@ -154,22 +160,68 @@ def test_a_program_reads_start_solutions_from_a_file(assignment, layout, tmp_pat
     result = ok.minimize(assignment, backend="cpu", iterations=9, initial=range(8))
     assert f"hash {result.hash}" in capsys.readouterr().out
     (kept,) = load(record)
-    assert kept.parameters["initial"] == str(InitialSolutions(np.arange(8)))
+    assert kept.parameters["initial"] == str(ArrayValue(np.arange(8)))
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("0 1 2 3 4 5 6 7\n0 1 2 x 4 5 6 7\n", ":2: found 'x', expected integers"),
-        ("0 1 2 3 4 5 6 7\n\n0 1 2\n", ":3: found 3 integers, expected the 8 of a solution"),
-        ("\n", ": found no integers, expected the 8 of a solution"),
+        ("0 1 2 3 4 5 6 7\n0 1 2 x 4 5 6 7\n", ":2: found element 'x', expected an integer from 0 to 7"),
+        ("0 1 2 3 4 5 6 7\n\n0 1 2\n", ":3: found 3 numbers, expected the 8 of a solution"),
+        ("\n", ": found 0 numbers, expected the 8 of a solution"),
+        ("1 2 3\n4 5 9\n7 8", ":2: found element '9', expected an integer from 1 to 8"),
+        ("1 2 3\n4 5 3\n7 8", ":2: found element 3 again, as on line 1, expected it once"),
+        ("\n5 90\n1 2 3 4 5", ":3: found 5 numbers, expected the 8 of a solution"),
+        (TOUR.replace("3", "2"), ":5: found city 2 again, as on line 5, expected it once"),
+        (TOUR.replace("8", "9"), ":3: found a tour of 9 cities, expected 8 cities"),
     ],
 )
-def test_a_wrong_file_of_start_solutions_is_refused_with_its_line(text, expected, tmp_path):
+def test_a_wrong_file_of_start_solutions_is_refused_with_its_line(assignment, text, expected, tmp_path):
     file = tmp_path / "start.txt"
     file.write_text(text)
     with pytest.raises(ok.UserError, match=f"^{re.escape(str(file) + expected)}$"):
-        read_solutions(str(file), 8)
+        read_solutions(str(file), assignment)
+
+
+def test_a_solution_file_holds_a_permutation_or_its_inverse(assignment, tmp_path, caplog):
+    order = np.array([3, 1, 0, 2, 7, 4, 5, 6])
+    cost, file = assignment.cost(order), tmp_path / "own.sln"
+    for held in (order, np.argsort(order)):
+        file.write_text(f"  8   {cost}\n{', '.join(map(str, held + 1))}\n")
+        assert read_solutions(str(file), assignment).tolist() == order.tolist()
+    assert not caplog.records
+    file.write_text(f"8 {cost + 1} {' '.join(map(str, order + 1))}")
+    found = ok.minimize(assignment, backend="cpu", iterations=1, initial=file, seeds=[1, 2])
+    assert found.hash == ok.minimize(assignment, backend="cpu", iterations=1, initial=order + 1, seeds=[1, 2]).hash
+    (note,) = [record.getMessage() for record in caplog.records]
+    assert note == f"{file}: found cost {cost + 1}, the solution has cost {cost}"
+
+
+@pytest.mark.parametrize(
+    ("workload", "options", "written"),
+    [
+        ("qap", {"instance": "taillard:8:seeds=1,2"}, "solution"),
+        ("ppp", {"instance": "9-11"}, "solution"),
+        ("weierstrass", {"instance": 3, "points": 50}, "solution"),
+        ("weierstrass", {"instance": 3, "points": 50, "dtype": "float64", "neighbourhood": "axes"}, "solution"),
+        ("tsp", {"instance": "uniform:9:seed=1", "algorithm": "tabu"}, "tour"),
+        ("tsp", {"instance": "uniform:200:seed=1"}, "tour"),
+        ("tsp", {"instance": "uniform:200:seed=1", "algorithm": "windows", "window": 50}, "tour"),
+    ],
+)
+def test_a_result_that_a_program_writes_starts_a_search(workload, options, written, tmp_path):
+    file, options = tmp_path / "best", {**options, "backend": "cpu"}
+    first = ok.run(workload, iterations=4, **{**options, written: file})
+    again = ok.run(workload, iterations=1, initial=file, history=True, **options)
+    rounding = 12 if workload == "weierstrass" else 0
+    assert first.cost + rounding >= again.history[0][-1] >= again.cost
+    assert first.cost + rounding < ok.run(workload, iterations=1, history=True, seed=1, **options).history[0][-1]
+
+
+def test_points_off_the_grid_start_a_search():
+    problem = ok.Weierstrass(3, points=50, dtype="float64")
+    found = ok.minimize(problem, ok.HillClimbing(), backend="cpu", iterations=3, initial=[0.1, -0.7, 0.3])
+    assert found.confirmed and found.cost <= problem.cost(np.rint(np.array([0.1, -0.7, 0.3]) * 2**24) / 2**24)
 
 
 def test_a_start_heuristic_is_named_like_a_file(tmp_path, capsys):
@@ -182,7 +234,7 @@ def test_a_start_heuristic_is_named_like_a_file(tmp_path, capsys):
     assert f"hash {result.hash}" in capsys.readouterr().out
     assert result.hash == ok.minimize(problem, initial=problem.start_solution("neh"), **settings).hash
     assert [one.parameters["initial"] for one in load(record)] == ["neh"]
-    with pytest.raises(ok.UserError, match="^--initial nhe: no such file: expected neh or a file of integers$"):
+    with pytest.raises(ok.UserError, match="^--initial nhe: no such file: expected neh or a file of solutions$"):
         ok.minimize(problem, initial="nhe", **settings)
 
 

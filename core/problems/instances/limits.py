@@ -1,15 +1,8 @@
 """Limits of costs and seeds, and checks of arrays of integers, square matrices above all."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from core.problems.instances.errors import InstanceError
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 LARGEST_COST = 2**31 - 1
 """A cost fits a signed 32-bit integer, so that kernels need no wider one."""
@@ -17,7 +10,7 @@ LARGEST_SEED = 2**63 - 1
 """A seed of a generator fits a signed 64-bit integer."""
 
 
-def integer_array(name: str, entries: str, values: ArrayLike) -> np.ndarray:
+def integer_array(name: str, entries: str, values: object) -> np.ndarray:
     """Return an array of integers; floats without fractions become int64.
 
     ``entries`` describe them in messages, in the plural. Raises `InstanceError` for other values, or rows of unequal
@@ -37,9 +30,7 @@ def integer_array(name: str, entries: str, values: ArrayLike) -> np.ndarray:
     return array
 
 
-def square_integers(
-    name: str, entries: str, values: ArrayLike, least: int, most: int, rows: str = "rows"
-) -> np.ndarray:
+def square_integers(name: str, entries: str, values: object, least: int, most: int, rows: str = "rows") -> np.ndarray:
     """Return a square matrix with an allowed number of rows as `integer_array` does.
 
     ``rows`` describes them in messages. Raises `InstanceError` for another shape, or too few or too many rows.

@@ -10,12 +10,11 @@ by one. The evaluation of one flip is in `core.problems.ppp.one_flip`, the paper
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from core.arguments import Matrix, loaded_instance
+from core.arguments import Matrix, Numbers, loaded_instance
 from core.errors import UserError
 from core.kernels.local_search.walks import Move, Share
 from core.lang import Array, Const, Function, boolean, function, i32, min, popcount, team_size, u32
@@ -258,7 +257,7 @@ class Ppp(Problem):
     def __init__(
         self,
         instance: perceptron.PerceptronInstance | str | Matrix,
-        targets: np.ndarray | Sequence[int] | None = None,
+        targets: Numbers | None = None,
         *,
         layout: str = LOCAL,
     ) -> None:

@@ -5,23 +5,18 @@ z(p) = sum over i, j of a[i, j] * b[p[i], p[j]], with A the first matrix of a fi
 the inverse of p, which is p with the matrices exchanged.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import itertools
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from core.arguments import frozen
+from core.arguments import Matrix, frozen
 from core.problems.instances.errors import InstanceError
 from core.problems.instances.limits import LARGEST_COST, check_range, square_integers
 from core.problems.permutations import check_permutation
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 MOST_FACILITIES = 4096
 MOST_ENUMERATED = 7
@@ -70,15 +65,15 @@ class QapInstance:
     Raises
     ------
     InstanceError
-        Matrices that are not square, of unequal sizes, too large or not of integers; usual costs or differences of
-        costs beyond 31 bits.
+        Matrices that are not square, of unequal sizes, too large or not of integers; differences of costs beyond 31
+        bits.
     """
 
     def __init__(
         self,
         name: str,
-        flows: ArrayLike,
-        distances: ArrayLike,
+        flows: Matrix,
+        distances: Matrix,
         *,
         best_known: int | None = None,
         source: str = "given by the caller",
@@ -104,7 +99,7 @@ class QapInstance:
 
         A difference by an exchange is a sum of terms of one cost minus terms of another one. So its partial sums, in
         any order, lie between the bounds on all positive and all negative terms. If a cost may pass 31 bits, but
-        differences and the mean of all costs do not, the search watches its costs.
+        no difference, a search refuses such start solutions and watches its costs.
         """
         costs, largest = {1: 0, -1: 0}, 0
         for sign, other in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
@@ -117,18 +112,10 @@ class QapInstance:
         if most - least <= LARGEST_COST:
             return (least, most), largest
         least = max(least, -LARGEST_COST // 2)
-        most, mean = min(most, least + LARGEST_COST - 1), self._mean_cost()
-        if largest < LARGEST_COST and least <= mean <= most:
-            return (least, most), largest
-        found = f"costs of {mean} on average" if largest < LARGEST_COST else f"cost differences of up to {largest}"
+        if largest < LARGEST_COST:
+            return (least, min(most, least + LARGEST_COST - 1)), largest
+        found = f"cost differences of up to {largest}"
         raise InstanceError(self.name, None, found, f"at most {LARGEST_COST}, since costs have 32 bits")
-
-    def _mean_cost(self) -> int:
-        """Return the mean cost of all permutations, rounded down."""
-        traces = [int(matrix.trace(dtype=np.int64)) for matrix in (self.flows, self.distances)]
-        sums = [int(matrix.sum(dtype=np.int64)) for matrix in (self.flows, self.distances)]
-        apart = (sums[0] - traces[0]) * (sums[1] - traces[1])
-        return apart // (self.n * max(1, self.n - 1)) + traces[0] * traces[1] // self.n
 
     def _digest(self) -> str:
         content = hashlib.sha256(f"QAP {self.n}\n".encode())
@@ -190,7 +177,7 @@ def published() -> dict[str, QaplibEntry]:
     return rows
 
 
-def _checked_matrix(name: str, entries: str, values: ArrayLike) -> np.ndarray:
+def _checked_matrix(name: str, entries: str, values: Matrix) -> np.ndarray:
     matrix = square_integers(name, entries, values, 1, MOST_FACILITIES)
     check_range(name, f"{entries} of", matrix, -LARGEST_COST, LARGEST_COST)
     least, most = int(matrix.min()), int(matrix.max())

@@ -10,11 +10,10 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.arguments import frozen
+from core.arguments import Numbers, frozen
 from core.problems.instances.errors import InstanceError, escape_unprintable, require_integer
 from core.problems.instances.instance_cache import cached
 from core.problems.instances.limits import LARGEST_SEED, integer_array
@@ -40,9 +39,6 @@ CLASSES = (
     "subset-sum",
     "similar-weights",
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 _INTEGER = re.compile(rf"[0-9]{{1,{LONGEST_NUMBER}}}")
 
@@ -75,8 +71,8 @@ class Knapsack:
     def __init__(
         self,
         name: str,
-        weights: ArrayLike,
-        values: ArrayLike,
+        weights: Numbers,
+        values: Numbers,
         capacity: int,
         *,
         optimum: int | None = None,

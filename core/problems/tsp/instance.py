@@ -166,8 +166,11 @@ def _checked_size(name: str, n: int) -> None:
 def _checked_coordinates(name: str, values: np.ndarray, edge_weight_type: str) -> np.ndarray:
     if edge_weight_type not in metric.FORMULAS:
         raise InstanceError(name, None, f"edge weight type {edge_weight_type}", f"one of {', '.join(metric.FORMULAS)}")
-    coordinates = frozen(values, np.float64)
     axes = metric.FORMULAS[edge_weight_type][0]
+    try:
+        coordinates = frozen(values, np.float64)
+    except (TypeError, ValueError):
+        raise InstanceError(name, None, "coordinates that are no numbers in equal rows", f"(n, {axes})") from None
     if coordinates.ndim != 2 or coordinates.shape[1] != axes:
         raise InstanceError(name, None, f"coordinates of shape {coordinates.shape}", f"(n, {axes})")
     _checked_size(name, len(coordinates))

@@ -7,8 +7,6 @@ rounded in integers exactly as TSPLIB's EUC_2D demands: the largest instance of 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -250,10 +248,8 @@ class TspTour(Problem):
     instance : array_like, shape (n, n), or str or core.problems.tsp.TspInstance
         Distances: integers from 0, symmetric. Or the name, path or specification of an instance (see
         `core.problems.instances.sources.load`), or an instance.
-    coordinates : array_like, shape (n, 2) or (n, 3)
-        Instead of an instance, places of the cities.
-    edge_weight_type
-        Their distances: a key of `core.problems.tsp.distances.FORMULAS`.
+    coordinates : array_like, shape (n, 2)
+        Instead of an instance, places of the cities, with Euclidean distances rounded as TSPLIB's EUC_2D.
 
     Raises
     ------
@@ -266,15 +262,10 @@ class TspTour(Problem):
     tested = True
 
     def __init__(
-        self,
-        instance: tsp.TspInstance | str | Matrix | None = None,
-        *,
-        coordinates: np.ndarray | Sequence[Sequence[float]] | None = None,
-        edge_weight_type: str = "EUC_2D",
+        self, instance: tsp.TspInstance | str | Matrix | None = None, *, coordinates: Matrix | None = None
     ) -> None:
         if coordinates is not None or isinstance(instance, (np.ndarray, list, tuple)):
-            arrays: Any = {"coordinates": coordinates, "distances": instance}
-            instance = tsp.TspInstance("arrays", edge_weight_type=edge_weight_type, **arrays)
+            instance = tsp.TspInstance("arrays", coordinates=coordinates, distances=instance)  # type: ignore[arg-type]
         instance = loaded_instance(instance, tsp.TspInstance, tsp.load, "a matrix of distances")
         self.instance = instance
         self.plane = plane_coordinates(instance)

@@ -355,6 +355,7 @@ class Weierstrass(Problem):
     neighbourhoods = ("crowns", AXES)
     published = "full"
     remembered = ("state",)
+    grid = GRID
     tested = True
 
     def __init__(
@@ -365,8 +366,8 @@ class Weierstrass(Problem):
         dtype: str = "float32",
         seed: int = 0,
     ) -> None:
-        if isinstance(instance, (int, np.integer)) and not isinstance(instance, bool):
-            instance = scorer.WeierstrassInstance(int(instance))
+        if isinstance(instance, (int, np.integer)):
+            instance = str(instance)
         instance = loaded_instance(instance, scorer.WeierstrassInstance, scorer.load, "a number of coordinates")
         if not 1 <= points < GRID:
             raise UserError(f"{points} random points: expected 1 to {GRID - 1}")

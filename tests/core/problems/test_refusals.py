@@ -308,7 +308,7 @@ PARTS = [
     (lambda: MaxCut(graph_of([[0, 2**30], [2**30, 0]])()), "2147483648 of an edge's"),
     (lambda: quadratic_forms.of_matrix("m", np.ones((2, 3), int)), "a matrix of shape"),
     (form_of([[1, 2], [3, 4]]), "not symmetric, expected"),
-    (form_of(np.zeros((0, 0), int)), "expected a square matrix of 1"),
+    (form_of(np.zeros((0, 0), int)), "0 rows, expected 1 to"),
     (form_of(np.full((2, 2), 1.5)), "coefficients such as 1.5, expected integers"),
     (form_of(np.diag([2**31 - 1, -1])), "sum up to 2147483648, expected at most"),
     (order_of(np.ones((2, 3), int)), "weights of shape"),
