@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from functools import cache
-from math import nan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,14 +61,13 @@ def read_solutions(file: str, problem: Problem) -> np.ndarray:
     if has_cost or len(words) == n:
         rows = [words[2 * has_cost :]]
     first = int(is_order and all(value for row in rows for _, _, value in row))
-    low, high = (-1, 1) if is_real else (first, first + encoding.choices - 1)
+    low, high, kind = (-1, 1, "a number") if is_real else (first, first + encoding.choices - 1, "an integer")
     for row in rows or [[]]:
         lines: dict[float, int] = {}
         if len(row) != n:
             raise InstanceError(file, row[0][0] if row else None, f"{len(row)} numbers", f"the {n} of a solution")
         for line, word, value in row:
             if not low <= value <= high or not (is_real or value.is_integer()):
-                kind = "a number" if is_real else "an integer"
                 raise InstanceError(file, line, f"element {quoted(word)}", f"{kind} from {low} to {high}")
             if is_order and value in lines:
                 raise InstanceError(file, line, f"element {word} again, as on line {lines[value]}", "it once")
@@ -87,7 +85,7 @@ def number(word: str) -> float:
     try:
         return float(word)
     except ValueError:
-        return nan
+        return float("nan")
 
 
 @cache

@@ -63,8 +63,7 @@ def load_matrix(path: Any, symmetric: bool = True) -> MatrixInstance:
         With the file, the line in a text, the value found and the value expected.
     """
     if not isinstance(path, str):
-        matrix = checked_distances(path.values, int, symmetric=symmetric)
-        return MatrixInstance("matrix", matrix, "given by the caller")
+        return MatrixInstance("matrix", checked_distances(path.values, int, symmetric=symmetric), "given by the caller")
     values, lines = (
         _array(path)
         if path.endswith(".npy")

@@ -46,7 +46,8 @@ def square_integers(name: str, entries: str, values: object, least: int, most: i
 def check_range(name: str, entry: str, matrix: np.ndarray, least: int, most: int) -> None:
     worst = max(int(matrix.max()), int(matrix.min()), key=lambda value: (not least <= value <= most, abs(value)))
     if not least <= worst <= most:
-        raise InstanceError(name, None, f"{entry} {worst}", f"{least} to {most}")
+        place = np.argwhere(matrix == worst)[0].tolist()
+        raise InstanceError(name, None, f"{entry} {worst} at {place}", f"{least} to {most}")
 
 
 def check_symmetric(name: str, entry: str, row: str, matrix: np.ndarray) -> None:

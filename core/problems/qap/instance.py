@@ -19,8 +19,6 @@ from core.problems.instances.limits import LARGEST_COST, check_range, square_int
 from core.problems.permutations import check_permutation
 
 MOST_FACILITIES = 4096
-MOST_ENUMERATED = 7
-"""Facilities whose permutations are all tried to bound their costs."""
 MOST_MOVED = 3
 """Facilities that a move of local search exchanges."""
 
@@ -99,7 +97,7 @@ class QapInstance:
 
         A difference by an exchange is a sum of terms of one cost minus terms of another one. So its partial sums, in
         any order, lie between the bounds on all positive and all negative terms. If a cost may pass 31 bits, but
-        no difference, a search refuses such start solutions and watches its costs.
+        no difference and no usual cost, a search refuses such start solutions and watches its costs.
         """
         costs, largest = {1: 0, -1: 0}, 0
         for sign, other in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
@@ -112,9 +110,11 @@ class QapInstance:
         if most - least <= LARGEST_COST:
             return (least, most), largest
         least = max(least, -LARGEST_COST // 2)
-        if largest < LARGEST_COST:
-            return (least, min(most, least + LARGEST_COST - 1)), largest
-        found = f"cost differences of up to {largest}"
+        most = min(most, least + LARGEST_COST - 1)
+        usual = int(self.flows.sum(dtype=float) * self.distances.sum(dtype=float)) // self.n**2
+        if largest < LARGEST_COST and least <= usual <= most:
+            return (least, most), largest
+        found = f"costs of about {usual} and cost differences of up to {largest}"
         raise InstanceError(self.name, None, found, f"at most {LARGEST_COST}, since costs have 32 bits")
 
     def _digest(self) -> str:
@@ -140,14 +140,14 @@ def bounds(flows: np.ndarray, distances: np.ndarray) -> tuple[int, int]:
 
     Entries are from 0 to 2**31 - 1. No pairing of numbers has a larger sum of products than both in sorted order (the
     rearrangement inequality). This bounds the sum over all entries. It also bounds the terms of a facility at a
-    location, in its row and column (P. C. Gilmore, 1962; E. L. Lawler, 1963); half of their sum is the cost. Of few
-    facilities all permutations are tried. Floats are exact here: sums from 2**53 on exceed every limit.
+    location, in its row and column (P. C. Gilmore, 1962; E. L. Lawler, 1963); half of their sum is the cost. Of up to
+    seven facilities all permutations are tried. Floats are exact here: sums from 2**53 on exceed every limit.
     """
     a, b = flows.astype(np.float64), distances.astype(np.float64)
     most = np.sort(a, axis=None) @ np.sort(b, axis=None)
     if most <= LARGEST_COST:
         return int(most), int(most)
-    if len(a) <= MOST_ENUMERATED:
+    if len(a) < 8:
         orders = np.array([*itertools.permutations(range(len(a)))])
         most = (a * b[orders[:, :, None], orders[:, None, :]]).sum(axis=(1, 2)).max()
     a, b = (b, a) if (b == b.T).all() else (a, b)
@@ -161,8 +161,7 @@ def _row_products(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return the largest sum of products of each row of ``a`` with each of ``b``; diagonal entries meet each other."""
     apart = ~np.eye(len(a), dtype=bool)
     first, second = (np.sort(matrix[apart].reshape(len(a), -1), axis=1) for matrix in (a, b))
-    products: np.ndarray = first @ second.T + np.outer(a.diagonal(), b.diagonal())
-    return products
+    return np.asarray(first @ second.T + np.outer(a.diagonal(), b.diagonal()))
 
 
 @functools.cache
@@ -179,8 +178,6 @@ def published() -> dict[str, QaplibEntry]:
 
 def _checked_matrix(name: str, entries: str, values: Matrix) -> np.ndarray:
     matrix = square_integers(name, entries, values, 1, MOST_FACILITIES)
-    check_range(name, f"{entries} of", matrix, -LARGEST_COST, LARGEST_COST)
-    least, most = int(matrix.min()), int(matrix.max())
-    if most - least > LARGEST_COST:
-        raise InstanceError(name, None, f"{entries} from {least} to {most}", f"differences of at most {LARGEST_COST}")
+    # differences of entries have 31 bits too
+    check_range(name, f"{entries} of", matrix, min(0, max(0, int(matrix.max())) - LARGEST_COST), LARGEST_COST)
     return frozen(matrix, np.int32)

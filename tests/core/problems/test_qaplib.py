@@ -52,17 +52,16 @@ def test_costs_up_to_31_bits_are_accepted():
     # the costs of this one are 2**30 and -2**30
     with pytest.raises(InstanceError, match="cost differences of up to 2147483648"):
         qaplib.QapInstance("signed", [[0, 2**30], [0, 0]], [[0, 1], [-1, 0]])
-    with pytest.raises(InstanceError, match="costs of 4032000000 on average"):
+    with pytest.raises(InstanceError, match="costs of about 3969000000 and cost differences of up to 378000000"):
         qaplib.QapInstance("heavy", *[1000 * (1 - np.eye(64, dtype=int))] * 2)
-    with pytest.raises(InstanceError, match="flows from -2 to 2147483647, expected differences of at most 2147483647"):
+    with pytest.raises(InstanceError, match=r"flows of -2 at \[0, 0\], expected 0 to 2147483647"):
         qaplib.QapInstance("wide", [[-2, large], [0, 0]], [[0, 0], [0, 0]])
 
 
 def test_bounds_of_few_facilities_are_their_costs():
     flows, distances = [[0, 40000, 40000], [1, 0, 1], [1, 1, 0]], [[0, 30000, 2], [3, 0, 30000], [4, 5, 0]]
-    instance = qaplib.QapInstance("apart", flows, distances)
-    costs = [qaplib.cost(instance, order) for order in permutations(range(3))]
-    assert instance.cost_range == (0, max(costs)) == (0, 1_200_150_011)
+    problem = ok.Qap(flows, distances)
+    assert problem.cost_range()[1] == max(map(problem.cost, permutations(range(3)))) == 1_200_150_011
 
 
 @given(st.integers(2, 9), st.integers(0, 2**32), st.booleans(), st.booleans(), st.sampled_from([0, 0.2]))

@@ -304,7 +304,7 @@ PARTS = [
     (graph_of([[0, -(2**31)], [-(2**31), 0]]), "weight -2147483648"),
     (graph_of([[0, 1], [1, 0]], 1), "1 parts, expected an integer from 2 to 100000"),
     (graph_of([[0, 1.5], [1.5, 0]]), "weights such as 1.5, expected integers"),
-    (graph_of(np.array([[0, 2**63], [2**63, 0]], np.uint64)), "weight 9223372036854775808, expected"),
+    (graph_of(np.array([[0, 2**63], [2**63, 0]], np.uint64)), "weight 9223372036854775808 at [0, 1], expected"),
     (lambda: MaxCut(graph_of([[0, 2**30], [2**30, 0]])()), "2147483648 of an edge's"),
     (lambda: quadratic_forms.of_matrix("m", np.ones((2, 3), int)), "a matrix of shape"),
     (form_of([[1, 2], [3, 4]]), "not symmetric, expected"),

@@ -61,7 +61,7 @@ def test_more_instances_than_a_launch_takes(cpu, monkeypatch):
     [
         (np.ones((4, 4), int), "4 cities: expected 5 to 15"),
         (np.ones((16, 16), int), "16 cities: expected 5 to 15"),
-        (np.arange(25).reshape(5, 5), "asymmetric distances"),
+        (np.arange(25).reshape(5, 5), "a symmetric"),
         (np.full((5, 5), 1 << 22), "tours of length 20971520: expected below 16777216"),
     ],
 )
