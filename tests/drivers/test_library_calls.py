@@ -171,7 +171,6 @@ def test_a_program_reads_start_solutions_from_a_file(assignment, layout, tmp_pat
         ("0 1 2 3 4 5 6 7\n\n0 1 2\n", ":3: found 3 numbers, expected the 8 of a solution"),
         ("\n", ": found 0 numbers, expected the 8 of a solution"),
         ("1 2 3\n4 5 3\n7 8", ":2: found element 3 again, as on line 1, expected it once"),
-        ("\n5 90\n1 2 3 4 5", ":3: found 5 numbers, expected the 8 of a solution"),
         (TOUR.replace("3", "2"), ":5: found city 2 again, as on line 5, expected it once"),
         (TOUR.replace("8", "9"), ":3: found a tour of 9 cities, expected 8 cities"),
     ],
@@ -192,8 +191,7 @@ def test_a_solution_file_holds_a_permutation_or_its_inverse(assignment, tmp_path
     file.write_text(f"8 {cost + 1} {' '.join(map(str, order + 1))}")
     found = ok.minimize(assignment, backend="cpu", iterations=1, initial=file, seeds=[1, 2])
     assert found.hash == ok.minimize(assignment, backend="cpu", iterations=1, initial=order + 1, seeds=[1, 2]).hash
-    said = f"{file}: found cost {cost + 1}, the solution has cost {cost}"
-    assert [record.getMessage() for record in caplog.records] == [said]
+    assert caplog.messages == [f"{file}: found cost {cost + 1}, the solution has cost {cost}"]
 
 
 @pytest.mark.parametrize(
@@ -292,7 +290,6 @@ def test_arrays_make_perceptrons_and_tables():
 @pytest.mark.parametrize(
     ("make", "expected"),
     [
-        (lambda: ok.Qap([[1]]), "expected a name, a path, two matrices, or an object of QapInstance"),
         (lambda: ok.TspTour([[0, 1, 2], [3, 0, 1], [2, 1, 0]]), "distance 1 from city 0 to 1 and 3 back, expected a"),
         (lambda: ok.TspTour(coordinates=[[1, 2], [3]]), "coordinates that are no numbers in equal rows, expected"),
         (lambda: ok.run("knapsack", instance=ok.Qap([[1]], [[1]])), "a name, a path, or an object of ok.Knapsack"),

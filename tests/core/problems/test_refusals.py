@@ -329,7 +329,6 @@ PARTS = [
     (assignment_of(np.zeros((0, 0), int), [[1]]), "expected 1 to 4096 rows"),
     (assignment_of([[np.nan]], [[1]]), "flows such as nan, expected integers"),
     (assignment_of([[1, 2], [3]], [[1]]), "flows in rows of unequal lengths, expected an array of integers"),
-    (assignment_of([["1"]], [[1]]), "flows of <U1, expected integers"),
     (assignment_of([[1]], [[-(2**31)]]), "distances of -2147483648"),
     (assignment_of([[1]], np.zeros((2, 2), int)), "1 facilities, 2 locations"),
     (perceptron_of(matrix=[1, -1]), "a matrix of shape (2,)"),
