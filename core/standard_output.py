@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -68,6 +69,8 @@ def watched() -> Iterator[None]:
     if before is None:  # closed from the start
         yield
         return
+    if isinstance(before, io.TextIOWrapper):
+        before.reconfigure(errors="backslashreplace")  # names of files may have any bytes
     sys.stdout = WatchedStream(before)
     try:
         try:

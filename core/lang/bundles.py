@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from core.errors import LaunchRefused, UserError
+from core.errors import LaunchRefused, UserError, shown
 from core.lang.bundle_forms import (
     FORM_SUFFIX,
     BundleForm,
@@ -38,7 +38,7 @@ class Row:
 
     def __init__(self, size: int | str = "") -> None:
         if not isinstance(size, (int, str)) or (isinstance(size, int) and size < 0):
-            raise ValueError(f"a Row of {size!r} elements; expected a number of 0 or more, or a field's name")
+            raise ValueError(f"a Row of {shown(size)} elements; expected a number of 0 or more, or a field's name")
         self.size = size
         self.name = f"Row({size!r})" if size != "" else "Row()"
 

@@ -17,8 +17,8 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, Unpack, overload
 
-from core.arguments import function, named_keywords, refuse, text
-from core.errors import UserError
+from core.arguments import checked_call, function, named_keywords, refuse, text
+from core.errors import UserError, did_you_mean, shown
 from core.problems.encodings import Neighbourhood
 from core.problems.problem import Problem, checked_problem
 from core.search.local_search import Algorithm, Stop
@@ -273,6 +273,7 @@ def run(
 ) -> Results: ...
 
 
+@checked_call
 def run(
     workload: str,
     *,
@@ -344,7 +345,9 @@ def run_workload(
         Name of the options' owner in errors; by default the workload's.
     """
     if "seed" in values and "seeds" in values:
-        raise UserError(f"seed={values['seed']} and seeds: expected one of them")
+        raise UserError(f"seed={shown(values['seed'])} and seeds: expected one of them")
+    if ranks is not None and not hasattr(ranks, "local_rank"):
+        refuse("ranks", ranks, "a communicator; numbers of ranks are for mpirun -n, or ok.compare(..., ranks=[2, 4])")
     own: Options = replace(workload.options.checked(values, owner or workload.name), **objects)
     if callback is not None:
         function("callback", callback)
@@ -359,10 +362,11 @@ def run_workload(
 
 
 def refuse_algorithm(algorithm: object) -> NoReturn:
-    name = getattr(algorithm, "__name__", repr(algorithm))
+    name = getattr(algorithm, "__name__", shown(algorithm))
     form = FORMS.get(algorithm, "") if isinstance(algorithm, str) else f"{name}()"
     if form not in FORMS.values():
-        refuse("algorithm", algorithm, "an algorithm such as ok.TabuSearch()")
+        near = [f"ok.{form}" for known, form in FORMS.items() if did_you_mean(algorithm, [known])]
+        refuse("algorithm", algorithm, near[0] if near else "an algorithm such as ok.TabuSearch()")
     raise UserError(f"algorithm={name}: expected ok.{form}")
 
 
@@ -371,5 +375,5 @@ def stop_criteria(stop: Stop, limits: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(stop, Stop):
         refuse("stop", stop, "stop criteria such as ok.Seconds(5) | ok.Target(0)")
     for name, value in limits.items():
-        raise UserError(f"stop and {name}={value}: expected one of them")
+        raise UserError(f"stop and {name}={shown(value)}: expected one of them")
     return {name: getattr(stop, name) for name in stop.given}

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from cluster import Solo
+from core.arguments import checked_call, sequence
 from drivers.options.declaration import Options
 from drivers.runs.device_selection import gpus_here, select_backend
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from core.search.exact import Solution
 
 
+@checked_call
 def shortest_tours(
     instances: Iterable[ArrayLike], *, backend: str = "auto", device: str | int = "0", cores: int | None = None
 ) -> list[Solution]:
@@ -39,6 +41,7 @@ def shortest_tours(
     """
     from core.search.exact.small_tours import SmallTours
 
-    options = Options(backend=backend, device=str(device), cores=cores)
-    gpus = gpus_here() if backend == "auto" else 0
-    return SmallTours(select_backend(options, Solo(), gpus, one_core=False)).run(instances)
+    matrices = sequence("instances", instances, "several matrices of distances")
+    options = Options.checked({"backend": backend, "device": device, "cores": cores}, "shortest_tours")
+    gpus = gpus_here() if options.backend == "auto" else 0
+    return SmallTours(select_backend(options, Solo(), gpus, one_core=False)).run(matrices)

@@ -1,5 +1,7 @@
 """A problem's functions are compared with its scorer: by `check`, before a search, and after it."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -98,8 +100,16 @@ def test_a_problem_is_tried_once_for_each_neighbourhood_and_evaluation(python, t
 
 def test_a_problem_too_slow_for_plain_python_is_tried_for_a_moment_only(python, tried_first):
     problem = Weighted([1] * 6000, only=Evaluation(weighted.wrong_where_all_is_zero))
-    searched(problem, python).check_problem()
+    search = searched(problem, python)
+    search.check_problem()
     assert len(tried_first) == 1
+    (note,) = search.notes
+    assert note.startswith("evaluation only of flip1: the check before the search was cut short by time after ")
+    assert note.endswith("by --check or ok.check(problem, neighbourhood='flip1', evaluation='only')")
+    again = searched(problem, python)
+    with pytest.raises(Unconfirmed, match=rf"^weighted:6000, .*{re.escape(note)}: the search claims"):
+        again.run(Iterations(1), initial=np.zeros(6000, np.int32))
+    assert len(tried_first) == 1 and again.notes == [note]
 
 
 def test_problems_of_the_suite_are_not_tried_again_but_subclasses_are(python, tried_first):
