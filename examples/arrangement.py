@@ -1,6 +1,6 @@
-"""Linear arrangement: places on a line for the vertices of a graph, so that edges are short. A permutation with `delta`.
+"""Linear arrangement: places on a line for the vertices of a graph, so that edges are short. A problem of permutations.
 
-python examples/arrangement.py --evaluation delta       # or pulls (the default): equal moves, from sums that a walk keeps
+python examples/arrangement.py --evaluation delta     # or pulls (the default): equal moves, from sums in a row
 """
 
 import numpy as np

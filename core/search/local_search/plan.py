@@ -309,9 +309,8 @@ def find_neighbourhoods(problem: Problem, algorithm: Algorithm, names: list[str]
     first = chosen[0]
     for each in chosen:
         if each.name not in offered:
-            raise UserError(
-                f"neighbourhood {each.name!r}: {problem.name} knows {', '.join(offered)}; `neighbourhoods` lists others"
-            )
+            listed = f"{', '.join(offered)}; list others in its `neighbourhoods`"
+            raise UserError(f"neighbourhood {each.name!r}: {problem.name} knows {listed}")
         check_neighbourhood(problem.name, each, problem.encoding.dtype)
         # Without `apply`, the functions of one evaluation make the moves.
         made_by_problem = each.change == moves.OWN and each.apply is None

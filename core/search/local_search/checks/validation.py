@@ -327,8 +327,8 @@ def check_first_moves(problem: Problem, names: list[str], evaluation_name: str) 
             trial.run(1)
         except ReadLimitReached:
             note = (
-                f"evaluation {evaluation_name} of {name}: the check before the search was cut short by time after "
-                f"{trial.tried} moves: expected the whole one, by --check or ok.check(problem, neighbourhood={name!r}, "
+                f"evaluation {evaluation_name} of {name}: the check before the search was cut short by time at move "
+                f"{trial.tried + 1}: expected the whole one, by --check or ok.check(problem, neighbourhood={name!r}, "
                 f"evaluation={evaluation_name!r})"
             )
         seen[key] = note
@@ -346,4 +346,4 @@ def check_on_first_rank(ranks: Any, check: Callable[[], T]) -> T:
     kind, text, checked = ranks.bcast((kind, text, checked))
     if text:
         raise PROBLEM_ERRORS.get(kind, ProblemError)(text)
-    return checked  # type: ignore[return-value]
+    return checked
