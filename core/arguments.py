@@ -18,6 +18,8 @@ from core.renamed_options import renamed_keyword, renamed_value
 Kind = TypeVar("Kind")
 Parameters = ParamSpec("Parameters")
 Found = TypeVar("Found")
+MOST_BITS = 128
+"""Largest size of an integer that the checks of single options see."""
 
 
 def refuse(name: str, value: object, expected: str) -> NoReturn:
@@ -27,14 +29,14 @@ def refuse(name: str, value: object, expected: str) -> NoReturn:
 
 
 def integer(name: str, value: object, least: int | None = None, most: int | None = None) -> int:
-    """Return an integer of Python or NumPy, of at most 64 bits; a truth value is refused."""
+    """Return an integer of Python or NumPy, of at most 128 bits; a truth value is refused."""
     expected = interval("an integer", least, most)
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         refuse(name, value, expected)
     if not (-inf if least is None else least) <= value <= (inf if most is None else most):
         refuse(name, value, expected)
-    if int(value).bit_length() > 64:
-        refuse(name, value, f"{expected}, with at most 64 bits")
+    if int(value).bit_length() > MOST_BITS:
+        refuse(name, value, f"{expected}, with at most {MOST_BITS} bits")
     return int(value)
 
 

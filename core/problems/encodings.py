@@ -82,7 +82,7 @@ def Reals(n: int, dtype: str = "float32") -> Encoding:  # noqa: N802
 
 
 def _size(n: object) -> int:
-    return integer("n", n, 1, 65_535)
+    return integer("number of elements n", n, 1, 65_535)
 
 
 class Neighbourhood(NamedTuple):

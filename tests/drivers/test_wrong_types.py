@@ -67,7 +67,7 @@ CASES = {
     "ok.Iterations(True)": "iterations=True: expected an integer from 1 to",
     "ok.NoImprovement(0)": "patience=0: expected an integer from 1 to",
     "ok.Stop(seconds='3')": "seconds='3': expected a number",
-    "ok.Bits(True)": "n=True: expected an integer from 1 to 65535",
+    "ok.Bits(True)": "number of elements n=True: expected an integer from 1 to 65535",
     # numbers that Python refuses to print
     **{
         f"ok.{call}": ".*=\\[?<an integer of about 5000 digits>\\]?(: expected| .did you mean)"
