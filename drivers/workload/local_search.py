@@ -147,7 +147,7 @@ class LocalSearchWorkload(IndependentWalksWorkload):
         if not run.options.has_plan:
             return super().parameters(run)
         stop = run.options.chosen_stop()
-        limits = {name: value for name, value in stop._asdict().items() if value != type(stop)._field_defaults[name]}
+        limits = {name: getattr(stop, name) for name in stop.given}
         initial = {} if run.options.initial is None else {"initial": str(run.options.initial)}
         return {**run.search.plan.parameters, **limits, **initial}
 

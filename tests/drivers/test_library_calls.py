@@ -2,11 +2,14 @@
 
 import dataclasses
 import inspect
+import io
 import logging
 import os
 import re
 import sys
+from contextlib import suppress
 from itertools import permutations, product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -305,6 +308,36 @@ def test_arrays_make_perceptrons_and_tables():
 def test_wrong_arrays_are_refused(make, expected):
     with pytest.raises(ok.UserError, match=expected):
         make()
+
+
+# --- names of any bytes ---
+
+
+def test_files_may_have_names_of_any_bytes(tmp_path, monkeypatch):
+    instance, record = (str(tmp_path / os.fsdecode(name)) for name in (b"a\xff.dat", b"runs\xff.jsonl"))
+    Path(instance).write_text("3\n0 1 2\n1 0 3\n2 3 0\n0 1 2\n1 0 3\n2 3 0\n")
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, "utf-8"))
+    words = ["--instance", instance, "--iterations", "2", "--backend", "cpu", "--record", record]
+    assert run_driver(qap, [*words, "--initial", "a\udcff"]) == 2
+    (tmp_path / os.fsdecode(b"i\xff")).write_text("0 1 2\n")
+    assert run_driver(qap, [*words, "--initial", str(tmp_path / os.fsdecode(b"i\xff"))]) == 0
+    assert run_driver(lambda _: print("\udcff"), []) == 0
+    assert written.getvalue().endswith(b"\\udcff\n")
+    (kept,) = load(record)
+    assert kept.instance == "a\\udcff" and kept.origin.endswith("runs\\udcff.jsonl:1")
+
+
+def test_a_wrong_value_of_an_option_is_named_with_the_nearest_and_never_in_full(capsys):
+    for words, said in (
+        (["--algorithm", "tabuu"], "invalid choice: 'tabuu' (did you mean tabu?)"),
+        (["--iterations", "9" * 5000], "expected an integer of at least 1, found '9999999999999999999...9999"),
+        (["--iterations", "9" * 500], "found '99999999999999999999...9999"),
+    ):
+        with suppress(SystemExit):
+            assert run_driver(qap, ["--instance", "taillard:6:seeds=1,2", "--backend", "cpu", *words]) == 2
+        error = capsys.readouterr().err
+        assert said in error and len(error) < 400
 
 
 # --- seeds in parallel ---

@@ -7,6 +7,7 @@ import os
 
 import numpy as np
 
+from core.errors import did_you_mean
 from core.problems.instances import folders
 from core.problems.instances.errors import InstanceError, errors_at
 from core.problems.instances.files import instance_name
@@ -57,12 +58,8 @@ def _all_numbers(n: int) -> str:
 
 
 def _missing(spec: str, data: str | os.PathLike | None) -> InstanceError:
-    # here, because every rank imports this module and none needs it
-    import difflib
-
     names = {row.name for row in published().values()}
-    alike = difflib.get_close_matches(spec.lower(), names, n=1)
-    advice = f" (did you mean {alike[0]}?)" if alike else ""
+    advice = did_you_mean(spec.lower(), names)
     if spec in names:
         advice = f" (`python -m core.problems fetch qaplib {spec}` gets it)"
     fault = f"no such instance in {folders.describe_search_path(data)}{advice}"

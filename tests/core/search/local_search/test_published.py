@@ -201,9 +201,9 @@ def test_histograms_lie_as_their_layout_says(python, layout):
 @pytest.mark.parametrize(
     ("algorithm", "how", "words"),
     [
-        (TabuSearch(), {"mapping": "paper"}, "mapping 'paper': expected native, published"),
+        (TabuSearch(), {"mapping": "paper"}, "mapping='paper': expected one of native, published"),
         (TabuSearch(), {"level": "solution"}, "mapping published at the solution level: expected level iteration"),
-        (TabuSearch(), {"walks": 0}, "0 walks: expected 1 or more"),
+        (TabuSearch(), {"walks": 0}, "walks=0: expected an integer of at least 1"),
         (TabuSearch(), {"walks": 3, "exchange": 5}, "use level algorithm"),
         (TabuSearch(), {"walks": 3, "history": True}, "a history of 3 walks one after another: expected 1 walk"),
         (
