@@ -12,7 +12,6 @@ from typing import Any, NoReturn, ParamSpec, TypeVar
 import numpy as np
 
 from core.errors import UserError
-from core.renamed_options import renamed_keyword, renamed_value
 
 Kind = TypeVar("Kind")
 Parameters = ParamSpec("Parameters")
@@ -92,21 +91,13 @@ def loaded_instance(value: Any, kind: type[Kind], load: Callable[[str], Kind]) -
 
 
 def refuse_choice(name: str, value: object, choices: Sequence[str]) -> NoReturn:
-    """Refuse a value that is not among the choices; for an old name give the new one."""
-    new = renamed_value(name, value, choices)
-    if new is not None:
-        raise UserError(f"{name}={value!r}: renamed, expected {new!r}")
     refuse(name, value, f"one of {', '.join(choices)}")
 
 
 def refuse_keyword(name: str, value: object, known: Iterable[str], owner: str) -> NoReturn:
     import difflib
 
-    known = [*known]
-    new = renamed_keyword(name, known)
-    if new is not None:
-        raise UserError(f"{name}: renamed, expected {new}")
-    near = difflib.get_close_matches(name, known, 1)
+    near = difflib.get_close_matches(name, [*known], 1)
     suggestion = f" (did you mean {near[0]}?)" if near else ""
     raise UserError(f"{name}={reprlib.repr(value)}{suggestion}: found no such option of {owner}")
 

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from core.errors import UserError
-from core.renamed_options import explain_renaming
 
 COMMAND = "onekernel"
 """The command that starts any program, `drivers.console`."""
@@ -52,13 +51,6 @@ class CompletingParser(argparse.ArgumentParser):
     ) -> Any:
         self._complete()
         return super().parse_known_intermixed_args(args, namespace)
-
-    def error(self, message: str) -> NoReturn:
-        super().error(self.explained(message))
-
-    def explained(self, message: str) -> str:
-        """Return an error message; for an old name of an option or value, the error that gives the new one."""
-        return explain_renaming(message, self._option_string_actions)
 
     def _complete(self) -> None:
         if COMPLETION_VARIABLE in os.environ:
