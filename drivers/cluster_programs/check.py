@@ -39,8 +39,7 @@ ALONE_S, LEAST_ALONE_S, MOST_ALONE_S = 2.0, 0.03, 0.5
 def main(argv: Sequence[str] | None = None) -> int:
     options = parse(argv)
     ranks = require_several_ranks(options)
-    if ranks.rank == 0:
-        require_writable_files(options)
+    ranks.on_first(lambda: require_writable_files(options))
     measured, conditions = measure(ranks, options)
     if measured is not None:
         print_tables(measured, conditions)
@@ -139,20 +138,19 @@ def measure_rank(
     from cluster.measure import compute_rates, serialised_timing
     from cluster.measure.measurement import RankSpeed
     from core.search.stop import Iterations
-    from drivers.options.declaration import options_for_rank
     from drivers.ppp import PPP, PppWorkload
-    from drivers.runs.seeds import broadcast_task, prepare_search
+    from drivers.runs.seeds import prepare_search, share_task
     from reports.records.environment import cores
     from reports.records.meters import Meter
 
-    task = broadcast_task(PPP.load(own, 1) if ranks.rank == 0 else None, own, ranks)
+    task = share_task(lambda: PPP.load(own, 1), own, ranks)
 
     class WholeScan(PppWorkload):
         def search(self, backend: Any, ranks: Any, problem: Any, options: Any) -> Any:
             """Scan all neighbours on every rank, as if it were alone."""
             return super().search(backend, Solo(), problem, options)
 
-    search = prepare_search(WholeScan(), ranks, task.problem, options_for_rank(task.options, own))
+    search = prepare_search(WholeScan(), ranks, task.problem, task.options)
     search.run(Iterations(1), ranks=Solo())
     device = search.backend.device
     meter = Meter(device.kind, device.index if device.kind == "gpu" else 0)
@@ -226,7 +224,7 @@ def versions_here(ranks: Any) -> dict[str, str]:
 
     places = ranks.bcast(ranks.gather((ranks.host(), str(ROOT))))
     first = places.index(places[ranks.rank])
-    digests = ranks.bcast(ranks.gather(sources_digest(ROOT) if first == ranks.rank else ""))
+    digests = ranks.bcast(ranks.gather(ranks.on_all(lambda: sources_digest(ROOT) if first == ranks.rank else "")))
     return {
         "python": platform.python_version(),
         "numpy": np.__version__,

@@ -311,7 +311,17 @@ def holder(environment):
         process.communicate()
 
 
-def test_two_runs_do_not_keep_their_states_in_one_file(drive, tmp_path, holder):
+def test_a_resumed_run_waits_for_a_rank_that_still_ends(drive, tmp_path, holder):
+    other = holder(tmp_path / "state")
+    timer = threading.Timer(0.3, other.kill)
+    timer.start()
+    code, _, error = drive(*RUN, "--checkpoint", tmp_path / "state", "--resume")
+    timer.join()
+    assert code == 0 and "found no checkpoint" in error
+
+
+def test_two_runs_do_not_keep_their_states_in_one_file(drive, tmp_path, holder, monkeypatch):
+    monkeypatch.setattr(checkpoint_file, "RESUME_WAIT_S", 0.0)
     path, alias = tmp_path / "state", tmp_path / "alias"
     alias.symlink_to(path)
     other = holder(path)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.errors import UserError
+from core.errors import NoRoom
 from core.kernels.dp.held_karp import ROW, Layer, Paths
 from core.kernels.dp.held_karp_halves import NUMBER_BITS
 from core.search.dp.engine.table_search import TableRun
@@ -140,7 +140,7 @@ class HeldKarpHalves:
         except MemoryError as error:
             n = self.plan.elements + 1
             needed = bytes_needed(n, self.launches.dtype.itemsize, self.plan.directed)
-            raise UserError(f"{n} cities need {needed} bytes of the device: {error}") from error
+            raise NoRoom(f"{n} cities need {needed} bytes of the device: {error}") from error
 
     def cut_at_elements(self, together: Any) -> bool:
         """Return True if GPUs' shares begin at the highest elements: all can hold them, though some are larger.

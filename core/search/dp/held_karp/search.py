@@ -149,8 +149,7 @@ class HeldKarp(TableSearch[ShortestTour]):
         needed, room = bytes_needed(self.n, self.dtype.itemsize, self.directed), self.room * self.devices
         if needed > room:
             where = "the device" if self.devices == 1 else f"{self.devices} devices"
-            advice = f": at most {self.most_cities} cities (with --k K a tour that is optimal over a neighbourhood)"
-            refuse_layers(self.n, needed, room, where, advice)
+            refuse_layers(self.n, needed, room, where, f": at most {self.most_cities} cities")
 
     @property
     def notes(self) -> list[str]:

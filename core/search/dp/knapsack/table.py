@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.errors import UserError
+from core.errors import NoRoom
 from core.kernels.dp import knapsack as kernels
 from core.lang import u32, u64
 from core.search.dp.engine.decisions import DecisionRows
@@ -126,7 +126,7 @@ class KnapsackTable:
         items, self.passes, self.dtype = part.items, part.items.passes, part.items.values.dtype
         needed, memory = 2 * padded * self.dtype.itemsize, backend.device.memory_bytes
         if memory and needed > memory:
-            raise UserError(
+            raise NoRoom(
                 f"capacity {part.highest}: two rows of values need {needed} bytes, {backend.device.name} has {memory}"
             )
         low, high = part.cells_that_matter()

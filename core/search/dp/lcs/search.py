@@ -1,4 +1,4 @@
-"""The longest common subsequence of two byte strings: its length, and one such subsequence."""
+"""The longest common subsequence of two strings: its length, and one such subsequence."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
 
     Parameters
     ----------
-    a, b : 1-D, u8
-        The strings; a gives the rows of the table, b the columns.
+    a, b : 1-D, u8 or u16
+        The strings; a gives the rows of the table, b the columns. Only tiling ``auto`` takes u16.
     tiling
         ``auto``: bit-parallel, many rows per launch. ``none``: the paper's form, one launch per diagonal; ``tiles``:
         the same cells, many diagonals per launch (see `core.search.dp.engine.tiles`). ``published``: the paper's own
@@ -119,7 +119,9 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
             raise UserError(f"tiling {tiling!r}; choose one of {', '.join(TILINGS)}")
         check_letters(a.size, b.size)
         self.backend, self.communicator, self.tiling, self.shape = backend, communicator, tiling, shape
-        self.a, self.b = np.ascontiguousarray(a, np.uint8), np.ascontiguousarray(b, np.uint8)
+        self.a, self.b = np.ascontiguousarray(a), np.ascontiguousarray(b)
+        if tiling != "auto" and self.a.itemsize > 1:
+            raise UserError("found over 254 letters that both strings have, expected --tiling auto, --mapping native")
         self.work = a.size * b.size
         self.room, self.folder = decision_room(backend, room), folder
         self.packed, self.data_memory = packed, data_memory
