@@ -16,6 +16,10 @@ from core.errors import UserError
 Kind = TypeVar("Kind")
 Parameters = ParamSpec("Parameters")
 Found = TypeVar("Found")
+Numbers = np.ndarray | Sequence[int]
+"""A row of numbers given by the caller."""
+Matrix = np.ndarray | Sequence[Sequence[float]]
+"""A matrix given by the caller."""
 
 
 def refuse(name: str, value: object, expected: str) -> NoReturn:
@@ -81,12 +85,12 @@ def frozen(values: Any, dtype: Any) -> np.ndarray:
     return array
 
 
-def loaded_instance(value: Any, kind: type[Kind], load: Callable[[str], Kind]) -> Kind:
-    """Return an instance; a text or path is loaded."""
+def loaded_instance(value: Any, kind: type[Kind], load: Callable[[str], Kind], arrays: str = "") -> Kind:
+    """Return an instance; a text or path is loaded. ``arrays`` names what else the caller takes, for the error."""
     if isinstance(value, (str, os.PathLike)):
         return load(str(os.fspath(value)))
     if not isinstance(value, kind):
-        refuse("instance", value, f"a name, a path, or an object of {kind.__name__}")
+        refuse("instance", value, f"a name, a path, {f'{arrays}, ' if arrays else ''}or an object of {kind.__name__}")
     return value
 
 

@@ -59,6 +59,7 @@ class AntOptions(
     local_searches=LOCAL_SEARCHES,
     strategies=STRATEGIES,
     variants=VARIANTS,
+    takes="TspTour",
 ):
     """Options of ant colony optimisation; an option of `Settings` is None unless given."""
 

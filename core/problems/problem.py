@@ -91,6 +91,8 @@ class Problem:
     """Evaluation of the paper's mapping (see `core.search.local_search.settings`); None: the first."""
     points = 0
     """Number of neighbours if they are drawn at random."""
+    grid = 0
+    """Start solutions of reals are rounded to multiples of 1 / ``grid``; 0: they are taken as they are."""
     remembered: tuple[str, ...] = ()
     """Rows of the data that do not follow from a walk's solution alone, so that checkpoints include them."""
     tenures: Mapping[str, tuple[int, int]] = {}

@@ -60,8 +60,8 @@ CASES = {
     "ok.Problem(3, ok.Bits(3), None)": "name=3: expected a text",
     "ok.Problem('mine', 'bits', None)": r"encoding='bits': expected Bits\(n\), Values\(n, k\), Permutation",
     "ok.Neighbourhood.custom('mine', 3, (), 'flip')": "size=3: expected a function",
-    "ok.Qap(3)": "instance=3: expected a name, a path, or an object of QapInstance",
-    "ok.TspTour(None)": "instance=None: expected a name, a path, or an object of TspInstance",
+    "ok.Qap(3)": "instance=3: expected a name, a path, two matrices, or an object of QapInstance",
+    "ok.TspTour(None)": "instance=None: expected a name, a path, a matrix of distances, or an object of TspInstance",
     "ok.bundle(3)": "@bundle of 3: expected a class",
 }
 

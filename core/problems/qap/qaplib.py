@@ -14,9 +14,9 @@ from core.problems.instances.limits import LARGEST_COST
 from core.problems.instances.readers import InstanceFormat, InstanceReader
 from core.problems.instances.tokens import parse_integer, quoted, rows_of
 from core.problems.qap import taillard
-from core.problems.qap.instance import MOST_FACILITIES, QapInstance, cost, largest_difference, published
+from core.problems.qap.instance import MOST_FACILITIES, QapInstance, cost, published
 
-__all__ = ["QapInstance", "cost", "largest_difference", "load", "parse", "published", "read"]
+__all__ = ["QapInstance", "cost", "load", "parse", "published", "read"]
 
 
 def parse(text: str, path: str | os.PathLike = "text", name: str | None = None) -> QapInstance:
