@@ -13,7 +13,6 @@ from typing import Any, NoReturn, ParamSpec, TypeVar
 import numpy as np
 
 from core.errors import UserError, did_you_mean, shown
-from core.renamed_options import renamed_keyword, renamed_value
 
 Kind = TypeVar("Kind")
 Parameters = ParamSpec("Parameters")
@@ -108,18 +107,10 @@ def loaded_instance(value: Any, kind: type[Kind], load: Callable[[str], Kind], a
 
 
 def refuse_choice(name: str, value: object, choices: Sequence[str]) -> NoReturn:
-    """Refuse a value that is not among the choices; for an old name give the new one."""
-    new = renamed_value(name, value, choices)
-    if new is not None:
-        raise UserError(f"{name}={value!r}: renamed, expected {new!r}")
     raise UserError(f"{name}={shown(value)}{did_you_mean(value, choices)}: expected one of {', '.join(choices)}")
 
 
 def refuse_keyword(name: str, value: object, known: Iterable[str], owner: str) -> NoReturn:
-    known = [*known]
-    new = renamed_keyword(name, known)
-    if new is not None:
-        raise UserError(f"{name}: renamed, expected {new}")
     raise UserError(f"{name}={shown(value)}{did_you_mean(name, known)}: found no such option of {owner}")
 
 

@@ -1,4 +1,4 @@
-"""Errors for the user to correct: shown as their message alone, exit code 2, no traceback; texts of messages; warnings."""
+"""Errors for the user to correct, shown as their message alone with exit code 2; texts of messages; warnings."""
 
 import errno
 import os
@@ -57,10 +57,13 @@ class _Found(reprlib.Repr):
             return super().repr_int(x, level)
         return f"<an integer of about {round(x.bit_length() * 0.30103)} digits>"  # Python refuses to print it
 
+    def repr_instance(self, x: object, level: int) -> str:
+        return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(x))  # no addresses of memory
+
 
 def shown(value: object) -> str:
-    """Return a value found as a short text in one line for a message, without addresses of memory."""
-    text = re.sub(r" at 0x[0-9a-fA-F]+", "", " ".join(_Found().repr(value).split()))
+    """Return a value found as a short text in one line for a message."""
+    text = " ".join(_Found().repr(value).split())
     return text if len(text) <= LONGEST_FOUND else f"{text[: LONGEST_FOUND - 20]}...{text[-17:]}"
 
 

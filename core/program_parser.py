@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from core.errors import UserError, did_you_mean, shorten
-from core.renamed_options import INVALID_CHOICE, explain_renaming
 
 COMMAND = "onekernel"
 """The command that starts any program, `drivers.console`."""
 COMPLETION_VARIABLE = "_ARGCOMPLETE"
 """Variable by which a shell requests completions, through `argcomplete`."""
+INVALID_CHOICE = re.compile(r"argument .*: invalid choice: '(?P<value>[^']*)'")
+"""Error of `argparse` for a value that an option does not take."""
 
 
 def invocation(module: str) -> str:
@@ -55,12 +56,12 @@ class CompletingParser(argparse.ArgumentParser):
         super().error(self.explained(message))
 
     def explained(self, message: str) -> str:
-        """Return an error message with the new name of an old option or value, or the one nearest to a wrong value."""
+        """Return an error message with the known value nearest to a wrong one, without long numbers and words."""
         refused = INVALID_CHOICE.match(message)
         if refused is not None:
             known = re.findall(r"[\w.-]+", message[refused.end() :].partition("choose from")[2])
             message = f"{refused[0]}{did_you_mean(refused['value'], known)}{message[refused.end() :]}"
-        return shorten(explain_renaming(message, self._option_string_actions))
+        return shorten(message)
 
     def _complete(self) -> None:
         if COMPLETION_VARIABLE in os.environ:

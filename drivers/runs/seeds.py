@@ -107,9 +107,7 @@ def prepare_repetitions(
         sharing = ParallelBenefitCheck(
             workload, prepared, lambda: workload.search(search.backend, Solo(), task.problem, options)
         )
-        scaled = getattr(own, "scaled", None)
-        grown = {} if scaled is None else {"weak_scaling_ranks": scaled}
-        yield kind(workload, prepared, {"options": own.asked(), **grown, **placed, **details}, sharing, memory)
+        yield kind(workload, prepared, {"options": own.asked(), **placed, **details}, sharing, memory)
     except BaseException:
         search.backend.close()
         raise

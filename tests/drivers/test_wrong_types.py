@@ -93,7 +93,6 @@ CASES = {
     "ok.Seconds()": r"Seconds\(\): missing a required argument: 'seconds': expected seconds",
     "ok.Permutation(3, 4)": r"Permutation\(\): too many positional arguments: expected n",
     "ok.minimize(q, ranks=3, **small)": "ranks=3: expected a communicator; numbers of ranks are for mpirun",
-    "ok.shortest_tours(3)": "instances=3: expected several matrices",
     # names that are nearly right
     "ok.TabuSearch(tabu_memory='move')": r"tabu_memory='move' \(did you mean moves\?\): expected one of auto",
     "ok.minimize(q, 'tab', **small)": r"algorithm='tab': expected ok.TabuSearch\(\)",

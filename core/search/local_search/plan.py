@@ -16,7 +16,6 @@ from core.problems.encodings import NEIGHBOURHOODS, Neighbourhood
 from core.problems.neighbourhood_checks import MOST_NEIGHBOURS
 from core.problems.problem import Evaluation, Problem, checked_problem
 from core.problems.signatures import check_functions, check_neighbourhood
-from core.renamed_options import renamed_value
 from core.search.local_search.algorithms import Algorithm, checked_algorithm
 from core.search.local_search.settings import SearchSettings, SettingKeywords
 
@@ -349,9 +348,6 @@ def find_evaluation(
         name = shared[0] if shared and settings.level == "solution" else next(iter(evaluations))
         name = published if settings.is_published else name
     if name not in evaluations:
-        new = renamed_value("evaluation", name, evaluations)
-        if new is not None:
-            raise UserError(f"evaluation {name}: renamed, expected {new}")
         meant = did_you_mean(name, evaluations)
         raise UserError(f"evaluation {shown(name)}{meant}: {problem.name} has {', '.join(evaluations)}")
     if settings.is_published and name != published:
