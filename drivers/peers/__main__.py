@@ -29,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name in options.names or known:
         if name not in known:
             refuse_unknown(called, name, [*known])
-        print_status(f"{name}: installing {known[name].requirement} in {known[name].folder}")
+        print_status(f"{known[name].requirement}: environment {known[name].folder}")
         print_status(f"{name}: installed{'' if known[name].install() else ' already'}")
     return DONE
 
