@@ -170,7 +170,7 @@ class LocalSearch:
         if not self.is_checked:
             names = [neighbourhood.name for neighbourhood in self.plan.neighbourhoods]
             check = partial(check_first_moves, self.plan.problem, names, self.plan.evaluation_name)
-            self.notes = self.launcher.ranks.on_first(check)
+            self.notes = self.launcher.ranks.on_first(check) or []
         self.is_checked = True
 
     def meet(self, ranks: Any) -> None:
