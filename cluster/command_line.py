@@ -58,6 +58,7 @@ class RankParser(CompletingParser):
     def error(self, message: str) -> NoReturn:
         """Report an error in the command line in one line, from rank 0 if possible; end the job with exit code 2."""
         abort.wait_for_first_rank()
+        message = self.explained(message)
         hint = f"{self.meant(message)} (--help lists all options)"
         self.exit(abort.USER_ERROR, f"{self.prog}: error: {message}{hint}\n")
 

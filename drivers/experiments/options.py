@@ -28,7 +28,7 @@ class PlanParser(CompletingParser):
     """A parser with errors in one line, like all user errors."""
 
     def error(self, message: str) -> NoReturn:
-        raise UserError(message.removeprefix("argument "))
+        raise UserError(self.explained(message).removeprefix("argument "))
 
 
 def add_plan_options(

@@ -215,12 +215,14 @@ _SIZE, _CAPACITY = {"number of items": (1, MOST_ITEMS)}, {"capacity": (0, MOST_C
 _NUMBER, _ITEM = {"number": (0, MOST_ITEMS)}, {"value": (0, LARGEST), "weight": (0, LARGEST)}
 
 
-def load(spec: str, data: str | os.PathLike | None = None) -> Knapsack:
-    """Return the instance of a file, at a path or in ``data``, unpacked if its name ends in .gz.
+def load(spec: str | Knapsack, data: str | os.PathLike | None = None) -> Knapsack:
+    """Return an instance, or that of a file, at a path or in ``data``, unpacked if its name ends in .gz.
 
     FILE:2 is the second instance of the file, and FILE:weight-value a file with the weights first (see `parse`). Raises
     `InstanceError` if there is no such file, or it is invalid.
     """
+    if not isinstance(spec, str):
+        return READER.load(spec, data)
     file, _, part = spec.rpartition(":")
     is_whole = os.path.isfile(spec) or not (part in ORDERS or re.fullmatch("[0-9]{1,9}", part))
     return READER.load(spec, data) if is_whole else READER.load(file, data, part=part)
