@@ -12,7 +12,8 @@ import hashlib
 import os
 import stat
 import time
-import warnings
+
+from core.errors import warn_caller
 
 VARIABLE = "ONEKERNEL_CACHE"
 
@@ -57,7 +58,7 @@ def _temporary_folder(kind: str, reason: str) -> str:
     """Return the folder that replaces one of the cache; the first call warns with the reason."""
     if not _temporary_root.cache_info().currsize:
         message = f"no cache of compiled kernels ({reason}): compiling again; set {VARIABLE} to a private folder"
-        warnings.warn(message, CacheWarning, stacklevel=2)
+        warn_caller(message, CacheWarning)
     path = os.path.join(_temporary_root(), kind)
     os.makedirs(path, exist_ok=True)
     return path

@@ -9,6 +9,7 @@ import os
 import platform
 
 from backends.device import DeviceInfo, Unavailable
+from core.granted_cores import granted_cores
 
 
 def cpu_device() -> DeviceInfo:
@@ -42,7 +43,8 @@ def limit_cores(device: DeviceInfo, cores: int) -> DeviceInfo:
 @functools.cache
 def available_cores() -> int:
     """Count the cores that this process may use, once: later limits do not change the number."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return granted_cores(allowed, "cpu")
 
 
 @functools.cache

@@ -67,6 +67,7 @@ class Capabilities(NamedTuple):
 class Timings:
     """Seconds spent since `reset`, split as the papers split them, and bytes copied.
 
+    ``prepare_s`` are those of the processor in making the last search, without compilation.
     ``copied_bytes`` counts bytes copied between host arrays and buffers. Buffers of CPU backends are host memory too,
     and copies into them count as well.
     """
@@ -75,7 +76,7 @@ class Timings:
         self.reset()
 
     def reset(self) -> None:
-        self.compile_s = self.transfer_s = self.kernel_s = 0.0
+        self.compile_s = self.transfer_s = self.kernel_s = self.prepare_s = 0.0
         self.copied_bytes = 0
 
 

@@ -1,4 +1,23 @@
-"""Errors for the user to correct: shown as their message alone, exit code 2, no traceback."""
+"""Errors for the user to correct: shown as their message alone, exit code 2, no traceback; warnings of the library."""
+
+import errno
+import os
+import sys
+import warnings
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+LIBRARY = tuple(f"{ROOT}/{name}" for name in ("core/", "backends/", "cluster/", "reports/", "drivers/", "onekernel.py"))
+"""Beginnings of the project's file names."""
+MEMORY_ADVICE = "expected a smaller instance, fewer walks, ants, climbers or ranks, or less --device-memory"
+REFUSALS = {
+    **dict.fromkeys((errno.EMFILE, errno.ENFILE), "expected a higher limit of open files, such as `ulimit -n 1024`"),
+    errno.EAGAIN: "expected a higher limit of processes (`ulimit -u`), or fewer cores, workers or ranks",
+    errno.EFBIG: "expected a higher limit of file sizes, such as `ulimit -f unlimited`",
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "expected free space there, or another folder"),
+    errno.EROFS: "expected a file system that can be written",
+    **dict.fromkeys((errno.EACCES, errno.EPERM), "expected a file or folder that this user may use"),
+}
+"""Numbers of errors by which the system refuses something, and what helps."""
 
 
 class UserError(Exception):
@@ -11,9 +30,38 @@ class UserError(Exception):
     exit_code = 2
 
 
+class NoRoom(UserError):
+    """A table that needs more memory, or larger indices, than there are; a program adds how to do without it."""
+
+
 class LaunchRefused(UserError):
     """The device cannot run this launch: team too large, too much shared memory, arguments that do not fit."""
 
 
 class TeamTooLarge(LaunchRefused):
     """The kernel needs too many registers for the team size; the device runs it with smaller teams."""
+
+
+def refusal(error: BaseException | None) -> str | None:
+    """Return a line for an error by which the system refuses memory, files, threads or a disk; None for another one."""
+    text, number = " ".join(str(error).split()), getattr(error, "errno", None)
+    if isinstance(error, MemoryError) or number == errno.ENOMEM or "failed to map segment" in text:
+        return f"out of memory{': ' * bool(text)}{text}; {MEMORY_ADVICE}"
+    if isinstance(error, ModuleNotFoundError) and error.name in ("fcntl", "resource"):
+        return f"found no Python module {error.name!r}, expected Linux or macOS, or on Windows WSL 2"
+    if isinstance(error, RuntimeError) and "can't start new thread" in text:
+        return f"{text}; {REFUSALS[errno.EAGAIN]}"
+    if isinstance(error, OSError) and "temporary directory" in text:
+        return f"{error.strerror}; expected a folder that can be written, which TMPDIR may name"
+    if isinstance(error, OSError) and number in REFUSALS:
+        return f"{': '.join(str(one) for one in (error.filename, error.strerror) if one)}; {REFUSALS[number]}"
+    return refusal(error.__cause__ or error.__context__) if isinstance(error, (OSError, ImportError)) else None
+
+
+def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line of the user's program that called the library, at any depth."""
+    import traceback
+
+    files = [frame.f_code.co_filename for frame, _ in traceback.walk_stack(sys._getframe())]
+    of_library = [depth for depth, file in enumerate(files, 1) if file.startswith(LIBRARY)]
+    warnings.warn(message, category, stacklevel=of_library[-1] + 1)

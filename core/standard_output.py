@@ -1,12 +1,15 @@
-"""Errors of standard output: a closed reader or a full disk, distinguished from errors of other files."""
+"""Output of programs: errors of standard output, distinguished from those of other files, and warnings as notes."""
 
 from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
+
+from core.errors import refusal
 
 BROKEN_PIPE_EXIT = 141
 """Exit code that shells report for a program ended by a closed pipe: 128 and the signal's number, 13."""
@@ -78,10 +81,37 @@ def watched() -> Iterator[None]:
         sys.stdout = before
 
 
+@contextmanager
+def warnings_as_notes(show: Callable[[str], object]) -> Iterator[None]:
+    """Show Python's warnings, those of other packages too, as notes in a line, without the place in the source."""
+
+    def show_note(message: Warning | str, *_: Any, **__: Any) -> None:
+        show(" ".join(str(message).split()))
+
+    before, warnings.showwarning = warnings.showwarning, show_note
+    try:
+        yield
+    finally:
+        warnings.showwarning = before
+
+
 def run_watched(main: Callable[[], int]) -> int:
-    """Run a program that prints, and return its exit code, or the code of its lost output."""
+    """Run a program that prints, and return its exit code, or the code of its lost output or of a refusal."""
     try:
         with watched():
-            return main()
+            return run_program(main)
     except LostOutputError as lost:
         return lost.report()
+
+
+def run_program(main: Callable[[], int]) -> int:
+    """Run a program with warnings as notes; return its exit code, or 2 after a line if the system refuses something."""
+    try:
+        with warnings_as_notes(lambda words: print("note:", words, file=sys.stderr)):
+            return main()
+    except (OSError, RuntimeError, MemoryError, ImportError) as error:
+        line = refusal(error)
+        if line is None:
+            raise
+        print(f"error: {line}", file=sys.stderr)
+        return 2

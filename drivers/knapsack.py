@@ -49,6 +49,7 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
     doing = "items"
     noun = "value"
     standard = ("--items", "1000", "--capacity", "1000000")
+    with_less_room = "--method core, without --mapping and --tiling, has no table, and --no-trace no decisions"
     speeds = {"auto": 2e9, "none": 1e8}
 
     def load(self, options: KnapsackOptions, ranks: int) -> Task:

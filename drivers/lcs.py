@@ -1,7 +1,7 @@
 """A longest common subsequence of two strings (`oconnell2014`), on any backend and over any number of ranks.
 
 python -m drivers.lcs                                       a first run of some seconds
-python -m drivers.lcs A.fasta B.fasta --output common.txt   two FASTA records (or FILE:RECORD) or plain files
+python -m drivers.lcs A.fasta B.fasta --output common.txt   two FASTA records (or FILE:RECORD) or texts in UTF-8
 python -m drivers.lcs --text HUMAN CHIMPANZEE               two words
 python -m drivers.lcs random:1000000 --no-trace --peers     the length alone, compared with rapidfuzz
 python -m drivers.lcs half:3000 --mapping published         the paper's mapping: every cell is copied to the host
@@ -88,6 +88,7 @@ class LcsWorkload(DpWorkload[LcsOptions]):
     doing = "waves"
     noun = "length"
     standard = ("--instance", "random:120000")
+    with_less_room = "the default mapping and tiling trace in any memory, and --no-trace stores nothing"
     speeds = {"auto": 4e10, "tiles": 2e8, "none": 2e7}
 
     def load(self, options: LcsOptions, ranks: int) -> Task:
@@ -153,13 +154,12 @@ class LcsWorkload(DpWorkload[LcsOptions]):
         path = run.options.output
         if path is None or pairs is None:
             return
-        common = run.problem.a[pairs[:, 0]].tobytes()
+        common = run.problem.subsequence(pairs)
         if path.lower().endswith((".fasta", ".fa")):
             header = f">longest common subsequence of {run.problem.name}"
-            rows = [common[first : first + LINE] for first in range(0, len(common), LINE)]
-            common = b"\n".join([header.encode(errors="replace"), *rows])
-        with reporting_write_errors(path), open(path, "wb") as file:
-            file.write(common + b"\n")
+            common = "\n".join([header, *(common[first : first + LINE] for first in range(0, len(common), LINE))])
+        with reporting_write_errors(path), open(path, "w", encoding="utf-8", errors="replace", newline="\n") as file:
+            file.write(common + "\n")
 
 
 LCS = LcsWorkload()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from core.errors import UserError
 from core.program_parser import CompletingParser, invocation
-from core.standard_output import run_watched
+from core.standard_output import run_program, run_watched
 from reports.comparison.best_algorithms import best_algorithms
 from reports.pages import best, comparison, paper, ranks
 from reports.pages.commands import PAGES, add_commands, make_pages
@@ -160,4 +160,4 @@ COMMANDS = {
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_program(main))

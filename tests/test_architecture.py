@@ -17,7 +17,10 @@ from drivers.workload.registry import NAMES
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("core", "backends", "cluster", "reports", "drivers")
 MOST_MODULES = 18
-LANGUAGE = ("core.lang", "core.program_parser", "core.errors", "core.standard_output", "core.atomic_files")
+LANGUAGE = (
+    *("core.lang", "core.program_parser", "core.errors", "core.standard_output", "core.atomic_files"),
+    "core.granted_cores",
+)
 MAY_IMPORT = {
     "core": ("core",),
     "core.lang": LANGUAGE,
@@ -25,7 +28,7 @@ MAY_IMPORT = {
     "core.problems": ("core.problems", "core.kernels", "core.arguments", *LANGUAGE),
     "backends": ("backends", *LANGUAGE),
     "cluster": ("cluster", *LANGUAGE),
-    "reports": ("reports", "core", "cluster.model", "cluster.measure"),
+    "reports": ("reports", "core", "cluster.model"),
     "drivers": PACKAGES,
 }
 LAYERS = ("cli", "options", "peers", "workload", "runs", "experiments", "library")

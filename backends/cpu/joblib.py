@@ -15,6 +15,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +28,7 @@ from backends.cpu.shared_memory import SharedBuffer
 from backends.cpu.single_core import CpuBackend, argument_slots
 from backends.cpu_info import cpu_device
 from backends.device import Buffer, DeviceInfo, Launch, Unavailable
+from core.errors import refusal
 
 SOURCE_ROOT = str(Path(__file__).parents[2])
 """Folder of the project's packages."""
@@ -55,10 +57,17 @@ class JoblibBackend(CpuBackend):
 
     @classmethod
     def devices(cls) -> list[DeviceInfo]:
+        from multiprocessing import get_context
+
         try:
-            import joblib  # noqa: F401
-        except ImportError as error:
+            with warnings.catch_warnings(action="ignore"):  # joblib would announce that it works in one process
+                import joblib  # noqa: F401
+            get_context("fork").Lock()
+        except ModuleNotFoundError as error:
             raise Unavailable("joblib is not installed; pip install joblib") from error
+        except (OSError, ImportError) as error:
+            why = f"joblib needs semaphores in /dev/shm: {refusal(error) or error}; or --backend threads"
+            raise Unavailable(why) from error
         return [cpu_device()]
 
     def allocate(self, shape: Any, dtype: Any) -> Buffer:

@@ -22,7 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from backends.device import Buffer, OutOfMemory
+from backends.device import Buffer, OutOfMemory, Unavailable
+from core.errors import refusal
 
 HAS_NAMELESS_FILES = hasattr(os, "memfd_create") and os.path.isdir("/proc/self/fd")
 CGROUP = "/sys/fs/cgroup"
@@ -108,6 +109,8 @@ class SharedBuffer(Buffer):
         try:
             memory, segment = create_segment(size, outlives_owner=outlives_owner)
         except (OSError, ValueError, OverflowError) as error:
+            if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+                raise Unavailable(f"shared memory of {size:,} bytes: {refusal(error)}") from error
             raise OutOfMemory(f"{size:,} bytes of shared memory cannot be allocated: {error}") from error
         return cls(memory, segment, shape, dtype)
 

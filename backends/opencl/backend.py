@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from backends.cache import cache_folder, read_sealed, write_sealed
-from backends.cpu_info import cpu_tag
+from backends.cpu_info import available_cores, cpu_tag
 from backends.device import Buffer, Capabilities, DeviceInfo, Launch, OutOfMemory, Unavailable
 from backends.launch import Backend
 from backends.opencl import icd
@@ -69,7 +69,7 @@ class OpenClBackend(Backend):
         limit = Capabilities(
             1 if is_cpu else self.handle.max_work_group_size,
             self.handle.local_mem_size,
-            self.handle.max_compute_units,
+            device.compute_units,
             1 if is_cpu else 2048,
             "cl_khr_fp64" in extensions,
         )
@@ -94,7 +94,7 @@ class OpenClBackend(Backend):
                 d.name.strip(),
                 f"{d.platform.name} {d.driver_version}",
                 d.global_mem_size,
-                d.max_compute_units,
+                min(d.max_compute_units, available_cores()) if d.type & cl.device_type.CPU else d.max_compute_units,
                 "cores" if d.type & cl.device_type.CPU else "gpu",
             )
             for k, d in enumerate(icd.list_devices())
@@ -355,7 +355,8 @@ def captured_stderr() -> Iterator[Callable[[], list[str]]]:
     except OSError:  # there is no standard error
         yield list
         return
-    with tempfile.TemporaryFile() as file:
+    # In memory where that is possible: there may be no folder for temporary files.
+    with os.fdopen(os.memfd_create("err"), "w+b") if hasattr(os, "memfd_create") else tempfile.TemporaryFile() as file:
         os.dup2(file.fileno(), 2)
 
         def words() -> list[str]:

@@ -12,6 +12,8 @@ import os
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from backends.cpu_info import available_cores
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -19,6 +21,8 @@ SYSTEM = "/etc/OpenCL/vendors"
 # If one of these is set, the user chooses the drivers, and nothing is added.
 SET_BY_USER = ("OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH")
 LIBRARY = "libintelocl.so"
+THREAD_COUNTS = ("POCL_MAX_PTHREAD_COUNT", "DPCPP_CPU_NUM_CUS")
+"""Numbers of threads of PoCL and of Intel's runtime, which know no quota; PoCL does not know affinity either."""
 INTEL, POCL = "Intel(R) OpenCL", "Portable Computing Language"
 
 
@@ -34,6 +38,9 @@ def import_pyopencl() -> Any:
 def list_devices() -> list[Any]:
     """List the devices of all platforms in pyopencl's form: GPUs first, PoCL last, else in the loader's order."""
     cl = import_pyopencl()
+    if available_cores() < (os.cpu_count() or 1):
+        for name in THREAD_COUNTS:
+            os.environ.setdefault(name, str(available_cores()))
     with intel_icd_registered(os.path.dirname(cl.__file__)):
         try:
             devices = [d for p in cl.get_platforms() for d in p.get_devices()]

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from cluster.launch.commands import find_mpirun
 from cluster.mpi.affinity import PROCESSORS, allowed_processors
+from core.granted_cores import granted_cores
 
 ALLOCATION = "SLURM_JOB_ID"
 """Set by Slurm inside an allocation."""
@@ -77,8 +78,8 @@ def find_allocation(environment: Mapping[str, str]) -> SlurmAllocation | None:
 
 
 def count_cores(described: Path = PROCESSORS) -> int:
-    """Count the cores that this process may use, as Open MPI counts them: two threads of a core are one."""
-    return len(allowed_processors(described))
+    """Count the cores that this process may use; two threads of a core are one, as for Open MPI."""
+    return granted_cores(len(allowed_processors(described)), "cpu")
 
 
 def count_gpus(environment: Mapping[str, str], devices: Path = Path("/dev")) -> int:

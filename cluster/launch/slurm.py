@@ -4,8 +4,8 @@ python -m cluster slurm -n 64 --time 01:00:00 ppp --instance 1301-1317 > job.sh
 python -m cluster slurm --nodes 2 --gpus-per-node 4 ppp --instance 1301-1317 --seconds 36000 > job.sh
 sbatch job.sh
 
-Two minutes before its time limit the job gets a signal: its ranks write a checkpoint of the search, and the job is
-queued again, to resume from the checkpoint.
+Two minutes before its time limit the job gets a signal: its ranks write a checkpoint of the search. If that is newer
+than the job's start, the job is queued again, to resume from it.
 """
 
 from __future__ import annotations
@@ -25,6 +25,10 @@ from core.program_parser import invocation
 
 NOTICE_S = 120
 """Seconds between the signal to a job and the end of its time."""
+LEAST_MINUTES = 5
+"""Least time of a job with checkpoints: Slurm may signal it three minutes earlier, and the run has to start before."""
+TABLES = ("drivers.lcs", "drivers.knapsack", "drivers.heldkarp")
+"""Programs of dynamic programming, which keep no checkpoints."""
 CHECKPOINTED = 143
 """Exit code of a program that SIGTERM has ended and that has written a checkpoint."""
 TIME = re.compile(r"(\d+-\d{1,2}(:\d{1,2}){0,2}|\d+(:\d{1,2}){0,2})")
@@ -38,9 +42,11 @@ def main() -> int:
     options = parser().parse_args()
     words = program_words(options.program)
     name = job_name(words)
-    state = checkpoint_options(words, name) if options.checkpoint else ()
+    file, state = checkpoint_options(words, name) if options.checkpoint else ("", ())
+    if file and 0 < minutes_of(options.time or "0") < LEAST_MINUTES:
+        raise UserError(f"--time {options.time}: expected {LEAST_MINUTES} minutes for a checkpoint, or --no-checkpoint")
     command = [sys.executable, "-m", "cluster", "launch", *launch_words(options), *options.program]
-    print(batch_script(name, sbatch_options(options, name), command, state), end="")
+    print(batch_script(sbatch_options(options, name, file), command, file, state), end="")
     return 0
 
 
@@ -61,7 +67,7 @@ def parser() -> argparse.ArgumentParser:
         "--no-checkpoint",
         dest="checkpoint",
         action="store_false",
-        help="add no --checkpoint FILE --resume to the program: it begins anew when it is queued again",
+        help="add no --checkpoint FILE --resume to the program, and do not queue it again",
     )
     add_program_argument(ranks_parser)
     return ranks_parser
@@ -71,6 +77,15 @@ def duration(text: str) -> str:
     if not (text.isascii() and TIME.fullmatch(text)):
         raise argparse.ArgumentTypeError(f"expected a time such as 01:00:00 or 2-12:00:00, found {text!r}")
     return text
+
+
+def minutes_of(time: str) -> int:
+    """Return a time of `TIME` in minutes, rounded up as Slurm does; 0 stands for no limit."""
+    days, _, rest = time.rpartition("-")
+    numbers = [int(number) for number in rest.split(":")]
+    # The first number is hours after days, or if there are three.
+    hours, minutes, seconds, *_ = [*([] if days or len(numbers) == 3 else [0]), *numbers, 0, 0]
+    return 60 * (24 * int(days or 0) + hours) + minutes - (-seconds // 60)
 
 
 def line(text: str) -> str:
@@ -86,16 +101,19 @@ def job_name(words: Sequence[str]) -> str:
     return re.sub(r"[^A-Za-z0-9_+-]", "_", last).lstrip("-") or "job"
 
 
-def checkpoint_options(words: Sequence[str], name: str) -> tuple[str, ...]:
-    """Return words of the shell for checkpoints, unless the user has named a file, or the program writes none."""
-    names = {word.partition("=")[0] for word in words}
-    if words[0] == "-m" and words[1].split(".")[0] == "cluster":
-        return ()
-    state = () if "--checkpoint" in names else ("--checkpoint", f'{name}-"$SLURM_JOB_ID".checkpoint')
-    return (*state, *(() if "--resume" in names else ("--resume",)))
+def checkpoint_options(words: Sequence[str], name: str) -> tuple[str, tuple[str, ...]]:
+    """Return the program's checkpoint and further options for it, as words of the shell; empty if it writes none."""
+    if words[0] == "-m" and (words[1].split(".")[0] == "cluster" or words[1] in TABLES):
+        return "", ()
+    file = f'{name}-"$SLURM_JOB_ID".checkpoint'
+    state = ["--checkpoint", file]
+    for word, after in zip(words, [*words[1:], ""], strict=True):
+        if word.partition("=")[0] == "--checkpoint":
+            file, state = shlex.quote(word.partition("=")[2] if "=" in word else after), []
+    return file, (*state, *(() if "--resume" in words else ("--resume",)))
 
 
-def sbatch_options(options: argparse.Namespace, name: str) -> Mapping[str, object]:
+def sbatch_options(options: argparse.Namespace, name: str, file: str) -> Mapping[str, object]:
     """Return options of `sbatch`, in order, and their values; None leaves an option out."""
     nodes, per_host, ranks = options.nodes, options.per_host, options.ranks
     if nodes and per_host and ranks and ranks > nodes * per_host:
@@ -119,7 +137,7 @@ def sbatch_options(options: argparse.Namespace, name: str) -> Mapping[str, objec
         "time": options.time,
         "output": f"{name}-%j.log",
         "open-mode": "append",
-        "signal": f"B:TERM@{NOTICE_S}",
+        "signal": f"B:TERM@{NOTICE_S}" if file else None,
     }
 
 
@@ -135,25 +153,26 @@ def launch_words(options: argparse.Namespace) -> list[str]:
     return words
 
 
-def batch_script(name: str, asked: Mapping[str, object], words: Sequence[str], state: Sequence[str]) -> str:
+def batch_script(asked: Mapping[str, object], words: Sequence[str], file: str, state: Sequence[str]) -> str:
     """Return the batch script.
 
-    ``asked`` are options of `sbatch`, ``words`` the command that starts the program over ranks, and ``state`` further
-    options of the program, as words of the shell. Raises `UserError` for a word that no text file can hold.
+    ``asked`` are options of `sbatch`, ``words`` the command that starts the program over ranks, ``file`` its checkpoint
+    and ``state`` further options of the program, as words of the shell. Raises `UserError` for a word that no text file
+    can hold.
     """
     lines = "\n".join(f"#SBATCH --{option}={value}" for option, value in asked.items() if value is not None)
     command = shlex.join(words)
     folder = shlex.quote(os.getcwd())
-    for text in (command, folder):
+    for text in (command, folder, file):
         if any("\ud800" <= character <= "\udfff" for character in text):
             raise UserError(f"{text!r}: found bytes that are no UTF-8 text, expected names that a script can hold")
-    ended = "its time was over and its state is kept" if state else "its time was over"
-    message = shlex.quote(f"{name}: {ended}; the job is queued again")
     return f"""#!/bin/bash
 {lines}
 #SBATCH --requeue
 
 cd {folder} || exit
+checkpoint={file}
+version() {{ stat --dereference --format='%i %y' -- "$checkpoint" 2>/dev/null; }}; before=$(version)
 
 # Slurm signals this shell {NOTICE_S} s before the time is over. `launch` passes the signal to the ranks of all hosts.
 early=
@@ -172,8 +191,12 @@ done
 
 # A cancelled job gets the same signal, but is no longer running.
 if [ "$code" -eq {CHECKPOINTED} ] && [ "$(squeue --noheader --jobs="$SLURM_JOB_ID" --format=%T)" = RUNNING ]; then
-    echo {message}
-    scontrol requeue "$SLURM_JOB_ID"
+    if [ -s "$checkpoint" ] && [ "$(version)" != "$before" ]; then
+        echo "ended by a signal, with a checkpoint newer than its start; the job is queued again"
+        scontrol requeue "$SLURM_JOB_ID" || echo "Slurm did not queue it"
+    else
+        echo "ended by a signal, without a checkpoint newer than its start; the job ends"
+    fi
 fi
 exit "$code"
 """

@@ -21,8 +21,6 @@ from reports.text.tables import TextTable
 CALLS = 20
 LETTERS = 10_000
 """Length of both strings in the longer call, which rapidfuzz gets too."""
-INSTANCES, CITIES = 500, 12
-"""Of a call that proves many shortest tours together."""
 
 
 class ShortCall(NamedTuple):
@@ -68,9 +66,6 @@ def measure_table(options: argparse.Namespace) -> int:
     if importlib.util.find_spec("rapidfuzz") is not None:
         similarity = importlib.import_module("rapidfuzz.distance").LCSseq.similarity
         timed[f"{longer}, rapidfuzz"] = lambda: similarity(*text)
-    many = f"shortest tours, {INSTANCES} instances of {CITIES} cities"
-    matrices = small_instances(options.seed)
-    timed[many] = lambda: sum(tour.length for tour in onekernel.shortest_tours(matrices, backend=options.backend))
     timed = {name: call for name, call in timed.items() if is_chosen(name, options)}
     if not timed:
         raise UserError(f"--rows {options.rows}: expected a part of a workload's name")
@@ -89,9 +84,6 @@ def measure_table(options: argparse.Namespace) -> int:
         ">least": lambda name: formatting.seconds(min(seconds[name])),
         ">most": lambda name: formatting.seconds(max(seconds[name])),
         ">calls/s": lambda name: formatting.rate(1 / statistics.median(seconds[name])),
-        ">instances/s": lambda name: formatting.rate(
-            (INSTANCES if name == many else 1) / statistics.median(seconds[name])
-        ),
         ">cost": lambda name: formatting.cost(costs[name]),
     }
     print(f"seconds of a call, means over {CALLS} calls, {formatting.counted(options.repeats, 'repetition')}")
@@ -104,12 +96,6 @@ def call_seconds(call: Callable[[], Any]) -> float:
     for _ in range(CALLS):
         call()
     return (time.perf_counter() - began) / CALLS
-
-
-def small_instances(seed: int) -> list[Any]:
-    from core.problems import tsp
-
-    return [tsp.load(f"uniform:{CITIES}:seed={seed + k}").distances for k in range(INSTANCES)]
 
 
 def long_strings(seed: int) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from drivers.options.output_files import OutputFile
 from drivers.options.values import NAME, natural, number, positive
 
 METHODS = ("dp", "bb", "core")
-TABLE_OPTIONS = "backend", "cores", "checkpoint", "trace", "mapping", "tiling", "device_memory", "spill", "profile"
+TABLE_OPTIONS = "cores", "trace", "mapping", "tiling", "device_memory", "spill", "profile"
 """Options that mean a table, without ``--method``."""
 ITEMS, CAPACITY = 1500, 100_000
 MOST_VERIFIED_CELLS = 200_000_000
@@ -35,7 +35,7 @@ class KnapsackOptions(DpOptions, tilings=TILINGS):
     """
 
     instance: str | None = option(
-        None, "instance file, such as knapPI_1_50_1000.csv (default: a generated instance)", NAME, "NAME"
+        None, "instance file; FILE:2: its second; FILE:weight-value: weights first (default: generated)", NAME, "NAME"
     )
     items: int | None = GENERATED.option(None, f"number of items ({ITEMS})", positive, "N")
     capacity: int | None = GENERATED.option(
@@ -52,7 +52,7 @@ class KnapsackOptions(DpOptions, tilings=TILINGS):
         None,
         "dynamic programming (dp), the paper's baseline: branch and bound on one core (bb), or an expanding core on "
         "one lane (core); default: an expanding core for most of Pisinger's classes, from 100 million cells on, where "
-        "no backend, no ranks and nothing of a table is asked for, else dynamic programming",
+        "no cores, no ranks and nothing of a table is asked for, else dynamic programming",
         decides="search",
         choices=METHODS,
     )
@@ -65,6 +65,10 @@ class KnapsackOptions(DpOptions, tilings=TILINGS):
     output: OutputFile | None = RESULTS.option(
         None, "save the indices of the chosen items, from 0, one per line", OutputFile, "FILE"
     )
+
+    @property
+    def keeps_checkpoints(self) -> bool:
+        return self.method == "bb"
 
     @property
     def bounded(self) -> bool:

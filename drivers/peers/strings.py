@@ -20,11 +20,11 @@ def length(pair: Any, value: int) -> int:
 STRINGS = PeerSubject(cost=length, minimal=StringPair("minimal", b"AB", b"BA"), largest_is_best=True)
 
 
-def texts(pair: Any) -> tuple[bytes, bytes]:
-    return pair.a.tobytes(), pair.b.tobytes()
+def texts(pair: Any) -> list[bytes | list[int]]:
+    return [codes.tobytes() if codes.itemsize == 1 else codes.tolist() for codes in (pair.a, pair.b)]
 
 
-def with_rapidfuzz(pair: tuple[bytes, bytes], seconds: float, seed: int) -> PeerAnswer:
+def with_rapidfuzz(pair: list[bytes | list[int]], seconds: float, seed: int) -> PeerAnswer:
     """Bit-parallel C++ on one core, without seed and time limit."""
     package = importlib.import_module("rapidfuzz.distance")
     return PeerAnswer(int(package.LCSseq.similarity(*pair)), True)

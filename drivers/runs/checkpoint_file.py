@@ -49,6 +49,8 @@ LOCK_SUFFIX = ".lock"
 """Suffix after the name of the checkpoint."""
 WITHOUT_RANK_S = 10.0
 """Seconds to wait for the lock of a lost rank, whose process may still run."""
+RESUME_WAIT_S = 5.0
+"""The same for a run that resumes: a rank of the earlier run may still end, if its `mpirun` was killed."""
 POLL_S = 0.05
 
 

@@ -73,9 +73,10 @@ class RecoveryState:
         folder = os.path.dirname(os.path.realpath(options.checkpoint or ""))
         # Without a name or a folder the file is refused with the run's other files.
         if options.checkpoint and self.lock is None and os.path.isdir(folder):
-            from drivers.runs.checkpoint_file import WITHOUT_RANK_S, RunCheckpointLock
+            from drivers.runs.checkpoint_file import RESUME_WAIT_S, WITHOUT_RANK_S, RunCheckpointLock
 
-            self.lock = RunCheckpointLock(options.checkpoint, WITHOUT_RANK_S if self.attempts > 1 else 0.0)
+            wait_s = WITHOUT_RANK_S if self.attempts > 1 else RESUME_WAIT_S if options.resume else 0.0
+            self.lock = RunCheckpointLock(options.checkpoint, wait_s)
         if self.attempts == 1:
             refuse_to_overwrite(options)
 
@@ -129,7 +130,7 @@ class RunCheckpoints:
             if self.ranks.rank == 0:
                 print("ended by SIGTERM between two repetitions: --resume continues", file=sys.stderr)
             raise Terminated
-        whose, earlier = self.ranks.bcast(self.earlier(about()) if self.ranks.rank == 0 else None)
+        whose, earlier = self.ranks.on_first(lambda: self.earlier(about()))
         self.resumed = whose.resumed
         self.memory.done[self.options.seed] = whose.repetition
 

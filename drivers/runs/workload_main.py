@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from core.errors import NoRoom, UserError
 from drivers.cli import messages
 from drivers.options.declaration import AnyOptions, add_options, option_flag, read_parsed
 from drivers.runs.rank_start import report_separate_tasks
@@ -31,7 +32,10 @@ def start(workload: Workload[AnyOptions], own: AnyOptions, argv: Sequence[str]) 
     if own.quiet:
         own = replace(own, progress=False)
     report_separate_tasks()
-    return max(run_seeds(workload, own, Repetitions, argv))
+    try:
+        return max(run_seeds(workload, own, Repetitions, argv))
+    except NoRoom as error:
+        raise UserError(f"{error}; {workload.with_less_room}") from error
 
 
 def parse_options(workload: Workload[AnyOptions], description: str | None, argv: Sequence[str]) -> AnyOptions:

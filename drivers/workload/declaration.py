@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from core.search.protocol import Callback, SearchResult
     from drivers.workload.run_time import RepetitionWork
 
+FREE_PREPARATION_S = 1.0
+"""Seconds of preparation that no time limit covers: imports take some of them."""
+SHORTEST_S = 1e-3
+"""Time limit after a preparation that took as long as the limit or longer."""
+
 
 class Task(NamedTuple):
     """Task of a run, which the first rank makes of the options and sends to all ranks.
@@ -126,6 +131,8 @@ class PreparedRun(Generic[AnyOptions]):
         The communicator, which measures its own time.
     checkpointer
         Keeps checkpoints of the search; None: no checkpoints.
+    prepared_s
+        Seconds in which the first rank has read the instance and made the search, without compilation.
     """
 
     options: AnyOptions
@@ -134,6 +141,7 @@ class PreparedRun(Generic[AnyOptions]):
     search: Any
     ranks: Any
     checkpointer: Checkpointer | None = None
+    prepared_s: float = 0.0
     found_before: dict[Any, Any] = field(default_factory=dict)
 
     def once(self, name: Any, compute: Callable[[], Any]) -> Any:
@@ -142,8 +150,18 @@ class PreparedRun(Generic[AnyOptions]):
             self.found_before[name] = compute()
         return self.found_before[name]
 
+    @property
+    def covered_s(self) -> float:
+        """Seconds of preparation that a time limit covers."""
+        return max(0.0, self.prepared_s - FREE_PREPARATION_S)
+
     def searched(self, callback: Callback | None, *stop: Any, **more: Any) -> Any:
-        """Return the outcome of the search with this run's ranks and checkpoints; ``more`` goes to its ``run`` too."""
+        """Return the outcome of the search with this run's ranks and checkpoints; ``more`` goes to its ``run`` too.
+
+        A time limit covers `covered_s` too; the search makes its first step in any case.
+        """
+        if self.covered_s and stop and stop[0] is not None:
+            stop = (stop[0]._replace(seconds=max(SHORTEST_S, stop[0].seconds - self.covered_s)), *stop[1:])
         return self.search.run(*stop, callback=callback, ranks=self.ranks, checkpointer=self.checkpointer, **more)
 
 
@@ -191,6 +209,7 @@ class Workload(Generic[AnyOptions]):
     best_known = "optimum"
     standard: tuple[str, ...] = ()
     scaled = ""
+    with_less_room = "expected a smaller instance"
     program: tuple[str, ...] = ()
 
     # --- every workload has its own ---

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import platform
 import re
@@ -11,6 +10,8 @@ from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+from core.granted_cores import granted_cores
 
 ROOT = Path(__file__).parents[2]
 """Folder of the checkout or installation, which may be below another checkout."""
@@ -76,12 +77,7 @@ def cores() -> int:
 
     The affinity mask does not count: `mpirun` binds a rank to one core, which is no property of the machine.
     """
-    present = os.cpu_count() or 1
-    try:
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text(encoding="ascii").split()
-    except (OSError, ValueError):
-        return present
-    return present if quota == "max" else max(1, min(present, math.ceil(int(quota) / int(period))))
+    return granted_cores(os.cpu_count() or 1, "cpu")
 
 
 def processor_model() -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import stat
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -17,7 +16,7 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from core.atomic_files import atomic_write
-from core.errors import UserError
+from core.errors import UserError, refusal, warn_caller
 from reports.records.schema import SCHEMA, Record, RecordError, Repetition, identity
 
 __all__ = [
@@ -74,9 +73,12 @@ def append(path: str | os.PathLike[str], record: Record) -> None:
     line = record.to_line().encode()
     with _locked(path) as descriptor:
         _mend_tail(descriptor, path)
-        if os.write(descriptor, line) != len(line):
-            raise RecordError(f"{os.fspath(path)}: the disk took only a part of a record")
-        os.fsync(descriptor)
+        try:
+            if os.write(descriptor, line) != len(line):
+                raise RecordError(f"{os.fspath(path)}: the disk took only a part of a record")
+            os.fsync(descriptor)
+        except OSError as error:
+            raise RecordError(f"{os.fspath(path)}: cannot write records: {refusal(error) or error.strerror}") from None
 
 
 def load(path: str | os.PathLike[str]) -> list[Record]:
@@ -276,10 +278,7 @@ def _parse(content: bytes, name: str) -> list[tuple[Record, bytes]]:
     if tail and _is_json(tail):
         whole, tail = [*whole, tail], b""
     elif tail and _may_be_torn(tail):
-        warnings.warn(
-            f"{name}:{len(whole) + 1}: the last line is incomplete (writing it was interrupted): left out",
-            stacklevel=3,
-        )
+        warn_caller(f"{name}:{len(whole) + 1}: the last line is incomplete (writing it was interrupted): left out")
     elif tail:
         raise RecordError(f"{name}:{len(whole) + 1}: expected a run record, found {tail[:40]!r}")
     return [

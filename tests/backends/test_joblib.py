@@ -19,7 +19,7 @@ import backends
 from backends.cpu import shared_memory
 from backends.cpu.joblib import JoblibBackend
 from backends.cpu_info import cpu_device
-from backends.device import Launch, OutOfMemory
+from backends.device import Launch, OutOfMemory, Unavailable
 from tests.backends import kernels
 from tests.patience import PATIENCE_S, soon
 
@@ -44,6 +44,18 @@ def remember_others():
     """Other tests' backends may have workers in this process."""
     others.clear()
     others.update(child.pid for child in psutil.Process().children(recursive=True))
+
+
+def test_what_the_system_refuses_is_named_with_what_helps(monkeypatch):
+    def refuse(*_):
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(shared_memory, "_new_file", refuse)
+    with pytest.raises(Unavailable, match="Too many open files; expected a higher limit"):
+        shared_memory.SharedBuffer.create(4, "u4")
+    monkeypatch.setattr("multiprocessing.context.BaseContext.Lock", refuse)
+    with pytest.raises(Unavailable, match="needs semaphores in /dev/shm: Too many open files; .*--backend threads"):
+        backends.create("joblib")
 
 
 def workers():

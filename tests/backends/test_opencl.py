@@ -26,6 +26,17 @@ def test_compilers_keep_silent_and_an_error_says_what_they_said(opencl, tmp_path
     assert capfd.readouterr() == ("", "")
 
 
+def test_cpu_drivers_have_as_many_threads_as_a_quota_grants(opencl, monkeypatch):
+    for name in icd.THREAD_COUNTS:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("os.cpu_count", lambda: 8)
+    for module in (icd, opencl_backend):
+        monkeypatch.setattr(module, "available_cores", lambda: 1)
+    icd.list_devices.__wrapped__()
+    assert [os.environ[name] for name in icd.THREAD_COUNTS] == ["1", "1"]
+    assert {one.compute_units for one in opencl_backend.OpenClBackend.devices() if one.kind == "cores"} <= {1}
+
+
 def test_buffers_that_together_do_not_fit_are_refused_until_one_is_gone(opencl, monkeypatch):
     backend = opencl_backend.OpenClBackend(opencl.device._replace(memory_bytes=1000))
     first = backend.allocate(150, np.uint32)

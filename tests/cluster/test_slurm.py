@@ -153,11 +153,31 @@ def test_gpus_and_cores_of_each_rank_are_asked_for(words, asked, job):
         (("ppp", "--checkpoint", "mine"), ["--checkpoint", "mine", "--resume"]),
         (("ppp", "--checkpoint=mine", "--resume"), ["--checkpoint=mine", "--resume"]),
         (("check",), []),
+        (("lcs",), []),
     ],
 )
 def test_a_state_is_kept_unless_the_user_says_otherwise(arguments, added, job):
     words = command(job.written(*arguments))
-    assert words[words.index(arguments[-1] if arguments[0] in ("--no-checkpoint", "check") else "ppp") + 1 :] == added
+    assert (
+        words[words.index(arguments[-1] if arguments[0] in ("--no-checkpoint", "check", "lcs") else "ppp") + 1 :]
+        == added
+    )
+
+
+def test_times_are_read_as_slurm_does():
+    times = {"3": 3, "90": 90, "3:00": 3, "4:01": 5, "00:03:00": 3, "1:00:30": 61, "1-0": 1440, "0-01:02:01": 63}
+    assert {time: slurm.minutes_of(time) for time in times} == times
+
+
+@pytest.mark.parametrize("time", ["00:03:00", "1", "3:59", "0-00:04"])
+def test_a_time_below_what_a_checkpoint_needs_is_refused_unless_there_is_none(time, called):
+    code, out, err = called(slurm.main, "--time", time, "ppp")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error: --time {time}: expected 5 minutes for a checkpoint") and len(err.splitlines()) == 1
+    for words in (["--no-checkpoint", "ppp"], ["check"]):
+        code, script, _ = called(slurm.main, "--time", time, *words)
+        assert code == 0 and "signal" not in directives(script)
+    assert called(slurm.main, "--time", "5", "ppp")[0] == called(slurm.main, "--time", "0", "ppp")[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -181,20 +201,30 @@ def test_what_slurm_would_refuse_is_refused_before(words, message, called):
 @pytest.mark.parametrize(
     ("state", "code", "requeued", "more"),
     [
-        pytest.param("RUNNING", 143, "requeue 12\n", [], id="time over"),
+        pytest.param("RUNNING", 143, "requeue 12\n", [], id="a checkpoint"),
+        pytest.param("RUNNING", 143, "", [], id="no checkpoint", marks=pytest.mark.slow),
+        pytest.param("RUNNING", 143, "", [], id="an old checkpoint", marks=pytest.mark.slow),
         pytest.param("COMPLETING", 143, "", [], id="cancelled", marks=pytest.mark.slow),
         pytest.param("RUNNING", 5, "", [], id="failed", marks=pytest.mark.slow),
         pytest.param("RUNNING", 0, "", ["--end"], id="over by itself", marks=pytest.mark.slow),
     ],
 )
-def test_a_job_that_kept_its_state_is_queued_again(state, code, requeued, more, job, mpirun, tmp_path):
-    ranks = tmp_path / "ranks"
+def test_a_job_that_kept_its_state_is_queued_again(state, code, requeued, more, job, mpirun, tmp_path, request):
+    ranks, file = tmp_path / "ranks", tmp_path / "state of it"
     ranks.mkdir()
+    if "an old" in request.node.callspec.id:
+        file.write_text("old")
+
+    def started():
+        if len(os.listdir(ranks)) == 2 and "a checkpoint" in request.node.callspec.id:
+            file.write_text("new")
+        return len(os.listdir(ranks)) == 2
+
     # Not inside an allocation, where Slurm's own launcher would be used.
-    script = job.written("-n", 2, "--no-checkpoint", PATIENT, ranks, code, *more).replace("$SLURM_JOB_ID", "12")
+    script = job.written("-n", 2, PATIENT, ranks, code, *more, "--checkpoint", file).replace("$SLURM_JOB_ID", "12")
     del job.environment["SLURM_JOB_ID"]
     job.is_in_state(state)
-    exit_code, said, _ = job.run(script, None if more else lambda: len(os.listdir(ranks)) == 2)
+    exit_code, said, _ = job.run(script, None if more else started)
     assert (exit_code, job.called()) == (code, requeued)
     assert ("queued again" in said) == bool(requeued)
     assert sum("has ended by [15]" in name for name in os.listdir(ranks)) == (0 if more else 2)
@@ -202,8 +232,11 @@ def test_a_job_that_kept_its_state_is_queued_again(state, code, requeued, more, 
 
 def test_a_script_passes_a_signal_on_that_comes_before_its_job(job, tmp_path):
     """The shell of the batch script gets the signal while it starts `launch`."""
+    file = tmp_path / "state"
     python = put(tmp_path / "python", "#!/bin/sh\nexec sleep 60\n")
-    script = job.written("ppp", python=python).replace("job=$!\n", 'job=$!\nkill -TERM "$$"\n')
+    script = job.written("ppp", "--checkpoint", file, python=python).replace(
+        "job=$!\n", f'job=$!\necho > {file}\nkill -TERM "$$"\n'
+    )
     code, said, _ = job.run(script)
     assert code == 143 and "queued again" in said
     assert job.called() == "requeue 12\n"
@@ -220,8 +253,7 @@ def test_nothing_but_the_program_runs_and_its_arguments_arrive(text, job, tmp_pa
     script = job.written(*words, python=python, place=place)
     asked = [line for line in script.split("\n\ncd ")[0].split("\n")[1:] if line]
     assert all(DIRECTIVE.fullmatch(line) for line in asked), asked
-    name = asked[0].removeprefix("#SBATCH --job-name=")
-    message = f"{name}: its time was over and its state is kept; the job is queued again\n"
+    message = "ended by a signal, without a checkpoint newer than its start; the job ends\n"
     assert job.run(script) == (143, message, "")
     assert job.noted() == ["-m", "cluster", "launch", *words, "--resume"]
     assert everything(tmp_path / "all") == before

@@ -6,12 +6,16 @@ import os
 import subprocess
 import sys
 import textwrap
+import warnings
 
 import pytest
 
 from backends.device import OutOfMemory
+from core.errors import MEMORY_ADVICE
+from core.standard_output import run_program, run_watched
 from drivers import exact, heldkarp, knapsack
-from drivers.cli.exit_codes import MEMORY_ADVICE, run_driver
+from drivers.cli.exit_codes import run_driver
+from reports.records.files import load
 from tests.conftest import ROOT
 from tests.drivers.small_runs import QUICK as QUICK_RUNS
 from tests.drivers.small_runs import SAVES, claim_another_cost, driver_of
@@ -32,6 +36,25 @@ def test_a_cache_that_cannot_be_used_is_one_line_and_the_run_goes_on(tmp_path):
     assert done.returncode == 0 and "confirmed by the scorer" in done.stdout
     (line,) = done.stderr.splitlines()
     assert line.startswith("note: no cache of compiled kernels (") and "Not a directory" in line
+
+
+def test_warnings_of_any_package_are_notes_without_a_place_in_the_source(capsys):
+    def warning(argv=None):
+        warnings.warn("an overflow\n  of NumPy", RuntimeWarning, stacklevel=1)
+        warnings.warn_explicit("old", DeprecationWarning, "numba.py", 3)
+        return 0
+
+    with warnings.catch_warnings(action="always"):
+        for run in (lambda: run_driver(warning, []), lambda: run_watched(warning), lambda: run_program(warning)):
+            assert run() == 0
+            assert capsys.readouterr().err == "note: an overflow of NumPy\nnote: old\n"
+
+
+def test_a_warning_of_the_library_is_one_of_the_line_that_called_it(tmp_path):
+    (tmp_path / "torn.jsonl").write_text('{"schema": 3')
+    with pytest.warns(UserWarning, match="incomplete") as caught:
+        load(tmp_path / "torn.jsonl")
+    assert [warning.filename for warning in caught] == [__file__]
 
 
 # --- contradicted results ---
@@ -117,6 +140,33 @@ def load_error():
 def test_refused_memory_is_one_line_with_what_was_asked_and_what_helps(capsys, error, asked):
     assert run_driver(ending_with(error), []) == 2
     assert capsys.readouterr().err == f"error: out of memory{asked}; {MEMORY_ADVICE}\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (OSError(errno.EMFILE, "Too many open files", "a"), "a: Too many open files; expected a higher limit"),
+        (OSError(errno.EFBIG, "File too large"), "File too large; expected a higher limit of file sizes"),
+        (OSError(errno.EROFS, "Read-only file system", "b"), "b: Read-only file system; expected a file system"),
+        (OSError(errno.EAGAIN, "Resource temporarily unavailable"), "Resource temporarily unavailable; expected a"),
+        (RuntimeError("can't start new thread"), "can't start new thread; expected a higher limit of processes"),
+        (FileNotFoundError(errno.ENOENT, "No usable temporary directory found in []"), "No usable temporary directory"),
+        (ModuleNotFoundError("", name="fcntl"), "found no Python module 'fcntl', expected Linux or macOS, or on Win"),
+    ],
+)
+def test_what_the_system_refuses_is_one_line_with_what_helps(capsys, error, line):
+    for run in (run_driver, lambda driver, _: run_watched(lambda: driver([]))):
+        assert run(ending_with(error), []) == 2
+        said = capsys.readouterr().err
+        assert said.startswith(f"error: {line}") and said.count("\n") == 1
+
+
+def test_a_system_without_unix_modules_is_told_of_wsl():
+    program = "import sys, runpy; sys.modules['resource'] = None; sys.argv = ['ihc']; "
+    program += "runpy.run_module('drivers.ihc', run_name='__main__')"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "WSL 2" in done.stderr
 
 
 def test_another_error_of_the_system_keeps_its_traceback(capsys):

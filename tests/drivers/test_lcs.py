@@ -20,13 +20,16 @@ WORDS = ["--text", "ABCBDAB", "BDCABA"]
 # --- what comes out ---
 
 
-@pytest.mark.parametrize(("a", "b", "common"), [("ABCBDAB", "BDCABA", "BDAB"), ("", "", ""), ("abc", "", "")])
+@pytest.mark.parametrize(
+    ("a", "b", "common"),
+    [("ABCBDAB", "BDCABA", "BDAB"), ("", "", ""), ("abc", "", ""), ("é", "è", ""), ("né日本", "n日è本", "n日本")],
+)
 def test_words_of_the_command_line_and_their_subsequence(drive, tmp_path, a, b, common):
     code, said, error = drive("--text", a, b, *QUICK, "--output", tmp_path / "common.txt")
     assert (code, error) == (0, "")
     assert said.startswith(f"texts: length {len(common)} of {len(a)} and {len(b)} letters, ")
     assert "confirmed by the scorer" in said
-    assert (tmp_path / "common.txt").read_text() == f"{common}\n"
+    assert (tmp_path / "common.txt").read_bytes() == f"{common}\n".encode()
 
 
 def test_fasta_files_may_stand_anywhere_and_the_subsequence_becomes_a_record(drive, tmp_path):
@@ -41,6 +44,10 @@ def test_fasta_files_may_stand_anywhere_and_the_subsequence_becomes_a_record(dri
     assert max(map(len, (tmp_path / "o.fasta").read_text().splitlines()[1:])) == lcs.LINE
     _, both, _ = drive(tmp_path / "b.fasta", *QUICK)
     assert both.startswith("no, b: length 2 of 2 and 120 letters")
+    (tmp_path / "m.fa").write_text(">m\nacgT\n")
+    code, said, notes = drive(tmp_path / "m.fa", tmp_path / "b.fasta", *QUICK)
+    assert (code, notes.count("note: ")) == (0, 2) and said.startswith("m, no: length 1 of 4 and 2 letters")
+    assert "lower-case (soft-masked) letters count as their capitals" in notes and "the first 1 of 2" in notes
 
 
 def test_a_record_holds_what_was_asked_and_what_was_done(drive, tmp_path):

@@ -45,6 +45,7 @@ NO_COMMAND = {
     "with `--scan columns` teams * n * (n + 1) < 2^31",  # more teams than any machine has
     "n * row of weights < 2^31",  # only devices with teams of many lanes
     "36 cities",  # restricted tours instead, with a note
+    "65,533 letters in both strings",  # few texts have them
     "strips * rows / 32 < 2^31",
     "masks < 2^31",
     "waves + lanes < 2^31",

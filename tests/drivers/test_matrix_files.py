@@ -40,6 +40,7 @@ ARRAYS = {
     "cut in the elements": (WHOLE[:-1], "71 bytes of elements, expected 3 by 3 elements of 8 bytes"),
     "pickled code": (npy(np.array([[print]])), "elements of object, expected integers"),
     "named fields": (npy(np.zeros((2, 2), [("é€", "i4")])), "no array of numbers (elements with named fields)"),
+    "a half": (npy(np.tril(MATRIX)), "zeros alone on one side of the diagonal, expected the whole matrix"),
     "a cube": (npy(np.zeros((2, 2, 2), int)), "an array of shape (2, 2, 2), expected a square matrix"),
     "a boast": (header(BOAST), "0 bytes of elements, expected 99999 by 99999 elements of 8 bytes"),
     "a nested header": (header("(" * 9000), "no array of numbers ("),

@@ -135,12 +135,15 @@ MISTAKES = {
         "random:x": "random:x: found length 'x', expected an integer",
         f"random:9 {PUBLISHED} --device-memory 1G": f"--device-memory changes nothing with {PUBLISHED}",
         f"random:9 {PUBLISHED} --tiling tiles": f"--tiling tiles with {PUBLISHED}: expected none, one launch per",
+        "random:3000 --tiling none --device-memory 1K": "; the default mapping and tiling trace in any memory, and --no-",
     },
     "knapsack": {
         f"--method bb {PUBLISHED}": f"{PUBLISHED} changes nothing here: expected without --method bb",
+        "--items 50 --device-memory 1K": "or use --no-trace; --method core, without --mapping and --tiling, has no table",
     },
     "heldkarp": {
         "--instance uniform:31:seed=1 --verify": "--verify: found 31 cities",
+        "--instance uniform:24 --device-memory 1M": "cities; --k K finds a tour that is optimal over a neighbourhood",
         "--instance uniform:9 --k 4 --peers": "--peers with a restricted search (--k 4)",
         f"--instance uniform:9 --k 4 {PUBLISHED}": f"{PUBLISHED} is the paper's recursion over all subsets",
         f"--instance uniform:280 {PUBLISHED}": "of at most 36 cities; uniform:280:seed=1:side=10000 has 280 cities",
@@ -184,6 +187,9 @@ BROKEN = [
     ("exact", "# nothing\n", ": found no numbers, expected a square matrix of distances"),
     ("exact", "0 one\n1 0\n", ":1: found 'one', expected an integer"),
     ("exact", "0 1 2\n1 0 3\n# three\n2 4 0\n", ":4: found distance 4 from city 2 to 1 and 3 back"),
+    ("heldkarp", "0 1 2\n0 0 3\n0 0 0\n", ":1: found zeros alone on one side of the diagonal, expected the whole"),
+    ("exact", "0,0,0\n1,0,0\n2,3,0\n", ":1: found zeros alone on one side of the diagonal, expected the whole matrix"),
+    ("heldkarp", "0\n1 0\n2 3 0\n", ":2: found 2 numbers, expected 1, as in the first row: whole rows, not a half"),
     ("heldkarp", "0 1\n\n-1 0\n", ":3: found distance -1 from city 1 to 0, expected 0 to 2147483647"),
 ]
 

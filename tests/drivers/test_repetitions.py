@@ -1,14 +1,19 @@
 """Repetitions of all workloads: their times over ranks, and the text of the result line."""
 
+import time
+from math import inf
 from types import SimpleNamespace
 
 import pytest
 
+from cluster import Solo
+from core.search.stop import Iterations, Seconds
 from drivers.options.declaration import Options
 from drivers.runs.device_selection import device_of_rank
 from drivers.runs.repetition_times import RepetitionTimes, combine_rank_times
 from drivers.runs.repetitions import Repetitions, overall_verdict
-from drivers.workload.declaration import PreparedRun, RepetitionResult, VerifierVerdict
+from drivers.runs.seeds import build_search
+from drivers.workload.declaration import SHORTEST_S, PreparedRun, RepetitionResult, VerifierVerdict
 from tests.drivers.small_runs import FirstOfTwo, Idle, idle_backend
 
 FOUND = RepetitionResult(7, 1, 0xBEEF, "cost 7")
@@ -50,6 +55,33 @@ def test_the_slowest_rank_is_the_one_that_ran_longest_and_not_a_difference_of_ma
     assert spent.communication_share == 0.5  # the mean of all ranks
 
 
+@pytest.mark.parametrize(
+    ("limit_s", "prepared_s", "left_s"), [(1.0, 1.0, 1.0), (60.0, 6.5, 54.5), (1.0, 6.5, SHORTEST_S), (inf, 6.5, inf)]
+)
+def test_a_time_limit_covers_the_preparation_but_for_its_first_second(limit_s, prepared_s, left_s):
+    search = SimpleNamespace(run=lambda *stop, **_: stop)
+    run = PreparedRun(None, None, "", search, None, prepared_s=prepared_s)
+    assert run.searched(None, Iterations(3) | Seconds(limit_s)) == (Iterations(3) | Seconds(left_s),)
+    assert (run.searched(None), run.searched(None, None)) == ((), (None,))
+
+
+def test_a_long_preparation_is_measured_and_said(capsys):
+    def search(backend, *_):
+        until = time.thread_time() + 0.05
+        while time.thread_time() < until:
+            pass
+        return SimpleNamespace(backend=backend)
+
+    found = build_search(SimpleNamespace(search=search), Solo(), None, Options(backend="cpu"))
+    assert 0.05 <= found.backend.timings.prepare_s < 1
+    made = repetitions(of_ranks())
+    made.run.search.backend.timings.compile_s = 0.0
+    for seconds, said in ((1.0, ""), (6.54, "note: none: prepared in 6.5 s before the run\n")):
+        made.sharing.run.prepared_s = seconds
+        made.begin(0)
+        assert capsys.readouterr().err == said
+
+
 def test_what_the_device_spent_in_collectives_is_communication():
     seen = []
     repetitions(seen.append, met=(5.0, 5.0 + 1e6)).measure()
@@ -74,7 +106,7 @@ def test_a_rank_that_is_not_the_first_keeps_its_own_times():
 @pytest.mark.parametrize(("local_ranks", "hosts"), [([0], 1), ([0, 1, 2], 1), ([0, 1, 0, 1, 0], 3), (None, 1)])
 def test_a_run_over_several_hosts_says_so(local_ranks, hosts):
     """The cores of all hosts decide on oversubscription and on the published number of cores."""
-    several = repetitions(lambda own: local_ranks, repeats=0)
+    several = repetitions(lambda own: None if own is None else local_ranks, repeats=0)
     several.repeat()
     assert several.recorder.identified()["environment"]["host_count"] == hosts
 

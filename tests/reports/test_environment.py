@@ -5,14 +5,17 @@ import os
 import socket
 import subprocess
 from importlib import metadata
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from backends import cpu_info
+from cluster.launch import resources
 from reports.records.environment import cores, environment, memory_and_gpus, processor
 from reports.text import formatting
 from tests.conftest import ROOT
+
+V1 = (("quota", "250000"), ("period", "100000"))
 
 
 def test_it_names_versions_and_processor_and_is_the_same_on_every_call():
@@ -87,13 +90,24 @@ def test_threads_and_cores_are_those_of_lscpu():
 
 
 @pytest.mark.parametrize(
-    ("granted", "count"),
-    [("150000 100000", 2), ("200000 100000", 2), ("50000 100000", 1), ("900000 100000", 8), ("max 100000", 8)],
+    ("own", "quotas", "count"),
+    [
+        ("0::/a:c/b", {"a:c/cpu.max": "150000 100000", "a:c/b/cpu.max": "max 100000"}, 2),
+        ("0::/a/b", {"cpu.max": "400000 100000", "a/b/cpu.max": "50000 100000"}, 1),
+        ("0::/elsewhere", {"cpu.max": "100 0", "b/cpu.max": "100000 100000"}, 8),
+        ("4:cpu,cpuacct:/a/b", {f"cpu,cpuacct/a/cpu.cfs_{unit}_us": n for unit, n in V1}, 3),
+        ("4:cpuacct:/b", {f"cpu/cpu.cfs_{unit}_us": n for unit, n in V1} | {"cpu/b/cpu.max": "1 1"}, 3),
+    ],
 )
-def test_the_cores_of_a_container_are_its_quota_rounded_up(monkeypatch, granted, count):
-    monkeypatch.setattr("reports.records.environment.os.cpu_count", lambda: 8)
-    monkeypatch.setattr(Path, "read_text", lambda path, encoding: f"{granted}\n")
-    assert cores() == count
+def test_the_cores_of_a_container_are_its_least_quota_rounded_up(monkeypatch, tmp_path, own, quotas, count):
+    for name, text in {"own": own, **quotas}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text + "\n")
+    monkeypatch.setattr("core.granted_cores.GROUPS", tmp_path)
+    monkeypatch.setattr("core.granted_cores.OWN_GROUPS", tmp_path / "own")
+    monkeypatch.setattr("os.cpu_count", lambda: 8)
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: set(range(8)), raising=False)
+    assert cores() == cpu_info.available_cores.__wrapped__() == resources.count_cores(tmp_path) == count
 
 
 def test_the_commit_is_the_checkouts():

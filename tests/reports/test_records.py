@@ -83,6 +83,15 @@ def test_a_write_torn_at_any_byte_loses_that_line_alone(path, make_record):
         assert [json.loads(line)["repetitions"][0]["kernel_s"] for line in path.open()] == [1.0, 3.0]
 
 
+def test_a_disk_that_refuses_a_record_is_named_with_what_helps(path, make_record, monkeypatch):
+    def refuse(*_):
+        raise OSError(27, "File too large")
+
+    monkeypatch.setattr("reports.records.files.os.write", refuse)
+    with pytest.raises(RecordError, match=r"runs\.jsonl: cannot write records: File too large; .*ulimit -f"):
+        append(path, make_record(times=[1.0]))
+
+
 def test_a_line_that_lacks_only_its_end_of_line_is_kept(path, make_record):
     path.write_text(make_record(times=[1.0]).to_line().rstrip("\n"))
     append(path, make_record(times=[2.0]))

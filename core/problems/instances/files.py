@@ -38,12 +38,12 @@ def instance_name(path: str | os.PathLike, suffix: str) -> str:
     return escape_unprintable(re.sub(rf"({suffix})?(\.gz)?$", "", os.path.basename(path)))
 
 
-def read_bytes(path: str | os.PathLike, expected: str, largest: int) -> bytes:
+def read_bytes(path: str | os.PathLike, expected: str, largest: int, smaller: str = "a smaller file") -> bytes:
     """Return the content of a regular file, unpacked if its name ends in .gz.
 
     Raises `InstanceError` if the file does not exist or cannot be read, is a folder, pipe or device (not opened, since
     that might wait forever), is a damaged archive, or has more than ``largest`` bytes when unpacked. ``expected`` is
-    the kind of file for messages: "a TSPLIB file".
+    the kind of file for messages, "a TSPLIB file", and ``smaller`` one that is small enough.
     """
     opener = gzip.open if os.fspath(path).lower().endswith(".gz") else open
     try:
@@ -63,7 +63,7 @@ def read_bytes(path: str | os.PathLike, expected: str, largest: int) -> bytes:
         reason = getattr(error, "strerror", None) or str(error)
         raise InstanceError(path, None, f"unreadable content ({reason})", expected) from None
     if len(content) > largest:
-        raise InstanceError(path, None, f"more than {largest} bytes", "a smaller file")
+        raise InstanceError(path, None, f"more than {largest} bytes", smaller)
     return content
 
 

@@ -64,7 +64,8 @@ def parse_rows(text: str, path: str | os.PathLike) -> tuple[np.ndarray, list[int
     n = len(matrix[0])
     for row, number in zip(matrix, lines, strict=True):
         if len(row) != n:
-            raise InstanceError(path, number, f"{len(row)} numbers", f"{n}, as in the first row")
+            expected = f"{n}, as in the first row: whole rows, not a half of the matrix"
+            raise InstanceError(path, number, f"{len(row)} numbers", expected)
     if len(matrix) != n:
         raise InstanceError(path, lines[-1], f"{len(matrix)} rows of {n} numbers", "a square matrix")
     return np.array(matrix, dtype=np.float64), lines
@@ -82,8 +83,8 @@ def check_matrix(path: str | os.PathLike, values: np.ndarray, lines: list[int], 
     """Return a square matrix as int64, with the diagonal set to 0.
 
     ``values``, shape (n, n), float64, change in place: their diagonal. ``lines`` has the line of each row; empty if the
-    file has no lines. Raises `InstanceError` if a distance is no integer from 0 to 2**31 - 1, or if the matrix must be
-    ``symmetric`` and is not.
+    file has no lines. Raises `InstanceError` if a distance is no integer from 0 to 2**31 - 1, if one side of the
+    diagonal has zeros alone, or if the matrix must be ``symmetric`` and is not.
     """
 
     def refuse(row: int, found: str, expected: str) -> NoReturn:
@@ -99,6 +100,8 @@ def check_matrix(path: str | os.PathLike, values: np.ndarray, lines: list[int], 
             i, j = _first(wrong)
             refuse(i, f"distance {values[i, j]:.15g} from city {i} to {j}", expected)
     np.fill_diagonal(values, 0)
+    if np.tril(values).any() != np.triu(values).any():
+        refuse(0, "zeros alone on one side of the diagonal", "the whole matrix, as of m + m.T in NumPy")
     if symmetric and (values != values.T).any():
         j, i = _first(np.tril(values != values.T))
         found = f"distance {values[j, i]:.15g} from city {j} to {i} and {values[i, j]:.15g} back"

@@ -24,6 +24,9 @@ def parse(text: str, path: str | os.PathLike = "text", name: str | None = None) 
     numbers = np.array(_numbers(text, path), dtype=np.int64)
     n = int(numbers[0])
     flows, distances = numbers[1:].reshape(2, n, n)
+    if all(np.tril(matrix, -1).any() != np.triu(matrix, 1).any() for matrix in (flows, distances)):
+        found = "zeros alone on one side of the diagonal in both matrices"
+        raise InstanceError(path, None, found, "whole matrices, as of m + m.T in NumPy, or one of them")
     with errors_at(path):
         return QapInstance(name or instance_name(path, r"\.dat"), flows, distances, source=f"file {os.fspath(path)}")
 

@@ -14,11 +14,12 @@ import re
 import numpy as np
 
 from core.arguments import frozen
+from core.errors import warn_caller
 from core.problems.instances.errors import InstanceError, escape_unprintable, require_integer
 from core.problems.instances.instance_cache import cached
 from core.problems.instances.limits import LARGEST_SEED
 from core.problems.instances.readers import InstanceFormat, InstanceReader
-from core.problems.instances.tokens import LONGEST_NUMBER, lines_of, quoted
+from core.problems.instances.tokens import lines_of, parse_integer, quoted
 
 MOST_CAPACITY = 2**30 - 1
 """The sum of two weights and a capacity stays within 32 bits."""
@@ -39,8 +40,6 @@ CLASSES = (
     "subset-sum",
     "similar-weights",
 )
-
-_INTEGER = re.compile(rf"[0-9]{{1,{LONGEST_NUMBER}}}")
 
 
 class Knapsack:
@@ -211,104 +210,115 @@ def _drawn(words: np.ndarray, low: int, high: int) -> np.ndarray:
 
 # --- files ---
 
+ORDERS = ("value-weight", "weight-value")
+_SIZE, _CAPACITY = {"number of items": (1, MOST_ITEMS)}, {"capacity": (0, MOST_CAPACITY)}
+_NUMBER, _ITEM = {"number": (0, MOST_ITEMS)}, {"value": (0, LARGEST), "weight": (0, LARGEST)}
 
-def parse(text: str, path: str | os.PathLike = "text") -> Knapsack:
-    """Return the instance of a text in one of two formats.
 
-    The common one has a line ``n capacity``, then n lines ``value weight``. Pisinger's has a name, lines ``n 50``, ``c
-    995``, ``z 8373`` and ``time 0.00``, then n lines ``number,value,weight,x``, then ``-----``; of several such
-    instances in a file the first is read, and its z, if it is not 0, is the optimum. ``path`` names the text in errors,
-    and the instance. Raises `InstanceError` with the line for another format.
+def load(spec: str, data: str | os.PathLike | None = None) -> Knapsack:
+    """Return the instance of a file, at a path or in ``data``, unpacked if its name ends in .gz.
+
+    FILE:2 is the second instance of the file, and FILE:weight-value a file with the weights first (see `parse`). Raises
+    `InstanceError` if there is no such file, or it is invalid.
+    """
+    file, _, part = spec.rpartition(":")
+    is_whole = os.path.isfile(spec) or not (part in ORDERS or re.fullmatch("[0-9]{1,9}", part))
+    return READER.load(spec, data) if is_whole else READER.load(file, data, part=part)
+
+
+def parse(text: str, path: str | os.PathLike = "text", part: str = "") -> Knapsack:
+    """Return the instance of a text in one of four layouts. Empty lines are ignored; commas are spaces.
+
+    A line ``n capacity``, or a line for each (kplib), then n lines ``value weight``, then nothing or n zeros and ones,
+    which are ignored. A line ``n``, then n lines ``number value weight``, then ``capacity`` (Pisinger's generator).
+    With the part "weight-value" the weight comes first.
+
+    Pisinger's collections have a name, lines ``n 50``, ``c 995``, ``z 8373`` and ``time 0.00``, then n lines
+    ``number,value,weight,x``, then ``-----``. If z is not 0, it is the optimum. ``part`` is the number of an instance,
+    by default 1. ``path`` names the text in errors, and the instance. Raises `InstanceError` with the line for another
+    format.
     """
     lines = _Lines(text, path)
-    name = escape_unprintable(os.path.basename(path))
-    return _read_pisinger(lines) if lines.looks_like_pisinger() else _read_plain(lines, name)
+    is_collection = len(lines.rows) > 1 and lines.rows[1][2][:1] == ["n"]
+    return (_read_pisinger if is_collection else _read_plain)(lines, part)
 
 
 READER: InstanceReader[Knapsack] = InstanceReader(
     InstanceFormat("a file of a knapsack instance", (), parse), expected="a file of a knapsack instance"
 )
-load, read = READER.load, READER.read
+read = READER.read
 
 
 class _Lines:
-    """Lines of a text that are not empty, taken one by one."""
+    """Lines of a text that are not empty, taken one by one: number, text and words of each."""
 
     def __init__(self, text: str, path: str | os.PathLike) -> None:
         self.path = path
-        self.rows = [(number, row.strip()) for number, row in enumerate(lines_of(text), 1) if row.strip()]
+        rows = ((number, row.strip(), row.replace(",", " ").split()) for number, row in enumerate(lines_of(text), 1))
+        self.rows = [row for row in rows if row[1]]
         self.at = 0
-
-    def looks_like_pisinger(self) -> bool:
-        return len(self.rows) > 1 and self.rows[1][1].split()[0] == "n"
 
     def error(self, found: str, expected: str) -> InstanceError:
         return InstanceError(self.path, self.rows[self.at - 1][0] if self.rows else 1, found, expected)
 
-    def next(self, expected: str) -> str:
+    def next(self, expected: str) -> tuple[int, str, list[str]]:
         if self.at == len(self.rows):
             raise self.error("the end of the file", expected)
         self.at += 1
-        return self.rows[self.at - 1][1]
+        return self.rows[self.at - 1]
 
-    def items(self, number: int) -> int:
-        """Return the number of items on the last line taken, which must be positive."""
-        if number < 1:
-            raise self.error(f"{number} items", f"1 to {MOST_ITEMS}")
-        return number
-
-    def integers(self, expected: str, names: tuple[str, ...], limits: tuple[int, ...], comma: bool) -> list[int]:
-        """Return the numbers of the next line, each from 0 to its limit."""
-        row = self.next(expected)
-        words = [word.strip() for word in row.split(",")] if comma else row.split()
-        if len(words) != len(names):
+    def integers(self, columns: dict[str, tuple[int, int]], where: str = "", key: str = "") -> list[int]:
+        """Return the numbers of the next line, each within its limits, after a key if one is given."""
+        expected = f"{key} {', '.join(columns)}{where}".strip()
+        number, row, words = self.next(expected)
+        if words[: -len(columns)] != key.split() or len(words) < len(columns):
             raise self.error(quoted(row), expected)
-        for name, word, limit in zip(names, words, limits, strict=True):
-            if not _INTEGER.fullmatch(word) or int(word) > limit:
-                raise self.error(f"{name} {quoted(word)}", f"an integer from 0 to {limit}")
-        return [int(word) for word in words]
+        limits = zip(words[-len(columns) :], columns.items(), strict=True)
+        return [parse_integer(self.path, number, word, name, *most) for word, (name, most) in limits]
 
-    def key(self, name: str, limit: int) -> int:
-        """Return the number after a key on the next line."""
-        row = self.next(f"{name} and a number")
-        words = row.split()
-        if len(words) != 2 or words[0] != name or not _INTEGER.fullmatch(words[1]) or int(words[1]) > limit:
-            raise self.error(quoted(row), f"{name} and an integer from 0 to {limit}")
-        return int(words[1])
+    def items(self, n: int, columns: dict[str, tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the weights and values of the next n lines."""
+        rows = [self.integers(columns, f" of item {k} of {n}") for k in range(1, n + 1)]
+        numbers = dict(zip(columns, np.array(rows, np.int64).T, strict=True))
+        return numbers["weight"], numbers["value"]
 
 
-def _read_plain(lines: _Lines, name: str) -> Knapsack:
-    size, capacity = lines.integers(
-        "the number of items and the capacity", ("number of items", "capacity"), (MOST_ITEMS, MOST_CAPACITY), False
-    )
-    n = lines.items(size)
-    rows = [
-        lines.integers(f"value and weight of item {k} of {n}", ("value", "weight"), (LARGEST, LARGEST), False)
-        for k in range(1, n + 1)
-    ]
+def _read_plain(lines: _Lines, part: str) -> Knapsack:
+    name = escape_unprintable(os.path.basename(lines.path))
+    if part and part not in ORDERS:
+        raise InstanceError(lines.path, None, f"one instance, number {part} asked for", " or ".join(ORDERS))
+    widths = [len(words) for _, _, words in lines.rows[:2]]
+    item = dict(reversed(_ITEM.items())) if part == ORDERS[1] else _ITEM
+    n, *capacity = lines.integers(_SIZE if widths[:1] == [1] else _SIZE | _CAPACITY)
+    if widths == [1, 3]:
+        item = _NUMBER | item
+    elif not capacity:
+        capacity = lines.integers(_CAPACITY)
+    weights, values = lines.items(n, item)
+    capacity = capacity or lines.integers(_CAPACITY)
     if lines.at < len(lines.rows):
-        raise lines.error(quoted(lines.next("")), f"the end of the file after {n} items")
-    values, weights = np.array(rows, np.int64).reshape(n, 2).T
-    return Knapsack(name, weights, values, capacity, source=str(lines.path))
+        _, row, words = lines.next("")
+        if len(words) != n or not set(words) <= {"0", "1"} or lines.at < len(lines.rows):
+            raise lines.error(quoted(row), f"the end of the file after {n} items")
+    if not part:
+        warn_caller(f"{name}: values are read before weights; FILE:{ORDERS[1]} has them the other way")
+    return Knapsack(name, weights, values, capacity[0], source=str(lines.path))
 
 
-def _read_pisinger(lines: _Lines) -> Knapsack:
-    name = escape_unprintable(lines.next("a name"))
-    n = lines.items(lines.key("n", MOST_ITEMS))
-    capacity, optimum = lines.key("c", MOST_CAPACITY), lines.key("z", 2**63 - 1)
-    duration = lines.next("time and seconds")
-    if duration.split()[0] != "time":
+def _read_pisinger(lines: _Lines, part: str) -> Knapsack:
+    starts = [0, *(k for k, row in enumerate(lines.rows[:-1], 1) if row[1].startswith("---"))]
+    lines.at = starts[parse_integer(lines.path, 1, part or "1", "instance", 1, len(starts)) - 1]
+    name = escape_unprintable(lines.next("a name")[1])
+    if not part and len(starts) > 1:
+        warn_caller(f"{name}: the first of {len(starts)} instances of the file; FILE:2 is the second")
+    (n,), (capacity,) = lines.integers(_SIZE, key="n"), lines.integers(_CAPACITY, key="c")
+    (optimum,) = lines.integers({"best value": (0, 2**63 - 1)}, key="z")
+    _, duration, words = lines.next("time and seconds")
+    if words[0] != "time":
         raise lines.error(quoted(duration), "time and seconds")
-    rows = [
-        lines.integers(
-            f"number,value,weight,x of item {k} of {n}",
-            ("number", "value", "weight", "x"), (MOST_ITEMS, LARGEST, LARGEST, 1), True,
-        )
-        for k in range(1, n + 1)
-    ]  # fmt: skip
-    if lines.at < len(lines.rows) and not (end := lines.next("")).startswith("---"):
+    weights, values = lines.items(n, _NUMBER | _ITEM | {"x": (0, 1)})
+    if lines.at < len(lines.rows) and not (end := lines.next("")[1]).startswith("---"):
         raise lines.error(quoted(end), f"----- after {n} items")
-    _, values, weights, _ = np.array(rows, np.int64).reshape(n, 4).T
     return Knapsack(name, weights, values, capacity, optimum=optimum or None, source=str(lines.path))
 
 

@@ -1,4 +1,7 @@
-"""Pairs of byte strings: FASTA records, plain files, texts, seeded generators; and the plain scorer of their LCS.
+"""Pairs of strings: FASTA records, plain files, texts, seeded generators; and the plain scorer of their LCS.
+
+Letters are Unicode code points as they are, so a composed and a decomposed é differ. Line breaks (LF, CR) and a byte
+order mark are no letters. Lower-case letters of FASTA, as of soft-masked sequences, count as their capitals.
 
 `random:N` draws both strings from one alphabet. `half:N` is this suite's reading of the test data of `oconnell2014`,
 section V.A.1 ("the length of the match sequence between the two sequences is restricted to 50%"): both strings hide one
@@ -8,20 +11,25 @@ common subsequence of half their length, and all their other letters are absent 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
+import sys
 from typing import NamedTuple
 
 import numpy as np
 
+from core.errors import warn_caller
 from core.problems.instances.errors import InstanceError, escape_unprintable
-from core.problems.instances.files import describe_non_file, first_file, read_bytes
+from core.problems.instances.files import LARGEST_TEXT, describe_non_file, first_file, read_bytes
 from core.problems.instances.instance_cache import cached, file_key
 from core.problems.instances.random_words import random_words
 from core.problems.instances.specifications import SEED, Quantity, parse_specification
 
 LONGEST = 2**31 - 65
-"""Most bytes of a string: positions are integers of 32 bits, in words of 64."""
+"""Most letters of a string: positions are integers of 32 bits, in words of 64."""
+MOST_NARROW, MOST_SHARED = 254, 65_533
+"""Most letters in both strings whose codes fit 8 bits, and 16 bits; two codes are for letters of one string."""
 EXPECTED = "a FASTA file, FILE:RECORD of one, a text file, or for both strings a generator such as random:1000"
 FASTA_SUFFIXES = (".fasta", ".fas", ".fa", ".fna", ".ffn", ".faa", ".frn")
 
@@ -39,13 +47,16 @@ _SYMBOLS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz*-"
 _SPACE = b" \t\v\f"
 _CHUNK = 1 << 20
 
+_FASTA = re.compile(rb"(?:;[^\r\n]*|[\r\n])*>")
+_OTHER = re.compile(rb"@[^\r\n]*[\r\n]+[A-Za-z.*~\r\n-]+[\r\n]\+|LOCUS {2,}\S+ |ID {3}\S+; ")
+
 
 class StringPair:
-    """Two byte strings: an instance of the longest common subsequence problem.
+    """Two strings: an instance of the longest common subsequence problem.
 
     Parameters
     ----------
-    a, b : bytes or array_like of uint8
+    a, b : str, bytes or array_like of uint8
         Of any length from 0 to `LONGEST`.
     known_length
         Length of a longest common subsequence, if known from the generator.
@@ -54,36 +65,49 @@ class StringPair:
 
     Attributes
     ----------
-    a, b : ndarray, shape (n,) and (m,), uint8, C-contiguous
+    a, b : ndarray, shape (n,) and (m,), uint8 or uint16, C-contiguous
+        Codes of the letters: code points if all are below 256. Else 0 is each letter of `a` alone, 1 each of `b` alone,
+        and the letters of both follow in the order of their code points.
+    letters : ndarray, uint32
+        Code points of the codes.
     sha256 : str
         Digest of the content.
 
     Raises
     ------
     InstanceError
-        A string that is too long.
+        A string that is too long, or more than `MOST_SHARED` letters in both strings.
     """
 
     def __init__(
         self,
         name: str,
-        a: bytes | np.ndarray,
-        b: bytes | np.ndarray,
+        a: str | bytes | np.ndarray,
+        b: str | bytes | np.ndarray,
         *,
         known_length: int | None = None,
         source: str = "given by the caller",
     ) -> None:
         self.name = name
         self.source = source
-        self.a, self.b = (_letters(string) for string in (a, b))
-        for string in (self.a, self.b):
-            if len(string) > LONGEST:
-                raise InstanceError(name, None, f"a string of {len(string)} bytes", f"at most {LONGEST}")
         self.known_length = known_length
-        content = hashlib.sha256(f"strings {len(self.a)} {len(self.b)}\n".encode())
-        for string in (self.a, self.b):
-            content.update(string.data)
+        strings = [_code_points(string) for string in (a, b)]
+        for string in strings:
+            if len(string) > LONGEST:
+                raise InstanceError(name, None, f"a string of {len(string)} letters", f"at most {LONGEST}")
+        is_wide = any(string.itemsize > 1 for string in strings)
+        content = hashlib.sha256(f"strings {len(a)} {len(b)}\n".encode())
+        for string in strings:
+            content.update(string.astype("<u4").data if is_wide else string.data)
         self.sha256 = content.hexdigest()
+        self.letters = np.arange(256, dtype="<u4")
+        if is_wide:
+            shared = np.intersect1d(strings[0], strings[1])
+            if len(shared) > MOST_SHARED:
+                raise InstanceError(name, None, f"{len(shared)} letters in both strings", f"at most {MOST_SHARED}")
+            self.letters = np.concatenate([[0, 0], shared]).astype("<u4")
+            strings = [_coded(string, shared, alone) for alone, string in enumerate(strings)]
+        self.a, self.b = strings
 
     def objection(self, length: int, pairs: np.ndarray | None = None) -> str | None:
         """Return the fault of a result, as the end of "the scorer finds ..."; None if there is none.
@@ -113,32 +137,36 @@ class StringPair:
 
     def most_in_common(self) -> int:
         """Return an upper bound: the number of letters common to both strings, at any places."""
-        return int(np.minimum(*(np.bincount(string, minlength=256) for string in (self.a, self.b))).sum())
+        codes = len(self.letters)
+        return int(np.minimum(*(np.bincount(string, minlength=codes) for string in (self.a, self.b))).sum())
+
+    def subsequence(self, pairs: np.ndarray) -> str:
+        """Return the letters of matched pairs, as of `objection`."""
+        return self.letters[self.a[pairs[:, 0]]].tobytes().decode("utf-32-le")
 
 
 ROWS_BETWEEN_CUTS = 32
 """Rows after which extra bits are cut off; each row may add one bit beyond the last column."""
 
 
-def lcs_length(a: bytes | np.ndarray, b: bytes | np.ndarray) -> int:
+def lcs_length(a: str | bytes | np.ndarray, b: str | bytes | np.ndarray) -> int:
     """Return the length of a longest common subsequence in plain Python: a row of the table is one large integer.
 
     H. Hyyro, "Bit-parallel LCS-length computation revisited", 2004, after M. Crochemore et al. 2001: bit j is 0 if the
     row's value rises from column j to j + 1. Takes about len(a) * len(b) / 2 / 10**10 seconds.
     """
-    first, second = bytes(a), bytes(b)
-    where = dict.fromkeys(set(first), 0)
-    columns = _letters(second)
+    first, columns = _code_points(a), _code_points(b)
+    where = dict.fromkeys(np.unique(first).tolist(), 0)
     for letter in where:
         where[letter] = int.from_bytes(np.packbits(columns == letter, bitorder="little").tobytes(), "little")
-    everywhere = (1 << len(second)) - 1
+    everywhere = (1 << len(columns)) - 1
     row = everywhere
     for begin in range(0, len(first), ROWS_BETWEEN_CUTS):
-        for letter in first[begin : begin + ROWS_BETWEEN_CUTS]:
+        for letter in first[begin : begin + ROWS_BETWEEN_CUTS].tolist():
             matches = row & where[letter]
             row = (row + matches) | (row ^ matches)  # the paper's row - matches; all bits of matches are in row
         row &= everywhere
-    return len(second) - row.bit_count()
+    return len(columns) - row.bit_count()
 
 
 # --- generators ---
@@ -238,16 +266,16 @@ def _first_two(path: str, record: str | None) -> StringPair:
     records = read_fasta(content, path)
     if record is not None or len(records) < 2:
         raise InstanceError(path, None, "one record", "two: a second file, or a FASTA file with two records")
-    a, b = records[:2]
+    a, b = _capitals(path, records, 2)
     return StringPair(f"{a.name}, {b.name}", a.letters, b.letters, source=f"the first two records of {path}")
 
 
-def load_string(spec: str, data: str | os.PathLike | None = None) -> tuple[str, bytes]:
-    """Return the name and the bytes of one string.
+def load_string(spec: str, data: str | os.PathLike | None = None) -> tuple[str, str]:
+    """Return the name and the letters of one string.
 
     ``spec`` is a FASTA file (by its suffix, or because it begins with >) for its first record, FILE:RECORD for another
-    one, or any other file; its bytes are the string, without a line break at the end. It is unpacked if the name ends
-    in .gz. Raises `InstanceError` as `load`.
+    one, or a text in UTF-8, or in UTF-16 or UTF-32 with a byte order mark. It is unpacked if the name ends in .gz.
+    Raises `InstanceError` as `load`, and for a file of another format or encoding.
     """
     path, record = _file_and_record(spec, data)
     content = _content(path)
@@ -255,17 +283,29 @@ def load_string(spec: str, data: str | os.PathLike | None = None) -> tuple[str, 
     if not _is_fasta(path, content):
         if record is not None:
             raise InstanceError(path, None, f"a text, and record {record!r} asked for", "a FASTA file")
-        return name, re.sub(rb"\r?\n\Z", b"", content)
+        return name, _without_line_breaks(path, content)
     records = read_fasta(content, path)
     if record is None:
-        return records[0].name or name, records[0].letters
+        (first,) = _capitals(path, records, 1)
+        return first.name or name, first.letters.decode()
     matches = [each for each in records if each.name == record]
     if not matches:
         names = ", ".join(each.name for each in records[:5]) + (", ..." if len(records) > 5 else "")
         raise InstanceError(path, None, f"no record {record!r}", f"one of {names}")
     if len(matches) > 1:
         raise InstanceError(path, matches[1].line, f"record {record!r} again", "one record of this name")
-    return record, matches[0].letters
+    return record, _capitals(path, matches, 1)[0].letters.decode()
+
+
+def _capitals(path: str, records: list[FastaRecord], used: int) -> list[FastaRecord]:
+    """Return the first records with lower-case letters as capitals; warn of these, and of further records."""
+    path = escape_unprintable(path)
+    if len(records) > used:
+        warn_caller(f"{path}: the first {used} of {len(records)} records are read; FILE:RECORD names another")
+    capitals = [record._replace(letters=record.letters.upper()) for record in records[:used]]
+    if capitals != records[:used]:
+        warn_caller(f"{path}: lower-case (soft-masked) letters count as their capitals")
+    return capitals
 
 
 def read_fasta(content: bytes, path: str | os.PathLike = "text") -> list[FastaRecord]:
@@ -295,21 +335,34 @@ def read_fasta(content: bytes, path: str | os.PathLike = "text") -> list[FastaRe
 
 
 def from_texts(a: str, b: str) -> StringPair:
-    """Return two texts of the command line as strings: their bytes, in UTF-8 for instance."""
-    return StringPair("texts", os.fsencode(a), os.fsencode(b), source="the command line")
+    """Return two texts of the command line as strings; Python may have read their bytes in another encoding."""
+    texts = (_without_line_breaks("--text", os.fsencode(text)) for text in (a, b))
+    return StringPair("texts", *texts, source="the command line")
 
 
-def _letters(string: bytes | np.ndarray) -> np.ndarray:
-    """Return the bytes as a read-only array; no copy, as strings are long."""
+def _code_points(string: str | bytes | np.ndarray) -> np.ndarray:
+    """Return letters as read-only integers, of 8 bits if all fit; no copy of bytes, as strings are long."""
+    if isinstance(string, str):
+        try:
+            return np.frombuffer(string.encode("latin-1"), np.uint8)
+        except UnicodeEncodeError:
+            return np.frombuffer(string.encode("utf-32-le"), "<u4")
     if isinstance(string, bytes):
         return np.frombuffer(string, np.uint8)
-    letters = np.ascontiguousarray(string, np.uint8).view()
+    letters = np.ascontiguousarray(string, getattr(string, "dtype", np.uint8)).view()
     letters.flags.writeable = False
     return letters
 
 
+def _coded(string: np.ndarray, shared: np.ndarray, alone: int) -> np.ndarray:
+    """Return the codes of code points: from 2 on for those in both strings, else ``alone``."""
+    codes = np.full(sys.maxunicode + 1, alone, np.uint8 if len(shared) <= MOST_NARROW else np.uint16)
+    codes[shared] = np.arange(2, 2 + len(shared))
+    return np.asarray(codes[string])
+
+
 def _is_fasta(path: str, content: bytes) -> bool:
-    return content.startswith(b">") or path.lower().removesuffix(".gz").endswith(FASTA_SUFFIXES)
+    return _FASTA.match(content) is not None or path.lower().removesuffix(".gz").endswith(FASTA_SUFFIXES)
 
 
 def _file(name: str, data: str | os.PathLike | None) -> str | None:
@@ -334,4 +387,25 @@ def _file_and_record(spec: str, data: str | os.PathLike | None) -> tuple[str, st
 
 
 def _content(path: str) -> bytes:
-    return read_bytes(path, EXPECTED, LONGEST)
+    """Return the content of a file, in UTF-8 if it is a text; refuse other formats."""
+    limit = (LARGEST_TEXT, "an unpacked file") if path.lower().endswith(".gz") else (LONGEST,)
+    content = read_bytes(path, EXPECTED, *limit)
+    encoding = json.detect_encoding(content)  # by a byte order mark, or by zero bytes
+    if encoding != "utf-8":
+        content = _decoded(path, content, encoding).encode()
+    if _OTHER.match(content):
+        raise InstanceError(path, 1, "a FASTQ, GenBank or EMBL file", "FASTA or a plain text: convert it first")
+    return content
+
+
+def _decoded(path: str, content: bytes, encoding: str) -> str:
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError as error:
+        found = f"byte {content[error.start]:#04x} at offset {error.start}"
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InstanceError(path, line, found, f"a text in {encoding} (`iconv -f LATIN1 -t UTF-8` makes one)") from None
+
+
+def _without_line_breaks(path: str, content: bytes) -> str:
+    return _decoded(path, content, "utf-8").replace("\r", "").replace("\n", "")

@@ -111,7 +111,7 @@ class TspInstance:
                     self.name,
                     None,
                     f"{self.n} cities with distances of {size / 2**30:.1f} GiB",
-                    f"at most {LARGEST_MATRIX / 2**30:.0f} GiB (compute from the coordinates instead)",
+                    f"at most {LARGEST_MATRIX / 2**30:.0f} GiB (drivers.tsp computes them from coordinates)",
                 )
             self._distances = metric.matrix(self.coordinates, self.edge_weight_type)
             self._distances.flags.writeable = False

@@ -199,5 +199,5 @@ def check_cities(n: int) -> None:
     if n > MOST_CITIES:
         raise UserError(
             f"{n} cities: exact search takes at most {MOST_CITIES}, since sets are 32-bit words; "
-            "for good tours of more use drivers.aco or drivers.ihc, for a proof Concorde"
+            "for good tours of more use drivers.aco or drivers.ihc, for a proof drivers.heldkarp (36) or Concorde"
         )

@@ -83,7 +83,7 @@ class SlurmExecutor:
 
     def _submit(self, tasks: Sequence[RemoteTask]) -> dict[Any, RemoteTask]:
         """Submit an array of tasks with equal needs; return the tasks by job."""
-        from submitit.core.utils import FailedSubmissionError
+        from submitit.core.utils import FailedJobError, FailedSubmissionError
 
         folder, gpus, cores = needs(tasks[0])
         submitter = self._submitter(
@@ -91,8 +91,9 @@ class SlurmExecutor:
         )
         try:
             jobs = submitter.map_array(run_process, [one.command for one in tasks], [one.environment for one in tasks])
-        except FailedSubmissionError as error:
-            raise UserError(f"--executor slurm: {' '.join(str(error.__cause__ or error).split())}") from None
+        except (FailedJobError, FailedSubmissionError, OSError) as error:
+            why = " ".join(str(error).split()) or error.__cause__  # sbatch may write nothing
+            raise UserError(f"--executor slurm: the job cannot be submitted: {why}") from None
         return dict(zip(jobs, tasks, strict=True))
 
     def _submitter(self, folder: str, needed: Mapping[str, int]) -> Any:

@@ -43,7 +43,7 @@ HEADERS = {
     "perceptron": [f"{B} 3\n1 1 1\n", f"3 {B}\n1\n", "100000 100000\n1\n"],
     "knapsack": [f"{B} 10\n5 4\n", f"2 10\n{B**3} 4\n1 1\n"],
     "knapsack by Pisinger": [PISINGER.replace("n 3", f"n {B}")],
-    "FASTA record": [">x\n\0\0\n", b"\xff\xfe>\0x\0\n\0A\0"],
+    "FASTA record": [">x\n\0\0\n", b"\xff\xfe>\0x\0\n\0A"],
     "matrix": ["1e308 1e999\n0 0\n", b"\xff\xfe1\0 \0", "1 " * 10_000],
     "array": [
         array((B, B)), array((10**9,)), array((-1, -1)), array((2**62, 8)), array((2, 2), "|O", pickle.dumps(Harm())),
@@ -140,6 +140,9 @@ def test_a_packed_file_is_not_unpacked_beyond_the_limit(tmp_path):
     assert files.read_bytes(tmp_path / "bomb.GZ", "a file", 10**6) == bytes(10**6)
     with pytest.raises(InstanceError, match="bomb.GZ: found more than 999999 bytes"):
         files.read_bytes(tmp_path / "bomb.GZ", "a file", 10**6 - 1)
+    (tmp_path / "text.gz").write_bytes(gzip.compress(bytes(files.LARGEST_TEXT + 1), 1))
+    with pytest.raises(InstanceError, match="text.gz: found more than 67108864 bytes, expected an unpacked file"):
+        strings.load_string(str(tmp_path / "text.gz"))
 
 
 def test_a_file_in_the_data_folder_counts_more_than_a_pipe_of_its_name_here(tmp_path, monkeypatch):
@@ -147,6 +150,6 @@ def test_a_file_in_the_data_folder_counts_more_than_a_pipe_of_its_name_here(tmp_
     monkeypatch.chdir(tmp_path / "here")
     os.mkfifo("a.txt")
     (tmp_path / "a.txt").write_text("kitten\n")
-    assert strings.load_string("a.txt", tmp_path) == ("a", b"kitten")
+    assert strings.load_string("a.txt", tmp_path) == ("a", "kitten")
     with pytest.raises(InstanceError, match="^a.txt: found a pipe, expected a FASTA file"):
         strings.load_string("a.txt")

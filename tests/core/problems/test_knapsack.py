@@ -4,9 +4,11 @@ import gzip
 import itertools
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.problems.instances.errors import InstanceError
 from core.problems.tables.knapsack import CLASSES, Knapsack, generate, load, read, write
 
 PISINGER = (
@@ -101,6 +103,30 @@ def test_a_written_instance_is_read_again(tmp_path):
     packed = tmp_path / "k.txt.gz"
     packed.write_bytes(gzip.compress((tmp_path / "k.txt").read_bytes().replace(b"\n", b"\r\n")))
     assert load("k.txt.gz", tmp_path).sha256 == instance.sha256
+
+
+LAYOUTS = "\n4\n11\n\n6 5\n10 7\n9 6\n1 9", "4\n1 6 5\n2 10 7\n3 9 6\n4 1 9\n11", "4,11\n6,5\n10,7\n9,6\n1,9\n1 0 1 0\n"
+
+
+@pytest.mark.parametrize("text", LAYOUTS)
+def test_other_layouts_hold_the_same_instance(tmp_path, text):
+    (tmp_path / "k.kp").write_text(text)
+    with pytest.warns(UserWarning, match="k.kp: values are read before weights; FILE:weight-value has them the other"):
+        assert load(str(tmp_path / "k.kp")).sha256 == small().sha256
+    swapped = load("k.kp:weight-value", tmp_path)
+    assert (swapped.weights.tolist(), swapped.values.tolist()) == (small().values.tolist(), small().weights.tolist())
+    with pytest.raises(InstanceError, match="found one instance, number 2 asked for, expected value-weight or weight-"):
+        load(str(tmp_path / "k.kp:2"))
+
+
+def test_an_instance_of_several_is_chosen_by_number(tmp_path):
+    (tmp_path / "all.csv").write_text(PISINGER + "c 5\nz 0\ntime 0.0\n1,3,2,1\n-----\n")
+    with pytest.warns(UserWarning, match="knapPI_0_4_10: the first of 2 instances of the file; FILE:2 is the second"):
+        assert load("all.csv", tmp_path).sha256 == load("all.csv:1", tmp_path).sha256 == small().sha256
+    second = load("all.csv:2", tmp_path)
+    assert (second.name, second.weights.tolist(), second.capacity) == ("knapPI_0_4_10_2", [2], 5)
+    with pytest.raises(InstanceError, match="found instance '3', expected an integer from 1 to 2"):
+        load("all.csv:3", tmp_path)
 
 
 def test_both_formats_hold_the_same_instance(tmp_path):

@@ -1,5 +1,6 @@
 """Pairs of strings: FASTA and plain files, generators that stay the same, and the scorer of common subsequences."""
 
+import bz2
 import gzip
 import hashlib
 
@@ -36,12 +37,17 @@ def saved(path, content):
 @pytest.mark.parametrize("name", ["two.FNA", "two.fas.gz", "two"])
 def test_a_fasta_file_is_its_first_record_or_the_named_one(tmp_path, name):
     path = saved(tmp_path / name, TWO)
-    assert strings.load_string(path) == ("one", b"ACGTacgt")
-    assert strings.load_string(f"{path}:one") == ("one", b"ACGTacgt")
-    assert strings.load_string(f"{path}:chr2:5-9") == ("chr2:5-9", b"GG*-A")
+    with pytest.warns(UserWarning) as notes:
+        assert strings.load_string(path) == strings.load_string(f"{path}:one") == ("one", "ACGTACGT")
+    masked = f"{path}: lower-case (soft-masked) letters count as their capitals"
+    first = f"{path}: the first 1 of 2 records are read; FILE:RECORD names another"
+    assert [str(note.message) for note in notes] == [first, masked, masked]
+    assert strings.load_string(f"{path}:chr2:5-9") == ("chr2:5-9", "GG*-A")
     pair = strings.load(path)
-    assert (pair.name, bytes(pair.a), bytes(pair.b)) == ("one, chr2:5-9", b"ACGTacgt", b"GG*-A")
+    assert (pair.name, bytes(pair.a), bytes(pair.b)) == ("one, chr2:5-9", b"ACGTACGT", b"GG*-A")
     assert path in pair.source
+    with pytest.warns(UserWarning, match="more.*: the first 2 of 3 records are read; FILE:RECORD names another"):
+        strings.load(saved(tmp_path / f"more.{name}", TWO + b">three\nA\n"))
 
 
 def test_line_ends_white_space_and_bare_headers_do_not_matter():
@@ -50,14 +56,35 @@ def test_line_ends_white_space_and_bare_headers_do_not_matter():
     assert read == [("", b"ACGTA", 2), ("x", b"C", 5), ("empty", b"", 7)]
 
 
-@pytest.mark.parametrize(
-    ("content", "string"),
-    [(b"", b""), (b"\n", b""), (b"a b\n\n", b"a b\n"), (b"a\r\n", b"a"), (b"a\0\xff>", b"a\0\xff>"), (b" >a", b" >a")],
-)
+TEXTS = [
+    (b"", ""), (b"\n", ""), (b"a b\n\nc\r\nd\re", "a bcde"), (b" >a", " >a"), (b"@a\nbc\n", "@abc"),
+    ("\ufeffäx\u2028\r\n日\n".encode(), "äx\u2028日"), ("\ufeff😀\n".encode("utf-16-be"), "😀"),
+    ("äx\r\n日".encode("utf-16"), "äx日"), ("ä\n".encode("utf-32"), "ä"), ("AC\r\nG".encode("utf-16-le"), "ACG"),
+    *(("\n>ä x\r\nAC\r\nG".encode(encoding), "ACG") for encoding in ("utf-8-sig", "utf-16", "utf-32")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "string"), TEXTS)
 @pytest.mark.parametrize("name", ["letters.gz", "letters"])
-def test_any_other_file_is_its_bytes_without_the_last_line_break(tmp_path, name, content, string):
+def test_any_other_file_is_its_text_without_line_breaks(tmp_path, name, content, string):
     path = saved(tmp_path / name, content)
-    assert strings.load_string(path) == ("letters", string)
+    assert strings.load_string(path) in {("letters", string), ("ä", string)}
+
+
+OTHERS = [
+    (b"a\nb\xe4\n", "2: found byte 0xe4 at offset 3, expected a text in utf-8"), (bz2.compress(b"a"), "1: found byte 0x"),
+    (b"\xff\xfea", "1: found byte 0x61 at offset 2, expected a text in utf-16"),
+    (b"@r/1 x\nACGTN\n+\nIIII#\n", "1: found a FASTQ, "), (b"@r\r\nAC\r\nGT\r\n+r\r\nIII\r\nI\r\n", "1: found a FASTQ, "),
+    (b"LOCUS       SCU49845     5028 bp    DNA\n", "1: found a FASTQ, "), (b"ID   X56734; SV 1;\n", "1: found a FASTQ, "),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "message"), OTHERS)
+def test_a_file_of_another_encoding_or_format_is_refused(tmp_path, content, message):
+    path = saved(tmp_path / "letters.gz", content)
+    with pytest.raises(InstanceError) as caught:
+        strings.load_string(path)
+    assert str(caught.value).startswith(f"{path}:{message}")
 
 
 def test_a_name_is_looked_up_in_the_folder_first(tmp_path, monkeypatch):
@@ -66,13 +93,19 @@ def test_a_name_is_looked_up_in_the_folder_first(tmp_path, monkeypatch):
     saved(tmp_path / "data" / "x.txt", b"there")
     saved(tmp_path / "random:5", b"a file of this name")
     monkeypatch.chdir(tmp_path)
-    assert strings.load_string("x.txt") == ("x", b"here")
-    assert strings.load_string("x.txt", "data") == ("x", b"there")
-    assert strings.load_string(str(tmp_path / "x.txt"), "data") == ("x", b"here")
+    assert strings.load_string("x.txt") == ("x", "here")
+    assert strings.load_string("x.txt", "data") == ("x", "there")
+    assert strings.load_string(str(tmp_path / "x.txt"), "data") == ("x", "here")
     pair = strings.load("x.txt", "random:5")
     assert (pair.name, bytes(pair.b)) == ("x, random:5", b"a file of this name")
-    pair = strings.from_texts("é", "")  # the bytes of the command line
-    assert (bytes(pair.a), bytes(pair.b), pair.a.dtype, pair.b.dtype) == ("é".encode(), b"", np.uint8, np.uint8)
+
+
+def test_texts_of_the_command_line_are_code_points_in_any_locale(monkeypatch):
+    monkeypatch.setattr("os.fsencode", lambda text: text.encode("utf-8", "surrogateescape"))
+    escaped = "é\r\n".encode().decode("ascii", "surrogateescape")  # as Python reads it without a locale
+    assert [strings.from_texts(text, "").a.tolist() for text in ("é", escaped)] == [[0xE9], [0xE9]]
+    with pytest.raises(InstanceError, match="^--text:1: found byte 0xff at offset 1, expected a text in utf-8"):
+        strings.from_texts("a", "a\udcff")
 
 
 def test_what_is_not_there_is_refused_by_its_name(tmp_path):
@@ -143,7 +176,29 @@ def test_half_of_the_strings_is_in_common(length):
     assert others[0] <= set(b"BDEF") and others[1] <= set(b"HIJK")
 
 
-# --- the scorer ---
+# --- the letters, and the scorer ---
+
+UNICODE = st.text("aé日本😀", max_size=40) | st.text(max_size=40)
+
+
+@settings(max_examples=60)
+@given(UNICODE, UNICODE)
+def test_codes_match_as_code_points_do(a, b):
+    pair = strings.StringPair("x", a, b)
+    matches = [[code == other for other in pair.b.tolist()] for code in pair.a.tolist()]
+    assert matches == [[letter == other for other in b] for letter in a]
+    assert strings.lcs_length(a, b) == strings.lcs_length(pair.a, pair.b) == by_table(a, b) <= pair.most_in_common()
+    together = np.argwhere(np.reshape(matches, (len(a), len(b))))
+    assert pair.subsequence(together) == "".join(a[i] for i, _ in together)
+    assert pair.sha256 == strings.StringPair("y", a, b).sha256 != strings.StringPair("x", b + "日", a).sha256
+
+
+def test_many_letters_in_both_strings_have_wide_codes():
+    letters = "".join(map(chr, range(0x4E00, 0x4E00 + 255)))
+    narrow = strings.StringPair("x", letters[1:] + "a", letters[1:] + "b")
+    wide = strings.StringPair("x", letters, letters)
+    assert (narrow.a.dtype, wide.a.dtype, wide.most_in_common()) == (np.uint8, np.uint16, 255)
+    assert narrow.a.tolist() == [*range(2, 256), 0] and narrow.b.tolist() == [*range(2, 256), 1]
 
 
 @settings(max_examples=60)
@@ -177,5 +232,5 @@ def test_the_scorer_says_what_is_wrong():
 
 def test_a_string_beyond_positions_of_32_bits_is_refused(monkeypatch):
     monkeypatch.setattr(strings, "LONGEST", 5)
-    with pytest.raises(InstanceError, match="^x: found a string of 6 bytes, expected at most 5$"):
+    with pytest.raises(InstanceError, match="^x: found a string of 6 letters, expected at most 5$"):
         strings.StringPair("x", b"", b"abcdef")

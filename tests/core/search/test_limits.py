@@ -259,6 +259,9 @@ LIMITS = {
         Limit(lambda n: exact(n, bound="none", enumerate="permutations"), 20, "no numbers of 64 bits: at most 20"),
     ],
     ("LCS", "2^31 - 65 letters"): [Limit(letters, strings.LONGEST, "must be shorter than 2.31 - 64")],
+    ("LCS", "65,533 letters in both strings"): [
+        Limit(lambda n: strings.StringPair("x", *["".join(map(chr, range(2**16, 2**16 + n)))] * 2), 65_533, "65534 letters"),
+    ],
     ("LCS", "strips * rows / 32 < 2^31"): [Limit(carries, LARGEST // 3, "more than 2.31 carries")],
     ("LCS", "masks < 2^31"): [Limit(masks, LARGEST // 8, "more than 2.31 masks")],
     ("knapsack", "capacity 2^30 - 1"): [

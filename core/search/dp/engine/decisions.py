@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.errors import UserError
+from core.errors import NoRoom
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_by
 
 
 def host_memory(backend: Any, elements: int, dtype: Any, what: str, folder: str | None) -> np.ndarray:
-    """Reserve memory in advance, in a file of ``folder`` if given; ``what`` names the elements in the `UserError`."""
+    """Reserve memory in advance, in a file of ``folder`` if given; ``what`` names the elements in the `NoRoom`."""
     dtype = np.dtype(dtype)
     size = elements * dtype.itemsize
     if size == 0:
@@ -33,11 +33,11 @@ def host_memory(backend: Any, elements: int, dtype: Any, what: str, folder: str 
         refusal = f"{size} bytes of {what} do not fit the host's memory; give --spill DIR ({available} bytes are there)"
         # Linux promises more memory than there is, and ends the process that uses it.
         if size > available:
-            raise UserError(refusal)
+            raise NoRoom(refusal)
         try:
             return np.asarray(backend.host_array(elements, dtype))
         except MemoryError as error:
-            raise UserError(refusal) from error
+            raise NoRoom(refusal) from error
     try:
         with tempfile.TemporaryFile(dir=folder) as file:  # the map keeps its content
             os.posix_fallocate(file.fileno(), 0, size)  # fails on a full disk, before any computation
@@ -45,7 +45,7 @@ def host_memory(backend: Any, elements: int, dtype: Any, what: str, folder: str 
     except OSError as error:
         state = os.statvfs(folder) if os.path.isdir(folder) else None
         space = f" ({state.f_bavail * state.f_frsize} bytes are there)" if state else ""
-        raise UserError(f"--spill {folder}: {size} bytes of {what} do not fit: {error.strerror}{space}") from error
+        raise NoRoom(f"--spill {folder}: {size} bytes of {what} do not fit: {error.strerror}{space}") from error
 
 
 def available_bytes() -> int:
@@ -76,7 +76,7 @@ class DecisionRows:
     """``count`` rows of ``words`` words (u32 or u64), written in ascending order and read back from the last one on.
 
     Rows may take ``room`` bytes of the device, by default half of its memory. Others go to host memory, or to a file
-    without a name in ``folder``. Raises `UserError` if two rows do not fit the device, or the rest the host.
+    without a name in ``folder``. Raises `NoRoom` if two rows do not fit the device, or the rest the host.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class DecisionRows:
         row_bytes = words * self.dtype.itemsize
         room = decision_room(backend, room)
         if 2 * row_bytes > room and count > 1:
-            raise UserError(
+            raise NoRoom(
                 f"two rows of decisions need {2 * row_bytes} bytes of device memory; {room} are allowed: "
                 "raise --device-memory, or use --no-trace"
             )

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import UserError
+from core.errors import NoRoom
 from core.kernels.dp.waves import PackedChoices, Wave, Window, clear, wave_kernel
 from core.search.dp.engine.recurrences import (
     MOST_CELLS,
@@ -45,7 +45,7 @@ class PublishedWaves:
             self.window = backend.allocate(self.ring.cells, problem.value.dtype)
             self.data = upload_problem_data(backend, problem)
         except MemoryError as error:
-            raise UserError(f"--mapping published: {self._needed()}: {error}") from error
+            raise NoRoom(f"--mapping published: {self._needed()}: {error}") from error
         self.nothing = PackedChoices(backend.allocate(1, np.uint32), 0)
         self.cells: HostCells | None = None
         self.keeps = False
@@ -58,12 +58,12 @@ class PublishedWaves:
     def _check(self) -> None:
         cells, memory = self.ring.cells, self.backend.device.memory_bytes  # a simulator's is 0
         if max(cells, self.launches + self.ring.stride) > MOST_CELLS:
-            raise UserError(
+            raise NoRoom(
                 f"--mapping published: {self.launches} waves, {self.ring.rows} of which have {cells} cells "
                 f"on the device: expected at most {MOST_CELLS} of both"
             )
         if memory and cells * self.problem.value.dtype.itemsize > memory:
-            raise UserError(f"--mapping published: {self._needed()}, and {memory} are there")
+            raise NoRoom(f"--mapping published: {self._needed()}, and {memory} are there")
 
     def make_room(self) -> None:
         if self.cells is None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import UserError
+from core.errors import NoRoom
 from core.kernels.dp.grid import Frontier, Tiling, tile_kernel
 from core.kernels.dp.waves import PackedChoices
 from core.search.dp.engine.decisions import DecisionRows, decision_room
@@ -23,7 +23,7 @@ class TileShape:
         self.waves = self.across + self.down - 1
         end = max(self.down * self.tall, self.across * width)
         if end >= MOST_CELLS:
-            raise UserError(f"--tiling tiles: {end} rows or columns in whole tiles: expected less than {MOST_CELLS}")
+            raise NoRoom(f"--tiling tiles: {end} rows or columns in whole tiles: expected less than {MOST_CELLS}")
 
     @classmethod
     def fitting(cls, grid: Grid, limits: Any, room: int) -> TileShape:

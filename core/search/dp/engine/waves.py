@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import UserError
+from core.errors import NoRoom, UserError
 from core.kernels.dp.waves import SPAN, PackedChoices, Wave, Window, wave_kernel
 from core.search.dp.engine.decisions import DecisionRows
 from core.search.dp.engine.published import PublishedWaves
@@ -30,9 +30,9 @@ class PackedWaves:
         self.team_size = shape[0] if shape else min(TEAM_SIZE, int(backend.capabilities.max_team_size))
         self.width, self.depth = problem.width(), problem.lookback + 1
         if problem.waves() > MOST_CELLS:
-            raise UserError(f"--tiling none: {problem.waves()} waves: expected at most {MOST_CELLS}")
+            raise NoRoom(f"--tiling none: {problem.waves()} waves: expected at most {MOST_CELLS}")
         if self.width * self.depth > MOST_CELLS:
-            raise UserError(
+            raise NoRoom(
                 f"--tiling none: waves of {self.width} cells; {self.depth} of them may have {MOST_CELLS} cells together"
             )
         self.kernel = wave_kernel(problem.cell)
@@ -59,7 +59,7 @@ class PackedWaves:
         first = problem.first(wave)
         window = Window(self.window, previous - problem.first(wave - 1), earlier - problem.first(wave - 2))
         if first + cells > MOST_CELLS:
-            raise UserError(f"--tiling none: cell {first + cells} of wave {wave}: expected at most {MOST_CELLS}")
+            raise NoRoom(f"--tiling none: cell {first + cells} of wave {wave}: expected at most {MOST_CELLS}")
         most_teams = capabilities.compute_units * max(1, capabilities.lanes_resident // self.team_size)
         teams = max(1, min(most_teams, -(-(self.words(cells) if bits else cells) // self.team_size)))
         self.backend.launch(
@@ -94,7 +94,7 @@ OPTIONS = {
     "tiles": ("--tiling tiles", "--tiling auto"),
     "published": ("--mapping published", "--mapping native"),
 }
-"""The option of each mapping, and the one that several ranks and checkpoints need."""
+"""The option of each mapping, and the one that several ranks need."""
 MAPPING_OF_TILING = {"none": "waves", "tiles": "tiles", "published": "published"}
 """The mapping of each tiling that a search leaves to the engine."""
 

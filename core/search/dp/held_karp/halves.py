@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.errors import UserError
+from core.errors import NoRoom
 from core.kernels.dp.held_karp import ROW, Layer, Paths
 from core.kernels.dp.held_karp_halves import NUMBER_BITS
 from core.search.dp.engine.table_search import TableRun
@@ -32,7 +32,7 @@ class HeldKarpAnswer(NamedTuple):
 
 
 class NoTour(RuntimeError):  # noqa: N818
-    """The layers have no tour of the length found: an error of the project or of a checkpoint."""
+    """The layers have no tour of the length found: an error of the project."""
 
 
 class HeldKarpTrace:
@@ -140,7 +140,7 @@ class HeldKarpHalves:
         except MemoryError as error:
             n = self.plan.elements + 1
             needed = bytes_needed(n, self.launches.dtype.itemsize, self.plan.directed)
-            raise UserError(f"{n} cities need {needed} bytes of the device: {error}") from error
+            raise NoRoom(f"{n} cities need {needed} bytes of the device: {error}") from error
 
     def cut_at_elements(self, together: Any) -> bool:
         """Return True if GPUs' shares begin at the highest elements: all can hold them, though some are larger.
@@ -169,12 +169,6 @@ class HeldKarpHalves:
     def find(self, run: TableRun) -> HeldKarpAnswer:
         self.settle(run.ranks)
         assert self.layers is not None
-        if run.checkpointer is None:
-            best = self.layers.least_key(run.progress)
-        else:
-            from core.search.dp.engine.checkpoints import run_in_bands
-            from core.search.dp.held_karp.checkpoint import CheckpointedHeldKarp
-
-            best = run_in_bands(CheckpointedHeldKarp(self.layers, run.progress), run)
+        best = self.layers.least_key(run.progress)
         length, number = best >> NUMBER_BITS, best & (1 << NUMBER_BITS) - 1
         return HeldKarpAnswer(length, self.trace.tour(length, self.plan.first_half(number)) if run.trace else None)

@@ -16,7 +16,7 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from core.errors import UserError
+from core.errors import NoRoom
 
 
 def subset_of_rank(rank: int, size: int) -> list[int]:
@@ -192,4 +192,4 @@ def bytes_needed(n: int, itemsize: int, directed: bool) -> int:
 
 
 def refuse_layers(n: int, needed: int, room: int, where: str, advice: str = "") -> NoReturn:
-    raise UserError(f"{n} cities: the two largest layers need {needed} bytes of {where}, and {room} are there{advice}")
+    raise NoRoom(f"{n} cities: the two largest layers need {needed} bytes of {where}, and {room} are there{advice}")

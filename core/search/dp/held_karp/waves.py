@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import UserError
+from core.errors import NoRoom, UserError
 from core.kernels.dp.held_karp import ELEMENTS, ROW, Cities, path_value
 from core.lang import i32
 from core.search.dp.engine.recurrences import MOST_CELLS, HostCells, Waves
@@ -36,7 +36,7 @@ class SubsetWaves(Waves):
     def __init__(self, distances: np.ndarray) -> None:
         self.elements = len(distances) - 1
         if self.elements > ELEMENTS:
-            raise UserError(f"{len(distances)} cities: layers of all sizes are computed of at most {ELEMENTS + 1}")
+            raise NoRoom(f"{len(distances)} cities: layers of all sizes are computed of at most {ELEMENTS + 1}")
         steps = np.zeros((ELEMENTS, ROW), np.int32)
         steps[: self.elements, : self.elements] = distances[1:, 1:].T
         steps[: self.elements, ELEMENTS] = distances[0, 1:]
@@ -116,12 +116,12 @@ class HeldKarpByWaves:
 def check_window(n: int, width: int, room: int | None) -> None:
     window = 2 * width
     if window > MOST_CELLS:
-        raise UserError(
+        raise NoRoom(
             f"--tiling none: {n} cities have two layers of {width} paths, {4 * window} bytes; expected at "
             f"most {MOST_CELLS} paths, which is {most_cities()} cities (--tiling auto needs half the layers)"
         )
     if room is not None and 4 * window > room:
-        raise UserError(f"--tiling none: two layers need {4 * window} bytes of the device, and {room} are there")
+        raise NoRoom(f"--tiling none: two layers need {4 * window} bytes of the device, and {room} are there")
 
 
 def most_cities() -> int:

@@ -131,7 +131,7 @@ def layout_for(
     return LcsTableLayout(shape or shape_for(capabilities, words, batches, room, strips, ranks), batches)
 
 
-LETTERS = (8, 32, 128, 257)
+LETTERS = (8, 32, 128, 257, 1025, 4097, 16385, 65536)
 """Numbers of letters for which kernels are compiled; all letters that are not in b count as one."""
 STAGED_LETTERS = 32
 """Most letters with which the masks of a team lie in its shared memory."""
@@ -169,7 +169,7 @@ class Alphabet:
     def __init__(self, b: np.ndarray) -> None:
         self.letters = np.unique(b)
         self.size = next(size for size in LETTERS if size > self.letters.size)
-        self.numbers = np.full(256, self.letters.size, np.uint16)
+        self.numbers = np.full(256**b.itemsize, self.letters.size, np.uint16)
         self.numbers[self.letters] = np.arange(self.letters.size)
 
     def rows(self, a: np.ndarray, batches: int, from_end: bool = False) -> np.ndarray:
@@ -244,12 +244,6 @@ class LcsTable:
         self.sequences: dict[int, Any] = {}
         if block.entering is not None:
             self.enter(block.entering)
-
-    def restate(self, letters: np.ndarray, above: np.ndarray | None) -> None:
-        """Replace the rows by as many others, as numbers of letters (`Alphabet.rows`), below another row."""
-        self.first = first_row(self.first.size, above)
-        self.backend.write(self.above, self.first)
-        self.backend.write(self.bits.letters, letters)
 
     @property
     def streamed_bytes(self) -> int:

@@ -13,7 +13,7 @@ BIG = 2**32 - 1
 
 
 def letters(text):
-    return np.frombuffer(text, np.uint8)
+    return np.frombuffer(text, getattr(text, "dtype", np.uint8))
 
 
 def drawn(seed, *lengths, letters=4):

@@ -89,6 +89,15 @@ def test_all_256_letters_may_occur(cpu, tiling):
     assert traced(cpu, a, a, tiling=tiling) == [(k, k) for k in range(300)]
 
 
+def test_letters_may_have_16_bits(cpu):
+    a, b = (np.random.default_rng(seed).integers(0, 700, 300, np.uint16) for seed in (1, 2))
+    b[::2] = a[::2]
+    assert traced(cpu, a, b) == common_pairs(a, b)
+    for tiling in ("none", "tiles", "published"):
+        with pytest.raises(UserError, match="^found over 254 letters that both strings have, expected --tiling auto"):
+            search(cpu, a, b, tiling=tiling)
+
+
 @every_tiling
 def test_every_backend_finds_the_same_pairs(device, tiling):
     sizes = ((20, 35),) if device.name == "python" else ((20, 35), (70, 150), (100, 300))
