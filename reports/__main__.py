@@ -21,7 +21,7 @@ from reports.records.parameters import parameters_text
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; return the exit code: 0 done, 1 a page is not kept, 2 user error."""
+    """Run the command line; return the exit code: 0 done, 1 a page differs from its records, 2 user error."""
     options = _parser().parse_args(argv)
     try:
         if options.command in PAGES:
