@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from core.errors import UserError
-from core.renamed_options import explain_renaming
+from core.errors import UserError, did_you_mean, shorten
+from core.renamed_options import INVALID_CHOICE, explain_renaming
 
 COMMAND = "onekernel"
 """The command that starts any program, `drivers.console`."""
@@ -24,11 +25,8 @@ def invocation(module: str) -> str:
 
 
 def refuse_unknown(called: str, name: str, known: Sequence[str]) -> NoReturn:
-    import difflib
-
-    near = difflib.get_close_matches(name, known, 1)
-    suggestion = f" (did you mean {near[0]}?)" if near else ""
-    raise UserError(f"{called} {name}{suggestion}: expected one of {', '.join(known)}; `{called}` says what they do")
+    meant = did_you_mean(name, known)
+    raise UserError(f"{called} {name}{meant}: expected one of {', '.join(known)}; `{called}` says what they do")
 
 
 class CompletingParser(argparse.ArgumentParser):
@@ -57,8 +55,12 @@ class CompletingParser(argparse.ArgumentParser):
         super().error(self.explained(message))
 
     def explained(self, message: str) -> str:
-        """Return an error message; for an old name of an option or value, the error that gives the new one."""
-        return explain_renaming(message, self._option_string_actions)
+        """Return an error message with the new name of an old option or value, or the one nearest to a wrong value."""
+        refused = INVALID_CHOICE.match(message)
+        if refused is not None:
+            known = re.findall(r"[\w.-]+", message[refused.end() :].partition("choose from")[2])
+            message = f"{refused[0]}{did_you_mean(refused['value'], known)}{message[refused.end() :]}"
+        return shorten(explain_renaming(message, self._option_string_actions))
 
     def _complete(self) -> None:
         if COMPLETION_VARIABLE in os.environ:

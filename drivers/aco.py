@@ -60,6 +60,7 @@ class AntOptions(
     strategies=STRATEGIES,
     variants=VARIANTS,
     grows="--ants",
+    takes="TspTour",
 ):
     """Options of ant colony optimisation; an option of `Settings` is None unless given."""
 

@@ -26,7 +26,7 @@ MOVES = 10**9
 
 
 @dataclass(frozen=True)
-class ClimbOptions(Options, table="hill_climbing", grows="--climbers"):
+class ClimbOptions(Options, table="hill_climbing", grows="--climbers", takes="TspTour"):
     """Options of hill climbing."""
 
     drop: tuple[str, ...] = ()

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from core.arguments import refuse
 from core.errors import UserError
 from drivers.options.declaration import OptionGroup, Options, option_flag
-from drivers.options.initial import INITIAL, InitialSolutions
+from drivers.options.initial import INITIAL
 from drivers.options.output_files import OutputFile
-from drivers.options.values import ValueType
+from drivers.options.values import ArrayValue, ValueType
 
 if TYPE_CHECKING:
     from core.problems.encodings import Neighbourhood
@@ -48,10 +48,11 @@ MAKERS: dict[str, tuple[str, dict[str, Any]]] = {
     "focused": ("FocusedSearch", {}),
 }
 """The function of `core.search.local_search` for each algorithm, and the parameters implied by its name."""
-OF_WALKS: dict[str, tuple[str, ...]] = {"3opt": (), "windows": (), "greedy": ("removed", "temperature", "initial")}
+OF_WALKS: dict[str, tuple[str, ...]] = {"3opt": (), "windows": (), "greedy": ("removed", "temperature")}
 """Algorithms of independent walks (`core.search.independent_walks`), and their options beside `SHARED_OPTIONS`."""
 SHARED_OPTIONS = (
-    "algorithm", "iterations", "seconds", "target", "walks", "scaled", "solution", "history", "curve", "plot",
+    "algorithm", "iterations", "seconds", "target", "walks", "scaled", "initial", "solution", "history", "curve",
+    "plot",
 )  # fmt: skip
 """Options of local search that independent walks have too."""
 PARAMETERS = tuple(dict.fromkeys(name for names in ALGORITHMS.values() for name in names))
@@ -134,7 +135,7 @@ class SearchOptions(
     level: str | None = None
     walks: int | None = None
     exchange: int | None = None
-    initial: str | InitialSolutions | None = None
+    initial: str | ArrayValue | None = None
     mapping: str = "native"
     generate: str = "device"
     select: str | None = None

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, structs, to_builtins
 
+from core.errors import escape_unprintable
 from reports.records import check
 from reports.records.check import HASH_SCOPES, SCHEMA, RecordError
 
@@ -160,7 +161,7 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
     @classmethod
     def checked(cls, **values: Any) -> Record:
         """Return a record of these values. Raises `RecordError` with key, value and expected value."""
-        return check.convert(values | {"repetitions": to_builtins(values["repetitions"])}, cls)
+        return check.convert(check.printable(values) | {"repetitions": to_builtins(values["repetitions"])}, cls)
 
     def __post_init__(self) -> None:
         values = structs.asdict(self)
@@ -243,6 +244,7 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
 
         Raises `RecordError` for a line that is no JSON object, another schema version, a missing key or a wrong value.
         """
+        origin = escape_unprintable(origin)
         try:
             return check.convert(_json_object(line) | {"origin": origin}, cls)
         except RecordError as error:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from core.arguments import refuse, sequence
-from core.errors import UserError
+from core.errors import UserError, did_you_mean, shown
 from core.kernels.local_search import hooks, moves
 from core.kernels.local_search.walks import RESTART_WORDS
 from core.problems.encodings import NEIGHBOURHOODS, Neighbourhood
@@ -309,7 +309,8 @@ def find_neighbourhoods(problem: Problem, algorithm: Algorithm, names: list[str]
     first = chosen[0]
     for each in chosen:
         if each.name not in offered:
-            raise UserError(f"neighbourhood {each.name!r}: {problem.name} knows {', '.join(offered)}")
+            listed = f"{', '.join(offered)}; list others in its `neighbourhoods`"
+            raise UserError(f"neighbourhood {each.name!r}: {problem.name} knows {listed}")
         check_neighbourhood(problem.name, each, problem.encoding.dtype)
         # Without `apply`, the functions of one evaluation make the moves.
         made_by_problem = each.change == moves.OWN and each.apply is None
@@ -351,7 +352,8 @@ def find_evaluation(
         new = renamed_value("evaluation", name, evaluations)
         if new is not None:
             raise UserError(f"evaluation {name}: renamed, expected {new}")
-        raise UserError(f"evaluation {name!r}: {problem.name} has {', '.join(evaluations)}")
+        meant = did_you_mean(name, evaluations)
+        raise UserError(f"evaluation {shown(name)}{meant}: {problem.name} has {', '.join(evaluations)}")
     if settings.is_published and name != published:
         raise UserError(f"mapping published with evaluation {name}: expected {published}, the paper's")
     data, evaluation = problem.checked_data_for(name), evaluations[name]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import os
 from collections.abc import Sequence
 from typing import Any
 
-from core.errors import UserError
+from core.errors import UserError, did_you_mean
 from core.program_parser import COMPLETION_VARIABLE, invocation
 from core.renamed_options import RENAMED_OPTIONS
 from drivers.experiments.configurations import read_hybrid_configuration
@@ -82,10 +81,8 @@ def unknown_option_error(word: str, workload: Workload[Any], parser: argparse.Ar
         return f"{flag}: found an option of single runs, {instead}"
     if others:
         return f"{flag}: expected an option of {workload.name}, found one of {', '.join(others)}"
-    near = difflib.get_close_matches(flag, known, 1)
-    meant = f" (did you mean {near[0]}?)" if near else ""
     command = parser.prog if workload.program else f"{parser.prog} {workload.name}"
-    return f"{flag}{meant}: found no such option, `{command} --help` lists all"
+    return f"{flag}{did_you_mean(flag, known)}: found no such option, `{command} --help` lists all"
 
 
 def default_arguments(workload: Workload[Any], arguments: Sequence[str], problem: Any) -> list[str]:
