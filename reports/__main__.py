@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import sys
 from collections.abc import Sequence
@@ -13,18 +12,16 @@ from core.errors import UserError
 from core.program_parser import CompletingParser, invocation
 from core.standard_output import run_program, run_watched
 from reports.comparison.best_algorithms import best_algorithms
-from reports.pages import best, comparison, paper, ranks, rules, search_statistics
+from reports.pages import best, comparison, paper, ranks
 from reports.pages.commands import PAGES, add_commands, make_pages
 from reports.papers.files import papers_of_workload
 from reports.records import frame, iohprofiler
 from reports.records.files import Record, RecordError, UnequalWorkError, distinct, load
 from reports.records.parameters import parameters_text
-from reports.twelve_rules.rules import BROKEN
-from reports.twelve_rules.verdicts import rules_markdown
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; return the exit code: 0 done, 1 a page or rule is not kept, 2 user error."""
+    """Run the command line; return the exit code: 0 done, 1 a page differs from its records, 2 user error."""
     options = _parser().parse_args(argv)
     try:
         if options.command in PAGES:
@@ -52,33 +49,16 @@ def _parser() -> argparse.ArgumentParser:
     parser = CompletingParser(prog=invocation("reports"), description="Make reports from files of run records.")
     commands = parser.add_subparsers(dest="command", required=True)
     for name, (write, out, help_text, description) in COMMANDS.items():
-        epilogs = {"csv": f"columns:\n{frame.documentation()}", "rules": rules.rules_help()}
-        command = commands.add_parser(name, help=help_text, description=description, epilog=epilogs.get(name))
+        epilog = f"columns:\n{frame.documentation()}" if name == "csv" else None
+        command = commands.add_parser(name, help=help_text, description=description, epilog=epilog)
         command.set_defaults(write=write)
         command.add_argument("records", nargs="+", type=Path, help="files of run records (JSON Lines)")
-        if name == "rules":
-            command.add_argument("--page", type=Path, help="the report that shows them (Markdown or text)")
-            command.add_argument("--about", type=Path, help="facts about the report (TOML), see below")
-            continue
         where = "folder to write to (%(default)s)" if out else "file to write to (standard output)"
         command.add_argument("--out", type=Path, default=out, help=where)
-        if name == "statistics":
-            command.add_argument(
-                "--target",
-                type=_cost,
-                metavar="COST",
-                help="target cost (default: the optimum if a run reached it, else the best cost of all runs)",
-            )
+        if name == "compare":
+            command.add_argument("--latex", action="store_true", help="write the tables for LaTeX too")
     add_commands(commands)
     return parser
-
-
-def _cost(text: str) -> int | float:
-    """Read a cost; whole numbers stay whole. Raises `ValueError`, which argparse reports, for infinite ones."""
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError(text)
-    return int(value) if value.is_integer() else value
 
 
 def _write_csv(records: Sequence[Record], options: argparse.Namespace) -> Sequence[Path] | int:
@@ -93,13 +73,6 @@ def _write_csv(records: Sequence[Record], options: argparse.Namespace) -> Sequen
     except OSError as error:
         raise UserError(f"{options.out}: cannot write the table: {error.strerror}") from None
     return [options.out]
-
-
-def _decide_rules(records: Sequence[Record], options: argparse.Namespace) -> int:
-    verdicts = rules.decide(records, rules.report_properties(options.about, options.page))
-    source = f"the records and {options.page}" if options.page else "the records alone"
-    lost = run_watched(lambda: _print(rules_markdown(verdicts, source)))
-    return lost or int(any(verdict.verdict == BROKEN for verdict in verdicts))
 
 
 def _print(text: str) -> int:
@@ -140,11 +113,7 @@ def _compare(records: Sequence[Record], options: argparse.Namespace) -> Sequence
                 f"{error}; for records with several sets of parameters use `python -m reports papers`"
             ) from None
         raise
-    return comparison.write(sections, options.out, sections[0].comparison.work.workload)
-
-
-def _write_statistics(records: Sequence[Record], options: argparse.Namespace) -> Sequence[Path]:
-    return search_statistics.report_statistics(records, options.target, options.out)
+    return comparison.write(sections, options.out, sections[0].comparison.work.workload, with_latex=options.latex)
 
 
 OUT = Path("reports/out")
@@ -154,13 +123,6 @@ COMMANDS = {
         OUT,
         "speed-ups of the runs of one workload, a section for each instance",
         "Write the speed-ups of the runs of one workload, a section for each instance.",
-    ),
-    "statistics": (
-        _write_statistics,
-        OUT,
-        "searches compared over seeds: costs, success rates, expected times to targets, rank tests",
-        "Compare searches on one instance over their seeds, any algorithms with any parameters: costs, success rates, "
-        "expected times to targets and rank tests of all pairs. Times to targets need records made with --history.",
     ),
     "papers": (
         lambda records, options: paper.write_all(records, options.out),
@@ -192,13 +154,6 @@ COMMANDS = {
         OUT / "ioh",
         "IOHprofiler's format, for IOHanalyzer and iohinspector",
         "Write runs in IOHprofiler's format: best cost over evaluations, a run per seed.",
-    ),
-    "rules": (
-        _decide_rules,
-        None,
-        "Hoefler and Belli's twelve rules for reporting performance, decided with reasons",
-        "Decide which of the twelve rules of Hoefler and Belli (SC 2015) records\n"
-        "and their page keep. Writes Markdown to standard output.",
     ),
 }
 """Each command: the function that writes, the default folder, and texts of its help."""

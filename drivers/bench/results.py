@@ -14,11 +14,12 @@ from drivers.bench.c_programs import BACKEND, CProgramCase
 from drivers.bench.cases import BenchmarkCase, Candidate
 from drivers.experiments.case import Case
 from reports.records.files import Record, require_equal_work
-from reports.statistics.rank_tests import LEVEL, mann_whitney
 from reports.text import formatting
 from reports.text.tables import TextTable
 
 DEFAULT = "default"
+LEVEL = 0.05
+"""Significance level of a corrected p."""
 Results = Mapping[Candidate, Sequence[Record]]
 """Records of the candidates with results, one for each seed."""
 
@@ -97,7 +98,9 @@ def default_verdict(results: Results) -> Iterator[str]:
     if importlib.util.find_spec("scipy") is None:
         yield "no test of the differences: it needs scipy, pip install -e '.[report]'"
         return
-    tests = {name: mann_whitney(own, found)[0] * len(costs) for name, found in costs.items()}
+    from scipy.stats import mannwhitneyu
+
+    tests = {name: float(mannwhitneyu(own, found).pvalue) * len(costs) for name, found in costs.items()}
     better = [name for name, p in tests.items() if p < LEVEL and means[name] < means[DEFAULT]]
     beaten = ", ".join(f"{name} (p = {tests[name]:.2g})" for name in better)
     yield f"the default is beaten by {beaten}" if better else "the default is not beaten"

@@ -37,7 +37,7 @@ class Comparison:
     sections : list of reports.comparison.sections.ComparedSection
         A section for each instance: rows with speed-ups, and notes.
     report
-        File of the report in Markdown; LaTeX and charts are beside it.
+        File of the report in Markdown; charts are beside it.
     records
         File of records.
     complete

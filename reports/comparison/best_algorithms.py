@@ -6,20 +6,13 @@ seed, because each seed of ours has its own cost and time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING
-
-from msgspec.structs import replace
 
 from reports.comparison.reference_solvers import Solver, read_solvers
 from reports.records.files import Record, families
 from reports.records.iohprofiler import MAXIMISED
-from reports.statistics.targets import SAMPLES, SeedFamily, Target, Targets
-
-if TYPE_CHECKING:
-    import pandas
 
 OURS = "onekernel"
 PROVED = "proved"
@@ -82,37 +75,6 @@ class BestAlgorithm:
 
     def worst(self, costs: Sequence[float]) -> float:
         return min(costs) if self.record.workload in MAXIMISED else max(costs)
-
-    def target_families(self) -> tuple[list[SeedFamily], Targets] | None:
-        """Runs of ours and of the solvers until our cost was reached, if a target ended ours."""
-        target = self.record.parameters.get("target")
-        if target is None or len(self.runs) < 2:
-            return None
-        own = SeedFamily.of(OURS, self.runs)
-        if not own.has_histories:
-            return None
-        targets = Targets((Target(target, "the target"),), f"Target: the cost {target}, at which our runs stopped")
-        solvers = [self._family(name, target) for name in dict.fromkeys(row.name for row in self.rows[1:])]
-        return [own, *solvers], targets
-
-    def _family(self, name: str, target: float) -> SeedFamily:
-        """A solver's runs as a family: the target's cost at its time, and its own cost at its end."""
-        import pandas
-
-        solved = [(run, one) for run in self.runs for one in read_solvers(run) if one.name == name and one.solve_s]
-        rows = [row for run, one in solved for row in _samples(run, one, target)]
-        runs = tuple(replace(run, best_cost=one.cost) for run, one in solved if one.cost is not None)
-        samples: pandas.DataFrame = pandas.DataFrame(rows, columns=list(SAMPLES))
-        return SeedFamily(name, runs, samples, ())
-
-
-def _samples(run: Record, solver: Solver, target: float) -> Iterator[tuple[int, int, float, int, float, bool]]:
-    """Yield a solver's time at the target's cost, if known, and its end."""
-    end = solver.solve_s or 0.0
-    reached = solver.time_to_cost_s is not None and run.best_cost <= target
-    if reached and solver.time_to_cost_s is not None:
-        yield run.seed, 1, solver.time_to_cost_s, 0, target, False
-    yield run.seed, 1, end, 0, target if reached else float(solver.cost or 0), True
 
 
 def best_algorithms(records: Iterable[Record]) -> list[BestAlgorithm]:

@@ -62,14 +62,11 @@ class ScalingCurve:
         True if the work grew with the ranks; otherwise it was the same.
     points
         In the order of the ranks; the first has one.
-    rows
-        Labels of the comparison's rows in the curve, if any.
     """
 
     name: str
     weak: bool
     points: tuple[RankScalingPoint, ...]
-    rows: tuple[str, ...] = ()
 
     @property
     def fitted(self) -> list[RankScalingPoint]:
@@ -134,8 +131,8 @@ def strong(comparison: ComparedRuns) -> list[ScalingCurve]:
     """Curves of rows with equal backend, device and settings, on one and at least two more numbers of ranks."""
     labels = {row.record.identity: comparison.label(row) for row in comparison.rows}
     return [
-        ScalingCurve(labels[runs[0].identity], False, _points(runs, grown=False), tuple(labels[key] for key in group))
-        for runs, group in _on_ranks([row.record for row in comparison.rows])
+        ScalingCurve(labels[runs[0].identity], False, _points(runs, grown=False))
+        for runs in _on_ranks([row.record for row in comparison.rows])
     ]
 
 
@@ -146,11 +143,11 @@ def weak(records: Sequence[Record]) -> list[ScalingCurve]:
     """
     grown, bases = grown_work(records)
     scaled = [run for run in map(merge_seeds, families([*bases, *grown])) if run.verified]
-    return [ScalingCurve(configuration_name(runs[0]), True, _points(runs, grown=True)) for runs, _ in _on_ranks(scaled)]
+    return [ScalingCurve(configuration_name(runs[0]), True, _points(runs, grown=True)) for runs in _on_ranks(scaled)]
 
 
-def _on_ranks(records: Sequence[Record]) -> Iterator[tuple[list[Record], list[str]]]:
-    """Yield the runs of each curve, one for each number of ranks, and the identities of all records of its group."""
+def _on_ranks(records: Sequence[Record]) -> Iterator[list[Record]]:
+    """Yield the runs of each curve, one for each number of ranks."""
 
     def setting(run: Record) -> list[Any]:
         host = run.environment.get("host")
@@ -159,7 +156,7 @@ def _on_ranks(records: Sequence[Record]) -> Iterator[tuple[list[Record], list[st
     for group in group_by(records, setting):
         runs = {run.ranks: run for run in sorted(group, key=lambda run: run.ranks)}
         if 1 in runs and len(runs) > LEAST_FURTHER_RANKS:
-            yield list(runs.values()), [run.identity for run in group]
+            yield list(runs.values())
 
 
 def grown_work(records: Sequence[Record]) -> tuple[list[Record], list[Record]]:

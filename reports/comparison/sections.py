@@ -11,7 +11,6 @@ from reports.comparison.cautions import Caution, cautions
 from reports.comparison.speedups import ComparedRuns, NotRun, compare
 from reports.records.files import Record, RecordError, families, group_by
 from reports.statistics.seeds import SeedQuality, merge_seeds
-from reports.statistics.targets import SeedFamily, Targets, choose_targets
 
 
 @dataclass(frozen=True)
@@ -67,17 +66,6 @@ class ComparedSection:
         """Costs over several seeds; None for a single seed."""
         family = self.families.get(self.comparison.work.identity, ())
         return SeedQuality.of(family) if len(family) > 1 else None
-
-    @cached_property
-    def to_targets(self) -> tuple[Targets, list[SeedFamily]] | None:
-        """Targets, and each row's runs with histories; None unless several seeds have histories."""
-        families = [
-            SeedFamily.of(self.comparison.label(row), self.families.get(row.record.identity, ()))
-            for row in self.comparison.rows
-        ]
-        if self.quality is None or not any(family.has_histories for family in families):
-            return None
-        return choose_targets(self.quality.runs), families
 
     @cached_property
     def mixed(self) -> list[hybrid_configurations.HybridConfigurations]:

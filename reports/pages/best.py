@@ -12,10 +12,8 @@ from statistics import median
 from core.errors import UserError
 from reports.comparison.best_algorithms import BestAlgorithm, SolverRuns
 from reports.comparison.machines import describe_machines
-from reports.pages.markdown import fill, remove_files, written_into
+from reports.pages.markdown import fill, written_into
 from reports.pages.provenance import devices
-from reports.plots import style
-from reports.plots.targets import draw_distributions
 from reports.records.parameters import parameters_text
 from reports.text.formatting import cost, counted, gap, ratio, seconds
 from reports.text.tables import TextTable
@@ -79,10 +77,8 @@ def headline(works: Sequence[BestAlgorithm]) -> str:
     return f"{text}; a solver is ahead on {', '.join(behind)}" if behind else text
 
 
-def write(
-    works: Sequence[BestAlgorithm], out: Path, made_by: str = "", formats: Sequence[str] = style.FORMATS
-) -> list[Path]:
-    """Write the report, and distributions of the time to a target if a target ended our runs.
+def write(works: Sequence[BestAlgorithm], out: Path, made_by: str = "") -> list[Path]:
+    """Write the report.
 
     Raises `UserError` without solvers beside runs, or if the folder cannot be written.
     """
@@ -90,18 +86,11 @@ def write(
         raise UserError("no confirmed run on one core has reference solvers: expected runs with --peers")
     report = out / f"{NAME}.md"
     with written_into(out):
-        remove_files(out, *(f"{NAME}-[0-9]*.{form}" for form in style.FORMATS))
-        drawn = [_draw(work, out, f"{NAME}-{place}", formats) for place, work in enumerate(works, 1)]
-        report.write_text(render(works, drawn, made_by), encoding="utf-8")
-    return [report, *(path for files in drawn for path in files)]
+        report.write_text(render(works, made_by), encoding="utf-8")
+    return [report]
 
 
-def _draw(work: BestAlgorithm, out: Path, name: str, formats: Sequence[str]) -> list[Path]:
-    curves = work.target_families()
-    return draw_distributions(*curves, out, name, work.record.work_name, "", formats) if curves else []
-
-
-def render(works: Sequence[BestAlgorithm], drawn: Sequence[Sequence[Path]], made_by: str = "") -> str:
+def render(works: Sequence[BestAlgorithm], made_by: str = "") -> str:
     records = [run for work in works for run in work.runs]
     sections = [
         {
@@ -111,10 +100,9 @@ def render(works: Sequence[BestAlgorithm], drawn: Sequence[Sequence[Path]], made
             "repetitions": counted(len(work.record.repetitions), "repetition"),
             "table": make_table(work),
             "verdict": verdict(work),
-            "picture": files[0].name if files else "",
             "missing": [f"{name}: {reason}" for name, reason in work.missing.items()],
         }
-        for work, files in zip(works, drawn, strict=True)
+        for work in works
     ]
     return fill(
         "best.md.j2",

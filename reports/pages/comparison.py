@@ -12,19 +12,15 @@ from reports.comparison.headline import headline
 from reports.comparison.sections import ComparedSection, InstanceSection, compare_section, split_by_instance
 from reports.comparison.speedups import ComparedRuns
 from reports.pages.comparison_tables import overview, published, tables
-from reports.pages.markdown import fill_with_rules, remove_files, statistics_of, written_into
+from reports.pages.markdown import fill, remove_files, statistics_of, written_into
 from reports.papers import files
 from reports.papers.placement import find_series
 from reports.plots import scaling as scaling_plot
 from reports.plots import speedup_bars, style
-from reports.plots import targets as targets_plot
 from reports.records import parameters
 from reports.records.files import Record
 from reports.records.schema import HASH_SCOPES
-from reports.text import latex
 from reports.text.formatting import cost, gap, grouped, listed
-from reports.text.tables import TextTable
-from reports.twelve_rules.inputs import ARITHMETIC
 
 Pictures = Sequence[tuple[str, str]]
 """Content of each picture of a section, and its address relative to the report."""
@@ -48,19 +44,8 @@ def render(sections: Sequence[ComparedSection], pictures: Sequence[Pictures] = (
     comparisons = [section.comparison for section in sections]
     work = comparisons[0].work
     drawn = pictures or [()] * len(sections)
-    properties = {
-        "reasons": {section.comparison.work.instance: section.why for section in sections},
-        # Numbers of ranks should not exceed the straight line of a scaling plot.
-        "bounds": {label for section in sections for curve in section.strong for label in curve.rows},
-        "bound": "efficiency",
-        "figures": [what for of_section in drawn for what, _ in of_section],
-        "extremes": ["shortest", "longest"],
-        "means": {"seconds": ARITHMETIC},
-    }
-    return fill_with_rules(
+    return fill(
         "compare.md.j2",
-        comparisons,
-        properties,
         work=work,
         hashed=HASH_SCOPES[work.hash_scope],
         hash_meaning=execution_settings.HASH_MEANINGS[work.hash_scope],
@@ -70,7 +55,6 @@ def render(sections: Sequence[ComparedSection], pictures: Sequence[Pictures] = (
         strong_law=scaling.STRONG_LAW if any(section.strong for section in sections) else "",
         weak_law=scaling.WEAK_LAW if any(section.weak for section in sections) else "",
         fitted=scaling.FITTED,
-        to_targets=any(section.to_targets for section in sections),
         **statistics_of([row for comparison in comparisons for row in comparison.rows]),
     )
 
@@ -93,7 +77,6 @@ def _template_values(section: ComparedSection, plots: Pictures) -> dict[str, Any
         "cautions": section.cautions,
         "mixed": [sentence for mixed in section.mixed for sentence in mixed.verdicts()],
         "curves": [*section.strong, *section.weak],
-        "targets": _target_remarks(section),
         "verdicts": section.solvers.verdicts() if section.solvers else [],
         "baseline": comparison.baseline,
         "not_run": [" ".join(str(missing).split()).rstrip(".") for missing in comparison.not_run],
@@ -118,16 +101,6 @@ def _paper_hints(comparison: ComparedRuns) -> list[str]:
                 f"`python -m drivers.reproduce {paper.name}` fills the paper's tables and draws its figures"
             )
     return places
-
-
-def _target_remarks(section: ComparedSection) -> list[str]:
-    """Return remarks on targets and histories, in sentences without full stops; empty without any."""
-    if section.to_targets is None:
-        return []
-    targets, families = section.to_targets
-    left_out = targets_plot.shown_families(families, targets)[1]
-    notes = [note for family in families for note in family.notes]
-    return [targets.why, *([left_out] if left_out else []), *notes]
 
 
 def _source_text(section: ComparedSection) -> str:
@@ -214,14 +187,15 @@ def report_name(workload: str) -> str:
 def remove(folder: Path, workload: str) -> None:
     """Remove an earlier report of a workload with its files. Raises `OSError` if the system refuses."""
     name = report_name(workload)
-    kinds = ("", *(f"-[0-9]*{kind}" for kind in ("", "-scaling", "-targets")))
+    kinds = ("", *(f"-[0-9]*{kind}" for kind in ("", "-scaling")))
     remove_files(folder, *(f"{name}{kind}.{form}" for kind in kinds for form in ("md", "tex", *style.FORMATS)))
 
 
-def write(sections: Sequence[ComparedSection], folder: Path, workload: str) -> list[Path]:
-    """Write the report, its tables for LaTeX, and the plots of each section if matplotlib is installed.
+def write(sections: Sequence[ComparedSection], folder: Path, workload: str, *, with_latex: bool = False) -> list[Path]:
+    """Write the report, the plots of each section if matplotlib is installed, and with LaTeX its tables again.
 
-    Returns the files written, the report first. Raises `UserError` without jinja2, or if the folder cannot be written.
+    Returns the files written, the report first. Raises `UserError` without jinja2, without pandas for LaTeX, or if the
+    folder cannot be written.
     """
     name = report_name(workload)
     report, in_latex = folder / f"{name}.md", folder / f"{name}.tex"
@@ -229,24 +203,16 @@ def write(sections: Sequence[ComparedSection], folder: Path, workload: str) -> l
         drawn = [_draw(section, folder, f"{name}-{number}") for number, section in enumerate(sections, 1)]
         pictures = [[(what, files[0].name) for what, files in by_kind.items() if files] for by_kind in drawn]
         report.write_text(render(sections, pictures), encoding="utf-8")
-        in_latex.write_text(latex.document(table.latex() for table in all_tables(sections)), encoding="utf-8")
-    return [report, in_latex, *(path for by_kind in drawn for files in by_kind.values() for path in files)]
-
-
-def all_tables(sections: Sequence[ComparedSection]) -> list[TextTable]:
-    several = [overview(sections)] if len(sections) > 1 else []
-    return [*several, *(table for section in sections for table in tables(section).values())]
+        if with_latex:
+            several = [overview(sections)] if len(sections) > 1 else []
+            shown = [*several, *(table for section in sections for table in tables(section).values())]
+            in_latex.write_text("\n".join(table.latex() for table in shown), encoding="utf-8")
+    pictures_written = [path for by_kind in drawn for files in by_kind.values() for path in files]
+    return [report, *[in_latex] * with_latex, *pictures_written]
 
 
 def _draw(section: ComparedSection, folder: Path, name: str) -> dict[str, list[Path]]:
-    """Draw the pictures of a section; the time to targets if several seeds have histories."""
-    drawn = {
+    return {
         "Speed-up over one core": speedup_bars.speedups(section, folder, name),
         "Scaling over ranks": scaling_plot.scaling(section, folder, f"{name}-scaling"),
     }
-    if section.to_targets:
-        targets, families = section.to_targets
-        title = section.comparison.work.work_name
-        to_target = targets_plot.draw_distributions(families, targets, folder, f"{name}-targets", title, "")
-        drawn["Time to target"] = to_target
-    return drawn

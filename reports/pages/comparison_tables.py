@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from reports.comparison.cautions import condition, marks
@@ -16,7 +15,6 @@ from reports.papers.paper import PROCESSORS, Paper
 from reports.papers.tables import AnnotatedTable, make_table
 from reports.records.files import Record
 from reports.records.meters import ENERGY_SOURCES
-from reports.statistics import target_tables
 from reports.text.formatting import (
     communication,
     cost,
@@ -36,16 +34,14 @@ from reports.text.tables import TextTable
 def tables(section: ComparedSection) -> dict[str, TextTable]:
     """Return the tables of a section by name, in the order of the report.
 
-    `results`, `times` and `conditions` always exist; `mixed`, `strong` and `weak` (each with a number), `targets`,
-    `peers`, `seeds` and `published PAPER` if they have rows.
+    `results`, `times` and `conditions` always exist; `mixed`, `strong` and `weak` (each with a number), `peers`,
+    `seeds` and `published PAPER` if they have rows.
     """
     comparison = section.comparison
     named = {"results": results(section)}
     named |= {f"mixed {number}": mixed.table(section.cautions) for number, mixed in enumerate(section.mixed, 1)}
     for kind, curves in (("strong", section.strong), ("weak", section.weak)):
         named |= {f"{kind} {number}": curve.table() for number, curve in enumerate(curves, 1)}
-    if section.to_targets:
-        named["targets"] = targets_table(section)
     if section.solvers:
         named["peers"] = section.solvers.table()
     for paper, marked in published(comparison):
@@ -90,8 +86,7 @@ def results(section: ComparedSection) -> TextTable:
         "notes": lambda row: marks(section.cautions, comparison.label(row)),
     }
     optional = (">in communication", ">energy, median")
-    table = TextTable.of(comparison.work.work_name, comparison.rows, columns, optional)
-    return replace(table, notes=[f"Not run: {missing}" for missing in comparison.not_run])
+    return TextTable.of(comparison.work.work_name, comparison.rows, columns, optional)
 
 
 def _speedup(row: ComparedRun) -> str:
@@ -110,13 +105,6 @@ def _energy(record: Record) -> str:
         f"{number(statistics.median(joules))} J, {ENERGY_SOURCES.get(source, source)}"
         for source, joules in sorted(drawn.items())
     )
-
-
-def targets_table(section: ComparedSection) -> TextTable:
-    assert section.to_targets is not None
-    targets, families = section.to_targets
-    caption = f"{section.comparison.work.work_name}: expected running time to targets"
-    return target_tables.make_target_table(caption, families, targets, section.comparison.work.evaluation_unit)
 
 
 # --- the appendix ---

@@ -200,7 +200,7 @@ def differences(folder: Path) -> list[str]:
             there = folder / path.name
             if not there.exists():
                 differing.append(f"{there}: missing; `python -m reports gallery` makes it")
-            elif path.suffix in (".md", ".tex"):
+            elif path.suffix == ".md":
                 differing += difference(there, there.read_text(encoding="utf-8"), path.read_text(encoding="utf-8"))
     return [*differing, *(line for output in read_printed(folder) for line in printed_differences(output, folder))]
 
@@ -267,7 +267,7 @@ def _ranks(entry: GalleryReport, records: Sequence[Record], out: Path) -> tuple[
 
 def _best(entry: GalleryReport, records: Sequence[Record], out: Path) -> tuple[list[Path], str]:
     works = best_algorithms(records)
-    return best.write(works, out, entry.made_by, FORMATS), best.headline(works)
+    return best.write(works, out, entry.made_by), best.headline(works)
 
 
 OTHERS = {best.NAME: _best, overview.NAME: _overview, ranks.NAME: _ranks}

@@ -1,24 +1,20 @@
-"""Reports as Markdown: fills templates, decides the twelve rules from the page, and writes files."""
+"""Reports as Markdown: fills templates and writes files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from core.errors import UserError
-from reports.comparison.speedups import ComparedRun, ComparedRuns
-from reports.records.files import Record
+from reports.comparison.speedups import ComparedRun
 from reports.statistics.medians import LEAST_FOR_COVERAGE, LEAST_FOR_INTERVAL, RESAMPLES
 from reports.text.formatting import grouped, machine, per_cent, ratio, seconds
-from reports.twelve_rules.inputs import ReportProperties
-from reports.twelve_rules.verdicts import RULES_MARK, decide_rules, insert_rules, rules_markdown
 
 TEMPLATES = Path(__file__).parent / "templates"
 FILTERS = (grouped, machine, per_cent, ratio, seconds)
-NO_MEANS = {"means": {}, "mean_ratios": "", "assumed_normal": "", "joined": ""}
-"""Properties of a report without means and joined points."""
 
 
 def statistics_of(rows: Sequence[ComparedRun]) -> dict[str, Any]:
@@ -43,25 +39,7 @@ def fill(name: str, **values: Any) -> str:
         loader=FileSystemLoader(TEMPLATES), trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
     environment.filters |= {one.__name__: one for one in FILTERS}
-    return insert_rules(environment.get_template(name).render(**values))
-
-
-def fill_with_rules(
-    name: str,
-    shown: Sequence[ComparedRuns | Record | tuple[str, Record]],
-    properties: Mapping[str, Any],
-    **values: Any,
-) -> str:
-    """Fill a template that has a place for the twelve rules of Hoefler and Belli, decided from records and the page.
-
-    ``shown`` is as in `decide_rules`, or empty for no rules. ``properties`` are those of `ReportProperties`, without
-    the page and those equal to `NO_MEANS`; ``values`` are for the template.
-    """
-    page = fill(name, rules=RULES_MARK if shown else "", **values)
-    if not shown:
-        return page
-    about = ReportProperties(**{**NO_MEANS, **properties, "page": page})
-    return insert_rules(page, rules_markdown(decide_rules(shown, about)))
+    return re.sub(r"\n{3,}", "\n\n", environment.get_template(name).render(**values)).rstrip() + "\n"
 
 
 @contextmanager

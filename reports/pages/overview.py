@@ -9,7 +9,7 @@ from pathlib import Path
 from reports.comparison.cautions import DOUBTFUL
 from reports.comparison.overview import MISSING, Overview, OverviewRow
 from reports.comparison.speedups import ComparedRun
-from reports.pages.markdown import fill_with_rules, remove_files, written_into
+from reports.pages.markdown import fill, remove_files, written_into
 from reports.plots import heat_map
 from reports.plots.heat_map import select_part, shortened, split_device
 from reports.plots.style import FORMATS
@@ -30,14 +30,8 @@ def render(overview: Overview, picture: str | None = None, made_by: str = "") ->
     ``picture`` is the address of the heat map, relative to the report; ``made_by`` the command line of the records.
     """
     compared = [line for line in overview.lines if line.comparison]
-    return fill_with_rules(
+    return fill(
         "overview.md.j2",
-        [line.comparison for line in compared if line.comparison],
-        {
-            "reasons": {line.instance: line.why or overview.why for line in compared},
-            "figures": [PICTURE] if picture else [],
-            "extremes": ["shortest", "longest"],
-        },
         overview=overview,
         made_by=made_by,
         picture=picture,

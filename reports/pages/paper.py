@@ -1,21 +1,19 @@
-"""The report of a paper: its tables and figures with our runs, as Markdown, LaTeX and pictures."""
+"""The report of a paper: its tables and figures with our runs, as Markdown and pictures."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from core.errors import UserError
 from reports.comparison.cautions import DOUBTFUL
 from reports.comparison.execution_settings import setting_sentences
-from reports.comparison.speedups import ComparedRun, ComparedRuns
-from reports.pages.markdown import fill_with_rules, remove_files, statistics_of, written_into
+from reports.comparison.speedups import ComparedRun
+from reports.pages.markdown import fill, remove_files, statistics_of, written_into
 from reports.papers import plots
 from reports.papers.exhibits import (
-    Datum,
     FilledExhibit,
     MissingRuns,
     PaperEvidence,
@@ -27,15 +25,13 @@ from reports.papers.files import papers_of_workload
 from reports.papers.measures import LEAST_HOST_SHARE, WIDE_RATIO
 from reports.papers.modelled import with_modelled
 from reports.papers.paper import Disagreement, Exhibit, Paper
-from reports.papers.tables import AnnotatedTable, caption, make_ratio_tables, make_table
+from reports.papers.tables import caption, make_ratio_tables, make_table
 from reports.plots.style import FORMATS
 from reports.records.files import Record, RecordError
 from reports.records.parameters import parameters_text, run_parameters, shared_parameters
 from reports.statistics.startup import MOST_STARTUP
-from reports.text import latex
 from reports.text.formatting import cost, listed, per_cent, ratio, seconds, seconds_interval
 from reports.text.tables import TextTable
-from reports.twelve_rules.inputs import ARITHMETIC
 
 WHICH = "The instances are those of the paper's tables and figures"
 UNCONFIRMED: dict[str, Callable[[Record], Any]] = {
@@ -107,12 +103,8 @@ def write(
             parts.append(_part(exhibit, filled, pictures))
         path = folder / f"{paper.name}.md"
         before = listed([exhibit.name for exhibit in earlier]) if earlier else ""
-        in_latex = folder / f"{paper.name}.tex"
-        in_latex.write_text(
-            latex.document(table.latex() for part in parts for table in part["latex"]), encoding="utf-8"
-        )
         path.write_text(_text(paper, exhibits, parts, evidence, made_by, before, partial), encoding="utf-8")
-    return [path, in_latex, *drawn]
+    return [path, *drawn]
 
 
 def write_all(records: Sequence[Record], folder: Path) -> list[Path]:
@@ -146,7 +138,7 @@ def exhibits_in(folder: Path, paper: Paper) -> list[Exhibit]:
 
 def remove(folder: Path, paper: Paper) -> None:
     pictures = (f"{paper.name}-*.{form}" for form in FORMATS)
-    remove_files(folder, f"{paper.name}.md", f"{paper.name}.tex", *pictures)
+    remove_files(folder, f"{paper.name}.md", *pictures)
 
 
 def _file_name(exhibit: Exhibit) -> str:
@@ -167,24 +159,9 @@ def _text(
 ) -> str:
     rows = [row for part in parts for row in part["rows"]]
     elsewhere = runs_without_exhibit(paper, evidence.rows) if len(exhibits) == len(paper.exhibits) else []
-    without, all_rows = (sum(part["counts"][place] for part in parts) for place in (0, 1))
     over_first = any("over_first" in datum.values for part in parts for datum in part["data"])
-    joined = [part["joined"] for part in parts if part["joined"]]
-    averaged = {"mean": "seconds", "mean_cost": "costs"}
-    shown = {name for part in parts for datum in part["data"] for name in datum.values}
-    properties = {
-        "means": {what: ARITHMETIC for name, what in averaged.items() if name in shown},
-        "reasons": WHICH,
-        "absent": f"{without} of {all_rows} rows of the paper's tables have no run of ours" if without else "",
-        "why_absent": partial,
-        "figures": [part["title"] for part in parts if part["picture"]],
-        "tests": RATIOS_OVER_FIRST if over_first else "",
-        "joined": listed(joined) if joined else "",
-    }
-    return fill_with_rules(
+    return fill(
         "paper.md.j2",
-        _judged(evidence, parts, elsewhere),
-        properties,
         paper=paper,
         made_by=made_by,
         earlier=earlier,
@@ -206,34 +183,6 @@ def _text(
     )
 
 
-def _judged(
-    evidence: PaperEvidence, parts: Sequence[dict[str, Any]], elsewhere: Sequence[ComparedRun]
-) -> list[ComparedRuns]:
-    """Return the comparisons for the twelve rules: the runs on the page, with the speed-ups that it prints.
-
-    A cell may have a ratio of slopes, or none, in place of a ratio of medians.
-    """
-    shown = {id(row) for part in parts for row in part["rows"]} | {id(row) for row in elsewhere}
-    printed = {id(row) for row in elsewhere}
-    for part in parts:
-        if "speedup" in part["exhibit"].shows:
-            printed |= {id(datum.row) for datum in part["data"] if _prints_ratio_of_medians(datum)}
-    judged = []
-    for comparison in evidence.comparisons:
-        rows = [row for row in comparison.rows if id(row) in shown]
-        needed = {id(row.base.record) for row in rows if row.base} - {id(row.record) for row in rows}
-        bases = [row for row in comparison.rows if id(row.record) in needed]
-        kept = [row if id(row) in printed or not row.base else replace(row, speedup=None, base=None) for row in rows]
-        if kept:
-            judged.append(replace(comparison, rows=(*kept, *bases)))
-    return judged
-
-
-def _prints_ratio_of_medians(datum: Datum) -> bool:
-    speedup, shown = datum.row.speedup if datum.row else None, datum.values.get("speedup")
-    return speedup is not None and shown is not None and (speedup.low is None or shown == speedup.value)
-
-
 def _part(exhibit: Exhibit, filled: FilledExhibit, pictures: Sequence[Path]) -> dict[str, Any]:
     drawing = bool(exhibit.of)
     marked = None if drawing else make_table(filled)
@@ -244,7 +193,6 @@ def _part(exhibit: Exhibit, filled: FilledExhibit, pictures: Sequence[Path]) -> 
         "drawn_from": filled.exhibit.name if drawing else "",
         "ratios": [] if drawing else make_ratio_tables(filled),
         "table": marked,
-        "latex": _latex_tables(marked, missing) if marked else (),
         "notes": marked.notes if marked else (),
         "picture": pictures[0].name if pictures else "",
         "common": "" if drawing or not filled.ours else parameters_text(filled.common),
@@ -252,15 +200,7 @@ def _part(exhibit: Exhibit, filled: FilledExhibit, pictures: Sequence[Path]) -> 
         "rows": [] if drawing else filled.rows,
         "data": filled.ours,
         "ran": bool(filled.ours),
-        "counts": (0, 0) if drawing or exhibit.never_ours else _without_ours(filled),
-        "joined": plots.joined_categories(exhibit, filled) if pictures else "",
     }
-
-
-def _latex_tables(marked: AnnotatedTable, missing: Sequence[tuple[str, str]]) -> list[TextTable]:
-    """Return the tables of an exhibit for LaTeX, the last with the notes of all."""
-    *tables, last = (part.table for part in marked.parts)
-    return [*tables, replace(last, notes=[": ".join(note) for note in (*marked.notes, *missing)])]
 
 
 def _disagreements(paper: Paper, exhibits: Sequence[Exhibit]) -> TextTable | None:
@@ -268,12 +208,6 @@ def _disagreements(paper: Paper, exhibits: Sequence[Exhibit]) -> TextTable | Non
     there = {exhibit.number for exhibit in exhibits} | {exhibit.of for exhibit in exhibits}
     disagreements = [known for known in paper.disagreements if not known.exhibits or there.intersection(known.exhibits)]
     return TextTable.of("Inconsistencies in the paper", disagreements, DISAGREEMENTS) if disagreements else None
-
-
-def _without_ours(filled: FilledExhibit) -> tuple[int, int]:
-    """Count the rows of an exhibit without a run of ours, and all rows."""
-    ours = {datum.line for datum in filled.ours}
-    return sum(line.key not in ours for line in filled.lines), len(filled.lines)
 
 
 def _settings(rows: Iterable[ComparedRun]) -> list[str]:

@@ -130,15 +130,6 @@ def remarks(drawn: Sequence[Panel]) -> list[str]:
     return said
 
 
-def joined_categories(figure: Exhibit, shown: FilledExhibit) -> str:
-    """Return the name of a figure with lines between categories that are no numbers; empty without such lines."""
-    if figure.plot is None or figure.plot.kind != "lines":
-        return ""
-    places = [place for panel in panels(figure, shown) for place in panel.places]
-    numbers = all(place.replace(",", "").replace(".", "", 1).isdigit() for place in places)
-    return "" if numbers else f"the places of {figure.name}"
-
-
 def gap_reason(exhibit: Exhibit, shown: FilledExhibit) -> str:
     """Return why a table, or a figure of one, shows no run of ours, and the remedy; empty if it shows one."""
     ours = [curve.group not in NO_RUNS for panel in panels(exhibit, shown) for curve in panel.curves]

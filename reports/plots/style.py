@@ -23,11 +23,7 @@ WIDE = 20.0
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#999999")
 """Colours of Okabe and Ito, safe for colour-blind readers, without yellow, which is weak on white."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-LINES: tuple[Any, ...] = (
-    *("-", "--", "-.", ":"),
-    *((0, (6, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (3, 1, 1, 1)), (0, (1, 1))),
-)
-"""Markers or lines distinguish curves in grey too."""
+"""Markers distinguish curves in grey too."""
 
 
 def pyplot() -> Any:

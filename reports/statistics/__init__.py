@@ -1,5 +1,6 @@
-"""Statistics of measured samples: medians with bootstrap intervals, rank tests, runs over seeds, targets, start-up.
+"""Statistics of measured samples: medians with bootstrap intervals, runs over seeds, start-up.
 
-`summarise` makes a `Summary` of repetitions, with `Estimate`s. A `SeedFamily` has the runs of several seeds, and
-`TargetAttempts` their time to a `Target`. Speed-ups over a baseline belong in `reports.comparison`.
+`summarise` makes a `Summary` of repetitions, with `Estimate`s, and `merge_seeds` one record of the runs of several
+seeds. Speed-ups over a baseline belong in `reports.comparison`. IOHanalyzer and IOHinspector compute success rates,
+times to targets and rank tests, from the files of `reports.records.iohprofiler`.
 """

@@ -12,9 +12,6 @@ from reports.records.files import Record
 from reports.statistics.medians import Summary, summarise
 from reports.text.formatting import cost, gap, interval, listed, number
 
-MOST_NAMED = 4
-"""Seeds that are named one by one if they do not follow each other."""
-
 
 @dataclass(frozen=True)
 class SeedQuality:

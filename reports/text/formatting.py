@@ -113,7 +113,7 @@ def interval(estimate: Any, form: Callable[[float], str], ends: Callable[[float]
     text = form(estimate.value)
     if estimate.low is None or estimate.high is None:
         return text
-    low, high = ((ends or form)(end) if math.isfinite(end) else "∞" for end in (estimate.low, estimate.high))
+    low, high = map(ends or form, (estimate.low, estimate.high))
     return f"{text} [{low}, {high}]"
 
 
@@ -130,13 +130,6 @@ def ratio(value: Any) -> str:
 
 def ratio_interval(estimate: Any) -> str:
     return "" if estimate is None else interval(estimate, ratio, number)
-
-
-def probability(p: float) -> str:
-    """Return a probability with two digits, and a very small one as a bound."""
-    if p < 1e-4:
-        return "< 0.0001"
-    return f"{p:.2g}" if p < 0.995 else "1"
 
 
 # --- costs ---

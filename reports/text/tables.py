@@ -9,16 +9,13 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Any, TypeVar
 
-from reports.text import latex
+from core.errors import UserError
 
 TERMINAL = 80
 NARROWEST = 12
 """Least width of a wrapped column."""
 LINE_BREAK = "<br>"
 """Separator of lines inside a cell."""
-LATEX_WIDTH, MOST_LATEX_LINES = 110, 45
-"""Letters and lines of a LaTeX table that fit on a page; a wider one would be too small to read."""
-
 NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=[mµ]?s\b|%)")
 
 Item = TypeVar("Item")
@@ -34,14 +31,11 @@ class TextTable:
         A sentence without its full stop.
     headings
         Of the columns. A column of a heading that begins with ``>`` is aligned on the right, as in a format string.
-    notes
-        Sentences below a LaTeX table, without full stops; pages have them in separate sections.
     """
 
     caption: str
     headings: tuple[str, ...]
     rows: Sequence[Sequence[str]]
-    notes: Sequence[str] = ()
 
     @classmethod
     def of(
@@ -86,27 +80,19 @@ class TextTable:
         )
 
     def latex(self) -> str:
-        """Return LaTeX tables no wider than the text, with the rules of booktabs; several for more than a page."""
-        headings, *rows = self._wrapped(LATEX_WIDTH)
-        heights = [max(map(len, row)) for row in (headings, *rows)]
-        heights[-1] += sum(len(_lines(note, LATEX_WIDTH, "")) for note in self.notes)  # below the last row
-        pages: list[list[list[list[str]]]] = [[]]
-        height = heights[0]
-        for row, lines in zip(rows, heights[1:], strict=True):
-            if pages[-1] and height + lines > MOST_LATEX_LINES:
-                pages.append([])
-                height = heights[0]
-            pages[-1].append(row)
-            height += lines
-        return "\n".join(
-            latex.table(
-                self.caption + (", continued" if place else ""),
-                self.right,
-                [headings, *page],
-                self.notes if place == len(pages) - 1 else (),
-            )
-            for place, page in enumerate(pages)
-        )
+        """Return a LaTeX table with the rules of booktabs below a comment with its caption.
+
+        Raises `UserError` without pandas.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise UserError("tables for LaTeX need pandas: pip install pandas") from None
+        rows = [[" ".join(cell.replace(LINE_BREAK, " ").split()) for cell in row] for row in self.rows]
+        styled = pandas.DataFrame(rows, columns=self.titles).style.hide(axis="index")
+        styled = styled.format(escape="latex").format_index(escape="latex", axis="columns")
+        sides = "".join("r" if is_right else "l" for is_right in self.right)
+        return f"% {' '.join(self.caption.split())}\n{styled.to_latex(column_format=sides, hrules=True)}"
 
     def _wrapped(self, width: int) -> list[list[list[str]]]:
         """Return the lines of all cells, headings first; the widest columns of words, then of numbers, are wrapped."""

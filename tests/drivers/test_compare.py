@@ -32,7 +32,7 @@ def test_every_usable_backend_and_the_ranks_are_run_and_reported(compare, tmp_pa
     assert "oversubscribed: 4 ranks on 3 cores" in report
     assert all(len(line) <= 80 for line in printed.splitlines() if str(tmp_path) not in line)
     left = {file.name for file in tmp_path.iterdir()}
-    assert {"compare-ihc.md", "compare-ihc.tex", "compare-ihc.jsonl"} <= left
+    assert {"compare-ihc.md", "compare-ihc.jsonl"} <= left
     assert {"compare-ihc-1.svg", "compare-ihc-1.png"} <= left
     ran = [(record.backend, record.ranks) for record in load(tmp_path / "compare-ihc.jsonl")]
     assert ran == [("cpu", 1), ("threads", 1), ("cpu", 2), ("cpu", 4)]
@@ -47,8 +47,7 @@ def test_which_of_how_many_runs_is_on_and_the_time_left_are_shown(compare, tmp_p
     ended = [line for line in lines if line.startswith("    best 7, hash 01230 of all climbs (")]
     assert [line.endswith(" s left)") for line in ended] == [True, False]
     assert all(len(line) <= 80 for line in lines if str(tmp_path) not in line)
-    described = "It does not say why uniform:8:seed=1:side=10000 was chosen."
-    assert described in (tmp_path / "compare-ihc.md").read_text()
+    assert "Why this one" not in (tmp_path / "compare-ihc.md").read_text(), "it was asked for"
 
 
 def test_backends_that_fail_are_named_and_the_others_are_still_reported(compare, tmp_path, capsys):

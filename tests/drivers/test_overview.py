@@ -44,7 +44,6 @@ def test_every_workload_runs_on_every_device_and_is_shown(overview, tmp_path, ca
     assert climbers == int(WORKLOAD_ARGUMENTS["ihc"][1]) > int(get_workload("ihc").standard[1])
     assert DEFAULT_REASON in report
     assert f"- **lcs**: {get_workload('lcs').title}; 1 G cells, best 7, hash `01230`; {STANDARD_REASON}." in report
-    assert "**Kept**: It says why these instances were chosen" in report
 
 
 def test_an_overview_goes_on_where_it_stopped(overview, tmp_path):

@@ -22,7 +22,6 @@ def files(tmp_path, make_record):
         "b": [make_record(**CUDA)],
         "exact": [make_record(**EXACT)],
         "sat": [make_record(workload="sat")],
-        "knapsack": [make_record(workload="knapsack")],
         "wrong": [make_record(verified=False)],
         "unequal": [make_record(), make_record(**CUDA, hash="ffff")],
         "empty": [],
@@ -51,8 +50,7 @@ def test_a_report_is_made_from_the_records_of_several_files(files, reports):
         ("papers exact --out {folder}/b", "{folder}/b: cannot write the report: "),
         ("papers sat", "no paper has tables for the workload 'sat': use `python -m reports compare`"),
         ("papers empty", "no records to fill tables"),
-        ("statistics knapsack", "found records of knapsack, where every run has the same answer"),
-        ("statistics wrong", "no records to compare: the NumPy scorer confirmed none of them"),
+        ("compare wrong", "no records to compare: the NumPy scorer confirmed none of them"),
         ("csv notes", "{folder}/notes:1: expected a run record"),
         ("csv a --out {folder}", "{folder}: cannot write the table: Is a directory"),
         ("csv a --out {folder}/a/b", "{folder}/a/b: cannot write the table: "),
@@ -70,10 +68,17 @@ def test_a_mistake_ends_with_one_line_and_exit_code_2(files, reports, arguments,
     assert not (files / "out").exists() and (files / "b").read_bytes() == before
 
 
-@pytest.mark.parametrize("target", ["low", "inf"])
-def test_a_target_that_is_no_number_ends_with_exit_code_2(files, reports, target):
-    code, _, error = reports("statistics", files / "a", "--target", target)
-    assert code == 2 and "argument --target: invalid" in error
+def test_tables_for_latex_are_written_on_request(files, reports, monkeypatch):
+    asked = "compare", files / "a", files / "b", "--out", files / "out"
+    assert ".tex" not in reports(*asked)[1] and not (files / "out" / "compare-ihc.tex").exists()
+    code, said, _ = reports(*asked, "--latex")
+    assert (code, said.splitlines()[1]) == (0, str(files / "out" / "compare-ihc.tex"))
+    text = (files / "out" / "compare-ihc.tex").read_text()
+    assert text.count("\\toprule") == text.count("\\end{tabular}") == 3, "results, times and conditions"
+    assert "time, median [95 \\% CI]" in text and "\ncuda & " in text
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    code, _, error = reports(*asked, "--latex")
+    assert (code, error) == (2, "error: tables for LaTeX need pandas: pip install pandas\n")
 
 
 def test_the_help_documents_every_column_of_the_csv_file(reports):

@@ -5,6 +5,7 @@ import random
 import warnings
 
 import pytest
+from msgspec.structs import replace
 
 from core.errors import UserError
 from reports.pages import comparison
@@ -173,10 +174,11 @@ def test_what_loses_at_most_a_line_is_read_and_what_is_left_out_is_reported(
     tmp_path, make_record, damage, left, reported
 ):
     path, good = tmp_path / "runs.jsonl", full_record(make_record)
-    path.write_bytes(damage(good.to_line().encode() * 2))
+    other = replace(good, seed=1)
+    path.write_bytes(damage((good.to_line() + other.to_line()).encode()))
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        assert load(path) == [good] * left
+        assert load(path) == [good, other][:left]
     assert [str(one.message) for one in warned] == ([f"{path}{reported}"] if reported else [])
 
 

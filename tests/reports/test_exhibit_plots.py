@@ -6,7 +6,7 @@ from msgspec import structs
 from reports.papers.exhibits import fill_exhibit, gather_evidence
 from reports.papers.files import load
 from reports.papers.modelled import with_modelled
-from reports.papers.plots import draw, joined_categories, panels, remarks
+from reports.papers.plots import draw, panels, remarks
 
 
 @pytest.fixture
@@ -73,15 +73,6 @@ def test_a_ratio_over_a_doubtful_time_is_marked_in_the_picture(qap):
     drawn_panels = panels(*drawn("luong2013", "table", "2", [spread, qap(backend="cuda", seconds=0.5)]))
     assert [curve.name for curve in drawn_panels[0].curves][-1] == "ours, native mapping: cuda*"
     assert remarks(drawn_panels)[-1].startswith("(* its time of one core is doubtful")
-
-
-def test_lines_over_numbers_join_what_has_values_between(ants):
-    figure, filled = drawn("menezes2019", "figure", "3", [ants("coarse", 1024, 1.0), ants("coarse", 8192, 2.0)])
-    assert joined_categories(figure, filled) == ""
-    table, of_instances = drawn("luong2013", "table", "2", [])
-    assert joined_categories(table, of_instances) == ""
-    lines = structs.replace(table, plot=structs.replace(table.plot, kind="lines"))
-    assert joined_categories(lines, of_instances) == "the places of table 2"
 
 
 @pytest.fixture

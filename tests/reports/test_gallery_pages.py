@@ -53,7 +53,6 @@ def test_reports_name_their_commands_and_have_pictures_as_svg_alone(made_gallery
         "oneil2011-figure-1.svg",
         "oneil2011-figure-2.svg",
         "oneil2011.md",
-        "oneil2011.tex",
         "overview.md",
     ]
     records = ["gallery.toml", "oneil2011.jsonl", "overview.jsonl", "results.toml"]

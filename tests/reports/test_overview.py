@@ -36,9 +36,7 @@ def two_workloads(make_record):
     )
 
 
-def test_page_and_terminal_have_a_row_for_each_workload_reasons_for_what_did_not_run_and_the_rules(
-    two_workloads, is_golden
-):
+def test_page_and_terminal_have_a_row_for_each_workload_and_reasons_for_what_did_not_run(two_workloads, is_golden):
     is_golden(render(replace(two_workloads, why="These are the shortest"), "overview.svg"), "overview.md")
     is_golden(plain_text(two_workloads), "overview.txt")
 

@@ -54,26 +54,6 @@ def test_only_the_disagreements_of_what_is_shown_are_listed(tmp_path):
     assert "tai35a" not in texts[1] and "7990 s" in texts[1]
 
 
-def test_the_rules_are_decided_from_the_runs_and_the_ratios_of_the_page(make_run, tmp_path):
-    """A cell has the longest of several runs, and a ratio of slopes where start-up is too much of the times."""
-
-    def runs(iterations, count, *seconds):
-        asked = {"iterations": iterations}
-        return [
-            make_run("tai30a", [took] * count, parameters=asked, backend=backend)
-            for backend, took in zip(("cpu", "cuda"), seconds, strict=True)
-        ]
-
-    paper, short = load("luong2013"), runs(500, 2, 2.0, 1.0)
-    said = []
-    for records in (short, [*short, *runs(1000, 6, 3.0, 1.1)]):
-        text = pages_paper.write(paper, paper.chosen("table", "2"), records, tmp_path)[0].read_text(encoding="utf-8")
-        said.append([line for line in text.splitlines() if line.startswith(("5. ", "7. "))])
-    assert "cpu and cuda have 2 repetitions" in said[0][0] and "repetitions: fewer" not in said[1][0]
-    assert "no interval of the speed-up of cuda" in said[0][1]
-    assert "by slopes" in text and "No times are compared" in said[1][1]
-
-
 def test_an_earlier_report_is_removed_and_nothing_else(ants, tmp_path):
     paper = load("menezes2019")
     (tmp_path / "menezes2019.jsonl").write_text("")
@@ -84,7 +64,6 @@ def test_an_earlier_report_is_removed_and_nothing_else(ants, tmp_path):
         "luong2013-table-2.svg",
         "menezes2019.jsonl",
         "menezes2019.md",
-        "menezes2019.tex",
     ]
 
 

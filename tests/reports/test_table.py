@@ -6,7 +6,7 @@ from reports.comparison.sections import InstanceSection
 from reports.comparison.speedups import NotRun
 from reports.pages.comparison import compare_sections
 from reports.pages.terminal import lines, show
-from reports.text.tables import TERMINAL
+from reports.text.tables import TERMINAL, TextTable
 
 MISSING = [NotRun("cuda", "", 1, "no driver"), NotRun("cpu", "0", 2, "no mpirun")]
 
@@ -41,6 +41,23 @@ def test_several_instances_are_told_apart_and_explained_once(make_record, capsys
     assert [line for line in printed if line in ("one", "two")] == ["one", "two"]
     assert sum("from, to: [95 % interval of the median]" in line for line in printed) == 1
     assert printed.count("not run: cuda: no driver") == 1
+
+
+def test_a_table_is_wrapped_to_the_terminal():
+    table = TextTable("", ("name", ">time", "notes"), [["a b " * 30, "12 ms", "c " * 30], ["d", "1 s<br>2 s", ""]])
+    lines = table.terminal().splitlines()
+    assert max(map(len, lines)) <= TERMINAL and len(set(map(len, lines[1:2]))) == 1
+    assert "12 ms" in lines[2] and [line.split()[-1] for line in lines[-2:]] == ["s", "s"]
+    assert table.terminal(400).count("\n") == 4
+
+
+def test_cells_and_headings_for_latex_are_escaped_and_stay_in_one_line():
+    pytest.importorskip("pandas")
+    text = TextTable("a_b\nin %", ("x_1", ">y %", ">y %"), [["a & b_c", "1<br>2 %", "#3\n$4"], ["", "", ""]]).latex()
+    comment, begin, top, headings, middle, row, empty, bottom, end = text.splitlines()
+    assert (comment, begin) == ("% a_b in %", r"\begin{tabular}{lrr}")
+    assert (headings, row) == (r"x\_1 & y \% & y \% \\", r"a \& b\_c & 1 2 \% & \#3 \$4 \\")
+    assert (top, middle, bottom, end) == (r"\toprule", r"\midrule", r"\bottomrule", r"\end{tabular}")
 
 
 NAMES = (("one", "ab"), ("two", "cd"))
