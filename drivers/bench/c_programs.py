@@ -219,7 +219,6 @@ def record_runs(workload: Any, form: str, options: Any, task: Any, run: Callable
                     "cities": task.problem.n,
                     "optimum": task.problem.optimum,
                     "device_name": place["cpu_model"],
-                    **({"constructing_s": float(said["constructing"])} if "constructing" in said else {}),
                 },
             ),
         )

@@ -13,7 +13,7 @@ from drivers.cli.exit_codes import run_driver
 WORKLOAD = ("--state", "--state-every", "--own-cores", "--share", "--remember", "--tables")
 PROGRAMS = {
     **dict.fromkeys(WORKLOAD, ["drivers.qap", "drivers.compare"]),
-    **dict.fromkeys(("--yardsticks", "--limit"), ["drivers.bench.command_line"]),
+    **dict.fromkeys(("--yardsticks", "--limit"), ["drivers.bench.__main__"]),
     "--fresh": ["drivers.compare", "drivers.overview", "drivers.reproduce"],
     "--no-state": ["cluster.launch.slurm"],
     "--survive": ["cluster.launch.job"],
