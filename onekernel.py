@@ -1,8 +1,8 @@
 """onekernel from Python: ``import onekernel as ok``.
 
-Problems and searches: `minimize`, `run`, `shortest_tours`, `compare`, `load`, and `main` and `check` for a custom
-problem. The rest is the kernel language (`function`, `bundle`, `Array`, `i32`, ...), the base class `Problem` with its
-encodings, the algorithms, stop criteria and the problems of the project.
+Problems and searches: `minimize`, `run`, `compare`, `load`, and `main` and `check` for a custom problem. The rest is the
+kernel language (`function`, `bundle`, `Array`, `i32`, ...), the base class `Problem` with its encodings, the
+algorithms, stop criteria and the problems of the project.
 """
 
 from __future__ import annotations
@@ -74,7 +74,6 @@ if TYPE_CHECKING:
     from drivers.library.comparison import Comparison, compare
     from drivers.library.minimize import minimize, run
     from drivers.library.results import Result, Results
-    from drivers.library.shortest_tours import shortest_tours
     from drivers.library.validation import check  # type: ignore[assignment]
     from reports.runs import Runs, load
 
@@ -88,7 +87,6 @@ _FOUND_IN = {
     "load": "reports.runs",
     "minimize": "drivers.library.minimize",
     "run": "drivers.library.minimize",
-    "shortest_tours": "drivers.library.shortest_tours",
 }
 """Names that are imported at first use, since ranks of a custom problem pay for imports and need none of them."""
 
@@ -98,7 +96,7 @@ del globals()["check"]
 __all__ = [
     "FlowShop", "Labs", "LinearOrdering", "MaxCut", "MaxKCut", "MaxSat", "Ppp", "Qap", "TspTour", "Weierstrass",
     "Comparison", "Progress", "Result", "Results", "Runs",
-    "UserError", "check", "compare", "load", "main", "minimize", "run", "shortest_tours",
+    "UserError", "check", "compare", "load", "main", "minimize", "run",
     *_language, *_local_search,
 ]  # fmt: skip
 

@@ -65,11 +65,12 @@ class Collectives:
         Ranks in one memory get one array, which all their kernels read and write. Any other rank gets a separate array
         of the same size, which `gather` and `exchange` bring up to date. Rank r mostly uses elements bounds[r] to
         bounds[r + 1] - 1, by default equal parts, which are placed near its device if possible. Size and bounds are
-        equal on all ranks. Raises `OutOfMemory` if memory is insufficient; the job ends, since the other ranks wait.
+        equal on all ranks. Raises `OutOfMemory` on all ranks if the memory of one is insufficient.
         """
         size = max(1, size)
         if self.is_silent or self.is_apart:
-            return self.device.allocate(size, dtype)
+            apart: Buffer = self.ranks.on_all(lambda: self.device.allocate(size, dtype), is_long=False)
+            return apart
         return self.shared_array(size, dtype, self.equal_parts(size) if bounds is None else bounds)
 
     def equal_parts(self, size: int) -> list[int]:
@@ -79,15 +80,13 @@ class Collectives:
     def shared_array(self, size: int, dtype: Any, bounds: Sequence[int]) -> Buffer:
         """Make one array for each group of ranks in host memory: the first rank makes it, the others open it."""
         leader = self.groups[self.rank]
-        segment: Buffer | None = None
-        if self.groups.count(leader) == 1:
-            segment = self.device.allocate(size, dtype)
-        elif leader == self.rank:
-            segment = self.device.shared(size, dtype)
-        segments = self.ranks.bcast(self.ranks.gather(getattr(segment, "segment", None)))
-        if segment is None:
-            segment = self.device.opened(segments[leader], size, dtype)
-        self.ranks.barrier()  # until here only the leader holds it
+        make = self.device.allocate if self.groups.count(leader) == 1 else self.device.shared
+        own = self.ranks.on_all(lambda: make(size, dtype) if leader == self.rank else None, is_long=False)
+        segments = self.ranks.bcast(self.ranks.gather(getattr(own, "segment", None)))
+        # Until all ranks have opened it, only the leader holds it.
+        segment: Buffer = self.ranks.on_all(
+            lambda: self.device.opened(segments[leader], size, dtype) if own is None else own, is_long=False
+        )
         return segment
 
     # --- launches ---

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import reprlib
 import time
 from contextlib import contextmanager
 from functools import partial
@@ -16,8 +15,10 @@ from backends.executables import Executables, executables_of_process
 from backends.launch_cache import LaunchCache
 from core.errors import LaunchRefused, TeamTooLarge
 from core.lang import tree
+from core.lang.bundle_forms import RowArray
 from core.lang.bundles import unbundled
-from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, Table, boolean, fits, i32
+from core.lang.named_arrays import columns_of
+from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, Table, boolean, fits, i32, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -225,7 +226,8 @@ class Backend(Device):
             if ranks.size == 1 or ranks.is_silent:
                 known = Collectives(self, ranks, range(ranks.size))
             else:
-                known = self.joined(ranks, ranks.bcast(ranks.gather((ranks.host(), self.link()))))
+                link = ranks.host(), ranks.on_all(self.link, is_long=False)
+                known = self.joined(ranks, ranks.bcast(ranks.gather(link)))
             self._collectives[id(ranks)] = known
         return known
 
@@ -268,15 +270,16 @@ def scalar_argument(scalar: Any, value: Any, kernel: Kernel, name: str) -> Any:
         return int.__new__(scalar, value)
     if not fits(scalar, value):
         named = f"{kernel.name}: argument {name}"
-        raise LaunchRefused(f"{named} is {scalar.__name__}; {reprlib.repr(value)} does not fit")
+        raise LaunchRefused(f"{named} is {scalar.__name__}; {value_text(value)} does not fit")
     return bool(value) if scalar is boolean else scalar(value)
 
 
 def infer_generic_types(kinds: dict[str, Any], values: dict[str, Any], kernel: Kernel) -> dict[str, Any]:
     """Check the arrays of a launch, and return the types of the kernel's generic parameters by name.
 
-    Raises `LaunchRefused` if an argument is no buffer or has another element type; a buffer occurs twice (compilers
-    assume that the arrays of a launch share no memory); or no array has the generic type of a number.
+    Raises `LaunchRefused` if an argument is no buffer, has another element type, or has fewer elements than its named
+    array has names; a buffer occurs twice (compilers assume that the arrays of a launch share no memory); or no array
+    has the generic type of a number.
     """
     types: dict[str, Any] = {}
     names: dict[int, str] = {}
@@ -286,11 +289,15 @@ def infer_generic_types(kinds: dict[str, Any], values: dict[str, Any], kernel: K
         buffer, named = values[name], name
         if not isinstance(buffer, Buffer):
             advice = "; load the bundle first" if "." in named else ""
-            description = reprlib.repr(buffer)
-            raise LaunchRefused(f"{kernel.name}: argument {named} must be a Buffer, not {description}{advice}")
+            raise LaunchRefused(f"{kernel.name}: argument {named} must be a Buffer, not {value_text(buffer)}{advice}")
         if id(buffer.handle) in names:
             raise LaunchRefused(f"{kernel.name}: arguments {names[id(buffer.handle)]} and {named} are the same buffer")
         names[id(buffer.handle)] = named
+        # `core.lang.bundles.unbundled` checks the sizes of rows.
+        columns = columns_of(kind.naming) if kind.naming and not isinstance(kind, RowArray) else ()
+        if buffer.size < len(columns):
+            found = f"{buffer.size} elements; expected {', '.join(columns)}"
+            raise LaunchRefused(f"{kernel.name}: argument {named} has {found}")
         element = kind.element
         if isinstance(element, Generic):
             element = types.setdefault(element.name, BY_DTYPE[buffer.dtype])

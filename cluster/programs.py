@@ -23,8 +23,5 @@ PROGRAMS = {
         "start a program over ranks, here, on a list of hosts or within Slurm", "cluster.launch.job"
     ),
     "slurm": ClusterProgram("write a Slurm batch script that requeues an unfinished job", "cluster.launch.slurm"),
-    "model": ClusterProgram(
-        "estimate run times on clusters and grids from records of one core", "drivers.cluster_programs.model"
-    ),
     "setup": ClusterProgram("set up this environment's mpirun for many ranks on few cores", "cluster.setup"),
 }

@@ -90,6 +90,8 @@ def printed(command: str) -> str:
     RuntimeError
         The exit code is not 0. The message has the output.
     """
+    from backends import kept
+
     program, *words = shlex.split(command)
     assert program == "python", command
     module = words[0] == "-m"
@@ -103,6 +105,7 @@ def printed(command: str) -> str:
     if not module:
         sys.path.insert(0, str(Path(name).parent.resolve()))
     code: object = 0
+    kept.close_idle()  # those made before have the processor's true name
     try:
         with (
             contextlib.redirect_stdout(out),
@@ -118,6 +121,7 @@ def printed(command: str) -> str:
     except SystemExit as stop:
         code = stop.code
     finally:
+        kept.close_idle()
         sys.modules["__main__"], sys.argv = main, argv
         sys.path[:] = path
         os.chdir(before)

@@ -28,7 +28,7 @@ MAY_IMPORT = {
     "core.problems": ("core.problems", "core.kernels", "core.arguments", *LANGUAGE),
     "backends": ("backends", *LANGUAGE),
     "cluster": ("cluster", *LANGUAGE),
-    "reports": ("reports", "core", "cluster.model", "cluster.measure"),
+    "reports": ("reports", "core", "cluster.model"),
     "drivers": PACKAGES,
 }
 LAYERS = ("cli", "options", "peers", "workload", "runs", "experiments", "library")

@@ -42,7 +42,7 @@ class CudaCollectives(Collectives):
         super().__init__(device, ranks, groups)
         self.cuda = device
         self.nccl = nccl
-        identity = ranks.bcast(bytes(nccl.get_unique_id()) if self.rank == 0 else None)
+        identity = ranks.on_first(lambda: bytes(nccl.get_unique_id()), is_long=False)
         self.world = nccl.comm_init_rank_scalable(self.size, self.rank, 1, bytearray(identity), 0)
         self.word = device.upload(np.zeros(1, np.uint64))
         self.kernels = CollectiveKernels(device)

@@ -46,15 +46,14 @@ def peer_array(device: CudaDevice, ranks: Any, size: int, dtype: Any, bounds: Se
     pages = -(-size * item // page)
     cuts = [0, *(min(pages, (bound * item + page // 2) // page) for bound in bounds[1:-1]), pages]
     own_bytes = (cuts[rank + 1] - cuts[rank]) * page
-    handle, problem = None, ""
-    try:
-        handle = allocate_physical(properties, own_bytes) if own_bytes else None
-    except OutOfMemory:
-        problem = f"rank {rank}: {own_bytes:,} bytes do not fit {device.device.name}"
-    problems = [text for text in ranks.bcast(ranks.gather(problem)) if text]
-    if problems:
-        raise OutOfMemory("; ".join(problems))
-    handles = exchange_handles(ranks, handle)
+
+    def allocated() -> Any:
+        try:
+            return allocate_physical(properties, own_bytes) if own_bytes else None
+        except OutOfMemory:
+            raise OutOfMemory(f"rank {rank}: {own_bytes:,} bytes do not fit {device.device.name}") from None
+
+    handles = exchange_handles(ranks, ranks.on_all(allocated, is_long=False))
     address = map_memory(handles, [cut * page for cut in cuts], index)
     return device.at_address(address, size, dtype, MappedRange(address, pages * page))
 

@@ -266,26 +266,32 @@ class BinaryOperations:
         return words.float_arithmetic(builder, "div", kind, (x, y))
 
     @staticmethod
-    def _differ(builder: Any, x: Any, y: Any) -> tuple[Any, Any]:
-        """Return the remainder towards zero, and True if Python's remainder is one divisor more."""
-        zero = ir.Constant(x.type, 0)
-        rest = builder.srem(x, y)
-        opposed = builder.icmp_signed("<", builder.xor(rest, y), zero)
-        return rest, builder.and_(builder.icmp_signed("!=", rest, zero), opposed)
+    def _floored(builder: Any, x: Any, y: Any) -> tuple[Any, Any, Any, Any]:
+        """Return if the divisor is -1, the divisor or else 1, the remainder towards zero, and if Python's differs.
+
+        CPUs stop a process that divides the lowest number by -1. Compilers fold the choice for a constant divisor.
+        """
+        zero, one = ir.Constant(x.type, 0), ir.Constant(x.type, 1)
+        negates = builder.icmp_signed("==", y, ir.Constant(x.type, -1))
+        divisor = builder.select(negates, one, y)
+        rest = builder.srem(x, divisor)
+        opposed = builder.icmp_signed("<", builder.xor(rest, divisor), zero)
+        return negates, divisor, rest, builder.and_(builder.icmp_signed("!=", rest, zero), opposed)
 
     @staticmethod
     def floordiv(words: LlvmOperations, builder: Any, kind: str, x: Any, y: Any) -> Any:
         if kind[0] == "u":
             return builder.udiv(x, y)
-        differ = BinaryOperations._differ(builder, x, y)[1]
-        return builder.sub(builder.sdiv(x, y), builder.zext(differ, x.type))
+        negates, divisor, _, differs = BinaryOperations._floored(builder, x, y)
+        quotient = builder.sub(builder.sdiv(x, divisor), builder.zext(differs, x.type))
+        return builder.select(negates, builder.sub(ir.Constant(x.type, 0), x), quotient)
 
     @staticmethod
     def mod(words: LlvmOperations, builder: Any, kind: str, x: Any, y: Any) -> Any:
         if kind[0] == "u":
             return builder.urem(x, y)
-        rest, differ = BinaryOperations._differ(builder, x, y)
-        return builder.select(differ, builder.add(rest, y), rest)
+        _, divisor, rest, differs = BinaryOperations._floored(builder, x, y)
+        return builder.select(differs, builder.add(rest, divisor), rest)
 
     @staticmethod
     def shl(words: LlvmOperations, builder: Any, kind: str, x: Any, y: Any) -> Any:

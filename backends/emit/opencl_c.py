@@ -33,6 +33,13 @@ EXTREMES = """\
 inline {t} min_{n}({t} a, {t} b) {{ return b < a ? b : a; }}
 inline {t} max_{n}({t} a, {t} b) {{ return b > a ? b : a; }}
 """
+# CPUs stop a process that divides the lowest number by -1; constant divisors need no such check.
+CHECKED = """\
+inline {t} floordiv_by_{n}({t} a, {t} b) {{
+    {t} q = floordiv_{n}(a, b == -1 ? 1 : b); return b == -1 ? ({t})(0 - (u{t})a) : q;
+}}
+inline {t} mod_by_{n}({t} a, {t} b) {{ return mod_{n}(a, b == -1 ? 1 : b); }}
+"""
 EXTENSIONS = {
     "cl_khr_fp64": "double",
     "cl_khr_int64_base_atomics": "atom_",
@@ -52,7 +59,11 @@ class OpenClC(ProgramPrinter):
         enabled = [f"#pragma OPENCL EXTENSION {e} : enable" for e, sign in EXTENSIONS.items() if sign in body]
         written = [
             text.format(t=TYPES[n], n=n)
-            for text, words, types in ((FLOORED, ("div", "mod"), ("i32", "i64")), (EXTREMES, ("min", "max"), TYPES))
+            for text, words, types in (
+                (FLOORED, ("div", "mod", "div_by", "mod_by"), ("i32", "i64")),
+                (CHECKED, ("div_by", "mod_by"), ("i32", "i64")),
+                (EXTREMES, ("min", "max"), TYPES),
+            )
             for n in types
             if any(f"{word}_{n}(" in body for word in words)
         ]
@@ -178,7 +189,8 @@ class OpenClC(ProgramPrinter):
         if node.op in ("floordiv", "mod"):
             if node.type.kind == "u":
                 return f"({left} {'/' if node.op == 'floordiv' else '%'} {right})"
-            return f"{node.op}_{node.type.__name__}({left}, {right})"
+            is_safe = isinstance(node.right, tree.Literal) and node.right.value != -1
+            return f"{node.op}{'' if is_safe else '_by'}_{node.type.__name__}({left}, {right})"
         return f"({left} {INFIX[node.op]} {right})"
 
     def text_Compare(self, node: tree.Compare) -> str:  # noqa: N802

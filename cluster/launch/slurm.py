@@ -27,6 +27,8 @@ NOTICE_S = 120
 """Seconds between the signal to a job and the end of its time."""
 LEAST_MINUTES = 5
 """Least time of a job with checkpoints: Slurm may signal it three minutes earlier, and the run has to start before."""
+TABLES = ("drivers.lcs", "drivers.knapsack", "drivers.heldkarp")
+"""Programs of dynamic programming, which keep no checkpoints."""
 CHECKPOINTED = 143
 """Exit code of a program that SIGTERM has ended and that has written a checkpoint."""
 TIME = re.compile(r"(\d+-\d{1,2}(:\d{1,2}){0,2}|\d+(:\d{1,2}){0,2})")
@@ -101,7 +103,7 @@ def job_name(words: Sequence[str]) -> str:
 
 def checkpoint_options(words: Sequence[str], name: str) -> tuple[str, tuple[str, ...]]:
     """Return the program's checkpoint and further options for it, as words of the shell; empty if it writes none."""
-    if words[0] == "-m" and words[1].split(".")[0] == "cluster":
+    if words[0] == "-m" and (words[1].split(".")[0] == "cluster" or words[1] in TABLES):
         return "", ()
     file = f'{name}-"$SLURM_JOB_ID".checkpoint'
     state = ["--checkpoint", file]

@@ -1,8 +1,5 @@
-"""Measurements of the ranks of a job: messages, reductions, compute rates, clocks, and their file.
+"""Measurements of the ranks of a job: messages, reductions, compute rates, clocks.
 
 Each module measures one kind of values: `Link`, `Reduction`, `Pace` and `RankSpeed`. Together they are a
-`ClusterMeasurement`, which `measurement_file` writes and reads, and `anomalies` searches for slow ranks.
-
-`drivers.cluster_programs.check` runs them; model and drivers import `measurement_file`, pages import `anomalies`.
-Modelled times belong to `cluster.model`.
+`ClusterMeasurement`, of which `anomalies` finds slow ranks. `drivers.cluster_programs.check` runs them.
 """

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
-from cluster.measure.measurement_file import ClusterMeasurement, RankSpeed
+from cluster.measure.measurement import ClusterMeasurement, RankSpeed
 from cluster.mpi.consistency import MOST_NAMED, format_ranks
 
 SLOW = 0.8

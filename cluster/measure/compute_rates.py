@@ -7,7 +7,7 @@ from itertools import chain
 from statistics import median
 from typing import Any
 
-from cluster.measure.measurement_file import Pace
+from cluster.measure.measurement import Pace
 from cluster.measure.reductions import bind_allreduce, growing_groups, interval_of_median, time_batches
 
 ROUNDS = 3

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cluster.measure import serialised_timing
-from cluster.measure.measurement_file import Link, Network
+from cluster.measure.measurement import Link, Network
 
 SIZES = (0, 256, 4 << 10, 32 << 10, 256 << 10, 2 << 20)
 """Bytes of the messages."""

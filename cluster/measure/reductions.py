@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cluster.measure import serialised_timing
-from cluster.measure.measurement_file import Reduction
+from cluster.measure.measurement import Reduction
 
 SIZES = (8, 64, 1 << 10, 16 << 10, 128 << 10, 1 << 20)
 """Bytes of each rank's array."""

@@ -1,8 +1,5 @@
-"""Model of the run time of a search on ranks of a network, from alpha, beta and compute rates.
+"""Model of the run time of a local search on ranks of a network, from alpha, beta and the speed of one core.
 
-`interconnects` reads or fits an `Interconnect`, and `run_time` computes from it, from `Work` and from a `Speed` a
-`ScalingPoint` for each number of ranks; `allreduce` has the time of reductions.
-
-Drivers and reports import `run_time` and `interconnects`; networks are data in `interconnects.toml`.
-Measuring belongs to `cluster.measure`, pages belong to `reports`.
+`interconnects` reads a network from `interconnects.toml`, and `run_time` computes an iteration on it; `allreduce` has
+the time of reductions. Reports import `run_time` and `interconnects`.
 """

@@ -52,12 +52,17 @@ def pin_to_own_cores(ranks: Communicator, cores: int) -> list[list[int]]:
         raise UserError("--pin-cores: this system keeps no process to cores; expected a run without it")
     request = AffinityRequest(ranks.host(), allowed_processors(), cores)
     places = assign_cores(ranks.bcast(ranks.gather(request) or []))
-    try:
-        os.sched_setaffinity(0, places[ranks.rank])
-    except OSError as error:
-        numbers = ", ".join(map(str, places[ranks.rank]))
-        raise UserError(f"--pin-cores: the system refuses cores {numbers}: {error.strerror}") from None
+    ranks.on_all(lambda: pin(places[ranks.rank]), is_long=False)
     return places
+
+
+def pin(cores: Sequence[int]) -> None:
+    """Bind this process to processors. Raises `UserError` if the system refuses."""
+    try:
+        os.sched_setaffinity(0, cores)
+    except OSError as error:
+        numbers = ", ".join(map(str, cores))
+        raise UserError(f"--pin-cores: the system refuses cores {numbers}: {error.strerror}") from None
 
 
 def assign_cores(places: Sequence[AffinityRequest]) -> list[list[int]]:

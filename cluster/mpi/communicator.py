@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -92,6 +92,24 @@ class Communicator(Protocol):
 
     def receive(self, items: np.ndarray, source: int) -> None:
         """Wait for an array from another rank and put it into ``items``, of its size and dtype and contiguous."""
+
+    def on_first(self, act: Callable[[], T], *, is_long: bool = True) -> T:
+        """Call a function on rank 0 alone; return its result, or raise its error, on every rank.
+
+        The function does not communicate. Other ranks wait in sleep if it ``is_long``.
+        """
+
+    def on_all(self, act: Callable[[], T], *, is_long: bool = True) -> T:
+        """Call a function on every rank; return its own result, or raise the first failing rank's error on every rank.
+
+        The function does not communicate.
+        """
+
+    def is_awaited(self) -> bool:
+        """Return True if another rank waits for a call that this rank, which has failed, will not make.
+
+        Every rank that fails calls this before it raises its error.
+        """
 
     def departed(self) -> int | None:
         """Return a rank that has ended, None if all take part.

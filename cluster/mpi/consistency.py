@@ -41,7 +41,7 @@ def require_equal_content(ranks: Communicator, name: str, place: str, content: C
     first = [places.index(place) for place in places]  # type: ignore[union-attr]
     if not any(first):
         return
-    read = ranks.gather(content() if first[ranks.rank] == ranks.rank else "")
+    read = ranks.gather(ranks.on_all(lambda: content() if first[ranks.rank] == ranks.rank else ""))
     difference = ranks.bcast(first_difference([{name: read[reader]} for reader in first]) if read is not None else "")
     if difference:
         raise UserError(difference)

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from cluster.mpi import idle_waiting, launcher
+from cluster.mpi.agreement import AgreeingRanks
 from cluster.mpi.communicator import Message, check_pair, check_summand, host_name
 from cluster.mpi.failures import abort, liveness, lost_hosts
 from cluster.mpi.shared_words import LocalWord, SharedWordFactory, WindowWord, Word, WordWindow
@@ -37,7 +38,7 @@ class LaunchError(RuntimeError):
     exit_code = 2
 
 
-class Mpi(SharedWordFactory):
+class Mpi(AgreeingRanks, SharedWordFactory):
     """The communicator of a rank under MPI, one for a process (`cluster.default_communicator`).
 
     Making it starts MPI and installs what `cluster.mpi.failures` has, so that a rank that fails, leaves the others or
@@ -171,6 +172,9 @@ class Mpi(SharedWordFactory):
 
     def departed(self) -> int | None:
         return self._liveness.departed()
+
+    def is_awaited(self) -> bool:
+        return self._liveness.is_awaited()
 
     def barrier(self) -> None:
         self._liveness.together()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cluster.mpi.agreement import AgreeingRanks
 from cluster.mpi.communicator import Communicator, Message
 from cluster.mpi.shared_words import LocalWord, SharedCounter, SharedWordFactory, Word
 from cluster.mpi.solo import Solo
@@ -28,7 +29,7 @@ def _forward(name: str, sent: Callable[..., Iterable[Any]] = lambda *_: ()) -> A
     return call
 
 
-class TimedCommunicator(SharedWordFactory):
+class TimedCommunicator(AgreeingRanks, SharedWordFactory):
     """A communicator that forwards every call and adds up their ``seconds`` since `reset`, including waiting.
 
     ``sent_bytes`` counts arrays and numbers of fixed size that this rank sent, without forwarding inside MPI. Pickled

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from cluster.mpi.agreement import AgreeingRanks
 from cluster.mpi.communicator import Message, check_pair, check_summand, host_name
 from cluster.mpi.shared_words import LocalWord, SharedWordFactory, Word
 
@@ -14,7 +15,7 @@ T = TypeVar("T")
 Summand = TypeVar("Summand", int, np.integer, np.ndarray)
 
 
-class Solo(SharedWordFactory):
+class Solo(AgreeingRanks, SharedWordFactory):
     """The communicator of a process alone, which returns what it is given."""
 
     rank = 0

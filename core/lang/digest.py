@@ -10,7 +10,9 @@ import ast
 import functools
 import hashlib
 from collections.abc import Iterable
+from tokenize import TokenError
 from types import CodeType
+from typing import Any
 
 from core.lang.bundle_forms import RowsOf, is_bundle, kind_text
 from core.lang.source import Source, constant_text
@@ -45,8 +47,8 @@ def _described(source: Source, numbers: dict[Source, int]) -> str:
     numbers[source] = len(numbers)
     code = source.python.__code__
     try:
-        form = _words(code)
-    except OSError:
+        form = _words(code, tuple(source.signature.values()))
+    except (OSError, SyntaxError, TokenError):
         source.refuse(None, "its source text cannot be found; define it in a file")
     kinds = (kind.bundle if isinstance(kind, RowsOf) else kind for kind in source.signature.values())
     meanings = sorted({kind_text(kind) for kind in kinds if is_bundle(kind) or getattr(kind, "naming", None)})
@@ -62,11 +64,19 @@ def _described(source: Source, numbers: dict[Source, int]) -> str:
 
 
 @functools.cache
-def _words(code: CodeType) -> str:
+def _words(code: CodeType, kinds: tuple[Any, ...]) -> str:
+    """Return the normal form of a function, which also has its annotations; code is equal for functions without them.
+
+    Raises `OSError` if there is no text, or one of something else: Python 3.13 keeps that of ``python -c`` under the
+    file name of all code without a file.
+    """
     import inspect
     import textwrap
 
-    return normal_form(textwrap.dedent(inspect.getsource(code)))
+    form = normal_form(textwrap.dedent(inspect.getsource(code)))
+    if not form.startswith(f"Module(body=[FunctionDef(name={code.co_name!r} "):
+        raise OSError(f"no source text of {code.co_name}")
+    return form
 
 
 @functools.cache
@@ -92,6 +102,8 @@ def _form(node: object, numbers: dict[str, str]) -> str:
     for name, value in ast.iter_fields(node):
         if name in UNREAD_FIELDS or (value in (None, []) and not isinstance(node, ast.Constant)):
             continue
+        if isinstance(node, ast.JoinedStr):  # Python 3.12 adds empty texts
+            value = [part for part in value if not (isinstance(part, ast.Constant) and part.value == "")]
         is_variable = (type(node), name) in VARIABLES
         fields.append(f"{name}={numbers.get(value, value) if is_variable else _form(value, numbers)}")
     return f"{type(node).__name__}({' '.join(fields)})"

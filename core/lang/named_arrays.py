@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from core.errors import UserError
+from core.lang.bundle_forms import RowArray
 from core.lang.intrinsics import Memory
-from core.lang.types import BY_NAME, SCALARS, Array
+from core.lang.types import BY_NAME, SCALARS, Array, described
 
 
 class ElementName:
@@ -25,8 +26,8 @@ class ElementName:
 class NamedArray(Memory):
     """Base class of named arrays: ``class Status(NamedArray)`` with annotations ``cost: i32``, all of one scalar type.
 
-    As a type, ``Status`` is an array of this scalar type. Kernels read and write ``walk.status.cost``; on the host
-    ``Status.cost`` is the column of ``cost``.
+    As a type, ``Status`` is an array of this scalar type. Kernels read and write ``walk.status.cost``. ``Status.cost``
+    is the index of ``cost``, on the host and in kernels.
 
     Raises
     ------
@@ -40,16 +41,17 @@ class NamedArray(Memory):
 
     def __init_subclass__(cls) -> None:
         columns = vars(cls).get("__annotations__", {})
-        types = {BY_NAME.get(kind, kind) if isinstance(kind, str) else kind for kind in columns.values()}
-        if cls.__bases__ != (NamedArray,) or len(types) != 1 or not types <= set(SCALARS):
-            texts = ", ".join(sorted(str(getattr(kind, "__name__", kind)) for kind in types)) or "none"
+        kinds = [BY_NAME.get(kind, kind) if isinstance(kind, str) else kind for kind in columns.values()]
+        is_valid = cls.__bases__ == (NamedArray,) and kinds and kinds[0] in SCALARS
+        if not is_valid or any(kind is not kinds[0] for kind in kinds):
+            texts = ", ".join(sorted({kind if isinstance(kind, str) else described(kind) for kind in kinds})) or "none"
             raise UserError(f"{cls.__qualname__}: columns of types {texts}; expected names of one scalar type")
         for index, name in enumerate(columns):
             if name in vars(cls) or name.startswith("_") or name in ("data", "element"):
                 raise UserError(f"{cls.__qualname__}.{name}: a value or a reserved name; write another name: i32")
             setattr(cls, name, ElementName(index))
         cls.__columns__ = tuple(columns)
-        (cls.__element__,) = types
+        cls.__element__ = kinds[0]
 
 
 def columns_of(naming: type[Any]) -> tuple[str, ...]:
@@ -69,6 +71,9 @@ def as_array(kind: Any) -> Any:
 
 
 def as_named(memory: Any, kind: Any) -> Any:
-    """Return an array of a plain-Python run as its annotation names it."""
+    """Return an array of a plain-Python run as its annotation names it, without further elements; all rows whole."""
     naming = getattr(kind, "naming", None)
-    return memory if naming is None else naming(memory.data, memory.element)
+    if naming is None:
+        return memory
+    is_longer = memory.data.size > size_of(naming) and not isinstance(kind, RowArray)
+    return naming(memory.data[: size_of(naming)] if is_longer else memory.data, memory.element)

@@ -10,7 +10,7 @@ from core.lang import intrinsics
 from core.lang.bundle_forms import RowArray, RowsOf, is_bundle, kind_text
 from core.lang.kernel_errors import KernelError
 from core.lang.named_arrays import as_array
-from core.lang.types import SCALARS, Array, Const, Generic, Integer, Table, boolean
+from core.lang.types import SCALARS, Array, Const, Generic, Integer, Table, boolean, value_text
 
 if TYPE_CHECKING:
     import ast
@@ -199,9 +199,9 @@ def is_result(kind: Any) -> bool:
 
 
 def constant_text(value: Any) -> str | None:
-    """Return a constant as text, equal in every process: a number, a text, None, a tuple of such, a bundle's fields."""
-    if is_bundle(value):
-        return kind_text(value)
+    """Return a constant as text, equal in every process: a number, a text, None, a tuple of such, names of fields."""
+    if is_bundle(value) or as_array(value) is not value:
+        return kind_text(as_array(value))
     if isinstance(value, tuple):
         inner = [constant_text(element) for element in value]
         return None if None in inner else f"({', '.join(map(str, inner))})"
@@ -238,7 +238,7 @@ def _check_decorated(function: Any) -> None:
         function.refuse(None, f"is a @{type(function).__name__.lower()} already; decorate it once")
     code, name = getattr(function, "__code__", None), getattr(function, "__name__", None)
     if code is None or name is None:
-        raise KernelError(f"{function!r} is no Python function; decorate a def")
+        raise KernelError(f"{value_text(function)} is no Python function; decorate a def")
 
 
 def _check_depth(source: Source, node: ast.FunctionDef) -> None:

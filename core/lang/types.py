@@ -7,12 +7,22 @@ compute: unsigned arithmetic wraps, signed overflow is an error, and the two nev
 from __future__ import annotations
 
 import operator
+import re
 from typing import Any
 
 import numpy as np
 
 NUMBERS = (int, float, np.integer, np.floating, np.bool_)
 """Arguments of casts in plain Python: no text, though Python would parse it, and no None."""
+
+
+def value_text(value: Any) -> str:
+    """Return a value for a message: its text in Python, in one short line without addresses of memory."""
+    try:
+        text = " ".join(re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value)).split())
+    except Exception:  # such as that of an integer with too many digits
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= 60 else f"{text[:40]}...{text[-15:]}"
 
 
 class Integer(int):
@@ -26,7 +36,7 @@ class Integer(int):
     def __new__(cls, value: Any = 0) -> Integer:
         """Convert as a cast does: integers wrap modulo 2**bits, floats are cut towards zero."""
         if not isinstance(value, NUMBERS):
-            raise TypeError(f"{cls.__name__}({value!r}): expected a number")
+            raise TypeError(f"{cls.__name__}({value_text(value)}): expected a number")
         if isinstance(value, (float, np.floating)):
             cut = int(value)
             if not cls.low <= cut <= cls.high:
@@ -159,7 +169,7 @@ u8, u16, u32, u64 = (_integer_class("u", bits) for bits in (8, 16, 32, 64))
 def _float_value(value: Any, dtype: type) -> Any:
     """Round once: a cast from a 64-bit integer to f32 must not go through f64."""
     if not isinstance(value, NUMBERS):
-        raise TypeError(f"{np.dtype(dtype)} of {value!r}: expected a number")
+        raise TypeError(f"{np.dtype(dtype)} of {value_text(value)}: expected a number")
     if isinstance(value, Integer):
         return np.asarray(int(value), dtype=value.dtype).astype(dtype)[()]  # type: ignore[attr-defined]
     return dtype(value)
@@ -231,7 +241,7 @@ def type_of(value: Any) -> Any:
         return f64
     if isinstance(value, int):
         return i32
-    raise TypeError(f"{value!r} is not a value of the kernel language")
+    raise TypeError(f"{value_text(value)} is not a value of the kernel language")
 
 
 def _common(left: Any, right: Any) -> Any:
@@ -244,10 +254,7 @@ def _common(left: Any, right: Any) -> Any:
 
 
 def _binary(operation: Any, symbol: str, left: Any, right: Any) -> Any:
-    scalar = _common(left, right)
-    if symbol == "%" and scalar.kind == "i" and (int(left), int(right)) == (scalar.low, -1):
-        raise OverflowError(f"signed overflow in %: the quotient of {int(left)} and -1 does not fit {scalar.__name__}")
-    return scalar.exact(operation(int(left), int(right)), symbol)
+    return _common(left, right).exact(operation(int(left), int(right)), symbol)
 
 
 def _compare(operation: Any, left: Any, right: Any) -> bool:
@@ -316,7 +323,7 @@ class Table(Array):
     def __init__(self, element: Any, place: str, count: int | None = None) -> None:
         super().__init__(element)
         if place not in PLACES[1:]:
-            raise ValueError(f"a table in {place!r} memory; expected {', '.join(PLACES[1:])}, or a plain Array")
+            raise ValueError(f"a table in {value_text(place)} memory; expected {', '.join(PLACES[1:])}, or an Array")
         if place == "shared" and (count is None or count < 1):
             raise ValueError(f"a shared table of {count} elements; expected 1 or more")
         self.place = place
@@ -326,11 +333,12 @@ class Table(Array):
 def described(kind: Any) -> str:
     """Return an annotation as source text."""
     inner = getattr(kind, "element", getattr(kind, "scalar", None))
-    name = getattr(inner or kind, "name", None) or getattr(inner or kind, "__name__", "")
+    if inner is None:
+        return str(getattr(kind, "name", None) or getattr(kind, "__name__", None) or value_text(kind))
     count = ""
     if isinstance(kind, Table):  # only the size of a copy decides the code
         count = f", {kind.place}" + f", {kind.count}" * (kind.place == "shared")
-    return f"{type(kind).__name__}[{name}{count}]" if inner is not None else str(name)
+    return f"{type(kind).__name__}[{described(inner)}{count}]"
 
 
 class Generic:

@@ -45,7 +45,3 @@ class WrongLanes(ProblemError):
 
 class WrongChoice(ProblemError):
     """A scan takes another neighbour than the first of those that add least."""
-
-
-PROBLEM_ERRORS: dict[str, type[ProblemError]] = {one.__name__: one for one in ProblemError.__subclasses__()}
-"""Errors by name, so that a rank can report its error to others."""

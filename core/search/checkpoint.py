@@ -253,8 +253,7 @@ class Checkpointer:
         """Store the first rank's checkpoint; all ranks call this together.
 
         An error of the disk does not end the run: the previous checkpoint remains, with a warning. Raises `Terminated`
-        on all ranks if one was asked to end, and on the first rank, with the reason, if its checkpoint could not be
-        stored.
+        on all ranks if one was asked to end, or the error if the checkpoint could not be stored.
         """
         began = time.perf_counter()
         if state is not None:
@@ -267,16 +266,15 @@ class Checkpointer:
             self.hold_every_s = max(HOLD_EVERY_S, HOLD_RATIO * (self.held_at - began))
         asked, due = ranks.sum(np.array([self.asked, self.is_due_for_good()], np.int64))
         refused: Exception | None = None
-        if asked or due:
-            if state is not None and ranks.rank == 0 and self.write is not None:
-                try:
-                    self.write(state)
-                except (OSError, UserError) as error:
-                    refused = error
+        if (asked or due) and self.write is not None:
+            try:
+                ranks.on_first(lambda: self.write(state or {}))
+            except (OSError, UserError) as error:
+                refused = error
             self.written_at = time.perf_counter()
         if asked:
             raise refused or Terminated()
-        if refused is not None:
+        if refused is not None and ranks.rank == 0:
             warn_caller(f"{refused}: no state is kept, the run continues")
 
 

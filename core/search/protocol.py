@@ -130,7 +130,7 @@ class Search(Protocol):
         Terminated
             The process received a signal to end, and the checkpoint is kept.
         UserError
-            A criterion or a history that this search does not have, or nothing that would end it.
+            A criterion, a history or checkpoints that this search does not have, or nothing that would end it.
         """
 
 

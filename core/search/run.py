@@ -12,17 +12,15 @@ the loop over both::
     return search.result(run)
 
 In a `SynchronousRun` all ranks make the same steps, and a batch of them ends with a reduction. Batches grow and shrink
-with the time of the slowest rank and with the remaining time (`SynchronousRun.budget`). Ants, local search and tables
-run like this.
+with the time of the slowest rank and with the remaining time (`SynchronousRun.budget`). Ants and local search run
+like this.
 
 In an `AsynchronousRun` every rank works at its own pace. Between launches it calls `AsynchronousRun.report`; if that
 returns True, the step ends and all ranks synchronise: a shared word notifies them. If nothing can end or watch a run,
 `report` never returns True, and `AsynchronousRun.launch_s` is infinite, so that all work is launched at once. Hill
 climbing and exact search run like this.
 
-The steps of a table are bands of rows, as many as the budget says, and nothing is undone after the last one
-(`core.search.dp.engine.checkpoints.run_in_bands`). The answer of a table is known only at its end: it refuses stop
-criteria (`Stop.only`) and history (`refuse_history`).
+The answer of a table is known only at its end, so `core.search.dp.engine.table_search` has its run.
 """
 
 from __future__ import annotations

@@ -46,6 +46,7 @@ def run_driver(function: Callable[[Sequence[str] | None], int | None], argv: Seq
 
 def report_error(error: BaseException) -> int:
     """Print the error that ended a driver, in a line or with its traceback; return the exit code."""
+    abort.wait_for_reporter(error)
     if interrupts.is_interrupt(error):
         print("interrupted", file=sys.stderr)
         # Python ends by a signal instead of the code if the exception passed through an `exec` of text, until the next

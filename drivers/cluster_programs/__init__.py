@@ -1,5 +1,1 @@
-"""Programs of `python -m cluster` that run a workload or read records: the rank measurement and the cluster model.
-
-`cluster.programs` starts `check` and `model` by name. Launching, communicators and the model's formulas belong in
-`cluster`.
-"""
+"""Program of `python -m cluster` that runs a workload: the measurement of ranks, which `cluster.programs` starts."""

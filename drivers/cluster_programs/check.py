@@ -1,7 +1,7 @@
 """Measure the ranks of this job: messages between pairs, reductions, and the speed of each rank.
 
 mpirun -n 4 python -m cluster check                          the ranks of this machine
-mpirun -n 4 python -m cluster check --output cluster.json    the same, saved for `python -m cluster model`
+mpirun -n 4 python -m cluster check --output cluster.json    the same, all of it written as JSON
 python -m cluster launch --hosts FILE check                  a rank for every slot of several hosts
 
 Prints tables and anomalies: slow, throttled or crowded ranks, different versions, and clocks that differ.
@@ -23,7 +23,7 @@ from drivers.options.declaration import add_common_option
 from drivers.options.output_files import OutputFile, require_writable_files
 
 if TYPE_CHECKING:
-    from cluster.measure.measurement_file import ClusterMeasurement, Pace, RankSpeed
+    from cluster.measure.measurement import ClusterMeasurement, Pace, RankSpeed
     from drivers.ppp import PppOptions
 
 INSTANCE = "201-217"
@@ -39,15 +39,12 @@ ALONE_S, LEAST_ALONE_S, MOST_ALONE_S = 2.0, 0.03, 0.5
 def main(argv: Sequence[str] | None = None) -> int:
     options = parse(argv)
     ranks = require_several_ranks(options)
-    if ranks.rank == 0:
-        require_writable_files(options)
+    ranks.on_first(lambda: require_writable_files(options))
     measured, conditions = measure(ranks, options)
     if measured is not None:
         print_tables(measured, conditions)
         if options.output:
-            from cluster.measure import measurement_file as file
-
-            file.write_measurement(measured, options.output)
+            measured.write(options.output)
             print_status(f"wrote {options.output}")
     return DONE
 
@@ -57,7 +54,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     from core.program_parser import invocation
 
     parser = RankParser(prog=invocation("cluster check"), description=__doc__)
-    output = "write the measurements to FILE, for `python -m cluster model`"
+    output = "write all measurements to FILE as JSON"
     parser.add_argument("--output", type=OutputFile, metavar="FILE", help=output)
     instance = "instance of the permuted perceptron problem; all ranks evaluate its neighbours (%(default)s)"
     parser.add_argument("--instance", default=INSTANCE, metavar="NAME", help=instance)
@@ -88,10 +85,10 @@ def require_several_ranks(options: argparse.Namespace) -> Any:
 
 def measure(ranks: Any, options: argparse.Namespace) -> tuple[ClusterMeasurement | None, list[Mapping[str, Any]]]:
     """Measure everything; return results and conditions of every rank on rank 0, else None."""
-    from msgspec.structs import replace
+    from dataclasses import replace
 
     from cluster.measure import clock_offsets, ping_pong, reductions
-    from cluster.measure.measurement_file import ClusterMeasurement
+    from cluster.measure.measurement import ClusterMeasurement
     from drivers.ppp import PppOptions
     from drivers.runs.seeds import pin_ranks
 
@@ -139,22 +136,21 @@ def measure_rank(
     """
     from cluster import Solo
     from cluster.measure import compute_rates, serialised_timing
-    from cluster.measure.measurement_file import RankSpeed
+    from cluster.measure.measurement import RankSpeed
     from core.search.stop import Iterations
-    from drivers.options.declaration import options_for_rank
     from drivers.ppp import PPP, PppWorkload
-    from drivers.runs.seeds import broadcast_task, prepare_search
+    from drivers.runs.seeds import prepare_search, share_task
     from reports.records.environment import cores
     from reports.records.meters import Meter
 
-    task = broadcast_task(PPP.load(own, 1) if ranks.rank == 0 else None, own, ranks)
+    task = share_task(lambda: PPP.load(own, 1), own, ranks)
 
     class WholeScan(PppWorkload):
         def search(self, backend: Any, ranks: Any, problem: Any, options: Any) -> Any:
             """Scan all neighbours on every rank, as if it were alone."""
             return super().search(backend, Solo(), problem, options)
 
-    search = prepare_search(WholeScan(), ranks, task.problem, options_for_rank(task.options, own))
+    search = prepare_search(WholeScan(), ranks, task.problem, task.options)
     search.run(Iterations(1), ranks=Solo())
     device = search.backend.device
     meter = Meter(device.kind, device.index if device.kind == "gpu" else 0)
@@ -228,7 +224,7 @@ def versions_here(ranks: Any) -> dict[str, str]:
 
     places = ranks.bcast(ranks.gather((ranks.host(), str(ROOT))))
     first = places.index(places[ranks.rank])
-    digests = ranks.bcast(ranks.gather(sources_digest(ROOT) if first == ranks.rank else ""))
+    digests = ranks.bcast(ranks.gather(ranks.on_all(lambda: sources_digest(ROOT) if first == ranks.rank else "")))
     return {
         "python": platform.python_version(),
         "numpy": np.__version__,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from statistics import median
 
-from cluster.measure.measurement_file import ClusterMeasurement, Network, RankSpeed
+from cluster.measure.measurement import ClusterMeasurement, Network, RankSpeed
 from reports.text.formatting import rate as per_second
 from reports.text.formatting import seconds, size
 from reports.text.tables import TextTable

@@ -28,12 +28,15 @@ class CollectedRepetitions(Repetitions):
         On the first rank.
     unconfirmed : Unconfirmed or None
         The error for the first rejected repetition; on the first rank.
+    failure : BaseException or None
+        The error of this rank's callback. With several ranks it ends the search, and is then raised on all of them.
     """
 
     def __init__(self, callback: Callback | None, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.found: list[Result] = []
         self.unconfirmed: Unconfirmed | None = None
+        self.failure: BaseException | None = None
         self.callback = callback
 
     def collect(self) -> list[Result]:
@@ -57,12 +60,22 @@ class CollectedRepetitions(Repetitions):
         with deferred_interrupt() as interrupt:
 
             def report(progress: Progress) -> bool:
-                for listener in filter(None, (callback, self.callback)):
-                    self.ended |= listener(progress) is True
+                try:
+                    for listener in filter(None, (callback, self.callback)):
+                        self.ended |= self.failure is None and listener(progress) is True
+                except BaseException as error:
+                    if self.ranks.size == 1:
+                        raise
+                    self.failure, self.ended = error, True
                 self.ended |= interrupt.heard
                 return self.ended
 
             return super().searched(report)
+
+    def conclude(self, outcome: Any, spent: RepetitionMeasurement) -> None:
+        if self.failure is not None:
+            raise self.failure
+        super().conclude(outcome, spent)
 
     def show(self, result: Found, spent: RepetitionMeasurement, confirmed: bool | None, verdict: str) -> None:
         backend, outcome = self.run.search.backend, result.solution

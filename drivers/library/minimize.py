@@ -1,7 +1,8 @@
 """Runs from Python: `minimize` searches a problem, `run` runs any workload; both return results.
 
 They are the programs' own runs (`drivers.runs.seeds`), with the same devices, verifiers and records. Nothing is
-printed: notes go to the logger `onekernel`. All MPI ranks make the same call and get the first rank's results.
+printed: notes go to the logger `onekernel`. All MPI ranks make the same call and get the first rank's results, or raise
+the error of one rank.
 
 These runs are monitored, so that Ctrl-C can end them: hill climbing and exact search launch smaller parts than a
 program without a bar. `drivers.library.comparison.compare` runs programs for times to compare.
@@ -17,13 +18,14 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, Unpack, overload
 
+from cluster import default_communicator
+from cluster.mpi.failures.abort import end_by_exception
 from core.arguments import function, named_keywords, refuse, text
 from core.errors import UserError
 from core.problems.encodings import Neighbourhood
 from core.problems.problem import Problem, checked_problem
 from core.search.local_search import Algorithm, Stop
 from core.search.protocol import Callback
-from drivers.cli.exit_codes import format_warnings_briefly
 from drivers.cli.interrupts import repeat_if_dropped
 from drivers.cli.messages import are_logged
 from drivers.library.collected import CollectedRepetitions
@@ -344,16 +346,19 @@ def run_workload(
     owner
         Name of the options' owner in errors; by default the workload's.
     """
-    if "seed" in values and "seeds" in values:
-        raise UserError(f"seed={values['seed']} and seeds: expected one of them")
-    own: Options = replace(workload.options.checked(values, owner or workload.name), **objects)
-    if callback is not None:
-        function("callback", callback)
     token, report = are_logged.set(True), sys.unraisablehook
     sys.unraisablehook = partial(repeat_if_dropped, report, threading.main_thread())
     try:
-        with format_warnings_briefly():
-            runs = run_seeds(workload, own, partial(CollectedRepetitions, callback), ranks=ranks)
+        if "seed" in values and "seeds" in values:
+            raise UserError(f"seed={values['seed']} and seeds: expected one of them")
+        own: Options = replace(workload.options.checked(values, owner or workload.name), **objects)
+        if callback is not None:
+            function("callback", callback)
+        runs = run_seeds(workload, own, partial(CollectedRepetitions, callback), ranks=ranks)
+    except BaseException as error:
+        if (ranks or default_communicator()).is_awaited():
+            end_by_exception(type(error), error, error.__traceback__)
+        raise
     finally:
         sys.unraisablehook = report
         are_logged.reset(token)

@@ -26,8 +26,17 @@ class DpOptions(Options, table="dynamic_programming", tilings=("auto", "none")):
     def sized(self) -> bool:
         raise NotImplementedError
 
+    @property
+    def keeps_checkpoints(self) -> bool:
+        """True for an exact search that may take hours."""
+        return False
+
     def refuse_idle(self) -> None:
-        """Refuse options without effect: a folder for decisions without any, or settings of the paper's mapping."""
+        """Refuse checkpoints, a folder for decisions without any, and settings of the paper's mapping."""
+        if self.checkpoint is not None and not self.keeps_checkpoints:
+            raise UserError(
+                "--checkpoint: dynamic programming has none, since it takes seconds; expected no --checkpoint"
+            )
         if self.spill is not None and not self.trace:
             raise UserError("--spill changes nothing here: expected with --trace, which stores decisions")
         if not self.published:

@@ -14,7 +14,7 @@ from drivers.options.output_files import OutputFile
 from drivers.options.values import NAME, natural, number, positive
 
 METHODS = ("dp", "bb", "core")
-TABLE_OPTIONS = "cores", "checkpoint", "trace", "mapping", "tiling", "device_memory", "spill", "profile"
+TABLE_OPTIONS = "cores", "trace", "mapping", "tiling", "device_memory", "spill", "profile"
 """Options that mean a table, without ``--method``."""
 ITEMS, CAPACITY = 1500, 100_000
 MOST_VERIFIED_CELLS = 200_000_000
@@ -65,6 +65,10 @@ class KnapsackOptions(DpOptions, tilings=TILINGS):
     output: OutputFile | None = RESULTS.option(
         None, "save the indices of the chosen items, from 0, one per line", OutputFile, "FILE"
     )
+
+    @property
+    def keeps_checkpoints(self) -> bool:
+        return self.method == "bb"
 
     @property
     def bounded(self) -> bool:

@@ -130,7 +130,7 @@ class RunCheckpoints:
             if self.ranks.rank == 0:
                 print("ended by SIGTERM between two repetitions: --resume continues", file=sys.stderr)
             raise Terminated
-        whose, earlier = self.ranks.bcast(self.earlier(about()) if self.ranks.rank == 0 else None)
+        whose, earlier = self.ranks.on_first(lambda: self.earlier(about()))
         self.resumed = whose.resumed
         self.memory.done[self.options.seed] = whose.repetition
 

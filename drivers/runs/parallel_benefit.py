@@ -202,9 +202,7 @@ class ParallelBenefitCheck:
         ``together_s`` are the seconds of all ranks together if known and long: then only the first rank rehearses,
         once.
         """
-        can = self.ranks.rank > 0 or self.own is not None or self.has_own()
-        self.ranks.assemble()
-        if not self.ranks.bcast(can):
+        if not self.ranks.on_first(lambda: self.own is not None or self.has_own()):
             return None
         together: list[float] = []
         alone: list[float] = []
@@ -217,10 +215,7 @@ class ParallelBenefitCheck:
 
         while self.ranks.bcast(goes_on()):
             together.append(self.trial(self.shared, self.steps).seconds if together_s is None else together_s)
-            if self.ranks.rank == 0:
-                assert self.own is not None
-                alone.append(self.trial(self.own, self.steps).seconds)
-            self.ranks.assemble()
+            self.ranks.on_first(lambda: alone.append(self.trial(self.own, self.steps).seconds))  # type: ignore[arg-type]
         verdict = None
         if self.ranks.rank == 0:
             ratio = statistics.median(one / other for one, other in zip(together, alone, strict=True))

@@ -32,8 +32,7 @@ def run_resumable(
         def attempt() -> Done:
             memory.attempts += 1
             check_argument_consistency(ranks, workload, own)
-            if ranks.rank == 0:
-                memory.claim(own)
+            ranks.on_first(lambda: memory.claim(own), is_long=False)
             return work(TimedCommunicator(ranks), memory)
 
         return rerun_on_survivors(ranks, attempt)

@@ -84,16 +84,14 @@ class Repetitions:
 
     def repeat(self) -> int:
         """Make the repetitions that the record lacks; return the exit code on all ranks, 1 for a rejected result."""
-        first = self.ranks.rank == 0
         # Each host has one first rank.
         self.recorder.hosts = (self.ranks.gather(self.ranks.local_rank) or [0]).count(0)
-        identity, recorded = self.recorder.recorded() if first and self.options.record else ("", 0)
+        identity, recorded = self.ranks.on_first(self.recorder.recorded) if self.options.record else ("", 0)
         done = self.ranks.bcast(self.done_before(recorded))
         self.recorder.group = recorded or None
         if done < self.options.repeats:
             self.sharing.before()
-        if first:
-            self.begin(recorded)
+        self.ranks.on_first(partial(self.begin, recorded))
         for number in range(done, self.options.repeats):
             goes_on = self.long_run.begin(partial(self.recorder.checkpoint_identity, number))
             outcome, spent = self.measure()
@@ -101,19 +99,25 @@ class Repetitions:
                 # The compilations of all ranks count for the repetition that replaces theirs.
                 self.run.search.backend.timings.compile_s += spent.times.compile_s
                 outcome, spent = self.measure()
-            if first:
-                self.finish(outcome, spent)
-                self.long_run.finish()
-        if first:
-            if identity:
-                from reports.records.files import merge_lines
-
-                merge_lines(self.options.record, identity)
-            self.end(done)
-        self.ranks.assemble()
-        code: int = self.ranks.bcast(FAILED if self.contradicted else DONE)
+            self.ranks.on_all(partial(self.conclude, outcome, spent))
+        code: int = self.ranks.on_first(partial(self.close, identity, done))
         self.long_run.forget()
         return code
+
+    def conclude(self, outcome: Any, spent: RepetitionMeasurement) -> None:
+        """Check, record and show a repetition on the first rank; all ranks call this."""
+        if self.ranks.rank == 0:
+            self.finish(outcome, spent)
+            self.long_run.finish()
+
+    def close(self, identity: str, done: int) -> int:
+        """Complete the record, and return the exit code; on rank 0."""
+        if identity:
+            from reports.records.files import merge_lines
+
+            merge_lines(self.options.record, identity)
+        self.end(done)
+        return FAILED if self.contradicted else DONE
 
     def done_before(self, recorded: int) -> int:
         """Return the number of repetitions that are recorded, or were done before ranks were lost."""
@@ -151,8 +155,6 @@ class Repetitions:
 
     def measure(self) -> tuple[Any, RepetitionMeasurement]:
         """Make one repetition; return its outcome, and on rank 0 the measurements of all ranks."""
-        # The first rank may still verify and record the previous repetition.
-        self.ranks.assemble()
         self.ranks.reset()
         self.sharing.former = None
         self.alone = (

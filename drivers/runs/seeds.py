@@ -82,15 +82,16 @@ def prepare_repetitions(
     from backends import kept
 
     began = time.thread_time()
-    first = load_task(workload, own, ranks.size) if ranks.rank == 0 else None
+    load = partial(load_task, workload, own, ranks.size)
+    task = load() if ranks.size == 1 else share_task(load, own, ranks)
     loaded_s = time.thread_time() - began
-    task = first if first is not None and ranks.size == 1 else share_task(first, own, ranks)
     options = task.options
     details: Mapping[str, Any] = {}
-    if getattr(options, "profile", False) and ranks.rank == 0:
+    if getattr(options, "profile", False):
         from drivers.runs.kernel_profile import run_profiled
 
-        profile = run_profiled(workload.name, argv, backend=options.backend, ranks=ranks.size, sized=options.sized)
+        how = {"backend": options.backend, "ranks": ranks.size, "sized": options.sized}
+        profile = ranks.on_first(partial(run_profiled, workload.name, argv, **how))
         details = {} if profile is None else {"profile": profile}
     placed = pin_ranks(ranks, options) if options.pin_cores else {}
     build = build_search if ranks.size == 1 and options.backend != "auto" else prepare_search
@@ -149,23 +150,23 @@ def refuse_several_solutions(options: Options) -> None:
             )
 
 
-def share_task(first: Task | None, own: Options, ranks: Any) -> Task:
-    """Return the first rank's task on every rank, with each rank's own place."""
-    ranks.assemble()
-    task = broadcast_task(first, own, ranks)
-    return task._replace(options=options_for_rank(task.options, own))
-
-
-def broadcast_task(first: Task | None, own: Options, ranks: Any) -> Task:
-    """Return the first rank's task on every rank.
+def share_task(load: Callable[[], Task], own: Options, ranks: Any) -> Task:
+    """Return the task that the first rank loads on every rank, with each rank's own place.
 
     Options are sent as values: a user's program makes their class itself, and pickle would not find it.
     """
-    if ranks.size == 1 and first is not None:
-        return first
-    sent = first and (serialise(vars(first.options)), serialise(first.problem), first.source)
-    values, problem, source = ranks.bcast(sent)
-    return first or Task(type(own)(**pickle.loads(values)), pickle.loads(problem), source)
+    first: list[Task] = []
+
+    def serialised() -> tuple[bytes, bytes, str]:
+        first.append(load())
+        return serialise(vars(first[0].options)), serialise(first[0].problem), first[0].source
+
+    def received() -> Task:
+        return first[0] if first else Task(type(own)(**pickle.loads(values)), pickle.loads(problem), source)
+
+    values, problem, source = ranks.on_first(serialised)
+    task: Task = ranks.on_all(received)
+    return task._replace(options=options_for_rank(task.options, own))
 
 
 # --- the search ---
@@ -175,26 +176,29 @@ def pin_ranks(ranks: Any, options: Options) -> dict[str, Any]:
     """Bind every rank to separate cores; return the cores of each rank for the record."""
     from cluster.mpi.affinity import format_cores, pin_to_own_cores
 
-    return {"rank_cores": [format_cores(core) for core in pin_to_own_cores(ranks, cores_of_a_rank(options))]}
+    cores = ranks.on_all(partial(cores_of_a_rank, options))
+    return {"rank_cores": [format_cores(core) for core in pin_to_own_cores(ranks, cores)]}
 
 
 def prepare_search(workload: Workload[AnyOptions], ranks: Any, problem: Any, options: AnyOptions) -> Any:
     """Return the compiled, warm search on this rank's device. Rank 0 compiles for all, others for their host."""
     gpus = gpus_here() if options.backend == "auto" else 0
-    build = partial(build_search, workload, ranks, problem, options, gpus)
-    search: Any = None
-    compiled: dict[str, str] = {}
-    if ranks.rank == 0:
-        search = build(compiled)
-        compiled = search.backend.compiled_here
-    ranks.assemble()
-    compiled = ranks.bcast(compiled)
-    if search is None and compiles_for_others(ranks.local_rank, gpus):
-        search = build(compiled)
-    ranks.assemble()
-    search = search or build(compiled)
-    search.backend.collectives(ranks)  # the ranks' devices find each other before anything is timed
-    return search
+    made: list[Any] = []
+
+    def build(compiled: Mapping[str, str]) -> Mapping[str, str]:
+        made.append(build_search(workload, ranks, problem, options, gpus, compiled))
+        return dict(made[0].backend.compiled_here)
+
+    try:
+        compiled = ranks.on_first(partial(build, {}))
+        for is_turn in (compiles_for_others(ranks.local_rank, gpus), True):
+            ranks.on_all(lambda: made or not is_turn or build(compiled))  # noqa: B023 (called at once)
+        made[0].backend.collectives(ranks)  # the ranks' devices find each other before anything is timed
+    except BaseException:
+        for search in made:
+            search.backend.close()
+        raise
+    return made[0]
 
 
 def build_search(

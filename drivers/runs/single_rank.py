@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,9 @@ FIRST_PAUSE_S, GROWTH, LONGEST_PAUSE_S = 5.0, 4.0, 600.0
 
 
 class SearchPaused(Exception):  # noqa: N818
-    """The search ended with its checkpoint instead of continuing."""
+    """The search ended with its checkpoint instead of continuing; raised on all ranks, with the state on the first."""
+
+    __slots__ = ("state",)  # no part of what is sent to other ranks
 
     def __init__(self, state: Checkpoint) -> None:
         super().__init__("paused")
@@ -77,15 +80,18 @@ class SingleRankRepetition:
 
     def waits(self) -> bool:
         """Sleep on another rank, and rehearse when the first rank pauses; True if this rank must share the rest."""
-        while self.announce(paused=False):
-            if self.sharing.again(0.0):
-                return True
-        return False
+        while True:
+            try:
+                self.ranks.on_all(bool)
+                return False
+            except SearchPaused:
+                if self.sharing.again(0.0):
+                    return True
 
     def search(self, once: Callable[[PreparedRun[Any]], Any]) -> Any:
         """Search on a working rank; ``once(run)`` searches to the end, or until the checkpointer ends it.
 
-        The first rank announces pauses and its end to the others.
+        The others learn of pauses, the end and an error of the first rank in `waits`.
         """
         if self.ranks.rank > 0:
             return self.shared(once, None)
@@ -96,14 +102,11 @@ class SingleRankRepetition:
         while True:
             after_s = wait_s if self.pauses_at(time.perf_counter() - began + wait_s) else inf
             checkpointer = PausingCheckpointer(self.inner, state, after_s) if sharing.may_change else self.inner
+            run = replace(sharing.run, checkpointer=checkpointer)
             try:
-                outcome = once(replace(sharing.run, checkpointer=checkpointer))
+                return self.ranks.on_all(partial(once, run))
             except SearchPaused as pause:
                 state = pause.state
-            else:
-                self.announce(paused=False)
-                return outcome
-            self.announce(paused=True)
             shared = sharing.again(time.perf_counter() - began)
             # The time of rehearsals belongs to the run, which a clock may end.
             state = {**state, SECONDS: np.array(time.perf_counter() - began)}
@@ -122,8 +125,3 @@ class SingleRankRepetition:
         if self.inner is not None:
             self.inner.resume_from(state)
         return once(replace(self.sharing.run, checkpointer=self.inner or Checkpointer(None, state)))
-
-    def announce(self, *, paused: bool) -> bool:
-        """Return True on all ranks if the first rank has paused, False if it is done; the others sleep until then."""
-        self.ranks.assemble()
-        return bool(self.ranks.bcast(paused))

@@ -9,10 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from cluster.model.interconnects import Interconnect, find_interconnects
-from cluster.model.run_time import iteration
-from reports.comparison.calibrated_workload import WorkloadCalibration
-from reports.comparison.calibration import name_without_seed
+from cluster.model.interconnects import Interconnect, interconnect
+from cluster.model.run_time import iteration_s
+from reports.comparison.calibration import Calibration, CalibrationRun
 from reports.comparison.speedups import ComparedRun, is_baseline
 from reports.papers.exhibits import MODELLED, Datum, FilledExhibit, PaperEvidence
 from reports.papers.paper import Exhibit, ExhibitRow, Paper, Series
@@ -32,40 +31,42 @@ UNCERTAINTY = (
 
 
 class PublishedCluster(NamedTuple):
-    """A published column, its index in the table, and its machines: network (cores per host, sites) and ranks."""
+    """A published column and its machines."""
 
     table: str
     heading: str
-    column: int
     network: Interconnect
-    ranks: int
+    hosts: int
+
+    @property
+    def ranks(self) -> int:
+        return self.hosts * self.network.cores_per_host
 
     @property
     def place(self) -> str:
-        hosts = self.network.hosts_of(self.ranks)
-        return f"{self.ranks} ranks on {hosts} host{'s' * (hosts != 1)} of {_network_text(self.network)}"
+        return f"{self.ranks} ranks on {self.hosts} host{'s' * (self.hosts != 1)} of {_network_text(self.network)}"
 
 
 def clusters_of(paper: Paper) -> list[PublishedCluster]:
     """Return the columns of clusters that the paper's file describes."""
-    clusters = []
-    for said in paper.extra.get("clusters", {}).get("columns", ()):
-        headings = [column.heading for column in paper.chosen("table", said["table"])[0].columns]
-        network = find_interconnects(said["network"])[0]
-        network = replace(network, cores_per_host=said["cores"], sites=said["sites"])
-        place = headings.index(said["heading"])
-        clusters.append(PublishedCluster(said["table"], said["heading"], place, network, said["hosts"] * said["cores"]))
-    return clusters
+    return [
+        PublishedCluster(
+            said["table"],
+            said["heading"],
+            interconnect(said["network"], said["cores"], said["sites"]),
+            said["hosts"],
+        )
+        for said in paper.extra.get("clusters", ())
+    ]
 
 
 def _network_text(network: Interconnect) -> str:
     """Name a network with the latency and bandwidth of the links that the column uses."""
-    name = network.title.partition(",")[0]
     hosts = f"hosts {seconds(network.hosts.alpha_s)} and {number(1e-6 / network.hosts.beta_s_per_byte)} MB/s"
     apart = network.between_sites
     sites = f", {network.sites} sites {seconds(apart.alpha_s)} apart" if network.sites > 1 else ""
     farthest = f" or more, up to {seconds(apart.farthest_s)}" if network.sites > 2 and apart.farthest_s else ""
-    return f"{name} ({hosts}{sites}{farthest})"
+    return f"{network.title} ({hosts}{sites}{farthest})"
 
 
 # --- one core ---
@@ -76,26 +77,30 @@ class ModelBasis(NamedTuple):
 
     series: Series
     rows: Sequence[ComparedRun]
-    calibration: WorkloadCalibration
+    calibration: Calibration
 
     @property
     def machine(self) -> str:
         return self.rows[0].machine
 
-    def run(self, line: ExhibitRow) -> Record | None:
-        return next((run.record for run in self.calibration.core.runs if name_without_seed(run) == line.key), None)
+    def run(self, line: ExhibitRow) -> CalibrationRun | None:
+        return next((run for run in self.calibration.runs if run.name == line.key), None)
 
 
 def model_bases(exhibit: Exhibit, evidence: PaperEvidence) -> Iterator[ModelBasis]:
     """Yield the runs on one core of each series that has them, of the machine that ran the most instances."""
     for series in exhibit.series:
-        rows = [one for one in evidence.rows if is_baseline(one) and find_series(exhibit, one.record) is series]
+        rows = [one for one in evidence.rows if _is_one_walk(one) and find_series(exhibit, one.record) is series]
         if rows:
             most = max(
                 group_by(rows, lambda row: row.machine), key=lambda those: len({one.record.instance for one in those})
             )
-            longest = _longest([one.record for one in most])
-            yield ModelBasis(series, most, WorkloadCalibration(longest, None))
+            yield ModelBasis(series, most, Calibration(_longest([one.record for one in most])))
+
+
+def _is_one_walk(row: ComparedRun) -> bool:
+    """True for a run on one core with one walk, whose neighbourhood a cluster's ranks would share."""
+    return is_baseline(row) and row.record.parameters.get("walks", 1) == 1
 
 
 def _longest(records: Sequence[Record]) -> list[Record]:
@@ -125,16 +130,13 @@ def with_modelled(shown: FilledExhibit, paper: Paper, evidence: PaperEvidence) -
 
 def modelled_cell(basis: ModelBasis, cluster: PublishedCluster, line: ExhibitRow, iterations: int) -> Datum:
     """Return the time of a published run on the paper's hosts with our core, and its speed-up over that core."""
-    calibration, network = basis.calibration, cluster.network
-    rank, run = calibration.rank(line.key), basis.run(line)
+    calibration, run = basis.calibration, basis.run(line)
 
     def run_s(core_s: float, ranks: int) -> float:
-        speed = calibration.core.speed(rank.work, core_s)
-        return iterations * iteration(rank.work, speed, network, ranks).total_s
+        speed = calibration.speed(line.key, core_s)
+        return iterations * iteration_s(calibration.neighbours(line.key), speed, cluster.network, ranks)
 
-    core_s = calibration.core_s(line.key)
-    measured = next((one.iteration_s for one in calibration.core.runs if one.record is run), Estimate(core_s))
-
+    measured = run.iteration_s if run else Estimate(calibration.iteration_s(line.key))
     ends = [end for end in (measured.low, measured.high) if end is not None]
     took = Estimate(run_s(measured.value, cluster.ranks), *(run_s(end, cluster.ranks) for end in ends))
     ratios = sorted(run_s(end, 1) / run_s(end, cluster.ranks) for end in ends)
@@ -151,14 +153,14 @@ def modelled_cell(basis: ModelBasis, cluster: PublishedCluster, line: ExhibitRow
 
 
 def _notes(basis: ModelBasis, cluster: PublishedCluster, line: ExhibitRow, iterations: int) -> Iterator[str]:
-    core = basis.calibration.core
+    core = basis.calibration
     yield (
         f"{MODELLED}, not run: {grouped(iterations)} iterations on {cluster.place}, from the time of one core of "
         f"{core.name} (machine {basis.machine})"
     )
     yield UNCERTAINTY
-    run, recorded = basis.run(line), [name_without_seed(one) for one in core.runs]
+    run, recorded = basis.run(line), [one.name for one in core.runs]
     if run is None:
         yield f"{MODELLED} from one core's times on {', '.join(recorded)}, scaled by neighbours and rows of the matrix"
-    elif startup_share(run, [row.record for row in basis.rows]) > MOST_STARTUP:
+    elif startup_share(run.record, [row.record for row in basis.rows]) > MOST_STARTUP:
         yield f"{MODELLED} from a run of one core of which more than {per_cent(MOST_STARTUP)} may be start-up"

@@ -1,21 +1,17 @@
-"""Speed-up over ranks as SVG and PNG: measured with the fitted law, or modelled for networks."""
+"""Speed-up over ranks as SVG and PNG: with the fitted law."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 from reports.comparison.scaling import ScalingCurve
 from reports.comparison.sections import ComparedSection
 from reports.plots import style
 from reports.text.formatting import per_cent
 
-if TYPE_CHECKING:
-    import pandas
-
 SMOOTH = 100
-Curves: TypeAlias = "Sequence[tuple[str, pandas.DataFrame]]"
 
 
 def scaling(section: ComparedSection, folder: Path, name: str) -> list[Path]:
@@ -32,33 +28,6 @@ def scaling(section: ComparedSection, folder: Path, name: str) -> list[Path]:
         figure.suptitle(work.work_name)
 
     return style.draw(paint, folder / name, 0.4 + 3.2 * len(kinds), (len(kinds), 1)) if kinds else []
-
-
-def modelled(
-    instance: str, curves: Curves, gpu_speedup: float | None, folder: Path, name: str = "cluster-model"
-) -> list[Path]:
-    """Draw the modelled speed-up and efficiency, a curve for each network; return the files, SVG first.
-
-    ``curves`` are as in `reports.pages.cluster_model.ModelledInstance`, ``gpu_speedup`` is the GPU's over one core, if
-    recorded. No files without matplotlib.
-    """
-
-    def paint(figure: Any, grid: Any) -> None:
-        upper, lower = grid.flat
-        _ideal(upper, max(points.index[-1] for _, points in curves))
-        for number, (network, points) in enumerate(curves):
-            shown = curve_style(number) | {"markersize": 4, "linewidth": 1.2, "label": network}
-            upper.plot(points.index, points["speedup"], **shown)
-            lower.plot(points.index, points["speedup"] / points.index, **shown)
-        if gpu_speedup is not None:
-            gpu = {"color": "black", "linewidth": 0.8, "linestyle": ":", "label": "the GPU"}
-            upper.axhline(gpu_speedup, **gpu)
-        _dress(upper, "speed-up over one core, modelled")
-        _dress(lower, "efficiency, modelled")
-        upper.legend()
-        figure.suptitle(instance)
-
-    return style.draw(paint, folder / name, 6.4, (2, 1))
 
 
 def curve_style(number: int) -> dict[str, Any]:

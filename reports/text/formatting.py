@@ -64,10 +64,6 @@ def communication(record: Any) -> str:
     return "" if record.communication_share is None else per_cent(record.communication_share)
 
 
-def signed(share: float) -> str:
-    return f"{100 * share:+.1f} %"
-
-
 def size(count: int | None) -> str:
     """Return a number of bytes in the unit that keeps it readable; empty for None."""
     if count is None:

@@ -169,6 +169,15 @@ def control(
 
 
 @kernel
+def remainders(x: Array[i32], by: Array[i32], wide: Array[i64], wide_by: Array[i64], n: i32, rests: Array[i64]):
+    """Store remainders of each pair; ``x`` and ``wide`` have the lowest number, ``by`` and ``wide_by`` -1."""
+    for k in range(team_rank() * team_size() + lane(), n, team_count() * team_size()):
+        rests[3 * k] = i64(x[k] % by[k])
+        rests[3 * k + 1] = wide[k] % wide_by[k]
+        rests[3 * k + 2] = i64(x[k] % -1) + wide[k] % -1 + i64(i32(-2147483648) % -1) + 5
+
+
+@kernel
 def nearer(x: Array[i32], y: Array[i64], n: i32, counts: Array[i32]):
     """Count in ``found[k]`` in how many of the two arrays element ``k`` is nearer to 0 than element ``k + 1``."""
     for k in range(team_rank(), n - 1, team_count()):

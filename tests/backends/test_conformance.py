@@ -131,6 +131,18 @@ def control(backend, team_size):
     return downloads(backend, ordered, results), [np.sort(rows).reshape(-1), np.array(expected, np.int32).reshape(-1)]
 
 
+def remainders(backend, team_size):
+    hosts = []
+    for dtype in (np.int32, np.int64):
+        low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+        pairs = [(x, by) for x in (low, 0, -1, 7, -8, high) for by in (-1, 1, -3, 4, low, high)]
+        hosts += [np.array(numbers, dtype) for numbers in zip(*pairs, strict=True)]
+    rests = backend.allocate(3 * len(pairs), np.int64)
+    backend.launch(kernels.remainders, TEAMS, team_size, *map(backend.upload, hosts), len(pairs), rests)
+    expected = [(x % b, y % d, 5) for x, b, y, d in zip(*(host.tolist() for host in hosts), strict=True)]
+    return downloads(backend, rests), [np.array(expected).reshape(-1)]
+
+
 INTEGERS = (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)
 
 
@@ -225,6 +237,7 @@ CASES = {
     "atomics of u64": atomics(np.uint64),
     "barriers in loops": ring,
     "control": control,
+    "remainders": remainders,
     "elements of all types": elements,
     "sums of floats in order": float_sums,
     "bundles of i16": bundled(np.int16, of_any=True, also=True),

@@ -8,6 +8,8 @@ import pytest
 
 from cluster import Solo, default_communicator
 from cluster.mpi.mpi_communicator import LaunchError
+from core.search.checkpoint import Terminated
+from tests.thread_ranks import on_ranks
 
 CONVERSATION = Path(__file__).with_name("conversation.py")
 
@@ -64,3 +66,17 @@ def test_a_launcher_without_mpi4py_is_answered_with_the_command_that_installs_it
     with pytest.raises(LaunchError, match="pip install") as caught:
         default_communicator()
     assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize("guilty", [0, 1])
+def test_an_error_of_one_rank_is_raised_on_every_rank(guilty):
+    def act(ranks):
+        def fail():
+            if ranks.rank >= guilty:
+                raise Terminated if ranks.rank == guilty else ValueError
+
+        with pytest.raises(Terminated) as caught:
+            ranks.on_all(fail)
+        return caught.value.code, caught.value.on_rank
+
+    assert on_ranks(3, act) == [(143, guilty)] * 3

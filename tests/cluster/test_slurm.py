@@ -153,11 +153,15 @@ def test_gpus_and_cores_of_each_rank_are_asked_for(words, asked, job):
         (("ppp", "--checkpoint", "mine"), ["--checkpoint", "mine", "--resume"]),
         (("ppp", "--checkpoint=mine", "--resume"), ["--checkpoint=mine", "--resume"]),
         (("check",), []),
+        (("lcs",), []),
     ],
 )
 def test_a_state_is_kept_unless_the_user_says_otherwise(arguments, added, job):
     words = command(job.written(*arguments))
-    assert words[words.index(arguments[-1] if arguments[0] in ("--no-checkpoint", "check") else "ppp") + 1 :] == added
+    assert (
+        words[words.index(arguments[-1] if arguments[0] in ("--no-checkpoint", "check", "lcs") else "ppp") + 1 :]
+        == added
+    )
 
 
 def test_times_are_read_as_slurm_does():

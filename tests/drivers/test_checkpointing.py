@@ -22,7 +22,7 @@ from cluster import Solo
 from core import atomic_files
 from core.errors import UserError
 from core.search.checkpoint import Checkpointer, Terminated
-from drivers import aco, knapsack, qap
+from drivers import aco, heldkarp, knapsack, lcs, qap
 from drivers.options.declaration import Options
 from drivers.runs import checkpoint_file, reference_solvers
 from drivers.runs.checkpoint_file import (
@@ -147,6 +147,23 @@ def test_the_baseline_of_the_knapsack_keeps_its_state_too(drive, tmp_path, cut_o
     monkeypatch.undo()
     code, said, notes = drive(*run, "--checkpoint", path, "--resume", driver=knapsack)
     assert (code, printed_hash(said)) == (0, expected) and "the run resumes after" in notes
+
+
+@pytest.mark.parametrize(
+    ("driver", "words"),
+    [
+        (lcs, "--text ABC AB"),
+        (heldkarp, "--instance uniform:5:seed=1"),
+        (heldkarp, "--instance uniform:30:seed=1 --k 3 --improve"),
+        (knapsack, "--items 5"),
+        (knapsack, "--items 5 --method core"),
+    ],
+)
+def test_dynamic_programming_refuses_to_keep_a_state(driver, words, drive, tmp_path):
+    code, said, error = drive(*words.split(), "--checkpoint", tmp_path / "state", "--resume", driver=driver)
+    assert (code, said) == (2, "") and not list(tmp_path.iterdir())
+    expected = "--checkpoint: dynamic programming has none, since it takes seconds; expected no --checkpoint"
+    assert error == f"error: {expected}\n"
 
 
 # --- the file ---

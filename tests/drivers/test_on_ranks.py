@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.drivers import on_ranks
+import onekernel as ok
+from tests.drivers import failing_ranks, on_ranks
 from tests.drivers.on_ranks import ONE_OF_A_KIND, WORK
 from tests.drivers.records import lines
 
@@ -46,6 +47,24 @@ def test_ranks_find_what_one_process_finds(ranks, names, alone, mpirun, tmp_path
             assert several["evaluations"] == single["evaluations"], name
         for key in ("curve", "tour", "optimal_tours"):
             assert several["details"].get(key) == single["details"].get(key), name
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+@slow
+def test_an_error_of_one_rank_is_raised_on_all_and_the_next_call_is_right(ranks, mpirun, tmp_path):
+    (tmp_path / "lost").mkdir()
+    (tmp_path / "bad").write_text("no record\n")
+    done = mpirun(ranks, Path(failing_ranks.__file__), tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [ok.run("qap", **failing_ranks.GOOD).hash] * ranks
+
+
+@slow
+def test_an_error_that_one_rank_alone_meets_ends_the_job_even_if_it_is_caught(mpirun):
+    call = "try: ok.run('qap', seed=-RANKS.rank, **GOOD)\nexcept ok.UserError: pass"
+    done = mpirun(2, "-c", f"from tests.drivers.failing_ranks import *\n{call}")
+    message = "error (rank 1): seed=-1: expected an integer of at least 0\n"
+    assert done.returncode == 2 and done.stderr.count(message) == 1
 
 
 @pytest.mark.parametrize(

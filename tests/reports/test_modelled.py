@@ -1,9 +1,12 @@
 """Modelled cells of a paper's clusters: times by a separate formula, their inputs, and no cell without them."""
 
 import re
+from math import log
 
 import pytest
 
+from core.errors import UserError
+from reports.comparison.calibration import Calibration
 from reports.papers.exhibits import fill_exhibit, gather_evidence
 from reports.papers.files import load
 from reports.papers.modelled import with_modelled
@@ -74,6 +77,22 @@ def test_each_mapping_of_one_core_is_modelled_from_its_longest_run_on_one_machin
     cells = [one for one in filled("10", runs).modelled if (one.line, one.column) == ("401-417", EIGHT)]
     assert [one.words[0].partition(":")[0] for one in cells] == ["one core as published", "one core, native mapping"]
     assert [round(one.values["seconds"], 1) for one in cells] == [10.1, 2.6]
+
+
+def test_times_between_recorded_sizes_are_read_off_in_logarithms(one_core):
+    core = Calibration([one_core("73-73", (0.1,) * 3), one_core("401-417", (2.0,) * 3)])
+    small, between, large = 73 * 2628, 201 * 217 * 216 / 2, 401 * 86_736
+    share = log(between / small) / log(large / small)
+    assert core.iteration_s("401-417") == pytest.approx(2e-3)
+    assert core.iteration_s("201-217") == pytest.approx(1e-4 * 20**share)
+    assert core.iteration_s("1301-1317") == pytest.approx(2e-3 * 1301 * 1317 * 1316 / 2 / large)
+    with pytest.raises(UserError, match="kroA100: found no record of one core and no size in the name"):
+        core.iteration_s("kroA100")
+
+
+def test_walks_that_a_cluster_would_share_are_no_basis_of_a_neighbourhood(one_core):
+    walks = one_core("73-73", (0.1,) * 3, parameters=FLIPS | {"walks": 8})
+    assert filled("10", [walks]).modelled == ()
 
 
 def test_without_a_run_on_one_core_the_columns_say_so(make_run):

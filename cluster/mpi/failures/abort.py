@@ -37,7 +37,7 @@ _ends_without_mpi = False
 
 def install() -> None:
     """Make an uncaught exception end all ranks, with its traceback, or one line for a user error."""
-    sys.excepthook = _end_by_exception
+    sys.excepthook = end_by_exception
 
 
 def handle_launcher_signal() -> None:
@@ -128,8 +128,19 @@ def wait_for_first_rank() -> None:
         time.sleep(FIRST_RANK_S + NEXT_RANK_S * min(rank, 50))
 
 
-def _end_by_exception(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+def wait_for_reporter(error: BaseException) -> None:
+    """Let the rank that raised an error report it and end the job; other ranks raise it too (`AgreeingRanks`)."""
+    if getattr(error, "on_rank", launcher.rank()) != launcher.rank():
+        import time
+
+        # A rank other than 0 reports late, see `report_user_error`.
+        time.sleep(2 * FIRST_RANK_S)
+
+
+def end_by_exception(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+    """Report an error that nothing catches, and end all ranks."""
     code = FAILED
+    wait_for_reporter(error)
     if getattr(error, "exit_code", None) == USER_ERROR:
         code = USER_ERROR
         report_user_error(error)

@@ -12,9 +12,10 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from math import inf
 from typing import Any
 
 from cluster.mpi import idle_waiting, launcher
@@ -32,8 +33,12 @@ FORK_S = 3.0
 EXCHANGE_S = 2.0
 """Seconds after which everything sent by an ended rank has arrived."""
 
-CALLS, PARTNER, EXCHANGES = range(3)
-"""Words visible to other ranks: collective calls, partner rank + 1 of a pending exchange, number of exchanges."""
+ERROR_S = 30.0
+"""Seconds after which ranks do not meet an error that one of them has met."""
+
+CALLS, PARTNER, EXCHANGES, ERRORS = range(4)
+"""Words visible to other ranks: collective calls, partner rank + 1 of a pending exchange, exchanges, errors."""
+WORDS = 4
 ENDED = -1
 """Value of `CALLS` after the end."""
 
@@ -140,12 +145,12 @@ class Liveness:
         self._mpi = mpi
         self._world = world
         if self._world.Get_size() == 1:
-            self._words = memoryview(bytearray(24)).cast("q")
+            self._words = memoryview(bytearray(8 * WORDS)).cast("q")
             return
-        self._window = mpi.Win.Allocate(24, 8, comm=self._world)
+        self._window = mpi.Win.Allocate(8 * WORDS, 8, comm=self._world)
         self._window.Lock_all(mpi.MODE_NOCHECK)
         self._words = memoryview(self._window.tomemory()).cast("q")
-        self._words[CALLS] = self._words[PARTNER] = self._words[EXCHANGES] = 0
+        self._words[CALLS] = self._words[PARTNER] = self._words[EXCHANGES] = self._words[ERRORS] = 0
         self._world.Barrier()
         atexit.register(self.leave)
 
@@ -171,30 +176,47 @@ class Liveness:
             return
         calls = self._words[CALLS]
         self._words[CALLS] = ENDED
-        me, size = self._world.Get_rank(), self._world.Get_size()
-        others = {rank: (0.0, -1) for rank in range(size) if rank != me}
-        pause = FIRST_PAUSE_S
-        while others:
-            for rank, (since, exchanges) in list(others.items()):
-                seen = self._read_words(rank)
-                if seen[CALLS] == ENDED:
-                    del others[rank]
-                elif seen[PARTNER] != me + 1 or seen[EXCHANGES] != exchanges:
-                    others[rank] = time.monotonic(), seen[EXCHANGES]
-                elif time.monotonic() - since > EXCHANGE_S:
-                    self._end_job(me, rank)
-                if seen[CALLS] > calls:
-                    self._end_job(me, rank)
-            time.sleep(pause)
-            pause = min(2 * pause, PAUSE_PER_RANK_S * size, LAST_PAUSE_S)
+        for rank in self._waiting_ranks(calls, lambda seen: seen[CALLS] == ENDED):
+            self._end_job(self._world.Get_rank(), rank)
         self._window.Unlock_all()
         self._window.Free()
         # MPI finalises after this, when Python has ended.
         idle_waiting.set_timer_slack(idle_waiting.timer_slack(launcher.local_size()))
 
+    def is_awaited(self) -> bool:
+        """Wait until every rank has failed like this one, or ended; True if one waits for a call of this rank.
+
+        It also is if the others do not fail within `ERROR_S`.
+        """
+        self._words[ERRORS] += 1
+        calls, errors, until = self._words[CALLS], self._words[ERRORS], time.monotonic() + ERROR_S
+        waiting = self._waiting_ranks(calls, lambda seen: seen[CALLS] == ENDED or seen[ERRORS] >= errors, until)
+        return next(waiting, None) is not None
+
+    def _waiting_ranks(self, calls: int, is_done: Callable[[memoryview], bool], until: float = inf) -> Iterator[int]:
+        """Wait until all other ranks are done; yield those that wait for this rank, which makes no more calls.
+
+        After the time ``until`` all that are not done count as waiting.
+        """
+        me, size = self._world.Get_rank(), self._world.Get_size()
+        others = {rank: (0.0, -1) for rank in range(size) if rank != me}
+        pause = FIRST_PAUSE_S
+        while others:
+            for rank, (since, exchanges) in list(others.items()):
+                seen, now = self._read_words(rank), time.monotonic()
+                is_exchanging = seen[PARTNER] == me + 1 and seen[EXCHANGES] == exchanges
+                if is_done(seen):
+                    del others[rank]
+                elif seen[CALLS] > calls or now > until or (is_exchanging and now - since > EXCHANGE_S):
+                    yield rank
+                elif not is_exchanging:
+                    others[rank] = now, seen[EXCHANGES]
+            time.sleep(pause)
+            pause = min(2 * pause, PAUSE_PER_RANK_S * size, LAST_PAUSE_S)
+
     def _read_words(self, rank: int) -> memoryview:
-        words = bytearray(24)
-        self._window.Get([words, 3, self._mpi.INT64_T], rank)
+        words = bytearray(8 * WORDS)
+        self._window.Get([words, WORDS, self._mpi.INT64_T], rank)
         self._window.Flush(rank)
         return memoryview(words).cast("q")
 

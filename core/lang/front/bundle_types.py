@@ -15,11 +15,15 @@ from core.lang.types import Array, Const, Generic, boolean, i32
 
 
 class ArrayRef(NamedTuple):
-    """An array from its element ``offset`` on, a typed expression; None for the whole array."""
+    """An array from its element ``offset`` on, a typed expression; None for the whole array.
+
+    ``length`` is the number of elements from there on, None if only a launch knows it.
+    """
 
     name: str
     type: tree.ArrayType
     offset: Any = None
+    length: int | None = None
 
 
 class Bundle(NamedTuple):

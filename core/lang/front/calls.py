@@ -272,7 +272,7 @@ class Calls:
         self.context.check_word(node.func, self.source.lookup("view"))
         self.context.count(node, 2)
         array = self.references.array(node.args[0])
-        array = array._replace(offset=self.references.index_in(array, node.args[1]))
+        array = array._replace(offset=self.references.index_in(array, node.args[1], beyond=1))
         self.viewed(array, node)
         return array
 

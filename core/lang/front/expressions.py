@@ -11,6 +11,7 @@ from core.lang.front.bundle_types import ArrayRef, Bundle, boolean_of_parameter
 from core.lang.front.context import FunctionContext
 from core.lang.front.numbers import MOST_BITS, Numbers, Untyped
 from core.lang.front.references import LENGTH_ADVICE, References
+from core.lang.named_arrays import as_array
 from core.lang.source import Source
 from core.lang.types import Integer, boolean, promoted, type_of, u32
 
@@ -250,6 +251,9 @@ class Expressions:
         element = self.references.element(node)
         if element is not node:
             return self.context.expression(element)
+        is_outside = isinstance(node.value, ast.Name) and self.context.is_free(node.value.id)
+        if is_outside and (naming := getattr(as_array(self.source.lookup(node.value.id)), "naming", None)):
+            return self.numbers.untyped(self.references.column(naming, node), node)
         outer = self.references.bundle(node.value)
         if outer is None:
             later = self.context.assigned - self.out.locals.keys() - self.out.arrays.keys()

@@ -10,7 +10,7 @@ from core.lang.bundle_forms import RowArray, fields_of, is_bundle
 from core.lang.front.bundle_types import ArrayRef, Bundle
 from core.lang.front.context import FunctionContext, called_name
 from core.lang.front.numbers import Numbers
-from core.lang.named_arrays import columns_of
+from core.lang.named_arrays import columns_of, size_of
 from core.lang.types import BY_NAME, Array, Const, Generic, boolean, i32, promoted
 
 LENGTH_ADVICE = "arrays do not know their length: pass it as a number, such as a field n: i32 of the bundle"
@@ -60,7 +60,8 @@ class References:
             return value if outer.row is None else value._replace(row=outer.row)
         size = next(field.size for field in outer.type.fields if field.name == name)
         if isinstance(value, ArrayRef) and outer.row is not None and size is not None:
-            value = value._replace(offset=self.begin_of_row(outer, size))
+            length = getattr(outer.members[size], "value", None) if isinstance(size, str) else size
+            value = value._replace(offset=self.begin_of_row(outer, size), length=length)
         return self.context.touched(value)
 
     def row(self, rows: Bundle, node: ast.Subscript) -> Bundle:
@@ -88,7 +89,7 @@ class References:
             if not isinstance(value, ArrayRef):
                 described = "a bundle" if isinstance(value, Bundle) else "a number"
                 self.refuse(node, f"{ast.unparse(node)} is {described}, not an array")
-            return self.of_team(value)
+            return self.counted(self.of_team(value), node)
         if not isinstance(node, ast.Name):
             advice = "name the array itself"
             if isinstance(node, ast.Attribute) and self.is_array(node.value):
@@ -100,7 +101,13 @@ class References:
             self.refuse(node, f"the bundle {name} instead of an array; name a field of it")
         if not isinstance(kind, tree.ArrayType):
             self.refuse(node, f"{name} is not an array; declare it as Array[...], shared_array or local_array")
-        return self.of_team(ArrayRef(name, kind))
+        return self.counted(self.of_team(ArrayRef(name, kind)), node)
+
+    def counted(self, array: ArrayRef, node: Any) -> ArrayRef:
+        """Return an array with its number of elements, if that is known."""
+        naming, made = self.naming_of(node), self.out.arrays.get(array.name)
+        known = size_of(naming) if naming else made.count if made else self.out.counts.get(array.name)
+        return array if known is None else array._replace(length=known)
 
     def is_array(self, node: Any) -> bool:
         """Return True if an expression names an array."""
@@ -124,11 +131,15 @@ class References:
         naming = self.naming_of(node.value) if isinstance(node, ast.Attribute) else None
         if naming is None:
             return node
+        index = ast.copy_location(ast.Constant(self.column(naming, node)), node)
+        return ast.copy_location(ast.Subscript(node.value, index, node.ctx), node)
+
+    def column(self, naming: Any, node: ast.Attribute) -> int:
+        """Return the index of a named array's element."""
         columns = columns_of(naming)
         if node.attr not in columns:
             self.refuse(node, f"{naming.__name__} has no column {node.attr}; it has {', '.join(columns)}")
-        index = ast.copy_location(ast.Constant(columns.index(node.attr)), node)
-        return ast.copy_location(ast.Subscript(node.value, index, node.ctx), node)
+        return columns.index(node.attr)
 
     def check_naming(self, node: Any, kind: Array, subject: str) -> None:
         """Refuse an array, or another named array, where one is declared."""
@@ -143,9 +154,11 @@ class References:
         self.out.staged.add(name)
         return array._replace(name=name, type=self.out.arrays[name].array)
 
-    def index_in(self, array: ArrayRef, node: Any) -> Any:
-        """Return an index of an array, which may begin at a row."""
+    def index_in(self, array: ArrayRef, node: Any, beyond: int = 0) -> Any:
+        """Return an index of an array, which may begin at a row; a constant is at most ``beyond`` the last element."""
         index = self.numbers.index(node)
+        if array.length is not None and isinstance(index, tree.Literal) and index.value >= array.length + beyond:
+            self.refuse(node, f"index {int(index.value)} outside an array of {int(array.length)} elements")
         if array.offset is None:
             return index
         return tree.Binary(index.type, "add", self.numbers.cast(array.offset, index.type), index)
@@ -206,8 +219,7 @@ class References:
             self.context.check_word(node.func, self.source.lookup(word))
             statements += self.new_array(node, path, word)
             return ArrayRef(path, self.out.arrays[path].array)
-        array: ArrayRef = self.array(node)
-        return array
+        return self.array(node)._replace(length=None)  # the length of the field is that of its class
 
     def number_field(self, node: Any, kind: Any, bound: dict[str, Any], subject: str) -> Any:
         value = self.context.expression(node)

@@ -10,11 +10,11 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from warnings import warn
 
 import numpy as np
 
 from core.arguments import frozen
+from core.errors import warn_caller
 from core.problems.instances.errors import InstanceError, escape_unprintable, require_integer
 from core.problems.instances.instance_cache import cached
 from core.problems.instances.limits import LARGEST_SEED
@@ -301,7 +301,7 @@ def _read_plain(lines: _Lines, part: str) -> Knapsack:
         if len(words) != n or not set(words) <= {"0", "1"} or lines.at < len(lines.rows):
             raise lines.error(quoted(row), f"the end of the file after {n} items")
     if not part:
-        warn(f"{name}: values are read before weights; FILE:{ORDERS[1]} has them the other way", stacklevel=2)
+        warn_caller(f"{name}: values are read before weights; FILE:{ORDERS[1]} has them the other way")
     return Knapsack(name, weights, values, capacity[0], source=str(lines.path))
 
 
@@ -310,7 +310,7 @@ def _read_pisinger(lines: _Lines, part: str) -> Knapsack:
     lines.at = starts[parse_integer(lines.path, 1, part or "1", "instance", 1, len(starts)) - 1]
     name = escape_unprintable(lines.next("a name")[1])
     if not part and len(starts) > 1:
-        warn(f"{name}: the first of {len(starts)} instances of the file; FILE:2 is the second", stacklevel=2)
+        warn_caller(f"{name}: the first of {len(starts)} instances of the file; FILE:2 is the second")
     (n,), (capacity,) = lines.integers(_SIZE, key="n"), lines.integers(_CAPACITY, key="c")
     (optimum,) = lines.integers({"best value": (0, 2**63 - 1)}, key="z")
     _, duration, words = lines.next("time and seconds")

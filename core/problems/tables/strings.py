@@ -16,10 +16,10 @@ import os
 import re
 import sys
 from typing import NamedTuple
-from warnings import warn
 
 import numpy as np
 
+from core.errors import warn_caller
 from core.problems.instances.errors import InstanceError, escape_unprintable
 from core.problems.instances.files import LARGEST_TEXT, describe_non_file, first_file, read_bytes
 from core.problems.instances.instance_cache import cached, file_key
@@ -301,10 +301,10 @@ def _capitals(path: str, records: list[FastaRecord], used: int) -> list[FastaRec
     """Return the first records with lower-case letters as capitals; warn of these, and of further records."""
     path = escape_unprintable(path)
     if len(records) > used:
-        warn(f"{path}: the first {used} of {len(records)} records are read; FILE:RECORD names another", stacklevel=2)
+        warn_caller(f"{path}: the first {used} of {len(records)} records are read; FILE:RECORD names another")
     capitals = [record._replace(letters=record.letters.upper()) for record in records[:used]]
     if capitals != records[:used]:
-        warn(f"{path}: lower-case (soft-masked) letters count as their capitals", stacklevel=2)
+        warn_caller(f"{path}: lower-case (soft-masked) letters count as their capitals")
     return capitals
 
 

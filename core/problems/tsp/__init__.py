@@ -6,9 +6,9 @@ import `instance`, `problem`, `distances`, `tour_files`, `small_tours`. Readers 
 """
 
 import os
-import warnings
 from collections.abc import Sequence
 
+from core.errors import warn_caller
 from core.problems.tsp.instance import FEWEST_CITIES, MOST_CITIES, TspInstance, tour_length
 
 __all__ = ["FEWEST_CITIES", "MOST_CITIES", "TspInstance", "load", "tour_length"]
@@ -31,5 +31,5 @@ def load(
 
     instance = sources.load(spec, data, drop=(drop,) if isinstance(drop, str) else tuple(drop), symmetric=symmetric)
     for note in instance.notes:
-        warnings.warn(note, stacklevel=2)
+        warn_caller(note)
     return instance

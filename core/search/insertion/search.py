@@ -17,7 +17,6 @@ from core.search.independent_walks import EVALUATIONS, IndependentWalks, check_r
 from core.search.initial import start_solutions
 from core.search.insertion.check import check_insertions, checked_insertion
 from core.search.local_search.algorithms import Algorithm, IteratedGreedy
-from core.search.local_search.checks.validation import check_on_first_rank
 from core.search.local_search.outcome import Outcome, confirm
 from core.search.protocol import Callback
 from core.search.stop import MOST, Stop
@@ -108,7 +107,7 @@ class IteratedGreedySearch(IndependentWalks):
     def check_problem(self) -> None:
         """Try insertions of a problem without a test of the suite, before the first run."""
         if not self.is_checked:
-            check_on_first_rank(self.communicator, partial(check_insertions, self.problem))
+            self.communicator.on_first(partial(check_insertions, self.problem))
         self.is_checked = True
 
     def run(

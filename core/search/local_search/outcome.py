@@ -124,7 +124,7 @@ class Unconfirmed(UserError):  # noqa: N818
 
 def confirm(outcome: Outcome, problem: Problem, ranks: Any, searched: str) -> None:
     """Raise `Unconfirmed` unless the problem's scorer finds the same cost on the first rank; all ranks call this."""
-    cost = ranks.bcast(int(problem.cost(outcome.solution)))
+    cost = ranks.on_first(lambda: int(problem.cost(outcome.solution)), is_long=False)
     if abs(cost - outcome.cost) > problem.tolerance():
         raise Unconfirmed(searched, outcome, cost)
 

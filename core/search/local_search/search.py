@@ -28,7 +28,7 @@ from core.search.local_search.checkpoint import (
     resume_walks,
 )
 from core.search.local_search.checks.rules import check_custom_moves, check_rule
-from core.search.local_search.checks.validation import check_first_moves, check_on_first_rank
+from core.search.local_search.checks.validation import check_first_moves
 from core.search.local_search.history import HistoryRecorder
 from core.search.local_search.host_loop import HostLoop
 from core.search.local_search.launcher import Tune, WalkLauncher
@@ -164,8 +164,8 @@ class LocalSearch:
         """Try some moves of a problem without a test of the suite, before the first run."""
         if not self.is_checked:
             names = [neighbourhood.name for neighbourhood in self.plan.neighbourhoods]
-            check_on_first_rank(
-                self.launcher.ranks, partial(check_first_moves, self.plan.problem, names, self.plan.evaluation_name)
+            self.launcher.ranks.on_first(
+                partial(check_first_moves, self.plan.problem, names, self.plan.evaluation_name)
             )
         self.is_checked = True
 

@@ -25,7 +25,7 @@ from core.kernels.dp import (
     restricted_tour,
     waves,
 )
-from core.kernels.exact import branch_and_bound, enumeration, small_tours
+from core.kernels.exact import branch_and_bound, enumeration
 from core.kernels.exact.city_sets import ROW
 from core.kernels.exact.tour_search import BestTour, TourSearch
 from core.kernels.local_search.moves import PERMUTATION, start_solutions
@@ -320,19 +320,6 @@ def test_stacks_of_as_many_lanes_as_are_launched(team):
     team(branch_and_bound.branch_and_bound, lanes, 1, problem, open_nodes(1), 1, stacks, shared, best, True, True)
     assert int(ORACLE.download(counted)[0]) == 3
     assert (lanes - 1) * room <= max(stacks.depth.handle.held) < lanes * room
-
-
-def test_stacks_of_as_many_lanes_as_prove_instances(team):
-    n = small_tours.MOST_CITIES
-    room = branch_and_bound.stack_room(n)
-    lanes = WORDS // (ROW * room)
-    ring = {u * ROW + v: 1 for u in range(n) for v in range(n) if abs(u - v) in (1, n - 1)}
-    numbers, tour = words(n, 1, 2 * n, 0), virtual(ROW, np.uint8)
-    instances = Rows(small_tours.SmallTour(virtual(n * ROW, np.int32, fill=9, held=ring.items()), numbers, tour), 1)
-    stacks = open_nodes(lanes * room)
-    team(small_tours.prove_all, lanes, 1, instances, 1, words(0), stacks, room)
-    assert ORACLE.download(numbers).tolist() == [n, 1, n, 1]
-    assert max(stacks.depth.handle.held) == (lanes - 1) * room
 
 
 # --- dynamic programming ---

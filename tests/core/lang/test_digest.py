@@ -1,6 +1,7 @@
 """The digest of kernels: equal for code that says the same, another for whatever changes what it computes."""
 
 import hashlib
+import linecache
 import os
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from core.lang.digest import normal_form, source_digest
 from tests.core.lang.module_texts import loaded
 
 TEXT = """
-from core.lang import Array, Row, Rows, boolean, bundle, function, i32, i64, kernel, unroll
+from core.lang import Array, NamedArray, Row, Rows, boolean, bundle, function, i32, i64, kernel, unroll
 
 FACTOR = 3
 SHAPES = (1, 2)
@@ -37,6 +38,11 @@ class Flag:
     on: boolean
 
 
+class Names(NamedArray):
+    first: i32
+    other: i32
+
+
 @function
 def asked(one: Outer, flag: Flag) -> i32:
     return FACTOR * one.inner.a + SHAPES[1] if flag.on else 0
@@ -50,7 +56,7 @@ def made(strict):
                 continue
             out[p] = asked(rows[0], Flag(out[p] > 0))
         if hook is not None:
-            out[1] = hook(3)
+            out[Names.other] = hook(3)
 
     return scale
 
@@ -77,6 +83,7 @@ def digest_of(tmp_path):
         ("    a: i32", "    a: i64"),
         ("    a: i32\n    n: i32", "    n: i32\n    a: i32"),
         ('Row("n")', "Row(3)"),
+        ("    first: i32\n    other", "    other: i32\n    first"),
         ("    on: boolean", "    on: boolean\n    off: boolean"),
         ("Flag", "Flags"),
     ],
@@ -122,7 +129,17 @@ def test_the_order_of_functions_does_not_count():
     assert source_digest([added, added_by_two]) == source_digest([added_by_two, added])
 
 
-def test_a_function_without_a_source_text_is_refused():
+def test_a_function_differs_from_one_of_the_same_code_with_other_annotations(tmp_path):
+    text = "from core.lang import *\n\n@function\ndef twice(v: i32) -> i32:\n    return v + v\n"
+    first, other = (loaded(tmp_path, text.replace("i32", kind)).twice for kind in ("i32", "i64"))
+    assert first.python.__code__ == other.python.__code__
+    assert source_digest([first]) != source_digest([other])
+
+
+@pytest.mark.parametrize("text", ["", "import sys", "    fragment(", "@function\ndef other(): pass"])
+def test_a_function_without_a_source_text_is_refused(monkeypatch, text):
+    # Python 3.13 keeps the text of `python -c` under this name.
+    monkeypatch.setitem(linecache.cache, "<string>", (len(text), None, text.splitlines(keepends=True), "<string>"))
     scope = {"function": function}
     exec("@function\ndef lost(): pass", scope)
     with pytest.raises(KernelError, match="source text cannot be found; define it in a file"):
@@ -170,3 +187,4 @@ def test_the_form_is_the_same_for_every_version_of_python():
         hashlib.sha256(normal_form(text).encode()).hexdigest()
         == "56c217d80a4fab9f232a44163922c7ae3c6f7c50b24a8828f33185324f99af76"
     )
+    assert not any("value=''" in normal_form(text) for text in ("f'{a:{b}}{c}'", "f'{a:{b}x{c}}' 'd'", "f'{a=:>{b}}'"))

@@ -68,6 +68,8 @@ RESULTS = {
     "L4": ("out[at] = i64(h[0] * h[0])\nout[at + 1] = i64(u8(200) + u8(100))", [65535 * 65535, 300]),
     "L5": ("out[at] = i64(a[0]) + n\nout[at + 1] = i64(f32(n) * x)", [9, 2]),
     "L6": ("out[at] = i64(u32(n) - 5)\nout[at + 1] = i64((u64(n) - 5) >> 32)", [2**32 - 1, 2**32 - 1]),
+    "L7": (f"v = n - {BIG} - 5\nw = a[3] - 1\nout[at] = i64(v % w) + i64(v) % -1 + 5\nv %= w\nout[at + 1] = i64(v) + 5\n"
+           "out[at + 2] = (i64(1) << (n + 59)) % i64(w) + 5", [5, 5, 5]),
     "L8": ("out[at] = i64(a[1] // 2)\nout[at + 1] = i64(a[1] % 2)\nout[at + 2] = i64(n % a[1])\nout[at + 3] = i64(n // a[1])",
            [-2, 1, -2, -2]),
     "L10": ("out[at] = i64(x / f32(0.25))\nout[at + 1] = i64(f32(n) / f32(0.0) > 1e30)", [2, 1]),
@@ -293,6 +295,7 @@ def gains(out: Array[i64], n: i32, room: i32):
         out[0] += i64(gain(i, room) + gain(0, room))
         assert (
             out[0] < 1000
+            and n < 5000
         )
 
 """
@@ -321,7 +324,7 @@ def test_l71_an_assertion_that_fails_is_an_error_with_its_place(tmp_path, kind):
     assert after == (f"  called at {module.__file__}:{begin + 11} in gains" if by_oracle else "  in a launch of gains")
     with pytest.raises(AssertionError) as caught:
         gains(kind, module, 1, 3, 10_000)
-    assert str(caught.value) == f"{module.__file__}:{begin + 13}: gains: assertion failed: out[0] < 1000"
+    assert str(caught.value) == f"{module.__file__}:{begin + 13}: gains: assertion failed: out[0] < 1000 and n < 5000"
     assert gains(kind, module, 3, 9) == 3 * 9 + 9 + 8 + 7, "what failed before is not told again"
 
 

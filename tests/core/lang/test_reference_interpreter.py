@@ -93,7 +93,6 @@ def test_kernels_of_one_name_and_module_are_two_kernels(tmp_path):
 
 ERRORS = {
     "a range that stands still": ("for i in range(0, 9, g - g):\n    out[0] = 1", ValueError, "must be positive"),
-    "the lowest number modulo -1": ("v = g % (-1 - (g - g))\nout[0] = u64(v)", OverflowError, "signed overflow in %"),
     "the size of the lowest number": ("out[0] = u64(abs(g))", OverflowError, "signed overflow in abs"),
     "not a number as an integer": ("v = f32(0.0) / f32(g - g)\nout[0] = u64(v)", ValueError, "NaN"),
 }  # fmt: skip
@@ -104,6 +103,12 @@ def test_errors_are_told(tmp_path, case):
     body, error, words = ERRORS[case]
     with pytest.raises(error, match=words):
         stored(PythonBackend(PythonBackend.devices()[0]), kernel_of(tmp_path, body))
+
+
+def test_machine_code_divides_the_lowest_number_by_minus_one(tmp_path, devices):
+    kernel = kernel_of(tmp_path, "by = i32(n)\nout[0] = u64(g // by) + u64((i64(g) << 32) // by)")
+    for backend in devices[1:]:  # the interpreter reports the overflow
+        assert stored(backend, kernel) == (-(2**31) - 2**63) % 2**64, backend.name
 
 
 BIG = 2**31 - 1

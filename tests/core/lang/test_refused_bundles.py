@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from backends import create
 from core.errors import UserError
-from core.lang import Array, Const, Generic, NamedArray, Row, Table, bundle, f32, i32, i64, u8
-from core.lang.bundles import placed
+from core.lang import Array, Const, Generic, NamedArray, Row, Table, bundle, f32, i32, i64, kernel, u8
+from core.lang.bundles import placed, row_sizes
 from tests.core.lang.test_refused import EFFECT, HEADER, refusal
 
 MADE = """\
@@ -114,6 +115,12 @@ BODIES = {
     "unknown field": ("v = m.x", 1, "Move has no field x; it has i, j"),
     "unknown column": ("v = noted.status.at", 1, "Status has no column at; it has cost, best"),
     "store to an unknown column": ("noted.status.at = 3", 1, "Status has no column at; it has cost, best"),
+    "index after the names": ("v = noted.status[2]", 1, "index 2 outside an array of 2 elements"),
+    "constant after the names": ("noted.status[LIMIT - 5] += 3", 1, "index 2 outside an array of 2 elements"),
+    "atomic after the names": ("atomic_add(noted.status, Status.best + 1, 1)", 1, "index 2 outside an array of 2 elements"),
+    "view after the names": ("v = team_sum(n, view(noted.status, 3))", 1, "index 3 outside an array of 2 elements"),
+    "index after a local array": ("s = local_array(3, i32)\ns[3] = 1", 2, "index 3 outside an array of 3 elements"),
+    "index after a row": ("walks[n].control[3] = 1", 1, "index 3 outside an array of 3 elements"),
     "value of another type in a column": ("noted.status.best = word", 1, "an element of noted.status is i32, not u32"),
     "array for a named array": ("v = cost_of(b)", 1, "argument status of cost_of is a Status, not b; pass such an array"),
     "another named array": ("v = cost_of(less)", 1, "argument status of cost_of is a Status, not less"),
@@ -192,6 +199,8 @@ FUNCTIONS = {
     "a bundle as the result": ("@function\ndef f(n: i32) -> Move:\n    return n\n" + CALL.format("n"), 2, "returns Move; return a number, and store"),
     "a field of a subclass": ("@function\ndef f(m: Move) -> i32:\n    return m.k\n" + CALL.format("Far(n, 2, 3)"), 3,
                               "f: Move has no field k; it has i, j"),
+    "an index after the names": ("@function\ndef f(status: Status) -> i32:\n    return status[2]\n\n@kernel\ndef k(status: Status):\n"
+                                 "    v = f(status)\n", 3, "f: index 2 outside an array of 2 elements"),
     "a cast to a truth value": ("@function\ndef f(a: Array[T]) -> T:\n    return T(0)\n\n@kernel\ndef k(n: i32):\n"
                                 "    s = local_array(3, boolean)\n    v = f(s)\n", 3, "f: a cast to a truth value; write a comparison"),
 }  # fmt: skip
@@ -231,6 +240,7 @@ NAMED_ARRAYS = {
     "several types": (NamedArray, {"a": i32, "b": i64}, {}, "Made: columns of types i32, i64; expected"),
     "Python's own type": (NamedArray, {"a": int}, {}, "Made: columns of types int; expected"),
     "an array": (NamedArray, {"a": "Array[i32]"}, {}, r"Made: columns of types Array\[i32\]; expected"),
+    "an array's type": (NamedArray, {"a": Array[Array[i32]]}, {}, r"of types Array\[Array\[i32\]\]; expected names"),
     "a value": (NamedArray, {"a": i32}, {"a": 3}, "Made.a: a value or a reserved name"),
     "a reserved name": (NamedArray, {"data": i32}, {}, "Made.data: a value or a reserved name"),
     "another named array": (OneColumn, {"a": i32}, {}, "Made: columns of types i32; expected"),
@@ -285,6 +295,29 @@ def test_a_class_is_refused_where_it_is_declared(case):
 def test_a_default_value_is_refused():
     with pytest.raises(UserError, match="Made.n has a value already; give it when a bundle is made"):
         bundle(type("Made", (), {"__annotations__": {"n": i32}, "n": 3}))
+
+
+@kernel
+def one_number(a: Array[i32], n: i32):
+    a[0] = n
+
+
+@pytest.mark.parametrize("value", [object(), [object()] * 99], ids=["object", "list"])
+@pytest.mark.parametrize(
+    "refusing",
+    [kernel, bundle, Row, i32, f32, lambda value: Table(i32, value), lambda value: bundle(class_of(object, {"n": value})),
+     lambda value: type("Made", (NamedArray,), {"__annotations__": {"a": value}}), lambda value: Rest(None, 3, value),
+     lambda value: row_sizes(Rest(None, value, Base(1, None))), lambda value: create("python").launch(one_number, 1, 1, value, 3)],
+)  # fmt: skip
+def test_a_message_has_a_short_value_without_an_address(refusing, value):
+    with pytest.raises((UserError, TypeError, ValueError)) as caught:
+        refusing(value)
+    assert "<object object>" in str(caught.value) and len(str(caught.value)) < 220
+
+
+def test_a_message_about_a_number_with_too_many_digits_names_its_type():
+    with pytest.raises(UserError, match="one_number: argument n is i32; <int> does not fit"):
+        create("python").launch(one_number, 1, 1, create("python").allocate(1, np.int32), 10**5000)
 
 
 @pytest.mark.parametrize("size", [-1, 2.5, None])

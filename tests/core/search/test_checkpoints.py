@@ -334,6 +334,17 @@ def test_branch_and_bound_of_a_knapsack_goes_on_where_it_stood(cpu):
         assert (ended.value, ended.nodes, ended.chosen.tolist()) == (whole.value, whole.nodes, whole.chosen.tolist())
 
 
+@pytest.mark.parametrize("name", ["Held and Karp", "restricted", "strings", "knapsack", "knapsack by a core"])
+def test_dynamic_programming_keeps_no_state(name, cpu):
+    search = KINDS[name].make(cpu, Solo())
+    with pytest.raises(
+        UserError, match="^--checkpoint: .* has none, since it takes seconds; expected no --checkpoint$"
+    ):
+        search.run(checkpointer=Kept().checkpointer())
+    # States in memory, for lost ranks, are not written: the others begin again.
+    assert search.run(checkpointer=Checkpointer(None)).hash == search.run().hash
+
+
 def test_rows_that_a_checkpoint_is_to_have_are_rows_of_the_data(cpu, monkeypatch):
     monkeypatch.setattr(Weierstrass, "remembered", ("moves",))
     said = r"^weierstrass:2: `remembered` names 'moves', expected rows of the data: state, costs, squares$"

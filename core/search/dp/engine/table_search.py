@@ -9,8 +9,7 @@ A new table derives from `TableSearch` and defines `compute`, which receives a `
             result = self.engine.run(run.trace, run.progress)
             return Split(result.value, ...)
 
-Tables of the engine keep no checkpoints (`without_checkpoints`), and only with the published mapping host memory
-(`make_room`).
+Tables keep no checkpoints, and of those of the engine only the published mapping host memory (`make_room`).
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from core.errors import UserError
-from core.search.checkpoint import Checkpointer, seconds_before
+from core.search.checkpoint import Checkpoint, Checkpointer
 from core.search.progress import ProgressMonitor, refuse_history
 from core.search.protocol import Callback, CountCallback
 from core.search.stop import Stop
@@ -41,15 +40,13 @@ class TableRun(NamedTuple):
     trace: bool
     progress: CountCallback | None
     ranks: Any
-    checkpointer: Checkpointer | None = None
 
 
 class TableSearch(Generic[Found]):
     """A search by a table; the answer is known at its end.
 
     ``work`` counts the cells of a run, over all ranks, and ``subject`` names the table in messages. ``are_parts_even``
-    is True if the parts that progress counts are about equal work. ``without_checkpoints`` names settings that keep no
-    checkpoints, and those to use instead. ``engine`` computes a table by the generic engine.
+    is True if the parts that progress counts are about equal work. ``engine`` computes a table by the generic engine.
     """
 
     work_unit = "cells"
@@ -58,15 +55,13 @@ class TableSearch(Generic[Found]):
     work: int
     subject: str
     are_parts_even = True
-    without_checkpoints: tuple[str, str] | None = None
     engine: WaveEngine | None = None
 
     def leave_to_engine(self, tiling: str, problem: Waves, **options: Any) -> None:
         """Let a `WaveEngine` with these options compute a problem, cut by ``tiling``."""
-        from core.search.dp.engine.waves import MAPPING_OF_TILING, OPTIONS, WaveEngine
+        from core.search.dp.engine.waves import MAPPING_OF_TILING, WaveEngine
 
         mapping = MAPPING_OF_TILING[tiling]
-        self.without_checkpoints = OPTIONS[mapping]
         self.engine_of = partial(WaveEngine, self.backend, self.communicator, mapping=mapping, **options)
         self.engine = self.engine_of(problem)
 
@@ -94,36 +89,43 @@ class TableSearch(Generic[Found]):
     ) -> Found:
         """Find the best value and, with ``trace``, a solution that has it; see `core.search.protocol.Search.run`.
 
-        Stop criteria and a history are refused: the answer is known at the end. The callback's steps are parts of the
-        table; it cannot end the search.
+        Stop criteria, a history and checkpoints are refused: the answer is known at the end. The callback's steps are
+        parts of the table; it cannot end the search.
         """
-        if self.without_checkpoints is not None:
-            refuse_checkpoints(checkpointer, *self.without_checkpoints)
+        refuse_checkpoints(checkpointer, self.subject)
         (stop or Stop()).only(self.subject)
         refuse_history(history, self.subject)
-        monitor = ProgressMonitor(Stop(), callback, before_s=seconds_before(checkpointer))
+        monitor = ProgressMonitor(Stop(), callback)
         ranks = self.communicator if ranks is None else ranks
         progress = monitor.counts(self.evaluations if self.are_parts_even else None)
-        result = self.compute(TableRun(trace, progress, ranks, checkpointer))
+        result = self.compute(TableRun(trace, progress, ranks))
         monitor.report_all(result.cost, self.evaluations)
         return result
 
 
-def refuse_checkpoints(checkpointer: Checkpointer | None, what: str, instead: str) -> None:
+def refuse_checkpoints(checkpointer: Checkpointer | None, subject: str) -> None:
     """Refuse to keep checkpoints in a file; those in memory, for lost ranks, are allowed: the others begin again."""
     if checkpointer is not None and checkpointer.write is not None:
-        raise UserError(f"--checkpoint with {what}: it has no checkpoints: expected {instead}, or no --checkpoint")
+        raise UserError(f"--checkpoint: {subject} has none, since it takes seconds; expected no --checkpoint")
 
 
-def trace_over_ranks(ranks: Any, state: np.ndarray, follow: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+class WithoutCheckpoints:
+    """The part of `core.search.run.Steps` for a search that refuses checkpoints."""
+
+    def checkpoint(self, run: Any) -> None:
+        """Return nothing: no run has a checkpointer."""
+
+    def layout(self, run: Any, state: Checkpoint) -> tuple[()]:
+        return ()
+
+
+def trace_over_ranks(ranks: Any, state: np.ndarray, follow: Callable[[np.ndarray], np.ndarray]) -> None:
     """Pass a trace from the last rank to the first; each follows it through its part of the table.
 
     ``state`` is the last cell on the last rank, and becomes the cell where the trace enters the part of each rank.
-    Return the place that the first rank reaches, on all ranks.
     """
     if ranks.rank < ranks.size - 1:
         ranks.receive(state, ranks.rank + 1)
     reached = follow(state)
     if ranks.rank > 0:
         ranks.send(reached, ranks.rank - 1)
-    return np.array(ranks.bcast(reached))

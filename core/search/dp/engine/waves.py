@@ -94,7 +94,7 @@ OPTIONS = {
     "tiles": ("--tiling tiles", "--tiling auto"),
     "published": ("--mapping published", "--mapping native"),
 }
-"""The option of each mapping, and the one that several ranks and checkpoints need."""
+"""The option of each mapping, and the one that several ranks need."""
 MAPPING_OF_TILING = {"none": "waves", "tiles": "tiles", "published": "published"}
 """The mapping of each tiling that a search leaves to the engine."""
 

@@ -7,7 +7,6 @@ optimal among those, and never reported as more. See `core.kernels.dp.restricted
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +18,8 @@ from core.kernels.two_opt import climbs as two_opt_climbs
 from core.problems.permutations import check_tour
 from core.problems.tsp import tour_length
 from core.problems.tsp.distance_matrices import square_matrix
-from core.search.checkpoint import Checkpoint, CheckpointArray, Checkpointer, permutation_fault
-from core.search.dp.engine.table_search import refuse_checkpoints
+from core.search.checkpoint import Checkpoint, Checkpointer
+from core.search.dp.engine.table_search import WithoutCheckpoints, refuse_checkpoints
 from core.search.dp.held_karp.neighbourhood import RestrictedSettings, TourNeighbourhood
 from core.search.hill_climbing.start_tours import greedy_tour, nearest_neighbour_tour
 from core.search.progress import refuse_history
@@ -62,7 +61,7 @@ class NeighbourhoodTour:
         return hashlib.blake2b(f"{self.length} {self.tour.tolist()}".encode(), digest_size=8).hexdigest()
 
 
-class BalasSimonettiSearch:
+class BalasSimonettiSearch(WithoutCheckpoints):
     """The best tour in the neighbourhood of a start tour, ready to be repeated; ranks share the rotations.
 
     Raises `UserError` for a k that is too small or needs too much memory, an invalid input, or too long tours.
@@ -123,25 +122,21 @@ class BalasSimonettiSearch:
         """Find the shortest tour of the neighbourhood; see `core.search.protocol.Search.run`.
 
         A search that continues from the best tour stops by passes (its iterations), the time or a target, checked
-        between passes. The callback's steps are passes, and a checkpoint is the tour after one; a single pass has none.
+        between passes. The callback's steps are passes.
         """
         stop = (stop or Stop()).only("the restricted search", "iterations", "seconds", "target")
         stop.check()
         refuse_history(history, "the restricted search")
         improve = self.settings.improve
-        if not improve:
-            refuse_checkpoints(checkpointer, "a single pass", "--improve, which makes several")
+        refuse_checkpoints(checkpointer, "a restricted tour")
         run = SynchronousRun(
             self.communicator if ranks is None else ranks, stop, callback, total=None if improve else 1,
-            checkpointer=checkpointer, sizes=BatchSizes(growth=1),
+            sizes=BatchSizes(growth=1),
         )  # fmt: skip
         return execute(self, run)
 
     def begin(self, run: SynchronousRun, checkpoint: Checkpoint | None) -> None:
         self.tour, self.length, self.idle = self.start, self.start_length, 0
-        if checkpoint is not None:
-            self.tour = checkpoint["tour"]
-            self.length, run.done, self.idle = (int(number) for number in checkpoint["numbers"])
 
     def step(self, run: SynchronousRun) -> Step:
         run.budget()
@@ -163,19 +158,6 @@ class BalasSimonettiSearch:
             run.report(passes, self.length, passes * self.work)
         is_ended = not self.settings.improve or self.length <= run.stop.target
         return Step(1, undone=int(self.idle < 2), is_ended=is_ended, is_divisible=True)
-
-    def checkpoint(self, run: SynchronousRun) -> Checkpoint:
-        numbers = np.array([self.length, run.done, self.idle], np.int64)
-        return {"tour": self.tour.astype(np.int64), "numbers": numbers}
-
-    def layout(self, run: SynchronousRun, state: Checkpoint) -> Iterator[CheckpointArray]:
-        def length_fault(numbers: np.ndarray) -> str | None:
-            length = tour_length(self.distances, state["tour"])
-            return None if numbers[0] == length else f"found length {numbers[0]}, expected {length}, which the tour has"
-
-        ranges = [(0, self.start_length), (1, run.stop.iterations - 1), (0, 1)]
-        yield CheckpointArray("tour", np.int64, (self.n,), [(0, self.n - 1)], permutation_fault)
-        yield CheckpointArray("numbers", np.int64, (3,), ranges, length_fault)
 
     def result(self, run: SynchronousRun) -> NeighbourhoodTour:
         passes, cells = run.done, run.done * self.work

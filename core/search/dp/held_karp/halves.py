@@ -32,7 +32,7 @@ class HeldKarpAnswer(NamedTuple):
 
 
 class NoTour(RuntimeError):  # noqa: N818
-    """The layers have no tour of the length found: an error of the project or of a checkpoint."""
+    """The layers have no tour of the length found: an error of the project."""
 
 
 class HeldKarpTrace:
@@ -169,12 +169,6 @@ class HeldKarpHalves:
     def find(self, run: TableRun) -> HeldKarpAnswer:
         self.settle(run.ranks)
         assert self.layers is not None
-        if run.checkpointer is None:
-            best = self.layers.least_key(run.progress)
-        else:
-            from core.search.dp.engine.checkpoints import run_in_bands
-            from core.search.dp.held_karp.checkpoint import CheckpointedHeldKarp
-
-            best = run_in_bands(CheckpointedHeldKarp(self.layers, run.progress), run)
+        best = self.layers.least_key(run.progress)
         length, number = best >> NUMBER_BITS, best & (1 << NUMBER_BITS) - 1
         return HeldKarpAnswer(length, self.trace.tour(length, self.plan.first_half(number)) if run.trace else None)

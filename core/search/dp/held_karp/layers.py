@@ -97,10 +97,6 @@ wait until it has come and to read what it has computed some more.
 NOTHING = 2**64 - 1
 """Key larger than that of every tour."""
 
-Part = tuple[int, int, int]
-"""Part of some work: the first piece, the one after the last, and the number of all pieces."""
-WHOLE = (0, 1, 1)
-
 
 class LayerBuffer:
     """Array of ``room`` cells for rows of several ``layers``; rows of ``least`` cells and more are shared by ranks."""
@@ -191,7 +187,7 @@ class HeldKarpLayers:
             sizes = [*group]
             with self._step(sizes[-1]):
                 for size in sizes:
-                    self.extend_all(size)
+                    self.paths = [self.extend(k, plan.layer(size)) for k in range(plan.directions)]
         meetings = plan.meetings()
         for meeting in meetings:
             is_end, out = meeting is meetings[-1], self.paths[0]
@@ -209,21 +205,13 @@ class HeldKarpLayers:
             yield
         self.steps.append((sequence, done))
 
-    def extend_all(self, size: int, part: Part = WHOLE) -> None:
-        """Compute a part of the layer of a size in every direction; its last part makes it the latest layer."""
-        after = [self.extend(k, self.plan.layer(size), part) for k in range(self.plan.directions)]
-        self.paths = after if is_last(part) else self.paths
-
-    def extend(self, direction: int, rows: SubsetRows, part: Part = WHOLE) -> Paths:
-        """Compute a part of this rank's share of rows; return their place, which is complete after the last part."""
+    def extend(self, direction: int, rows: SubsetRows) -> Paths:
+        """Compute this rank's share of rows; return their place."""
         before = self.paths[direction]
         layer, begin, end, follow = self.turns[direction][rows.size % 2].place(rows)
-        *bounds, count = part
-        first, last = (begin + (end - begin) * piece // count for piece in bounds)
-        if first < last:
-            self.launches.extend(before, layer, rows, first, last)
-        if is_last(part):
-            follow()
+        if begin < end:
+            self.launches.extend(before, layer, rows, begin, end)
+        follow()
         return Paths(layer, before.steps)
 
     def meet(self, meeting: MeetingSets, out: Paths, begin: int, end: int) -> None:
@@ -247,10 +235,6 @@ class HeldKarpLayers:
                 backend.synchronize()
                 report(done, self.plan.size + 1)
         return int(backend.download(best)[0])
-
-
-def is_last(part: Part) -> bool:
-    return part[1] == part[2]
 
 
 def least_shared(launches: HeldKarpLauncher, together: Any) -> float:

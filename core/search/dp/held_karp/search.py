@@ -128,11 +128,10 @@ class HeldKarp(TableSearch[ShortestTour]):
             if communicator.size == 1:
                 self.halves.settle(communicator)
         else:
-            from core.search.dp.engine.waves import MAPPING_OF_TILING, OPTIONS
+            from core.search.dp.engine.waves import MAPPING_OF_TILING
             from core.search.dp.held_karp.waves import HeldKarpByWaves
 
             mapping = MAPPING_OF_TILING[tiling]
-            self.without_checkpoints = OPTIONS[mapping]
             short = np.minimum(self.distances, self.start_length + 1)  # longer edges are in no shortest tour
             self.way = HeldKarpByWaves(backend, communicator, short, mapping, self.room, folder)
             self.work = self.way.transitions
@@ -167,14 +166,9 @@ class HeldKarp(TableSearch[ShortestTour]):
                 self.way.warm_up()
 
     def compute(self, run: TableRun) -> ShortestTour:
-        try:
-            length, tour, streamed = self.way.find(run) if self.way else self._tiny()
-            if length > self.start_length:
-                raise NoTour(f"length {length}, but the heuristic found {self.start_length}")
-        except NoTour as error:
-            if run.checkpointer is None or not run.checkpointer.goes_on:
-                raise
-            raise UserError(f"{run.checkpointer.source}: {error}, expected the layers of this instance") from None
+        length, tour, streamed = self.way.find(run) if self.way else self._tiny()
+        if length > self.start_length:
+            raise NoTour(f"length {length}, but the heuristic found {self.start_length}")
         if tour is not None and not self.directed:
             tour = canonical_tour(tour)
         return ShortestTour(

@@ -1,4 +1,4 @@
-"""The 0-1 knapsack problem: table over capacities, trace, ranks, checkpoints; branch and bound; an expanding core.
+"""The 0-1 knapsack problem: table over capacities, trace, ranks; branch and bound; an expanding core.
 
 `KnapsackSearch` runs passes over a `KnapsackTable`, or two `KnapsackHalf` tables on two ranks, and traces a
 `Selection`. `KnapsackBranchAndBound` and `KnapsackCore` return the same type.

@@ -11,6 +11,7 @@ from core.kernels.dp import knapsack_core as kernels
 from core.kernels.dp.knapsack_core import CorePlace
 from core.problems.tables.knapsack import Knapsack
 from core.search.checkpoint import Checkpoint, Checkpointer
+from core.search.dp.engine.table_search import WithoutCheckpoints, refuse_checkpoints
 from core.search.dp.knapsack.core_bounds import SortedItems, best_completion, cardinality_bound
 from core.search.dp.knapsack.search import Selection, make_selection
 from core.search.progress import refuse_history
@@ -27,7 +28,7 @@ BATCH = 256
 """Items of the first launch."""
 
 
-class KnapsackCore:
+class KnapsackCore(WithoutCheckpoints):
     """An expanding core on one instance and one rank; finds the largest value and any one optimal selection."""
 
     def __init__(self, backend: Any, communicator: Any, instance: Knapsack) -> None:
@@ -120,8 +121,7 @@ class KnapsackCore:
         """
         (stop or Stop()).only("an expanding core")
         refuse_history(history, "an expanding core")
-        if checkpointer is not None:
-            raise UserError("an expanding core has no checkpoints: expected dynamic programming or branch and bound")
+        refuse_checkpoints(checkpointer, "an expanding core")
         sizes = BatchSizes(BATCH, 2, 0.25)
         return execute(self, SynchronousRun(self.communicator, Stop(iterations=1 << 62), callback, sizes=sizes))
 
@@ -170,12 +170,6 @@ class KnapsackCore:
             place[CorePlace.count] = 0
             self.is_proved = True
         backend.write(states.place, place)
-
-    def checkpoint(self, run: SynchronousRun) -> None:
-        """Return nothing: a run has no checkpointer."""
-
-    def layout(self, run: SynchronousRun, state: Checkpoint) -> tuple[()]:
-        return ()
 
     def result(self, run: SynchronousRun) -> Selection:
         chosen = self.free.copy()

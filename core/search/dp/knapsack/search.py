@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from core.errors import UserError
-from core.kernels.dp.knapsack import ItemTrace
 from core.problems.tables.knapsack import Knapsack
 from core.search.dp.engine.table_search import TableRun, TableSearch, trace_over_ranks
 from core.search.dp.knapsack.halves import KnapsackHalf, split_items
@@ -126,10 +125,9 @@ class KnapsackSearch(TableSearch[Selection]):
             self.work = self.cells if tiling == "published" else len(self.items) * (instance.capacity + 1)
             return
         # No selection is heavier than all items together.
-        self.capacity = min(instance.capacity, weight_of(instance, self.items))
-        self.cut = cut = RowBlocking.of(backend.capabilities, team_size)
+        self.capacity = min(instance.capacity, int(instance.weights[self.items].astype(np.int64).sum()))
+        cut = RowBlocking.of(backend.capabilities, team_size)
         padded, dtype = cut.padded(self.capacity), np.dtype(self.value_type.dtype)
-        self.room, self.folder = room, folder
         rank, size = communicator.rank, communicator.size
         self.half: KnapsackHalf | None = None
         if size == 2:
@@ -139,22 +137,10 @@ class KnapsackSearch(TableSearch[Selection]):
             self.half = KnapsackHalf(self.table, halves, rank, self.capacity)
             self.work = sum(half.work for half in halves)
             return
-        self.table = self.table_of(0, len(self.items), self.capacity)
-        self.work = self.table.part.work
-
-    def table_of(self, first: int, end: int, capacity: int, above: np.ndarray | None = None) -> KnapsackTable:
-        """Return the table of items ``first`` to ``end`` - 1 below the row ``above``, shared by all ranks."""
-        instance, cut, size = self.instance, self.cut, self.communicator.size
-        before = weight_of(instance, self.items[:first])
-        highest = min(capacity, before + weight_of(instance, self.items[first:end]))
-        padded = cut.padded(highest)
         bounds = None if size == 1 else bounds_of_parts(padded, cut.block, size, LEAST_PART[cut.team_size > 1])
-        items = KnapsackTableItems.of(instance, self.items[first:end], np.dtype(self.value_type.dtype))
-        part = KnapsackPart(items, highest, highest, before, None if above is None else above[: highest + 1])
-        return KnapsackTable(
-            self.backend, part, cut, padded,
-            bounds=bounds, rank=self.communicator.rank, room=self.room, folder=self.folder,
-        )  # fmt: skip
+        part = KnapsackPart(KnapsackTableItems.of(instance, self.items, dtype), self.capacity, self.capacity)
+        self.table = KnapsackTable(backend, part, cut, padded, bounds=bounds, rank=rank, room=room, folder=folder)
+        self.work = part.work
 
     @property
     def evaluations(self) -> int:
@@ -180,19 +166,13 @@ class KnapsackSearch(TableSearch[Selection]):
                 self.half.warm_up()
 
     def compute(self, run: TableRun) -> Selection:
-        trace, progress, ranks, checkpointer = run
+        trace, progress, ranks = run
         if self.engine is not None:
             result = self.engine.run(trace, progress)
             chosen = self.engine.problem.chosen(result)
             return make_selection(
                 self.instance, result.value, chosen, cells=self.cells, streamed_bytes=result.streamed_bytes
             )
-        if checkpointer is not None:
-            from core.search.dp.engine.checkpoints import run_in_bands
-            from core.search.dp.knapsack.checkpoint import CheckpointedKnapsack
-
-            value, chosen, streamed = run_in_bands(CheckpointedKnapsack(self, run), run)
-            return make_selection(self.instance, value, chosen, cells=self.cells, streamed_bytes=streamed)
         table, together = self.table, self.backend.collectives(ranks)
         own_items, all_items = max(1, len(table.items.numbers)), len(self.items)
         table.compute(together, trace, progress and (lambda done: progress(done * all_items // own_items, all_items)))
@@ -202,7 +182,9 @@ class KnapsackSearch(TableSearch[Selection]):
         else:
             value = self.value_of(table, ranks)
             if trace:
-                own_chosen, _ = self.traced(table, ranks)
+                table.select_none()
+                trace_over_ranks(ranks, np.array([2 * table.passes - 1, table.highest], np.int32), table.follow_all)
+                own_chosen = table.selected()
         streamed = int(ranks.sum(table.streamed_bytes if trace else 0))
         chosen = None
         if own_chosen is not None:
@@ -214,16 +196,6 @@ class KnapsackSearch(TableSearch[Selection]):
     def value_of(self, table: KnapsackTable, ranks: Any) -> int:
         owns = table.own.left <= table.highest < table.own.right
         return int(ranks.sum(int(self.backend.read(table.last_row, table.highest, 1)[0]) if owns else 0))
-
-    def traced(self, table: KnapsackTable, ranks: Any) -> tuple[np.ndarray, int]:
-        table.select_none()
-        last = np.array([2 * table.passes - 1, table.highest], np.int32)
-        reached = trace_over_ranks(ranks, last, table.follow_all)
-        return table.selected(), int(reached[ItemTrace.cell])
-
-
-def weight_of(instance: Knapsack, items: np.ndarray) -> int:
-    return int(instance.weights[items].astype(np.int64).sum())
 
 
 def bounds_of_parts(cells: int, block: int, ranks: int, least: int) -> list[int]:

@@ -73,16 +73,11 @@ class KnapsackTableItems(NamedTuple):
 
 
 class KnapsackPart(NamedTuple):
-    """The items of a table in the order of the passes, and the cells ``lowest`` to ``highest`` of its last row.
-
-    The items before the first pass weigh ``before``, and leave the row ``above``, from capacity 0 on.
-    """
+    """The items of a table in the order of the passes, and the cells ``lowest`` to ``highest`` of its last row."""
 
     items: KnapsackTableItems
     lowest: int
     highest: int
-    before: int = 0
-    above: np.ndarray | None = None
 
     def cells_that_matter(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the lowest and highest cell of interest before the first pass and after each: (passes + 1,), i32 each.
@@ -91,7 +86,7 @@ class KnapsackPart(NamedTuple):
         down by at most the weight of the items after the pass's first.
         """
         sums = np.concatenate([[0], np.cumsum(self.items.weights)])
-        high = np.minimum(self.before + sums[::2], self.highest)
+        high = np.minimum(sums[::2], self.highest)
         after_first = np.concatenate([[0], sums[1::2]])
         low = np.maximum(self.lowest - (sums[-1] - after_first), 0)
         return low.astype(np.int32), high.astype(np.int32)
@@ -121,7 +116,7 @@ class KnapsackTable:
         room: int | None = None,
         folder: str | None = None,
     ) -> None:
-        self.backend, self.part, self.items, self.cut, self.bounds = backend, part, part.items, cut, bounds
+        self.backend, self.items, self.cut, self.bounds = backend, part.items, cut, bounds
         self.highest, self.padded, self.room, self.folder = part.highest, padded, room, folder
         self.own = kernels.Slice(0, padded) if bounds is None else kernels.Slice(bounds[rank], bounds[rank + 1])
         self.words = padded // kernels.CELLS
@@ -134,9 +129,9 @@ class KnapsackTable:
             raise NoRoom(
                 f"capacity {part.highest}: two rows of values need {needed} bytes, {backend.device.name} has {memory}"
             )
-        low, self.high = part.cells_that_matter()
+        low, high = part.cells_that_matter()
         clock = np.zeros(self.teams, np.int32)
-        self.table = backend.load(kernels.Passes(items.weights.astype(np.int32), items.values, low, self.high, clock))
+        self.table = backend.load(kernels.Passes(items.weights.astype(np.int32), items.values, low, high, clock))
         self.trace = backend.allocate(2, np.int32)
         self.chosen = backend.allocate(2 * self.passes, np.uint8)
         self.nothing = backend.allocate(1, np.uint32)
@@ -144,42 +139,30 @@ class KnapsackTable:
         self.together: Any = None
         self.sequences: dict[Any, Any] = {}
         self.rows: DecisionRows | None = None
-        self.traces = False
 
     # --- passes ---
 
     def compute(self, together: Any, trace: bool, progress: ItemCallback | None = None) -> None:
-        self.start(together, trace)
-        self.advance(0, self.passes, progress)
-
-    def start(self, together: Any, trace: bool) -> None:
-        """Queue the work before the first pass; ``together`` are the collectives of the ranks."""
+        """Queue all passes; ``together`` are the collectives of the ranks, and ``progress`` gets finished items."""
         self.make_rows(together)
-        self.traces = trace
         if trace and self.rows is None:
             self.rows = DecisionRows(self.backend, self.passes, 2 * self.words, self.room, self.folder)
-        synchronise = (lambda: None) if self.bounds is None else together.barrier
-        synchronise()  # another rank may still read what the run before has left
+        if self.bounds is not None:
+            together.barrier()  # another rank may still read what the run before has left
         self.begin()
-        if self.part.above is not None:
-            synchronise()  # until all have begun, which writes its first cell
-            self.backend.put(self.row[0], 0, self.part.above)  # all ranks write the same
-            synchronise()
-
-    def advance(self, first: int, end: int, progress: ItemCallback | None = None) -> None:
-        """Queue the passes ``first`` to ``end`` - 1; ``progress(items)`` counts items that are done."""
-        rows = self.rows if self.traces else None
+        rows = self.rows if trace else None
         chunk = self.passes if rows is None else rows.rows_per_chunk
-        while first < end:
-            stop = min(end, (first // chunk + 1) * chunk)
+        first = 0
+        while first < self.passes:
+            stop = min(self.passes, (first // chunk + 1) * chunk)
             if progress is not None:
                 stop = min(stop, first + BATCH)
             buffer = self.nothing if rows is None else rows.place(first)[0]
             if self.bounds is None or self.together.is_silent or self.together.is_one_memory:
-                self._replay(buffer, chunk, first, stop)
+                self._replay(buffer, chunk, first, stop, trace)
             else:
                 for step in range(first, stop):
-                    self.launch_pass(buffer, chunk, step % 2, self.traces)
+                    self.launch_pass(buffer, chunk, step % 2, trace)
                     self._exchange(step % 2, step + 1)
             if rows is not None:
                 rows.close_row(stop - 1)
@@ -187,22 +170,6 @@ class KnapsackTable:
             if progress is not None:
                 self.backend.synchronize()
                 progress(max(2 * first - self.items.spare, 0))
-
-    def values(self, ranks: Any, passes: int) -> np.ndarray | None:
-        """Return the row after some passes, (highest + 1,), on rank 0; cells before ``low[passes]`` are not valid."""
-        left, right = int(self.own.left), int(self.own.right)
-        parts = ranks.gather(self.backend.read(self.row[passes % 2], left, right - left))
-        if parts is None:
-            return None
-        row = np.concatenate(parts)[: self.highest + 1]
-        high = int(self.high[passes])
-        row[high:] = row[high]
-        return row
-
-    def give_back(self) -> None:
-        self.row.clear()
-        self.sequences.clear()
-        self.rows = None
 
     def make_rows(self, together: Any) -> None:
         if self.row and (self.bounds is None or self.together is together):
@@ -243,9 +210,9 @@ class KnapsackTable:
             self.table, self.row[parity], self.row[1 - parity], decisions, own, trace, self.cut.at_once, self.cut.share,
         )  # fmt: skip
 
-    def _replay(self, buffer: Any, passes_kept: int, first: int, end: int) -> None:
+    def _replay(self, buffer: Any, passes_kept: int, first: int, end: int, trace: bool) -> None:
         """Queue passes as recorded sequences of two, alternating between the two rows of values."""
-        parity, trace = first % 2, self.traces
+        parity = first % 2
         for count, times in ((2, (end - first) // 2), (1, (end - first) % 2)):
             if times == 0:
                 continue

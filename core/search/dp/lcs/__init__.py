@@ -1,4 +1,4 @@
-"""Longest common subsequence of two strings: bit-parallel table, trace, ranks and checkpoints.
+"""Longest common subsequence of two strings: bit-parallel table, trace and ranks.
 
 `LongestCommonSubsequence` computes an `LcsTable`, two that meet in the middle, or blocks that fit memory, and returns a
 `CommonSubsequence`.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.errors import UserError
-from core.kernels.dp.lcs import COLUMN, COLUMNS, EVERY_ROW, LEFT, NO_ROWS, ROW
+from core.kernels.dp.lcs import COLUMN, COLUMNS, EVERY_ROW, NO_ROWS
 from core.search.dp.engine.decisions import decision_room
 from core.search.dp.engine.table_search import TableRun, TableSearch, trace_over_ranks
 from core.search.dp.lcs.bidirectional import BidirectionalLcs
@@ -43,8 +43,6 @@ FIRST_ROWS = 64
 """Rows of the table from which programs are compiled."""
 MOST_LETTERS = 2**31 - COLUMNS - 1
 """Positions, rounded up to whole words, have 31 bits."""
-UNKNOWN = -1
-"""Number of pairs that a trace has left, where it is unknown."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +124,6 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
             raise UserError("found over 254 letters that both strings have, expected --tiling auto, --mapping native")
         self.work = a.size * b.size
         self.room, self.folder = decision_room(backend, room), folder
-        self.given_room = room
         self.packed, self.data_memory = packed, data_memory
         if tiling != "auto" and self.work:
             from core.search.dp.lcs.waves import LcsDiagonals, LcsGrid, PackedLcsDiagonals
@@ -139,7 +136,6 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         self.streamed_bytes = 0
         self.alphabet = Alphabet(self.b)
         self.first_column, self.columns = own_columns(b.size, communicator)
-        self.above: np.ndarray | None = None
         self.whole: dict[int, LcsTable] = {}
         self.both_ends: BidirectionalLcs | None = None
 
@@ -169,17 +165,9 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         if self.engine is not None:
             return self.by_waves(self.engine, run)
         ranks = run.ranks
-        if run.checkpointer is not None:
-            from core.search.dp.engine.checkpoints import run_in_bands
-            from core.search.dp.lcs.checkpoint import CheckpointedLcs
-
-            self.free_tables()
-            length, some = run_in_bands(CheckpointedLcs(self, run), run)
-            return CommonSubsequence(length, some, "stretch by stretch", self.work, int(ranks.sum(self.streamed_bytes)))
         if not run.trace:
             return CommonSubsequence(self.length(ranks, run.progress), None, "length only", self.work, 0)
-        last_cell = np.array([self.a.size, 0, 0, UNKNOWN], np.int32)
-        pairs, _, is_kept = self.traced(ranks, run.progress, last_cell)
+        pairs, is_kept = self.traced(ranks, run.progress)
         method = "stored bits" if is_kept else "stored bits, in blocks"
         return CommonSubsequence(len(pairs), pairs, method, self.work, int(ranks.sum(self.streamed_bytes)))
 
@@ -221,20 +209,7 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         return int(ranks.sum(int(too_large or not layout.fits_launches(self.room)))) == 0
 
     def own(self) -> LcsBlock:
-        return LcsBlock(self.a, self.b[self.first_column : self.first_column + self.columns], self.above)
-
-    def own_words(self, row: np.ndarray) -> np.ndarray:
-        first = self.first_column // COLUMNS
-        return row[first : first + -(-self.columns // COLUMNS)]
-
-    def part(self, first: int, end: int, columns: int, above: np.ndarray | None) -> LongestCommonSubsequence:
-        """Return the search over some rows, below the row ``above``, and the first columns."""
-        part = LongestCommonSubsequence(
-            self.backend, self.communicator, self.a[first:end], self.b[:columns],
-            room=self.given_room, folder=self.folder, shape=self.shape,
-        )  # fmt: skip
-        part.above = None if above is None else part.own_words(above)
-        return part
+        return LcsBlock(self.a, self.b[self.first_column : self.first_column + self.columns])
 
     def whole_table(self, keep: int) -> LcsTable:
         if keep not in self.whole:
@@ -251,39 +226,28 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
 
     # --- traces, from rank to rank ---
 
-    def traced(
-        self, ranks: Any, progress: CountCallback | None, state: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, bool]:  # fmt: skip
+    def traced(self, ranks: Any, progress: CountCallback | None) -> tuple[np.ndarray, bool]:
         """Compute the table and trace it, from rank to rank.
 
-        ``state`` is the place where the trace enters the last rank's columns (see `core.kernels.dp.lcs`), with
-        `UNKNOWN` pairs left of a whole table. Return the matched pairs of all ranks, (count, 2), i64, the place that
-        the trace reaches, and True if the bits of the whole table were kept.
+        Return the matched pairs of all ranks, (count, 2), i64, and True if the bits of the whole table were kept.
         """
         is_kept = self.fits(ranks)
         compute = self.bits_kept if is_kept else self.blocks_marked
         table, tracer, trace = compute(progress, ranks)
-        if state[LEFT] == UNKNOWN:
-            state[LEFT] = ranks.sum(table.zeros())
+        last_cell = np.array([self.a.size, 0, 0, ranks.sum(table.zeros())], np.int32)
         del table  # its memory may be the blocks' now
         pairs: np.ndarray = np.empty((0, 2), np.int64)
-        column = self.b.size
 
         def through(entry: np.ndarray) -> np.ndarray:
-            nonlocal pairs, column
+            nonlocal pairs
             entry[COLUMN] = self.columns
             pairs, reached = trace(entry)
             pairs[:, 1] += self.first_column
             self.streamed_bytes += tracer.streamed_bytes
-            if entry[ROW] > 0 and entry[LEFT] > 0:
-                column = self.first_column + int(reached[COLUMN])
             return reached
 
-        reached = trace_over_ranks(ranks, state, through)
-        # The first rank is the last one to follow the trace, but the column is that of the last one that moved.
-        all_pairs = np.asarray(ranks.join(pairs.reshape(-1))).reshape(-1, 2)
-        reached[COLUMN] = ranks.minloc(column, 0)[0]
-        return all_pairs, reached, is_kept
+        trace_over_ranks(ranks, last_cell, through)
+        return np.asarray(ranks.join(pairs.reshape(-1))).reshape(-1, 2), is_kept
 
     def bits_kept(self, progress: CountCallback | None, ranks: Any) -> tuple[LcsTable, LcsTable, Follow]:
         table = self.whole_table(EVERY_ROW)

@@ -245,12 +245,6 @@ class LcsTable:
         if block.entering is not None:
             self.enter(block.entering)
 
-    def restate(self, letters: np.ndarray, above: np.ndarray | None) -> None:
-        """Replace the rows by as many others, as numbers of letters (`Alphabet.rows`), below another row."""
-        self.first = first_row(self.first.size, above)
-        self.backend.write(self.above, self.first)
-        self.backend.write(self.bits.letters, letters)
-
     @property
     def streamed_bytes(self) -> int:
         return self.kept.streamed_bytes if self.kept is not None else 0

@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.arguments import integer, refuse
-from core.errors import LaunchRefused, TeamTooLarge, UserError
+from core.errors import LaunchRefused, TeamTooLarge
 from core.kernels.local_search.moves import OWN, start_solutions
 from core.kernels.local_search.walks import Walk
 from core.problems.encodings import Neighbourhood
 from core.problems.problem import Problem, checked_problem, content_digest
-from core.problems.problem_errors import PROBLEM_ERRORS, ProblemError, WrongChoice, WrongDelta, WrongLanes, WrongState
+from core.problems.problem_errors import WrongChoice, WrongDelta, WrongLanes, WrongState
 from core.search.local_search.checks.cost import SCORED, CheckedScorer, check_costs
 from core.search.local_search.checks.evaluation import EvaluationCheck
 from core.search.local_search.checks.executors import CheckExecutor, DeviceExecutor
@@ -321,16 +321,3 @@ def check_first_moves(problem: Problem, names: list[str], evaluation_name: str) 
             mover = partial(InterpreterExecutor, problem, name, evaluation_name, reads=reads)
             EvaluationCheck(MoveSequence(CheckedScorer(problem), name, 0, moves, moves, moves, mover), executor).run(1)
         seen.add(key)
-
-
-def check_on_first_rank(ranks: Any, check: Callable[[], object]) -> None:
-    """Run a check on the first rank, and raise its error on every rank; all ranks call this."""
-    wrong = ("", "")
-    if ranks.rank == 0:
-        try:
-            check()
-        except UserError as error:
-            wrong = type(error).__name__, str(error)
-    kind, text = ranks.bcast(wrong)
-    if text:
-        raise PROBLEM_ERRORS.get(kind, ProblemError)(text)
