@@ -7,7 +7,7 @@
  *
  *     ant_system FILE ANTS ITERATIONS RHO SEED     RHO: the rate of evaporation, times 2^32
  *
- * FILE, written by drivers/bench/c_programs.py, little-endian: uint64 n; uint64 length of the nearest-neighbour tour;
+ * FILE, written by drivers/experiments/c_programs.py, little-endian: uint64 n; uint64 length of the nearest-neighbour tour;
  * n * n distances, uint32; n * n heuristic values, float32. Prints the best length, the first ant that had it,
  * digest, seconds of the iterations, and how many of these the tours took.
  */

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 from core.errors import UserError
 from core.problems.instances.errors import InstanceError
 from core.program_parser import invocation
-from drivers.bench.c_programs import PROGRAMS, CProgramCase, compiler_obstacle
 from drivers.cli.exit_codes import DONE, FAILED
 from drivers.cli.messages import set_quiet
+from drivers.experiments.c_programs import PROGRAMS, CProgramCase, compiler_obstacle
 from drivers.experiments.case import Case
 from drivers.experiments.configurations import Configuration, choose_configurations
 from drivers.experiments.options import PlanParser, add_core_options, add_plan_options, chosen_executor
@@ -102,8 +102,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.dry_run:
         plan.show_commands()
         return DONE
-    names = dict.fromkeys(f"bench-{run.workload.name}" for run in plan.cases)
-    prepare_folder(records, lambda: [remove(options.out, name) for name in names], rerun=options.rerun)
+
+    def remove_pages() -> None:
+        for name in {run.workload.name for run in plan.cases}:
+            remove(options.out, f"bench-{name}")
+
+    prepare_folder(records, remove_pages, rerun=options.rerun)
     show(f"{plan.summary()}, records: {records}")
     run = PlanRun(len(plan.cases), executor)
     sections, failed = run_in_turn(cases, turns, run, options.time_budget)

@@ -6,7 +6,7 @@ import backends
 from drivers.experiments.presets import bench
 
 ROW = {"family": "ihc", "on": "cores", "workload": "ihc", "title": "climbs"}
-CLIMBS = {"arguments": "--instance uniform:9:seed=1 --climbers 5"}
+CLIMBS = {"arguments": "--instance uniform:9:seed=1 --climbers 5000"}
 
 
 @pytest.fixture(scope="session")

@@ -13,22 +13,22 @@ from tests.drivers.bench.conftest import CLIMBS
 IHC = ["--workload", "ihc", "--ranks"]
 
 
-def test_candidates_run_in_turn_beside_c_and_are_recorded_once(only_cpu, use_rows, tmp_path, capsys):
+def test_candidates_run_beside_c_are_recorded_once_and_have_a_page(only_cpu, use_rows, tmp_path, capsys):
     if shutil.which("gcc") is None:
         pytest.skip("reference programs in C need gcc")
     use_rows({**CLIMBS, "c": True, "remark": "the paper: 3 s"})
-    line = [*IHC, "--repeats", "2", "--reference-programs", "--out", str(tmp_path)]
+    line = [*IHC, "--repeats", "1", "--reference-programs", "--out", str(tmp_path)]
     assert run_driver(main, line) == 0
     said = capsys.readouterr().out
-    assert "6 runs, 0 recorded already" in said and "equal work: hash" in said
+    assert "3 runs, 0 recorded already" in said and "equal work: hash" in said
     page = (tmp_path / "compare-bench-ihc.md").read_text()
     assert "climbs, the paper: 3 s" in page and "| C (program = " in page
     records = load(tmp_path / "bench.jsonl")
     assert [record.backend for record in records] == ["cpu", "C", "C"]
-    assert all(record.verified and len(record.repetitions) == 2 for record in records)
+    assert all(record.verified and len(record.repetitions) == 1 for record in records)
     assert len({record.hash for record in records}) == 1
     assert run_driver(main, line) == 0
-    assert capsys.readouterr().out.count("recorded already: best") == 6
+    assert capsys.readouterr().out.count("recorded already: best") == 3
     assert load(tmp_path / "bench.jsonl") == records
 
 
@@ -52,7 +52,7 @@ def raise_unequal(number):
 
 def test_without_gcc_or_time_a_line_says_why(only_cpu, use_rows, tmp_path, monkeypatch, capsys):
     use_rows({**CLIMBS, "c": True})
-    monkeypatch.setattr("drivers.bench.c_programs.shutil.which", lambda name: None)
+    monkeypatch.setattr("drivers.experiments.c_programs.shutil.which", lambda name: None)
     line = [*IHC, "--reference-programs", "--time-budget", "0", "--out", str(tmp_path)]
     assert run_driver(main, line) == 0
     said = capsys.readouterr().out
@@ -81,8 +81,10 @@ def test_a_choice_without_a_case_is_a_mistake_of_the_user(only_cpu):
             main(line.split())
 
 
-def test_a_dry_run_prints_commands_and_leaves_no_file(only_cpu, use_rows, tmp_path, capsys):
-    use_rows(CLIMBS)
-    assert main([*IHC, "--dry-run", "--out", str(tmp_path / "out")]) == 0
-    assert " -m drivers.ihc --instance uniform:9:seed=1 --climbers 5 --seed 0 --backend cpu" in capsys.readouterr().out
+def test_a_dry_run_prints_commands_in_turn_and_leaves_no_file(only_cpu, use_rows, tmp_path, capsys):
+    use_rows({**CLIMBS, "variants": ["--scan full", "--scan pruned"]})
+    assert main([*IHC, "--repeats", "3", "--dry-run", "--out", str(tmp_path / "out")]) == 0
+    commands = [line for line in capsys.readouterr().out.splitlines() if " -m drivers.ihc " in line]
+    settings = [line.split("--scan ")[1].split()[0] + line.split("--repeats ")[1][:1] for line in commands]
+    assert settings == ["full2", "pruned2", "full3", "pruned3"]
     assert not (tmp_path / "out").exists()

@@ -13,8 +13,8 @@ from core.search.ant_colony import AntColony, Settings
 from core.search.hill_climbing.search import HillClimbing
 from core.search.stop import Iterations
 from drivers.aco import AntOptions
-from drivers.bench.c_programs import PROGRAMS, compile_program, main, run_program
 from drivers.cli.exit_codes import run_driver
+from drivers.experiments.c_programs import PROGRAMS, compile_program, main, run_program
 from drivers.ihc import ClimbOptions
 from reports.records.files import load
 
@@ -110,7 +110,7 @@ def test_a_run_is_recorded_once_and_verified_by_one_of_ours(tmp_path, monkeypatc
     if shutil.which("gcc") is None:
         pytest.skip("reference programs in C need gcc")
     path = tmp_path / "r.jsonl"
-    line = ["C, plain loops", "ihc", *f"--instance uniform:9:seed=1 --climbers 5 --record {path}".split()]
+    line = ["C, plain loops", "ihc", *f"--instance uniform:9:seed=1 --climbers 5000 --record {path}".split()]
     assert run_driver(main, [*line, "--repeats", "1"]) == 0
     assert run_driver(main, [*line, "--repeats", "3"]) == 0
     (record,) = load(path)
