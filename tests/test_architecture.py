@@ -38,7 +38,7 @@ for layer, name in enumerate(LAYERS):
 LATE = {
     *("numba", "llvmlite", "pyopencl", "mpi4py"),
     *("matplotlib", "scipy", "pandas", "rich", "jinja2"),
-    *("tsplib95", "networkx", "joblib", "requests", "psutil", "argcomplete"),
+    *("tsplib95", "networkx", "joblib", "pooch", "psutil", "argcomplete"),
 }
 STARTED_BY_EVERY_RANK = (
     *("core.lang", "core.problems", "backends.launch", "cluster", "cluster.programs", "drivers.console"),

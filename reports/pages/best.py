@@ -1,6 +1,6 @@
 """Page of best algorithms: our fastest algorithm of each work on one core next to other solvers.
 
-The records are those of `python -m drivers.bench --workload peers --record FILE`, or of any program with `--peers`.
+The records are those of `python -m drivers.bench --workload best`, or of any program with `--peers`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Page of ranks: each run on one rank and on several, the ratio of times, and waiting times.
 
-The records are those of `python -m drivers.bench --workload ranks --record FILE`, or of any program that ran the same
+The records are those of `python -m drivers.bench --workload ranks`, or of any program that ran the same
 work on several numbers of ranks, on devices of one kind.
 """
 

@@ -7,7 +7,7 @@ import tomllib
 import pytest
 
 from docs import pages
-from drivers.bench.cases import TABLES
+from drivers.experiments.presets.bench import CASES
 from drivers.workload.registry import NAMES, PAPER_WORKLOADS
 
 ROOT = pages.ROOT
@@ -49,14 +49,14 @@ def test_modules_and_files_that_are_named_exist(named, exists):
 
 def test_numbers_of_workloads_are_those_of_the_programs():
     """The overview and the benchmark over ranks have the papers' workloads; the project has more."""
-    ranked = [row for row in TABLES["case"] if row["family"] == "ranks"]
+    ranked = [row for row in CASES if row["family"] == "ranks"]
     assert [{one["workload"] for one in row["for"]} for row in ranked] == [set(PAPER_WORKLOADS)] * 2
     right = {len(PAPER_WORKLOADS), len(NAMES)}
     paths = [
         *pages.pages(),
         ROOT / "Makefile",
         ROOT / "drivers" / "overview.py",
-        *(ROOT / "drivers/bench").glob("*.py"),
+        ROOT / "drivers" / "experiments" / "presets" / "bench.py",
     ]
     said = {
         (str(path.relative_to(ROOT)), VALUES.get(count.lower()) or int(count))

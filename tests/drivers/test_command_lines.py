@@ -120,8 +120,8 @@ OTHERS = [
     ("knapsack", "--instance missing.csv --backend cpu", "missing.csv"),
     ("knapsack", "--instance knap.csv --seeds 0..2 --backend cpu", "--seeds changes nothing here"),
     ("compare", "--backends cpu --instance uniform:9:seed=1 --out text.txt", "text.txt: cannot write there"),
-    ("bench.command_line", "--workload ihc --instance missing.tsp", "missing.tsp"),
-    ("bench.command_line", "--record folder", "--record folder: cannot write there: it is a folder"),
+    ("bench.__main__", "--workload ihc --backends cpu --ranks --out text.txt", "text.txt: cannot write there"),
+    ("bench.__main__", "--workload ihc --backends abacus", "expected some of "),
 ]
 
 LINES = [

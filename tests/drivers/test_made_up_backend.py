@@ -10,9 +10,8 @@ from backends.cpu.single_core import CpuBackend
 from backends.cuda.backend import CudaBackend
 from backends.device import DeviceInfo
 from drivers import ihc
-from drivers.bench import cases
-from drivers.bench.command_line import parse
 from drivers.experiments.configurations import plan_configurations
+from drivers.experiments.presets.bench import choose_places
 from drivers.options.declaration import Options
 from drivers.runs import device_selection
 from reports.comparison.speedups import compare, is_baseline
@@ -83,14 +82,9 @@ def test_auto_goes_on_without_a_gpu_that_only_seemed_to_be_there(capsys):
 def test_bench_and_compare_sort_it_by_its_kind():
     named = (("python", ""), ("abacus", "gpu"), ("abacus", "cores"), ("threads", ""), ("cpu", ""), ("abacus", "gpu"))
     rows = [device(name, kind, index) for (name, kind), index in zip(named, "001002", strict=True)]
-    places, options = cases.usable_devices(rows), parse([])
-    assert [[cases.device_label(one) for one in of] for of in cases.placements("gpu", places, options)] == [
-        ["abacus"],
-        ["abacus 2"],
-    ]
-    (on_cores,) = cases.placements("cores", places, options)
-    assert [(core.backend, core.device) for core in on_cores] == [("cpu", "0"), ("abacus", "1"), ("threads", "0")]
-    assert cases.placements("one core", places, options) == [on_cores[:1]]
     chosen, not_run = plan_configurations(rows, None, [])
     assert [one.backend for one in chosen] == ["cpu", "abacus", "abacus", "threads", "abacus"]
     assert [one.backend for one in not_run] == ["python"]
+    assert [(one.backend, one.device) for one in choose_places("gpu", chosen)] == [("abacus", "0"), ("abacus", "2")]
+    assert [one.backend for one in choose_places("cores", chosen)] == ["cpu", "abacus", "threads"]
+    assert choose_places("one core", chosen) == chosen[:1]

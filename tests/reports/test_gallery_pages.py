@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from core.errors import UserError
-from drivers.bench.command_line import parse as bench_options
+from drivers.experiments.presets.bench import bench_parser
 from drivers.experiments.presets.gallery_records import records_parser
 from drivers.experiments.presets.overview import overview_parser
 from drivers.experiments.presets.reproduce import read_options as reproduce_options
@@ -218,7 +218,7 @@ def test_the_repository_s_gallery_has_commands_that_the_programs_take():
             words = shlex.split(command.removeprefix("mpirun -n 2 "))
             assert words[:2] == ["python", "-m"]
             if words[2] == "drivers.bench":
-                assert bench_options(words[3:]).record == f"reports/gallery/{entry.name}.jsonl"
+                assert bench_parser().parse_args(words[3:]).workload == entry.name
             elif words[2] == "drivers.overview":
                 overview_parser(None).parse_args(words[3:])
             elif words[2] == "drivers.reproduce":

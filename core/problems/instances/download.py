@@ -1,11 +1,11 @@
-"""Download of a file into memory, within limits of time and size."""
+"""Download of a file into memory by pooch, within limits of time and size."""
 
 import gzip
 import io
-import queue
 import re
 import threading
 import zlib
+from typing import Any
 
 from core.problems.instances.errors import FetchError, UnreachableError
 from core.problems.instances.files import LARGEST_TEXT, decode_text
@@ -31,9 +31,34 @@ def download_text(address: str) -> str:
             content = gzip.GzipFile(fileobj=io.BytesIO(content)).read(LARGEST + 1)
         except (OSError, EOFError, zlib.error) as error:
             raise FetchError(f"{address} sent unreadable content ({error})") from error
-    if len(content) > LARGEST:
-        raise FetchError(f"{address} sent more than {LARGEST} bytes, expected a smaller file")
+        if len(content) > LARGEST:
+            raise FetchError(_too_much(address))
     return decode_text(content)
+
+
+def _too_much(address: str) -> str:
+    return f"{address} sent more than {LARGEST} bytes, expected a smaller file"
+
+
+class _Content(io.BytesIO):
+    """Bytes of an address; more than `LARGEST` are refused."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__()
+        self.address = address
+        self.answered = False
+
+    def write(self, piece: Any) -> int:
+        if self.tell() + len(piece) > LARGEST:
+            raise FetchError(_too_much(self.address))
+        return super().write(piece)
+
+    def check_headers(self, response: Any, *_: Any, **__: Any) -> None:
+        """Note that the site answered, and refuse a file that is announced to be too large."""
+        self.answered = True
+        declared = response.headers.get("Content-Length", "")
+        if re.fullmatch("[0-9]{1,18}", declared) and int(declared) > LARGEST:
+            raise FetchError(f"{self.address} announces {declared} bytes, expected {LARGEST} at most")
 
 
 def _within_time(address: str) -> bytes:
@@ -41,49 +66,38 @@ def _within_time(address: str) -> bytes:
 
     A thread loads, since no timeout of a connection covers names, headers and content together.
     """
-    outcomes: queue.SimpleQueue[bytes | Exception] = queue.SimpleQueue()
-    late = threading.Event()
+    content, errors = _Content(address), list[Exception]()
 
     def load() -> None:
         try:
-            outcomes.put(_read_response(address, late))
+            _load(address, content)
         except Exception as error:
-            outcomes.put(error)
+            errors.append(error)
 
-    threading.Thread(target=load, daemon=True).start()
+    thread = threading.Thread(target=load, daemon=True)
+    thread.start()
+    thread.join(LONGEST_S)
+    if thread.is_alive():
+        content.close()  # so the next piece ends the thread
+        raise UnreachableError(f"{address} sent no whole file within {LONGEST_S} s")
+    if errors:
+        raise errors[0]
+    return content.getvalue()
+
+
+def _load(address: str, content: _Content) -> None:
+    import pooch  # here, because only a fetch needs it
+
+    download = pooch.HTTPDownloader(chunk_size=_PIECE, timeout=SILENT_S, hooks={"response": content.check_headers})
     try:
-        outcome = outcomes.get(timeout=LONGEST_S)
-    except queue.Empty:
-        raise UnreachableError(f"{address} sent no whole file within {LONGEST_S} s") from None
-    finally:
-        late.set()
-    if isinstance(outcome, Exception):
-        raise outcome
-    return outcome
-
-
-def _read_response(address: str, late: threading.Event) -> bytes:
-    """Download a file into memory, until ``late`` is set."""
-    # here, because only a fetch needs it
-    import requests
-
-    content = bytearray()
-    try:
-        with requests.get(address, stream=True, timeout=SILENT_S) as response:
-            response.raise_for_status()
-            declared = response.headers.get("Content-Length", "")
-            pieces = response.iter_content(_PIECE)
-            if re.fullmatch("[0-9]{1,18}", declared) and int(declared) > LARGEST:
-                raise FetchError(f"{address} announces {declared} bytes, expected {LARGEST} at most")
-            while len(content) <= LARGEST and not late.is_set() and (piece := next(pieces, b"")):
-                content += piece
-    except requests.HTTPError as error:
-        raise FetchError(f"{address} answers {error.response.status_code} {error.response.reason}") from error
-    except (requests.exceptions.ChunkedEncodingError, requests.exceptions.ContentDecodingError) as error:
-        raise FetchError(f"{address} sent no whole file ({error})") from error
-    except requests.RequestException as error:
+        download(address, content, None)
+    except OSError as error:  # of the package requests
+        response = getattr(error, "response", None)
+        if response is not None:
+            raise FetchError(f"{address} answers {response.status_code} {response.reason}") from error
+        if content.answered:
+            raise FetchError(f"{address} sent no whole file ({error})") from error
         inner = error.args[0] if error.args else error
         raise UnreachableError(f"{address} cannot be reached ({getattr(inner, 'reason', inner)})") from error
     except ValueError as error:
         raise FetchError(f"{address} cannot be loaded ({error})") from error
-    return bytes(content)

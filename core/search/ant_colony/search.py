@@ -236,18 +236,3 @@ class AntColony:
     def best_tour(self) -> np.ndarray:
         """Return the best tour of the last run: shape (n,), int64, in the instance's numbers; all ranks call this."""
         return self.group.best_tour()
-
-    def phase_seconds(self, iterations: int) -> dict[str, float]:
-        """Return the seconds of each kernel of the first colony: mean of ``iterations``, after a first one."""
-        colony = self.colonies[0]
-        colony.begin(iterations + 1)
-        colony.iterate()
-        self.backend.synchronize()
-        seconds = dict.fromkeys(colony.phases, 0.0)
-        for _ in range(iterations):
-            for phase in seconds:
-                self.backend.timings.kernel_s = 0.0
-                getattr(colony, phase)()
-                self.backend.synchronize()
-                seconds[phase] += self.backend.timings.kernel_s / iterations
-        return seconds

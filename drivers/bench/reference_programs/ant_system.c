@@ -7,7 +7,7 @@
  *
  *     ant_system FILE ANTS ITERATIONS RHO SEED     RHO: the rate of evaporation, times 2^32
  *
- * FILE, written by drivers/bench/c_programs.py, little-endian: uint64 n; uint64 length of the nearest-neighbour tour;
+ * FILE, written by drivers/experiments/c_programs.py, little-endian: uint64 n; uint64 length of the nearest-neighbour tour;
  * n * n distances, uint32; n * n heuristic values, float32. Prints the best length, the first ant that had it,
  * digest, seconds of the iterations, and how many of these the tours took.
  */
@@ -274,15 +274,12 @@ int main(int argc, char **argv)
         }
     }
 
-    double constructing = 0;
     const double began = now();
     uint32_t best = UINT32_MAX, best_ant = 0;
     uint64_t digest = 0;
     for (uint32_t iteration = 0; iteration < iterations; iteration++) {
         weigh(&colony, attraction, share);
-        const double tours_began = now();
         construct(&colony, tours, ants, iteration, seed);
-        constructing += now() - tours_began;
         evaporate(&colony, rate);
         for (uint32_t ant = 0; ant < ants; ant++) {
             const uint16_t *tour = tours + (size_t)ant * n;
@@ -298,6 +295,6 @@ int main(int argc, char **argv)
     const double seconds = now() - began;
     const uint64_t weighed = (uint64_t)ants * n * n * iterations;
     printf("best %" PRIu32 " index %" PRIu32 " evaluations %" PRIu64 " digest %016" PRIx64
-           " seconds %.6f constructing %.6f\n", best, best_ant, weighed, digest, seconds, constructing);
+           " seconds %.6f\n", best, best_ant, weighed, digest, seconds);
     return 0;
 }

@@ -8,7 +8,7 @@
  *
  *     hill_climbing FILE CLIMBERS
  *
- * FILE, written by drivers/bench/c_programs.py, little-endian: uint64 n; n * n distances, uint32. Prints the best
+ * FILE, written by drivers/experiments/c_programs.py, little-endian: uint64 n; n * n distances, uint32. Prints the best
  * length, the smallest climber that reached it, steps and evaluated moves of all climbs, digest, and their seconds.
  */
 

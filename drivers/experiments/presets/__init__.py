@@ -1,4 +1,5 @@
 """Presets: each makes a plan, runs it and writes its page.
 
-`compare`: one workload everywhere; `overview`: many workloads everywhere; `reproduce`: a paper's tables and figures.
+`compare`: one workload everywhere; `overview`: many workloads everywhere; `reproduce`: a paper's tables and figures;
+`bench`: the speeds that the project promises.
 """

@@ -1,7 +1,6 @@
 """Downloads, from a web server on this machine and from an archive made here."""
 
 import gzip
-import hashlib
 import io
 import itertools
 import tarfile
@@ -202,18 +201,13 @@ def archive_of(path, texts):
     return path
 
 
-def digest_of(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def test_archive_gives_its_instances_once(shared_data, tmp_path, monkeypatch):
+def test_archive_gives_its_instances_once(shared_data, tmp_path, monkeypatch, capfd):
     monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path / "cache"))
     texts = {
         f"tsplib95-0.7.1/tests/data/{name}.tsp": (shared_data / "tsplib" / f"{name}.tsp").read_text()
         for name in fetch.ARCHIVED
     }
     packed = archive_of(tmp_path / "source.tar.gz", {**texts, "setup.py": "raise SystemExit"})
-    monkeypatch.setattr(fetch.extract, "__defaults__", (digest_of(packed),))
     downloads = []
     monkeypatch.setattr(fetch, "_download_archive", lambda folder: downloads.append(folder) or packed)
     folder = tmp_path / "cache" / "archive"
@@ -221,51 +215,7 @@ def test_archive_gives_its_instances_once(shared_data, tmp_path, monkeypatch):
         assert dict(fetch.fetch_archive()) == {name: f"{outcome} {folder / name}.tsp" for name in fetch.ARCHIVED}
         for name in fetch.ARCHIVED:
             assert tsplib.load(folder / f"{name}.tsp").sha256 == optima.collection("tsplib")[name].sha256
-    assert len(downloads) == 1
-
-
-def test_damaged_or_incomplete_archive_is_refused(tmp_path, monkeypatch):
-    def refused(path, words):
-        with pytest.raises(FetchError, match=words):
-            fetch.extract(path, tmp_path / "out", digest_of(path))
-
-    (tmp_path / "a.tar.gz").write_text("no archive")
-    refused(tmp_path / "a.tar.gz", "not a source archive")
-    refused(archive_of(tmp_path / "b.tar.gz", {"x/gr17.tsp": samples.FULL}), "lacks pcb442, att532, gr666")
-    whole = archive_of(tmp_path / "c.tar.gz", {f"x/{name}.tsp": samples.FULL for name in fetch.ARCHIVED})
-    refused(whole, "sent another instance than the pinned gr17")
-    content = whole.read_bytes()
-    for k in range(0, len(content), 7):
-        # some new byte, with the same digest for `extract`
-        whole.write_bytes(content[:k] + bytes([content[k] ^ 0x55]) + content[k + 1 :])
-        refused(whole, "archive")
-    assert not (tmp_path / "out").exists()
-    whole = archive_of(tmp_path / "d.tar.gz", {f"x/{name}.tsp": samples.FULL for name in fetch.ARCHIVED})
-    monkeypatch.setattr(tarfile, "open", None)
-    with pytest.raises(
-        FetchError, match=f"d.tar.gz has the SHA-256 {digest_of(whole)}, expected {fetch.ARCHIVE_SHA256}"
-    ):
-        fetch.extract(whole, tmp_path / "out")
-
-
-@pytest.mark.parametrize(
-    "name, kind, target, words",
-    [
-        ("x/gr17.tsp", tarfile.SYMTYPE, "/etc/passwd", "a link or device, 'x/gr17.tsp'"),
-        ("x/gr17.tsp", tarfile.LNKTYPE, "x/other.tsp", "a link or device, 'x/gr17.tsp'"),
-        ("x/other", tarfile.FIFOTYPE, "", "a link or device, 'x/other'"),
-        ("../gr17.tsp", tarfile.REGTYPE, "", "the member '../gr17.tsp', expected a path within the archive"),
-        ("/tmp/gr17.tsp", tarfile.REGTYPE, "", "the member '/tmp/gr17.tsp'"),
-    ],
-)
-def test_an_archive_that_leads_out_of_itself_is_refused(tmp_path, name, kind, target, words):
-    packed = tmp_path / "a.tar.gz"
-    with tarfile.open(packed, "w:gz") as archive:
-        member = tarfile.TarInfo(name)
-        member.type, member.linkname = kind, target
-        archive.addfile(member)
-    with pytest.raises(FetchError, match=words):
-        fetch.extract(packed, tmp_path / "out", digest_of(packed))
+    assert len(downloads) == 1 and capfd.readouterr() == ("", "")
 
 
 def test_pip_without_an_index_is_reported_in_its_own_words(monkeypatch, tmp_path):

@@ -3,15 +3,10 @@
 import pytest
 
 import backends
-from drivers.bench import cases
-from drivers.bench.command_line import parse
-from drivers.experiments.configurations import Configuration
-from tests.reports.conftest import make_record as made_record
+from drivers.experiments.presets import bench
 
-make_record = made_record
-ONE_CORE = Configuration("cpu", "0", "a core", kind="core")
-GPU = Configuration("gpu", "0", "a GPU", kind="gpu")
-THREADS = Configuration("threads", "0", "all cores", kind="cores")
+ROW = {"family": "ihc", "on": "cores", "workload": "ihc", "title": "climbs"}
+CLIMBS = {"arguments": "--instance uniform:9:seed=1 --climbers 5000"}
 
 
 @pytest.fixture(scope="session")
@@ -26,17 +21,4 @@ def only_cpu(rows, monkeypatch):
 
 @pytest.fixture
 def use_rows(monkeypatch):
-    def use(*rows):
-        monkeypatch.setitem(
-            cases.TABLES, "case", [{"family": "ihc", "on": "cores", "workload": "ihc", **row} for row in rows]
-        )
-
-    return use
-
-
-@pytest.fixture
-def make_cases(tmp_path):
-    def make(line="", devices=(ONE_CORE,), with_c=False):
-        return list(cases.build_cases(parse(line.split()), devices, tmp_path / "r.jsonl", with_c=with_c))
-
-    return make
+    return lambda *rows: monkeypatch.setattr(bench, "CASES", [{**ROW, **row} for row in rows])

@@ -11,7 +11,7 @@ from core.search.ant_colony import STRATEGIES, AntColony, Settings
 from core.search.stop import Iterations
 from tests.core.search.ant_colony.reference import Colonies
 from tests.core.search.ant_colony.test_against_the_reference import INSTANCES
-from tests.core.search.ant_colony.test_trajectories import LEAST, OTHER, SMALL, distances_of, result_of, same
+from tests.core.search.ant_colony.test_trajectories import LEAST, SMALL, distances_of, result_of, same
 
 
 def published(backend, distances, changes, strategy, seed=0):
@@ -103,13 +103,3 @@ def test_every_edge_has_a_lane_for_evaporation_and_every_edge_of_a_tour_one_for_
     assert teams == ceil(41**2 / lanes)
     assert list(seen).index("evaporate_edges") < list(seen).index("deposit_edges")
     assert "update_by_one_lane" not in seen
-
-
-@pytest.mark.parametrize(
-    ("strategy", "update"),
-    [("coarse", ["pheromone_update"]), ("fine", ["pheromone_update"]), ("fine-deposit", ["evaporate", "deposit"])],
-)
-def test_every_phase_of_an_iteration_has_its_seconds(cpu, strategy, update):
-    seconds = published(cpu, distances_of(SMALL), OTHER, strategy).phase_seconds(3)
-    assert list(seconds) == ["construct", "measure", "judge", *update, "weigh"]
-    assert all(second > 0 for second in seconds.values())

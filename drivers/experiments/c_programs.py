@@ -1,6 +1,6 @@
 """C programs that do a workload's work on one core: reference programs, compiled with gcc and recorded like ours.
 
-python -m drivers.bench.c_programs FORM WORKLOAD ...    as `python -m drivers.WORKLOAD ...`, on one core in C
+python -m drivers.experiments.c_programs FORM WORKLOAD ...    as `python -m drivers.WORKLOAD ...`, on one core in C
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from drivers.cli.exit_codes import DONE, run_driver
 from drivers.experiments.case import Case, seed_words
 from drivers.experiments.configurations import ONE_CORE, Configuration
 
-SOURCES = Path(__file__).with_name("reference_programs")
+SOURCES = Path(__file__).parents[1] / "bench" / "reference_programs"
 FLAGS = ("-O3", "-march=native")
 BACKEND = "C"
 """Backend in records of these programs."""
@@ -110,7 +110,7 @@ class CProgramCase(Case):
         return cls(**{**vars(case), "asked": {**case.asked, "program": form}, "configuration": place})
 
     def command(self) -> list[str]:
-        command = [sys.executable, "-m", "drivers.bench.c_programs", self.configuration.device_name]
+        command = [sys.executable, "-m", "drivers.experiments.c_programs", self.configuration.device_name]
         command += [self.workload.name, *self.arguments, *seed_words(self.seeds)]
         return [*command, "--repeats", str(self.repeats), "--record", str(self.records)]
 
@@ -219,7 +219,6 @@ def record_runs(workload: Any, form: str, options: Any, task: Any, run: Callable
                     "cities": task.problem.n,
                     "optimum": task.problem.optimum,
                     "device_name": place["cpu_model"],
-                    **({"constructing_s": float(said["constructing"])} if "constructing" in said else {}),
                 },
             ),
         )

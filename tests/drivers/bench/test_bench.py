@@ -1,0 +1,90 @@
+"""The benchmark as a program: cases in turn with records, C programs and ranks, and pages."""
+
+import shutil
+
+import pytest
+
+from core.errors import UserError
+from drivers.cli.exit_codes import run_driver
+from drivers.experiments.presets.bench import main
+from reports.records.files import UnequalWorkError, load
+from tests.drivers.bench.conftest import CLIMBS
+
+IHC = ["--workload", "ihc", "--ranks"]
+
+
+def test_candidates_run_beside_c_are_recorded_once_and_have_a_page(only_cpu, use_rows, tmp_path, capsys):
+    if shutil.which("gcc") is None:
+        pytest.skip("reference programs in C need gcc")
+    use_rows({**CLIMBS, "c": True, "remark": "the paper: 3 s"})
+    line = [*IHC, "--repeats", "1", "--reference-programs", "--out", str(tmp_path)]
+    assert run_driver(main, line) == 0
+    said = capsys.readouterr().out
+    assert "3 runs, 0 recorded already" in said and "equal work: hash" in said
+    page = (tmp_path / "compare-bench-ihc.md").read_text()
+    assert "climbs, the paper: 3 s" in page and "| C (program = " in page
+    records = load(tmp_path / "bench.jsonl")
+    assert [record.backend for record in records] == ["cpu", "C", "C"]
+    assert all(record.verified and len(record.repetitions) == 1 for record in records)
+    assert len({record.hash for record in records}) == 1
+    assert run_driver(main, line) == 0
+    assert capsys.readouterr().out.count("recorded already: best") == 3
+    assert load(tmp_path / "bench.jsonl") == records
+
+
+def test_a_failed_run_and_unequal_results_end_with_an_error_behind_the_other_cases(
+    only_cpu, use_rows, tmp_path, monkeypatch, capsys
+):
+    use_rows(CLIMBS, {**CLIMBS, "title": "broken", "arguments": "--instance uniform:8:seed=1 --climbers 5"})
+    fail = "drivers.experiments.presets.compare.comparison_page.compare_sections"
+    monkeypatch.setattr(fail, lambda sections: raise_unequal(len(sections)))
+    assert run_driver(main, [*IHC, "--repeats", "1", "--out", str(tmp_path)]) == 1
+    assert "error: 2 made up. No report was written" in capsys.readouterr().err
+    use_rows(CLIMBS)
+    monkeypatch.setattr("drivers.experiments.case.Case.command", lambda case: ["false"])
+    assert run_driver(main, [*IHC, "--repeats", "1", "--rerun", "--out", str(tmp_path)]) == 1
+    assert "failed with exit code 1" in capsys.readouterr().out
+
+
+def raise_unequal(number):
+    raise UnequalWorkError(f"{number} made up")
+
+
+def test_without_gcc_or_time_a_line_says_why(only_cpu, use_rows, tmp_path, monkeypatch, capsys):
+    use_rows({**CLIMBS, "c": True})
+    monkeypatch.setattr("drivers.experiments.c_programs.shutil.which", lambda name: None)
+    line = [*IHC, "--reference-programs", "--time-budget", "0", "--out", str(tmp_path)]
+    assert run_driver(main, line) == 0
+    said = capsys.readouterr().out
+    assert "no reference programs in C: they need gcc, which is not here" in said
+    assert "1 run, 0 recorded already" in said and "1 cases not measured" in said
+
+
+@pytest.mark.slow
+def test_ranks_have_a_page_and_records_of_their_own(only_cpu, use_rows, tmp_path):
+    pytest.importorskip("mpi4py")
+    strings = {"family": "ranks", "title": "strings", "workload": "lcs", "on": "ranks of cores"}
+    use_rows({**strings, "arguments": "--instance random:3000 --no-trace --distribute always"})
+    line = ["--workload", "ranks", "--ranks", "2", "--oversubscribe", "--repeats", "2", "--out", str(tmp_path)]
+    assert run_driver(main, line) == 0
+    assert [record.ranks for record in load(tmp_path / "ranks.jsonl")] == [1, 2]
+    page = (tmp_path / "ranks.md").read_text()
+    assert f"Made by `python -m drivers.bench {' '.join(line)}`" in page and "| lcs | random:3000" in page
+
+
+def test_a_choice_without_a_case_is_a_mistake_of_the_user(only_cpu):
+    for line, message in (
+        ("--rows sudoku --ranks", "--workload all: no case has such a title and a device"),
+        ("--backends abacus --ranks", "--backends: expected some of cpu, found 'abacus'"),
+    ):
+        with pytest.raises(UserError, match=message):
+            main(line.split())
+
+
+def test_a_dry_run_prints_commands_in_turn_and_leaves_no_file(only_cpu, use_rows, tmp_path, capsys):
+    use_rows({**CLIMBS, "variants": ["--scan full", "--scan pruned"]})
+    assert main([*IHC, "--repeats", "3", "--dry-run", "--out", str(tmp_path / "out")]) == 0
+    commands = [line for line in capsys.readouterr().out.splitlines() if " -m drivers.ihc " in line]
+    settings = [line.split("--scan ")[1].split()[0] + line.split("--repeats ")[1][:1] for line in commands]
+    assert settings == ["full2", "pruned2", "full3", "pruned3"]
+    assert not (tmp_path / "out").exists()
