@@ -11,7 +11,6 @@ RENAMED_OPTIONS = {
     "--no-state": "--no-checkpoint",
     "--own-cores": "--pin-cores",
     "--remember": "--tabu-memory",
-    "--share": "--distribute",
     "--state": "--checkpoint",
     "--state-every": "--checkpoint-every",
     "--survive": "--fault-tolerant",

@@ -10,7 +10,7 @@ from core.errors import UserError
 from core.renamed_options import RENAMED_OPTIONS, RENAMED_VALUES, explain_renaming
 from drivers.cli.exit_codes import run_driver
 
-WORKLOAD = ("--state", "--state-every", "--own-cores", "--share", "--remember", "--tables")
+WORKLOAD = ("--state", "--state-every", "--own-cores", "--remember", "--tables")
 PROGRAMS = {
     **dict.fromkeys(WORKLOAD, ["drivers.qap", "drivers.compare"]),
     **dict.fromkeys(("--yardsticks", "--limit"), ["drivers.bench.command_line"]),
@@ -31,7 +31,7 @@ LINES = [
     ("drivers.qap", "--evaluation kept --iterations 1 --backend cpu", "evaluation kept: renamed, expected incremental"),
     ("reports.__main__", "tables runs.jsonl", "tables: renamed, expected papers"),
 ]
-KEYWORDS = {"state": "checkpoint", "share": "distribute", "own_cores": "pin_cores", "tables": "data_memory"}
+KEYWORDS = {"state": "checkpoint", "own_cores": "pin_cores", "tables": "data_memory"}
 
 
 def test_every_renamed_option_is_tested():

@@ -79,9 +79,7 @@ def test_no_case_starts_behind_the_time_budget(only_cpu, use_rows, capsys):
 def test_phases_of_ants_and_one_rank_beside_two(only_cpu, use_rows, capsys):
     ants = {"title": "ants", "workload": "aco", "arguments": "--instance uniform:9:seed=1 --ants 4 --iterations 2"}
     strings = {"family": "ranks", "title": "strings", "workload": "lcs", "on": "ranks of cores"}
-    use_rows(
-        {**ants, "phases": True}, {**strings, "arguments": "--instance random:3000 --no-trace --distribute always"}
-    )
+    use_rows({**ants, "phases": True}, {**strings, "arguments": "--instance random:3000 --no-trace"})
     assert run_driver(main, ["--workload", "ihc", "--repeats", "1"]) == 0
     assert "ns a step of a tour; an iteration: construct" in capsys.readouterr().out
     assert run_driver(main, ["--workload", "ranks", "--repeats", "2"]) == 0
