@@ -1,7 +1,7 @@
 """onekernel from Python: ``import onekernel as ok``.
 
-Problems and searches: `minimize`, `run`, `compare`, `load`, and `main` and `check` for a custom problem. The rest is the
-kernel language (`function`, `bundle`, `Array`, `i32`, ...), the base class `Problem` with its encodings, the
+Problems and searches: `minimize`, `run`, `compare`, `load`, and `main` and `check` for a custom problem. The rest is
+the kernel language (`function`, `bundle`, `Array`, `i32`, ...), the base class `Problem` with its encodings, the
 algorithms, stop criteria and the problems of the project.
 """
 
@@ -71,6 +71,7 @@ from core.search.protocol import Progress
 from drivers.library.custom_problem import main
 
 if TYPE_CHECKING:
+    from core.problems.tables.knapsack import Knapsack
     from drivers.library.comparison import Comparison, compare
     from drivers.library.minimize import minimize, run
     from drivers.library.results import Result, Results
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
 
 _FOUND_IN = {
     "Comparison": "drivers.library.comparison",
+    "Knapsack": "core.problems.tables.knapsack",
     "Result": "drivers.library.results",
     "Results": "drivers.library.results",
     "Runs": "reports.runs",
@@ -94,8 +96,8 @@ _FOUND_IN = {
 del globals()["check"]
 
 __all__ = [
-    "FlowShop", "Labs", "LinearOrdering", "MaxCut", "MaxKCut", "MaxSat", "Ppp", "Qap", "TspTour", "Weierstrass",
-    "Comparison", "Progress", "Result", "Results", "Runs",
+    "FlowShop", "Knapsack", "Labs", "LinearOrdering", "MaxCut", "MaxKCut", "MaxSat", "Ppp", "Qap", "TspTour",
+    "Weierstrass", "Comparison", "Progress", "Result", "Results", "Runs",
     "UserError", "check", "compare", "load", "main", "minimize", "run",
     *_language, *_local_search,
 ]  # fmt: skip

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from backends.cpu_info import limit_cores
 from backends.device import DeviceInfo, Unavailable
 from backends.launch import Backend
+from core.errors import did_you_mean, shown
 
 CLASSES = {
     "python": "backends.python.PythonBackend",
@@ -57,7 +58,7 @@ class Usability(NamedTuple):
 def backend_class(name: str) -> Any:
     """Return the class of a backend; raises `Unavailable` for a name that does not exist."""
     if name not in CLASSES:
-        raise Unavailable(f"no backend {name!r}; choose one of {', '.join(NAMES)}")
+        raise Unavailable(f"no backend {shown(name)}{did_you_mean(name, NAMES)}; choose one of {', '.join(NAMES)}")
     path = CLASSES[name]
     if name in SIMULATORS and os.environ.get(SIMULATORS[name][0], "0") == "1":
         path = SIMULATORS[name][1]

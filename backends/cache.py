@@ -25,7 +25,7 @@ class CacheWarning(UserWarning):
 def cache_folder(kind: str) -> str:
     """Return the folder for one kind of compiled code; ``$ONEKERNEL_CACHE`` moves it."""
     path = os.path.join(_chosen_folder(), kind)
-    reason = _unusable(path)
+    reason = unusable(path)
     return path if not reason else _temporary_folder(kind, reason)
 
 
@@ -39,7 +39,7 @@ def _chosen_folder() -> str:
     return platformdirs.user_cache_dir("onekernel", appauthor=False)
 
 
-def _unusable(path: str) -> str:
+def unusable(path: str) -> str:
     """Return the reason why a folder, made if necessary, cannot be used as cache; empty if it can."""
     try:
         os.makedirs(path, mode=0o700, exist_ok=True)

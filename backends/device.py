@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import copy
 import itertools
-import reprlib
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from core.errors import LaunchRefused, UserError
+from core.errors import LaunchRefused, UserError, shown
 from core.lang.bundle_forms import RowArray, fields_of, is_bundle
 from core.lang.bundles import Rows, row_sizes
 from core.lang.types import Array, Generic, boolean, described
@@ -205,7 +204,7 @@ class Device:
     def rows(self, bundle: Any, count: int, **types: Any) -> Rows:
         """Return ``count`` rows of a bundle on the device; arguments and errors as for `load`."""
         if not is_bundle(type(bundle)) or count < 0:
-            raise UserError(f"{count} rows of {reprlib.repr(bundle)}; expected a bundle, and a count of 0 or more")
+            raise UserError(f"{count} rows of {shown(bundle)}; expected a bundle, and a count of 0 or more")
         filled = copy.copy(bundle)
         sizes = row_sizes(bundle)
         for name, kind in fields_of(type(bundle)).items():
@@ -231,7 +230,7 @@ class Device:
             return self.allocate(max(1, size), dtype)
         is_array = isinstance(value, (np.ndarray, Buffer))
         if not is_array or (not isinstance(element, Generic) and value.dtype != element.dtype):
-            description = f"an array of {value.dtype}" if is_array else reprlib.repr(value)
+            description = f"an array of {value.dtype}" if is_array else shown(value)
             stored = ", stored as uint8" if element is boolean else ""
             raise UserError(f"{what} is {description}; expected Array[{described(element)}]{stored}")
         if isinstance(kind, RowArray) and value.size not in (size, max(1, size)):

@@ -13,12 +13,12 @@ from backends.device import Buffer, Capabilities, Collective, Device, DeviceInfo
 from backends.device_output import DeviceOutput, checks_enabled, output_types
 from backends.executables import Executables, executables_of_process
 from backends.launch_cache import LaunchCache
-from core.errors import LaunchRefused, TeamTooLarge
+from core.errors import LaunchRefused, TeamTooLarge, shown
 from core.lang import tree
 from core.lang.bundle_forms import RowArray
 from core.lang.bundles import unbundled
 from core.lang.named_arrays import columns_of
-from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, Table, boolean, fits, i32, value_text
+from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, Table, boolean, fits, i32
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -270,7 +270,7 @@ def scalar_argument(scalar: Any, value: Any, kernel: Kernel, name: str) -> Any:
         return int.__new__(scalar, value)
     if not fits(scalar, value):
         named = f"{kernel.name}: argument {name}"
-        raise LaunchRefused(f"{named} is {scalar.__name__}; {value_text(value)} does not fit")
+        raise LaunchRefused(f"{named} is {scalar.__name__}; {shown(value)} does not fit")
     return bool(value) if scalar is boolean else scalar(value)
 
 
@@ -289,7 +289,7 @@ def infer_generic_types(kinds: dict[str, Any], values: dict[str, Any], kernel: K
         buffer, named = values[name], name
         if not isinstance(buffer, Buffer):
             advice = "; load the bundle first" if "." in named else ""
-            raise LaunchRefused(f"{kernel.name}: argument {named} must be a Buffer, not {value_text(buffer)}{advice}")
+            raise LaunchRefused(f"{kernel.name}: argument {named} must be a Buffer, not {shown(buffer)}{advice}")
         if id(buffer.handle) in names:
             raise LaunchRefused(f"{kernel.name}: arguments {names[id(buffer.handle)]} and {named} are the same buffer")
         names[id(buffer.handle)] = named

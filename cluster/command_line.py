@@ -8,7 +8,7 @@ from typing import IO, NoReturn
 
 from cluster.mpi import launcher
 from cluster.mpi.failures import abort
-from core.errors import UserError
+from core.errors import UserError, did_you_mean
 from core.program_parser import CompletingParser
 from core.standard_output import run_watched
 
@@ -64,12 +64,7 @@ class RankParser(CompletingParser):
 
     def meant(self, message: str) -> str:
         """Return the closest option to an unknown one, as text."""
-        import difflib
-
         unknown = message.partition("unrecognized arguments: ")[2].split()
         if not unknown:
             return ""
-        word, known = unknown[0].split("=")[0], list(self._option_string_actions)
-        longer = [option for option in known if option.startswith(word)]
-        near = longer or difflib.get_close_matches(word, known, 1, MIN_SIMILARITY)
-        return f" (did you mean {near[0]}?)" if near else ""
+        return did_you_mean(unknown[0].split("=")[0], self._option_string_actions, MIN_SIMILARITY)

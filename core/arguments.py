@@ -3,46 +3,61 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import os
-import reprlib
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 
-from core.errors import UserError
-from core.renamed_options import renamed_keyword, renamed_value
+from core.errors import UserError, did_you_mean, shown
 
 Kind = TypeVar("Kind")
 Parameters = ParamSpec("Parameters")
 Found = TypeVar("Found")
+Numbers = np.ndarray | Sequence[int]
+"""A row of numbers given by the caller."""
+Matrix = np.ndarray | Sequence[Sequence[float]]
+"""A matrix given by the caller."""
+MOST_BITS = 128
+"""Largest size of an integer that the checks of single options see."""
 
 
 def refuse(name: str, value: object, expected: str) -> NoReturn:
     """Raise a `UserError` in the form that all refusals of arguments have."""
-    description = f"{value.__name__}, a class" if isinstance(value, type) else reprlib.repr(value)
+    description = f"{value.__name__}, a class" if isinstance(value, type) else shown(value)
     raise UserError(f"{name}={description}: expected {expected}")
 
 
-def integer(name: str, value: object, least: int | None = None) -> int:
-    """Return an integer of Python or NumPy; a truth value is refused."""
-    expected = "an integer" if least is None else f"an integer of at least {least}"
+def integer(name: str, value: object, least: int | None = None, most: int | None = None) -> int:
+    """Return an integer of Python or NumPy, of at most 128 bits; a truth value is refused."""
+    expected = interval("an integer", least, most)
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         refuse(name, value, expected)
-    if least is not None and value < least:
+    if not (-inf if least is None else least) <= value <= (inf if most is None else most):
         refuse(name, value, expected)
+    if int(value).bit_length() > MOST_BITS:
+        refuse(name, value, f"{expected}, with at most {MOST_BITS} bits")
     return int(value)
 
 
-def number(name: str, value: object, least: float | None = None) -> float:
+def number(name: str, value: object, least: float | None = None, most: float | None = None) -> float:
     """Return a number of Python or NumPy; a truth value, a NaN and, with a least value, an infinity are refused."""
-    expected = "a number" if least is None else f"a number of at least {least:g}"
+    expected = interval("a number", least, most)
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
         refuse(name, value, expected)
-    if value != value or (least is not None and not least <= value < inf):
+    largest = sys.float_info.max if most is None else most
+    if not (-largest if least is None else least) <= value <= largest and not (least is None and abs(value) == inf):
         refuse(name, value, expected)
     return value  # type: ignore[return-value]
+
+
+def interval(noun: str, least: float | None, most: float | None) -> str:
+    if least is None:
+        return noun
+    return f"{noun} of at least {least}" if most is None else f"{noun} from {least} to {most}"
 
 
 def flag(name: str, value: object) -> bool:
@@ -82,33 +97,21 @@ def frozen(values: Any, dtype: Any) -> np.ndarray:
     return array
 
 
-def loaded_instance(value: Any, kind: type[Kind], load: Callable[[str], Kind]) -> Kind:
-    """Return an instance; a text or path is loaded."""
+def loaded_instance(value: Any, kind: type[Kind], load: Callable[[str], Kind], arrays: str = "") -> Kind:
+    """Return an instance; a text or path is loaded. ``arrays`` names what else the caller takes, for the error."""
     if isinstance(value, (str, os.PathLike)):
         return load(str(os.fspath(value)))
     if not isinstance(value, kind):
-        refuse("instance", value, f"a name, a path, or an object of {kind.__name__}")
+        refuse("instance", value, f"a name, a path, {f'{arrays}, ' if arrays else ''}or an object of {kind.__name__}")
     return value
 
 
 def refuse_choice(name: str, value: object, choices: Sequence[str]) -> NoReturn:
-    """Refuse a value that is not among the choices; for an old name give the new one."""
-    new = renamed_value(name, value, choices)
-    if new is not None:
-        raise UserError(f"{name}={value!r}: renamed, expected {new!r}")
-    refuse(name, value, f"one of {', '.join(choices)}")
+    raise UserError(f"{name}={shown(value)}{did_you_mean(value, choices)}: expected one of {', '.join(choices)}")
 
 
 def refuse_keyword(name: str, value: object, known: Iterable[str], owner: str) -> NoReturn:
-    import difflib
-
-    known = [*known]
-    new = renamed_keyword(name, known)
-    if new is not None:
-        raise UserError(f"{name}: renamed, expected {new}")
-    near = difflib.get_close_matches(name, known, 1)
-    suggestion = f" (did you mean {near[0]}?)" if near else ""
-    raise UserError(f"{name}={reprlib.repr(value)}{suggestion}: found no such option of {owner}")
+    raise UserError(f"{name}={shown(value)}{did_you_mean(name, known)}: found no such option of {owner}")
 
 
 def named_keywords(
@@ -116,22 +119,49 @@ def named_keywords(
 ) -> Callable[[Callable[Parameters, Found]], Callable[Parameters, Found]]:
     """Make a function refuse unknown keywords by a `UserError` that gives the nearest one.
 
-    ``elsewhere`` has keywords that belong to something else, with the form in which it takes them.
+    Missing and superfluous arguments are refused too. ``elsewhere`` has keywords that belong to something else, with
+    the form in which it takes them.
     """
 
     def decorate(function: Callable[Parameters, Found]) -> Callable[Parameters, Found]:
-        code = function.__code__
-        known = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
-
         @functools.wraps(function)
         def call(*arguments: Parameters.args, **named: Parameters.kwargs) -> Found:
-            for name in named:
-                if name in elsewhere:
-                    raise UserError(f"{name}={named[name]!r}: expected {elsewhere[name]}")
-                if name not in known:
-                    refuse_keyword(name, named[name], known, function.__name__)
-            return function(*arguments, **named)
+            try:
+                return function(*arguments, **named)
+            except TypeError:
+                refuse_misfit(function, arguments, named, elsewhere)
+                raise
 
         return call
 
     return decorate
+
+
+checked_call = named_keywords({})
+"""Decorator of a function that refuses a call that does not fit its parameters."""
+
+
+def checked_class(kind: type[Kind]) -> type[Kind]:
+    """Make a class refuse a call that does not fit its parameters; see `checked_call`."""
+    maker = "__new__" if issubclass(kind, tuple) else "__init__"
+    setattr(kind, maker, checked_call(getattr(kind, maker)))
+    return kind
+
+
+def refuse_misfit(
+    function: Callable[..., Any], arguments: Sequence[Any], named: Mapping[str, Any], elsewhere: Mapping[str, str]
+) -> None:
+    """Raise a `UserError` if a call does not fit the parameters of a function; see `named_keywords`."""
+    signature = inspect.signature(function)
+    owner = function.__qualname__.removesuffix(".__init__").removesuffix(".__new__").rpartition(".<locals>.")[2]
+    try:
+        signature.bind(*arguments, **named)
+    except TypeError as error:
+        takes = {name: one.kind for name, one in signature.parameters.items() if name not in ("self", "cls", "_cls")}
+        known = [name for name, kind in takes.items() if kind is not inspect.Parameter.VAR_KEYWORD]
+        for name in named:
+            if name in elsewhere:
+                raise UserError(f"{name}={shown(named[name])}: expected {elsewhere[name]}") from None
+            if name not in known and (len(known) == len(takes) or did_you_mean(name, known)):
+                refuse_keyword(name, named[name], known, owner)
+        raise UserError(f"{owner}(): {error}: expected {', '.join(known[:5])}") from None

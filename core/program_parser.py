@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from core.errors import UserError
-from core.renamed_options import explain_renaming
+from core.errors import UserError, did_you_mean, shorten
 
 COMMAND = "onekernel"
 """The command that starts any program, `drivers.console`."""
 COMPLETION_VARIABLE = "_ARGCOMPLETE"
 """Variable by which a shell requests completions, through `argcomplete`."""
+INVALID_CHOICE = re.compile(r"argument .*: invalid choice: '(?P<value>[^']*)'")
+"""Error of `argparse` for a value that an option does not take."""
 
 
 def invocation(module: str) -> str:
@@ -24,11 +26,8 @@ def invocation(module: str) -> str:
 
 
 def refuse_unknown(called: str, name: str, known: Sequence[str]) -> NoReturn:
-    import difflib
-
-    near = difflib.get_close_matches(name, known, 1)
-    suggestion = f" (did you mean {near[0]}?)" if near else ""
-    raise UserError(f"{called} {name}{suggestion}: expected one of {', '.join(known)}; `{called}` says what they do")
+    meant = did_you_mean(name, known)
+    raise UserError(f"{called} {name}{meant}: expected one of {', '.join(known)}; `{called}` says what they do")
 
 
 class CompletingParser(argparse.ArgumentParser):
@@ -57,8 +56,12 @@ class CompletingParser(argparse.ArgumentParser):
         super().error(self.explained(message))
 
     def explained(self, message: str) -> str:
-        """Return an error message; for an old name of an option or value, the error that gives the new one."""
-        return explain_renaming(message, self._option_string_actions)
+        """Return an error message with the known value nearest to a wrong one, without long numbers and words."""
+        refused = INVALID_CHOICE.match(message)
+        if refused is not None:
+            known = re.findall(r"[\w.-]+", message[refused.end() :].partition("choose from")[2])
+            message = f"{refused[0]}{did_you_mean(refused['value'], known)}{message[refused.end() :]}"
+        return shorten(message)
 
     def _complete(self) -> None:
         if COMPLETION_VARIABLE in os.environ:

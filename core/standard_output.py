@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import warnings
@@ -71,6 +72,8 @@ def watched() -> Iterator[None]:
     if before is None:  # closed from the start
         yield
         return
+    if isinstance(before, io.TextIOWrapper):
+        before.reconfigure(errors="backslashreplace")  # names of files may have any bytes
     sys.stdout = WatchedStream(before)
     try:
         try:

@@ -58,7 +58,7 @@ class AntOptions(
     local_searches=LOCAL_SEARCHES,
     strategies=STRATEGIES,
     variants=VARIANTS,
-    grows="--ants",
+    takes="TspTour",
 ):
     """Options of ant colony optimisation; an option of `Settings` is None unless given."""
 
@@ -80,7 +80,6 @@ class AntOptions(
     iterations: int | None = None
     seconds: float | None = None
     target: int | None = None
-    scaled: int | None = None
     tour: OutputFile | None = None
     svg: OutputFile | None = None
     history: bool = False

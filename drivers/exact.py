@@ -41,6 +41,7 @@ class ExactOptions(
     enumerations=ENUMERATIONS,
     starts=STARTS,
     most_verified=MOST_VERIFIED,
+    takes="TspTour",
 ):
     """Options of exact search; an option of the search is None by default."""
 

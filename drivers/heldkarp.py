@@ -35,7 +35,7 @@ MOST_ASYMMETRIC = 20
 
 @dataclass(frozen=True)
 class HeldKarpOptions(
-    DpOptions, table="held_karp", matrix="a matrix of distances, symmetric or not", default_k=DEFAULT_K
+    DpOptions, table="held_karp", matrix="a matrix of distances, symmetric or not", default_k=DEFAULT_K, takes="TspTour"
 ):
     """Options of Held and Karp's dynamic programming."""
 

@@ -26,7 +26,7 @@ MOVES = 10**9
 
 
 @dataclass(frozen=True)
-class ClimbOptions(Options, table="hill_climbing", grows="--climbers"):
+class ClimbOptions(Options, table="hill_climbing", takes="TspTour"):
     """Options of hill climbing."""
 
     drop: tuple[str, ...] = ()
@@ -35,7 +35,6 @@ class ClimbOptions(Options, table="hill_climbing", grows="--climbers"):
     scan: str = "auto"
     mapping: str = "native"
     assign: str | None = None
-    scaled: int | None = None
     tour: OutputFile | None = None
     svg: OutputFile | None = None
     history: bool = False

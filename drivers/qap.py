@@ -18,7 +18,7 @@ DEFAULT_INSTANCE = "tai30a"
 
 
 @dataclass(frozen=True)
-class QapOptions(SearchOptions, generator="taillard:40:seeds=1,2", chosen=DEFAULT_INSTANCE):
+class QapOptions(SearchOptions, generator="taillard:40:seeds=1,2", chosen=DEFAULT_INSTANCE, takes="Qap"):
     """Options of local search for the quadratic assignment problem."""
 
 

@@ -33,7 +33,7 @@ PERTURBATIONS_PER_SECOND = 150_000
 
 
 @dataclass(frozen=True)
-class TspOptions(SearchOptions, table="tsp", algorithms=("auto", THREE_OPT, WINDOWS, *ALGORITHMS)):
+class TspOptions(SearchOptions, table="tsp", algorithms=("auto", THREE_OPT, WINDOWS, *ALGORITHMS), takes="TspTour"):
     """Options of searches for the travelling salesman problem."""
 
     algorithm: str = "auto"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from core.arguments import path
+from core.arguments import checked_call, path
 from core.errors import UserError
 from reports.comparison.sections import ComparedSection
 from reports.records import files, frame
@@ -41,6 +41,7 @@ class Runs(list[Record]):
         return comparison.compare_records(self)
 
 
+@checked_call
 def load(*paths: str | os.PathLike[str]) -> Runs:
     """Read files of records; repetitions of a run are joined, also those of several files.
 

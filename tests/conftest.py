@@ -73,7 +73,7 @@ def of_platform(platform, extra):
     devices = backends.backend_class("opencl").devices()
     index = next((d.index for d in devices if d.driver.startswith(platform)), None)
     if index is None:
-        raise backends.Unavailable(f"no device of {platform}; pip install 'onekernel[{extra}]'")
+        raise backends.Unavailable(f"no device of {platform}; on x86-64 Linux pip install 'onekernel[{extra}]'")
     return index
 
 

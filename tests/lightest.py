@@ -20,7 +20,7 @@ def added(bits: Array[i32], move: Move, data: Weights) -> i32:
 
 
 class Lightest(Problem):
-    delta = added
+    delta, neighbourhoods = added, ("flip1", "flip2", "flip3")
 
     def __init__(self, n: int = 6):
         self.weights = np.arange(-3, n - 3, dtype=np.int32)

@@ -1,11 +1,17 @@
-"""Packages that `make` installs for a goal, with a Python that only records its arguments."""
+"""Packages that `make` installs for a goal, with a Python that only records its arguments; and whether they exist."""
 
 import os
+import re
 import shutil
 import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+
+from drivers.peers import packages
+from drivers.peers.environment import NUMPY
 
 ROOT = Path(__file__).parents[1]
 PYTHON = """#!/bin/sh
@@ -93,3 +99,40 @@ def test_a_set_up_that_did_not_end_or_is_older_than_its_files_starts_over(make, 
     later = (tmp_path / ".venv" / "with" / "opencl").stat().st_mtime + 10
     os.utime(tmp_path / "pyproject.toml", (later, later))
     assert make("venv", "EXTRAS=opencl") == ["opencl"]
+
+
+# --- extras and other solvers ---
+
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+# CUDA 12 and 13 exclude each other.
+TOGETHER = {"CUDA 13": {*EXTRAS} - {"cuda12"}, "CUDA 12": {*EXTRAS} - {"cuda", "all"}}
+NAMED = re.compile(r"""(?:onekernel|[' "]\.)\[([a-z][\w,-]*)\]|EXTRAS=([a-z][\w,-]*)""")
+
+
+def test_extras_that_messages_and_pages_name_exist_and_can_be_installed_together():
+    folders = ("core", "backends", "cluster", "drivers", "reports", "docs", "tests", "examples")
+    files = [path for one in folders for path in ROOT.glob(f"{one}/**/*") if path.suffix in (".py", ".md", ".toml")]
+    texts = [path.read_text() for path in (*files, ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "Makefile")]
+    named = {one or other for text in texts for one, other in NAMED.findall(text)}
+    assert {"opencl,mpi,report", "all", "cuda12"} <= named
+    assert not [names for names in named if all({*names.split(",")} - together for together in TOGETHER.values())]
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("index")
+@pytest.mark.parametrize("python", ["3.11", "3.12", "3.13"])
+@pytest.mark.parametrize("wanted", [*TOGETHER, "ARM64", *packages()])
+def test_wheels_for_all_extras_together_and_for_each_solver_exist(wanted, python, tmp_path_factory):
+    """A union that can be installed shows the same of each of its parts. Only metadata is read."""
+    solver = packages().get(wanted)
+    extras = [f"--extra={name}" for name in TOGETHER.get(wanted, TOGETHER["CUDA 13"])]
+    machine = "aarch64" if wanted == "ARM64" else "x86_64"
+    command = [sys.executable, "-m", "uv", "pip", "compile", *(["-"] if solver else ["pyproject.toml", *extras])]
+    command += [f"--python-version={python}", f"--python-platform={machine}-manylinux_2_28", "--only-binary=:all:"]
+    command += [f"--python={sys.executable}", f"--cache-dir={tmp_path_factory.getbasetemp() / 'uv'}", "--no-annotate"]
+    asked, environment = solver and f"{solver.requirement}\n{NUMPY}", os.environ | {"UV_HTTP_RETRIES": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, input=asked, capture_output=True, text=True)
+    if "error sending request" in done.stderr:
+        pytest.skip(f"the package index is not reached: {done.stderr.strip().splitlines()[-1]}")
+    assert done.returncode == 0, done.stderr
+    assert f"\n{wanted if solver else 'numba'}==" in done.stdout

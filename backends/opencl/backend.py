@@ -100,7 +100,7 @@ class OpenClBackend(Backend):
             for k, d in enumerate(icd.list_devices())
         ]
         if not devices:
-            raise Unavailable("no OpenCL platform has a device; pip install 'onekernel[opencl]' brings PoCL for CPUs")
+            raise Unavailable(f"no OpenCL driver has a device; {icd.driver_advice()}")
         return devices
 
     def allocate(self, shape: Any, dtype: Any) -> Buffer:

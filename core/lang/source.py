@@ -6,11 +6,12 @@ from contextlib import contextmanager
 from inspect import CO_VARARGS, CO_VARKEYWORDS
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from core.errors import shown
 from core.lang import intrinsics
 from core.lang.bundle_forms import RowArray, RowsOf, is_bundle, kind_text
 from core.lang.kernel_errors import KernelError
 from core.lang.named_arrays import as_array
-from core.lang.types import SCALARS, Array, Const, Generic, Integer, Table, boolean, value_text
+from core.lang.types import SCALARS, Array, Const, Generic, Integer, Table, boolean
 
 if TYPE_CHECKING:
     import ast
@@ -238,7 +239,7 @@ def _check_decorated(function: Any) -> None:
         function.refuse(None, f"is a @{type(function).__name__.lower()} already; decorate it once")
     code, name = getattr(function, "__code__", None), getattr(function, "__name__", None)
     if code is None or name is None:
-        raise KernelError(f"{value_text(function)} is no Python function; decorate a def")
+        raise KernelError(f"{shown(function)} is no Python function; decorate a def")
 
 
 def _check_depth(source: Source, node: ast.FunctionDef) -> None:

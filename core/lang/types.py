@@ -7,22 +7,14 @@ compute: unsigned arithmetic wraps, signed overflow is an error, and the two nev
 from __future__ import annotations
 
 import operator
-import re
 from typing import Any
 
 import numpy as np
 
+from core.errors import shown
+
 NUMBERS = (int, float, np.integer, np.floating, np.bool_)
 """Arguments of casts in plain Python: no text, though Python would parse it, and no None."""
-
-
-def value_text(value: Any) -> str:
-    """Return a value for a message: its text in Python, in one short line without addresses of memory."""
-    try:
-        text = " ".join(re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value)).split())
-    except Exception:  # such as that of an integer with too many digits
-        text = f"<{type(value).__name__}>"
-    return text if len(text) <= 60 else f"{text[:40]}...{text[-15:]}"
 
 
 class Integer(int):
@@ -36,7 +28,7 @@ class Integer(int):
     def __new__(cls, value: Any = 0) -> Integer:
         """Convert as a cast does: integers wrap modulo 2**bits, floats are cut towards zero."""
         if not isinstance(value, NUMBERS):
-            raise TypeError(f"{cls.__name__}({value_text(value)}): expected a number")
+            raise TypeError(f"{cls.__name__}({shown(value)}): expected a number")
         if isinstance(value, (float, np.floating)):
             cut = int(value)
             if not cls.low <= cut <= cls.high:
@@ -169,7 +161,7 @@ u8, u16, u32, u64 = (_integer_class("u", bits) for bits in (8, 16, 32, 64))
 def _float_value(value: Any, dtype: type) -> Any:
     """Round once: a cast from a 64-bit integer to f32 must not go through f64."""
     if not isinstance(value, NUMBERS):
-        raise TypeError(f"{np.dtype(dtype)} of {value_text(value)}: expected a number")
+        raise TypeError(f"{np.dtype(dtype)} of {shown(value)}: expected a number")
     if isinstance(value, Integer):
         return np.asarray(int(value), dtype=value.dtype).astype(dtype)[()]  # type: ignore[attr-defined]
     return dtype(value)
@@ -241,7 +233,7 @@ def type_of(value: Any) -> Any:
         return f64
     if isinstance(value, int):
         return i32
-    raise TypeError(f"{value_text(value)} is not a value of the kernel language")
+    raise TypeError(f"{shown(value)} is not a value of the kernel language")
 
 
 def _common(left: Any, right: Any) -> Any:
@@ -323,7 +315,7 @@ class Table(Array):
     def __init__(self, element: Any, place: str, count: int | None = None) -> None:
         super().__init__(element)
         if place not in PLACES[1:]:
-            raise ValueError(f"a table in {value_text(place)} memory; expected {', '.join(PLACES[1:])}, or an Array")
+            raise ValueError(f"a table in {shown(place)} memory; expected {', '.join(PLACES[1:])}, or an Array")
         if place == "shared" and (count is None or count < 1):
             raise ValueError(f"a shared table of {count} elements; expected 1 or more")
         self.place = place
@@ -334,7 +326,7 @@ def described(kind: Any) -> str:
     """Return an annotation as source text."""
     inner = getattr(kind, "element", getattr(kind, "scalar", None))
     if inner is None:
-        return str(getattr(kind, "name", None) or getattr(kind, "__name__", None) or value_text(kind))
+        return str(getattr(kind, "name", None) or getattr(kind, "__name__", None) or shown(kind))
     count = ""
     if isinstance(kind, Table):  # only the size of a copy decides the code
         count = f", {kind.place}" + f", {kind.count}" * (kind.place == "shared")

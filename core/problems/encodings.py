@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from core.arguments import refuse, text
-from core.errors import UserError
+from core.arguments import checked_call, integer, refuse, refuse_choice, text
+from core.errors import UserError, did_you_mean, shown
 from core.kernels.local_search import moves
 from core.kernels.local_search.neighbour_functions import listing_kernel
 from core.lang import Function
@@ -41,7 +40,7 @@ class Encoding(NamedTuple):
         except (TypeError, ValueError):
             array = np.asarray(None)
         if array.dtype.kind not in "biuf":
-            raise UserError(f"a start solution that is {reprlib.repr(solution)}: expected {self.n} numbers")
+            raise UserError(f"a start solution that is {shown(solution)}: expected {self.n} numbers")
         if array.shape != (self.n,):
             raise UserError(f"a start solution of shape {array.shape}: expected ({self.n},)")
         low, high = (-1, 1) if self.code == moves.REALS else (0, self.choices - 1)
@@ -56,38 +55,34 @@ class Encoding(NamedTuple):
         return array
 
 
+@checked_call
 def Bits(n: int) -> Encoding:  # noqa: N802
     """Encoding of a vector of ``n`` bits."""
-    return _checked(Encoding("bits", moves.BITS, n, 2, "int32"))
+    return Encoding("bits", moves.BITS, _size(n), 2, "int32")
 
 
+@checked_call
 def Values(n: int, choices: int) -> Encoding:  # noqa: N802
     """Encoding of a vector of ``n`` values from 0 to ``choices - 1``."""
-    encoding = _checked(Encoding("values", moves.VALUES, n, choices, "int32"))
-    if not 2 <= encoding.choices <= MOST_CHOICES:
-        raise UserError(f"a vector over {encoding.choices} values; expected 2 to {MOST_CHOICES}")
-    return encoding
+    return Encoding("values", moves.VALUES, _size(n), integer("choices", choices, 2, MOST_CHOICES), "int32")
 
 
+@checked_call
 def Permutation(n: int) -> Encoding:  # noqa: N802
     """Encoding of an order of 0 to ``n - 1``."""
-    return _checked(Encoding("permutation", moves.PERMUTATION, n, n, "int32"))
+    return Encoding("permutation", moves.PERMUTATION, _size(n), _size(n), "int32")
 
 
+@checked_call
 def Reals(n: int, dtype: str = "float32") -> Encoding:  # noqa: N802
     """Encoding of a vector of ``n`` real numbers in [-1, 1]."""
     if dtype not in ("float32", "float64"):
-        raise UserError(f"a vector of reals of type {dtype!r}; expected 'float32' or 'float64'")
-    return _checked(Encoding("reals", moves.REALS, n, 1, dtype))
+        refuse_choice("dtype", dtype, ("float32", "float64"))
+    return Encoding("reals", moves.REALS, _size(n), 1, dtype)
 
 
-def _checked(encoding: Encoding) -> Encoding:
-    for number, noun in ((encoding.n, "elements"), (encoding.choices, "values")):
-        if not isinstance(number, (int, np.integer)):
-            raise UserError(f"a solution of {number!r} {noun}; expected an integer")
-    if not 1 <= encoding.n <= 65_535:
-        raise UserError(f"a solution of {encoding.n} elements; expected 1 to 65535")
-    return encoding._replace(n=int(encoding.n), choices=int(encoding.choices))
+def _size(n: object) -> int:
+    return integer("number of elements n", n, 1, 65_535)
 
 
 class Neighbourhood(NamedTuple):
@@ -117,6 +112,7 @@ class Neighbourhood(NamedTuple):
     apply: Function | None = None
 
     @classmethod
+    @checked_call
     def custom(
         cls,
         name: str,
@@ -239,7 +235,8 @@ def neighbourhood(name: str, encoding: Encoding) -> Neighbourhood:
     """Return a neighbourhood by name; raises `UserError` if there is none, or it belongs to another encoding."""
     fitting = [each.name for each in NEIGHBOURHOODS.values() if each.encoding == encoding.name]
     if name not in fitting:
-        raise UserError(f"neighbourhood {name!r} for a {encoding.name} encoding: expected {', '.join(fitting)}")
+        found = f"neighbourhood {shown(name)}{did_you_mean(name, fitting)}"
+        raise UserError(f"{found} for a {encoding.name} encoding: expected {', '.join(fitting)}")
     return NEIGHBOURHOODS[name]
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from core.arguments import checked_class
 from core.lang import Function, i32
 from core.lang.types import Array
 from core.problems.signatures import check_function
 
 
+@checked_class
 class Insertion(NamedTuple):
     """Costs of insertions into partial orders, and suitable parameters of the search.
 

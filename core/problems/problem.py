@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import reprlib
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.arguments import refuse, text
-from core.errors import UserError
+from core.arguments import checked_class, refuse, refuse_choice, text
+from core.errors import UserError, shown
 from core.kernels.local_search.hooks import Focus, Hooks
-from core.kernels.local_search.moves import INSERT, REVERSE, SEGMENT
+from core.kernels.local_search.moves import INSERT, REVERSE, SEGMENT, TRIPLES
 from core.lang import Function
 from core.lang.bundle_forms import RowArray, fields_of, is_bundle, kind_text
 from core.lang.bundles import row_sizes
@@ -23,7 +22,10 @@ from core.problems.encodings import NEIGHBOURHOODS, Encoding, Neighbourhood, nei
 from core.problems.insertion import Insertion
 from core.problems.problem_errors import ProblemError, WrongCost, WrongData
 
+checked_class(Focus)
 
+
+@checked_class
 class Evaluation(NamedTuple):
     """Evaluation of neighbours; all evaluations of a problem give the same costs, with different speeds.
 
@@ -62,6 +64,7 @@ class Evaluation(NamedTuple):
         return [function for function in (*self, *(self.focus or ())) if isinstance(function, Function)]
 
 
+@checked_class
 class Problem:
     """Base class of problems.
 
@@ -91,6 +94,8 @@ class Problem:
     """Evaluation of the paper's mapping (see `core.search.local_search.settings`); None: the first."""
     points = 0
     """Number of neighbours if they are drawn at random."""
+    grid = 0
+    """Start solutions of reals are rounded to multiples of 1 / ``grid``; 0: they are taken as they are."""
     remembered: tuple[str, ...] = ()
     """Rows of the data that do not follow from a walk's solution alone, so that checkpoints include them."""
     tenures: Mapping[str, tuple[int, int]] = {}
@@ -110,6 +115,11 @@ class Problem:
         self.name = text("name", name)
         self.encoding = encoding
         self.data = None if data is None else checked_data(name, data, self.delta or self.value)
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        if "__init__" in vars(cls):
+            checked_class(cls)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, n={self.encoding.n})"
@@ -180,12 +190,14 @@ class Problem:
     def neighbourhood_names(self) -> list[str]:
         """Return names of neighbourhoods: those listed by the class, or all of the encoding that its functions support.
 
-        `delta` alone supports flips, exchanges and assignments, and `value` supports the moves of `moved`; but not
-        2opt, which is a subset of reverse.
+        `delta` alone supports flips and exchanges of at most two elements, and assignments. `value` supports the moves
+        of `moved`; but not 2opt, which is a subset of reverse.
         """
         if self.neighbourhoods:
             return [each if isinstance(each, str) else each.name for each in self.neighbourhoods]
         fitting = [each for each in NEIGHBOURHOODS.values() if each.encoding == self.encoding.name]
+        if self.value is None and self.delta is not None:
+            return [each.name for each in fitting if has_places(each)]
         unknown = (REVERSE,) if self.value is not None else (REVERSE, INSERT, SEGMENT)
         return [each.name for each in fitting if each.change not in unknown]
 
@@ -199,7 +211,7 @@ class Problem:
         if self.value is None:
             return {"delta": Evaluation(self.delta)}
         scored = {"value": Evaluation(value=self.value, work=self.encoding.n)}
-        knows = bool(self.neighbourhoods) or self.neighbourhood(neighbourhood).change not in (INSERT, SEGMENT)
+        knows = bool(self.neighbourhoods) or has_places(self.neighbourhood(neighbourhood))
         return {"delta": Evaluation(self.delta), **scored} if self.delta is not None and knows else scored
 
     def data_for(self, evaluation: str, /) -> Any:
@@ -233,6 +245,11 @@ class Problem:
         )
 
 
+def has_places(neighbourhood: Neighbourhood) -> bool:
+    """Return True if a move changes only the elements `i` and `j`, so that a `delta` without a list may know it."""
+    return neighbourhood.shape != TRIPLES and neighbourhood.change not in (REVERSE, INSERT, SEGMENT)
+
+
 def checked_problem(problem: Any) -> Problem:
     """Return the problem.
 
@@ -258,7 +275,7 @@ def checked_data(name: str, data: Any, reader: Function | None = None) -> Any:
     """
     if not is_bundle(type(data)):
         kind = type(data)
-        description, advice = reprlib.repr(data), ""
+        description, advice = shown(data), ""
         if kind.__module__ not in ("builtins", "numpy"):
             description, advice = f"an object of {kind.__name__}", f"; write @bundle above class {kind.__name__}"
         raise WrongData(f"{name}: data are {description}: expected a @bundle of arrays and numbers{advice}")
@@ -285,7 +302,7 @@ def checked_data(name: str, data: Any, reader: Function | None = None) -> Any:
 def checked_array(subject: str, kind: Array, value: Any, reader: Function | None = None) -> np.ndarray:
     """Return the array of a field, flat; ``subject`` begins an error message, and ``reader`` reads the array."""
     if not isinstance(value, np.ndarray):
-        raise WrongData(f"{subject} is {reprlib.repr(value)}: expected {kind_text(kind)}, a NumPy array")
+        raise WrongData(f"{subject} is {shown(value)}: expected {kind_text(kind)}, a NumPy array")
     if isinstance(kind.element, Generic):
         if value.dtype not in BY_DTYPE:
             raise WrongData(f"{subject} is an array of {value.dtype}: expected one of {', '.join(map(str, BY_DTYPE))}")
@@ -306,10 +323,10 @@ def checked_number(subject: str, kind: Any, value: Any) -> bool | int | float:
     if isinstance(value, np.ndarray):
         raise WrongData(f"{subject} is an array of {value.dtype}: expected {kind_text(kind)}, a number")
     if not isinstance(value, NUMBERS):
-        raise WrongData(f"{subject} is {reprlib.repr(value)}: expected {kind_text(kind)}, a number")
+        raise WrongData(f"{subject} is {shown(value)}: expected {kind_text(kind)}, a number")
     scalar = kind.scalar if isinstance(kind, Const) else kind
     if not isinstance(scalar, Generic) and not fits(scalar, value):
-        raise WrongData(f"{subject} is {reprlib.repr(value)}, which does not fit {kind_text(kind)}")
+        raise WrongData(f"{subject} is {shown(value)}, which does not fit {kind_text(kind)}")
     plain: bool | int | float = value.item() if isinstance(value, np.generic) else value
     return bool(plain) if scalar is boolean else float(plain) if scalar in (f32, f64) else plain
 
@@ -351,5 +368,5 @@ def content_digest(problem: Problem) -> str:
 def checked_data_memory(name: str) -> str:
     """Return the name of the memory for a problem's data; raises `UserError` if there is no such memory."""
     if name not in PLACES:
-        raise UserError(f"data memory {name!r}: expected {', '.join(PLACES)}")
+        refuse_choice("data_memory", name, PLACES)
     return name

@@ -7,18 +7,20 @@ machine. So a launch is estimated at a part of the remaining time.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from math import inf
-from typing import NamedTuple
 
-from core.arguments import integer, number, refuse
+from core.arguments import checked_call, checked_class, integer, number, refuse
 from core.errors import UserError
 
-MOST = 2**31 - 1
+MOST, ANY_NUMBER = 2**31 - 1, 2**63
 CRITERIA = {"iterations": "iterations", "seconds": "seconds", "target": "a target", "patience": "patience"}
 """The criteria, and the name of each in errors."""
 
 
-class Stop(NamedTuple):
+@checked_class
+@dataclass(frozen=True, repr=False)
+class Stop:
     """The criteria of one search; `Iterations`, `Seconds`, `Target` and `NoImprovement` make them.
 
     All but the time end a search after the same iteration on every backend. The ``run`` of a search defines its
@@ -42,6 +44,9 @@ class Stop(NamedTuple):
     target: int = -MOST
     patience: int = MOST
 
+    def __post_init__(self) -> None:
+        self.check(ANY_NUMBER)
+
     def __or__(self, other: Stop) -> Stop:
         """Stop as soon as either would."""
         check_stop_type(other)
@@ -64,7 +69,7 @@ class Stop(NamedTuple):
     @property
     def given(self) -> tuple[str, ...]:
         """Names of the criteria that differ from the default."""
-        return tuple(name for name, usual in self._field_defaults.items() if getattr(self, name) != usual)
+        return tuple(one.name for one in fields(self) if getattr(self, one.name) != one.default)
 
     def only(self, search: str, *honoured: str) -> Stop:
         """Return these criteria. Raises `UserError` for one that a search does not honour."""
@@ -76,13 +81,10 @@ class Stop(NamedTuple):
 
     def check(self, most: int = MOST) -> None:
         """Raise `UserError` for criteria out of range, or more than ``most`` iterations."""
-        for name in ("iterations", "patience"):
-            if not 1 <= getattr(self, name) <= most:
-                raise UserError(f"stop after {getattr(self, name)} {name}: expected 1 to {most}")
-        if not self.seconds > 0:
-            raise UserError(f"stop after {self.seconds} seconds: expected more than 0")
-        if not -MOST <= self.target <= MOST:
-            raise UserError(f"stop at cost {self.target}: expected {-MOST} to {MOST}")
+        for name, least in (("iterations", 1), ("patience", 1), ("target", -most)):
+            integer(name, getattr(self, name), least, most)
+        if not number("seconds", self.seconds) > 0:
+            refuse("seconds", self.seconds, "a number above 0")
 
 
 def check_stop_type(stop: object) -> None:
@@ -105,24 +107,28 @@ def checked_stop(stop: Stop | None, search: str, *honoured: str, callback: objec
     return stop
 
 
+@checked_call
 def Iterations(count: int) -> Stop:  # noqa: N802
     """Stop after ``count`` iterations of a walk."""
-    return Stop(iterations=integer("count", count))
+    return Stop(iterations=count)
 
 
+@checked_call
 def Seconds(seconds: float) -> Stop:  # noqa: N802
     """Stop when this much wall-clock time has passed."""
-    return Stop(seconds=number("seconds", seconds))
+    return Stop(seconds=number("seconds", seconds, 0))
 
 
+@checked_call
 def Target(cost: int) -> Stop:  # noqa: N802
     """Stop when a solution of at most this cost is found."""
-    return Stop(target=integer("cost", cost))
+    return Stop(target=cost)
 
 
+@checked_call
 def NoImprovement(iterations: int) -> Stop:  # noqa: N802
     """Stop when the best solution has not changed for this many iterations."""
-    return Stop(patience=integer("iterations", iterations))
+    return Stop(patience=iterations)
 
 
 LATE_PART, LEAST_LATE_S, MOST_LATE_S = 0.1, 0.05, 0.25

@@ -102,6 +102,7 @@ class CollectedRepetitions(Repetitions):
                 words=self.in_words(result, spent, verdict),
             )
         )
+        self.print_notes()
         if confirmed is False and self.unconfirmed is None:
             self.unconfirmed = self.contradiction(shown)
 

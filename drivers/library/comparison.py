@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from backends import NAMES
-from core.arguments import integer, path, refuse, sequence, text
+from core.arguments import checked_call, integer, path, refuse, sequence, text
 from core.errors import UserError
 from core.problems.problem import Problem, checked_problem
 from core.search.local_search import Algorithm
@@ -80,6 +80,7 @@ class Comparison:
         return show_speedups(self.sections[section], axes)
 
 
+@checked_call
 def compare(
     problem: Problem | str,
     algorithm: Algorithm | None = None,
@@ -158,4 +159,5 @@ def option_words(name: str, value: Any) -> list[str]:
     if value is None or value is False:
         return []
     listed = ",".join(map(str, value)) if isinstance(value, range) else value
+    listed = integer(name, value) if isinstance(value, int) and value is not True else listed
     return flag_words("--" + name.replace("_", "-"), listed)

@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, get_args, get_type_hints
 
-from core.arguments import refuse, sequence, text
+from core.arguments import checked_call, refuse, sequence, text
 from core.errors import UserError
 from core.problems.problem import Problem, checked_problem
 from drivers.cli.exit_codes import DONE, run_driver
@@ -31,7 +31,7 @@ from drivers.workload.local_search import LocalSearchWorkload
 from drivers.workload.registry import NAMES
 
 PROBLEM_GROUP = OptionGroup("the problem", "parameters of its constructor")
-EXCLUDED_OPTIONS = ("instance", "data", "peers", "scaled")
+EXCLUDED_OPTIONS = ("instance", "data", "peers")
 """Options of the project's workloads that a problem has only if its constructor has such a parameter."""
 WORKLOAD_NAMES = {"TspTour": "tsp", "MaxKCut": "maxcut"}
 """Workloads with other names than their problem's class."""
@@ -61,6 +61,7 @@ class CustomProblemOptions(SearchOptions):
         )
 
 
+@checked_call
 def main(problem: ProblemFactory | Problem, argv: Sequence[str] | None = None) -> None:
     """Run the program of a problem: the last line of its file, without effect if the file is imported.
 
@@ -78,7 +79,7 @@ def main(problem: ProblemFactory | Problem, argv: Sequence[str] | None = None) -
         Always, with the program's exit code: 0 done, 1 a rejected result, 2 a user error.
     """
     # Processes that a program starts import its file without `__main__`.
-    if sys._getframe(1).f_globals.get("__name__") == "__main__":
+    if sys._getframe(2).f_globals.get("__name__") == "__main__":  # 1 is the check of the call
         words = sys.argv[1:] if argv is None else argv
         sys.exit(run_driver(lambda words: run_program(checked_factory(problem), start_command(), words), words))
 

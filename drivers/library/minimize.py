@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, Unpack, ove
 
 from cluster import default_communicator
 from cluster.mpi.failures.abort import end_by_exception
-from core.arguments import function, named_keywords, refuse, text
-from core.errors import UserError
+from core.arguments import checked_call, function, named_keywords, refuse, text
+from core.errors import UserError, did_you_mean, shown
 from core.problems.encodings import Neighbourhood
 from core.problems.problem import Problem, checked_problem
 from core.search.local_search import Algorithm, Stop
@@ -196,7 +196,7 @@ def minimize(
         Random seed of the run, 0 by default; or several, with a run for each.
     initial
         Start solution of all walks, an array with one for each, or the name of a start heuristic of the problem
-        (``"neh"``) or of a file of integers; by default random ones.
+        (``"neh"``) or of a file (`drivers.options.initial.read_solutions`); by default random ones.
     workers
         Number of processes for several seeds, each on a separate core; by default one seed runs after another.
     backend, device, cores
@@ -274,6 +274,7 @@ def run(
 ) -> Results: ...
 
 
+@checked_call
 def run(
     workload: str,
     *,
@@ -344,11 +345,13 @@ def run_workload(
     owner
         Name of the options' owner in errors; by default the workload's.
     """
+    if ranks is not None and not hasattr(ranks, "local_rank"):
+        refuse("ranks", ranks, "a communicator; numbers of ranks are for mpirun -n, or ok.compare(..., ranks=[2, 4])")
     token, report = are_logged.set(True), sys.unraisablehook
     sys.unraisablehook = partial(repeat_if_dropped, report, threading.main_thread())
     try:
         if "seed" in values and "seeds" in values:
-            raise UserError(f"seed={values['seed']} and seeds: expected one of them")
+            raise UserError(f"seed={shown(values['seed'])} and seeds: expected one of them")
         own: Options = replace(workload.options.checked(values, owner or workload.name), **objects)
         if callback is not None:
             function("callback", callback)
@@ -364,10 +367,11 @@ def run_workload(
 
 
 def refuse_algorithm(algorithm: object) -> NoReturn:
-    name = getattr(algorithm, "__name__", repr(algorithm))
+    name = getattr(algorithm, "__name__", shown(algorithm))
     form = FORMS.get(algorithm, "") if isinstance(algorithm, str) else f"{name}()"
     if form not in FORMS.values():
-        refuse("algorithm", algorithm, "an algorithm such as ok.TabuSearch()")
+        near = [f"ok.{form}" for known, form in FORMS.items() if did_you_mean(algorithm, [known])]
+        refuse("algorithm", algorithm, near[0] if near else "an algorithm such as ok.TabuSearch()")
     raise UserError(f"algorithm={name}: expected ok.{form}")
 
 
@@ -376,5 +380,5 @@ def stop_criteria(stop: Stop, limits: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(stop, Stop):
         refuse("stop", stop, "stop criteria such as ok.Seconds(5) | ok.Target(0)")
     for name, value in limits.items():
-        raise UserError(f"stop and {name}={value}: expected one of them")
+        raise UserError(f"stop and {name}={shown(value)}: expected one of them")
     return {name: getattr(stop, name) for name in stop.given}

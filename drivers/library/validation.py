@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from backends import NAMES, backend_class, create
 from backends.device import Unavailable
 from backends.launch import Backend
-from core.arguments import text
+from core.arguments import checked_call, text
 from core.problems.encodings import Neighbourhood
 from core.problems.problem import Problem, checked_problem
 from core.search.local_search import Checked
@@ -35,6 +35,7 @@ def open_usable_backends(names: tuple[str, ...] = NAMES) -> Iterator[list[Backen
         yield opened
 
 
+@checked_call
 def check(
     problem: Problem,
     *,

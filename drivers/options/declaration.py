@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
@@ -17,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
-from core.arguments import refuse_choice, refuse_keyword, sequence
+from core.arguments import refuse, refuse_choice, refuse_keyword, sequence
 from core.errors import UserError
 from drivers.options.output_files import OutputFile
 from drivers.options.values import FLAG, NAMED_TYPES, PLAIN_TYPES, ValueType
@@ -122,7 +123,8 @@ class DeclaredByTable:
     table
         Name of the table of a class; without it a class has only its base class's table.
     **values
-        Values missing in the table: words for the help by their names there, choices, and types of values.
+        Values missing in the table: words for the help by their names there, choices, and types of values; and
+        ``takes``, the class of the library whose objects Python may give as instances.
     """
 
     _groups: ClassVar[dict[str, dict[str, Any]]] = {}
@@ -203,6 +205,12 @@ class Options(DeclaredByTable, table="common"):
             if name not in declared:
                 refuse_keyword(name, value, declared, owner)
             option, about = declared[name]
+            takes = cls._values.get("takes")
+            if name == "instance" and takes and not isinstance(value, (str, os.PathLike, int, type(None))):
+                if type(value).__name__ != takes:
+                    refuse(name, value, f"a name, a path, or an object of ok.{takes}")
+                by_name[name] = getattr(value, "instance", value)
+                continue
             if value is None and option.default is None:
                 continue
             if about.choices and isinstance(value, str | None) and value not in about.choices:
@@ -222,7 +230,8 @@ class Options(DeclaredByTable, table="common"):
 
     def named(self) -> dict[str, Any]:
         """Values by the names of options, with names instead of objects: for records, and for ranks to compare."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {**values, "instance": getattr(self.instance, "name", self.instance)}
 
     def asked(self) -> dict[str, Any]:
         """Values of options that decide work and ways, other than defaults: equal for runs with equal options."""

@@ -2,96 +2,93 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-from typing import TYPE_CHECKING, Any
+import re
+from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.arguments import path, refuse
 from core.errors import UserError
-from drivers.options.values import ValueType
+from core.search.initial import counted_from_zero
+from drivers.cli.messages import print_note
+from drivers.options.values import ArrayValue, path_or_array
 
 if TYPE_CHECKING:
     from core.problems.problem import Problem
 
-
-class InitialSolutions:
-    """Start solutions that compare by a digest, as values of options do.
-
-    Parameters
-    ----------
-    solutions : ndarray, shape (n,) or (walks, n)
-        One solution, or one for each walk.
-    heuristic : str
-        Name of the problem's heuristic that made them, or empty.
-    """
-
-    def __init__(self, solutions: np.ndarray, heuristic: str = "") -> None:
-        self.solutions, self.heuristic = solutions, heuristic
-        self.digest = hashlib.sha256(f"{solutions.shape} {solutions.tolist()}".encode()).hexdigest()[:16]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, InitialSolutions) and self.digest == other.digest
-
-    def __hash__(self) -> int:
-        return hash(self.digest)
-
-    def __repr__(self) -> str:
-        return self.heuristic or self.digest
+INITIAL = path_or_array("a heuristic, a file", "a solution, or one for each walk", (1, 2))
+TOUR_FILE = re.compile(r"^\s*(TYPE|DIMENSION|TOUR_SECTION)\b", re.MULTILINE)
+"""Keys of TSPLIB's tour files."""
 
 
-def check_initial(name: str, value: Any) -> str | InitialSolutions:
-    if isinstance(value, (str, os.PathLike)):
-        return path(name, value)
-    try:
-        array = np.asarray(value)
-    except (TypeError, ValueError):
-        array = np.asarray(None)
-    if array.dtype.kind not in "biuf" or array.ndim not in (1, 2):
-        refuse(name, value, "a solution, or one for each walk")
-    return InitialSolutions(array)
-
-
-INITIAL = ValueType("a heuristic, a file", check_initial)
-
-
-def start_solutions(name: str, problem: Problem) -> InitialSolutions:
-    """Return the start solutions of a problem's heuristic, or those in the file of this name.
+def start_solutions(initial: str | ArrayValue, problem: Problem) -> ArrayValue:
+    """Return start solutions from Python, those of a problem's heuristic, or those in the file of this name.
 
     Raises `UserError` if there is neither, or the file has a wrong line.
     """
+    if not isinstance(initial, str):
+        return ArrayValue(counted_from_zero(initial.values, problem.encoding))
     offered = problem.start_heuristics()
-    if name in offered:
-        return InitialSolutions(problem.start_solution(name), name)
-    if not os.path.exists(name):
-        expected = " or ".join(filter(None, [", ".join(offered), "a file of integers"]))
-        raise UserError(f"--initial {name}: no such file: expected {expected}")
-    return read_solutions(name, problem.encoding.n)
+    if initial in offered:
+        return ArrayValue(problem.start_solution(initial), initial)
+    if not os.path.exists(initial):
+        expected = " or ".join(filter(None, [", ".join(offered), "a file of solutions"]))
+        raise UserError(f"--initial {initial}: no such file: expected {expected}")
+    return ArrayValue(read_solutions(initial, problem))
 
 
-def read_solutions(file: str, size: int) -> InitialSolutions:
-    """Read start solutions from a file of integers: one, or one in each line.
+def read_solutions(file: str, problem: Problem) -> np.ndarray:
+    """Read start solutions: shape (n,), or (walks, n) of a file with one in each of several lines.
 
-    ``size`` is the number of elements of a solution. Raises `UserError` with file and line.
+    A file has numbers between white space or commas, or is a tour file of TSPLIB or a solution file of QAPLIB: n, the
+    cost, and the permutation or its inverse. Elements of permutations count from 0 if there is a 0, else from 1. Raises
+    `UserError` with file and line.
     """
+    from core.problems.instances.errors import InstanceError
     from core.problems.instances.files import read_text
+    from core.problems.instances.tokens import quoted, rows_of
+    from core.problems.tsp import tour_files
 
-    rows = []
-    for number, line in enumerate(read_text(file, "a file of integers").splitlines(), 1):
-        row = []
-        for word in line.split():
-            try:
-                row.append(int(word))
-            except ValueError:
-                raise UserError(f"{file}:{number}: found {word!r}, expected integers") from None
-        rows.append((number, row))
-    if sum(len(row) for _, row in rows) == size:
-        return InitialSolutions(np.array([one for _, row in rows for one in row]))
-    rows = [(number, row) for number, row in rows if row]
-    for number, row in rows:
-        if len(row) != size:
-            raise UserError(f"{file}:{number}: found {len(row)} integers, expected the {size} of a solution")
-    if not rows:
-        raise UserError(f"{file}: found no integers, expected the {size} of a solution")
-    return InitialSolutions(np.array([row for _, row in rows]))
+    encoding, n = problem.encoding, problem.encoding.n
+    is_order, is_real = encoding.name == "permutation", encoding.name == "reals"
+    text = read_text(file, "a file of solutions")
+    if is_order and TOUR_FILE.search(text):
+        return tour_files.read(file, n)
+    rows = [[(line, word, number(word)) for word in words] for line, words in rows_of(text.replace(",", " "))]
+    words = [word for row in rows for word in row]
+    has_cost = is_order and len(words) > 2 and words[0][2] == len(words) - 2 != n - 2
+    if has_cost or len(words) == n:
+        rows = [words[2 * has_cost :]]
+    first = int(is_order and all(value for row in rows for _, _, value in row))
+    low, high, kind = (-1, 1, "a number") if is_real else (first, first + encoding.choices - 1, "an integer")
+    for row in rows or [[]]:
+        lines: dict[float, int] = {}
+        if len(row) != n:
+            raise InstanceError(file, row[0][0] if row else None, f"{len(row)} numbers", f"the {n} of a solution")
+        for line, word, value in row:
+            if not low <= value <= high or not (is_real or value.is_integer()):
+                raise InstanceError(file, line, f"element {quoted(word)}", f"{kind} from {low} to {high}")
+            if is_order and value in lines:
+                raise InstanceError(file, line, f"element {word} again, as on line {lines[value]}", "it once")
+            lines[value] = line
+    solutions = np.array([[value for *_, value in row] for row in rows], float if is_real else int) - first
+    if has_cost:
+        costs: dict[float, np.ndarray] = {problem.cost(one): one for one in (np.argsort(solutions[0]), solutions[0])}
+        if words[1][2] not in costs:
+            note_other_cost(file, words[1][1], problem.cost(solutions[0]))
+        return costs.get(words[1][2], solutions[0])
+    return solutions[0] if len(rows) == 1 else solutions
+
+
+def number(word: str) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        return float("nan")
+
+
+@cache
+def note_other_cost(file: str, stated: str, cost: int) -> None:
+    """Print once that a file states another cost than that of its solution."""
+    print_note(f"{file}: found cost {stated}, the solution has cost {cost}")

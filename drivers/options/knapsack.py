@@ -28,7 +28,7 @@ SEARCH = OptionGroup("search", decides="work")
 
 
 @dataclass(frozen=True)
-class KnapsackOptions(DpOptions, tilings=TILINGS):
+class KnapsackOptions(DpOptions, tilings=TILINGS, takes="Knapsack"):
     """Options of the knapsack problem; those of the instance or the search are None by default.
 
     `--instance` takes only files, since a generated instance has separate options.

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from core.arguments import refuse
 from core.errors import UserError
 from drivers.options.declaration import OptionGroup, Options, option_flag
-from drivers.options.initial import INITIAL, InitialSolutions
+from drivers.options.initial import INITIAL
 from drivers.options.output_files import OutputFile
-from drivers.options.values import ValueType
+from drivers.options.values import ArrayValue, ValueType
 
 if TYPE_CHECKING:
     from core.problems.encodings import Neighbourhood
@@ -48,10 +48,11 @@ MAKERS: dict[str, tuple[str, dict[str, Any]]] = {
     "focused": ("FocusedSearch", {}),
 }
 """The function of `core.search.local_search` for each algorithm, and the parameters implied by its name."""
-OF_WALKS: dict[str, tuple[str, ...]] = {"3opt": (), "windows": (), "greedy": ("removed", "temperature", "initial")}
+OF_WALKS: dict[str, tuple[str, ...]] = {"3opt": (), "windows": (), "greedy": ("removed", "temperature")}
 """Algorithms of independent walks (`core.search.independent_walks`), and their options beside `SHARED_OPTIONS`."""
 SHARED_OPTIONS = (
-    "algorithm", "iterations", "seconds", "target", "walks", "scaled", "solution", "history", "curve", "plot",
+    "algorithm", "iterations", "seconds", "target", "walks", "initial", "solution", "history", "curve",
+    "plot",
 )  # fmt: skip
 """Options of local search that independent walks have too."""
 PARAMETERS = tuple(dict.fromkeys(name for names in ALGORITHMS.values() for name in names))
@@ -105,7 +106,6 @@ class SearchOptions(
     initial_solutions=INITIAL,
     usual_iterations=ITERATIONS,
     usual_walks=DEFAULT_WALKS,
-    grows="--walks",
 ):
     """Settings of local search. A program names an algorithm and its parameters; Python gives an `Algorithm`.
 
@@ -134,13 +134,12 @@ class SearchOptions(
     level: str | None = None
     walks: int | None = None
     exchange: int | None = None
-    initial: str | InitialSolutions | None = None
+    initial: str | ArrayValue | None = None
     mapping: str = "native"
     generate: str = "device"
     select: str | None = None
     shape: str = "fixed"
     data_memory: str = "global"
-    scaled: int | None = None
     solution: OutputFile | None = None
     history: bool = False
     curve: OutputFile | None = None
@@ -197,15 +196,13 @@ class SearchOptions(
             options = replace(self, walks=1 if published else max(DEFAULT_WALKS, ranks))
         walks = options.walks or 1
         unlimited = options.iterations is None and options.seconds is None and not is_open
-        # If the work grows with the ranks, one rank has one walk, like each of several ranks.
-        alone = published or (walks == 1 and options.scaled is None)
         return replace(
             options,
             instance=options.instance or chosen,
             walks=walks,
             exchange=options.exchange or 0,
             select=options.select or ("host" if published else options.generate),
-            level=options.level or ("iteration" if alone else "algorithm"),
+            level=options.level or ("iteration" if published or walks == 1 else "algorithm"),
             iterations=ITERATIONS if unlimited else options.iterations,
         )
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import importlib.util
 import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from core.arguments import flag, integer, path, refuse, sequence, text
 from core.arguments import number as any_number
@@ -50,6 +53,48 @@ class ValueType:
         if missing := self.missing():
             raise argparse.ArgumentTypeError(missing)
         return value
+
+
+class ArrayValue:
+    """Array given from Python or read from a file, which compares by a digest, as values of options do.
+
+    Parameters
+    ----------
+    values : ndarray
+    name : str
+        Name of its origin, such as a start heuristic; by default the digest.
+    """
+
+    def __init__(self, values: np.ndarray, name: str = "") -> None:
+        self.values = values
+        self.digest = hashlib.sha256(f"{values.shape} {values.tolist()}".encode()).hexdigest()[:16]
+        self.name = name or self.digest
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ArrayValue) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def path_or_array(expected: str, array_expected: str, dimensions: Sequence[int]) -> ValueType:
+    """Return the type of a path, or an array of numbers with one of these numbers of dimensions."""
+
+    def check(name: str, value: Any) -> str | ArrayValue:
+        if isinstance(value, (str, os.PathLike)):
+            return path(name, value)
+        try:
+            array = np.asarray(value)
+        except (TypeError, ValueError):
+            array = np.asarray(None)
+        if array.dtype.kind not in "biuf" or array.ndim not in dimensions:
+            refuse(name, value, array_expected)
+        return ArrayValue(array)
+
+    return ValueType(expected, check)
 
 
 def check_name(name: str, value: Any) -> str:
@@ -109,6 +154,7 @@ PATH = ValueType("a path", path)
 NAME = ValueType("a name", check_name)
 FLAG = ValueType("True or False", flag)
 INTEGER = ValueType("an integer", integer, int)
+MATRIX = path_or_array("a path", "a path, or a matrix of distances", (2,))
 REAL = ValueType("a number", any_number, float)
 OUTPUT_FILE = ValueType("a path", lambda name, value: OutputFile(path(name, value)))
 
@@ -125,7 +171,15 @@ memory_size = ValueType(
 
 PLAIN_TYPES = {str: TEXT, bool: FLAG, int: INTEGER, float: REAL, OutputFile: OUTPUT_FILE}
 NAMED_TYPES = {
-    **{"text": TEXT, "path": PATH, "name": NAME, "flag": FLAG, "integer": INTEGER, "output_file": OUTPUT_FILE},
+    **{
+        "text": TEXT,
+        "path": PATH,
+        "name": NAME,
+        "flag": FLAG,
+        "integer": INTEGER,
+        "path_or_matrix": MATRIX,
+        "output_file": OUTPUT_FILE,
+    },
     **{"positive": positive, "natural": natural, "number": number, "seeds": seeds, "folder": folder},
     **{"plot_file": plot_file, "words": words, "memory_size": memory_size},
 }

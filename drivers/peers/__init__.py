@@ -1,12 +1,12 @@
 """Solvers of other projects, run on the problem of a run, timed like our search and scored by our scorer.
 
-Used from outside: the names in `__all__`; `child` is the process in which a package is timed.
+Used from outside: the names in `__all__`; `child` is the process in which a package is timed, in its own `environment`.
 Comparisons of our own devices belong in `drivers.experiments`, tables for pages in `reports`.
 """
 
 from drivers.peers import assignments, cuts, knapsacks, strings, tours
 from drivers.peers.measurement import PeerRace, PeerTask, installed_peers, measure
-from drivers.peers.peer import Peer, PeerMeasurement, confirming_peers, peer_rejections, this_search
+from drivers.peers.peer import Peer, PeerMeasurement, PeerPackage, confirming_peers, peer_rejections, this_search
 from drivers.peers.table import format_table
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "confirming_peers",
     "measure",
     "peer_rejections",
+    "packages",
     "peers_for",
     "installed_peers",
     "format_table",
@@ -37,3 +38,8 @@ PEERS: dict[str, tuple[Peer, ...]] = {
 def peers_for(workload: str) -> tuple[Peer, ...]:
     """Return the reference solvers of a workload; none for an unknown one, such as a user-defined problem."""
     return PEERS.get(workload, ())
+
+
+def packages() -> dict[str, PeerPackage]:
+    """Return a solver of each package, by package."""
+    return {peer.package: peer for peers in PEERS.values() for peer in peers if isinstance(peer, PeerPackage)}

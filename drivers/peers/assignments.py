@@ -59,10 +59,9 @@ def _scipy(method: str, flows_distances: Matrices, seed: int) -> PeerAnswer:
 SCIPY_FAQ, SCIPY_2OPT = (
     PeerPackage(
         name=f"scipy {method}",
-        how_to_get="pip install scipy",
         subject=ASSIGNMENTS,
         refuses=refusal,
-        module="scipy",
+        requirement="scipy>=1.14,<2",
         form=matrices,
         solve=solve,
     )

@@ -2,6 +2,8 @@
 
 python -m drivers.peers.child REQUEST RESULT        paths of two files: a pickled request, and where the answers go
 
+It runs in the package's own environment, which has NumPy and none of the suite's other requirements.
+
 A request is (solve, minimal problem, problem, limits in seconds, seed). The answers are the seconds of the import and
 of the minimal run and, for each limit, (seconds, `PeerAnswer`).
 """

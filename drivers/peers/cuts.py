@@ -65,11 +65,9 @@ def with_annealing(form: np.ndarray, seconds: float, seed: int) -> PeerAnswer:
 TABU, ANNEALING = (
     PeerPackage(
         name=f"dwave {method}",
-        how_to_get="pip install dwave-samplers",
         subject=CUTS,
         refuses=refusal,
-        module="dwave.samplers",
-        distribution="dwave-samplers",
+        requirement="dwave-samplers>=1.4,<2",
         form=coefficients,
         solve=solve,
         timed=timed,

@@ -44,10 +44,9 @@ def with_ortools(items: Items, seconds: float, seed: int) -> PeerAnswer:
 
 ORTOOLS = PeerPackage(
     name="ortools",
-    how_to_get="pip install ortools",
     proves=True,
     subject=KNAPSACKS,
-    module="ortools",
+    requirement="ortools>=9.10,<10",
     form=item_lists,
     solve=with_ortools,
 )

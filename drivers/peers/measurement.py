@@ -7,25 +7,23 @@ separately: a minimal problem is timed too.
 
 from __future__ import annotations
 
-import importlib.metadata
-import importlib.util
 import os
 import pickle
-import shutil
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cluster.launch.commands import python_command
+from cluster.launch.commands import ROOT
 from drivers.peers.peer import Peer, PeerAnswer, PeerError, PeerMeasurement, PeerPackage, PeerProgram
 
 LIMIT_S = 60.0
 """Time limit of a single run in seconds, unless ours took longer."""
+SUITE = ("backends", "cluster", "core", "drivers", "reports")
+"""Packages that the child imports by links: the folder of an installed suite has all the suite's requirements too."""
 HALVINGS = 6
 """Number of halvings: a solver with a time limit also runs with a half of it, a quarter and so on."""
 
@@ -52,18 +50,18 @@ class PeerRace:
         self.runs: list[list[tuple[float, PeerAnswer]]] = [[] for _ in self.limits]
         self.costs: list[tuple[int, ...]] = [() for _ in self.limits]
         why_not = peer.refuses(task.problem)
-        self.path = None if why_not is not None else _place(peer)
+        self.found = None if why_not is not None else peer.find()
         self.failure = f"left out: {why_not}" if why_not is not None else ""
-        if why_not is None and self.path is None:
+        if why_not is None and self.found is None:
             self.failure = f"not found: {peer.how_to_get}"
 
     def repeat(self, seed: int) -> None:
         """Run the solver with a seed from 1 on, for the full and each shorter time; never again after a failure."""
-        if self.failure or self.path is None:
+        if self.failure or self.found is None:
             return
         try:
             with tempfile.TemporaryDirectory(prefix="onekernel-peer-") as folder:
-                startup_s, timed = _solved(self.peer, self.path, Path(folder), self.task, self.limits, seed)
+                startup_s, timed = _solved(self.peer, self.found[0], Path(folder), self.task, self.limits, seed)
             costs = [_cost(self.peer, self.task.problem, answer) for _, answer in timed]
         except PeerError as error:
             self.failure = f"failed: {error}"
@@ -76,14 +74,14 @@ class PeerRace:
     def measured(self) -> PeerMeasurement:
         peer, is_package = self.peer, isinstance(self.peer, PeerPackage)
         nothing = PeerMeasurement(peer.name, kind=peer.kind, in_process=is_package, failure=self.failure)
-        if self.failure or not self.starts:
+        if self.failure or not self.starts or self.found is None:
             return nothing
         medians = [statistics.median(seconds for seconds, _ in runs) for runs in self.runs]
         startup_s = statistics.median(self.starts)
         answers = [answer for _, answer in self.runs[0]]
         clocks = [answer.reported_s for answer in answers if answer.reported_s is not None]
         return nothing._replace(
-            version=_version(peer.distribution or peer.module) if isinstance(peer, PeerPackage) else "",
+            version=self.found[1],
             proved=all(answer.proved for answer in answers),
             cost=peer.subject.worst(self.costs[0]),
             solve_s=medians[0] if is_package else max(0.0, medians[0] - startup_s),
@@ -129,19 +127,7 @@ def measure(
 
 
 def installed_peers(peers: Sequence[Peer]) -> list[str]:
-    return [peer.name for peer in peers if _place(peer) is not None]
-
-
-def _place(peer: Peer) -> str | None:
-    """Return a program's path or a package's module; None if missing."""
-    if isinstance(peer, PeerProgram):
-        program = shutil.which(os.environ.get(peer.variable) or peer.name)
-        return program and os.path.abspath(program)  # it runs in another folder
-    assert isinstance(peer, PeerPackage)
-    try:
-        return None if importlib.util.find_spec(peer.module) is None else peer.module
-    except ModuleNotFoundError:  # a package that its module is in
-        return None
+    return [peer.name for peer in peers if peer.find()]
 
 
 def _limits(peer: Peer, race: PeerTask) -> tuple[float, ...]:
@@ -161,6 +147,7 @@ def _solved(
         return _program(peer, path, folder, task, seed)
     assert isinstance(peer, PeerPackage)
     answers: tuple[float, list[tuple[float, PeerAnswer]]] = _in_child_process(
+        path,
         (peer.solve, peer.form(peer.subject.minimal), peer.form(task.problem), limits, seed),
         folder,
         2 * task.limit_s + (sum(limits) if peer.timed else 0.0),
@@ -178,22 +165,16 @@ def _to_cost(peer: Peer, costs: Sequence[tuple[int, ...]], seconds: Sequence[flo
     return reached
 
 
-def _in_child_process(request: Sequence[Any], folder: Path, limit: float) -> Any:
+def _in_child_process(python: str, request: Sequence[Any], folder: Path, limit: float) -> Any:
     asked, result = folder / "request.pickle", folder / "result.pickle"
     asked.write_bytes(pickle.dumps(request))
-    command = [*python_command(("-m", "drivers.peers.child")), str(asked), str(result)]
-    paths = os.pathsep.join(path for path in sys.path if path)
-    said = _finished(command, limit, env=os.environ | {"PYTHONPATH": paths})
+    for package in SUITE:
+        (folder / package).symlink_to(ROOT / package)
+    command = [python, "-P", "-m", "drivers.peers.child", str(asked), str(result)]
+    said = _finished(command, limit, env=os.environ | {"PYTHONPATH": str(folder)})
     if not result.exists():
         raise PeerError(f"no result; its last line: {_last_line(said)}")
     return pickle.loads(result.read_bytes())
-
-
-def _version(distribution: str) -> str:
-    try:
-        return importlib.metadata.version(distribution)
-    except importlib.metadata.PackageNotFoundError:
-        return ""
 
 
 def _program(

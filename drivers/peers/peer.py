@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
+
+from drivers.peers.environment import PeerEnvironment
 
 THIS_SEARCH = "this search"
 
@@ -69,7 +73,7 @@ class Peer:
     Parameters
     ----------
     how_to_get : str
-        Command that installs it.
+        Command that installs it; that of a package follows from its requirement.
     proves : bool
         True for an exact solver; its answer is proved optimal unless it is stopped early.
     refuses : callable
@@ -78,27 +82,27 @@ class Peer:
 
     kind: ClassVar[str]
     name: str
-    how_to_get: str
+    how_to_get: str = ""
     proves: bool = False
     subject: PeerSubject
     refuses: Callable[[Any], str | None] = lambda problem: None
 
+    def find(self) -> tuple[str, str] | None:
+        """Return the program, or the interpreter that has the package, and its version, empty if unknown; or None."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True, kw_only=True)
-class PeerPackage(Peer):
+class PeerPackage(PeerEnvironment, Peer):
     """A Python package, measured in a separate warm process: after its import and a minimal run.
 
     Parameters
     ----------
-    module : str
-        Module to import.
     form : callable
         Converts a problem to an argument of `solve`, which can be pickled; its time does not count.
     solve : callable
         A function of a module (it is sent to another process by its name). Takes the result of `form`, seconds and a
         seed from 1 on, and returns a `PeerAnswer`. Imports the package when it is called.
-    distribution : str
-        Name of the installed distribution with its version, if it is not `module`.
     timed : bool
         True if the solver searches for the given seconds; else they are only a limit.
     shortest_s : float
@@ -106,12 +110,13 @@ class PeerPackage(Peer):
     """
 
     kind: ClassVar[str] = "package"
-    module: str
     form: Callable[[Any], Any]
     solve: Callable[[Any, float, int], PeerAnswer]
-    distribution: str = ""
     timed: bool = False
     shortest_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "how_to_get", f"onekernel peers install {self.package}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,9 +141,9 @@ class PeerProgram(Peer):
     answer_file: str
     read: Callable[[Path, str], PeerAnswer]
 
-    @property
-    def variable(self) -> str:
-        return self.name.upper()
+    def find(self) -> tuple[str, str] | None:
+        found = shutil.which(os.environ.get(self.name.upper()) or self.name)
+        return (os.path.abspath(found), "") if found else None  # it runs in another folder
 
 
 class PeerMeasurement(NamedTuple):

@@ -32,10 +32,9 @@ def with_rapidfuzz(pair: list[bytes | list[int]], seconds: float, seed: int) -> 
 
 RAPIDFUZZ = PeerPackage(
     name="rapidfuzz",
-    how_to_get="pip install rapidfuzz",
     proves=True,
     subject=STRINGS,
-    module="rapidfuzz",
+    requirement="rapidfuzz>=3,<4",
     form=texts,
     solve=with_rapidfuzz,
 )

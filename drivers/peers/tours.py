@@ -157,11 +157,9 @@ def with_held_karp(matrix: tuple[list[float], int], seconds: float, seed: int) -
 
 FAST_TSP = PeerPackage(
     name="fast-tsp",
-    how_to_get="pip install fast-tsp",
     subject=TOURS,
     refuses=refusal(asymmetric=False),
-    module="fast_tsp",
-    distribution="fast-tsp",
+    requirement="fast-tsp>=0.2,<0.3",
     form=matrix_rows,
     solve=with_fast_tsp,
     timed=True,
@@ -169,51 +167,45 @@ FAST_TSP = PeerPackage(
 )
 ELKAI = PeerPackage(
     name="elkai",
-    how_to_get="pip install elkai (LKH as a package)",
     subject=TOURS,
     refuses=refusal(),
-    module="elkai",
+    requirement="elkai>=2,<3",  # its LKH is for non-commercial use only
     form=matrix_rows,
     solve=with_elkai,
 )
 ORTOOLS = PeerPackage(
     name="ortools",
-    how_to_get="pip install ortools",
     proves=True,
     subject=TOURS,
     refuses=refusal(MOST_CIRCUIT),
-    module="ortools",
+    requirement="ortools>=9.10,<10",
     form=matrix_rows,
     solve=with_ortools,
 )
 PYVRP = PeerPackage(
     name="pyvrp",
-    how_to_get="pip install pyvrp",
     subject=TOURS,
     refuses=refusal(MOST_ROUTE),
-    module="pyvrp",
+    requirement="pyvrp>=0.14,<0.15",
     form=int_matrix,
     solve=with_pyvrp,
     timed=True,
 )
 HIGHS = PeerPackage(
     name="scipy highs",
-    how_to_get="pip install scipy",
     proves=True,
     subject=TOURS,
     refuses=refusal(MOST_MILP, asymmetric=False),
-    module="scipy",
+    requirement="scipy>=1.14,<2",
     form=int_matrix,
     solve=with_highs,
 )
 HELD_KARP = PeerPackage(
     name="held-karp",
-    how_to_get="pip install held-karp",
     proves=True,
     subject=TOURS,
     refuses=refusal(MOST_HELD_KARP),
-    module="held_karp",
-    distribution="held-karp",
+    requirement="held-karp>=0.1,<0.2",
     form=flat_matrix,
     solve=with_held_karp,
 )

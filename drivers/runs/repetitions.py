@@ -242,6 +242,9 @@ class Repetitions:
         self, result: RepetitionResult, spent: RepetitionMeasurement, confirmed: bool | None, verdict: str
     ) -> None:
         print(self.in_words(result, spent, verdict), flush=True)
+        self.print_notes()
+
+    def print_notes(self) -> None:
         for words in getattr(self.run.search, "notes", ()):
             print_note(words)
 

@@ -102,9 +102,7 @@ def prepare_repetitions(
         timed = ranks if ranks.size > 1 or isinstance(ranks, TimedCommunicator) else TimedCommunicator(ranks)
         prepared_s = ranks.bcast(loaded_s + search.backend.timings.prepare_s)
         prepared = PreparedRun(options, task.problem, task.source, search, timed, prepared_s=prepared_s)
-        scaled = getattr(own, "scaled", None)
-        grown = {} if scaled is None else {"weak_scaling_ranks": scaled}
-        yield kind(workload, prepared, {"options": own.asked(), **grown, **placed, **details}, memory)
+        yield kind(workload, prepared, {"options": own.asked(), **placed, **details}, memory)
     except BaseException:
         search.backend.close()
         raise

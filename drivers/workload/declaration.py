@@ -192,8 +192,7 @@ class Workload(Generic[AnyOptions]):
         Options with values, the defaults of a comparison, which takes about a second on one core. Empty: they depend on
         the problem, also if the user names no instance.
     scaled : str
-        Name of the option that weak scaling multiplies by the number of ranks; its options have ``scaled`` then.
-        Empty: there is no weak scaling.
+        Name of the option that weak scaling multiplies by the number of ranks; empty: there is no weak scaling.
     program : tuple of str
         Arguments by which Python starts its program; by default the module of its name in `drivers`.
 

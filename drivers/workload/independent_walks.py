@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from drivers.options.initial import InitialSolutions, start_solutions
+from drivers.options.initial import start_solutions
 from drivers.options.local_search import SearchOptions
 from drivers.workload.declaration import (
     PreparedRun,
@@ -56,7 +56,7 @@ class IndependentWalksWorkload(Workload[SearchOptions]):
         if options.seconds is not None:
             refuse_clocked_records(options, "--iterations or --target")
         problem, source = self.load_problem(options)
-        if isinstance(options.initial, str):
+        if options.initial is not None:
             options = replace(options, initial=start_solutions(options.initial, problem))
         is_open = all(one is None for one in (options.walks, options.iterations, options.seconds, options.target))
         walks = options.walks or (max(FIRST_WALKS, ranks) if is_open else 1)
@@ -82,8 +82,8 @@ class IndependentWalksWorkload(Workload[SearchOptions]):
         """Search once; a result that the search's scorer rejects is an outcome too, for the verifiers."""
         from core.search.local_search import Unconfirmed
 
-        initial = run.options.initial
-        more = {"initial": initial.solutions} if isinstance(initial, InitialSolutions) else {}
+        initial: Any = run.options.initial
+        more = {"initial": initial.values} if initial else {}
         try:
             return run.searched(callback, run.options.chosen_stop(), history=keeps_history(run.options), **more)
         except Unconfirmed as error:

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from functools import cache
 from typing import Any
 
-from drivers.options.initial import InitialSolutions, start_solutions
+from drivers.options.initial import start_solutions
 from drivers.options.local_search import SearchOptions
 from drivers.options.output_files import reporting_write_errors
 from drivers.workload.declaration import (
@@ -82,7 +82,7 @@ class LocalSearchWorkload(IndependentWalksWorkload):
         if settled.seconds is not None:
             refuse_clocked_records(settled, "--iterations, --target or --patience")
         problem, source = self.load_problem(settled)
-        if isinstance(settled.initial, str):
+        if settled.initial is not None:
             settled = replace(settled, initial=start_solutions(settled.initial, problem))
         if settled.iterations is None and settled.seconds is None:
             settled = replace(settled, iterations=first_iterations(settled, problem, self.fitted(problem)))
@@ -117,10 +117,9 @@ class LocalSearchWorkload(IndependentWalksWorkload):
             return super().once(run, callback)
         from core.search.local_search import Unconfirmed
 
-        chosen = run.options.initial
-        initial = chosen.solutions if isinstance(chosen, InitialSolutions) else None
+        initial: Any = run.options.initial
         try:
-            outcome = run.searched(callback, run.options.chosen_stop(), initial=initial)
+            outcome = run.searched(callback, run.options.chosen_stop(), initial=initial and initial.values)
         except Unconfirmed as error:
             outcome = error.outcome
         keep_shape(run.search)
@@ -146,7 +145,7 @@ class LocalSearchWorkload(IndependentWalksWorkload):
         if not run.options.has_plan:
             return super().parameters(run)
         stop = run.options.chosen_stop()
-        limits = {name: value for name, value in stop._asdict().items() if value != type(stop)._field_defaults[name]}
+        limits = {name: getattr(stop, name) for name in stop.given}
         initial = {} if run.options.initial is None else {"initial": str(run.options.initial)}
         return {**run.search.plan.parameters, **limits, **initial}
 
@@ -162,8 +161,8 @@ class LocalSearchWorkload(IndependentWalksWorkload):
         gap = describe_gap(outcome.cost, run.problem.optimum, self.best_known)
         return RepetitionResult.of(
             outcome,
-            f"best cost {self.in_words(outcome.cost)}{gap} in iteration {outcome.found_at} of walk {outcome.walk}, "
-            f"{outcome.iterations} iterations{describe_time_limit(outcome)}",
+            f"{self.cost_word} {self.in_words(outcome.cost)}{gap} in iteration {outcome.found_at} of walk "
+            f"{outcome.walk}, {outcome.iterations} iterations{describe_time_limit(outcome)}",
             outcome,
             index=outcome.walk,
             details={

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from core.problems.instances.errors import InstanceError, escape_unprintable
 from core.problems.instances.files import read_bytes, read_text
 from core.problems.tsp import TspInstance
 from core.problems.tsp import distances as metric
+from core.problems.tsp.distance_matrices import checked_distances
 
 LARGEST_ARRAY = 2**30
 """Bytes of a .npy file."""
@@ -43,14 +45,14 @@ class MatrixInstance(TspInstance):
         self.optimum = optima.optimum(self.sha256)
 
 
-def load_matrix(path: str, symmetric: bool = True) -> MatrixInstance:
+def load_matrix(path: Any, symmetric: bool = True) -> MatrixInstance:
     """Read a matrix of integer distances; its diagonal is taken as 0.
 
     Parameters
     ----------
-    path : str
-        An array of `numpy.save` if the name ends in .npy, else a text: numbers separated by white space or commas, a
-        row a line; empty lines and comments after # are ignored.
+    path : str or drivers.options.values.ArrayValue
+        The matrix, or its file: an array of `numpy.save` if the name ends in .npy, else a text: numbers separated by
+        white space or commas, a row a line; empty lines and comments after # are ignored.
     symmetric : bool
         True if the matrix must be symmetric.
 
@@ -59,6 +61,8 @@ def load_matrix(path: str, symmetric: bool = True) -> MatrixInstance:
     InstanceError
         With the file, the line in a text, the value found and the value expected.
     """
+    if not isinstance(path, str):
+        return MatrixInstance("matrix", checked_distances(path.values, int, symmetric=symmetric), "given by the caller")
     values, lines = (
         _array(path)
         if path.endswith(".npy")

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Iterator
 from typing import Any
 
-from core.errors import UserError
+from core.errors import UserError, did_you_mean, shown
 from drivers.workload.declaration import Workload
 
 PAPER_WORKLOADS = ("ihc", "aco", "qap", "ppp", "tsp", "weierstrass", "exact", "heldkarp", "lcs", "knapsack")
@@ -18,11 +18,7 @@ NAMES = PAPER_WORKLOADS + FURTHER_WORKLOADS
 def get_workload(name: str) -> Workload[Any]:
     """Return the declaration of a workload. Raises `UserError` for an unknown name."""
     if name not in NAMES:
-        import difflib
-
-        near = difflib.get_close_matches(name, NAMES, 1)
-        meant = f" (did you mean {near[0]}?)" if near else ""
-        raise UserError(f"workload {name!r}{meant}: expected one of {', '.join(NAMES)}")
+        raise UserError(f"workload {shown(name)}{did_you_mean(name, NAMES)}: expected one of {', '.join(NAMES)}")
     declared: Workload[Any] = getattr(importlib.import_module(f"drivers.{name}"), name.upper())
     return declared
 

@@ -21,8 +21,8 @@ from reports.text.tables import TextTable
 
 LEAST_FURTHER_RANKS = 2
 """Least number of ranks, besides one, of a curve."""
-SCALED = "weak_scaling_ranks"
-"""Detail of a run with work that grows with its ranks: its factor over one rank."""
+GROWING = ("walks", "climbers", "ants")
+"""Parameters that grow with the ranks in weak scaling."""
 
 STRONG_LAW = (
     "Amdahl's law (Amdahl 1967): T(p) / T(1) = s + (1 - s) / p, where s is the part of the time on one rank that "
@@ -144,7 +144,8 @@ def weak(records: Sequence[Record]) -> list[ScalingCurve]:
 
     Raises `UnequalWorkError` if repetitions of one run have different results.
     """
-    scaled = [run for run in map(merge_seeds, families(filter(is_scaled, records))) if run.verified]
+    grown, bases = grown_work(records)
+    scaled = [run for run in map(merge_seeds, families([*bases, *grown])) if run.verified]
     return [ScalingCurve(configuration_name(runs[0]), True, _points(runs, grown=True)) for runs, _ in _on_ranks(scaled)]
 
 
@@ -161,13 +162,26 @@ def _on_ranks(records: Sequence[Record]) -> Iterator[tuple[list[Record], list[st
             yield list(runs.values()), [run.identity for run in group]
 
 
-def is_grown(record: Record) -> bool:
-    return record.ranks > 1 and record.details.get(SCALED) == record.ranks
+def grown_work(records: Sequence[Record]) -> tuple[list[Record], list[Record]]:
+    """Return the runs on p ranks that do p times the work of others on one rank, and these others."""
+
+    def of_one_rank(record: Record) -> dict[str, Any]:
+        grown = {name: record.parameters[name] / record.ranks for name in GROWING if record.parameters.get(name)}
+        return {**record.parameters, **grown}
+
+    alone = [record for record in records if record.ranks == 1]
+    known = [of_one_rank(record) for record in alone]
+    several = [record for record in records if record.ranks > 1]
+    grown = [one for one in several if of_one_rank(one) in known and one.parameters not in known]
+    shares = [of_one_rank(one) for one in grown]
+    return grown, [one for one, share in zip(alone, known, strict=True) if share in shares]
 
 
-def is_scaled(record: Record) -> bool:
-    """True if a run belongs to a curve of weak scaling, which begins with the work of one rank."""
-    return is_grown(record) or (record.ranks == 1 and record.details.get(SCALED) == 1)
+def without_grown_work(records: Sequence[Record]) -> list[Record]:
+    """Return the runs of equal work: none that has grown, and if other work is there, none of which it has grown."""
+    grown, bases = grown_work(records)
+    others = [one for one in records if one not in grown and all(one.parameters != base.parameters for base in bases)]
+    return others or [one for one in records if one not in grown]
 
 
 def _points(runs: Sequence[Record], *, grown: bool) -> tuple[RankScalingPoint, ...]:

@@ -105,8 +105,7 @@ def compare_section(section: InstanceSection, nearby: Sequence[Record] = ()) -> 
     ``nearby`` are records of the whole report, if it has other sections: they ran before or after. Raises as
     `reports.comparison.speedups.compare`.
     """
-    alike = [record for record in section.records if not scaling.is_scaled(record)]
-    alike = alike or [record for record in section.records if not scaling.is_grown(record)]
+    alike = scaling.without_grown_work(section.records)
     joined = {merged.identity: (merged, family) for family in families(alike) for merged in [merge_seeds(family)]}
     comparison = compare([one for one, _ in joined.values()], section.not_run)
     runs = {identity: family for identity, (_, family) in joined.items()}

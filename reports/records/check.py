@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, TypedDict, TypeVar, get_args, get_or
 import msgspec
 from msgspec import Meta
 
-from core.errors import UserError
+from core.errors import UserError, escape_unprintable
 
 SCHEMA = 3
 """Version for reading and writing."""
@@ -134,6 +134,13 @@ def convert(values: Any, kind: type[T], where: str = "") -> T:
         raise RecordError(_explain(str(error), values, kind, where)) from None
     except UnicodeEncodeError as error:
         raise RecordError(f"{where}: expected keys in UTF-8, found {short_text(error.object)}".lstrip(": ")) from None
+
+
+def printable(value: Any) -> Any:
+    """Return a value with escapes in its texts, since names of files may have bytes that JSON cannot hold."""
+    if isinstance(value, dict):
+        return {name: printable(one) for name, one in value.items()}
+    return escape_unprintable(value) if isinstance(value, str) and not _is_plain(value) else value
 
 
 def check_plain(values: Mapping[str, Any], kind: type, where: str = "") -> None:

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, structs, to_builtins
 
+from core.errors import escape_unprintable
 from reports.records import check
 from reports.records.check import HASH_SCOPES, SCHEMA, RecordError
 
@@ -127,8 +128,8 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
         rank's cores, "0-3", set by `--pin-cores`), `simulated` and `reference` (true or false; the latter: the
         reference interpreter, too slow for a baseline), `verified_by` (names of verifiers), `options` (options of the
         command line that are not defaults), `reference_solvers` (see `drivers.peers.peer.PeerMeasurement`),
-        `sources` (digest of the kernels and the search, see `reports.records.sources`), `weak_scaling_ranks`; of
-        dynamic programming also `cells`, `method`, `streamed_bytes` and `profile` (see `drivers.runs.kernel_profile`).
+        `sources` (digest of the kernels and the search, see `reports.records.sources`); of dynamic programming also
+        `cells`, `method`, `streamed_bytes` and `profile` (see `drivers.runs.kernel_profile`).
     origin
         Place of the record, for messages; not written.
     """
@@ -159,7 +160,7 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
     @classmethod
     def checked(cls, **values: Any) -> Record:
         """Return a record of these values. Raises `RecordError` with key, value and expected value."""
-        return check.convert(values | {"repetitions": to_builtins(values["repetitions"])}, cls)
+        return check.convert(check.printable(values) | {"repetitions": to_builtins(values["repetitions"])}, cls)
 
     def __post_init__(self) -> None:
         values = structs.asdict(self)
@@ -242,6 +243,7 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
 
         Raises `RecordError` for a line that is no JSON object, another schema version, a missing key or a wrong value.
         """
+        origin = escape_unprintable(origin)
         try:
             return check.convert(_json_object(line) | {"origin": origin}, cls)
         except RecordError as error:

@@ -85,7 +85,14 @@ def timetable():
     return example("timetable").Timetable(n=7, slots=3)
 
 
-@pytest.mark.parametrize("problem", ["partition", "timetable", pytest.param("tardiness", marks=pytest.mark.slow)])
+@pytest.fixture(scope="module")
+def arrangement():
+    return example("arrangement").Arrangement(n=7)
+
+
+@pytest.mark.parametrize(
+    "problem", ["partition", "timetable", "arrangement", pytest.param("tardiness", marks=pytest.mark.slow)]
+)
 def test_an_example_s_problem_passes_its_check(problem, request):
     check(request.getfixturevalue(problem))
 
@@ -112,6 +119,12 @@ def test_the_evaluations_of_the_timetable_make_equal_moves_to_the_optimum(timeta
     assert len({outcome.hash for outcome in outcomes}) == 1
     best = min(timetable.cost(np.array(one)) for one in itertools.product(range(3), repeat=7))
     assert {outcome.cost for outcome in outcomes} == {best}
+
+
+def test_the_evaluations_of_the_arrangement_make_equal_moves_to_the_optimum(arrangement):
+    outcomes = [outcome(arrangement, "exchange2", evaluation=one) for one in ("delta", "pulls")]
+    best = min(arrangement.cost(np.array(one)) for one in itertools.permutations(range(7)))
+    assert outcomes[0].hash == outcomes[1].hash and {outcome.cost for outcome in outcomes} == {best}
 
 
 @pytest.mark.parametrize("name", ["python", "cpu", pytest.param("opencl", marks=pytest.mark.slow)])

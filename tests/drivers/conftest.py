@@ -1,11 +1,13 @@
 """Runs of a driver: the module under test says which, ``DRIVER``, or names one for every run."""
 
-import importlib
-import os
+import venv
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from drivers.cli.exit_codes import run_driver
+from drivers.peers import environment, packages
 from drivers.runs import checkpoint_file
 from reports.plots import style
 
@@ -70,18 +72,21 @@ def undrawn(monkeypatch):
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """Put packages first on the import path, also of child processes; return the function that writes a module."""
-    folder = tmp_path / "packages"
-    folder.mkdir()
-    monkeypatch.syspath_prepend(folder)
-    monkeypatch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
+    """Give packages environments of this test only, which find NumPy and SciPy here; return the function that writes
+    a module of one.
+    """
+    monkeypatch.setattr(environment, "cache_folder", lambda: tmp_path / "cache")
 
-    def write(name, code):
-        path = folder / f"{name.replace('.', '/')}.py"
-        for parent in [parent for parent in path.parents if parent.is_relative_to(folder) and parent != folder]:
-            parent.mkdir(parents=True, exist_ok=True)
-            (parent / "__init__.py").touch()
-        path.write_text(code)
-        importlib.invalidate_caches()
+    def write(name, code, version="9.9"):
+        top = name.partition(".")[0]
+        made = packages()[top.replace("_", "-")]
+        venv.create(made.folder, symlinks=True)
+        (site,) = made.folder.glob("lib/python*/site-packages")
+        about = f"Metadata-Version: 2.1\nName: {top}\nVersion: {version}\n"
+        texts = {f"{top}-{version}.dist-info/METADATA": about, "here.pth": str(Path(np.__file__).parents[1])}
+        for path, text in (texts | {f"{name.replace('.', '/')}.py": code}).items():
+            (site / path).parent.mkdir(parents=True, exist_ok=True)
+            (site / path).write_text(text)
+        (made.folder / made.requirement).touch()
 
     return write

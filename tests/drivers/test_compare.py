@@ -141,7 +141,7 @@ def weak(tmp_path, monkeypatch, undrawn):
                 case,
                 parameters=options.deciding("work"),
                 hash=f"{getattr(options, case.workload.scaled):04x}",
-                details={"options": options.asked(), "weak_scaling_ranks": options.scaled},
+                details={"options": options.asked()},
             )
 
         fixed = ["--weak", "--repeats", "3", "--oversubscribe", "--out", str(tmp_path)]
@@ -167,13 +167,19 @@ def test_the_work_grows_with_the_ranks_and_is_recorded_as_such(weak, tmp_path):
     assert weak(*arguments, "1", "2") == (0, [])
     assert [(ranks, value(own, "--climbers")) for _, ranks, own in weak(*arguments, "2", "4")[1]] == [(4, "200")]
     records = load(tmp_path / "compare-ihc-weak.jsonl")
-    assert [record.details["weak_scaling_ranks"] for record in records] == [1, 1, 2, 4]
+    assert [(record.ranks, record.parameters["climbers"]) for record in records] == [
+        (1, 50),
+        (1, 50),
+        (2, 100),
+        (4, 200),
+    ]
     assert (tmp_path / "compare-ihc-weak.md").exists()
 
 
 def test_what_is_left_open_grows_from_what_one_rank_does(weak):
     for instance, walks in (([], 64), (["--instance", "31-31:seed=1"], 1)):
         _, runs = weak("ppp", *instance, "--ranks", "3")
+        assert all(value(own, "--level") == "algorithm" for _, _, own in runs)
         grown = [(ranks, int(value(own, "--walks"))) for _, ranks, own in runs]
         assert grown == [(1, walks), (1, walks), (3, 3 * walks)]
 
@@ -196,4 +202,3 @@ def test_one_rank_alone_is_no_scaling(weak, ranks):
 def test_what_grows_is_an_option_that_decides_the_work(declared):
     options = {one.name: how for one, how in declared.options.declared()}
     assert options[declared.scaled].decides in ("work", "search")
-    assert options["scaled"].decides == "nothing"

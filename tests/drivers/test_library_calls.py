@@ -2,10 +2,14 @@
 
 import dataclasses
 import inspect
+import io
 import logging
 import os
 import re
 import sys
+from contextlib import suppress
+from itertools import permutations, product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,8 +21,9 @@ from drivers.cli.messages import print_note
 from drivers.library.custom_problem import CustomProblemOptions
 from drivers.library.minimize import SearchKeywords
 from drivers.more.flowshop import main as flowshop
-from drivers.options.initial import InitialSolutions, read_solutions
+from drivers.options.initial import read_solutions
 from drivers.options.local_search import SearchOptions
+from drivers.options.values import ArrayValue
 from drivers.qap import main as qap
 from reports.records.files import load
 from tests.conftest import ROOT
@@ -151,7 +156,12 @@ def test_walks_begin_at_the_solutions_that_are_given(assignment):
     assert alone[0].hash != alone[1].hash
 
 
-@pytest.mark.parametrize("layout", ["0 1 2 3 4 5 6 7", "\n".join("01234567")])
+TOUR = "NAME : own\nTYPE : TOUR\nDIMENSION : 8\nTOUR_SECTION\n1 2 3\n4 5 6 7 8\n-1\nEOF"
+
+
+@pytest.mark.parametrize(
+    "layout", ["0 1 2 3 4 5 6 7", "\n".join("01234567"), "1,2, 3,4\n5,6,7,8", "8 0\n1 2 3 4 5 6 7 8", TOUR]
+)
 def test_a_program_reads_start_solutions_from_a_file(assignment, layout, tmp_path, capsys):
     file, record = tmp_path / "start.txt", tmp_path / "runs.jsonl"
     file.write_text(f"{layout}\n")
@@ -160,22 +170,63 @@ def test_a_program_reads_start_solutions_from_a_file(assignment, layout, tmp_pat
     result = ok.minimize(assignment, backend="cpu", iterations=9, initial=range(8))
     assert f"hash {result.hash}" in capsys.readouterr().out
     (kept,) = load(record)
-    assert kept.parameters["initial"] == str(InitialSolutions(np.arange(8)))
+    assert kept.parameters["initial"] == str(ArrayValue(np.arange(8)))
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("0 1 2 3 4 5 6 7\n0 1 2 x 4 5 6 7\n", ":2: found 'x', expected integers"),
-        ("0 1 2 3 4 5 6 7\n\n0 1 2\n", ":3: found 3 integers, expected the 8 of a solution"),
-        ("\n", ": found no integers, expected the 8 of a solution"),
+        ("0 1 2 3 4 5 6 7\n0 1 2 x 4 5 6 7\n", ":2: found element 'x', expected an integer from 0 to 7"),
+        ("0 1 2 3 4 5 6 7\n\n0 1 2\n", ":3: found 3 numbers, expected the 8 of a solution"),
+        ("\n", ": found 0 numbers, expected the 8 of a solution"),
+        ("1 2 3\n4 5 3\n7 8", ":2: found element 3 again, as on line 1, expected it once"),
+        (TOUR.replace("3", "2"), ":5: found city 2 again, as on line 5, expected it once"),
+        (TOUR.replace("8", "9"), ":3: found a tour of 9 cities, expected 8 cities"),
     ],
 )
-def test_a_wrong_file_of_start_solutions_is_refused_with_its_line(text, expected, tmp_path):
+def test_a_wrong_file_of_start_solutions_is_refused_with_its_line(assignment, text, expected, tmp_path):
     file = tmp_path / "start.txt"
     file.write_text(text)
     with pytest.raises(ok.UserError, match=f"^{re.escape(str(file) + expected)}$"):
-        read_solutions(str(file), 8)
+        read_solutions(str(file), assignment)
+
+
+def test_a_solution_file_holds_a_permutation_or_its_inverse(assignment, tmp_path, caplog):
+    order = np.array([3, 1, 0, 2, 7, 4, 5, 6])
+    cost, file = assignment.cost(order), tmp_path / "own.sln"
+    for held in (order, np.argsort(order)):
+        file.write_text(f"  8   {cost}\n{', '.join(map(str, held + 1))}\n")
+        assert read_solutions(str(file), assignment).tolist() == order.tolist()
+    file.write_text(f"8 {cost + 1} {' '.join(map(str, order + 1))}")
+    found = ok.minimize(assignment, backend="cpu", iterations=1, initial=file, seeds=[1, 2])
+    assert found.hash == ok.minimize(assignment, backend="cpu", iterations=1, initial=order + 1, seeds=[1, 2]).hash
+    assert caplog.messages == [f"{file}: found cost {cost + 1}, the solution has cost {cost}"]
+
+
+@pytest.mark.parametrize(
+    ("workload", "options", "written"),
+    [
+        ("qap", {"instance": "taillard:8:seeds=1,2"}, "solution"),
+        ("ppp", {"instance": "9-11"}, "solution"),
+        ("weierstrass", {"instance": 3, "points": 50, "dtype": "float64", "neighbourhood": "axes"}, "solution"),
+        ("tsp", {"instance": "uniform:9:seed=1", "algorithm": "tabu"}, "tour"),
+        ("tsp", {"instance": "uniform:200:seed=1"}, "tour"),
+        ("tsp", {"instance": "uniform:200:seed=1", "algorithm": "windows", "window": 50}, "tour"),
+    ],
+)
+def test_a_result_that_a_program_writes_starts_a_search(workload, options, written, tmp_path):
+    file, options = tmp_path / "best", {**options, "backend": "cpu"}
+    first = ok.run(workload, iterations=4, **{**options, written: file})
+    again = ok.run(workload, iterations=1, initial=file, history=True, **options)
+    rounding = 12 if workload == "weierstrass" else 0
+    assert first.cost + rounding >= again.history[0][-1] >= again.cost
+    assert first.cost + rounding < ok.run(workload, iterations=1, history=True, seed=1, **options).history[0][-1]
+
+
+def test_points_off_the_grid_start_a_search():
+    problem = ok.Weierstrass(3, points=50, dtype="float64")
+    found = ok.minimize(problem, ok.HillClimbing(), backend="cpu", iterations=3, initial=[0.1, -0.7, 0.3])
+    assert found.confirmed and found.cost <= problem.cost(np.rint(np.array([0.1, -0.7, 0.3]) * 2**24) / 2**24)
 
 
 def test_a_start_heuristic_is_named_like_a_file(tmp_path, capsys):
@@ -188,7 +239,7 @@ def test_a_start_heuristic_is_named_like_a_file(tmp_path, capsys):
     assert f"hash {result.hash}" in capsys.readouterr().out
     assert result.hash == ok.minimize(problem, initial=problem.start_solution("neh"), **settings).hash
     assert [one.parameters["initial"] for one in load(record)] == ["neh"]
-    with pytest.raises(ok.UserError, match="^--initial nhe: no such file: expected neh or a file of integers$"):
+    with pytest.raises(ok.UserError, match="^--initial nhe: no such file: expected neh or a file of solutions$"):
         ok.minimize(problem, initial="nhe", **settings)
 
 
@@ -205,6 +256,88 @@ def test_a_start_heuristic_is_named_like_a_file(tmp_path, capsys):
 def test_wrong_start_solutions_are_refused_from_python(assignment, initial, expected):
     with pytest.raises(ok.UserError, match=f"^{expected}"):
         ok.minimize(assignment, backend="cpu", iterations=5, initial=initial)
+
+
+# --- arrays ---
+
+
+def test_arrays_make_tours_and_assignments():
+    draw = np.random.default_rng(3)
+    a, b = draw.integers(0, 50, (2, 6, 6))
+    orders = np.array([*permutations(range(6))])
+    along = orders, np.roll(orders, -1, axis=1)
+    search = {"backend": "cpu", "iterations": 20, "walks": 8}
+    assigned = ok.minimize(ok.Qap(a.tolist(), b.astype(float)), **search)
+    assert assigned.cost == min((a * b[np.ix_(order, order)]).sum() for order in orders)
+    points = draw.integers(0, 99, (6, 2))
+    plane = np.rint(np.hypot(*(points[:, None] - points).T)).astype(int)
+    shortest = plane[along].sum(axis=1).min()
+    for factor in (1.0, (2**31 - 2) // plane.max(axis=1).sum()):
+        found = ok.minimize(ok.TspTour((plane * factor).tolist()), neighbourhood="exchange3", **search)
+        assert found.cost == shortest * factor
+    tour = ok.TspTour(coordinates=points)
+    assert ok.run("tsp", instance=tour, backend="cpu", iterations=20).cost == shortest
+    assert ok.run("ihc", instance=tour, backend="cpu", climbers=20).cost == shortest
+    assert ok.run("exact", matrix=plane, backend="cpu").cost == shortest
+    assert ok.run("heldkarp", matrix=a.tolist(), backend="cpu").cost == a[along].sum(axis=1).min()
+
+
+def test_arrays_make_perceptrons_and_tables():
+    draw = np.random.default_rng(3)
+    signs, secret = draw.choice([-1, 1], (5, 7)), draw.choice([-1, 1], 7)
+    signs[signs @ secret < 0] *= -1
+    problem = ok.Ppp(signs, (signs @ secret).astype(float))
+    assert problem.cost(secret > 0) == ok.minimize(problem, backend="cpu", iterations=50, walks=8).cost == 0
+    assert ok.Weierstrass(np.int64(2)).cost(np.zeros(2)) == 0
+    weights, values = draw.integers(1, 20, (2, 9))
+    chosen = np.array([*product([0, 1], repeat=9)])
+    items = ok.Knapsack("mine", weights.tolist(), values.astype(float), 40)
+    assert ok.run("knapsack", instance=items, backend="cpu").cost == (chosen @ values)[chosen @ weights <= 40].max()
+    assert ok.run("lcs", text=("HUMAN", "CHIMPANZEE"), backend="cpu").cost == len("HMAN")
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (lambda: ok.TspTour([[0, 1, 2], [3, 0, 1], [2, 1, 0]]), "distance 1 from city 0 to 1 and 3 back, expected a"),
+        (lambda: ok.TspTour(coordinates=[[1, 2], [3]]), "coordinates that are no numbers in equal rows, expected"),
+        (lambda: ok.run("knapsack", instance=ok.Qap([[1]], [[1]])), "a name, a path, or an object of ok.Knapsack"),
+        (lambda: ok.run("heldkarp", matrix=[[0, 0.5], [1, 0]]), "distances such as 0.5, expected integers"),
+    ],
+)
+def test_wrong_arrays_are_refused(make, expected):
+    with pytest.raises(ok.UserError, match=expected):
+        make()
+
+
+# --- names of any bytes ---
+
+
+def test_files_may_have_names_of_any_bytes(tmp_path, monkeypatch):
+    instance, record = (str(tmp_path / os.fsdecode(name)) for name in (b"a\xff.dat", b"runs\xff.jsonl"))
+    Path(instance).write_text("3\n0 1 2\n1 0 3\n2 3 0\n0 1 2\n1 0 3\n2 3 0\n")
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, "utf-8"))
+    words = ["--instance", instance, "--iterations", "2", "--backend", "cpu", "--record", record]
+    assert run_driver(qap, [*words, "--initial", "a\udcff"]) == 2
+    (tmp_path / os.fsdecode(b"i\xff")).write_text("0 1 2\n")
+    assert run_driver(qap, [*words, "--initial", str(tmp_path / os.fsdecode(b"i\xff"))]) == 0
+    assert run_driver(lambda _: print("\udcff"), []) == 0
+    assert written.getvalue().endswith(b"\\udcff\n")
+    (kept,) = load(record)
+    assert kept.instance == "a\\udcff" and kept.origin.endswith("runs\\udcff.jsonl:1")
+
+
+def test_a_wrong_value_of_an_option_is_named_with_the_nearest_and_never_in_full(capsys):
+    for words, said in (
+        (["--algorithm", "tabuu"], "invalid choice: 'tabuu' (did you mean tabu?)"),
+        (["--iterations", "9" * 5000], "expected an integer of at least 1, found '9999999999999999999...9999"),
+        (["--iterations", "9" * 500], "found '99999999999999999999...9999"),
+    ):
+        with suppress(SystemExit):
+            assert run_driver(qap, ["--instance", "taillard:6:seeds=1,2", "--backend", "cpu", *words]) == 2
+        error = capsys.readouterr().err
+        assert said in error and len(error) < 400
 
 
 # --- seeds in parallel ---

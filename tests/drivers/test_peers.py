@@ -5,7 +5,10 @@ import itertools
 import json
 import stat
 import sys
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -25,6 +28,7 @@ from drivers.peers import (
     cuts,
     measure,
     measurement,
+    packages,
     peer_rejections,
     peers_for,
     tours,
@@ -36,20 +40,15 @@ from tests.drivers import stand_ins as codes
 from tests.drivers.records import length_of
 from tests.drivers.stand_ins import CONCORDE, CP_MODEL, ELKAI, FAST_TSP, HELD_KARP, KNAPSACK_SOLVER
 
-MODULES = {"fast_tsp", "elkai", "pyvrp", "ortools", "held_karp", "rapidfuzz"}
+DRIVER = importlib.import_module("drivers.peers.__main__")
 
 
 @pytest.fixture
 def stand_ins(tmp_path, monkeypatch, package):
-    """A folder for programs that is all of PATH and first for packages; real solvers are not found."""
+    """A folder for programs that is all of PATH, and environments of packages; real solvers are not found."""
     folder = tmp_path / "packages"
+    folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
-    real = importlib.util.find_spec
-
-    def find_spec(name):
-        return None if name in MODULES and not (folder / name).exists() else real(name)
-
-    monkeypatch.setattr(measurement.importlib.util, "find_spec", find_spec)
 
     class StandIns:
         @staticmethod
@@ -60,14 +59,15 @@ def stand_ins(tmp_path, monkeypatch, package):
 
         @staticmethod
         def package(name, code, *, module="__init__", version="9.9"):
-            package(f"{name}.{module}", code)
-            about = folder / f"{name}-{version}.dist-info"
-            about.mkdir(exist_ok=True)
-            (about / "METADATA").write_text(
-                f"Metadata-Version: 2.1\nName: {name.replace('_', '-')}\nVersion: {version}\n"
-            )
+            package(f"{name}.{module}", code, version)
 
     return StandIns
+
+
+@pytest.fixture
+def with_scipy(package):
+    pytest.importorskip("scipy", reason="pip install 'onekernel[report]'")
+    package("scipy.made_up", "")
 
 
 def instance(n=7, seed=5):
@@ -103,13 +103,13 @@ def measured(problem, workload="exact", repeats=1, seconds=0.01, cost=None, only
 # --- tours ---
 
 
-def test_every_solver_of_tours_is_scored_and_timed_apart_from_its_start(stand_ins):
+def test_every_solver_of_tours_is_scored_and_timed_apart_from_its_start(stand_ins, with_scipy):
     install_tour_solvers(stand_ins)
     problem = instance()
     best = shortest_length(problem)
     rows = measured(problem, repeats=2, cost=best)
     assert list(rows) == ["fast-tsp", "elkai", "pyvrp", "ortools", "scipy highs", "held-karp", "concorde", "LKH"]
-    assert rows.pop("pyvrp").failure == "not found: pip install pyvrp"
+    assert rows.pop("pyvrp").failure == "not found: onekernel peers install pyvrp"
     for row in rows.values():
         assert (row.failure, row.cost, row.repetitions) == ("", best, 2)
         assert row.solve_s >= 0 and row.startup_s > 0
@@ -200,7 +200,7 @@ def test_a_solver_that_fails_says_so_and_the_others_go_on(stand_ins, monkeypatch
     assert rows["concorde"].failure.startswith(message)
     assert rows["concorde"].cost is None
     assert rows["LKH"].failure.startswith("not found: build it from ")
-    assert rows["ortools"].failure == "not found: pip install ortools"
+    assert rows["ortools"].failure == "not found: onekernel peers install ortools"
     assert rows["elkai"].failure == ("failed: no answer within 1 s" if "sleep" in code else "")
 
 
@@ -224,7 +224,7 @@ def test_a_tour_that_was_found_in_time_but_not_proved_counts_as_such(stand_ins):
     assert (row.cost, row.proved, row.failure) == (shortest_length(instance(5)), False, "")
 
 
-def test_a_solver_gives_way_where_the_instance_is_none_for_it(stand_ins):
+def test_a_solver_gives_way_where_the_instance_is_none_for_it(stand_ins, with_scipy):
     install_tour_solvers(stand_ins)
     rows = measured(one_way_ring(), workload="heldkarp")
     del rows["pyvrp"]
@@ -259,13 +259,93 @@ def test_what_programs_read_is_the_instance(tmp_path):
     assert "TYPE: ATSP\nDIMENSION: 4\n" in (tmp_path / "ring.tsp").read_text()
 
 
-@pytest.mark.parametrize("peer", [peer for peer in peers_for("exact") if peer.kind == "package"], ids=lambda p: p.name)
-def test_the_packages_themselves_find_the_shortest_tour_of_a_few_cities(peer):
-    pytest.importorskip(peer.module, reason=f"{peer.name} is not installed: {peer.how_to_get}")
-    problem = instance(8)
-    (row,) = measure([peer], problem, 1, 0.1, shortest_length(problem))
-    assert (row.failure, row.cost, row.proved) == ("", shortest_length(problem), peer.proves)
-    assert row.time_to_cost_s is not None and row.version
+# --- environments of packages ---
+
+
+def write_wheel(folder, name, version, path, text):
+    about, head = f"{name}-{version}.dist-info", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+    kind = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    files = {path: text, f"{about}/METADATA": head, f"{about}/WHEEL": kind, f"{about}/RECORD": ""}
+    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as wheel:
+        [wheel.writestr(*file) for file in files.items()]
+
+
+@pytest.mark.slow
+def test_packages_are_installed_once_and_failures_leave_nothing(drive, package, tmp_path, monkeypatch):
+    write_wheel(tmp_path, "fast_tsp", "0.2.9", "fast_tsp.py", FAST_TSP)
+    write_wheel(tmp_path, "numpy", "2.0.0", "numpy.pth", str(Path(np.__file__).parents[1]))
+    for name, value in (("FIND_LINKS", tmp_path), ("INDEX_URL", "http://127.0.0.1:9"), ("CONFIG_FILE", "/dev/null")):
+        monkeypatch.setenv(f"PIP_{name}", str(value))
+    monkeypatch.setenv("no_proxy", "*")
+    made, left = tours.FAST_TSP, tours.FAST_TSP.folder / "left over from an installation that was killed"
+    left.mkdir(parents=True)
+    with ThreadPoolExecutor() as threads:
+        assert sorted(threads.map(lambda _: made.install(), range(2))) == [False, True]
+    row = measured(instance(5), only="fast-tsp")["fast-tsp"]
+    assert (row.failure, row.cost, row.version) == ("", shortest_length(instance(5)), "0.2.9")
+    code, said, error = drive("install", "fast-tsp", "elkai")
+    assert code == 2 and "fast-tsp: installed already\n" in said
+    reason = "No matching distribution found for elkai<3,>=2; pip did not reach the package index"
+    assert error == f"error: elkai>=2,<3: not installed: {reason}\n"
+    rest = {path.name for path in made.folder.parent.iterdir()}
+    assert rest == {"elkai.lock", "fast-tsp", "fast-tsp.lock"} and not left.exists()
+
+
+def test_an_environment_of_another_version_or_interpreter_or_that_others_can_write_does_not_count(stand_ins, drive):
+    stand_ins.package("elkai", ELKAI)
+    assert (made := tours.ELKAI).find() and not replace(made, requirement="elkai>=3").find()
+    made.folder.parent.chmod(0o777)
+    code, _, error = drive("install", "elkai")
+    assert code == 2 and error.startswith(f"error: {made.folder.parent} is writable by all users: expected a folder ")
+    assert not made.find()
+    made.folder.parent.chmod(0o700)
+    (made.folder / "bin" / "python").unlink()
+    assert not made.find()
+
+
+def test_a_package_runs_apart_from_the_suites_and_from_the_users_folder(stand_ins, tmp_path, monkeypatch):
+    stand_ins.package("elkai", "from importlib.util import find_spec\nassert not find_spec('tests')\n" + ELKAI)
+    (tmp_path / "core.py").write_text("raise ImportError('the user has a core too')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    rows = measured(instance(5))
+    assert (rows["elkai"].failure, rows["elkai"].cost) == ("", shortest_length(instance(5)))
+    # SciPy of this environment does not count.
+    assert rows["scipy highs"].failure == "not found: onekernel peers install scipy"
+
+
+def test_the_list_has_versions_paths_and_commands(stand_ins, drive, tmp_path):
+    stand_ins.package("rapidfuzz", "", version="3.9")
+    stand_ins.program("concorde", CONCORDE)
+    code, said, _ = drive()
+    assert drive("list") == (code, said, "") == (0, said, "")
+    assert "rapidfuzz (lcs): 3.9\n    onekernel peers install rapidfuzz\n" in said
+    assert "scipy highs (exact, heldkarp): not installed\n    onekernel peers install scipy\n" in said
+    assert f"concorde (exact, heldkarp, ihc, tsp, aco): {tmp_path}/packages/concorde\n    build it from " in said
+    code, _, error = drive("install", "fast-tps")
+    assert code == 2 and "fast-tps (did you mean fast-tsp?): expected one of fast-tsp, elkai, " in error
+
+
+LETTERS = np.random.default_rng(1).integers(65, 69, (2, 3000), dtype=np.uint8)
+GRAPH = np.triu(np.random.default_rng(2).integers(1, 10, (6, 6)), 1)
+CUTS = [GRAPH[np.not_equal.outer(side, side)].sum() for side in itertools.product((0, 1), repeat=6)]
+OPTIMA = {
+    "exact": lambda: (instance(8), shortest_length(instance(8))),
+    "knapsack": lambda: (generate("paper", 30, 1000, seed=0), generate("paper", 30, 1000, seed=0).best_value()),
+    "lcs": lambda: (StringPair("random", *LETTERS), lcs_length(*LETTERS)),
+    "maxcut": lambda: (MaxCut(GraphInstance("six", GRAPH + GRAPH.T, 2)), -max(CUTS)),
+}
+
+
+@pytest.mark.parametrize(
+    ("workload", "peer"), [(name, peer) for name in OPTIMA for peer in peers_for(name) if peer.kind == "package"]
+)
+def test_the_packages_themselves_solve_a_small_problem(workload, peer):
+    if not peer.find():
+        pytest.skip(f"{peer.name} is not installed: {peer.how_to_get}")
+    problem, best = OPTIMA[workload]()
+    (row,) = measure([peer], problem, 2, 0.1, best)
+    assert (row.failure, row.cost, row.proved, bool(row.time_to_cost_s)) == ("", best, peer.proves, True)
 
 
 # --- other workloads ---
@@ -280,25 +360,6 @@ def test_or_tools_solves_a_knapsack(stand_ins):
     assert row.time_to_cost_s == row.solve_s > 0
     assert measured(problem, "knapsack", cost=best + 1)["ortools"].time_to_cost_s is None
     assert measured(problem, "knapsack", cost=best - 1)["ortools"].time_to_cost_s is not None
-
-
-SIDES = list(itertools.product((0, 1), repeat=6))
-LETTERS = np.random.default_rng(1).integers(65, 69, (2, 3000), dtype=np.uint8)
-
-
-@pytest.mark.parametrize(
-    ("workload", "make", "best"),
-    [
-        ("knapsack", lambda: generate("paper", 30, 1000, seed=0), lambda problem: problem.best_value()),
-        ("lcs", lambda: StringPair("random", *LETTERS), lambda problem: lcs_length(*LETTERS)),
-    ],
-)
-def test_the_packages_themselves_prove_the_best_solution_of_a_table(workload, make, best):
-    (peer,) = peers_for(workload)
-    pytest.importorskip(peer.module, reason=f"{peer.name} is not installed: {peer.how_to_get}")
-    problem = make()
-    (row,) = measure([peer], problem, 1, 0.01)
-    assert (row.failure, row.cost, row.proved) == ("", best(problem), True)
 
 
 @pytest.mark.slow
@@ -337,7 +398,7 @@ def test_repetitions_take_turns_and_a_solver_that_failed_runs_no_more(stand_ins,
     )  # fmt: skip
 
 
-def test_scipy_assigns_facilities():
+def test_scipy_assigns_facilities(with_scipy):
     numbers = np.random.default_rng(3).integers(0, 10, (2, 5, 5))
     instance = QapInstance("five", *numbers)
     costs = [
@@ -351,22 +412,10 @@ def test_scipy_assigns_facilities():
         assert row.time_to_cost_s == row.solve_s > 0
 
 
-@pytest.mark.parametrize("peer", peers_for("maxcut"), ids=lambda peer: peer.name)
-def test_the_packages_themselves_cut_a_small_graph(peer):
-    pytest.importorskip("dwave.samplers", reason=f"{peer.name} is not installed: {peer.how_to_get}")
-    weights = np.triu(np.random.default_rng(2).integers(1, 10, (6, 6)), 1)
-    problem = MaxCut(GraphInstance("six", weights + weights.T, 2))
-    weighed = [sum(weights[i, j] for i in range(6) for j in range(6) if side[i] != side[j]) for side in SIDES]
-    (row,) = measure([peer], problem, 2, 0.05, -max(weighed))
-    assert (row.failure, row.cost, row.proved, row.repetitions) == ("", -max(weighed), False, 2)
-
-
-def test_solvers_of_cuts_are_left_out_without_their_package_and_for_three_parts(monkeypatch):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+def test_solvers_of_cuts_are_left_out_without_their_package_and_for_three_parts(package):
     graph = GraphInstance("three", np.array([[0, 1, 1], [1, 0, 1], [1, 1, 0]]), 2)
-    assert {row.failure for row in measure(peers_for("maxcut"), MaxCut(graph), 1, 0.01)} == {
-        "not found: pip install dwave-samplers"
-    }
+    failures = {row.failure for row in measured(MaxCut(graph), "maxcut").values()}
+    assert failures == {"not found: onekernel peers install dwave-samplers"}
     assert cuts.refusal(SimpleNamespace(instance=replace(graph, k=3))) == "more than 2 parts, expected 2"
 
 
@@ -379,6 +428,7 @@ def test_every_solver_takes_its_minimal_problem_in_a_form_that_travels(workload)
     for peer in peers_for(workload):
         assert peer.refuses(peer.subject.minimal) is None
         if peer.kind == "package":
+            assert peer.requirement == packages()[peer.package].requirement
             assert pickle.loads(pickle.dumps(peer.solve)) is peer.solve
             pickle.dumps(peer.form(peer.subject.minimal))
 

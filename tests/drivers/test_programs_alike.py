@@ -160,8 +160,8 @@ MISTAKES = {
     "qap": {
         "--neighbourhood exchange2,exchange3": "2 neighbourhoods for tabu, which uses one",
         "--level iteration --exchange 10": "use level algorithm",
-        "--seconds 0": "stop after 0.0 seconds: expected more than 0",
-        "--target 4000000000": "stop at cost 4000000000",
+        "--seconds 0": "seconds=0.0: expected a number above 0",
+        "--target 4000000000": "target=4000000000: expected an integer from -2147483647 to 2147483647",
     },
     "ppp": {
         "--instance 9-9 --layout rows": f"--layout rows: expected with {PUBLISHED} or --evaluation histogram",

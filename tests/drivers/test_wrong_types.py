@@ -1,5 +1,7 @@
 """Arguments of wrong types: every public function refuses them in one line that names the argument."""
 
+import math
+
 import pytest
 
 import onekernel as ok
@@ -14,7 +16,8 @@ def qap():
 
 @pytest.fixture(scope="module")
 def scope(qap, tmp_path_factory):
-    return {"ok": ok, "q": qap, "small": SMALL, "out": tmp_path_factory.mktemp("out")}
+    names = {"inf": math.inf, "nan": math.nan, "huge": 10**5000}
+    return {"ok": ok, "q": qap, "small": SMALL, "out": tmp_path_factory.mktemp("out"), **names}
 
 
 OBJECT = "expected an object of a class of problems"
@@ -52,16 +55,57 @@ CASES = {
     "ok.check(q, backend='cpu', neighbourhood=3)": "neighbourhood=3: expected one of exchange2, exchange3",
     "ok.check(q, backend=3)": "backend=3: expected one of python, cpu",
     # algorithms and stop criteria
-    "ok.TabuSearch(tabu_memory=3)": "tabu search that remembers 3: expected auto, attributes or moves",
+    "ok.TabuSearch(tabu_memory=3)": "tabu_memory=3: expected one of auto, attributes, moves",
     "ok.SimulatedAnnealing('hot')": "temperature='hot': expected a number",
-    "ok.Target(1.5)": "cost=1.5: expected an integer",
+    "ok.Target(1.5)": "target=1.5: expected an integer",
     "ok.Iterations(3) | 3": r"stop=3: expected a stop criterion such as Iterations\(1000\)",
+    "ok.Seconds(-1)": "seconds=-1: expected a number of at least 0",
+    "ok.Seconds(0)": "seconds=0: expected a number above 0",
+    "ok.Seconds(inf)": "seconds=inf: expected a number of at least 0",
+    "ok.Seconds(nan)": "seconds=nan: expected a number",
+    "ok.Iterations(-1)": "iterations=-1: expected an integer from 1 to",
+    "ok.Iterations(True)": "iterations=True: expected an integer from 1 to",
+    "ok.NoImprovement(0)": "patience=0: expected an integer from 1 to",
+    "ok.Stop(seconds='3')": "seconds='3': expected a number",
+    "ok.Bits(True)": "number of elements n=True: expected an integer from 1 to 65535",
+    # numbers that Python refuses to print
+    **{
+        f"ok.{call}": ".*=\\[?<an integer of about 5000 digits>\\]?(: expected| .did you mean)"
+        for call in (
+            *("Seconds(huge)", "Iterations(-huge)", "Target(huge)", "Bits(huge)", "Values(3, huge)", "Qap(huge)"),
+            *("TabuSearch(tenure=huge)", "HillClimbing(restart=huge)", "SimulatedAnnealing(cooling=huge)"),
+            *("minimize(q, iteration=huge)", "minimize(q, seconds=huge)", "minimize(q, seeds=[huge])"),
+            *("minimize(q, device=huge)", "minimize(q, tenure=huge)", "minimize(q, stop=ok.Target(0), target=huge)"),
+            *("check(q, moves=huge)", "compare(q, iterations=huge, out=out)", "compare(q, ranks=[huge], out=out)"),
+        )
+    },
+    "ok.Labs(huge)": "labs: found '<an integer",
+    # calls that do not fit
+    "ok.TabuSearch(tenur=1)": r"tenur=1 \(did you mean tenure\?\): found no such option of TabuSearch",
+    "ok.SimulatedAnnealing(temp=1)": r"temp=1 \(did you mean temperature\?\)",
+    "ok.Stop(iteration=1)": r"iteration=1 \(did you mean iterations\?\): found no such option of Stop",
+    "ok.Qap(instnce='tai12a')": r"instnce='tai12a' \(did you mean instance\?\): found no such option of Qap",
+    "ok.Evaluation(delt=3)": r"delt=3 \(did you mean delta\?\): found no such option of Evaluation",
+    "ok.check(q, backends=['cpu'])": r"backends=\['cpu'\] \(did you mean backend\?\): found no such option of check",
+    "ok.run(worklod='labs')": r"worklod='labs' \(did you mean workload\?\)",
+    "ok.load('x', path=3)": r"path=3 \(did you mean paths\?\)",
+    "ok.main(ok.Qap, arg=[])": r"arg=\[\] \(did you mean argv\?\)",
+    "ok.Seconds()": r"Seconds\(\): missing a required argument: 'seconds': expected seconds",
+    "ok.Permutation(3, 4)": r"Permutation\(\): too many positional arguments: expected n",
+    "ok.minimize(q, ranks=3, **small)": "ranks=3: expected a communicator; numbers of ranks are for mpirun",
+    # names that are nearly right
+    "ok.TabuSearch(tabu_memory='move')": r"tabu_memory='move' \(did you mean moves\?\): expected one of auto",
+    "ok.minimize(q, 'tab', **small)": r"algorithm='tab': expected ok.TabuSearch\(\)",
+    "ok.minimize(q, backend='cpuu')": r"no backend 'cpuu' \(did you mean cpu\?\)",
+    "ok.minimize(q, neighbourhood='exchnge2', **small)": r"neighbourhood 'exchnge2' \(did you mean exchange2\?\)",
+    "ok.minimize(q, evaluation='linaer', **small)": r"evaluation 'linaer' \(did you mean linear\?\)",
+    "ok.minimize(q, level='algoritm', **small)": r"level='algoritm' \(did you mean algorithm\?\)",
     # problems
     "ok.Problem(3, ok.Bits(3), None)": "name=3: expected a text",
     "ok.Problem('mine', 'bits', None)": r"encoding='bits': expected Bits\(n\), Values\(n, k\), Permutation",
     "ok.Neighbourhood.custom('mine', 3, (), 'flip')": "size=3: expected a function",
-    "ok.Qap(3)": "instance=3: expected a name, a path, or an object of QapInstance",
-    "ok.TspTour(None)": "instance=None: expected a name, a path, or an object of TspInstance",
+    "ok.Qap(3)": "instance=3: expected a name, a path, two matrices, or an object of QapInstance",
+    "ok.TspTour(None)": "instance=None: expected a name, a path, a matrix of distances, or an object of TspInstance",
     "ok.bundle(3)": "@bundle of 3: expected a class",
 }
 
@@ -71,7 +115,7 @@ def test_an_argument_of_another_type_is_refused_in_one_line(call, words, scope, 
     monkeypatch.chdir(scope["out"])
     with pytest.raises(ok.UserError, match=f"^(.*: )?{words}") as error:
         eval(call, dict(scope))
-    assert "\n" not in str(error.value) and error.value.exit_code == 2
+    assert "\n" not in str(error.value) and error.value.exit_code == 2 and len(str(error.value)) < 250
     assert list(scope["out"].iterdir()) == []
 
 

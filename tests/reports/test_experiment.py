@@ -48,10 +48,7 @@ def sections(make_record):
             for ranks, time in ((2, 5.2), (4, 2.8), (8, 1.6), (16, 1.05), (32, 1.3)):
                 yield run([time, 1.02 * time, 1.03 * time], **own, ranks=ranks, load=30.0 if ranks == 8 else 0.5)
         for ranks, time in ((1, 10.0), (2, 10.3), (4, 10.9), (8, 11.8)):
-            grown = {
-                "parameters": {"iterations": 1000, "walks": ranks},
-                "details": DETAILS | {"weak_scaling_ranks": ranks},
-            }
+            grown = {"parameters": {"iterations": 1000, "walks": ranks}}
             yield run([time, time, time], **place, **grown, ranks=ranks, hash=f"{ranks:016x}")
 
     return comparison.compare_records([*make("pr1002", "ab", 1.0), *make("pr2392", "cd", 2.0)])

@@ -24,8 +24,7 @@ def strong_of(make_record):
 @pytest.fixture
 def weak_runs(make_record):
     def run(ranks, time):
-        own = {"parameters": {"climbers": 100 * ranks}, "details": {"weak_scaling_ranks": ranks}}
-        own["hash"] = f"0123456789abcde{16 - ranks:x}"
+        own = {"parameters": {"climbers": 100 * ranks}, "hash": f"0123456789abcde{16 - ranks:x}"}
         return make_record([time] * 3, ranks=ranks, environment=MANY, **own)
 
     return lambda times: [run(ranks, time) for ranks, time in times.items()]
@@ -101,8 +100,15 @@ def test_times_by_gustafsons_law_give_its_serial_part_back(weak_runs):
 
 
 def test_grown_work_is_no_row_beside_other_work(make_record, weak_runs, section_of):
-    section = section_of([make_record(), *weak_runs({1: 1.0, 2: 1.1, 4: 1.3})])
+    section = section_of([make_record(environment=MANY), *weak_runs({1: 1.0, 2: 1.1, 4: 1.3})])
     assert [row.record.parameters for row in section.comparison.rows] == [{"climbers": 100}]
+    assert [len(curve.points) for curve in section.weak] == [3]
+
+
+def test_other_work_beside_grown_work_is_compared_without_it(make_record, weak_runs, section_of):
+    other = [make_record(ranks=ranks, parameters={"climbers": 70}, hash="ab" * 8) for ranks in (1, 2)]
+    section = section_of([*other, *weak_runs({1: 1.0, 2: 1.1, 4: 1.3})])
+    assert [row.record.parameters for row in section.comparison.rows] == [{"climbers": 70}] * 2
     assert [len(curve.points) for curve in section.weak] == [3]
 
 
@@ -114,7 +120,8 @@ def test_a_report_of_grown_work_alone_shows_its_curve(weak_runs, report_of):
 
 def test_the_plot_has_the_ideal_line_the_points_and_the_law(make_record, weak_runs, section_of, tmp_path, legible):
     times = {ranks: 8 * amdahl(0.1, ranks) for ranks in (1, 2, 4, 32)}
-    runs = [make_record([time] * 3, ranks=ranks, environment=MANY) for ranks, time in times.items()]
+    own = {"environment": MANY, "parameters": {"climbers": 70}}
+    runs = [make_record([time] * 3, ranks=ranks, **own) for ranks, time in times.items()]
     section = section_of([*runs, *weak_runs({1: 1.0, 2: 1.1, 4: 1.3})])
     svg, png = plots_scaling.scaling(section, tmp_path, "scaling")
     text = svg.read_text()

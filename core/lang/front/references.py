@@ -219,7 +219,7 @@ class References:
             self.context.check_word(node.func, self.source.lookup(word))
             statements += self.new_array(node, path, word)
             return ArrayRef(path, self.out.arrays[path].array)
-        return self.array(node)._replace(length=None)  # which is that of the field's class
+        return self.array(node)._replace(length=None)  # the length of the field is that of its class
 
     def number_field(self, node: Any, kind: Any, bound: dict[str, Any], subject: str) -> Any:
         value = self.context.expression(node)

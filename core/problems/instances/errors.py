@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Integral
 
-from core.errors import UserError
+from core.errors import UserError, escape_unprintable
 
 
 class InstanceError(UserError, ValueError):
@@ -20,7 +20,7 @@ class InstanceError(UserError, ValueError):
         self.found = found
         self.expected = expected
         place = self.path if line is None else f"{self.path}:{line}"
-        super().__init__(escape_unprintable(f"{place}: found {found}, expected {expected}"))
+        super().__init__(f"{place}: found {found}, expected {expected}")
 
     def __reduce__(self) -> tuple:
         return InstanceError, (self.path, self.line, self.found, self.expected)
@@ -53,8 +53,3 @@ class FetchError(RuntimeError):
 
 class UnreachableError(FetchError):
     """No connection to the site; further downloads from it are pointless."""
-
-
-def escape_unprintable(text: str) -> str:
-    """Return a text with escapes for line breaks and control characters, which names of files may have."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)

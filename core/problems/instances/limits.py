@@ -1,4 +1,4 @@
-"""Limits of costs and seeds, and checks of square integer matrices."""
+"""Limits of costs and seeds, and checks of arrays of integers, square matrices above all."""
 
 import numpy as np
 
@@ -10,24 +10,44 @@ LARGEST_SEED = 2**63 - 1
 """A seed of a generator fits a signed 64-bit integer."""
 
 
-def check_square(name: str, entries: str, matrix: np.ndarray, least: int, most: int, rows: str = "rows") -> None:
-    """Check that a matrix is square, has an allowed number of rows, and holds integers.
+def integer_array(name: str, entries: str, values: object) -> np.ndarray:
+    """Return an array of integers; floats without fractions become int64.
 
-    ``entries`` and ``rows`` describe it in messages, in the plural. Raises `InstanceError` for another shape, too few
-    or too many rows, or another dtype.
+    ``entries`` describe them in messages, in the plural. Raises `InstanceError` for other values, or rows of unequal
+    lengths.
     """
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise InstanceError(name, None, f"{entries} in rows of unequal lengths", "an array of integers") from None
+    if array.dtype.kind == "f":
+        wrong = ~(np.abs(array) < 2.0**63) | (array != np.floor(array))
+        if wrong.any():
+            raise InstanceError(name, None, f"{entries} such as {array[wrong][0]}", "integers")
+        array = array.astype(np.int64)
+    if not np.issubdtype(array.dtype, np.integer):
+        raise InstanceError(name, None, f"{entries} of {array.dtype}", "integers")
+    return array
+
+
+def square_integers(name: str, entries: str, values: object, least: int, most: int, rows: str = "rows") -> np.ndarray:
+    """Return a square matrix with an allowed number of rows as `integer_array` does.
+
+    ``rows`` describes them in messages. Raises `InstanceError` for another shape, or too few or too many rows.
+    """
+    matrix = integer_array(name, entries, values)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InstanceError(name, None, f"{entries} of shape {matrix.shape}", "a square matrix")
     if not least <= len(matrix) <= most:
         raise InstanceError(name, None, f"{len(matrix)} {rows}", f"{least} to {most} {rows}")
-    if not np.issubdtype(matrix.dtype, np.integer):
-        raise InstanceError(name, None, f"{entries} of {matrix.dtype}", "integers")
+    return matrix
 
 
 def check_range(name: str, entry: str, matrix: np.ndarray, least: int, most: int) -> None:
     worst = max(int(matrix.max()), int(matrix.min()), key=lambda value: (not least <= value <= most, abs(value)))
     if not least <= worst <= most:
-        raise InstanceError(name, None, f"{entry} {worst}", f"{least} to {most}")
+        place = np.argwhere(matrix == worst)[0].tolist()
+        raise InstanceError(name, None, f"{entry} {worst} at {place}", f"{least} to {most}")
 
 
 def check_symmetric(name: str, entry: str, row: str, matrix: np.ndarray) -> None:

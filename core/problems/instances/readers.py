@@ -79,12 +79,14 @@ class InstanceReader(Generic[Instance]):
         ----------
         spec
             A file; a name, looked up in `data`, in the folders of $TSPLIB_DIR, and in the user's cache; or a
-            specification such as "random:40:seed=1", unless a file is called so.
+            specification such as "random:40:seed=1", unless a file is called so. An instance is returned as it is.
         data
             Folder of instances, searched first.
         **parameters
             Passed to `parse` and `generate`.
         """
+        if hasattr(spec, "sha256"):
+            return spec  # type: ignore[return-value]
         path = self.locate(spec, data)
         if path is not None:
             return self.read(path, **parameters)

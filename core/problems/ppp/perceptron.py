@@ -16,7 +16,7 @@ import numpy as np
 from core.arguments import frozen
 from core.problems.instances.errors import InstanceError, require_integer
 from core.problems.instances.files import describe_non_file, instance_name
-from core.problems.instances.limits import LARGEST_COST, LARGEST_SEED
+from core.problems.instances.limits import LARGEST_COST, LARGEST_SEED, integer_array
 from core.problems.instances.readers import InstanceFormat, InstanceReader
 from core.problems.instances.tokens import quoted, rows_of
 
@@ -77,15 +77,15 @@ class PerceptronInstance:
     sha256: str = field(init=False)
 
     def __post_init__(self) -> None:
-        matrix = np.asarray(self.matrix)
+        matrix = integer_array(self.name, "entries", self.matrix)
         if matrix.ndim != 2:
             self._refuse(f"a matrix of shape {matrix.shape}", "(m, n)")
         m, n = matrix.shape
         check_size(self.name, m, n, self.negative_weight, self.histogram_weight)
         object.__setattr__(self, "matrix", self._signs(matrix, "matrix"))
-        object.__setattr__(self, "targets", self._sorted_targets(np.asarray(self.targets)))
+        object.__setattr__(self, "targets", self._sorted_targets(integer_array(self.name, "targets", self.targets)))
         if self.secret is not None:
-            object.__setattr__(self, "secret", self._checked_secret(np.asarray(self.secret)))
+            object.__setattr__(self, "secret", self._checked_secret(integer_array(self.name, "entries", self.secret)))
         object.__setattr__(self, "optimum", None if self.secret is None else 0)
         object.__setattr__(self, "sha256", self._digest())
 
@@ -117,8 +117,8 @@ class PerceptronInstance:
         return frozen(values, np.int8)
 
     def _sorted_targets(self, values: np.ndarray) -> np.ndarray:
-        if values.shape != (self.m,) or not np.issubdtype(values.dtype, np.integer):
-            self._refuse(f"targets of shape {values.shape}, {values.dtype}", f"({self.m},), integers")
+        if values.shape != (self.m,):
+            self._refuse(f"targets of shape {values.shape}", f"({self.m},)")
         wrong = (values < 0) | (values > self.n) | (values % 2 != self.n % 2)
         if wrong.any():
             self._refuse(f"target {values[wrong.argmax()]}", expected_target(self.n))

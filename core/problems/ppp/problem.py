@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from core.arguments import loaded_instance
+from core.arguments import Matrix, Numbers, loaded_instance
 from core.errors import UserError
 from core.kernels.local_search.walks import Move, Share
 from core.lang import Array, Const, Function, boolean, function, i32, min, popcount, team_size, u32
@@ -237,17 +237,33 @@ class Ppp(Problem):
 
     Parameters
     ----------
-    instance : core.problems.ppp.perceptron.PerceptronInstance or str
-        Instance, or its name, path or specification: see `core.problems.ppp.perceptron.load`.
+    instance : array_like, shape (m, n), or str or core.problems.ppp.perceptron.PerceptronInstance
+        Matrix of entries +1 and -1. Or the name, path or specification of an instance (see
+        `core.problems.ppp.perceptron.load`), or an instance.
+    targets : array_like, shape (m,)
+        With a matrix, the multiset of its rows' products with the vector: integers from 0 to n.
     layout
         Place of lanes' histograms in the evaluation by histograms: see `core.problems.ppp.histograms`.
+
+    Raises
+    ------
+    InstanceError
+        See `core.problems.ppp.perceptron.PerceptronInstance`.
     """
 
     published = "histogram"
     tested = True
 
-    def __init__(self, instance: perceptron.PerceptronInstance | str, layout: str = LOCAL) -> None:
-        instance = loaded_instance(instance, perceptron.PerceptronInstance, perceptron.load)
+    def __init__(
+        self,
+        instance: perceptron.PerceptronInstance | str | Matrix,
+        targets: Numbers | None = None,
+        *,
+        layout: str = LOCAL,
+    ) -> None:
+        if targets is not None:
+            instance = perceptron.PerceptronInstance("arrays", instance, targets)  # type: ignore[arg-type]
+        instance = loaded_instance(instance, perceptron.PerceptronInstance, perceptron.load, "a matrix and targets")
         if layout not in LAYOUTS:
             raise UserError(f"histograms in layout {layout!r}: expected {', '.join(LAYOUTS)}")
         m, n = instance.m, instance.n
@@ -272,7 +288,7 @@ class Ppp(Problem):
 
     @classmethod
     def load(cls, spec: str, data: str | os.PathLike | None = None, seed: int = 0, layout: str = LOCAL) -> Ppp:
-        return cls(perceptron.load(spec, data, seed), layout)
+        return cls(perceptron.load(spec, data, seed), layout=layout)
 
     def cost(self, solution: np.ndarray) -> int:
         """Return the weighted sum of negative products and of differences of histograms."""

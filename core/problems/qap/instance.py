@@ -7,17 +7,20 @@ the inverse of p, which is p with the matrices exchanged.
 
 import functools
 import hashlib
+import itertools
 import os
 from typing import NamedTuple
 
 import numpy as np
 
-from core.arguments import frozen
+from core.arguments import Matrix, frozen
 from core.problems.instances.errors import InstanceError
-from core.problems.instances.limits import LARGEST_COST, check_range, check_square
+from core.problems.instances.limits import LARGEST_COST, check_range, square_integers
 from core.problems.permutations import check_permutation
 
 MOST_FACILITIES = 4096
+MOST_MOVED = 3
+"""Facilities that a move of local search exchanges."""
 
 
 class QaplibEntry(NamedTuple):
@@ -49,38 +52,38 @@ class QapInstance:
     n : int
         Number of facilities, and of locations.
     flows, distances : ndarray, shape (n, n), int32, C-contiguous
+    cost_range : tuple of int
+        The least and the largest cost of a solution of a search.
     largest_difference : int
-        A bound on costs and on differences of two costs.
+        A bound on the difference of cost by an exchange of up to `MOST_MOVED` facilities, and on every partial sum of
+        its terms.
     sha256 : str
         Digest of the content: equal for files that differ in white space or name only.
 
     Raises
     ------
     InstanceError
-        Matrices that are not square, of unequal sizes, too large or not of integers; costs beyond 31 bits.
+        Matrices that are not square, of unequal sizes, too large or not of integers; differences of costs beyond 31
+        bits.
     """
 
     def __init__(
         self,
         name: str,
-        flows: np.ndarray,
-        distances: np.ndarray,
+        flows: Matrix,
+        distances: Matrix,
         *,
         best_known: int | None = None,
         source: str = "given by the caller",
     ) -> None:
         self.name = name
         self.source = source
-        self.flows = _checked_matrix(name, "flows", np.asarray(flows))
-        self.distances = _checked_matrix(name, "distances", np.asarray(distances))
+        self.flows = _checked_matrix(name, "flows", flows)
+        self.distances = _checked_matrix(name, "distances", distances)
         self.n = len(self.flows)
         if len(self.distances) != self.n:
             raise InstanceError(name, None, f"{self.n} facilities, {len(self.distances)} locations", "as many of both")
-        largest = largest_difference(self.flows, self.distances)
-        if largest > LARGEST_COST:
-            found = f"cost differences of up to {largest}"
-            raise InstanceError(name, None, found, f"at most {LARGEST_COST}, since costs have 32 bits")
-        self.largest_difference = largest
+        self.cost_range, self.largest_difference = self._bounded_costs()
         self.sha256 = self._digest()
         if best_known is None and self.sha256 in published():
             best_known = published()[self.sha256].best_known
@@ -88,6 +91,31 @@ class QapInstance:
 
     def __repr__(self) -> str:
         return f"QapInstance({self.name!r}, n={self.n})"
+
+    def _bounded_costs(self) -> tuple[tuple[int, int], int]:
+        """Return `cost_range` and `largest_difference`; raises `InstanceError` if they need more than 31 bits.
+
+        A difference by an exchange is a sum of terms of one cost minus terms of another one. So its partial sums, in
+        any order, lie between the bounds on all positive and all negative terms. If a cost may pass 31 bits, but
+        no difference and no usual cost, a search refuses such start solutions and watches its costs.
+        """
+        costs, largest = {1: 0, -1: 0}, 0
+        for sign, other in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
+            flows, distances = np.maximum(sign * self.flows, 0), np.maximum(other * self.distances, 0)
+            if flows.any() and distances.any():
+                cost, difference = bounds(flows, distances)
+                costs[sign * other] += cost
+                largest += difference
+        least, most = -costs[-1], costs[1]
+        if most - least <= LARGEST_COST:
+            return (least, most), largest
+        least = max(least, -LARGEST_COST // 2)
+        most = min(most, least + LARGEST_COST - 1)
+        usual = int(self.flows.sum(dtype=float) * self.distances.sum(dtype=float)) // self.n**2
+        if largest < LARGEST_COST and least <= usual <= most:
+            return (least, most), largest
+        found = f"costs of about {usual} and cost differences of up to {largest}"
+        raise InstanceError(self.name, None, found, f"at most {LARGEST_COST}, since costs have 32 bits")
 
     def _digest(self) -> str:
         content = hashlib.sha256(f"QAP {self.n}\n".encode())
@@ -107,17 +135,33 @@ def cost(instance: QapInstance, permutation: np.ndarray) -> int:
     return int(np.multiply(instance.flows, between, dtype=np.int64).sum())
 
 
-def largest_difference(flows: np.ndarray, distances: np.ndarray) -> int:
-    """Return a bound on costs, on differences of two costs, and on every partial sum of their terms.
+def bounds(flows: np.ndarray, distances: np.ndarray) -> tuple[int, int]:
+    """Return bounds on every cost, and on those of its terms in which `MOST_MOVED` facilities have a part.
 
-    No pairing of the entries of two matrices has a larger sum of products than both in sorted order (the rearrangement
-    inequality). With negative entries, two costs may have different signs. Entries are from -(2**31 - 1) to 2**31 - 1.
+    Entries are from 0 to 2**31 - 1. No pairing of numbers has a larger sum of products than both in sorted order (the
+    rearrangement inequality). This bounds the sum over all entries. It also bounds the terms of a facility at a
+    location, in its row and column (P. C. Gilmore, 1962; E. L. Lawler, 1963); half of their sum is the cost. Of up to
+    seven facilities all permutations are tried. Floats are exact here: sums from 2**53 on exceed every limit.
     """
-    first, second = (np.sort(np.abs(matrix.astype(np.int64)), axis=None) for matrix in (flows, distances))
-    products = first * second
-    # the sum of the halves is exact where that of the products could pass 63 bits
-    bound = (int((products >> 32).sum()) << 32) + int((products & (2**32 - 1)).sum())
-    return bound * (2 if min(flows.min(), distances.min()) < 0 else 1)
+    a, b = flows.astype(np.float64), distances.astype(np.float64)
+    most = np.sort(a, axis=None) @ np.sort(b, axis=None)
+    if most <= LARGEST_COST:
+        return int(most), int(most)
+    if len(a) < 8:
+        orders = np.array([*itertools.permutations(range(len(a)))])
+        most = (a * b[orders[:, :, None], orders[:, None, :]]).sum(axis=(1, 2)).max()
+    a, b = (b, a) if (b == b.T).all() else (a, b)
+    shared = _row_products(a, b + b.T) if (a == a.T).all() else _row_products(a, b) + _row_products(a.T, b.T)
+    by_row, by_column = (np.sort(shared.max(axis=axis)) for axis in (1, 0))
+    most = min(most, by_row.sum() / 2, by_column.sum() / 2)
+    return int(most), int(min(most, by_row[-MOST_MOVED:].sum(), by_column[-MOST_MOVED:].sum()))
+
+
+def _row_products(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the largest sum of products of each row of ``a`` with each of ``b``; diagonal entries meet each other."""
+    apart = ~np.eye(len(a), dtype=bool)
+    first, second = (np.sort(matrix[apart].reshape(len(a), -1), axis=1) for matrix in (a, b))
+    return np.asarray(first @ second.T + np.outer(a.diagonal(), b.diagonal()))
 
 
 @functools.cache
@@ -132,7 +176,8 @@ def published() -> dict[str, QaplibEntry]:
     return rows
 
 
-def _checked_matrix(name: str, entries: str, matrix: np.ndarray) -> np.ndarray:
-    check_square(name, entries, matrix, 1, MOST_FACILITIES)
-    check_range(name, f"{entries} of", matrix, -LARGEST_COST, LARGEST_COST)
+def _checked_matrix(name: str, entries: str, values: Matrix) -> np.ndarray:
+    matrix = square_integers(name, entries, values, 1, MOST_FACILITIES)
+    # differences of entries have 31 bits too
+    check_range(name, f"{entries} of", matrix, min(0, max(0, int(matrix.max())) - LARGEST_COST), LARGEST_COST)
     return frozen(matrix, np.int32)

@@ -10,11 +10,12 @@ import os
 
 import numpy as np
 
-from core.arguments import loaded_instance
+from core.arguments import Matrix, loaded_instance
 from core.kernels.local_search.moves import EXCHANGE, change
 from core.kernels.local_search.walks import EVERYTHING, Move, Share
 from core.lang import Array, Row, atomic_add, barrier, boolean, bundle, function, i32, lane, max, min, team_size, u32
 from core.problems.encodings import Permutation
+from core.problems.instances.limits import LARGEST_COST
 from core.problems.problem import Evaluation, Problem
 from core.problems.qap import qaplib
 
@@ -264,6 +265,7 @@ def keep_differences(share: Share, changed: i32, move: Move, solution: Array[i32
     """Update kept differences after an exchange: Taillard's equation 2, O(1) for all pairs without i and j.
 
     Lanes form rows of up to 32; a worker that is no lane has whole rows. Pairs with i or j are computed from scratch.
+    Both the old and the new difference fit 31 bits, but their change may not: u32 wraps around, so the sum is right.
     """
     n, worker, workers = qap.n, share.worker, share.workers
     width = 1 if team_size() == 1 else min(workers, 32)
@@ -280,16 +282,19 @@ def keep_differences(share: Share, changed: i32, move: Move, solution: Array[i32
                 qap.kept[base + v] = added_placed(u, v, 0, whole, solution, qap)
         elif u != move.i and u != move.j:
             i, j = move.i, move.j
-            f, g, f_back, g_back = qap.turns[u], qap.turns[n + u], qap.turns[2 * n + u], qap.turns[3 * n + u]
+            f, g = u32(qap.turns[u]), u32(qap.turns[n + u])
+            f_back, g_back = u32(qap.turns[2 * n + u]), u32(qap.turns[3 * n + u])
             if qap.symmetric:
                 for v in range(low + worker % width, high, width):
                     if v != i and v != j:
-                        qap.kept[base + v] += 2 * (f - qap.turns[v]) * (g - qap.turns[n + v])
+                        added = 2 * (f - u32(qap.turns[v])) * (g - u32(qap.turns[n + v]))
+                        qap.kept[base + v] = i32(u32(qap.kept[base + v]) + added)
             else:
                 for v in range(low + worker % width, high, width):
                     if v != i and v != j:
-                        there = (f - qap.turns[v]) * (g - qap.turns[n + v])
-                        qap.kept[base + v] += there + (f_back - qap.turns[2 * n + v]) * (g_back - qap.turns[3 * n + v])
+                        added = (f - u32(qap.turns[v])) * (g - u32(qap.turns[n + v]))
+                        added += (f_back - u32(qap.turns[2 * n + v])) * (g_back - u32(qap.turns[3 * n + v]))
+                        qap.kept[base + v] = i32(u32(qap.kept[base + v]) + added)
     if not anew:
         compute_touched(share, move, solution, qap)
 
@@ -299,20 +304,31 @@ class Qap(Problem):
 
     Parameters
     ----------
-    instance : core.problems.qap.qaplib.QapInstance or str
-        Instance, or its name, path or specification: see `core.problems.qap.qaplib.load`.
+    instance : array_like, shape (n, n), or str or core.problems.qap.instance.QapInstance
+        Flows between facilities: integers, symmetric or not. Or the name, path or specification of an instance (see
+        `core.problems.qap.qaplib.load`), or an instance.
+    distances : array_like, shape (n, n)
+        With flows, distances between locations, integers, symmetric or not.
+
+    Raises
+    ------
+    InstanceError
+        See `core.problems.qap.instance.QapInstance`.
     """
 
     neighbourhoods = ("exchange2", "exchange3")
     published = "linear"
     tested = True
 
-    def __init__(self, instance: qaplib.QapInstance | str) -> None:
-        instance = loaded_instance(instance, qaplib.QapInstance, qaplib.load)
-        flows, distances = instance.flows, instance.distances
-        n = instance.n
-        symmetric = bool((flows == flows.T).all() and (distances == distances.T).all())
-        super().__init__(instance.name, Permutation(n), Assignment(flows, distances, n, symmetric))
+    def __init__(self, instance: qaplib.QapInstance | str | Matrix, distances: Matrix | None = None) -> None:
+        if distances is not None:
+            instance = qaplib.QapInstance("matrices", instance, distances)  # type: ignore[arg-type]
+        instance = loaded_instance(instance, qaplib.QapInstance, qaplib.load, "two matrices")
+        a, b, n = instance.flows, instance.distances, instance.n
+        # With symmetric matrices, `added_placed` adds four products more than a difference has.
+        room = LARGEST_COST - instance.largest_difference - 4 * int(np.ptp(a)) * int(np.ptp(b))
+        symmetric = bool((a == a.T).all() and (b == b.T).all() and room >= 0)
+        super().__init__(instance.name, Permutation(n), Assignment(a, b, n, symmetric))
         self.instance = instance
         self.optimum = instance.best_known
         self.sha256 = instance.sha256
@@ -338,10 +354,7 @@ class Qap(Problem):
         return costs
 
     def cost_range(self) -> tuple[int, int]:
-        """Return bounds on every cost: no pairing of flows and distances has a larger sum than both in sorted order."""
-        largest = self.instance.largest_difference
-        is_signed = (self.instance.flows < 0).any() or (self.instance.distances < 0).any()
-        return (-(largest // 2), largest // 2) if is_signed else (0, largest)
+        return self.instance.cost_range
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
         """Return ``incremental`` (O(1) for most neighbours) and ``linear`` (O(n), the paper's)."""

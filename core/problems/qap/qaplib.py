@@ -7,6 +7,7 @@ import os
 
 import numpy as np
 
+from core.errors import did_you_mean
 from core.problems.instances import folders
 from core.problems.instances.errors import InstanceError, errors_at
 from core.problems.instances.files import instance_name
@@ -14,9 +15,9 @@ from core.problems.instances.limits import LARGEST_COST
 from core.problems.instances.readers import InstanceFormat, InstanceReader
 from core.problems.instances.tokens import parse_integer, quoted, rows_of
 from core.problems.qap import taillard
-from core.problems.qap.instance import MOST_FACILITIES, QapInstance, cost, largest_difference, published
+from core.problems.qap.instance import MOST_FACILITIES, QapInstance, cost, published
 
-__all__ = ["QapInstance", "cost", "largest_difference", "load", "parse", "published", "read"]
+__all__ = ["QapInstance", "cost", "load", "parse", "published", "read"]
 
 
 def parse(text: str, path: str | os.PathLike = "text", name: str | None = None) -> QapInstance:
@@ -57,12 +58,8 @@ def _all_numbers(n: int) -> str:
 
 
 def _missing(spec: str, data: str | os.PathLike | None) -> InstanceError:
-    # here, because every rank imports this module and none needs it
-    import difflib
-
     names = {row.name for row in published().values()}
-    alike = difflib.get_close_matches(spec.lower(), names, n=1)
-    advice = f" (did you mean {alike[0]}?)" if alike else ""
+    advice = did_you_mean(spec.lower(), names)
     if spec in names:
         advice = f" (`python -m core.problems fetch qaplib {spec}` gets it)"
     fault = f"no such instance in {folders.describe_search_path(data)}{advice}"

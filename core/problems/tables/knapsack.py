@@ -13,11 +13,11 @@ import re
 
 import numpy as np
 
-from core.arguments import frozen
+from core.arguments import Numbers, frozen
 from core.errors import warn_caller
 from core.problems.instances.errors import InstanceError, escape_unprintable, require_integer
 from core.problems.instances.instance_cache import cached
-from core.problems.instances.limits import LARGEST_SEED
+from core.problems.instances.limits import LARGEST_SEED, integer_array
 from core.problems.instances.readers import InstanceFormat, InstanceReader
 from core.problems.instances.tokens import lines_of, parse_integer, quoted
 
@@ -70,8 +70,8 @@ class Knapsack:
     def __init__(
         self,
         name: str,
-        weights: np.ndarray,
-        values: np.ndarray,
+        weights: Numbers,
+        values: Numbers,
         capacity: int,
         *,
         optimum: int | None = None,
@@ -80,8 +80,8 @@ class Knapsack:
         self.name = name
         self.source = source
         self.optimum = optimum
-        self.weights = _checked(name, "weight", np.asarray(weights))
-        self.values = _checked(name, "value", np.asarray(values))
+        self.weights = _checked(name, "weight", integer_array(name, "weights", weights))
+        self.values = _checked(name, "value", integer_array(name, "values", values))
         self.n = len(self.weights)
         if len(self.values) != self.n:
             raise InstanceError(name, None, f"{self.n} weights, {len(self.values)} values", "as many of both")
@@ -215,12 +215,14 @@ _SIZE, _CAPACITY = {"number of items": (1, MOST_ITEMS)}, {"capacity": (0, MOST_C
 _NUMBER, _ITEM = {"number": (0, MOST_ITEMS)}, {"value": (0, LARGEST), "weight": (0, LARGEST)}
 
 
-def load(spec: str, data: str | os.PathLike | None = None) -> Knapsack:
-    """Return the instance of a file, at a path or in ``data``, unpacked if its name ends in .gz.
+def load(spec: str | Knapsack, data: str | os.PathLike | None = None) -> Knapsack:
+    """Return an instance, or that of a file, at a path or in ``data``, unpacked if its name ends in .gz.
 
     FILE:2 is the second instance of the file, and FILE:weight-value a file with the weights first (see `parse`). Raises
     `InstanceError` if there is no such file, or it is invalid.
     """
+    if not isinstance(spec, str):
+        return READER.load(spec, data)
     file, _, part = spec.rpartition(":")
     is_whole = os.path.isfile(spec) or not (part in ORDERS or re.fullmatch("[0-9]{1,9}", part))
     return READER.load(spec, data) if is_whole else READER.load(file, data, part=part)
@@ -331,8 +333,6 @@ def write(path: str | os.PathLike, instance: Knapsack) -> None:
 def _checked(name: str, noun: str, numbers: np.ndarray) -> np.ndarray:
     if numbers.ndim != 1 or not 1 <= len(numbers) <= MOST_ITEMS:
         raise InstanceError(name, None, f"{noun}s of shape {numbers.shape}", f"a row of 1 to {MOST_ITEMS}")
-    if not np.issubdtype(numbers.dtype, np.integer):
-        raise InstanceError(name, None, f"{noun}s of {numbers.dtype}", "integers")
     worst = int(numbers.min()) if numbers.min() < 0 else int(numbers.max())
     if not 0 <= worst <= LARGEST:
         raise InstanceError(name, None, f"{noun} {worst}", f"an integer from 0 to {LARGEST}")

@@ -9,7 +9,7 @@ import numpy as np
 
 from core.arguments import frozen
 from core.problems.instances.errors import InstanceError
-from core.problems.instances.limits import check_range, check_square, check_symmetric
+from core.problems.instances.limits import check_range, check_symmetric, square_integers
 from core.problems.permutations import check_tour
 from core.problems.tsp import distances as metric
 
@@ -77,7 +77,7 @@ class TspInstance:
         self._distances: np.ndarray | None = None
         if distances is not None:
             self.edge_weight_type = "EXPLICIT"
-            self._distances = _checked_distances(name, np.asarray(distances), symmetric)
+            self._distances = _checked_distances(name, distances, symmetric)
             self.n = len(self._distances)
         elif coordinates is not None:
             self.edge_weight_type = edge_weight_type
@@ -174,8 +174,11 @@ def _checked_size(name: str, n: int) -> None:
 def _checked_coordinates(name: str, values: np.ndarray, edge_weight_type: str) -> np.ndarray:
     if edge_weight_type not in metric.FORMULAS:
         raise InstanceError(name, None, f"edge weight type {edge_weight_type}", f"one of {', '.join(metric.FORMULAS)}")
-    coordinates = frozen(values, np.float64)
     axes = metric.FORMULAS[edge_weight_type][0]
+    try:
+        coordinates = frozen(values, np.float64)
+    except (TypeError, ValueError):
+        raise InstanceError(name, None, "coordinates that are no numbers in equal rows", f"(n, {axes})") from None
     if coordinates.ndim != 2 or coordinates.shape[1] != axes:
         raise InstanceError(name, None, f"coordinates of shape {coordinates.shape}", f"(n, {axes})")
     _checked_size(name, len(coordinates))
@@ -188,7 +191,7 @@ def _checked_coordinates(name: str, values: np.ndarray, edge_weight_type: str) -
 
 
 def _checked_distances(name: str, matrix: np.ndarray, symmetric: bool) -> np.ndarray:
-    check_square(name, "distances", matrix, FEWEST_CITIES, MOST_CITIES, "cities")
+    matrix = square_integers(name, "distances", matrix, FEWEST_CITIES, MOST_CITIES, "cities")
     check_range(name, "distance", matrix, 0, metric.LARGEST_DISTANCE)
     if symmetric:
         check_symmetric(name, "distance", "city", matrix)

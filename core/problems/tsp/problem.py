@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.arguments import loaded_instance
+from core.arguments import Matrix, loaded_instance
 from core.errors import UserError
 from core.kernels.local_search.moves import EXCHANGE, NEVER, REVERSE, change, exchanged, source_of
 from core.kernels.local_search.walks import Move
@@ -24,8 +24,6 @@ from core.problems.tsp.distances import distance_bound, is_symmetric
 
 T = Generic("T")
 
-MOST_EDGES = 6
-"""Most edges replaced by a move: their sum must fit 31 bits."""
 LARGEST_TABLE = 32 << 20
 """Most bytes of distances for which the table is preferred."""
 
@@ -246,16 +244,28 @@ class TspTour(Problem):
 
     Parameters
     ----------
-    instance : core.problems.tsp.Instance or str
-        Instance, or its name, path or specification: see `core.problems.instances.sources.load`.
+    instance : array_like, shape (n, n), or str or core.problems.tsp.TspInstance
+        Distances: integers from 0, symmetric. Or the name, path or specification of an instance (see
+        `core.problems.instances.sources.load`), or an instance.
+    coordinates : array_like, shape (n, 2)
+        Instead of an instance, places of the cities, with Euclidean distances rounded as TSPLIB's EUC_2D.
+
+    Raises
+    ------
+    InstanceError
+        See `core.problems.tsp.TspInstance`.
     """
 
     neighbourhoods = ("exchange2", "exchange3", "2opt")
     published = "table"
     tested = True
 
-    def __init__(self, instance: tsp.TspInstance | str) -> None:
-        instance = loaded_instance(instance, tsp.TspInstance, tsp.load)
+    def __init__(
+        self, instance: tsp.TspInstance | str | Matrix | None = None, *, coordinates: Matrix | None = None
+    ) -> None:
+        if coordinates is not None or isinstance(instance, (np.ndarray, list, tuple)):
+            instance = tsp.TspInstance("arrays", coordinates=coordinates, distances=instance)  # type: ignore[arg-type]
+        instance = loaded_instance(instance, tsp.TspInstance, tsp.load, "a matrix of distances")
         if instance.coordinates is None and not is_symmetric(instance.distances):
             raise UserError(f"{instance.name} has asymmetric distances, expected equal ones both ways")
         self.instance = instance
@@ -277,7 +287,10 @@ class TspTour(Problem):
         return self.instance.tour_lengths(solutions)
 
     def cost_range(self) -> tuple[int, int]:
-        """Return 0 and the sum of the longest distances of all cities; without a table, n times the longest of all."""
+        """Return 0 and the sum of the longest distances of all cities; without a table, n times the longest of all.
+
+        The edges that a move adds, or removes, begin at different cities, so no partial sum of a difference is larger.
+        """
         instance = self.instance
         if instance.coordinates is None or self.prefers_table:
             return 0, int(instance.distances.max(axis=1).sum(dtype=np.int64))
@@ -313,9 +326,6 @@ class TspTour(Problem):
                 raise UserError(
                     f"{self.name} has {self.instance.n} cities: a table of distances takes at most {MOST_CITIES}"
                 )
-            longest = int(self.instance.distances.max())
-            if MOST_EDGES * longest >= 2**31:
-                raise UserError(f"{self.name}: a distance of {longest}: expected less than 2^31 / {MOST_EDGES}")
             return DistanceTable(self.instance.distances, self.instance.n)
         assert self.plane is not None
         return CityPlane(self.plane[:, 0].copy(), self.plane[:, 1].copy(), self.instance.n)

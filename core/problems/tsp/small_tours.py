@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from core.problems.permutations import check_tour
-from core.problems.tsp.distances import LARGEST_DISTANCE
+from core.problems.tsp.distance_matrices import checked_distances
+from core.problems.tsp.instance import MOST_CITIES
 
 MOST_CITIES_ALL_TOURS = 10
 MOST_CITIES_HELD_KARP = 20
@@ -47,7 +48,7 @@ def greedy_edge_tour(distances: np.ndarray) -> np.ndarray:
     Edges come by ascending (length, i, j); one is taken if both its ends have fewer than two edges and lie in different
     paths. The last path's ends are joined. The tour begins at city 0, its second city is smaller than the last.
     """
-    table = _checked_symmetric(distances)
+    table = _checked(distances, symmetric=True)
     n = len(table)
     first, second = np.triu_indices(n, 1)
     by_length = np.argsort(table[first, second], kind="stable")
@@ -79,7 +80,7 @@ def improve_by_2opt(distances: np.ndarray, tour: np.ndarray) -> np.ndarray:
     smallest j. The tour then begins at city 0, its second city is smaller than the last. Raises `ValueError` if the
     given tour is not a permutation of 0 to n - 1.
     """
-    table = _checked_symmetric(distances)
+    table = _checked(distances, symmetric=True)
     n = len(table)
     order = check_tour(tour, n).copy()
     pairs = np.triu(np.ones((n, n), bool), 1)
@@ -198,23 +199,11 @@ def _from_city_0(order: np.ndarray) -> np.ndarray:
     return turned
 
 
-def _checked(distances: np.ndarray, most_cities: int | None = None) -> np.ndarray:
+def _checked(distances: np.ndarray, most_cities: int = MOST_CITIES, *, symmetric: bool = False) -> np.ndarray:
     """Return checked distances as int64, the diagonal 0."""
-    matrix = np.asarray(distances)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
-        raise ValueError(f"found distances of shape {matrix.shape}, expected a square matrix of at least one city")
-    if most_cities is not None and len(matrix) > most_cities:
-        raise ValueError(f"found {len(matrix)} cities, expected at most {most_cities}")
-    if not np.issubdtype(matrix.dtype, np.integer):
-        raise ValueError(f"found distances of {matrix.dtype}, expected integers")
-    apart = ~np.eye(len(matrix), dtype=bool)
-    if matrix.min(initial=0, where=apart) < 0 or matrix.max(initial=0, where=apart) > LARGEST_DISTANCE:
-        raise ValueError(f"found distances outside 0 to {LARGEST_DISTANCE}")
-    return np.where(apart, matrix, 0).astype(np.int64)
 
+    def check_cities(n: int) -> None:
+        if n > most_cities:
+            raise ValueError(f"found {n} cities, expected at most {most_cities}")
 
-def _checked_symmetric(distances: np.ndarray) -> np.ndarray:
-    table = _checked(distances)
-    if not np.array_equal(table, table.T):
-        raise ValueError("found asymmetric distances, expected symmetric ones")
-    return table
+    return checked_distances(distances, check_cities, symmetric=symmetric)

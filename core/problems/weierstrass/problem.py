@@ -342,8 +342,8 @@ class Weierstrass(Problem):
 
     Parameters
     ----------
-    instance : core.problems.weierstrass.scorer.WeierstrassInstance or str
-        Instance, or its name, path or specification: see `core.problems.weierstrass.scorer.load`.
+    instance : int or str or core.problems.weierstrass.scorer.WeierstrassInstance
+        Number of coordinates. Or a specification (see `core.problems.weierstrass.scorer.load`), or an instance.
     points
         Neighbours of a solution.
     dtype
@@ -355,17 +355,20 @@ class Weierstrass(Problem):
     neighbourhoods = ("crowns", AXES)
     published = "full"
     remembered = ("state",)
+    grid = GRID
     tested = True
 
     def __init__(
         self,
-        instance: scorer.WeierstrassInstance | str,
+        instance: scorer.WeierstrassInstance | str | int,
         *,
         points: int = POINTS,
         dtype: str = "float32",
         seed: int = 0,
     ) -> None:
-        instance = loaded_instance(instance, scorer.WeierstrassInstance, scorer.load)
+        if isinstance(instance, (int, np.integer)):
+            instance = str(instance)
+        instance = loaded_instance(instance, scorer.WeierstrassInstance, scorer.load, "a number of coordinates")
         if not 1 <= points < GRID:
             raise UserError(f"{points} random points: expected 1 to {GRID - 1}")
         if dtype not in EVALUATIONS:

@@ -8,11 +8,12 @@ makes others of a function that accepts or rejects random neighbours.
 from __future__ import annotations
 
 import hashlib
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.arguments import flag, integer, number, refuse
+from core.arguments import checked_call, flag, integer, number, refuse, refuse_choice
 from core.errors import UserError
 from core.kernels.local_search.hooks import ANNEAL, BEST, CUSTOM, FIRST, FOCUSED, HALT, SHAKE_EVENLY, SHAKE_HARDER, TABU
 from core.kernels.local_search.walks import COOLING, Draw
@@ -164,17 +165,17 @@ def checked_algorithm(algorithm: object) -> Algorithm:
     return algorithm
 
 
+@checked_call
 def HillClimbing(first: bool = False, restart: int = 0) -> Algorithm:  # noqa: N802
     """Take the best neighbour, or the first better one by index, until there is none.
 
     With ``restart=1`` a walk begins again at each local optimum.
     """
-    if not 0 <= integer("restart", restart) <= 1:
-        raise UserError(f"hill climbing with restart {restart}: expected 0 (never) or 1 (at each local optimum)")
     name = "first" if flag("first", first) else "hill"
-    return Algorithm(name, FIRST if first else BEST, restart=restart)
+    return Algorithm(name, FIRST if first else BEST, restart=integer("restart", restart, 0, 1))
 
 
+@checked_call
 def TabuSearch(  # noqa: N802
     tenure: int | None = None, tenure_span: int | None = None, tabu_memory: str = "auto", restart: int = 0
 ) -> Algorithm:
@@ -184,31 +185,34 @@ def TabuSearch(  # noqa: N802
     """
     for name, value in (("tenure", tenure), ("tenure_span", tenure_span)):
         if value is not None:
-            integer(name, value, 0)
+            integer(name, value, 0, MOST_DRAWS)
     if tabu_memory not in ("auto", "attributes", "moves"):
-        raise UserError(f"tabu search that remembers {tabu_memory!r}: expected auto, attributes or moves")
+        refuse_choice("tabu_memory", tabu_memory, ("auto", "attributes", "moves"))
     return Algorithm(
-        "tabu", TABU, tenure=tenure, tenure_span=tenure_span, tabu_memory=tabu_memory, restart=_restart(restart)
+        "tabu", TABU, tenure=tenure, tenure_span=tenure_span, tabu_memory=tabu_memory, restart=restarts(restart)
     )
 
 
+@checked_call
 def IteratedLocalSearch(strength: int = 3, first: bool = False, restart: int = 0) -> Algorithm:  # noqa: N802
     """Shake each local optimum by ``strength`` random moves; return from a worse one to the last one kept.
 
     A walk begins again after ``restart`` iterations without a better best solution; 0: never.
     """
     rule = FIRST if flag("first", first) else BEST
-    return Algorithm("ils", rule, SHAKE_EVENLY, strength=_shakes(strength), restart=_restart(restart))
+    return Algorithm("ils", rule, SHAKE_EVENLY, strength=shakes(strength), restart=restarts(restart))
 
 
+@checked_call
 def VariableNeighbourhoodSearch(strength: int = 5, restart: int = 0) -> Algorithm:  # noqa: N802
     """Descend through all neighbourhoods; shake by 1, 2 ... ``strength`` moves, from 1 again after a success.
 
     A walk begins again after ``restart`` iterations without a better best solution; 0: never.
     """
-    return Algorithm("vns", BEST, SHAKE_HARDER, strength=_shakes(strength), restart=_restart(restart))
+    return Algorithm("vns", BEST, SHAKE_HARDER, strength=shakes(strength), restart=restarts(restart))
 
 
+@checked_call
 def IteratedGreedy(removed: int | None = None, temperature: float | None = None) -> Algorithm:  # noqa: N802
     """Remove random elements of an order, improve the rest, and insert each again where it costs least.
 
@@ -216,17 +220,20 @@ def IteratedGreedy(removed: int | None = None, temperature: float | None = None)
     accepted as in simulated annealing at a constant ``temperature``. By default both parameters follow from the
     problem, which must offer `core.problems.insertion.Insertion`.
     """
-    if removed is not None and integer("removed", removed) < 1:
-        raise UserError(f"iterated greedy search that removes {removed} elements: expected 1 or more")
-    if temperature is not None and not 0 <= number("temperature", temperature) < MOST_TEMPERATURE:
-        raise UserError(f"iterated greedy search at temperature {temperature}: expected 0 or more")
+    if removed is not None:
+        integer("removed", removed, 1, MOST_DRAWS)
+    if temperature is not None:
+        number("temperature", temperature, 0, MOST_TEMPERATURE)
     return Algorithm("greedy", INSERTING, removed=removed, temperature=temperature)
 
 
 MOST_TEMPERATURE = 1e30
 MOST_DRAWS = 2**31 - 1
+restarts = partial(integer, "restart", least=0, most=MOST_DRAWS)
+shakes = partial(integer, "strength", least=1, most=MOST_SHAKES)
 
 
+@checked_call
 def SimulatedAnnealing(  # noqa: N802
     temperature: float = 0.0, cooling: float = 0.98, plateau: int = 1000, batch: int = 256, restart: int = 0
 ) -> Algorithm:
@@ -236,16 +243,10 @@ def SimulatedAnnealing(  # noqa: N802
     trajectory is that of one draw after the other. A walk begins again, at the first temperature, after ``restart``
     draws without a better best solution; 0: never.
     """
-    number("temperature", temperature), number("cooling", cooling)
-    integer("plateau", plateau), integer("batch", batch)
-    if not 0 < cooling <= 1:
-        raise UserError(f"simulated annealing with a cooling factor of {cooling}: expected more than 0, at most 1")
-    if not 0 <= temperature < MOST_TEMPERATURE:
-        raise UserError(
-            f"simulated annealing at temperature {temperature}: expected 0 (chosen by itself) to {MOST_TEMPERATURE:.0e}"
-        )
-    if not (1 <= plateau <= MOST_DRAWS and 1 <= batch <= MOST_DRAWS):
-        raise UserError(f"simulated annealing with plateau {plateau} and batch {batch}: expected 1 to {MOST_DRAWS}")
+    number("temperature", temperature, 0, MOST_TEMPERATURE)
+    if not 0 < number("cooling", cooling) <= 1:
+        refuse("cooling", cooling, "a number above 0, at most 1")
+    integer("plateau", plateau, 1, MOST_DRAWS), integer("batch", batch, 1, MOST_DRAWS)
     return Algorithm(
         "annealing",
         ANNEAL,
@@ -253,10 +254,11 @@ def SimulatedAnnealing(  # noqa: N802
         cooling=cooling,
         plateau=plateau,
         batch=batch,
-        restart=_restart(restart),
+        restart=restarts(restart),
     )
 
 
+@checked_call
 def FocusedSearch(noise: float = NOISE, restart: int = 0) -> Algorithm:  # noqa: N802
     """Draw a violated constraint and take one of the moves that repair it: WalkSAT, min-conflicts and the like.
 
@@ -264,14 +266,13 @@ def FocusedSearch(noise: float = NOISE, restart: int = 0) -> Algorithm:  # noqa:
     ``noise`` (Selman, Kautz and Cohen 1994). A walk ends when no constraint is violated. It begins again after
     ``restart`` iterations without a better best solution; 0: never.
     """
-    if not 0 <= number("noise", noise) <= 1:
-        raise UserError(f"focused search with noise {noise}: expected 0 to 1")
-    return Algorithm("focused", FOCUSED, noise=noise, restart=_restart(restart))
+    return Algorithm("focused", FOCUSED, noise=number("noise", noise, 0, 1), restart=restarts(restart))
 
 
 MOST_LAG = 1_000_000
 
 
+@checked_call
 def Rule(  # noqa: N802
     accepts: Function, parameters: Any = None, *, lag: int = 0, batch: int = 256, restart: int = 0
 ) -> Algorithm:
@@ -308,32 +309,17 @@ def Rule(  # noqa: N802
         )
     wanted = {"draw": Draw} | ({} if data is None else {"parameters": type(data)})
     check_function("a rule", "accepts", accepts, wanted, boolean)
-    if not 0 <= integer("lag", lag) <= MOST_LAG:
-        raise UserError(f"a rule with lag {lag}: expected 0 to {MOST_LAG}")
-    if not 1 <= integer("batch", batch) <= MOST_DRAWS:
-        raise UserError(f"a rule with batch {batch}: expected 1 to {MOST_DRAWS}")
+    integer("lag", lag, 0, MOST_LAG), integer("batch", batch, 1, MOST_DRAWS)
     return Algorithm(
         "rule",
         CUSTOM,
         plateau=MOST_DRAWS,
         batch=batch,
-        restart=_restart(restart),
+        restart=restarts(restart),
         accepts=accepts,
         rule_data=data,
         lag=lag,
     )
-
-
-def _restart(iterations: int) -> int:
-    if not 0 <= integer("restart", iterations) <= MOST_DRAWS:
-        raise UserError(f"a restart after {iterations} iterations: expected 1 to {MOST_DRAWS}, or 0 for never")
-    return iterations
-
-
-def _shakes(strength: int) -> int:
-    if not 1 <= integer("strength", strength) <= MOST_SHAKES:
-        raise UserError(f"a shake of {strength} random moves: expected 1 to {MOST_SHAKES}")
-    return strength
 
 
 def cooling_table(factor: float, start: float | None = None) -> np.ndarray:

@@ -24,7 +24,7 @@ from core.search.checkpoint import (
     history_fault,
     permutation_fault,
 )
-from core.search.local_search.history import FRONT, KNOTS, WALKS, HistoryRecorder, join_histories
+from core.search.local_search.history import AHEAD, FRONT, HistoryRecorder, join_histories
 from core.search.local_search.launcher import WalkLauncher
 from core.search.local_search.memory import WalkMemory
 from core.search.local_search.outcome import Outcome
@@ -104,12 +104,11 @@ def history_layout(count: int, most: int, before_s: float, best: int) -> Iterato
     yield CheckpointArray(
         FRONT,
         np.float64,
-        (None, 3),
-        [(0, most), (-ANY, ANY), (0, before_s)],
+        (None, 4),
+        [(0, most), (-ANY, ANY), (0, before_s), (0, ANY)],
         lambda rows: ascending_fault(rows[:, 0]) or history_fault(rows[:, 1], best),
     )
-    yield CheckpointArray(KNOTS, np.float64, (None, 2), [(0, most), (0, ANY)], some_ascending)
-    yield CheckpointArray(WALKS, np.int64, (count, 3), [(0, most), (0, most), (0, ANY)])
+    yield CheckpointArray(AHEAD, np.int64, (count,), [(0, most)])
 
 
 def wrong_end(plan: Plan, stop: Stop, done: int, status: np.ndarray) -> str | None:
@@ -137,11 +136,6 @@ def wrong_end(plan: Plan, stop: Stop, done: int, status: np.ndarray) -> str | No
         f"found walk {wrong[0]} with stop code {walk[WalkStatus.stop]} after {walk[WalkStatus.iteration]} of "
         f"{done} iterations, expected a walk that these stop criteria allow"
     )
-
-
-def some_ascending(knots: np.ndarray) -> str | None:
-    """Return the fault of knots that are none or not in order, or None."""
-    return ascending_fault(knots[:, 0]) if len(knots) else "found no row, expected at least 1"
 
 
 def in_order(numbers: np.ndarray) -> str | None:

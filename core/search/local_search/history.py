@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from core.kernels.local_search import walks
-from core.kernels.local_search.walks import RecordCounts, WalkStatus, WalkTotals
+from core.kernels.local_search.walks import RecordCounts, WalkStatus
 from core.lang.named_arrays import size_of
 from core.search.checkpoint import Checkpoint
 from core.search.local_search.launcher import WalkLauncher
 
-FRONT, KNOTS, WALKS = "history front", "history evaluations", "history walks"
+FRONT, AHEAD = "history front", "history ahead"
 """Arrays of a history in a checkpoint."""
-CLOCK, COST, SECONDS = range(3)
+CLOCK, COST, SECONDS, EVALUATIONS = range(4)
 """The columns of a front."""
 
 
@@ -35,11 +35,10 @@ class HistoryRecorder:
     iterations (of all ranks), and continue from its clock: otherwise a walk that has waited could improve a solution
     before another has found it.
 
-    Costs, iterations and, if each iteration of a walk evaluates the same number of neighbours (tabu search, simulated
-    annealing, hill climbing by best improvement in one neighbourhood), evaluations are exact. If that number varies
-    they are exact for one walk; of several, those of the walks that did not improve just then are interpolated linearly
-    by iteration between known values, at their improvements and at the ends of launches. Seconds are known at the
-    beginning and at the end of a launch only and interpolated linearly by iteration between them.
+    Costs and iterations are exact, and so are the evaluations of one walk. Those of several are the evaluations of the
+    walk that has improved, times the number of walks: exact if an iteration of every walk evaluates the same number of
+    neighbours, as in tabu search. Seconds are known at the beginning and at the end of a launch only and interpolated
+    linearly by iteration between them.
 
     Parameters
     ----------
@@ -65,18 +64,13 @@ class HistoryRecorder:
         self.began = began
         self.places: int = self.memory.walkers.places
         self.stride = self.places
-        self.draws = launcher.plan.draws
+        self.walks = launcher.plan.settings.walks if launcher.plan.settings.by_walks else 1
         status, count = self.memory.status(), self.memory.count
         self.iterations = np.zeros(count, np.int64)
         self.ahead = np.zeros(count, np.int64)
-        self.evaluations = np.zeros(count, np.int64)
-        self.settled = np.zeros(count, np.int64)
-        self.points: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-        self.knots = [np.zeros((1, 2))]
         starts = np.sort(status[:, WalkStatus.best_cost])[:1]  # none, if this rank has no walk
-        self.front = np.array([[0, start, time.perf_counter() - began] for start in starts], np.float64).reshape(-1, 3)
-        self.elsewhere = 0.0
-        """Evaluations of other ranks' walks that this rank's knots count too."""
+        self.front = np.array([[0, start, time.perf_counter() - began, 0] for start in starts], np.float64)
+        self.front = self.front.reshape(-1, 4)
 
     @property
     def clocks(self) -> np.ndarray:
@@ -96,8 +90,6 @@ class HistoryRecorder:
             counts = memory.rows(memory.walkers.counts, size_of(RecordCounts))
             self.read(status, counts, before, time.perf_counter())
             remaining = self.go_on(status, counts)
-        if not self.draws:  # its walks make different numbers of draws
-            self.settle()
 
     def go_on(self, status: np.ndarray, counts: np.ndarray) -> int:
         """Free the resting walks with iterations due or, if there are none, all.
@@ -127,13 +119,12 @@ class HistoryRecorder:
         if noted.any():
             walk_of = np.repeat(np.arange(len(noted)), noted)
             places = walk_of * self.places + np.arange(len(walk_of)) - np.repeat(np.cumsum(noted) - noted, noted)
-            at, costs = (self.notes(field, places) for field in ("iterations", "costs"))
+            at, costs, counts = (self.notes(field, places) for field in ("iterations", "costs", "evaluations"))
             clocks = at + self.ahead[walk_of]
             part = (at - self.iterations[walk_of]) / (iterations - self.iterations)[walk_of]
             seconds = before - self.began + part * (after - before)
-            self.front = front_of(np.concatenate([self.front, np.stack([clocks, costs, seconds], axis=1)]))
-            if not self.draws:
-                self.points.append((walk_of, clocks, self.notes("evaluations", places)))
+            rows = np.stack([clocks, costs, seconds, counts * self.walks], axis=1)
+            self.front = front_of(np.concatenate([self.front, rows]))
         self.iterations = iterations
 
     def notes(self, field: str, places: np.ndarray) -> np.ndarray:
@@ -141,94 +132,48 @@ class HistoryRecorder:
         buffer = getattr(self.memory.walkers, field)
         return self.memory.backend.read(buffer, 0, int(places[-1]) + 1)[places].astype(np.int64)
 
-    def settle(self) -> None:
-        """Record the evaluations of all walks of this rank by their clocks up to now.
-
-        Called when no running walk is behind another, so that later steps do not change the record.
-        """
-        evaluations = self.memory.totals()[:, WalkTotals.evaluations].astype(np.int64)
-        everyone = np.arange(len(evaluations))
-        ends = everyone, self.clocks, evaluations
-        known = [(everyone, self.settled, self.evaluations), *self.points, ends]
-        walk_of, clocks, counts = (np.concatenate(column) for column in zip(*known, strict=True))
-        knots = summed(walk_of, clocks, counts, self.elsewhere + float(self.evaluations.sum()))
-        is_kept = np.isin(knots[:, 0], np.concatenate([self.front[:, CLOCK], self.clocks]))
-        is_kept[:1] = True
-        self.knots.append(knots[is_kept])
-        self.points, self.settled, self.evaluations = [], self.clocks, evaluations
-
     def meet(self) -> None:
         """Set the clocks of all walks of all ranks to the largest one after an exchange."""
-        self.settle()
         ranks = self.launcher.ranks
         least, _ = ranks.minloc(-int(self.clocks.max(initial=0)), ranks.rank)
         self.ahead = -least - self.iterations
-        self.settled = self.clocks
-
-    def all_knots(self) -> np.ndarray:
-        """Return the evaluations of this rank's walks by clock so far: rows (clock, evaluations)."""
-        self.settle()
-        return np.concatenate(self.knots)
 
     def state(self) -> Checkpoint:
-        """Return this rank's part of the history: its front, its knots, and the state of `settle` for each walk."""
-        knots = np.concatenate(self.knots) if self.draws else self.all_knots()
-        return {FRONT: self.front, KNOTS: knots, WALKS: np.stack([self.ahead, self.settled, self.evaluations], axis=1)}
+        """Return this rank's part of the history: its front, and how far each walk's clock is ahead."""
+        return {FRONT: self.front, AHEAD: self.ahead}
 
     def begin_at(self, state: Checkpoint, first: int, end: int) -> None:
-        """Resume the walks ``first`` to ``end`` - 1; the first rank takes the front and the knots of all walks."""
+        """Resume the walks ``first`` to ``end`` - 1; the first rank takes the front of all walks."""
         status = self.memory.status()
         self.iterations = status[:, WalkStatus.iteration].astype(np.int64)
-        self.ahead, self.settled, self.evaluations = state[WALKS][first:end].T.copy()
-        leads = first == 0
-        knots = state[KNOTS] if leads else state[KNOTS][-1:] * [1.0, 0.0]
-        self.front = state[FRONT] if leads else state[FRONT][:0]
-        self.knots = [knots]
-        self.elsewhere = float(knots[-1, 1] - self.evaluations.sum())
+        self.ahead = state[AHEAD][first:end].copy()
+        self.front = state[FRONT] if first == 0 else state[FRONT][:0]
 
     def history(self) -> list[list[Any]]:
         """Return rows [iteration, evaluations, seconds, best cost] of all walks of all ranks, on every rank."""
         ranks = self.launcher.ranks
-        own = self.front, self.all_knots()
-        parts = (ranks.gather(own) or [own]) if self.launcher.plan.settings.by_walks else [own]
-        rows: list[list[Any]] = ranks.bcast(merged(parts))
+        parts = (ranks.gather(self.front) or [self.front]) if self.launcher.plan.settings.by_walks else [self.front]
+        rows: list[list[Any]] = ranks.bcast(rows_of(front_of(np.concatenate(parts))))
         return rows
 
 
 def front_of(rows: np.ndarray) -> np.ndarray:
-    """Return the rows (clock, cost, seconds) that are better than all with an earlier or the same clock, in order."""
-    rows = rows[np.lexsort((rows[:, SECONDS], rows[:, COST], rows[:, CLOCK]))]
+    """Return the rows (clock, cost, ...) that are better than all with an earlier or the same clock, in order."""
+    rows = rows[np.lexsort((rows[:, SECONDS], rows[:, EVALUATIONS], rows[:, COST], rows[:, CLOCK]))]
     before = np.concatenate([[np.inf], np.minimum.accumulate(rows[:, COST])[:-1]])
     return rows[rows[:, COST] < before]
 
 
 def join_histories(parts: list[Checkpoint]) -> Checkpoint:
     """Join the histories of all ranks, with walks in the order of ranks."""
-    front = front_of(np.concatenate([part[FRONT] for part in parts]))
-    clocks = np.unique(np.concatenate([front[:, CLOCK], *(part[KNOTS][-1:, 0] for part in parts)]))
-    evaluations = sum(np.interp(clocks, *part[KNOTS].T) for part in parts)
-    rows = np.concatenate([part[WALKS] for part in parts])
-    return {FRONT: front, KNOTS: np.stack([clocks, evaluations], axis=1), WALKS: rows}
+    return {
+        FRONT: front_of(np.concatenate([part[FRONT] for part in parts])),
+        AHEAD: np.concatenate([part[AHEAD] for part in parts]),
+    }
 
 
-def summed(walk_of: np.ndarray, clocks: np.ndarray, counts: np.ndarray, before: float) -> np.ndarray:
-    """Return the sum of the counts of several walks, each linear between its points: rows (clock, ``before`` + sum)."""
-    order = np.lexsort((counts, clocks, walk_of))
-    walk_of, clocks, counts = walk_of[order], clocks[order].astype(np.float64), counts[order].astype(np.float64)
-    first = np.flatnonzero((walk_of[1:] == walk_of[:-1]) & (clocks[1:] > clocks[:-1]))
-    slopes = (counts[first + 1] - counts[first]) / (clocks[first + 1] - clocks[first])
-    at, where = np.unique(np.concatenate([clocks[first], clocks[first + 1]]), return_inverse=True)
-    changes = np.bincount(where, np.concatenate([slopes, -slopes]), len(at))
-    rises = np.cumsum(changes)[:-1] * np.diff(at)
-    return np.stack([at, before + np.concatenate([[0.0], np.cumsum(rises)])[: len(at)]], axis=1)
-
-
-def merged(parts: list[tuple[np.ndarray, np.ndarray]]) -> list[list[Any]]:
-    """Return the history of all ranks, from each one's front and knots."""
-    front = front_of(np.concatenate([front for front, _ in parts]))
-    clocks = front[:, CLOCK]
-    evaluations = sum(np.interp(clocks, *knots.T) for _, knots in parts)
-    seconds = np.maximum.accumulate(front[:, SECONDS])
-    columns = (np.rint(column).astype(np.int64).tolist() for column in (clocks, evaluations, front[:, COST]))
-    iterations, counts, costs = columns
-    return [list(row) for row in zip(iterations, counts, seconds.tolist(), costs, strict=True)]
+def rows_of(front: np.ndarray) -> list[list[Any]]:
+    """Return a front as rows [iteration, evaluations, seconds, best cost]; neither count nor time falls."""
+    seconds, evaluations = np.maximum.accumulate(front[:, SECONDS:]).T.tolist()
+    costs, clocks = (front[:, column].astype(np.int64).tolist() for column in (COST, CLOCK))
+    return [list(row) for row in zip(clocks, map(int, evaluations), seconds, costs, strict=True)]

@@ -98,7 +98,7 @@ class Unconfirmed(UserError):  # noqa: N818
     def __init__(self, searched: str, outcome: Claim, cost: int | None, objection: str = "") -> None:
         by_cost = (
             f"the search claims that its best solution costs {outcome.cost}, but `cost` says {cost}: expected the "
-            "same; look at `delta` and what it reads, and let `check` try them"
+            "same; look at the evaluation and what it reads: --check, or ok.check(problem), compares it with `cost`"
         )
         super().__init__(
             f"{searched}: {f'found {outcome.cost}, but {objection}: expected the same' if objection else by_cost}"

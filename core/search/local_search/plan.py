@@ -9,14 +9,13 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from core.arguments import refuse, sequence
-from core.errors import UserError
+from core.errors import UserError, did_you_mean, shown
 from core.kernels.local_search import hooks, moves
 from core.kernels.local_search.walks import RESTART_WORDS
 from core.problems.encodings import NEIGHBOURHOODS, Neighbourhood
 from core.problems.neighbourhood_checks import MOST_NEIGHBOURS
 from core.problems.problem import Evaluation, Problem, checked_problem
 from core.problems.signatures import check_functions, check_neighbourhood
-from core.renamed_options import renamed_value
 from core.search.local_search.algorithms import Algorithm, checked_algorithm
 from core.search.local_search.settings import SearchSettings, SettingKeywords
 
@@ -309,7 +308,8 @@ def find_neighbourhoods(problem: Problem, algorithm: Algorithm, names: list[str]
     first = chosen[0]
     for each in chosen:
         if each.name not in offered:
-            raise UserError(f"neighbourhood {each.name!r}: {problem.name} knows {', '.join(offered)}")
+            listed = f"{', '.join(offered)}; list others in its `neighbourhoods`"
+            raise UserError(f"neighbourhood {each.name!r}: {problem.name} knows {listed}")
         check_neighbourhood(problem.name, each, problem.encoding.dtype)
         # Without `apply`, the functions of one evaluation make the moves.
         made_by_problem = each.change == moves.OWN and each.apply is None
@@ -348,10 +348,8 @@ def find_evaluation(
         name = shared[0] if shared and settings.level == "solution" else next(iter(evaluations))
         name = published if settings.is_published else name
     if name not in evaluations:
-        new = renamed_value("evaluation", name, evaluations)
-        if new is not None:
-            raise UserError(f"evaluation {name}: renamed, expected {new}")
-        raise UserError(f"evaluation {name!r}: {problem.name} has {', '.join(evaluations)}")
+        meant = did_you_mean(name, evaluations)
+        raise UserError(f"evaluation {shown(name)}{meant}: {problem.name} has {', '.join(evaluations)}")
     if settings.is_published and name != published:
         raise UserError(f"mapping published with evaluation {name}: expected {published}, the paper's")
     data, evaluation = problem.checked_data_for(name), evaluations[name]

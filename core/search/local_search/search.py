@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from core.arguments import refuse
+from core.arguments import checked_call, refuse
 from core.errors import UserError
 from core.kernels.local_search import walks
 from core.kernels.local_search.walks import WalkStatus
@@ -93,6 +93,7 @@ class LocalSearch:
         Arguments do not fit; one line has the value found and the value expected.
     """
 
+    @checked_call
     def __init__(
         self,
         backend: Any,
@@ -107,6 +108,8 @@ class LocalSearch:
     ) -> None:
         if not hasattr(backend, "capabilities"):
             refuse("backend", backend, "an object that `backends.create` makes")
+        if not hasattr(communicator, "local_rank"):
+            refuse("communicator", communicator, "an object that `cluster.default_communicator` makes")
         self.backend = backend
         self.plan = Plan.make(problem, algorithm, neighbourhoods, tuned=tune is not None, history=history, **settings)
         self.launcher = WalkLauncher(backend, communicator, self.plan, tune)
@@ -116,6 +119,8 @@ class LocalSearch:
         self.host_loop = HostLoop(self.launcher) if self.plan.settings.is_host_driven else None
         self.slices: Slices | None = None
         self.is_checked = self.plan.problem.is_tested
+        self.notes: list[str] = []
+        """Notes on checks of the problem that were cut short."""
         self.met: Any = None
         self.initial: np.ndarray | None = None
         """Start solutions of all walks, shape (walks, n); None: random ones."""
@@ -130,8 +135,8 @@ class LocalSearch:
 
     @property
     def searched(self) -> str:
-        """Problem, algorithm, neighbourhoods and evaluation, for messages."""
-        return self.plan.searched
+        """Problem, algorithm, neighbourhoods and evaluation, for messages, with the notes."""
+        return ", ".join([self.plan.searched, *self.notes])
 
     # --- before the walks ---
 
@@ -164,9 +169,8 @@ class LocalSearch:
         """Try some moves of a problem without a test of the suite, before the first run."""
         if not self.is_checked:
             names = [neighbourhood.name for neighbourhood in self.plan.neighbourhoods]
-            self.launcher.ranks.on_first(
-                partial(check_first_moves, self.plan.problem, names, self.plan.evaluation_name)
-            )
+            check = partial(check_first_moves, self.plan.problem, names, self.plan.evaluation_name)
+            self.notes = self.launcher.ranks.on_first(check) or []
         self.is_checked = True
 
     def meet(self, ranks: Any) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypedDict
 
-from core.arguments import integer, refuse_keyword
+from core.arguments import integer, refuse_choice, refuse_keyword
 from core.errors import UserError
 from core.kernels.local_search import hooks
 from core.problems.problem import checked_data_memory
@@ -108,9 +108,9 @@ class SearchSettings:
         """
         checked = replace(
             self,
-            walks=integer("walks", self.walks),
-            exchange=integer("exchange", self.exchange),
-            seed=integer("seed", self.seed),
+            walks=integer("walks", self.walks, 1),
+            exchange=integer("exchange", self.exchange, 0),
+            seed=integer("seed", self.seed, 0, 2**31 - 1),
             data_memory=checked_data_memory(self.data_memory),
         )
         check_mapping(checked, algorithm)
@@ -122,7 +122,7 @@ class SearchSettings:
 def check_mapping(settings: SearchSettings, algorithm: Algorithm) -> None:
     """Refuse the paper's mapping for algorithms and settings that the paper does not have."""
     if settings.mapping not in MAPPINGS:
-        raise UserError(f"mapping {settings.mapping!r}: expected {', '.join(MAPPINGS)}")
+        refuse_choice("mapping", settings.mapping, MAPPINGS)
     if not settings.is_published:
         return
     if settings.level != "iteration":
@@ -140,17 +140,11 @@ def check_level(settings: SearchSettings) -> None:
     """Refuse a parallel model that does not fit the number of walks."""
     level, walks, exchange = settings.level, settings.walks, settings.exchange
     if level not in LEVELS:
-        raise UserError(f"level {level!r}: expected {', '.join(LEVELS)}")
-    several = settings.by_walks or settings.is_published
-    if walks < 1 or (walks != 1 and not several):
-        expected = "1 or more" if several else f"1 at the {level} level"
-        raise UserError(f"{walks} walks: expected {expected}")
+        refuse_choice("level", level, LEVELS)
+    if walks > 1 and not (settings.by_walks or settings.is_published):
+        raise UserError(f"{walks} walks: expected 1 at the {level} level")
     if exchange and not settings.by_walks:
         raise UserError(f"an exchange between walks at the {level} level, which has one: use level algorithm")
-    if exchange < 0:
-        raise UserError(f"an exchange every {exchange} iterations: expected 0 (never) or more")
-    if not 0 <= settings.seed < 2**31:
-        raise UserError(f"seed {settings.seed}: expected 0 to {2**31 - 1}")
 
 
 def check_host(settings: SearchSettings, algorithm: Algorithm, tuned: bool) -> None:
@@ -158,7 +152,7 @@ def check_host(settings: SearchSettings, algorithm: Algorithm, tuned: bool) -> N
     generate, select = settings.generate, settings.select
     for option, value in (("generate", generate), ("select", select)):
         if value not in ("device", "host"):
-            raise UserError(f"{option} on {value!r}: expected device or host")
+            refuse_choice(option, value, ("device", "host"))
     if generate == "host" and select != "host":
         raise UserError("generate on the host, select on the device: expected select host too, as in the paper")
     if (select == "host" or tuned) and settings.level != "iteration":

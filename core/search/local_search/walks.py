@@ -149,6 +149,8 @@ class Walks:
             ranks.reduce(sums, "sum")
         iterations, evaluations, digest = (int(x) for x in sums)
         solution, found_at = self.best_solution(walk, status)
+        for row in history or ():
+            row[1] = min(row[1], evaluations)  # an estimate, if walks evaluate different numbers of neighbours
         return Outcome(cost, walk, found_at, iterations, evaluations, digest, solution, history)
 
 

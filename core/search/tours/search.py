@@ -9,13 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from core.arguments import Matrix, Numbers
 from core.errors import UserError
 from core.kernels.tours.or_opt import Kicks, begin_tours, improve_tours, keep_best, resume_tours
 from core.kernels.tours.three_opt import MOST_LISTS
 from core.kernels.tours.tour_array import MOST_LOGGED, CityLists, TourWalk
 from core.problems.tsp import TspInstance
 from core.problems.tsp.distances import distance_bound
+from core.problems.tsp.problem import TspTour
 from core.search.independent_walks import IndependentWalks, check_range
+from core.search.initial import start_solutions
+from core.search.local_search.outcome import Outcome
 from core.search.stop import Stop
 from core.search.tours.alpha_nearness import alpha_nearest
 from core.search.tours.neighbour_lists import city_order, list_distances, neighbour_lists
@@ -59,6 +63,8 @@ class IteratedThreeOpt(IndependentWalks):
 
     title = "iterated local search of tours"
     solution_row = "tour"
+    initial: np.ndarray | None = None
+    """Start tours of all walks, in this search's numbers of the cities; None: the cities in their order."""
     evaluation_definition = "local double bridges, each with its descent"
 
     def __init__(
@@ -128,13 +134,27 @@ class IteratedThreeOpt(IndependentWalks):
     def description(self) -> str:
         return f"iterated 3-opt by {self.lists} neighbours"
 
+    def run(self, stop: Stop | None = None, *, initial: Matrix | Numbers | None = None, **more: Any) -> Outcome:
+        """Search from ``initial``, one tour or one for each walk, or else from the cities in their order.
+
+        For other arguments see `IndependentWalks.run`.
+        """
+        tours = start_solutions(TspTour(self.instance), self.walks, initial)
+        self.initial = None if tours is None else np.argsort(self.order)[tours].astype(np.int32)
+        return super().run(stop, **more)
+
     # --- the walks: see `IndependentWalks` ---
 
     def start(self) -> None:
-        """Start every walk of this rank with the cities in their order."""
+        """Start every walk of this rank with its start tour, or the cities in their order."""
         self.write_control(self.start_length, 1)
         self.number()
         self.launch(begin_tours, self.seed)
+        if self.initial is not None:
+            tours = self.initial[self.first : self.end]
+            self.write_control(self.instance.tour_lengths(self.order[tours]), 1)
+            self.backend.write(self.rows.tour, tours.reshape(-1))
+            self.backend.write(self.rows.place, np.argsort(tours, axis=1).astype(np.int32).reshape(-1))
 
     def improve(self, count: int, stop: Stop) -> None:
         self.launch(improve_tours, self.cities, count, self._kicks(stop))

@@ -125,9 +125,10 @@ class WindowedThreeOpt(IteratedThreeOpt):
         return int(self.backend.download(self.rows.totals)[EVALUATIONS])
 
     def start(self) -> None:
-        """Start with the cities along a closed curve, since windows shorten a long edge slowly."""
+        """Start with the start tour, or along a closed curve, since windows shorten a long edge slowly."""
         assert self.instance.coordinates is not None
-        tour = closed_curve(self.instance.coordinates[self.order]).astype(np.int32)
+        curve = closed_curve(self.instance.coordinates[self.order]).astype(np.int32)
+        tour = curve if self.initial is None else self.initial[0]
         self._write_tour(tour)
         self.number()
         self.write_control(self.instance.tour_length(self.order[tour]), 1)

@@ -24,7 +24,7 @@ from drivers.peers import installed_peers, peers_for
 from drivers.runs.seeds import refuse_without_peers
 from drivers.workload.declaration import Workload
 from drivers.workload.registry import all_workloads
-from reports.comparison.scaling import is_grown
+from reports.comparison.scaling import grown_work
 from reports.comparison.sections import InstanceSection
 from reports.comparison.speedups import NotRun
 from reports.pages import comparison as comparison_page
@@ -176,7 +176,10 @@ def scale_work(work: Case, ranks: int) -> Case:
     workload = work.workload
     amount = getattr(work.task.options, workload.scaled) * ranks
     flag = next(option_flag(one) for one, _ in workload.options.declared() if one.name == workload.scaled)
-    arguments = (*work.arguments, flag, str(amount), "--scaled", str(ranks))
+    asked = workload_options(workload, work.arguments)
+    # One rank distributes its walks as several do.
+    is_open = getattr(asked, "level", "") is None and asked.mapping != "published"
+    arguments = (*work.arguments, flag, str(amount), *(("--level", "algorithm") if is_open else ()))
     asked = workload_options(workload, arguments).asked()
     grown = work.work and work.work._replace(amount=work.work.amount * ranks)
     return replace(work, arguments=arguments, asked=asked, work=grown)
@@ -214,8 +217,8 @@ def conclude(ran: ComparisonRun, folder: Path) -> int:
     doubted += [
         NotRun(one.backend, one.device, one.ranks, "the NumPy scorer did not confirm its best cost")
         for section in ran.sections
-        for one in section.records
-        if is_grown(one) and not one.verified
+        for one in grown_work(section.records)[0]
+        if not one.verified
     ]
     for row in doubted:
         print(f"error: {row}", file=sys.stderr)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import os
 from collections.abc import Sequence
 from typing import Any
 
-from core.errors import UserError
+from core.errors import UserError, did_you_mean
 from core.program_parser import COMPLETION_VARIABLE, invocation
-from core.renamed_options import RENAMED_OPTIONS
 from drivers.experiments.configurations import read_hybrid_configuration
 from drivers.experiments.options import (
     OWN_OPTIONS,
@@ -30,7 +28,6 @@ REPLACEMENTS = {
     "--backend": "expected --backends",
     "--device": "expected --backends, which runs all devices of a backend",
     "--record": "expected --out, the folder of reports and records",
-    "--scaled": "expected --weak",
     "--pin-cores": "expected --hybrid, which binds ranks to separate cores",
 }
 EXCLUDED_BY_HYBRID = ("backends", "ranks", "cores", "weak")
@@ -72,9 +69,6 @@ def unknown_option_error(word: str, workload: Workload[Any], parser: argparse.Ar
     if not flag.startswith("-"):
         return f"found {word!r} among the options, expected the workload first and options after it"
     known = [name for action in parser._actions for name in action.option_strings]
-    new = RENAMED_OPTIONS.get(flag)
-    if new is not None and (new in known or workloads_with_option(new)):
-        return f"{flag}: renamed, expected {new}"
     plain = flag.replace("--no-", "--", 1)
     others = workloads_with_option(flag) or workloads_with_option(plain)
     if workload.name in others:
@@ -82,10 +76,8 @@ def unknown_option_error(word: str, workload: Workload[Any], parser: argparse.Ar
         return f"{flag}: found an option of single runs, {instead}"
     if others:
         return f"{flag}: expected an option of {workload.name}, found one of {', '.join(others)}"
-    near = difflib.get_close_matches(flag, known, 1)
-    meant = f" (did you mean {near[0]}?)" if near else ""
     command = parser.prog if workload.program else f"{parser.prog} {workload.name}"
-    return f"{flag}{meant}: found no such option, `{command} --help` lists all"
+    return f"{flag}{did_you_mean(flag, known)}: found no such option, `{command} --help` lists all"
 
 
 def default_arguments(workload: Workload[Any], arguments: Sequence[str], problem: Any) -> list[str]:

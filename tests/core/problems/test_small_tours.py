@@ -157,16 +157,16 @@ NO_MATRICES = [
     (np.zeros((0, 0), int), "square"),
     (np.zeros((3, 4), int), "square"),
     (np.zeros(4, int), "square"),
-    (np.ones((3, 3)), "float64"),
-    (-np.ones((3, 3), int), "outside"),
-    (np.full((3, 3), 2**31), "outside"),
-    (np.full((2, 2), 2**64 - 1, np.uint64), "outside"),
+    (np.full((3, 3), 0.5), "such as 0.5"),
+    (-np.ones((3, 3), int), "expected 0 to 2"),
+    (np.full((3, 3), 2**31), "expected 0 to 2"),
+    (np.full((2, 2), 2**64 - 1, np.uint64), "expected 0 to 2"),
 ]
 REFUSED = [(search, *row) for search in (enumerate_tours, held_karp, greedy_edge_tour) for row in NO_MATRICES] + [
     (enumerate_tours, np.ones((11, 11), int), "11 cities, expected at most 10"),
     (held_karp, np.ones((21, 21), int), "21 cities, expected at most 20"),
-    (greedy_edge_tour, np.arange(16).reshape(4, 4), "asymmetric"),
-    (lambda table: improve_by_2opt(table, np.arange(4)), np.arange(16).reshape(4, 4), "asymmetric"),
+    (greedy_edge_tour, np.arange(16).reshape(4, 4), "a symmetric"),
+    (lambda table: improve_by_2opt(table, np.arange(4)), np.arange(16).reshape(4, 4), "a symmetric"),
     (lambda table: improve_by_2opt(table, np.array([0, 1, 1])), np.ones((3, 3), int), "repeated"),
 ]
 

@@ -21,7 +21,7 @@ FREE = {
     "left excluded", "left multipliers", "walks before numbers", "problem state",
 }  # fmt: skip
 """Arrays with arbitrary elements, which nothing else in a state determines."""
-FREE_LENGTH = {"left items", "left records", "history evaluations", "nodes", "first nodes"}
+FREE_LENGTH = {"left items", "left records", "nodes", "first nodes"}
 """Arrays of which a part may be valid."""
 
 

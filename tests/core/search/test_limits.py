@@ -289,7 +289,7 @@ LIMITS = {
         Limit(lambda n: TileShape(n, 5, 1, 1, 1), MOST_CELLS - 1, "whole tiles: expected less"),
     ],
     ("generic engine", "Held-Karp 29 cities"): [Limit(by_waves, 29, "expected at most 2147483647 paths, which is 29 cities")],
-    ("local search", "65,535 elements"): [Limit(Permutation, 65_535, "elements; expected 1 to 65535")],
+    ("local search", "65,535 elements"): [Limit(Permutation, 65_535, "expected an integer from 1 to 65535")],
     ("local search", "2^32 - 1 neighbours"): [
         Limit(lambda n: Plan.make(Lightest(n), TabuSearch(), "flip3"), 2954, "flip3 on 2955 elements has .* neighbours: expected 1 to 4294967295"),
     ],

@@ -13,7 +13,7 @@ import numpy as np
 from core.arguments import frozen
 from core.problems.instances.errors import InstanceError
 from core.problems.instances.instance_cache import cached
-from core.problems.instances.limits import LARGEST_COST
+from core.problems.instances.limits import LARGEST_COST, integer_array
 from core.problems.instances.random_words import MODULUS, lehmer_words
 from core.problems.instances.specifications import Quantity, parse_specification
 
@@ -87,12 +87,10 @@ class FlowShopInstance:
         self, name: str, times: np.ndarray, optimum: int | None = None, source: str = "given by the caller"
     ) -> None:
         self.name, self.optimum, self.source = name, optimum, source
-        array = np.asarray(times)
+        array = integer_array(name, "times", times)
         if array.ndim != 2 or not (1 <= array.shape[0] <= MOST_JOBS and 1 <= array.shape[1] <= MOST_MACHINES):
             expected = f"1 to {MOST_JOBS} rows, a job each, of 1 to {MOST_MACHINES} machines"
             raise InstanceError(name, None, f"times of shape {array.shape}", expected)
-        if not np.issubdtype(array.dtype, np.integer):
-            raise InstanceError(name, None, f"times of {array.dtype}", "integers")
         total = int(array.sum(dtype=object))
         if array.min() < 0 or total > LARGEST_COST:
             fault = f"times from {array.min()} on that sum up to {total}"

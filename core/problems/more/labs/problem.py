@@ -6,6 +6,7 @@ J. E. Gallardo, C. Cotta, A. J. Fernandez, "Finding low autocorrelation binary s
 
 import numpy as np
 
+from core.errors import shown
 from core.kernels.local_search.moves import flipped
 from core.kernels.local_search.walks import Move
 from core.lang import Array, function, i32, lane, team_size
@@ -98,7 +99,7 @@ class Labs(Problem):
     tested, tenures = True, {"flip1": (5, 5)}
 
     def __init__(self, instance: int | str = 27) -> None:
-        text = str(instance).removeprefix("labs:")
+        text = (instance if isinstance(instance, str) else shown(instance)).removeprefix("labs:")
         if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= LONGEST):
             raise InstanceError("labs", None, f"{text[:20]!r}", f"a number of signs from 1 to {LONGEST}")
         n = int(text)

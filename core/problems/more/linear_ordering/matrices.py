@@ -15,7 +15,7 @@ import numpy as np
 from core.arguments import frozen
 from core.problems.instances.errors import InstanceError, errors_at
 from core.problems.instances.files import instance_name
-from core.problems.instances.limits import LARGEST_COST, check_square
+from core.problems.instances.limits import LARGEST_COST, square_integers
 from core.problems.instances.random_words import random_words
 from core.problems.instances.readers import InstanceFormat, InstanceReader
 from core.problems.instances.specifications import SEED, Quantity, parse_specification
@@ -54,8 +54,7 @@ class OrderingInstance:
 
     def __init__(self, name: str, weights: np.ndarray, source: str = "given by the caller") -> None:
         self.name, self.source = name, source
-        matrix = np.asarray(weights)
-        check_square(name, "weights", matrix, 1, MOST_ELEMENTS)
+        matrix = square_integers(name, "weights", weights, 1, MOST_ELEMENTS)
         worst = max(int(matrix.max()), -int(matrix.min()))
         total = int(np.abs(matrix.astype(np.int64)).sum()) if worst <= LARGEST_COST else worst
         if total > LARGEST_COST:

@@ -16,7 +16,7 @@ import numpy as np
 from core.arguments import frozen
 from core.problems.instances.errors import InstanceError, errors_at, require_integer
 from core.problems.instances.files import describe_non_file, instance_name
-from core.problems.instances.limits import LARGEST_COST, check_range, check_square, check_symmetric
+from core.problems.instances.limits import LARGEST_COST, check_range, check_symmetric, square_integers
 from core.problems.instances.random_words import random_words
 from core.problems.instances.readers import InstanceFormat, InstanceReader
 from core.problems.instances.specifications import SEED, Interval, Quantity, parse_specification
@@ -73,7 +73,7 @@ class GraphInstance:
 
     def __post_init__(self) -> None:
         _check_parts(self.name, self.k)
-        object.__setattr__(self, "weights", self._checked_weights(np.asarray(self.weights)))
+        object.__setattr__(self, "weights", self._checked_weights(self.weights))
         content = hashlib.sha256(f"max-k-cut {self.n} {self.k}\n".encode())
         content.update(self.weights.astype("<i4", copy=False).data)
         object.__setattr__(self, "sha256", content.hexdigest())
@@ -89,7 +89,7 @@ class GraphInstance:
         raise InstanceError(self.name, None, found, expected)
 
     def _checked_weights(self, weights: np.ndarray) -> np.ndarray:
-        check_square(self.name, "weights", weights, 1, MOST_VERTICES, "vertices")
+        weights = square_integers(self.name, "weights", weights, 1, MOST_VERTICES, "vertices")
         check_range(self.name, "weight", weights, -LARGEST_COST, LARGEST_COST)
         if weights.diagonal().any():
             vertex = weights.diagonal().astype(bool).argmax()

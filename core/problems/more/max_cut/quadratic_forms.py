@@ -12,7 +12,7 @@ import numpy as np
 
 from core.arguments import frozen
 from core.problems.instances.errors import InstanceError
-from core.problems.instances.limits import LARGEST_COST
+from core.problems.instances.limits import LARGEST_COST, square_integers
 from core.problems.more.max_cut.graphs import GraphInstance
 
 MOST_BITS = 20_000
@@ -72,12 +72,7 @@ class QuadraticForm:
 
     def __init__(self, name: str, coefficients: np.ndarray, source: str = "given by the caller") -> None:
         self.name, self.source = name, source
-        matrix = np.asarray(coefficients)
-        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not 1 <= len(matrix) <= MOST_BITS:
-            fault = f"coefficients of shape {matrix.shape}"
-            raise InstanceError(name, None, fault, f"a square matrix of 1 to {MOST_BITS} rows")
-        if not np.issubdtype(matrix.dtype, np.integer):
-            raise InstanceError(name, None, f"coefficients of {matrix.dtype}", "integers")
+        matrix = square_integers(name, "coefficients", coefficients, 1, MOST_BITS)
         if not np.array_equal(matrix, matrix.T):
             raise InstanceError(name, None, "coefficients that are not symmetric", "c[i, j] = c[j, i], see `of_matrix`")
         self.n = len(matrix)

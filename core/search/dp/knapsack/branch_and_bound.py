@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -116,7 +117,7 @@ class KnapsackBranchAndBound:
         """
         stop = (stop or Stop()).only("branch and bound", "seconds")
         refuse_history(history, "branch and bound")
-        stop = stop._replace(iterations=self.most_nodes or ANY)
+        stop = replace(stop, iterations=self.most_nodes or ANY)
         sizes = BatchSizes(FIRST_BUDGET, GROWTH, SLICE_SECONDS)
         return execute(self, SynchronousRun(self.communicator, stop, callback, checkpointer=checkpointer, sizes=sizes))
 

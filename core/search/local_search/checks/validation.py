@@ -11,7 +11,7 @@ import functools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from core.search.local_search.checks.interpreter import InterpreterExecutor, Rea
 from core.search.local_search.checks.move_sequences import MoveSequence, SequencePoint
 from core.search.local_search.checks.whole_neighbourhoods import sweep_neighbourhoods
 
+T = TypeVar("T")
 PLAIN = "plain Python"
 LANES = 3
 """Lanes of a team in plain Python."""
@@ -55,8 +56,9 @@ SEVERAL_LANES = "with one lane it is right: do lanes share the work out, is a ba
 FIRST_MOVES, FIRST_WORK, FIRST_READS = 6, 20_000, 5_000
 """Limits of a search's check of a new problem, in some 30 ms: number of moves, `Evaluation.work` (but two moves at
 least), and number of elements read."""
-seen: set[tuple[str, str, str]] = set()
-"""Digests of problems, neighbourhoods and evaluations of which this process has tried the first moves."""
+seen: dict[tuple[str, str, str], str] = {}
+"""Digests of problems, neighbourhoods and evaluations of which this process has tried the first moves, and a note on
+each check that was cut short."""
 
 
 class CheckedMoves(NamedTuple):
@@ -305,19 +307,29 @@ def check_starts(backend: Any, scorer: CheckedScorer, seed: int) -> None:
 # --- before a search ---
 
 
-def check_first_moves(problem: Problem, names: list[str], evaluation_name: str) -> None:
+def check_first_moves(problem: Problem, names: list[str], evaluation_name: str) -> list[str]:
     """Try a few moves of each neighbourhood, once in a process for problems of equal content.
 
-    The check ends quietly when it would take long.
+    Return a note on each check that was cut short, because it would take long.
     """
-    for name in names:
-        key = (content_digest(problem), name, evaluation_name)
+    keys = [(content_digest(problem), name, evaluation_name) for name in names]
+    for key in keys:
+        name = key[1]
         if key in seen:
             continue
         moves = max(2, min(FIRST_MOVES, FIRST_WORK // problem.evaluations(name)[evaluation_name].work))
         reads = [FIRST_READS]
-        with contextlib.suppress(ReadLimitReached):
-            executor = InterpreterExecutor(problem, name, evaluation_name, LANES, reads=reads)
-            mover = partial(InterpreterExecutor, problem, name, evaluation_name, reads=reads)
-            EvaluationCheck(MoveSequence(CheckedScorer(problem), name, 0, moves, moves, moves, mover), executor).run(1)
-        seen.add(key)
+        executor = InterpreterExecutor(problem, name, evaluation_name, LANES, reads=reads)
+        mover = partial(InterpreterExecutor, problem, name, evaluation_name, reads=reads)
+        sequence = MoveSequence(CheckedScorer(problem), name, 0, moves, moves, moves, mover)
+        trial, note = EvaluationCheck(sequence, executor), ""
+        try:
+            trial.run(1)
+        except ReadLimitReached:
+            note = (
+                f"evaluation {evaluation_name} of {name}: the check before the search was cut short by time at move "
+                f"{trial.tried + 1}: expected the whole one, by --check or ok.check(problem, neighbourhood={name!r}, "
+                f"evaluation={evaluation_name!r})"
+            )
+        seen[key] = note
+    return [seen[key] for key in keys if seen[key]]

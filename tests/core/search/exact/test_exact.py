@@ -110,9 +110,9 @@ def test_the_shape_of_a_launch_does_not_matter(oracle):
     ("distances", "options", "message"),
     [
         (np.ones((31, 31), int), {}, "31 cities: exact search takes at most 30"),
-        (np.array([[0, 1, 2], [3, 0, 1], [2, 1, 0]]), {}, "asymmetric distances: 1 from 0 to 1, 3 back"),
-        (np.array([[0, -1], [-1, 0]]), {}, "distance -1 from 0 to 1"),
-        (np.full((6, 6), 0.5), {}, "not integers"),
+        (np.array([[0, 1, 2], [3, 0, 1], [2, 1, 0]]), {}, "distance 1 from city 0 to 1 and 3 back"),
+        (np.array([[0, -1], [-1, 0]]), {}, r"distance -1 at \[0, 1\]"),
+        (np.full((6, 6), 0.5), {}, "such as 0.5"),
         (np.ones((2, 3), int), {}, "expected a square matrix"),
         (np.full((6, 6), 1 << 24), {}, "expected below 16777216"),
         (np.ones((8, 8), int), {"bound": "cuts"}, "choose one of one-tree, edges, none"),

@@ -231,8 +231,8 @@ def test_wrong_costs_of_insertions_are_found_before_a_search(costs, error, said,
     ("make", "said"),
     [
         (lambda: ok.minimize(ok.Labs(9), ok.IteratedGreedy(), backend="cpu"), "expected a method `insertion` of Labs"),
-        (lambda: IteratedGreedy(removed=0), "removes 0 elements: expected 1 or more"),
-        (lambda: IteratedGreedy(temperature=-1.0), "temperature -1.0: expected 0 or more"),
+        (lambda: IteratedGreedy(removed=0), "removed=0: expected an integer from 1 to"),
+        (lambda: IteratedGreedy(temperature=-1.0), "temperature=-1.0: expected a number from 0 to"),
         (lambda: ok.minimize(PROBLEMS["shop"], ok.IteratedGreedy(), patience=3, backend="cpu"), "--patience"),
     ],
 )

@@ -10,7 +10,7 @@ from core.search.local_search.checks import validation
 @pytest.fixture
 def little_is_tried(monkeypatch):
     """Each test checks its problems anew, by few moves on a busy machine too."""
-    monkeypatch.setattr(validation, "seen", set())
+    monkeypatch.setattr(validation, "seen", {})
     monkeypatch.setattr(validation, "READS", 40_000)
     monkeypatch.setattr(validation, "SECONDS", math.inf)
     monkeypatch.setattr(validation, "WHOLE", 400)

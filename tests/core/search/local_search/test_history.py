@@ -64,7 +64,10 @@ def plain_history(walk, iterations=ITERATIONS):
 
 
 def plain_history_together(walks, iterations, exchange):
-    """The same of several walks, which wait for the furthest one where they exchange."""
+    """The same of several walks, which wait for the furthest one where they exchange.
+
+    Evaluations are those of the walk that has improved, times the number of walks, but not more than in the end.
+    """
     clocks = [0] * len(walks)
     known = [[(0, 0, walk.cost)] for walk in walks]  # of every walk: clock, evaluations, best cost
     for done in range(1, iterations + 1):
@@ -84,9 +87,10 @@ def plain_history_together(walks, iterations, exchange):
     rows = []
     for clock in range(max(clocks) + 1):
         latest = [[one for one in every if one[0] <= clock][-1] for every in known]
-        cost = min(one[2] for one in latest)
+        cost, evaluations = min((one[2], one[1]) for one in latest)
         if not rows or cost < rows[-1][2]:
-            rows.append([clock, sum(one[1] for one in latest), cost])
+            most = sum(walk.evaluations for walk in walks)
+            rows.append([clock, min(most, max([len(walks) * evaluations, *(row[1] for row in rows)])), cost])
     return rows
 
 
@@ -188,13 +192,8 @@ def test_a_history_ends_with_what_the_search_found(cpu, stop):
 # --- the sums behind it ---
 
 
-def test_what_several_have_counted_adds_up_between_their_own_points():
-    who = np.array([0, 0, 1, 1, 1])
-    clocks = np.array([0, 10, 0, 4, 8])
-    counts = np.array([0, 30, 0, 4, 20])
-    assert module.summed(who, clocks, counts, 100.0).tolist() == [[0, 100], [4, 116], [8, 144], [10, 150]]
-
-
 def test_a_front_has_what_is_better_than_all_before():
-    rows = np.array([[3, 5, 0.1], [0, 9, 0.0], [3, 4, 0.2], [2, 5, 0.5], [7, 4, 0.3]], float)
-    assert module.front_of(rows).tolist() == [[0, 9, 0.0], [2, 5, 0.5], [3, 4, 0.2]]
+    rows = [[3, 5, 0.1, 9], [0, 9, 0.0, 0], [3, 4, 0.1, 8], [3, 4, 0.2, 7], [2, 5, 0.5, 8], [7, 4, 0.3, 9]]
+    front = module.front_of(np.array(rows, float))
+    assert front.tolist() == [[0, 9, 0.0, 0], [2, 5, 0.5, 8], [3, 4, 0.2, 7]]
+    assert module.rows_of(front) == [[0, 0, 0.0, 9], [2, 8, 0.5, 5], [3, 8, 0.5, 4]]

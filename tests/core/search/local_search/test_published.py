@@ -66,7 +66,7 @@ def test_plain_python_evaluates_what_a_host_lists_or_copies(python, row, cpu):
     ("layout", "select"), [("columns", "host"), pytest.param("rows", "device", marks=pytest.mark.slow)]
 )
 def test_a_layout_of_histograms_is_the_same_search_on_every_backend(backend, layout, select, cpu):
-    problem = ppp_problem.Ppp(perceptron.load("9-11"), layout)
+    problem = ppp_problem.Ppp(perceptron.load("9-11"), layout=layout)
     search = LocalSearch(backend, Solo(), problem, TabuSearch(), "flip2", mapping="published", select=select, seed=3)
     assert result_of(search, Iterations(3)) == result_of(make_search(cpu, ROWS[2]), Iterations(3))
 
@@ -180,9 +180,8 @@ def test_a_reduction_finds_the_smallest_key(backend, count):
 @pytest.mark.parametrize("layout", ["columns", "rows"])
 def test_histograms_lie_as_their_layout_says(python, layout):
     instance = perceptron.load("9-11")
-    search = LocalSearch(
-        python, Solo(), ppp_problem.Ppp(instance, layout), HillClimbing(), "flip2", mapping="published", select="host"
-    )
+    problem = ppp_problem.Ppp(instance, layout=layout)
+    search = LocalSearch(python, Solo(), problem, HillClimbing(), "flip2", mapping="published", select="host")
     search.walks.begin(Iterations(9), None)
     search.host_loop.evaluate(0, 0, 55)
     lanes, groups = search.launcher.memory.data.bundle.lanes, instance.n + 1
@@ -202,9 +201,9 @@ def test_histograms_lie_as_their_layout_says(python, layout):
 @pytest.mark.parametrize(
     ("algorithm", "how", "words"),
     [
-        (TabuSearch(), {"mapping": "paper"}, "mapping 'paper': expected native, published"),
+        (TabuSearch(), {"mapping": "paper"}, "mapping='paper': expected one of native, published"),
         (TabuSearch(), {"level": "solution"}, "mapping published at the solution level: expected level iteration"),
-        (TabuSearch(), {"walks": 0}, "0 walks: expected 1 or more"),
+        (TabuSearch(), {"walks": 0}, "walks=0: expected an integer of at least 1"),
         (TabuSearch(), {"walks": 3, "exchange": 5}, "use level algorithm"),
         (TabuSearch(), {"walks": 3, "history": True}, "a history of 3 walks one after another: expected 1 walk"),
         (

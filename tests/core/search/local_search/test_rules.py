@@ -32,10 +32,10 @@ def costly(draw: ls.Draw) -> i32:
         (lambda: ls.Rule(rules.late, rules.Threshold(np.zeros(3, np.int32), 1)), KernelError, "parameters: Threshold"),
         (lambda: ls.Rule(lambda draw: True), UserError, "is a lambda: expected a @function"),
         (lambda: ls.Rule(rules.below_threshold, 3), UserError, "data are 3: expected a @bundle"),
-        (lambda: ls.Rule(rules.late, lag=-1), UserError, "lag -1: expected 0 to"),
-        (lambda: ls.Rule(rules.late, batch=0), UserError, "batch 0: expected 1 to"),
-        (lambda: ls.TabuSearch(restart=-1), UserError, "restart after -1 iterations: expected 1 to"),
-        (lambda: ls.HillClimbing(restart=2), UserError, "restart 2: expected 0 .never. or 1"),
+        (lambda: ls.Rule(rules.late, lag=-1), UserError, "lag=-1: expected an integer from 0 to"),
+        (lambda: ls.Rule(rules.late, batch=0), UserError, "batch=0: expected an integer from 1 to"),
+        (lambda: ls.TabuSearch(restart=-1), UserError, "restart=-1: expected an integer from 0 to"),
+        (lambda: ls.HillClimbing(restart=2), UserError, "restart=2: expected an integer from 0 to 1"),
     ],
 )
 def test_a_wrong_rule_or_restart_is_refused(make, error, words):

@@ -1,5 +1,7 @@
 """A problem's functions are compared with its scorer: by `check`, before a search, and after it."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,7 @@ from core.search.local_search import (
     TabuSearch,
     Unconfirmed,
 )
-from core.search.local_search.checks import evaluation
+from core.search.local_search.checks import evaluation, validation
 from tests.core.search.local_search import weighted
 from tests.core.search.local_search.table import PROBLEMS
 from tests.core.search.local_search.weighted import TWELVE, Weighted
@@ -100,6 +102,20 @@ def test_a_problem_too_slow_for_plain_python_is_tried_for_a_moment_only(python, 
     problem = Weighted([1] * 6000, only=Evaluation(weighted.wrong_where_all_is_zero))
     searched(problem, python).check_problem()
     assert len(tried_first) == 1
+
+
+def test_a_check_that_is_cut_short_says_so_before_and_after_the_search(python, monkeypatch):
+    monkeypatch.setattr(validation, "FIRST_READS", 40)
+    search = searched(wrong(weighted.wrong_where_all_is_zero), python)
+    search.warm_up()
+    (note,) = search.notes
+    assert note.startswith("evaluation only of flip1: the check before the search was cut short by time at move 3: ")
+    assert note.endswith("by --check or ok.check(problem, neighbourhood='flip1', evaluation='only')")
+    with pytest.raises(
+        Unconfirmed, match=f"^weighted:12, .*{re.escape(note)}: the search claims .*--check, or ok.check"
+    ):
+        searched(wrong(weighted.wrong_where_all_is_zero), python).run(Iterations(20))
+    assert searched(Weighted(TWELVE), python, evaluation="incremental").notes == []
 
 
 def test_problems_of_the_suite_are_not_tried_again_but_subclasses_are(python, tried_first):

@@ -96,9 +96,11 @@ def test_a_value_knows_all_neighbourhoods_and_a_delta_alone_those_that_it_was_wr
     assert Plain(4).neighbourhood_names() == ["exchange2", "exchange3", "insert", "reverse"]
     both = Plain(4, both=True)
     assert list(both.evaluations("exchange2")) == ["delta", "value"]
-    assert list(both.evaluations("insert")) == ["value"]
+    assert list(both.evaluations("insert")) == list(both.evaluations("exchange3")) == ["value"]
     both.value = None
-    assert both.neighbourhood_names() == ["exchange2", "exchange3"]
+    assert both.neighbourhood_names() == ["exchange2"]
+    both.encoding = local_search.Bits(4)
+    assert both.neighbourhood_names() == ["flip1", "flip2"]
     assert len({Ordering(4).sha256, Ordering(4, both=True).sha256, Ordering(5).sha256}) == 3
 
 
