@@ -19,7 +19,6 @@ from core.search.ant_colony import LOCAL_SEARCHES, STRATEGIES, VARIANTS, Setting
 from drivers.cli.exit_codes import run_driver
 from drivers.options.declaration import Options
 from drivers.options.output_files import OutputFile
-from drivers.runs.parallel_benefit import report_idle_ranks
 from drivers.runs.workload_main import driver
 from drivers.workload import tours
 from drivers.workload.declaration import (
@@ -151,13 +150,8 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
             refuse_clocked_records(settled, "another limit")
         task = tours.available_instance(settled)
         tours.refuse_blank_drawing(options, task.problem)
-        settings = settled.settings()
         # Before the distances are computed, which takes a minute for 46,000 cities.
-        settings.check(task.problem.n)
-        if settings.colonies > 1:
-            report_idle_ranks(settings.colonies, "colonies", ranks)
-        else:
-            report_idle_ranks(settings.ants, "ants", ranks)
+        settled.settings().check(task.problem.n)
         return task
 
     def search(self, backend: Any, ranks: Any, problem: Any, options: AntOptions) -> Any:
@@ -181,9 +175,9 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
         stop, history = run.options.chosen_stop(), keeps_history(run.options)
         return run.searched(callback, stop, history=history)
 
-    def shorter(self, run: PreparedRun[AntOptions], iterations: int) -> AntOptions:
-        options = run.options
-        return replace(options, iterations=min(iterations, options.iterations or iterations), seconds=None)
+    def parts(self, run: PreparedRun[AntOptions]) -> tuple[int, str]:
+        settings = run.options.settings()
+        return (settings.colonies, "colonies") if settings.colonies > 1 else (settings.ants, "ants")
 
     def work(self, run: PreparedRun[AntOptions]) -> RepetitionWork | None:
         """Estimate the cities that ants compare in their steps, without climbs; None for a time limit."""

@@ -195,8 +195,6 @@ class Checkpointer:
         True if a signal asks this process to end, which it does after the next checkpoint.
     before_s : float
         Run time in seconds at the checkpoint from which the run resumes.
-    goes_on : bool
-        True if the run resumes from a checkpoint.
     """
 
     def __init__(
@@ -213,24 +211,15 @@ class Checkpointer:
         self.asked = False
         self.source = source
         self.earlier: Checkpoint | None = None
-        self.before_s, self.goes_on = 0.0, False
+        self.before_s = 0.0
         self.written_at = self.held_at = self.began = time.perf_counter()
         self.hold_every_s = HOLD_EVERY_S
         if earlier is not None:
-            self.resume_from(earlier)
-
-    def resume_from(self, state: Checkpoint) -> None:
-        """Resume from a checkpoint. Raises `UserError` if it has no seconds; other arrays are checked by `take`."""
-        seconds = {name: array for name, array in state.items() if name == SECONDS}
-        self.before_s = float(check_layout(seconds, seconds_layout, self.source)[SECONDS])
-        self.earlier = {name: array for name, array in state.items() if name != SECONDS}
-        self.goes_on = True
-        self.began = time.perf_counter() - self.before_s
-
-    def passed_on(self) -> Checkpoint | None:
-        """Return the checkpoint from which the run would resume, for another checkpointer of the same run."""
-        earlier, self.earlier = self.earlier, None
-        return None if earlier is None else {**earlier, SECONDS: np.array(self.before_s)}
+            # Other arrays are checked by `take`.
+            seconds = {name: array for name, array in earlier.items() if name == SECONDS}
+            self.before_s = float(check_layout(seconds, seconds_layout, source)[SECONDS])
+            self.earlier = {name: array for name, array in earlier.items() if name != SECONDS}
+            self.began = time.perf_counter() - self.before_s
 
     def take(self, layout: CheckpointLayout) -> Checkpoint | None:
         """Return the checkpoint from which the run resumes, on the first call; None afterwards and for a new run.

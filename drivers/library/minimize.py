@@ -101,7 +101,6 @@ class SearchKeywords(TypedDict, total=False):
     checkpoint_every: float
     resume: bool
     ranks: Communicator | None
-    distribute: Literal["auto", "always"]
     pin_cores: bool
 
 
@@ -162,7 +161,6 @@ def minimize(
     checkpoint_every: float = CHECKPOINT_EVERY_S,
     resume: bool = False,
     ranks: Communicator | None = None,
-    distribute: Literal["auto", "always"] = "auto",
     pin_cores: bool = False,
 ) -> Result | Results:
     """Search for a cheap solution of a problem by local search.
@@ -216,8 +214,8 @@ def minimize(
         File in which the search is saved, seconds between two checkpoints, and True to continue from the file.
     ranks
         Communicator; by default this process's.
-    distribute, pin_cores
-        Over several ranks: ``"always"`` shares the work without a rehearsal; True binds each rank to its own cores.
+    pin_cores
+        True binds each rank to its own cores.
 
     Returns
     -------

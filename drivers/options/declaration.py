@@ -180,7 +180,6 @@ class Options(DeclaredByTable, table="common"):
     device: str = "0"
     cores: int | None = None
     pin_cores: bool = False
-    distribute: str = "auto"
     record: OutputFile | None = None
     checkpoint: OutputFile | None = None
     resume: bool = False

@@ -108,8 +108,8 @@ class RunCheckpoints:
         self.before_s = 0.0
         self.resumed = 0
 
-    def begin(self, about: Callable[[], CheckpointIdentity]) -> bool:
-        """Begin a repetition, or resume it from its checkpoint; all ranks call this. Return True if it resumes.
+    def begin(self, about: Callable[[], CheckpointIdentity]) -> None:
+        """Begin a repetition, or resume it from its checkpoint; all ranks call this.
 
         ``about`` returns the identity of the run, and the number of finished repetitions; only the first rank calls it,
         if needed.
@@ -122,7 +122,7 @@ class RunCheckpoints:
             See `read_checkpoint`.
         """
         if self.path is None and not self.ranks.survives:
-            return False
+            return
         from core.search.checkpoint import Checkpointer, Terminated
         from drivers.runs import checkpoint_file
 
@@ -153,7 +153,6 @@ class RunCheckpoints:
             hold(earlier)  # a rank may be lost before the next state
         if earlier is not None and self.memory.attempts < 2 and self.ranks.rank == 0:
             print_note(f"{self.path}: the run resumes after {self.before_s:.1f} s")
-        return earlier is not None
 
     @property
     def done(self) -> int:

@@ -48,11 +48,10 @@ class RunRecorder:
     def execution(self) -> dict[str, Any]:
         """Execution settings, which affect only the speed: the same work has the same hash under all of them.
 
-        `distribute` and `pin_cores` are present only if they are not the default.
+        `pin_cores` is present only if it is not the default.
         """
         apart = {"pin_cores": True} if self.options.pin_cores else {}
-        share = {"distribute": "always"} if self.ranks.size > 1 and self.options.distribute == "always" else {}
-        return {**apart, **share, **self.options.deciding("way"), **self.workload.execution(self.run)}
+        return {**apart, **self.options.deciding("way"), **self.workload.execution(self.run)}
 
     def identified(self) -> dict[str, Any]:
         from reports.records.environment import environment

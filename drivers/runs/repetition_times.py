@@ -23,10 +23,6 @@ class RepetitionTimes(NamedTuple):
         return self.total_s - self.compile_s
 
 
-ZERO_TIMES: tuple[RepetitionTimes, float, Mapping[str, Any]] = (RepetitionTimes(0.0, 0.0, 0.0, 0.0), 0.0, {})
-"""Zero times, used for ranks without work."""
-
-
 def combine_rank_times(times_of_ranks: Sequence[RepetitionTimes]) -> RepetitionTimes:
     """Combine the times of all ranks, which compile, synchronise, and then run together.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -14,11 +15,9 @@ from drivers.cli.exit_codes import DONE, FAILED
 from drivers.cli.messages import print_note, print_status
 from drivers.cli.progress import SilentDisplay, make_progress_display, progress_callback, rate
 from drivers.runs.checkpointing import RecoveryState, RunCheckpoints
-from drivers.runs.parallel_benefit import ParallelBenefitCheck
 from drivers.runs.recording import RunRecorder
 from drivers.runs.reference_solvers import ReferenceSolvers
-from drivers.runs.repetition_times import ZERO_TIMES, RepetitionMeasurement, RepetitionTimes
-from drivers.runs.single_rank import SingleRankRepetition
+from drivers.runs.repetition_times import RepetitionMeasurement, RepetitionTimes
 from drivers.workload.declaration import PreparedRun, RepetitionResult, VerifierVerdict, Workload, verifier_with_article
 from drivers.workload.run_time import announce_run_time
 from reports.text import formatting
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
 
 RECORDED_MESSAGE = "repetitions are in"
 """Part of the line of a recorded run; comparisons search for it."""
+MOST_COMMUNICATION = 0.5
+"""Fraction of the time in communication above which a line says so at the end of a run."""
 
 
 class Repetitions:
@@ -39,8 +40,6 @@ class Repetitions:
         The search, prepared on this rank.
     details
         Further ``details`` of the record, on the first rank.
-    sharing
-        Decides if the ranks share the work; by default they do.
     memory
         State of earlier attempts on this rank.
 
@@ -55,18 +54,16 @@ class Repetitions:
         workload: Workload[Any],
         run: PreparedRun[Any],
         details: Mapping[str, Any],
-        sharing: ParallelBenefitCheck | None = None,
         memory: RecoveryState | None = None,
     ) -> None:
         self.workload = workload
-        self.shared = run
-        self.sharing = sharing or ParallelBenefitCheck(workload, run, None)
+        self.prepared = run
         self.options = run.options
         self.ranks = run.ranks
         self.details = details
         self.saved = False
         self.contradicted = 0
-        self.alone: SingleRankRepetition | None = None
+        self.communication_shares: list[float] = []
         self.opinions: list[VerifierVerdict] = []
         self.recorder = RunRecorder(workload, run)
         self.beside = ReferenceSolvers(workload, run) if run.options.peers else None
@@ -74,7 +71,7 @@ class Repetitions:
 
     @property
     def run(self) -> PreparedRun[Any]:
-        return replace(self.sharing.run, checkpointer=self.long_run.checkpointer)
+        return replace(self.prepared, checkpointer=self.long_run.checkpointer)
 
     ended = False
     """True if no further seed must run."""
@@ -89,16 +86,12 @@ class Repetitions:
         identity, recorded = self.ranks.on_first(self.recorder.recorded) if self.options.record else ("", 0)
         done = self.ranks.bcast(self.done_before(recorded))
         self.recorder.group = recorded or None
-        if done < self.options.repeats:
-            self.sharing.before()
+        if self.ranks.rank == 0 and done < self.options.repeats:
+            report_idle_ranks(self.workload, self.run)
         self.ranks.on_first(partial(self.begin, recorded))
         for number in range(done, self.options.repeats):
-            goes_on = self.long_run.begin(partial(self.recorder.checkpoint_identity, number))
+            self.long_run.begin(partial(self.recorder.checkpoint_identity, number))
             outcome, spent = self.measure()
-            if not goes_on and self.sharing.after_first(spent.times.running_s, spent.communication_share):
-                # The compilations of all ranks count for the repetition that replaces theirs.
-                self.run.search.backend.timings.compile_s += spent.times.compile_s
-                outcome, spent = self.measure()
             self.ranks.on_all(partial(self.conclude, outcome, spent))
         code: int = self.ranks.on_first(partial(self.close, identity, done))
         self.long_run.forget()
@@ -107,6 +100,7 @@ class Repetitions:
     def conclude(self, outcome: Any, spent: RepetitionMeasurement) -> None:
         """Check, record and show a repetition on the first rank; all ranks call this."""
         if self.ranks.rank == 0:
+            self.communication_shares.append(spent.communication_share)
             self.finish(outcome, spent)
             self.long_run.finish()
 
@@ -140,8 +134,12 @@ class Repetitions:
     def end(self, done: int) -> None:
         """Show the reference solvers, and name the rejected results; on rank 0."""
         why = self.run.search.backend.why_ranks_are_slow
-        if why and self.sharing.verdict is None:
+        if why:
             print_note(f"the ranks' devices communicate over the host: {why}")
+        share = statistics.median(self.communication_shares or [0.0])
+        if share > MOST_COMMUNICATION:
+            spent = f"spent {formatting.per_cent(share)} of the time in communication"
+            print_note(f"{self.run.problem.name}: the {self.ranks.size} ranks {spent}")
         if self.beside is not None:
             print("\n".join(self.beside.table()), flush=True)
         if self.contradicted:
@@ -155,13 +153,7 @@ class Repetitions:
 
     def measure(self) -> tuple[Any, RepetitionMeasurement]:
         """Make one repetition; return its outcome, and on rank 0 the measurements of all ranks."""
-        self.ranks.reset()
-        self.sharing.former = None
-        self.alone = (
-            None if self.sharing.verdict is None else SingleRankRepetition(self.sharing, self.long_run.checkpointer)
-        )
-        works = self.alone is None or self.ranks.rank == 0 or self.alone.waits()
-        outcome, own = self.work() if works else (None, ZERO_TIMES)
+        outcome, own = self.work()
         return outcome, RepetitionMeasurement.of(self.ranks.gather(own) or [own])
 
     def work(self) -> tuple[Any, tuple[RepetitionTimes, float, Mapping[str, Any]]]:
@@ -171,8 +163,7 @@ class Repetitions:
         backend = self.run.search.backend
         timings = backend.timings
         met_before = backend.seconds_in_collectives()
-        if self.alone is None:
-            self.ranks.barrier()
+        self.ranks.barrier()
         self.ranks.reset()
         before_s = self.long_run.before_s
         compiled = timings.compile_s
@@ -207,10 +198,7 @@ class Repetitions:
         return outcome, (times, share, read)
 
     def searched(self, callback: Callback | None) -> Any:
-        def once(run: PreparedRun[Any]) -> Any:
-            return self.workload.once(run, callback)
-
-        return once(self.run) if self.alone is None else self.alone.search(once)
+        return self.workload.once(self.run, callback)
 
     def readings(self, meter: Any) -> dict[str, Any]:
         """Return the readings of a rank's meter; only the first rank of a host reads the processors' energy."""
@@ -245,10 +233,8 @@ class Repetitions:
 
     def record(self, result: RepetitionResult, spent: RepetitionMeasurement, verified: bool) -> None:
         peers = {} if self.beside is None else {"reference_solvers": self.beside.recorded()}
-        verdict = self.sharing.verdict or self.sharing.former
-        alone = {} if verdict is None else {"single_rank": verdict.details()}
         conditions = {**(spent.read["conditions"] or {}), **self.long_run.conditions}
-        details = {**peers, **alone, **self.details, "verified_by": confirming_verifiers(self.opinions)}
+        details = {**peers, **self.details, "verified_by": confirming_verifiers(self.opinions)}
         read = {**spent.read, "conditions": conditions or None}
         self.recorder.append(result, spent._replace(read=read), verified, details)
 
@@ -285,6 +271,15 @@ class Repetitions:
             f"{times.running_s:.6f} s ({earlier}compile {times.compile_s:.3f}, transfer {times.transfer_s:.6f}, "
             f"kernel {times.kernel_s:.6f}, host {host_s:.6f}{talking})"
         )
+
+
+def report_idle_ranks(workload: Workload[Any], run: PreparedRun[Any]) -> None:
+    """Print the number of ranks without work, if there are fewer walks, climbers, ants or colonies than ranks."""
+    parts, what = workload.parts(run) or (run.ranks.size, "")
+    idle = run.ranks.size - parts
+    if idle > 0:
+        verb = "has" if idle == 1 else "have"
+        print_note(f"{parts} {what} for {run.ranks.size} ranks: {idle} of them {verb} no work")
 
 
 def confirming_verifiers(opinions: Sequence[VerifierVerdict]) -> list[str]:

@@ -97,17 +97,12 @@ def prepare_repetitions(
     build = build_search if ranks.size == 1 and options.backend != "auto" else prepare_search
     search = build(workload, ranks, task.problem, options)
     try:
-        from cluster import Solo
         from cluster.mpi.proxies import TimedCommunicator
-        from drivers.runs.parallel_benefit import ParallelBenefitCheck
 
         timed = ranks if ranks.size > 1 or isinstance(ranks, TimedCommunicator) else TimedCommunicator(ranks)
         prepared_s = ranks.bcast(loaded_s + search.backend.timings.prepare_s)
         prepared = PreparedRun(options, task.problem, task.source, search, timed, prepared_s=prepared_s)
-        sharing = ParallelBenefitCheck(
-            workload, prepared, lambda: workload.search(search.backend, Solo(), task.problem, options)
-        )
-        yield kind(workload, prepared, {"options": own.asked(), **placed, **details}, sharing, memory)
+        yield kind(workload, prepared, {"options": own.asked(), **placed, **details}, memory)
     except BaseException:
         search.backend.close()
         raise

@@ -251,12 +251,10 @@ class Workload(Generic[AnyOptions]):
         """Return options as `standard` has them, for a problem."""
         return ()
 
-    def shorter(self, run: PreparedRun[AnyOptions], iterations: int) -> AnyOptions | None:
-        """Return the options with at most these iterations and no time limit, for a rehearsal of all ranks.
-
-        None: a run has no iterations, or ranks do not synchronise in every one.
-        """
-        return None
+    def parts(self, run: PreparedRun[AnyOptions]) -> tuple[int, str] | None:
+        """Return the number of parts of the work that ranks do not divide, and their name; None if there are none."""
+        count = getattr(run.options, self.scaled or "none", None)
+        return None if count is None else (count, self.scaled)
 
     def work(self, run: PreparedRun[AnyOptions]) -> RepetitionWork | None:
         """Return the work of one repetition on all ranks; None if it is not known in advance."""

@@ -89,10 +89,6 @@ class IndependentWalksWorkload(Workload[SearchOptions]):
         except Unconfirmed as error:
             return error.outcome
 
-    def shorter(self, run: PreparedRun[SearchOptions], iterations: int) -> SearchOptions | None:
-        """Return None: ranks do not synchronise in every iteration."""
-        return None
-
     def on_one_core(self, options: SearchOptions) -> bool:
         """One walk is fastest on a core."""
         return not options.has_plan and options.walks == 1

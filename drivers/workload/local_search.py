@@ -125,12 +125,10 @@ class LocalSearchWorkload(IndependentWalksWorkload):
         keep_shape(run.search)
         return outcome
 
-    def shorter(self, run: PreparedRun[SearchOptions], iterations: int) -> SearchOptions | None:
-        """Few iterations of each walk; independent walks synchronise too seldom to be rehearsed."""
-        if not run.options.has_plan or run.search.plan.settings.by_walks:
-            return None
-        options = run.options
-        return replace(options, iterations=min(iterations, options.iterations or iterations), seconds=None)
+    def parts(self, run: PreparedRun[SearchOptions]) -> tuple[int, str] | None:
+        """Return the walks; None if ranks divide the neighbours of each."""
+        is_divided = run.options.has_plan and not run.search.plan.settings.by_walks
+        return None if is_divided else super().parts(run)
 
     def work(self, run: PreparedRun[SearchOptions]) -> RepetitionWork | None:
         """Return all neighbours in all iterations, or fewer by another stop criterion; None if the clock ends it."""

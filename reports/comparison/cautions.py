@@ -18,9 +18,6 @@ WIDE_SPREAD = 0.10
 """Spread of times, relative to the median, above which there is a caution."""
 SLOWER_CLOCK = 0.10
 """Relative difference of a clock below the fastest of its machine, or its own highest."""
-SINGLE_RANK = "too small for its ranks, so the first rank did all of the work"
-"""Caution of a run over ranks of which only the first worked."""
-SINGLE_RANK_FIRST = "the first rank worked alone before all ranks shared the rest"
 OTHERS_LOAD = 0.5
 """Part of the cores that other programs may keep busy without a caution."""
 INTERRUPTED = {
@@ -115,9 +112,6 @@ def is_short(row: ComparedRun) -> bool:
 def _of_row(row: ComparedRun, ours: Sequence[Record]) -> CautionFigures:
     for label in row.labels:
         yield label, ""
-    if text := single_rank_text(row.record):
-        shared_after_s = row.record.details.get("single_rank", {}).get("shared_after_s")
-        yield text, "" if shared_after_s is None else f"for {seconds(shared_after_s)}"
     if row.running.repetitions < LEAST_FOR_COVERAGE:
         yield FEW_REPETITIONS, str(row.running.repetitions)
     yield from _interrupted(row.record.repetitions)
@@ -127,20 +121,6 @@ def _of_row(row: ComparedRun, ours: Sequence[Record]) -> CautionFigures:
     yield from _load(row, ours)
     yield from _throttled(row.record.repetitions)
     yield from _of_baseline(row, ours)
-
-
-def single_rank_text(record: Record) -> str:
-    """Describe work that the first rank did alone; empty if all ranks shared the run."""
-    if not used_single_rank(record):
-        return ""
-    return SINGLE_RANK if record.details.get("single_rank", {}).get("shared_after_s") is None else SINGLE_RANK_FIRST
-
-
-def used_single_rank(record: Record) -> bool:
-    """True if the first of several ranks did all of the work, or all of it up to some moment."""
-    busy = [repetition.rank_s for repetition in record.repetitions if repetition.rank_s]
-    idle = any(sum(seconds > 0 for seconds in times) == 1 for times in busy)
-    return record.ranks > 1 and ("single_rank" in record.details or idle)
 
 
 def _interrupted(repetitions: Sequence[Repetition]) -> CautionFigures:

@@ -12,9 +12,6 @@ from reports.statistics.medians import ratio_of_medians
 from reports.text.formatting import communication, per_cent, ratio_interval, seconds_interval
 from reports.text.tables import TextTable
 
-SINGLE_RANK = "single_rank"
-"""Detail of a run in which the first rank did all the work."""
-
 
 @dataclass(frozen=True)
 class HybridConfigurations:
@@ -45,11 +42,6 @@ class HybridConfigurations:
         return f"{self.cores} cores" if self.present == self.cores else f"{self.cores} workers for {self.present} cores"
 
     @property
-    def shared(self) -> list[ComparedRun]:
-        """Rows with shared work; if the first rank did all of it, the other cores were idle."""
-        return [row for row in self.rows if SINGLE_RANK not in row.record.details]
-
-    @property
     def is_bound(self) -> bool:
         return all("rank_cores" in row.record.details for row in self.rows)
 
@@ -74,13 +66,11 @@ class HybridConfigurations:
     def verdicts(self) -> list[str]:
         """Sentences without full stops that compare the fastest with flat MPI and one rank with all cores."""
         kept = "Every rank was pinned to separate cores" if self.is_bound else "Ranks were not pinned to separate cores"
-        if not self.shared:
-            return [f"The work is too small for {self.where}: the first rank of every run did all of it", kept]
-        fastest = min(self.shared, key=lambda row: row.median_s)
+        fastest = min(self.rows, key=lambda row: row.median_s)
         over = "" if fastest.speedup is None else f": {ratio_interval(fastest.speedup)} as fast as one core"
         said = [f"The fastest configuration of {self.where} is {hybrid_text(fastest)}{over}"]
         for name, ranks in (("flat MPI", self.cores), ("one rank with all cores", 1)):
-            other = next((row for row in self.shared if row.record.ranks == ranks), None)
+            other = next((row for row in self.rows if row.record.ranks == ranks), None)
             if other is not None and other is not fastest:
                 said.append(f"That is {ratio_text(fastest, other, f'{name} ({hybrid_label(other)})')}")
         return [*said, kept]

@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from reports.comparison.cautions import SPREAD_PREFIX, doubts, single_rank_text, used_single_rank
+from reports.comparison.cautions import SPREAD_PREFIX, doubts
 from reports.comparison.speedups import BaselineSelection, ComparedRun, ComparedRuns, compare_each_problem, is_baseline
 from reports.papers.measures import AMOUNTS, MEASURES, ExhibitCell, is_uncertain, missing_solver_text
 from reports.papers.paper import (
@@ -42,8 +42,6 @@ from reports.statistics.seeds import merge_seeds
 from reports.statistics.startup import MOST_STARTUP
 from reports.text.formatting import grouped, listed, per_cent
 
-DISTRIBUTED = {"distribute": "always"}
-"""Execution setting of ranks that shared a run, by order or after a rehearsal."""
 MODELLED = "modelled"
 """Beginning of the headings of columns of the cluster model."""
 NO_RECORD = "no record"
@@ -204,13 +202,9 @@ def runs_without_exhibit(paper: Paper, rows: Sequence[ComparedRun]) -> list[Comp
 
 
 def _distinguished(record: Record) -> Record:
-    """Return a run for comparisons.
-
-    A method that may find another solution becomes a parameter, and shared work of ranks an execution setting.
-    """
+    """Return a run for comparisons: a method that may find another solution becomes a parameter."""
     linear = {LINEAR_SPACE: True} if record.details.get("method") == LINEAR_SPACE else {}
-    shared_out = DISTRIBUTED if record.ranks > 1 and not used_single_rank(record) else {}
-    return replace(record, parameters={**record.parameters, **linear}, execution={**record.execution, **shared_out})
+    return replace(record, parameters={**record.parameters, **linear})
 
 
 # --- cells ---
@@ -273,14 +267,9 @@ def _ours(
         cell = ExhibitCell(
             run.row, find_reference(exhibit, run, placed), str(exhibit.reference.get("peer", "")), beside, lengths
         )
-        refused = single_rank_text(run.row.record)
-        words = [f"not shown: {refused}"] if refused else [MEASURES[name].words(cell) for name in exhibit.shows]
+        words = [MEASURES[name].words(cell) for name in exhibit.shows]
         values = {name: value for name in _numbers(exhibit) if (value := MEASURES[name].value(cell)) is not None}
-        own = (
-            []
-            if refused
-            else [*_footnotes(exhibit, run, alike, cell, rows), *filter(None, [missing_solver_text(cell)])]
-        )
+        own = [*_footnotes(exhibit, run, alike, cell, rows), *filter(None, [missing_solver_text(cell)])]
         place = run.row.name + (f", machine {run.row.machine}" if len(evidence.machines) > 1 else "")
         heading = run.series.heading_on(run.row.record.device_kind)
         if exhibit.row_by == PROCESSORS:
@@ -292,7 +281,7 @@ def _ours(
             run.column.heading if run.column else heading,
             heading if run.column else "",
             tuple(word for word in words if word),
-            {} if refused else values,
+            values,
             tuple(own),
             run.row,
             tuple(name for name in values if is_uncertain(cell, name)),

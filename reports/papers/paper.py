@@ -156,11 +156,6 @@ class Series(PaperPart, frozen=True):
     rows: tuple[str, ...] = ()
     why_not: str = ""
 
-    def __post_init__(self) -> None:
-        """Share work over ranks always, instead of letting the first rank do it alone if faster."""
-        if max(self.ranks, default=1) > 1:
-            self.fill("options", {**self.options, "distribute": "always"})
-
     def runs(self, line: ExhibitRow) -> bool:
         return (not self.rows or line.key in self.rows) and (not line.series or self.name in line.series)
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reports.comparison.cautions import used_single_rank
 from reports.comparison.speedups import ComparedRun, ratio_obstacles
 from reports.papers.paper import PROCESSORS, WORKLOAD, Exhibit, ExhibitColumn, ExhibitRow, Series
 from reports.records.environment import EMULATED_HOSTS, EMULATED_NETWORK
@@ -16,8 +15,8 @@ from reports.records.files import Record
 
 ON_HOST = "host"
 """Bound of a run on an instance small enough for the host: it belongs to every bound."""
-NOT_RECORDED = ("peers", "history", "verify", "profile", "distribute")
-"""Options that are neither parameters nor execution settings of a record; `distribute` follows from its ranks."""
+NOT_RECORDED = ("peers", "history", "verify", "profile")
+"""Options that are neither parameters nor execution settings of a record."""
 
 
 @dataclass(frozen=True)
@@ -128,8 +127,7 @@ def choose_runs(exhibit: Exhibit, placed: Sequence[PlacedRun]) -> list[PlacedRun
     """Return the runs that an exhibit shows, in the order in which they are placed.
 
     Of each cell that is the one with the best cost, or those that have a ratio if one of them has. Of runs that
-    differ only in their amount of work the longest is kept, of equal ones that of the most seeds, then the newest; a
-    run of ranks that shared it replaces one that the first rank did alone.
+    differ only in their amount of work the longest is kept, of equal ones that of the most seeds, then the newest.
     """
     if exhibit.keep == "best":
         candidates = _highest_of_each(placed, _place_of, lambda one: -one.row.record.best_cost)
@@ -141,16 +139,15 @@ def choose_runs(exhibit: Exhibit, placed: Sequence[PlacedRun]) -> list[PlacedRun
     def without_amount(run: PlacedRun) -> str:
         record = run.row.record
         asked = {name: value for name, value in record.parameters.items() if name not in {*exhibit.amounts, "seeds"}}
-        execution = {name: value for name, value in record.execution.items() if name != "distribute"}
         column = run.column.heading if run.column else ""
-        work = record.instance_sha256, record.seed, asked, execution
+        work = record.instance_sha256, record.seed, asked, record.execution
         return json.dumps([*work, record.backend, record.device, record.ranks, _place_of(run), column], sort_keys=True)
 
-    def amount(run: PlacedRun) -> tuple[bool, list[int], int, str]:
+    def amount(run: PlacedRun) -> tuple[list[int], int, str]:
         asked = run.row.record.parameters
         lengths = [int(asked.get(name) or 0) for name in sorted(exhibit.amounts)]
         newest = max(repetition.started_at or "" for repetition in run.row.record.repetitions)
-        return not used_single_rank(run.row.record), lengths, len(run.row.record.details.get("costs", ())), newest
+        return lengths, len(run.row.record.details.get("costs", ())), newest
 
     return _highest_of_each(candidates, without_amount, amount)
 

@@ -50,12 +50,11 @@ def cut_off(monkeypatch):
 
 @pytest.fixture
 def mpirun(request, mpirun):
-    """Run the driver, or without one any program, on ranks that share even small work."""
+    """Run the driver, or without one any program, on ranks."""
     if not hasattr(request.module, "DRIVER"):
         return mpirun
     name = request.module.DRIVER.__name__
-    # The last of two options counts.
-    return lambda ranks, *arguments: mpirun(ranks, "-m", name, "--distribute", "always", *arguments)
+    return lambda ranks, *arguments: mpirun(ranks, "-m", name, *arguments)
 
 
 @pytest.fixture

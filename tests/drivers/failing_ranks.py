@@ -17,7 +17,7 @@ from cluster import default_communicator
 
 RANKS = default_communicator()
 LAST = RANKS.size - 1
-SHARED = {"backend": "cpu", "distribute": "always", "progress": False}
+SHARED = {"backend": "cpu", "progress": False}
 GOOD = {"instance": "taillard:9:seeds=1,2", "iterations": 60, "walks": 4, **SHARED}
 ALLOCATE = CpuBackend.allocate
 

@@ -19,7 +19,7 @@ from core.problems.qap.problem import Qap
 
 BEFORE, BETWEEN = 1, 2
 SMALL = Qap.load("taillard:5:seeds=1,2")
-SHARED = {"backend": "cpu", "distribute": "always"}
+SHARED = {"backend": "cpu"}
 WORK = {
     "neighbours": lambda: ok.minimize(SMALL, iterations=5, **SHARED),
     "climbers": lambda: ok.run("ihc", instance="uniform:12:seed=1", climbers=40, **SHARED),

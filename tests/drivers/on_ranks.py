@@ -40,7 +40,7 @@ ONE_OF_A_KIND = {
 
 def run(folder, name):
     driver, *work = WORK[name].split()
-    words = [*work, "--distribute", "always", "--backend", "cpu", "--no-progress", "--record", f"{folder}/{name}.jsonl"]
+    words = [*work, "--backend", "cpu", "--no-progress", "--record", f"{folder}/{name}.jsonl"]
     return run_driver(importlib.import_module(f"drivers.{driver}").main, words)
 
 

@@ -61,13 +61,6 @@ FAR = 10**6
 """Error of a claimed cost: large for Weierstrass functions, whose scorer is less exact, else 1."""
 
 
-class Clock:
-    now = 0.0
-
-    def perf_counter(self):
-        return self.now
-
-
 class FirstOfTwo(Solo):
     """The first of two ranks; the other one's replies are equal."""
 
@@ -76,7 +69,7 @@ class FirstOfTwo(Solo):
     sent_bytes = 0
 
     def gather(self, item):
-        return [item, self.other if hasattr(self, "other") and isinstance(item, tuple) else item]
+        return [item, item]
 
     def reset(self):
         self.seconds = 0.0

@@ -116,7 +116,7 @@ UNLIMITED = [one for one in SMALL if one not in ("--iterations", "6")]
 
 
 def test_the_time_ends_a_run_that_has_no_number_of_iterations(drive, tmp_path):
-    code, said, _ = drive(*UNLIMITED, "--seconds", "0.2", "--record", tmp_path / "r.jsonl", "--distribute", "always")
+    code, said, _ = drive(*UNLIMITED, "--seconds", "0.2", "--record", tmp_path / "r.jsonl")
     (record,) = lines(tmp_path / "r.jsonl")
     assert code == 0 and ", 0.2 s, " in said
     assert record["parameters"]["iterations"] is None and record["parameters"]["seconds"] == 0.2
@@ -147,16 +147,3 @@ def test_a_run_without_options_is_short_and_has_the_engine_s_own_settings():
     assert options.settings() == Settings()
     assert (options.settled().iterations, options.backend, options.instance) == (100, "auto", None)
     assert options.strategy in STRATEGIES
-
-
-# --- what is refused ---
-
-
-def test_ranks_without_ants_are_told(capsys):
-    for options, message in (
-        ({"ants": 2}, "note: 2 ants for 3 ranks: 1 of them has no work\n"),
-        ({"ants": 6, "colonies": 2}, "note: 2 colonies for 3 ranks: 1 of them has no work\n"),
-        ({"ants": 2, "colonies": 3}, ""),
-    ):
-        aco.ACO.load(aco.AntOptions(instance="uniform:9:seed=1", iterations=1, **options), 3)
-        assert capsys.readouterr().err == message

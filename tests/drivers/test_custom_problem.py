@@ -184,6 +184,6 @@ def test_ranks_do_the_same_work_for_a_problem_already_made(parity, mpirun, tmp_p
     words = ("--iterations", 30, "--backend", "cpu")
     assert run(parity(12), *words) == 0
     alone = capsys.readouterr().out
-    three = mpirun(3, tmp_path / "parity.py", *words, "--distribute", "always")
+    three = mpirun(3, tmp_path / "parity.py", *words)
     assert three.returncode == 0, three.stderr
     assert alone.split("hash ")[1][:16] == three.stdout.split("hash ")[1][:16]

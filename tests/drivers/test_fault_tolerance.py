@@ -11,7 +11,7 @@ from tests.drivers.small_runs import driver_of
 
 PROGRAM = Path(__file__).with_name("lost_rank.py")
 ULFM = ("--with-ft", "ulfm")
-SHARED = ("--backend", "cpu", "--no-progress", "--distribute", "always")
+SHARED = ("--backend", "cpu", "--no-progress")
 WORK = {
     "ihc": ("--instance", "uniform:60:seed=1", "--climbers", "12000"),
     "qap": ("--instance", "taillard:30:seeds=1,2", "--walks", "9", "--iterations", "100000"),

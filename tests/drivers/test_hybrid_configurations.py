@@ -105,9 +105,9 @@ def test_without_a_backend_of_one_core_or_of_several_there_is_nothing_to_compare
 @pytest.mark.usefixtures("mpirun")
 @pytest.mark.parametrize("name", ["ppp", *(pytest.param(one, marks=pytest.mark.slow) for one in ("ihc", "lcs"))])
 def test_a_workload_does_the_same_work_on_every_mixture(name, tmp_path, capsys):
-    """On four cores, which the machine may lack; ranks share even small work."""
+    """On four cores, which the machine may lack."""
     mixtures = ["2x2", *(["4x1"] if name != "ppp" else [])]
-    words = [*SMALL[name].split(), "--hybrid", *mixtures, "--oversubscribe", "--distribute", "always", "--no-peers"]
+    words = [*SMALL[name].split(), "--hybrid", *mixtures, "--oversubscribe", "--no-peers"]
     code = main([name, *words, "--repeats", "1", "--out", str(tmp_path)])
     said = capsys.readouterr()
     assert code == 0, said.out + said.err

@@ -46,8 +46,7 @@ def mark(seed):
 def test_an_interrupt_at_a_random_moment_ends_a_run(name, ranks, seed, tmp_path, environment):
     record, temporary = tmp_path / "runs.jsonl", tmp_path / "temporary"
     temporary.mkdir()
-    share = ["--distribute", "always"] if ranks > 1 else []
-    words = [f"drivers.{name}", *RUNS[name].split(), "--backend", "cpu", *share, "--record", str(record)]
+    words = [f"drivers.{name}", *RUNS[name].split(), "--backend", "cpu", "--record", str(record)]
     command = [sys.executable, "-c", PROGRAM, *words]
     if ranks > 1:
         command = ["mpirun", "-n", str(ranks), "--oversubscribe", *command]

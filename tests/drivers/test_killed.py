@@ -40,7 +40,6 @@ class Killed:
 
     def command(self, backend, ranks):
         mpirun = ["mpirun", "-n", str(ranks), "--oversubscribe"] if ranks > 1 else []
-        share = ["--distribute", "always"] if ranks > 1 else []
         keeping = [
             "--record",
             str(self.record),
@@ -51,7 +50,7 @@ class Killed:
             "--resume",
         ]
         repeated = ["--backend", backend, "--repeats", str(REPETITIONS), "-q"]
-        return [*mpirun, sys.executable, "-m", f"drivers.{self.driver}", *self.work, *share, *repeated, *keeping]
+        return [*mpirun, sys.executable, "-m", f"drivers.{self.driver}", *self.work, *repeated, *keeping]
 
     def once(self, way, spared):
         """Start or resume, and kill everything at a random moment unless `spared`. True if the run ended before."""

@@ -10,7 +10,7 @@ from tests.drivers.lost_rank import REFUSED
 
 PROGRAM = Path(__file__).with_name("lost_rank.py")
 SOON_S = 5.0
-SHARED = ("--backend", "cpu", "--no-progress", "--distribute", "always")
+SHARED = ("--backend", "cpu", "--no-progress")
 LONG = {
     "ppp": ("--walks", "1", "--iterations", "10000000"),
     "lcs": ("--instance", "random:2000000", "--no-trace"),
@@ -55,14 +55,6 @@ def test_a_rank_that_is_killed_while_ranks_work_ends_the_job(driver, lose):
 def test_a_rank_that_is_killed_while_others_start_ends_the_job(lose):
     code, error = lose("before", 2, "ppp", *SHARED, *LONG["ppp"])
     assert code == 128 + 9 and killed(error) == ["2"] and "error" not in error
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("who", [0, 1], ids=["the one that works", "one that sleeps"])
-def test_a_rank_that_is_killed_while_the_first_works_alone_ends_the_job(who, lose):
-    small = ("--instance", "uniform:10:seed=1", "--bound", "one-tree", "--backend", "cpu", "--no-progress")
-    code, error = lose("running", who, "exact", *small, "--repeats", "1000000")
-    assert code == 128 + 9 and killed(error) == [str(who)] and "error" not in error
 
 
 @every_workload

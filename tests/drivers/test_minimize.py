@@ -177,10 +177,10 @@ def test_every_workload_raises_what_its_scorer_contradicts(monkeypatch):
 SCRIPT = """
 import onekernel as ok
 from tests.drivers.test_minimize import wrong_for_one
-found = ok.minimize(ok.Qap("taillard:8:seeds=1,2"), backend="cpu", iterations=50, distribute="always")
+found = ok.minimize(ok.Qap("taillard:8:seeds=1,2"), backend="cpu", iterations=50)
 print("found", found.cost, found.hash, found.ranks)
 try:
-    ok.minimize(wrong_for_one(), neighbourhood="flip2", backend="cpu", iterations=60, seeds=[0, 1], distribute="always")
+    ok.minimize(wrong_for_one(), neighbourhood="flip2", backend="cpu", iterations=60, seeds=[0, 1])
 except ok.Unconfirmed as error:
     print("unconfirmed", error.claimed, error.cost)
 """

@@ -78,7 +78,7 @@ def test_an_error_that_one_rank_alone_meets_ends_the_job_even_if_it_is_caught(mp
     ],
 )
 def test_a_mistake_is_said_once(mpirun, driver, arguments, message):
-    done = mpirun(2, "-m", f"drivers.{driver}", "--distribute", "always", *arguments.split(), "--backend", "cpu")
+    done = mpirun(2, "-m", f"drivers.{driver}", *arguments.split(), "--backend", "cpu")
     assert done.returncode == 2
     assert done.stderr.count(f"error: {message}") == 1
     assert "Traceback" not in done.stderr

@@ -11,9 +11,10 @@ from core.search.stop import Iterations, Seconds
 from drivers.options.declaration import Options
 from drivers.runs.device_selection import device_of_rank
 from drivers.runs.repetition_times import RepetitionTimes, combine_rank_times
-from drivers.runs.repetitions import Repetitions, overall_verdict
+from drivers.runs.repetitions import Repetitions, overall_verdict, report_idle_ranks
 from drivers.runs.seeds import build_search
 from drivers.workload.declaration import SHORTEST_S, PreparedRun, RepetitionResult, VerifierVerdict
+from drivers.workload.registry import get_workload
 from tests.drivers.small_runs import FirstOfTwo, Idle, idle_backend
 
 FOUND = RepetitionResult(7, 1, 0xBEEF, "cost 7")
@@ -77,7 +78,7 @@ def test_a_long_preparation_is_measured_and_said(capsys):
     made = repetitions(of_ranks())
     made.run.search.backend.timings.compile_s = 0.0
     for seconds, said in ((1.0, ""), (6.54, "note: none: prepared in 6.5 s before the run\n")):
-        made.sharing.run.prepared_s = seconds
+        made.prepared.prepared_s = seconds
         made.begin(0)
         assert capsys.readouterr().err == said
 
@@ -87,6 +88,37 @@ def test_what_the_device_spent_in_collectives_is_communication():
     repetitions(seen.append, met=(5.0, 5.0 + 1e6)).measure()
     ((times, share, _),) = seen
     assert share == pytest.approx(1e6 / times.running_s)
+
+
+@pytest.mark.parametrize(("shares", "said"), [((0.5, 0.5), ""), ((0.9, 0.3), "60 %"), ((0.0, 0.0), "")])
+def test_ranks_that_communicate_for_more_than_half_of_the_time_are_told(shares, said, capsys):
+    made = repetitions(of_ranks(*(((0.0, 0.0, 0.0, 1.0), share) for share in shares)))
+    made.conclude(*made.measure())
+    made.end(0)
+    note = f"note: none: the 2 ranks spent {said} of the time in communication\n"
+    assert capsys.readouterr().err == (note if said else "")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("ihc", {"climbers": 1}, "1 climbers for 3 ranks: 2 of them have no work"),
+        ("ihc", {"climbers": 3}, ""),
+        ("ppp", {"walks": 2, "level": "algorithm"}, "2 walks for 3 ranks: 1 of them has no work"),
+        ("ppp", {"walks": 1, "level": "iteration"}, ""),  # all ranks share the neighbours of one walk
+        ("aco", {"ants": 2}, "2 ants for 3 ranks: 1 of them has no work"),
+        ("aco", {"ants": 6, "colonies": 2}, "2 colonies for 3 ranks: 1 of them has no work"),
+        ("aco", {"ants": 2, "colonies": 3}, ""),
+        ("lcs", {}, ""),
+    ],
+)
+def test_ranks_without_work_are_told(name, arguments, message, capsys):
+    workload = get_workload(name)
+    settings = SimpleNamespace(by_walks=arguments.get("level") == "algorithm")
+    search = SimpleNamespace(plan=SimpleNamespace(settings=settings))
+    ranks = SimpleNamespace(size=3)
+    report_idle_ranks(workload, PreparedRun(workload.options(**arguments), None, "", search, ranks))
+    assert capsys.readouterr().err == (f"note: {message}\n" if message else "")
 
 
 def test_parts_of_a_time_are_parts_of_one_ranks_time():

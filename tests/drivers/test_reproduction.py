@@ -193,8 +193,7 @@ def test_a_series_that_cannot_run_here_says_why(planned, said, why):
 
 def test_ranks_of_a_paper_share_every_run_out(planned):
     (core, ranked) = runs_of(planned([RANKED, table(["core", "ranked"])], machine_with(CORE, cores=2)))
-    assert "--distribute" not in core[2]
-    assert ranked == ("cpu", 2, f"--distribute always --climbers 4 --instance {FIRST}")
+    assert ranked == ("cpu", 2, f"--climbers 4 --instance {FIRST}")
 
 
 def test_a_series_runs_on_parts_of_the_cores_and_on_all_of_them(planned):

@@ -39,7 +39,7 @@ def test_a_record_from_the_command_line_names_the_network_and_the_machine(hosts_
     path = tmp_path / "r.jsonl"
     words = ["-m", "tests.hosts", "cow", "2", "--share", str(tmp_path), "--", "mpirun", "-n", "2", "python"]
     words += ["-m", "drivers.ppp", "--instance", "21-23:seed=5", "--walks", "1", "--iterations", "30"]
-    words += ["--backend", "cpu", "--distribute", "always", "--record", str(path), "--no-progress"]
+    words += ["--backend", "cpu", "--record", str(path), "--no-progress"]
     there = environment | {"PATH": f"{Path(sys.executable).parent}:{environment['PATH']}"}
     done = subprocess.run([sys.executable, *words], env=there, cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr

@@ -60,7 +60,7 @@ class Job:
 
 
 def words_for(name, arguments):
-    return ["-m", f"drivers.{name}", *arguments.split(), "--backend", "cpu", "--distribute", "always", "--no-progress"]
+    return ["-m", f"drivers.{name}", *arguments.split(), "--backend", "cpu", "--no-progress"]
 
 
 def ends_well(job, cut, lost):

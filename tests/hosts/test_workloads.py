@@ -30,7 +30,7 @@ RUNS = {
 
 
 def words_for(name):
-    return ["-m", f"drivers.{name}", *RUNS[name].split(), "--backend", "cpu", "--distribute", "always", "--no-progress"]
+    return ["-m", f"drivers.{name}", *RUNS[name].split(), "--backend", "cpu", "--no-progress"]
 
 
 def hash_in(said):

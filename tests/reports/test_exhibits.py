@@ -138,7 +138,7 @@ def test_an_experiment_stands_in_its_own_table_with_what_it_is_measured_against(
 
 
 def test_runs_on_emulated_hosts_stand_in_their_own_columns_over_one_core_of_the_same_machine(make_run):
-    ppp = {"workload": "ppp", "instance": "73-73:seed=0", "parameters": FLIPS, "execution": {"distribute": "always"}}
+    ppp = {"workload": "ppp", "instance": "73-73:seed=0", "parameters": FLIPS}
     core = make_run("73-73:seed=0", (2.0,) * 3, workload="ppp", parameters=FLIPS)
     real = make_run(times=(1.0,) * 3, ranks=2, **ppp)
     there = {"emulated_network": "cow", "emulated_hosts": 2}

@@ -1,9 +1,8 @@
-"""Runs that may be divided: equal work by one algorithm, shared by all ranks; and columns without a run."""
+"""Runs that may be divided: equal work by one algorithm; and columns without a run."""
 
 import pytest
 
-from reports.comparison.cautions import SINGLE_RANK, SINGLE_RANK_FIRST, doubts, used_single_rank
-from reports.comparison.speedups import compare, ratio_obstacles
+from reports.comparison.speedups import ratio_obstacles
 from reports.pages.gallery import read
 from reports.papers.exhibits import NO_RECORD, MissingRuns, fill_exhibit, gather_evidence
 from reports.papers.files import load, names
@@ -47,48 +46,9 @@ def test_no_ratio_of_the_gallery_is_of_two_algorithms(entry):
     assert ratios or entry.name == "menezes2019", "of ants no run on one core is recorded"
 
 
-# --- ranks ---
-
-
-def ranked(make_run, *seconds, **changes):
-    return make_run(**PPP, ranks=2, sampled={"rank_s": list(seconds)}, **changes)
-
-
-@pytest.mark.parametrize(
-    ("seconds", "details", "alone"),
-    [
-        ((1.0, 0.9), {}, False),
-        ((0.0148, 0.0), {}, True),
-        ((1.0, 1.0), {"single_rank": {"all_ranks_s": 2.0, "one_rank_s": 1.0, "iterations": None}}, True),
-    ],
-)
-def test_a_run_that_the_first_rank_did_alone_is_refused_in_a_table_of_ranks(make_run, seconds, details, alone):
-    run = ranked(make_run, *seconds, details=details)
-    assert used_single_rank(run) == alone and (SINGLE_RANK in doubts(compare([run]).rows[0])) == alone
-    (datum,) = filled("luong2013", "10", [run]).ours
-    assert datum.column == "real ranks of one host, a core each: cpu, 2 ranks"
-    assert (datum.words == (f"not shown: {SINGLE_RANK}",)) == alone == (datum.values == {})
-
-
-def test_a_run_that_one_rank_began_alone_is_no_run_over_all_ranks(make_run):
-    run = make_run(ranks=2, details={"single_rank": {"all_ranks_s": 2.0, "one_rank_s": 1.0, "shared_after_s": 5.0}})
-    assert used_single_rank(run) and doubts(compare([run]).rows[0])[0] == SINGLE_RANK_FIRST
-
-
-def test_a_run_that_shared_stands_in_place_of_one_that_did_not_and_ranks_that_had_to_share_are_no_other_run(make_run):
-    had_to = ranked(make_run, 1.0, 0.9, execution={"distribute": "always"})
-    runs = [ranked(make_run, 1.0, 0.0), had_to]
-    for given in (runs, runs[::-1]):
-        (datum,) = filled("luong2013", "10", given).ours
-        assert "rank_s" not in datum.words and datum.values["seconds"] == 1.0
-    (datum,) = filled("luong2013", "10", [ranked(make_run, 1.0, 0.9), had_to]).ours
-    assert datum.row.running.repetitions == 6 and datum.notes == ()
-
-
 @pytest.mark.parametrize("paper", names())
-def test_series_over_ranks_share_always_and_a_heading_of_gpus_has_another_on_cores(paper):
+def test_a_heading_of_gpus_has_another_on_cores(paper):
     for series in (one for each in load(paper).exhibits for one in each.series):
-        assert max(series.ranks) == 1 or series.options["distribute"] == "always", series.name
         assert set(series.kinds) == {"gpu"} or "GPU" not in series.heading_on("cores"), series.name
 
 
