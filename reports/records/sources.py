@@ -8,12 +8,9 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
-
 from core.lang.digest import normal_form
 from reports.records.environment import ROOT
 from reports.records.files import Record
-from reports.toml_file import DataFile
 
 MEASURED = ("core.kernels", "core.search")
 """Packages in the digest: kernels, and the searches that launch them."""
@@ -21,17 +18,6 @@ FOLLOWED = (*MEASURED, "drivers.workload.local_search")
 """Packages in which a program's imports are followed."""
 PROGRAMS = ("drivers", "drivers/more")
 DIGITS = 16
-UNCHANGED = Path("reports", "gallery", "sources.toml")
-"""File of changes of the sources that reach no recorded run, in a checkout."""
-
-
-class SourceChange(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A change of a workload's sources that reaches no recorded run: the digests before and after, and the reason."""
-
-    workload: str
-    before: str
-    after: str
-    why: str
 
 
 @functools.cache
@@ -58,32 +44,10 @@ def sources_digest(workload: str, root: Path = ROOT) -> str | None:
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:DIGITS]
 
 
-@functools.cache
-def harmless_changes(root: Path = ROOT) -> tuple[SourceChange, ...]:
-    """Return the changes that reach no recorded run; none outside a checkout. Raises `UserError` for a wrong file."""
-    path = root / UNCHANGED
-    if not path.exists():
-        return ()
-    file = DataFile(path)
-    return tuple(file.part(list[SourceChange], file.content.get("changes", []), "changes"))
-
-
-def equal_digests(workload: str, digest: str, root: Path = ROOT) -> set[str]:
-    """Return a digest of sources, and earlier ones that only harmless changes lead from."""
-    equal = {digest}
-    while before := {
-        change.before
-        for change in harmless_changes(root)
-        if change.workload == workload and change.after in equal and change.before not in equal
-    }:
-        equal |= before
-    return equal
-
-
 def is_stale(record: Record) -> bool:
     """True if the kernels or the search of a record changed since, or if it has no digest."""
     today = sources_digest(record.workload)
-    return today is not None and record.details.get("sources") not in equal_digests(record.workload, today)
+    return today is not None and record.details.get("sources") != today
 
 
 def imported_files(path: Path, root: Path) -> Iterator[Path]:

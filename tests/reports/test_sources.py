@@ -4,8 +4,7 @@ import shutil
 
 import pytest
 
-from core.errors import UserError
-from reports.records.sources import UNCHANGED, equal_digests, harmless_changes, sources_digest
+from reports.records.sources import sources_digest
 from tests.conftest import ROOT
 
 KERNEL = "core/kernels/two_opt/climbs.py"
@@ -40,41 +39,3 @@ def test_only_what_a_program_imports_counts(copy):
 def test_every_workload_of_the_suite_has_a_digest_and_no_other():
     assert all(len(sources_digest(name)) == 16 for name in ("ihc", "maxcut"))
     assert sources_digest("a-user's") is None
-
-
-CHANGES = """
-[[changes]]
-workload = "aco"
-before = "a"
-after = "b"
-why = "other names"
-[[changes]]
-workload = "aco"
-before = "b"
-after = "c"
-why = "a rule that no run has"
-[[changes]]
-workload = "ihc"
-before = "d"
-after = "c"
-why = "other names"
-"""
-
-
-def test_changes_that_reach_no_run_are_followed_back_from_todays_digest(tmp_path):
-    path = tmp_path / UNCHANGED
-    path.parent.mkdir(parents=True)
-    path.write_text(CHANGES)
-    assert equal_digests("aco", "c", tmp_path) == {"a", "b", "c"}
-    assert equal_digests("aco", "b", tmp_path) == {"a", "b"}
-    assert equal_digests("ihc", "c", tmp_path) == {"c", "d"}
-    path.write_text(CHANGES.replace("why", "reason"))
-    harmless_changes.cache_clear()
-    with pytest.raises(UserError, match="sources.toml: changes: Object"):
-        equal_digests("aco", "c", tmp_path)
-
-
-def test_each_change_leads_to_todays_digest_or_is_deleted():
-    changes = harmless_changes()
-    for change in changes:
-        assert change.before in equal_digests(change.workload, sources_digest(change.workload)), change

@@ -221,8 +221,8 @@ def load(spec: str | Knapsack, data: str | os.PathLike | None = None) -> Knapsac
     FILE:2 is the second instance of the file, and FILE:weight-value a file with the weights first (see `parse`). Raises
     `InstanceError` if there is no such file, or it is invalid.
     """
-    if not isinstance(spec, str):
-        return READER.load(spec, data)
+    if isinstance(spec, Knapsack):
+        return spec
     file, _, part = spec.rpartition(":")
     is_whole = os.path.isfile(spec) or not (part in ORDERS or re.fullmatch("[0-9]{1,9}", part))
     return READER.load(spec, data) if is_whole else READER.load(file, data, part=part)

@@ -316,7 +316,9 @@ def test_a_message_has_a_short_value_without_an_address(refusing, value):
 
 
 def test_a_message_about_a_number_with_too_many_digits_names_its_type():
-    with pytest.raises(UserError, match="one_number: argument n is i32; <an integer of about 5000 digits> does not fit"):
+    with pytest.raises(
+        UserError, match="one_number: argument n is i32; <an integer of about 5000 digits> does not fit"
+    ):
         create("python").launch(one_number, 1, 1, create("python").allocate(1, np.int32), 10**5000)
 
 
