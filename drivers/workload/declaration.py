@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 from drivers.options.declaration import AnyOptions
@@ -161,7 +161,7 @@ class PreparedRun(Generic[AnyOptions]):
         A time limit covers `covered_s` too; the search makes its first step in any case.
         """
         if self.covered_s and stop and stop[0] is not None:
-            stop = (stop[0]._replace(seconds=max(SHORTEST_S, stop[0].seconds - self.covered_s)), *stop[1:])
+            stop = (replace(stop[0], seconds=max(SHORTEST_S, stop[0].seconds - self.covered_s)), *stop[1:])
         return self.search.run(*stop, callback=callback, ranks=self.ranks, checkpointer=self.checkpointer, **more)
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from cluster import Solo
-from core.search.stop import Iterations, Seconds
+from core.search.stop import Stop
 from drivers.options.declaration import Options
 from drivers.runs.device_selection import device_of_rank
 from drivers.runs.repetition_times import RepetitionTimes, combine_rank_times
@@ -62,7 +62,7 @@ def test_the_slowest_rank_is_the_one_that_ran_longest_and_not_a_difference_of_ma
 def test_a_time_limit_covers_the_preparation_but_for_its_first_second(limit_s, prepared_s, left_s):
     search = SimpleNamespace(run=lambda *stop, **_: stop)
     run = PreparedRun(None, None, "", search, None, prepared_s=prepared_s)
-    assert run.searched(None, Iterations(3) | Seconds(limit_s)) == (Iterations(3) | Seconds(left_s),)
+    assert run.searched(None, Stop(3, limit_s)) == (Stop(3, left_s),)
     assert (run.searched(None), run.searched(None, None)) == ((), (None,))
 
 

@@ -206,7 +206,6 @@ def test_places_that_cannot_hold_records_are_refused(tmp_path, make_record):
     ("field", "value"),
     [
         ("workload", ""),
-        ("instance", "\ud800"),
         ("instance_sha256", "AB" * 32),
         ("parameters", {"x": float("nan")}),
         ("parameters", {1: 2}),

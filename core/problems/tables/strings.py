@@ -108,6 +108,8 @@ class StringPair:
             self.letters = np.concatenate([[0, 0], shared]).astype("<u4")
             strings = [_coded(string, shared, alone) for alone, string in enumerate(strings)]
         self.a, self.b = strings
+        for array in (self.a, self.b, self.letters):
+            array.flags.writeable = False
 
     def objection(self, length: int, pairs: np.ndarray | None = None) -> str | None:
         """Return the fault of a result, as the end of "the scorer finds ..."; None if there is none.

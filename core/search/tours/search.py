@@ -17,9 +17,11 @@ from core.kernels.tours.tour_array import MOST_LOGGED, CityLists, TourWalk
 from core.problems.tsp import TspInstance
 from core.problems.tsp.distances import distance_bound
 from core.problems.tsp.problem import TspTour
+from core.search.checkpoint import Checkpointer
 from core.search.independent_walks import IndependentWalks, check_range
 from core.search.initial import start_solutions
 from core.search.local_search.outcome import Outcome
+from core.search.protocol import Callback
 from core.search.stop import Stop
 from core.search.tours.alpha_nearness import alpha_nearest
 from core.search.tours.neighbour_lists import city_order, list_distances, neighbour_lists
@@ -134,14 +136,23 @@ class IteratedThreeOpt(IndependentWalks):
     def description(self) -> str:
         return f"iterated 3-opt by {self.lists} neighbours"
 
-    def run(self, stop: Stop | None = None, *, initial: Matrix | Numbers | None = None, **more: Any) -> Outcome:
+    def run(
+        self,
+        stop: Stop | None = None,
+        *,
+        history: bool = False,
+        callback: Callback | None = None,
+        ranks: Any = None,
+        checkpointer: Checkpointer | None = None,
+        initial: Matrix | Numbers | None = None,
+    ) -> Outcome:
         """Search from ``initial``, one tour or one for each walk, or else from the cities in their order.
 
         For other arguments see `IndependentWalks.run`.
         """
         tours = start_solutions(TspTour(self.instance), self.walks, initial)
         self.initial = None if tours is None else np.argsort(self.order)[tours].astype(np.int32)
-        return super().run(stop, **more)
+        return super().run(stop, history=history, callback=callback, ranks=ranks, checkpointer=checkpointer)
 
     # --- the walks: see `IndependentWalks` ---
 

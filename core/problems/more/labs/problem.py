@@ -99,7 +99,7 @@ class Labs(Problem):
     tested, tenures = True, {"flip1": (5, 5)}
 
     def __init__(self, instance: int | str = 27) -> None:
-        text = (instance if isinstance(instance, str) else shown(instance)).removeprefix("labs:")
+        text = (str(instance) if isinstance(instance, (str, np.integer)) else shown(instance)).removeprefix("labs:")
         if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= LONGEST):
             raise InstanceError("labs", None, f"{text[:20]!r}", f"a number of signs from 1 to {LONGEST}")
         n = int(text)
