@@ -123,10 +123,14 @@ class SharedBuffer(Buffer):
 def free_bytes() -> int | None:
     """Return memory available without swapping, at most the container's limit; None if unknown."""
     free = []
-    with contextlib.suppress(OSError), open("/proc/meminfo") as file:
+    with contextlib.suppress(OSError), open("/proc/meminfo", encoding="utf-8") as file:
         free += [int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable:")]
     limits = (f"{CGROUP}/memory.max", f"{CGROUP}/memory.current")
-    with contextlib.suppress(OSError, ValueError), open(limits[0]) as limit, open(limits[1]) as used:
+    with (
+        contextlib.suppress(OSError, ValueError),
+        open(limits[0], encoding="utf-8") as limit,
+        open(limits[1], encoding="utf-8") as used,
+    ):
         free.append(int(limit.read()) - int(used.read()))
     return min(free, default=None)
 

@@ -141,7 +141,7 @@ def host_name() -> str:
     """Return a name of host and process space; processes with equal names can open each other's memory."""
     try:
         space = os.readlink("/proc/self/ns/pid")
-        with open("/proc/sys/kernel/random/boot_id") as file:
+        with open("/proc/sys/kernel/random/boot_id", encoding="utf-8") as file:
             return f"{file.read().strip()} {space}"
     except OSError:
         import socket

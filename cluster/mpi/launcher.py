@@ -73,7 +73,7 @@ def local_size() -> int:
 def parent_name() -> str:
     """Return the name of the parent process; empty if the system does not provide it."""
     try:
-        with open(f"/proc/{os.getppid()}/comm") as file:
+        with open(f"/proc/{os.getppid()}/comm", encoding="utf-8") as file:
             return file.read().strip()
     except OSError:
         return ""

@@ -176,7 +176,7 @@ def prepare_folder(records: Path, remove_report: Callable[[], None], *, rerun: b
         records.parent.mkdir(parents=True, exist_ok=True)
         if rerun:
             put_aside(records)
-        with records.open("a"):
+        with records.open("a", encoding="utf-8"):
             pass
         load(records)
         remove_report()

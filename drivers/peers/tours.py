@@ -230,7 +230,7 @@ def run_concorde(folder: Path, name: str, seed: int) -> Sequence[str]:
 
 def read_concorde(answer: Path, said: str) -> PeerAnswer:
     """Read Concorde's answer: the number of cities, then the cities of the tour, from 0."""
-    _, *tour = _numbers(answer.read_text(), answer.name)
+    _, *tour = _numbers(answer.read_text(encoding="utf-8"), answer.name)
     return PeerAnswer(tour, True, reported_s=_clock(r"Total Running Time: ([\d.]+)", said))
 
 
@@ -243,7 +243,7 @@ def run_lkh(folder: Path, name: str, seed: int) -> Sequence[str]:
 
 def read_lkh(answer: Path, said: str) -> PeerAnswer:
     """Read LKH's answer: a TSPLIB tour, cities from 1, ended by -1."""
-    section = answer.read_text().partition("TOUR_SECTION")[2].partition("-1")[0]
+    section = answer.read_text(encoding="utf-8").partition("TOUR_SECTION")[2].partition("-1")[0]
     tour = [city - 1 for city in _numbers(section, answer.name)]
     return PeerAnswer(tour, False, reported_s=_clock(r"Time\.(?:avg|total) = ([\d.]+)", said))
 

@@ -96,7 +96,7 @@ def count_local_ranks() -> int:
     """Count the running processes of this host started by the same launcher."""
     parent = os.getppid()
     try:
-        with open(f"/proc/{parent}/task/{parent}/children") as file:
+        with open(f"/proc/{parent}/task/{parent}/children", encoding="utf-8") as file:
             numbers = file.read().split()
     except OSError:
         # If the system gives no information, all are assumed to run.
@@ -107,7 +107,7 @@ def count_local_ranks() -> int:
 def has_ended(process: str) -> bool:
     """Return True if a process has ended, even if its launcher has not collected its exit code yet."""
     try:
-        with open(f"/proc/{process}/stat") as file:
+        with open(f"/proc/{process}/stat", encoding="utf-8") as file:
             return file.read().rpartition(")")[2].split()[0] in "ZX"
     except OSError:
         return True

@@ -98,7 +98,7 @@ def _connections_of(process: int) -> Mapping[int, Connection]:
                 inodes.add(int(number.strip("[]")))
         for path in TABLES:
             if os.path.exists(path):
-                with open(path) as file:
+                with open(path, encoding="utf-8") as file:
                     established |= connections(file.read())
     except OSError:
         # It closes files meanwhile, or has ended: the next check decides.

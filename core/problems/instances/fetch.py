@@ -184,7 +184,7 @@ runpy.run_module("pip", run_name="__main__")
 def _download_archive(folder: str) -> Path:
     # A file, because only there pip takes a hash. It compares before it runs the archive's own set-up.
     requirements = Path(folder, "wanted.txt")
-    requirements.write_text(f"{ARCHIVE} --hash=sha256:{ARCHIVE_SHA256}\n")
+    requirements.write_text(f"{ARCHIVE} --hash=sha256:{ARCHIVE_SHA256}\n", encoding="utf-8")
     command = [sys.executable, "-c", _LIMITED_PIP, str(download.LARGEST), "download", "--quiet", "--no-deps"]
     command += ["--no-binary", ARCHIVE.partition("=")[0], "--dest", folder, "--requirement", str(requirements)]
     environment = os.environ | {"TMPDIR": folder}  # files that a killed pip leaves are removed with the folder

@@ -295,6 +295,6 @@ int main(int argc, char **argv)
     const double seconds = now() - began;
     const uint64_t weighed = (uint64_t)ants * n * n * iterations;
     printf("best %" PRIu32 " index %" PRIu32 " evaluations %" PRIu64 " digest %016" PRIx64
-           " seconds %.6f\n", best, best_ant, weighed, digest, seconds);
+           " seconds %.9f\n", best, best_ant, weighed, digest, seconds);
     return 0;
 }

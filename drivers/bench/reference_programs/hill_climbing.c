@@ -192,6 +192,6 @@ int main(int argc, char **argv)
     const double seconds = now() - began;
     const uint64_t moves = all_steps * ((uint64_t)climb.n * (climb.n - 3) / 2);
     printf("best %" PRIu64 " index %" PRIu64 " steps %" PRIu64 " evaluations %" PRIu64 " digest %016" PRIx64
-           " seconds %.6f\n", best >> 32, best & UINT32_MAX, all_steps, moves, digest, seconds);
+           " seconds %.9f\n", best >> 32, best & UINT32_MAX, all_steps, moves, digest, seconds);
     return 0;
 }

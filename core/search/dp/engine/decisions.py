@@ -52,13 +52,13 @@ def available_bytes() -> int:
     """Return the bytes of memory that this process may use, as Linux reports them."""
     bounds = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     try:
-        with open("/proc/meminfo") as file:
+        with open("/proc/meminfo", encoding="utf-8") as file:
             bounds += [int(line.split()[1]) << 10 for line in file if line.startswith("MemAvailable:")]
     except OSError:
         return bounds[0]  # not Linux
     for path in LIMITS:
         if os.path.exists(path):
-            with open(path) as file:
+            with open(path, encoding="utf-8") as file:
                 limit = file.read().strip()
             bounds += [int(limit)] if limit.isdigit() else []
     return min(bounds)
