@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -26,6 +27,10 @@ MPIRUN_S = 200
 STARTS_RANKS = {"mpirun", "hosts", "slurm"}
 DEMANDED = [name for name in os.environ.get("ONEKERNEL_BACKENDS", "").split(",") if name]
 tested: dict[str, str] = {}
+
+# A shell without job control starts its background jobs with Ctrl-C ignored, and their children inherit this.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A test's result must not depend on chance, on earlier failures, or on the load of the machine.
 hypothesis.settings.register_profile(

@@ -24,7 +24,10 @@ os.sched_getaffinity = lambda process: set(range({cores}))
 os.cpu_count = lambda: {cores}
 """
 NAMESPACES = ("unshare", "--map-root-user", "--mount", "--uts", "--net", "sh", "-c")
-INSIDE = 'ip link set lo up; hostname "$2" && mount --bind "$1/cpuinfo" /proc/cpuinfo && shift 2 && exec "$@"'
+# Ctrl-C is ignored as in a background job.
+INSIDE = (
+    'trap "" INT; ip link set lo up; hostname "$2" && mount --bind "$1/cpuinfo" /proc/cpuinfo && shift 2 && exec "$@"'
+)
 
 
 class Machine(NamedTuple):
