@@ -295,7 +295,7 @@ def infer_generic_types(kinds: dict[str, Any], values: dict[str, Any], kernel: K
         names[id(buffer.handle)] = named
         # `core.lang.bundles.unbundled` checks the sizes of rows.
         columns = columns_of(kind.naming) if kind.naming and not isinstance(kind, RowArray) else ()
-        if buffer.size < len(columns):
+        if columns and buffer.size < len(columns):
             found = f"{buffer.size} elements; expected {', '.join(columns)}"
             raise LaunchRefused(f"{kernel.name}: argument {named} has {found}")
         element = kind.element

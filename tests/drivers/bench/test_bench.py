@@ -64,7 +64,7 @@ def test_without_gcc_or_time_a_line_says_why(only_cpu, use_rows, tmp_path, monke
 def test_ranks_have_a_page_and_records_of_their_own(only_cpu, use_rows, tmp_path):
     pytest.importorskip("mpi4py")
     strings = {"family": "ranks", "title": "strings", "workload": "lcs", "on": "ranks of cores"}
-    use_rows({**strings, "arguments": "--instance random:3000 --no-trace --distribute always"})
+    use_rows({**strings, "arguments": "--instance random:3000 --no-trace"})
     line = ["--workload", "ranks", "--ranks", "2", "--oversubscribe", "--repeats", "2", "--out", str(tmp_path)]
     assert run_driver(main, line) == 0
     assert [record.ranks for record in load(tmp_path / "ranks.jsonl")] == [1, 2]

@@ -153,6 +153,7 @@ class Spins(Problem):
     """Low autocorrelation sequences, by either function."""
 
     value, delta = energy, energy_added
+    neighbourhoods = ("flip1", "flip2", "flip3")
 
     def __init__(self, n):
         super().__init__(f"spins:{n}", Bits(n), Sequence(n))
