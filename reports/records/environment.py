@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import platform
 import re
@@ -81,9 +82,12 @@ def cores() -> int:
 
 
 def processor_model() -> str:
-    if name := _value_of_first_core("model name"):
-        return name
-    # py-cpuinfo supports every system but takes a second and starts processes.
+    return _value_of_first_core("model name") or _model_by_package()
+
+
+@functools.cache
+def _model_by_package() -> str:
+    """Return what py-cpuinfo finds on any system; it takes some seconds and starts processes."""
     try:
         from cpuinfo import get_cpu_info
     except ImportError:
