@@ -55,7 +55,8 @@ class Job:
         self.is_in_state("RUNNING")
         put(self.stubs / "scontrol", f"#!/bin/sh\necho $@ >> '{folder}/called'\n")
         path = {"PATH": f"{self.stubs}:{environment['PATH']}"}
-        self.environment = environment | path | {"SLURM_JOB_ID": "12", "NOTES": str(self.notes)}
+        # Of a locale that is not installed bash would warn.
+        self.environment = environment | path | {"SLURM_JOB_ID": "12", "NOTES": str(self.notes), "LC_ALL": "C"}
 
     def is_in_state(self, state):
         put(self.stubs / "squeue", f"#!/bin/sh\necho {state}\n")

@@ -231,7 +231,7 @@ def test_slurm_is_asked_for_an_array_of_equal_cases_and_says_which_job_it_ended(
 @pytest.mark.parametrize("words", ["no partition x", ""])
 def test_a_job_that_sbatch_refuses_is_one_line_with_its_words(words, slurm_stubs, make_case):
     pytest.importorskip("submitit")
-    (slurm_stubs / "sbatch").write_text(f"#!/bin/bash\necho {words} >&2\nexit 1\n")
+    (slurm_stubs / "sbatch").write_text(f"#!/bin/sh\necho {words} >&2\nexit 1\n")
     with pytest.raises(UserError, match=f"slurm: the job cannot be submitted: .*{words or 'exit status 1'}"):
         list(make_executor("slurm", {}).run([make_case("cpu")]))
 
