@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 FACTS = re.compile(
     r"hostname|uname|cpu_count|affinity|_cores|processor|cpu_model|locale|time\.(str|local)|umask|HOME|expanduser|survey\("
 )
-CLOCKS = re.compile(r"perf_counter|monotonic|process_time|time\.sleep|--seconds")
+CLOCKS = re.compile(r"perf_counter|monotonic|process_time|thread_time")
 CORES = """
 import os
 os.sched_getaffinity = lambda process: set(range({cores}))
