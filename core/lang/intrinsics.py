@@ -7,6 +7,7 @@ a lane.
 from __future__ import annotations
 
 import builtins
+import threading
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,8 @@ import numpy as np
 from core.lang.types import BY_DTYPE, BY_NAME, Integer, boolean, f32, f64, i32, joined, promoted, type_of, widens
 
 
-class LanePosition:
-    """Position of the running lane, and the shared arrays of its team."""
+class LanePosition(threading.local):
+    """Position of the lane that a thread runs, and the shared arrays of its team."""
 
     team_rank = 0
     team_count = 1
