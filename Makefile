@@ -48,7 +48,7 @@ endif
 help:
 	@echo "make compare   run hill climbing (or WORKLOAD=qap ...) on every device here and write reports/out/compare-ihc.md"
 	@echo "make paper     run a paper's tables and figures: PAPER=luong2013 [TABLE=4] [FIGURE=..] [SCALE=quick], or list them"
-	@echo "make overview  run fifteen workloads on every device here and write reports/out/overview.md"
+	@echo "make overview  run ten workloads on every device here and write reports/out/overview.md"
 	@echo "make test      run the quick tests, seven minutes in a fresh clone on two cores; make test-all the slow ones too,"
 	@echo "               make test-machines some on made-up machines, make test-long all: kills, hosts, random examples"
 	@echo "make lint      check style, types and formatting"

@@ -55,12 +55,6 @@ if __name__ == "__main__":
 from core.errors import UserError
 from core.lang import *  # noqa: F403
 from core.lang import __all__ as _language
-from core.problems.more.flow_shop.problem import FlowShop
-from core.problems.more.labs.problem import Labs
-from core.problems.more.linear_ordering.problem import LinearOrdering
-from core.problems.more.max_cut.k_cut import MaxKCut
-from core.problems.more.max_cut.problem import MaxCut
-from core.problems.more.max_sat.problem import MaxSat
 from core.problems.ppp.problem import Ppp
 from core.problems.qap.problem import Qap
 from core.problems.tsp.problem import TspTour
@@ -96,8 +90,7 @@ _FOUND_IN = {
 del globals()["check"]
 
 __all__ = [
-    "FlowShop", "Knapsack", "Labs", "LinearOrdering", "MaxCut", "MaxKCut", "MaxSat", "Ppp", "Qap", "TspTour",
-    "Weierstrass", "Comparison", "Progress", "Result", "Results", "Runs",
+    "Knapsack", "Ppp", "Qap", "TspTour", "Weierstrass", "Comparison", "Progress", "Result", "Results", "Runs",
     "UserError", "check", "compare", "load", "main", "minimize", "run",
     *_language, *_local_search,
 ]  # fmt: skip

@@ -2,16 +2,13 @@
 
 A program declares a workload (`drivers.workload.declaration.Workload`) and its options. `runs` executes it, writes
 records and prints results; `experiments` starts many runs and makes a page of `reports` from their records. Modules
-that are no programs belong in a package. Programs of further problems are in `more`; `drivers.labs` and others are
-imported from there. Only `onekernel.py` imports `drivers` from outside, through `drivers.library`.
+that are no programs belong in a package. Only `onekernel.py` imports `drivers` from outside, through `drivers.library`.
 """
 
 import atexit
 import gc
 import os
 import sys
-
-__path__.append(os.path.join(__path__[0], "more"))
 
 
 def prepare_process() -> None:

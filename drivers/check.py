@@ -1,7 +1,7 @@
 """Check the functions of a user-defined problem, as `python FILE.py --check` does.
 
 python -m drivers.check myproblem.py                    the only problem class of the file
-python -m drivers.check myproblem.py:MaxSat --n 20      one of several classes; constructor parameters are options
+python -m drivers.check myproblem.py:Routes --n 20      one of several classes; constructor parameters are options
 """
 
 from __future__ import annotations

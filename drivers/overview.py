@@ -1,7 +1,7 @@
 """`make overview`: every workload, some seconds each, on every device of this machine: a table and a heat map.
 
-python -m drivers.overview                                        fifteen workloads, about 10 s each
-python -m drivers.overview --workloads labs lcs --ranks 2         labs and lcs, on two ranks too
+python -m drivers.overview                                        ten workloads, about 10 s each
+python -m drivers.overview --workloads qap lcs --ranks 2          qap and lcs, on two ranks too
 python -m drivers.overview --seconds-each 60 --out elsewhere      more repetitions; report in elsewhere/overview.md
 
 Every workload except lcs takes one core a second or more, and does the same work on every device. Three repetitions on

@@ -70,8 +70,6 @@ class TspWorkload(LocalSearchWorkload):
         return task
 
     def make_search(self, backend: Any, ranks: Any, problem: Any, options: Any) -> Any:
-        if options.algorithm not in (THREE_OPT, WINDOWS):
-            return super().make_search(backend, ranks, problem, options)
         from core.search.tours import IteratedThreeOpt, WindowedThreeOpt
 
         if options.algorithm == WINDOWS:
@@ -80,10 +78,7 @@ class TspWorkload(LocalSearchWorkload):
         return IteratedThreeOpt(backend, ranks, problem.instance, walks=options.walks, seed=options.seed)
 
     def rounds_per_second(self, options: Any, problem: Any) -> float:
-        if options.algorithm == WINDOWS:
-            return PERTURBATIONS_PER_SECOND / problem.encoding.n
-        is_three_opt = options.algorithm == THREE_OPT
-        return PERTURBATIONS_PER_SECOND if is_three_opt else super().rounds_per_second(options, problem)
+        return PERTURBATIONS_PER_SECOND / (problem.encoding.n if options.algorithm == WINDOWS else 1)
 
     def on_one_core(self, options: Any) -> bool:
         """Windows of one tour keep all cores busy."""

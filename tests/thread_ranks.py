@@ -143,7 +143,18 @@ def on_ranks(size, act, *, hosts=1):
 
 
 LOCK = threading.RLock()
-OF_THE_DEVICE = ("bind", "launch", "execute", "replay", "fill", "put", "download", "copy_out", "synchronize", "allocate")
+OF_THE_DEVICE = (
+    "bind",
+    "launch",
+    "execute",
+    "replay",
+    "fill",
+    "put",
+    "download",
+    "copy_out",
+    "synchronize",
+    "allocate",
+)
 """Methods of a backend that only one thread may call at a time."""
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from core.arguments import checked_class, refuse, refuse_choice, text
-from core.errors import UserError, shown
-from core.kernels.local_search.hooks import Focus, Hooks
+from core.errors import shown
+from core.kernels.local_search.hooks import Hooks
 from core.kernels.local_search.moves import INSERT, REVERSE, SEGMENT, TRIPLES
 from core.lang import Function
 from core.lang.bundle_forms import RowArray, fields_of, is_bundle, kind_text
@@ -19,10 +18,7 @@ from core.lang.bundles import row_sizes
 from core.lang.digest import source_digest
 from core.lang.types import BY_DTYPE, NUMBERS, PLACES, Array, Const, Generic, boolean, f32, f64, fits
 from core.problems.encodings import NEIGHBOURHOODS, Encoding, Neighbourhood, neighbourhood
-from core.problems.insertion import Insertion
 from core.problems.problem_errors import ProblemError, WrongCost, WrongData
-
-checked_class(Focus)
 
 
 @checked_class
@@ -38,10 +34,6 @@ class Evaluation(NamedTuple):
         Neighbourhoods supported by `quick`; the others are evaluated by `delta`.
     work
         Approximate number of steps for a neighbour; devices share large evaluations among lanes.
-    focus
-        Constraints and their repairs, for focused search.
-    touched_for
-        Neighbourhoods with indices in `touched`; searches of the best of their neighbours keep all differences.
     """
 
     delta: Function | None = None
@@ -54,14 +46,10 @@ class Evaluation(NamedTuple):
     quick_for: tuple[str, ...] = ()
     work: int = 16
     value: Function | None = None
-    touches: Function | None = None
-    touched: Function | None = None
-    touched_for: tuple[str, ...] = ()
-    focus: Focus | None = None
 
     @property
     def functions(self) -> list[Function]:
-        return [function for function in (*self, *(self.focus or ())) if isinstance(function, Function)]
+        return [function for function in self if isinstance(function, Function)]
 
 
 @checked_class
@@ -98,11 +86,6 @@ class Problem:
     """Start solutions of reals are rounded to multiples of 1 / ``grid``; 0: they are taken as they are."""
     remembered: tuple[str, ...] = ()
     """Rows of the data that do not follow from a walk's solution alone, so that checkpoints include them."""
-    tenures: Mapping[str, tuple[int, int]] = {}
-    """By neighbourhood, the tenure of tabu search and its largest random addition, in iterations.
-
-    Both are reduced for instances with fewer neighbours. They follow from the size for neighbourhoods that are absent.
-    """
     optimum: int | None = None
     set_digest = ""
     """Digest set by a class; empty: none."""
@@ -168,25 +151,6 @@ class Problem:
     def sha256(self, digest: str) -> None:
         self.set_digest = digest
 
-    def start_heuristics(self) -> Mapping[str, Callable[[], np.ndarray]]:
-        """Return functions that construct a good start solution on the host, by name; none by default."""
-        return {}
-
-    def start_solution(self, name: str) -> np.ndarray:
-        """Return the solution of a start heuristic.
-
-        Raises `UserError` if the problem has no such heuristic, or it returns no solution.
-        """
-        offered = self.start_heuristics()
-        if name not in offered:
-            names = ", ".join(offered) or "none"
-            raise UserError(f"{self.name}: start heuristic {name!r}: expected one of the problem's: {names}")
-        return self.encoding.check(offered[name]())
-
-    def insertion(self) -> Insertion | None:
-        """Return the costs of insertions into an order, for iterated greedy search; None if unknown."""
-        return None
-
     def neighbourhood_names(self) -> list[str]:
         """Return names of neighbourhoods: those listed by the class, or all of the encoding that its functions support.
 
@@ -239,9 +203,6 @@ class Problem:
             evaluation.refresh if is_quick else None,
             evaluation.partial,
             evaluation.value,
-            evaluation.touches if neighbourhood in evaluation.touched_for else None,
-            evaluation.touched if neighbourhood in evaluation.touched_for else None,
-            evaluation.focus,
         )
 
 

@@ -29,18 +29,8 @@ SIGNATURES: dict[str, tuple[dict[str, Any], Any]] = {
     "refresh": ({"share": Share, "changed": i32} | MOVE | SOLUTION | DATA, None),
     "partial": (WORKER | SOLUTION | MOVE | DATA, i32),
     "value": (SOLUTION | {"move": AnyMove} | DATA, i32),
-    "touches": (SOLUTION | MOVE | DATA, i32),
-    "touched": (SOLUTION | {"place": i32} | MOVE | DATA, u32),
 }
 """Parameters and result of each function of `core.kernels.local_search.hooks.Hooks`; a move is an `AnyMove`."""
-FOCUS: dict[str, tuple[dict[str, Any], Any]] = {
-    "violated": (SOLUTION | DATA, i32),
-    "violated_at": (SOLUTION | {"rank": i32} | DATA, i32),
-    "repairs": (SOLUTION | {"constraint": i32} | DATA, i32),
-    "repair": (SOLUTION | {"constraint": i32, "place": i32} | DATA, u32),
-    "harm": (SOLUTION | MOVE | DATA, i32),
-}
-"""Parameters and result of each function of `core.kernels.local_search.hooks.Focus`."""
 INDEX, SIZE = {"index": u32}, {"n": i32}
 DECODING: tuple[dict[str, Any], ...] = (
     INDEX | SIZE,
@@ -58,9 +48,9 @@ def check_functions(name: str, evaluation: Any, dtype: str, data: type) -> None:
     other parameters or another result.
     """
     types = {id(S): BY_DTYPE[np.dtype(dtype)], id(D): data}
-    for role, (parameters, result) in (SIGNATURES | (FOCUS if evaluation.focus else {})).items():
-        function = getattr(evaluation.focus if role in FOCUS else evaluation, role)
-        if function is None and (role not in ("delta", *FOCUS) or role == "harm" or evaluation.value is not None):
+    for role, (parameters, result) in SIGNATURES.items():
+        function = getattr(evaluation, role)
+        if function is None and (role != "delta" or evaluation.value is not None):
             continue
         bound = {parameter: problem_type(kind, types) for parameter, kind in parameters.items()}
         check_function(name, role, function, bound, result)

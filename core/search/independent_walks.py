@@ -1,7 +1,7 @@
 """Base of searches with independent walks, each made by one team.
 
 A walk depends only on the seed and its number. So walks are distributed over teams and ranks, and the best solution
-wins. Iterated 3-opt and iterated greedy search are such searches.
+wins.
 """
 
 from __future__ import annotations
@@ -63,7 +63,6 @@ class IndependentWalks:
     """Name of the search in messages."""
     solution_row = ""
     """The row of a walk's present solution."""
-    least_cost = 0
     unit = "perturbations"
     """Unit of `Outcome.evaluations`."""
     evaluation_definition = ""
@@ -209,8 +208,7 @@ class IndependentWalks:
         done = int(state["iterations"])
         for name in (self.solution_row, "best"):
             yield CheckpointArray(name, np.int32, (self.walks, self.n), [(0, self.n - 1)], permutation_fault)
-        costs = (self.least_cost, MOST)
-        words = {COST: costs, BEST_COST: costs, ROUNDS: (0, done), BEST_AT: (0, done), FLAG: (0, 1)}
+        words = {COST: (0, MOST), BEST_COST: (0, MOST), ROUNDS: (0, done), BEST_AT: (0, done), FLAG: (0, 1)}
         yield CheckpointArray("control", np.int32, (self.walks, CONTROL), [words[k] for k in range(CONTROL)])
         yield CheckpointArray("totals", np.uint64, (self.walks, TOTALS), [(0, ANY_WORD)])
         if run.has_history:

@@ -16,17 +16,15 @@ if TYPE_CHECKING:
     from core.problems.problem import Problem
 
 
-def start_solutions(problem: Problem, walks: int, initial: ArrayLike | str | None) -> np.ndarray | None:
+def start_solutions(problem: Problem, walks: int, initial: ArrayLike | None) -> np.ndarray | None:
     """Return the start solutions of all walks, shape (walks, n); None if there are none.
 
-    ``initial`` is one solution, one for each walk, or the name of a start heuristic of the problem. Raises `UserError`
-    for another shape, invalid solutions, or an unknown heuristic. Permutations may count from 1.
+    ``initial`` is one solution, or one for each walk. Raises `UserError` for another shape, or invalid solutions.
+    Permutations may count from 1.
     """
     if initial is None:
         return None
     encoding = problem.encoding
-    if isinstance(initial, str):
-        initial = problem.start_solution(initial)
     if np.ndim(initial) < 2:
         return np.broadcast_to(checked_solution(problem, counted_from_zero(initial, encoding)), (walks, encoding.n))
     rows = counted_from_zero(initial, encoding)

@@ -33,7 +33,7 @@ from drivers.workload.registry import NAMES
 PROBLEM_GROUP = OptionGroup("the problem", "parameters of its constructor")
 EXCLUDED_OPTIONS = ("instance", "data", "peers")
 """Options of the project's workloads that a problem has only if its constructor has such a parameter."""
-WORKLOAD_NAMES = {"TspTour": "tsp", "MaxKCut": "maxcut"}
+WORKLOAD_NAMES = {"TspTour": "tsp"}
 """Workloads with other names than their problem's class."""
 COMPARISON_STEPS = 200_000_000
 """Approximate number of solution elements that a comparison reads by default."""

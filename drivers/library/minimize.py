@@ -195,8 +195,8 @@ def minimize(
     seed, seeds
         Random seed of the run, 0 by default; or several, with a run for each.
     initial
-        Start solution of all walks, an array with one for each, or the name of a start heuristic of the problem
-        (``"neh"``) or of a file (`drivers.options.initial.read_solutions`); by default random ones.
+        Start solution of all walks, an array with one for each, or the name of a file
+        (`drivers.options.initial.read_solutions`); by default random ones.
     workers
         Number of processes for several seeds, each on a separate core; by default one seed runs after another.
     backend, device, cores

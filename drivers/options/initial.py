@@ -1,4 +1,4 @@
-"""Start solutions of local search: a start heuristic, `--initial FILE`, or arrays from Python."""
+"""Start solutions of local search: `--initial FILE`, or arrays from Python."""
 
 from __future__ import annotations
 
@@ -17,24 +17,20 @@ from drivers.options.values import ArrayValue, path_or_array
 if TYPE_CHECKING:
     from core.problems.problem import Problem
 
-INITIAL = path_or_array("a heuristic, a file", "a solution, or one for each walk", (1, 2))
+INITIAL = path_or_array("a file", "a solution, or one for each walk", (1, 2))
 TOUR_FILE = re.compile(r"^\s*(TYPE|DIMENSION|TOUR_SECTION)\b", re.MULTILINE)
 """Keys of TSPLIB's tour files."""
 
 
 def start_solutions(initial: str | ArrayValue, problem: Problem) -> ArrayValue:
-    """Return start solutions from Python, those of a problem's heuristic, or those in the file of this name.
+    """Return start solutions from Python, or those in the file of this name.
 
-    Raises `UserError` if there is neither, or the file has a wrong line.
+    Raises `UserError` if there is no such file, or it has a wrong line.
     """
     if not isinstance(initial, str):
         return ArrayValue(counted_from_zero(initial.values, problem.encoding))
-    offered = problem.start_heuristics()
-    if initial in offered:
-        return ArrayValue(problem.start_solution(initial), initial)
     if not os.path.exists(initial):
-        expected = " or ".join(filter(None, [", ".join(offered), "a file of solutions"]))
-        raise UserError(f"--initial {initial}: no such file: expected {expected}")
+        raise UserError(f"--initial {initial}: no such file: expected a file of solutions")
     return ArrayValue(read_solutions(initial, problem))
 
 

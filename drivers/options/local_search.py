@@ -32,9 +32,7 @@ ALGORITHMS = {
     "tabu": ("tenure", "tenure_span", "tabu_memory", "restart"),
     "ils": ("strength", "restart"),
     "vns": ("strength", "restart"),
-    "greedy": ("removed", "temperature"),
     "annealing": ("temperature", "cooling", "plateau", "batch", "restart"),
-    "focused": ("noise", "restart"),
 }
 """Names for `--algorithm`, and the options that only each one has."""
 MAKERS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -43,13 +41,11 @@ MAKERS: dict[str, tuple[str, dict[str, Any]]] = {
     "tabu": ("TabuSearch", {}),
     "ils": ("IteratedLocalSearch", {}),
     "vns": ("VariableNeighbourhoodSearch", {}),
-    "greedy": ("IteratedGreedy", {}),
     "annealing": ("SimulatedAnnealing", {}),
-    "focused": ("FocusedSearch", {}),
 }
 """The function of `core.search.local_search` for each algorithm, and the parameters implied by its name."""
-OF_WALKS: dict[str, tuple[str, ...]] = {"3opt": (), "windows": (), "greedy": ("removed", "temperature")}
-"""Algorithms of independent walks (`core.search.independent_walks`), and their options beside `SHARED_OPTIONS`."""
+OF_WALKS = ("3opt", "windows")
+"""Algorithms of independent walks (`core.search.independent_walks`)."""
 SHARED_OPTIONS = (
     "algorithm", "iterations", "seconds", "target", "walks", "initial", "solution", "history", "curve",
     "plot",
@@ -120,12 +116,10 @@ class SearchOptions(
     tenure_span: int | None = None
     tabu_memory: str | None = None
     strength: int | None = None
-    removed: int | None = None
     temperature: float | None = None
     cooling: float | None = None
     plateau: int | None = None
     batch: int | None = None
-    noise: float | None = None
     restart: int | None = None
     iterations: int | None = None
     seconds: float | None = None
@@ -165,10 +159,9 @@ class SearchOptions(
         values["neighbourhood"] = ",".join(one if isinstance(one, str) else one.name for one in self.neighbourhoods)
         return values
 
-    def of_local_search(self, algorithm: str) -> list[str]:
-        """Return the given options that an algorithm of `OF_WALKS` lacks, as written."""
-        shared = {*SHARED_OPTIONS, *OF_WALKS[algorithm]}
-        own = SearchOptions.__dataclass_fields__.keys() - shared - Options.__dataclass_fields__.keys()
+    def of_local_search(self) -> list[str]:
+        """Return the given options that algorithms of `OF_WALKS` lack, as written."""
+        own = SearchOptions.__dataclass_fields__.keys() - {*SHARED_OPTIONS} - Options.__dataclass_fields__.keys()
         listed = (one for one, _ in self.declared() if one.name in own)
         return [option_flag(one) for one in listed if getattr(self, one.name) != one.default]
 
@@ -179,12 +172,11 @@ class SearchOptions(
         """
         if self.algorithm == "auto":
             preferred, usual = self.automatic
-            return replace(self, algorithm=usual if self.of_local_search(preferred) else preferred)
+            return replace(self, algorithm=usual if self.of_local_search() else preferred)
         if not self.has_plan:
             name = self.algorithm if isinstance(self.algorithm, str) else self.algorithm.name
-            for flag in self.of_local_search(name):
-                others = ", ".join(one for one in ALGORITHMS if one not in OF_WALKS)
-                raise UserError(f"{flag} with --algorithm {name}: expected with {others}")
+            for flag in self.of_local_search():
+                raise UserError(f"{flag} with --algorithm {name}: expected with {', '.join(ALGORITHMS)}")
         return self
 
     def settled(self, chosen: str | None, ranks: int) -> Self:

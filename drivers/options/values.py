@@ -61,14 +61,11 @@ class ArrayValue:
     Parameters
     ----------
     values : ndarray
-    name : str
-        Name of its origin, such as a start heuristic; by default the digest.
     """
 
-    def __init__(self, values: np.ndarray, name: str = "") -> None:
+    def __init__(self, values: np.ndarray) -> None:
         self.values = values
         self.digest = hashlib.sha256(f"{values.shape} {values.tolist()}".encode()).hexdigest()[:16]
-        self.name = name or self.digest
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ArrayValue) and self.digest == other.digest
@@ -77,7 +74,7 @@ class ArrayValue:
         return hash(self.digest)
 
     def __repr__(self) -> str:
-        return self.name
+        return self.digest
 
 
 def path_or_array(expected: str, array_expected: str, dimensions: Sequence[int]) -> ValueType:

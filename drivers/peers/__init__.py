@@ -4,7 +4,7 @@ Used from outside: the names in `__all__`; `child` is the process in which a pac
 Comparisons of our own devices belong in `drivers.experiments`, tables for pages in `reports`.
 """
 
-from drivers.peers import assignments, cuts, knapsacks, strings, tours
+from drivers.peers import assignments, knapsacks, strings, tours
 from drivers.peers.measurement import PeerRace, PeerTask, installed_peers, measure
 from drivers.peers.peer import Peer, PeerMeasurement, PeerPackage, confirming_peers, peer_rejections, this_search
 from drivers.peers.table import format_table
@@ -29,7 +29,6 @@ PEERS: dict[str, tuple[Peer, ...]] = {
     **dict.fromkeys(("ihc", "tsp", "aco"), tuple(peer for peer in tours.PEERS if peer is not tours.HIGHS)),
     "knapsack": (knapsacks.ORTOOLS,),
     "lcs": (strings.RAPIDFUZZ,),
-    "maxcut": cuts.PEERS,
     "qap": (assignments.SCIPY_FAQ, assignments.SCIPY_2OPT),
 }
 """Solvers by workload; packages come before programs. No package on PyPI solves the others."""

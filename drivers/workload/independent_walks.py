@@ -1,6 +1,6 @@
 """Declaration of searches with independent walks (`core.search.independent_walks`), in programs of local search.
 
-Iterated 3-opt and iterated greedy search are such searches: they have no neighbourhoods, evaluations and levels.
+Iterated 3-opt is such a search: it has no neighbourhoods, evaluations and levels.
 """
 
 from __future__ import annotations
@@ -26,8 +26,6 @@ FIRST_SECONDS = 4
 """Seconds of one core's work in a run with default options."""
 FIRST_WALKS = 8
 """Default number of walks."""
-POSITIONS_PER_ROUND = 3
-"""Positions evaluated by a round of iterated greedy search, in squares of the number of elements."""
 
 
 class IndependentWalksWorkload(Workload[SearchOptions]):
@@ -45,7 +43,7 @@ class IndependentWalksWorkload(Workload[SearchOptions]):
 
     def rounds_per_second(self, options: SearchOptions, problem: Any) -> float:
         """Return the number of perturbations that a core usually makes in a second."""
-        return self.speed(problem) / (POSITIONS_PER_ROUND * problem.encoding.n**2)
+        raise NotImplementedError
 
     def details(self, problem: Any) -> Mapping[str, Any]:
         return {"size": problem.encoding.n, "optimum": problem.optimum, "scorer_tolerance": problem.tolerance()}
@@ -73,10 +71,7 @@ class IndependentWalksWorkload(Workload[SearchOptions]):
         return search
 
     def make_search(self, backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> Any:
-        from core.search.insertion import IteratedGreedySearch
-
-        algorithm = options.chosen_algorithm()
-        return IteratedGreedySearch(backend, ranks, problem, algorithm, walks=options.walks or 1, seed=options.seed)
+        raise NotImplementedError
 
     def once(self, run: PreparedRun[SearchOptions], callback: Any) -> Any:
         """Search once; a result that the search's scorer rejects is an outcome too, for the verifiers."""

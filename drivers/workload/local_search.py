@@ -26,7 +26,7 @@ from drivers.workload.run_time import RepetitionWork
 FEWEST_ITERATIONS = 5
 """Least number of iterations of a walk in a run with default options."""
 NEIGHBOURS_OF_A_DRAW = 16
-"""Neighbours of a scan that take as long as a draw of simulated annealing, which keeps no differences, or a repair."""
+"""Neighbours of a scan that take as long as a draw of simulated annealing, which keeps no differences."""
 
 
 class LocalSearchWorkload(IndependentWalksWorkload):

@@ -9,10 +9,7 @@ from typing import Any
 from core.errors import UserError, did_you_mean, shown
 from drivers.workload.declaration import Workload
 
-PAPER_WORKLOADS = ("ihc", "aco", "qap", "ppp", "tsp", "weierstrass", "exact", "heldkarp", "lcs", "knapsack")
-"""Workloads with speeds in benchmarks and the overview."""
-FURTHER_WORKLOADS = ("labs", "maxsat", "maxcut", "flowshop", "linearordering")
-NAMES = PAPER_WORKLOADS + FURTHER_WORKLOADS
+NAMES = ("ihc", "aco", "qap", "ppp", "tsp", "weierstrass", "exact", "heldkarp", "lcs", "knapsack")
 
 
 def get_workload(name: str) -> Workload[Any]:

@@ -16,7 +16,6 @@ MEASURED = ("core.kernels", "core.search")
 """Packages in the digest: kernels, and the searches that launch them."""
 FOLLOWED = (*MEASURED, "drivers.workload.local_search")
 """Packages in which a program's imports are followed."""
-PROGRAMS = ("drivers", "drivers/more")
 DIGITS = 16
 
 
@@ -27,10 +26,10 @@ def sources_digest(workload: str, root: Path = ROOT) -> str | None:
     It covers the modules of `MEASURED` that the workload's program imports, directly or through others, in
     their normal form (`core.lang.digest.normal_form`): comments, docstrings and names of local variables do not count.
     """
-    left = [path for folder in PROGRAMS if (path := root / folder / f"{workload}.py").exists()]
-    if not left:
+    program = root / "drivers" / f"{workload}.py"
+    if not program.exists():
         return None
-    reached: set[Path] = set()
+    left, reached = [program], set[Path]()
     while left:
         path = left.pop()
         if path not in reached:

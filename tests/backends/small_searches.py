@@ -10,7 +10,6 @@ import numpy as np
 
 from cluster import Solo
 from core.problems import tsp
-from core.problems.more.flow_shop.problem import FlowShop
 from core.problems.qap.problem import Qap
 from core.problems.tables.knapsack import generate
 from core.search.ant_colony import AntColony, Settings
@@ -25,7 +24,6 @@ from core.search.dp.lcs.search import LcsLaunchShape
 from core.search.exact import ExactSearch
 from core.search.hill_climbing.scans import ColumnsScan
 from core.search.hill_climbing.search import HillClimbing
-from core.search.insertion import IteratedGreedySearch
 from core.search.local_search import IteratedLocalSearch, LocalSearch, SimulatedAnnealing, TabuSearch
 from core.search.stop import Iterations
 from core.search.tours import WindowedThreeOpt
@@ -110,11 +108,6 @@ def tour_in_windows(backend):
     return outcome.hash, outcome.solution.tolist()
 
 
-def greedy_orders(backend):
-    outcome = IteratedGreedySearch(backend, Solo(), FlowShop("taillard:5:2"), walks=2).run(Iterations(2))
-    return outcome.hash, outcome.solution.tolist()
-
-
 SEARCHES = {
     "pruned climbs": lambda b: climb(b, scan="pruned"),
     "climbs in windows": lambda b: climb(b, scan="full"),
@@ -141,7 +134,6 @@ SEARCHES = {
     "tabu": lambda b: walked(b, QAP, "exchange2", TabuSearch()),
     "tabu published": lambda b: published_tabu(b, "readonly"),
     "tabu published in global memory": lambda b: published_tabu(b, "global"),
-    "orders built greedily": greedy_orders,
     "tour in windows": tour_in_windows,
     "insertions by value": lambda b: walked(b, Ordering(6), "insert", TabuSearch()),
     "reversals by value": lambda b: walked(b, Ordering(6), "reverse", IteratedLocalSearch()),

@@ -15,6 +15,7 @@ from cluster import Solo
 from core.search.local_search import Iterations, LocalSearch, TabuSearch, check
 from docs import pages
 from reports.runs import load
+from tests.core.problems.drawn import solutions
 
 PROGRAMS = [block for page in pages.pages() for block in pages.blocks(page) if block.language == "python"]
 MARKED = [pytest.param(file, marks=[pytest.mark.slow] * ("workers=" in file.text), id=str(file)) for file in PROGRAMS]
@@ -125,6 +126,51 @@ def test_the_evaluations_of_the_arrangement_make_equal_moves_to_the_optimum(arra
     outcomes = [outcome(arrangement, "exchange2", evaluation=one) for one in ("delta", "pulls")]
     best = min(arrangement.cost(np.array(one)) for one in itertools.permutations(range(7)))
     assert outcomes[0].hash == outcomes[1].hash and {outcome.cost for outcome in outcomes} == {best}
+
+
+MODELS = {
+    "labs": lambda module: module.Labs(8),
+    "maxcut": lambda module: module.MaxCut(9, 0.5),
+    "maxsat": lambda module: module.MaxSat(7),
+    "flowshop": lambda module: module.FlowShop(6, 3),
+    "linear_ordering": lambda module: module.LinearOrdering(6),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_evaluations_of_a_model_are_right_and_make_equal_moves_to_the_optimum(name):
+    problem = MODELS[name](example(name))
+    neighbourhood = problem.neighbourhood_names()[0]
+    check(problem, neighbourhood, moves=8)
+    outcomes = [outcome(problem, neighbourhood, evaluation=one) for one in problem.evaluations(neighbourhood)]
+    assert len({one.hash for one in outcomes}) == 1
+    assert {one.cost for one in outcomes} == {min(problem.cost(np.array(one)) for one in solutions(problem.encoding))}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_passes_its_check(name):
+    check(MODELS[name](example(name)))
+
+
+def test_models_read_the_files_of_collections(tmp_path):
+    files = {"g.rud": "3 3\n1 2 4\n2 3 -1\n1 3 2\n", "l.mat": "title\n3\n0 1 2\n3 0 4\n5 6 0\n"}
+    files["f.cnf"] = "c two lines\np cnf 4 4\n1 -2 0\n3 4\n-1 0 2 -2 0\n-3 3 -4 -4 0\n%\n0\n"
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    cut = example("maxcut").MaxCut(instance=tmp_path / "g.rud")
+    assert [cut.cost(np.array(bits)) for bits in ([0, 0, 0], [1, 0, 0], [0, 1, 0])] == [0, -6, -3]
+    ordering = example("linear_ordering").LinearOrdering(instance=tmp_path / "l.mat")
+    assert [ordering.cost(np.array(order)) for order in ([0, 1, 2], [2, 1, 0])] == [-7, -14]
+    formula = example("maxsat").MaxSat(instance=tmp_path / "f.cnf")
+    assert formula.clauses == [[-2, 1], [-1, 3, 4]]
+    assert [formula.cost(np.array(bits)) for bits in ([0, 0, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0])] == [0, 1, 1]
+
+
+def test_models_have_the_published_instances_and_optima():
+    """Of ta001 the first machine, and the least energy of 13 signs, which Barker found."""
+    assert example("flowshop").FlowShop().time[:6, 0].tolist() == [54, 83, 15, 71, 77, 36]
+    assert outcome(example("labs").Labs(13), "flip1").cost == 6
 
 
 @pytest.mark.parametrize("name", ["python", "cpu", pytest.param("opencl", marks=pytest.mark.slow)])

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 from cluster import Solo
 from drivers.workload.declaration import RepetitionResult, Task, Workload
-from drivers.workload.registry import FURTHER_WORKLOADS
 
 QUICK = {
     "ihc": "--instance uniform:9:seed=1 --climbers 2 --backend cpu",
@@ -19,11 +18,6 @@ QUICK = {
     "heldkarp": "--instance uniform:8:seed=1 --backend cpu",
     "lcs": "--text ABCBDAB BDCABA --backend cpu",
     "knapsack": "--items 5 --capacity 50 --backend cpu",
-    "labs": "--instance 9 --iterations 1 --backend cpu",
-    "maxsat": "--instance random:9:seed=1 --iterations 1 --backend cpu",
-    "maxcut": "--instance random:9:seed=1 --iterations 1 --backend cpu",
-    "flowshop": "--instance taillard:8:3 --iterations 1 --backend cpu",
-    "linearordering": "--instance random:9:seed=1 --iterations 1 --backend cpu",
 }
 
 SAVES = {
@@ -37,7 +31,6 @@ SAVES = {
     "heldkarp": "--tour",
     "lcs": "--output",
     "knapsack": "--output",
-    **dict.fromkeys(FURTHER_WORKLOADS, "--solution"),
 }
 
 LOCAL = ("core.search.local_search", "LocalSearch", "cost")
@@ -52,8 +45,6 @@ SEARCHES = {
     "heldkarp": ("core.search.dp.held_karp.search", "HeldKarp", "length"),
     "lcs": ("core.search.dp.lcs.search", "LongestCommonSubsequence", "length"),
     "knapsack": ("core.search.dp.knapsack.search", "KnapsackSearch", "value"),
-    **dict.fromkeys(FURTHER_WORKLOADS, LOCAL),
-    **dict.fromkeys(("flowshop", "linearordering"), ("core.search.insertion", "IteratedGreedySearch", "cost")),
 }
 """The search of each driver, and the claim of its outcome on the solution."""
 

@@ -22,11 +22,6 @@ SHORT_CALLS = (
     ("qap", {"instance": "taillard:12:seeds=3,4", "iterations": 5}),
     ("ppp", {"instance": "11-11:seed=5", "iterations": 5}),
     ("weierstrass", {"instance": "4", "points": 5, "iterations": 5}),
-    ("labs", {"instance": "13", "iterations": 5}),
-    ("maxsat", {"instance": "random:20:seed=1", "iterations": 5}),
-    ("maxcut", {"instance": "random:20:seed=1", "iterations": 5}),
-    ("flowshop", {"instance": "taillard:8:3", "iterations": 5}),
-    ("linearordering", {"instance": "random:12:seed=1", "iterations": 5}),
 )
 
 

@@ -64,26 +64,6 @@ WRONG = {
         ("--instance 0", "weierstrass:0"),
         ("--points 99999999999", "random points"),
     ],
-    "labs": [
-        ("--instance 0", "a number of signs from 1 to 1861"),
-    ],
-    "maxsat": [
-        ("--instance empty.tsp", "empty.tsp:1: found an empty file"),
-        ("--instance random:9:seeds=1", "option 'seeds=1' (unknown)"),
-    ],
-    "flowshop": [
-        ("--instance ta121", "no such instance, expected ta001 to ta120"),
-        ("--neighbourhood flip1", "for a permutation encoding"),
-    ],
-    "linearordering": [
-        ("--instance random:9:seed=-1", "seed '-1'"),
-        ("--neighbourhood exchange2", "knows insert"),
-    ],
-    "maxcut": [
-        ("--instance random:9:density=2", "density '2'"),
-        ("--instance maxcut:9:3", "--parts 2 for maxcut:9:3:seed=0"),
-        ("--parts 3 --neighbourhood flip1", "for a values encoding: expected assign"),
-    ],
     "exact": [
         ("--instance uniform:21:seed=1 --verify", "--verify: found 21 cities"),
         ("--instance uniform:8:seed=1 --matrix matrix.txt", "--matrix and --instance"),

@@ -20,7 +20,6 @@ from drivers.cli.exit_codes import run_driver
 from drivers.cli.messages import print_note
 from drivers.library.custom_problem import CustomProblemOptions
 from drivers.library.minimize import SearchKeywords
-from drivers.more.flowshop import main as flowshop
 from drivers.options.initial import read_solutions
 from drivers.options.local_search import SearchOptions
 from drivers.options.values import ArrayValue
@@ -111,8 +110,8 @@ def test_one_seed_gives_a_result_and_several_give_results(assignment):
     result = ok.minimize(assignment, backend="cpu", iterations=5, seed=3)
     several = ok.minimize(assignment, backend="cpu", iterations=5, seeds=[3])
     assert isinstance(result, ok.Result) and isinstance(several, ok.Results) and several[0].hash == result.hash
-    assert isinstance(ok.run("labs", instance=9, iterations=2, backend="cpu"), ok.Result)
-    assert len(ok.run("labs", instance=9, iterations=2, backend="cpu", repeats=2)) == 2
+    assert isinstance(ok.run("ppp", instance="9-11", iterations=2, backend="cpu"), ok.Result)
+    assert len(ok.run("ppp", instance="9-11", iterations=2, backend="cpu", repeats=2)) == 2
 
 
 def test_keywords_that_type_checkers_see_are_those_of_the_signature_and_of_programs():
@@ -227,20 +226,6 @@ def test_points_off_the_grid_start_a_search():
     problem = ok.Weierstrass(3, points=50, dtype="float64")
     found = ok.minimize(problem, ok.HillClimbing(), backend="cpu", iterations=3, initial=[0.1, -0.7, 0.3])
     assert found.confirmed and found.cost <= problem.cost(np.rint(np.array([0.1, -0.7, 0.3]) * 2**24) / 2**24)
-
-
-def test_a_start_heuristic_is_named_like_a_file(tmp_path, capsys):
-    problem, record = ok.FlowShop("taillard:9:3"), tmp_path / "runs.jsonl"
-    words = ["--instance", problem.name, "--backend", "cpu", "--iterations", "2"]
-    words += ["--algorithm", "ils", "--initial", "neh"]
-    assert run_driver(flowshop, [*words, "--record", str(record)]) == 0
-    settings = {"algorithm": ok.IteratedLocalSearch(), "neighbourhood": "insert", "backend": "cpu", "iterations": 2}
-    result = ok.minimize(problem, initial="neh", **settings)
-    assert f"hash {result.hash}" in capsys.readouterr().out
-    assert result.hash == ok.minimize(problem, initial=problem.start_solution("neh"), **settings).hash
-    assert [one.parameters["initial"] for one in load(record)] == ["neh"]
-    with pytest.raises(ok.UserError, match="^--initial nhe: no such file: expected neh or a file of solutions$"):
-        ok.minimize(problem, initial="nhe", **settings)
 
 
 @pytest.mark.parametrize(

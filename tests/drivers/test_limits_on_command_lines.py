@@ -36,7 +36,7 @@ COMMANDS = {
     "Held-Karp 29 cities": ("heldkarp --instance uniform:30:seed=1 --tiling none", "which is 29 cities"),
     "65,535 elements": ("tsp --instance uniform:65536:seed=1 --algorithm tabu --iterations 1", "expected an integer from 1 to 65535"),
     "2^32 - 1 neighbours": (
-        "maxcut --instance random:2955:seed=1 --neighbourhood flip3 --iterations 1", "expected 1 to 4294967295"),
+        "ppp --instance 9-2955 --neighbourhood flip3 --iterations 1", "expected 1 to 4294967295"),
     "walks * (elements, memory, rows, 13) < 2^31": (
         "qap --instance taillard:20:seeds=1,2 --walks 107374183 --iterations 1", "expected less than 2^31 in all"),
 }  # fmt: skip

@@ -13,19 +13,18 @@ from drivers import ihc, ppp, qap, tsp
 from drivers.aco import AntOptions
 from drivers.experiments.options import workload_options
 from drivers.experiments.presets.compare_options import default_arguments
-from drivers.more import flowshop
 from drivers.options.declaration import Options
 from drivers.options.local_search import DEFAULT_WALKS, ITERATIONS, SearchOptions
 from drivers.runs import device_selection
 from drivers.runs.workload_main import parse_options
-from drivers.workload.registry import FURTHER_WORKLOADS, get_workload
+from drivers.workload.registry import get_workload
 from reports.comparison.speedups import compare
 from reports.papers.files import papers_of_workload
 from reports.records.files import load
 from tests.drivers.records import lines
 
 DRIVER = qap
-LOCAL_SEARCHES = ("qap", "ppp", "tsp", "weierstrass", *FURTHER_WORKLOADS)
+LOCAL_SEARCHES = ("qap", "ppp", "tsp", "weierstrass")
 SMALL = ["--instance", "taillard:9:seeds=1,2", "--backend", "cpu", "--iterations", "200", "--no-progress"]
 
 
@@ -165,11 +164,7 @@ def settled(*arguments, ranks=1):
     return ppp.PPP.load(parse_options(ppp.PPP, "", arguments), ranks).options
 
 
-OF_WALKS = ("tsp", "flowshop", "linearordering")
-"""Programs with independent walks by default."""
-
-
-@pytest.mark.parametrize("name", [name for name in LOCAL_SEARCHES if name not in OF_WALKS])
+@pytest.mark.parametrize("name", [name for name in LOCAL_SEARCHES if name != "tsp"])
 def test_a_run_without_options_makes_walks_for_every_rank_and_ends_by_iterations(name):
     workload = get_workload(name)
     options = workload.load(workload.options(backend="cpu"), 1).options
@@ -306,28 +301,11 @@ def test_tours_are_searched_by_iterated_3_opt_unless_local_search_is_meant(argum
     assert {name: getattr(options, name) for name in expected} == expected
 
 
-@pytest.mark.parametrize(("algorithm", "program"), [("3opt", tsp), ("greedy", flowshop)])
 @pytest.mark.parametrize("option", ["--neighbourhood exchange2", "--patience 9", "--tenure 3", "--mapping published"])
-def test_independent_walks_refuse_options_of_local_search(drive, algorithm, program, option):
-    code, _, error = drive("--algorithm", algorithm, *option.split(), driver=program)
+def test_independent_walks_refuse_options_of_local_search(drive, option):
+    code, _, error = drive("--algorithm", "3opt", *option.split(), driver=tsp)
     assert (code, option.split()[0] in error) == (2, True)
-    assert f"with --algorithm {algorithm}: expected with hill, first, tabu, ils" in error
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        ("--instance ta001", {"algorithm": "greedy", "walks": 8, "iterations": 16_666, "seconds": None}),
-        ("--seconds 2", {"algorithm": "greedy", "walks": 1, "iterations": None, "seconds": 2.0}),
-        ("--removed 3 --temperature 5 --walks 2 --target 9", {"algorithm": "greedy", "walks": 2, "removed": 3}),
-        ("--neighbourhood exchange2", {"algorithm": "ils", "walks": 64, "neighbourhood": "exchange2"}),
-        ("--patience 9", {"algorithm": "ils", "neighbourhood": "insert"}),
-        ("--algorithm tabu --tenure 3", {"algorithm": "tabu", "tenure": 3}),
-    ],
-)
-def test_flow_shops_are_searched_greedily_unless_local_search_is_meant(arguments, expected):
-    options = flowshop.FLOWSHOP.load(parse_options(flowshop.FLOWSHOP, "", arguments.split()), 1).options
-    assert {name: getattr(options, name) for name in expected} == expected
+    assert "with --algorithm 3opt: expected with hill, first, tabu, ils" in error
 
 
 def test_a_search_with_defaults_ends_near_the_optimum(drive, shared_data):
@@ -340,14 +318,12 @@ def test_a_search_with_defaults_ends_near_the_optimum(drive, shared_data):
     assert problem.optimum <= cost < 1.02 * problem.optimum
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "program", "instance"), [("3opt", tsp, "uniform:20:seed=1"), ("greedy", flowshop, "ta001")]
-)
-def test_records_of_independent_walks_name_their_algorithm(drive, tmp_path, algorithm, program, instance):
-    code, _, error = drive("--instance", instance, "--iterations", 5, "--record", tmp_path / "r.jsonl", driver=program)
+def test_records_of_independent_walks_name_their_algorithm(drive, tmp_path):
+    words = ("--instance", "uniform:20:seed=1", "--iterations", 5, "--record", tmp_path / "r.jsonl")
+    code, _, error = drive(*words, driver=tsp)
     assert code == 0, error
     (record,) = load(tmp_path / "r.jsonl")
-    assert (record.parameters["algorithm"], record.parameters["iterations"]) == (algorithm, 5)
+    assert (record.parameters["algorithm"], record.parameters["iterations"]) == ("3opt", 5)
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,6 @@ import numpy as np
 import pytest
 
 from core.problems.instances import tsplib
-from core.problems.more.max_cut.graphs import GraphInstance
-from core.problems.more.max_cut.problem import MaxCut
 from core.problems.qap.instance import QapInstance
 from core.problems.qap.problem import Qap
 from core.problems.tables.knapsack import Knapsack, generate
@@ -25,7 +23,6 @@ from drivers.peers import (
     PeerMeasurement,
     assignments,
     confirming_peers,
-    cuts,
     measure,
     measurement,
     packages,
@@ -327,13 +324,10 @@ def test_the_list_has_versions_paths_and_commands(stand_ins, drive, tmp_path):
 
 
 LETTERS = np.random.default_rng(1).integers(65, 69, (2, 3000), dtype=np.uint8)
-GRAPH = np.triu(np.random.default_rng(2).integers(1, 10, (6, 6)), 1)
-CUTS = [GRAPH[np.not_equal.outer(side, side)].sum() for side in itertools.product((0, 1), repeat=6)]
 OPTIMA = {
     "exact": lambda: (instance(8), shortest_length(instance(8))),
     "knapsack": lambda: (generate("paper", 30, 1000, seed=0), generate("paper", 30, 1000, seed=0).best_value()),
     "lcs": lambda: (StringPair("random", *LETTERS), lcs_length(*LETTERS)),
-    "maxcut": lambda: (MaxCut(GraphInstance("six", GRAPH + GRAPH.T, 2)), -max(CUTS)),
 }
 
 
@@ -412,14 +406,7 @@ def test_scipy_assigns_facilities(with_scipy):
         assert row.time_to_cost_s == row.solve_s > 0
 
 
-def test_solvers_of_cuts_are_left_out_without_their_package_and_for_three_parts(package):
-    graph = GraphInstance("three", np.array([[0, 1, 1], [1, 0, 1], [1, 1, 0]]), 2)
-    failures = {row.failure for row in measured(MaxCut(graph), "maxcut").values()}
-    assert failures == {"not found: onekernel peers install dwave-samplers"}
-    assert cuts.refusal(SimpleNamespace(instance=replace(graph, k=3))) == "more than 2 parts, expected 2"
-
-
-@pytest.mark.parametrize("workload", ["ihc", "tsp", "aco", "exact", "heldkarp", "knapsack", "lcs", "maxcut", "qap"])
+@pytest.mark.parametrize("workload", ["ihc", "tsp", "aco", "exact", "heldkarp", "knapsack", "lcs", "qap"])
 def test_every_solver_takes_its_minimal_problem_in_a_form_that_travels(workload):
     import pickle
 

@@ -79,7 +79,6 @@ CASES = {
             *("check(q, moves=huge)", "compare(q, iterations=huge, out=out)", "compare(q, ranks=[huge], out=out)"),
         )
     },
-    "ok.Labs(huge)": "labs: found '<an integer",
     # calls that do not fit
     "ok.TabuSearch(tenur=1)": r"tenur=1 \(did you mean tenure\?\): found no such option of TabuSearch",
     "ok.SimulatedAnnealing(temp=1)": r"temp=1 \(did you mean temperature\?\)",
@@ -87,7 +86,7 @@ CASES = {
     "ok.Qap(instnce='tai12a')": r"instnce='tai12a' \(did you mean instance\?\): found no such option of Qap",
     "ok.Evaluation(delt=3)": r"delt=3 \(did you mean delta\?\): found no such option of Evaluation",
     "ok.check(q, backends=['cpu'])": r"backends=\['cpu'\] \(did you mean backend\?\): found no such option of check",
-    "ok.run(worklod='labs')": r"worklod='labs' \(did you mean workload\?\)",
+    "ok.run(worklod='qap')": r"worklod='qap' \(did you mean workload\?\)",
     "ok.load('x', path=3)": r"path=3 \(did you mean paths\?\)",
     "ok.main(ok.Qap, arg=[])": r"arg=\[\] \(did you mean argv\?\)",
     "ok.Seconds()": r"Seconds\(\): missing a required argument: 'seconds': expected seconds",

@@ -21,11 +21,6 @@ RUNS = {
     "lcs": "--instance random:3000:seed=1",
     "knapsack": "--items 30 --capacity 5000",
     "heldkarp": "--instance uniform:12:seed=1",
-    "labs": "--instance 21 --walks 1 --iterations 30",
-    "maxsat": "--instance random:30:seed=1 --walks 3 --iterations 30",
-    "maxcut": "--instance random:30:seed=1 --walks 1 --iterations 30",
-    "flowshop": "--instance taillard:12:3 --walks 1 --iterations 20",
-    "linearordering": "--instance random:15:seed=1 --walks 2 --iterations 20",
 }
 
 

@@ -83,11 +83,6 @@ def test_every_evaluation_of_the_problems_has_words():
         ("tsp", "uniform:20:seed=1", "2opt"),
         ("weierstrass", "10", "crowns"),
         ("weierstrass", "10", "axes"),
-        ("labs", "9", "flip1"),
-        ("maxsat", "random:9", "flip1"),
-        ("maxcut", "random:9", "flip1"),
-        ("flowshop", "ta001", "insert"),
-        ("linearordering", "random:9", "insert"),
     ):
         task = get_workload(workload).load(read_parsed(get_workload(workload).options, {"instance": spec}), 1)
         offered = task.problem.evaluations(neighbourhood)

@@ -37,5 +37,5 @@ def test_only_what_a_program_imports_counts(copy):
 
 
 def test_every_workload_of_the_suite_has_a_digest_and_no_other():
-    assert all(len(sources_digest(name)) == 16 for name in ("ihc", "maxcut"))
+    assert all(len(sources_digest(name)) == 16 for name in ("ihc", "lcs"))
     assert sources_digest("a-user's") is None

@@ -30,13 +30,6 @@ class HookChecks(NamedTuple):
         ``ask_parts(count, listed, parts, solution, data)``: `Hooks.partial`, every lane of a team a worker.
     make : Kernel
         ``make(n, move, solution, data)``: `Hooks.update`, then `Hooks.move` or the neighbourhood's own change.
-    list_touched : Kernel
-        ``list_touched(limit, move, output, solution, data)``: the number of neighbours by `Hooks.touches` in
-        ``output[0]``, then at most ``limit`` neighbours by `Hooks.touched`; one lane.
-    list_constraints : Kernel
-        ``list_constraints(limit, output, solution, data)``: the number of constraints by `Hooks.focus` in
-        ``output[0]``, then, for at most ``limit`` of them, name, number of repairs and largest index of a repair; one
-        lane.
     """
 
     build: Kernel
@@ -45,8 +38,6 @@ class HookChecks(NamedTuple):
     ask_quick: Kernel
     ask_parts: Kernel
     make: Kernel
-    list_touched: Kernel
-    list_constraints: Kernel
 
 
 def evaluation_kernels(hooks: Hooks, change_kind: int) -> tuple[Kernel, Kernel, Kernel]:
@@ -122,41 +113,6 @@ def state_kernels(hooks: Hooks, change_kind: int, apply: Function | None) -> tup
     return build, refresh_all, make
 
 
-def listing_kernels(hooks: Hooks, change_kind: int) -> tuple[Kernel, Kernel]:
-    """Make `HookChecks.list_touched` and `HookChecks.list_constraints`."""
-    touches, touched = hooks.touches, hooks.touched
-    violated, violated_at, repairs, repair, _ = hooks.focus or (None,) * 5
-
-    @kernel
-    def list_touched(limit: i32, move: Move, output: Array[i32], solution: Array[S], data: D):
-        """List at most ``limit`` neighbours that a move has touched."""
-        any_move = AnyMove(move.i, move.j, move.k, change_kind)
-        if lane() == 0:
-            count = touches(solution, any_move, data)
-            output[0] = count
-            for place in range(min(count, limit)):
-                index = touched(solution, place, any_move, data)
-                output[1 + place] = i32(index)
-
-    @kernel
-    def list_constraints(limit: i32, output: Array[i32], solution: Array[S], data: D):
-        """List violated constraints with the number of their repairs."""
-        if lane() == 0:
-            count = violated(solution, data)
-            output[0] = count
-            for rank in range(min(count, limit)):
-                constraint = violated_at(solution, rank, data)
-                moves = repairs(solution, constraint, data)
-                largest = u32(0)
-                for place in range(min(moves, 0xFFFF)):
-                    largest = max(largest, repair(solution, constraint, place, data))
-                output[1 + 3 * rank] = constraint
-                output[2 + 3 * rank] = moves
-                output[3 + 3 * rank] = i32(min(largest, u32(0x7FFFFFFF)))
-
-    return list_touched, list_constraints
-
-
 @lru_cache(maxsize=64)
 def hook_check_kernels(hooks: Hooks, change_kind: int, apply: Function | None = None) -> HookChecks:
     """Return the kernels that call one problem's functions, made at the first call.
@@ -165,8 +121,7 @@ def hook_check_kernels(hooks: Hooks, change_kind: int, apply: Function | None = 
     """
     build, refresh, make = state_kernels(hooks, change_kind, apply)
     ask, ask_quick, ask_parts = evaluation_kernels(hooks, change_kind)
-    list_touched, list_constraints = listing_kernels(hooks, change_kind)
-    return HookChecks(build, refresh, ask, ask_quick, ask_parts, make, list_touched, list_constraints)
+    return HookChecks(build, refresh, ask, ask_quick, ask_parts, make)
 
 
 @lru_cache(maxsize=64)

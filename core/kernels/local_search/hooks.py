@@ -9,40 +9,14 @@ from core.lang import *
 D = Generic("D")  # the problem's data and, as rows, the data of each walk
 
 # Rules that choose a neighbour.
-BEST, FIRST, TABU, ANNEAL, CUSTOM, FOCUSED = range(6)
+BEST, FIRST, TABU, ANNEAL, CUSTOM = range(5)
 # Behaviour at a local optimum: stop, or restore the best, shake it and continue.
 HALT, SHAKE_EVENLY, SHAKE_HARDER = range(3)
 
 NO_KEY = 0xFFFFFFFFFFFFFFFF
 """Key of a scan that finds no neighbour to take."""
 # Streams of random words; those of the start solutions are below the first.
-SHAKING, PROPOSING, ACCEPTING, LASTING, RESTARTING, CONSTRAINING, STRAYING = (k << 32 for k in range(1, 8))
-
-
-class Focus(NamedTuple):
-    """Functions of a problem with constraints, for focused search; the problem numbers its constraints as it likes.
-
-    Attributes
-    ----------
-    violated : Function
-        ``violated(solution, data) -> i32``: the number of violated constraints.
-    violated_at : Function
-        ``violated_at(solution, rank, data) -> i32``: the violated constraint with a rank, from 0 on
-        (`core.kernels.local_search.member_sets`).
-    repairs : Function
-        ``repairs(solution, constraint, data) -> i32``: the number of moves that repair it, 1 to 65,535.
-    repair : Function
-        ``repair(solution, constraint, place, data) -> u32``: the index of one of them among the neighbours.
-    harm : Function or None
-        ``harm(solution, move, data) -> i32``: harm of a repair, 0 or less for none; by default the change of cost.
-
-    """
-
-    violated: Function
-    violated_at: Function
-    repairs: Function
-    repair: Function
-    harm: Function | None = None
+SHAKING, PROPOSING, ACCEPTING, LASTING, RESTARTING = (k << 32 for k in range(1, 6))
 
 
 class Hooks(NamedTuple):
@@ -67,14 +41,6 @@ class Hooks(NamedTuple):
         ``partial(worker, workers, solution, move, data) -> i32``: a part of `delta`; the workers' parts add up.
     value : Function or None
         ``value(solution, move, data) -> i32``: the cost of the neighbour, if there is no `delta`; one lane calls it.
-    touches : Function or None
-        ``touches(solution, move, data) -> i32``: after the change, the number of neighbours whose `delta` may have
-        changed, the move itself included; -1 for all. See `core.kernels.local_search.kept_differences`.
-    touched : Function or None
-        ``touched(solution, place, move, data) -> u32``: the index of such a neighbour; ``place`` counts them from 0.
-    focus : Focus or None
-        Constraints and their repairs.
-
     """
 
     delta: Function | None
@@ -85,9 +51,6 @@ class Hooks(NamedTuple):
     refresh: Function | None = None
     partial: Function | None = None
     value: Function | None = None
-    touches: Function | None = None
-    touched: Function | None = None
-    focus: Focus | None = None
 
 
 class Rules(NamedTuple):
@@ -118,9 +81,6 @@ class Rules(NamedTuple):
         Number of iterations between a `Draw` and its ``before``; 0 if unused.
     restarts : bool
         True if walks restart at random solutions: see `core.kernels.local_search.escapes`.
-    keeps : bool
-        True if walks keep the differences of their first neighbourhood, by `Hooks.touched`.
-
     """
 
     shapes: tuple[int, ...]
@@ -136,7 +96,6 @@ class Rules(NamedTuple):
     has_parameters: bool = False
     lag: int = 0
     restarts: bool = False
-    keeps: bool = False
 
     @property
     def draws(self) -> bool:

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from core.kernels.local_search.focused_scans import focused_scan_function
-from core.kernels.local_search.hooks import ACCEPTING, ANNEAL, FIRST, FOCUSED, NO_KEY, PROPOSING, TABU, D, Hooks, Rules
-from core.kernels.local_search.kept_differences import part_scan_function
+from core.kernels.local_search.hooks import ACCEPTING, ANNEAL, FIRST, NO_KEY, PROPOSING, TABU, D, Hooks, Rules
 from core.kernels.local_search.moves import INSERTIONS, NEVER, PAIRS, TRIPLES, is_tabu
 from core.kernels.local_search.neighbour_functions import decoders, difference_function
 from core.kernels.local_search.walks import BEGAN_AT, DRAWS, AnyMove, Draw, R, Share, W, Walk, WalkSettings
@@ -207,16 +205,13 @@ def scan_function(hooks: Hooks, rules: Rules) -> Function:
 
     ``sums`` is a shared array of ``team_size()`` elements.
     """
-    quick, shapes, rule, draws, keeps = hooks.quick, rules.shapes, rules.rule, rules.draws, rules.keeps
+    quick, shapes, draws = hooks.quick, rules.shapes, rules.draws
     draws_to_try = draws_function(rules.restarts)
     scan_level, scan_draws = level_scan_function(hooks, rules), draw_scan_function(hooks, rules)
-    scan_repairs, scan_parts = focused_scan_function(hooks, rules), part_scan_function(rules)
 
     @function
     def scan_share(share: Share, walk: W, run: R, sums: Array[i32], data: D) -> u64:
         """Return the smallest key of this lane in its team's share."""
-        if rule == FOCUSED:
-            return scan_repairs(share, walk, run, data)
         first, end = share.first, share.end
         if draws:
             end = min(end, u32(draws_to_try(walk, run)))
@@ -231,9 +226,6 @@ def scan_function(hooks: Hooks, rules: Rules) -> Function:
         for level in unroll(len(shapes) - 1, 0, -1):
             if walk.status.level == level:
                 return scan_level(shapes[level], False, low, high, walk, sums, data)
-        if keeps:
-            return scan_parts(share, walk)
-        else:
-            return scan_level(shapes[0], quick is not None, low, high, walk, sums, data)
+        return scan_level(shapes[0], quick is not None, low, high, walk, sums, data)
 
     return scan_share

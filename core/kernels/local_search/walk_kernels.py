@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from core.kernels.local_search.hooks import D, Hooks, Rules
-from core.kernels.local_search.kept_differences import keeping_function
 from core.kernels.local_search.walks import (
     EVERYTHING,
     LOCAL_OPTIMUM,
@@ -31,10 +30,8 @@ def is_stale(walk: Walk) -> boolean:
 
 
 def last_move_function(hooks: Hooks, rules: Rules) -> Function | None:
-    """Make ``last_move(share, walk, data)``: refresh the data of `quick` or the kept differences; None without both."""
+    """Make ``last_move(share, walk, data)``: refresh the data of `quick`; None without `refresh`."""
     refresh, change_kind = hooks.refresh, rules.change
-    if rules.keeps:
-        return keeping_function(hooks, rules)
     if refresh is None:
         return None
 

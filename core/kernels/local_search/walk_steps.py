@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.kernels.local_search.escapes import random_moves_function, restart_function, shake_function
-from core.kernels.local_search.hooks import ANNEAL, BEST, FIRST, FOCUSED, HALT, LASTING, NO_KEY, TABU, D, Hooks, Rules
+from core.kernels.local_search.hooks import ANNEAL, BEST, FIRST, HALT, LASTING, NO_KEY, TABU, D, Hooks, Rules
 from core.kernels.local_search.moves import forbid
 from core.kernels.local_search.neighbour_functions import difference_function, element_function, move_function
 from core.kernels.local_search.neighbour_scans import draws_function, proposed, without_success
@@ -108,10 +108,8 @@ def escape_function(hooks: Hooks, rules: Rules, difference_of: Function, make_mo
                     restart(next_iteration, walk, run, data)
                 else:
                     reason = LOCAL_OPTIMUM
-        if rule == FOCUSED and not has_moved:
-            reason = LOCAL_OPTIMUM
         if restarts:
-            if at_optimum != HALT or rule == TABU or rule == FOCUSED or draws:
+            if at_optimum != HALT or rule == TABU or draws:
                 if without_success(next_iteration, walk) >= run.limits.restart:
                     restart(next_iteration, walk, run, data)
         return reason
@@ -143,8 +141,6 @@ def step_function(hooks: Hooks, rules: Rules) -> Function:
             evaluated = u64(iterations)
             if lag > 0:
                 note_costs(iterations, lag, walk)
-        elif rule == FOCUSED:
-            evaluated = u64(1)
         elif rule == FIRST:
             if has_moved:
                 evaluated = u64(index) + 1

@@ -101,8 +101,6 @@ class WalkLimits(NamedArray):
     """Seed of all random words."""
     restart: i32
     """Iterations without improvement before a walk restarts."""
-    noise: i32
-    """Chance of a random repair, in 65536ths."""
 
 
 # Numbers of a run's `cooling`.

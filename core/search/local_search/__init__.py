@@ -4,11 +4,9 @@ Other packages import this package, `algorithms`, `plan` and `checks.validation`
 problems and their scorers belong to `core.problems`.
 """
 
-from core.kernels.local_search.hooks import Focus
 from core.kernels.local_search.moves import OWN, exchanged, flipped, inserted, moved, reversed_
 from core.kernels.local_search.walks import AnyMove, Draw, Move, Share
 from core.problems.encodings import NEIGHBOURHOODS, Bits, Neighbourhood, Permutation, Reals, Values
-from core.problems.insertion import Insertion
 from core.problems.problem import Evaluation, Problem
 from core.problems.problem_errors import (
     ProblemError,
@@ -24,9 +22,7 @@ from core.problems.problem_errors import (
 )
 from core.search.local_search.algorithms import (
     Algorithm,
-    FocusedSearch,
     HillClimbing,
-    IteratedGreedy,
     IteratedLocalSearch,
     Rule,
     SimulatedAnnealing,
@@ -47,11 +43,7 @@ __all__ = [
     "Checked",
     "Draw",
     "Evaluation",
-    "Focus",
-    "FocusedSearch",
     "HillClimbing",
-    "Insertion",
-    "IteratedGreedy",
     "IteratedLocalSearch",
     "Iterations",
     "LocalSearch",

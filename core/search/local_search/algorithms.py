@@ -15,15 +15,13 @@ import numpy as np
 
 from core.arguments import checked_call, flag, integer, number, refuse, refuse_choice
 from core.errors import UserError
-from core.kernels.local_search.hooks import ANNEAL, BEST, CUSTOM, FIRST, FOCUSED, HALT, SHAKE_EVENLY, SHAKE_HARDER, TABU
+from core.kernels.local_search.hooks import ANNEAL, BEST, CUSTOM, FIRST, HALT, SHAKE_EVENLY, SHAKE_HARDER, TABU
 from core.kernels.local_search.walks import COOLING, Draw
 from core.lang import Function, boolean
 from core.lang.bundles import fields_of, row_sizes
 from core.lang.digest import source_digest
 
 MOST_SHAKES = 255
-INSERTING = FOCUSED + 1
-"""Rule of iterated greedy search, which has other kernels (`core.kernels.local_search.hooks` has the others)."""
 
 
 class Algorithm(NamedTuple):
@@ -53,10 +51,6 @@ class Algorithm(NamedTuple):
         Its parameters.
     lag : int
         Iterations back of the ``before`` of a `Draw`.
-    removed : int or None
-        Elements that iterated greedy search removes; None: chosen from the problem.
-    noise : float
-        Probability of a random repair.
     """
 
     name: str
@@ -66,7 +60,7 @@ class Algorithm(NamedTuple):
     tenure: int | None = None
     tenure_span: int | None = None
     tabu_memory: str = "auto"
-    temperature: float | None = 0.0
+    temperature: float = 0.0
     cooling: float = 0.98
     plateau: int = 1
     batch: int = 1
@@ -74,13 +68,6 @@ class Algorithm(NamedTuple):
     accepts: Function | None = None
     rule_data: Any = None
     lag: int = 0
-    removed: int | None = None
-    noise: float = 0.0
-
-    @property
-    def inserts(self) -> bool:
-        """True for iterated greedy search, which `core.search.insertion` runs."""
-        return self.rule == INSERTING
 
     @property
     def draws(self) -> bool:
@@ -90,7 +77,7 @@ class Algorithm(NamedTuple):
     @property
     def scans(self) -> bool:
         """True if an iteration evaluates whole neighbourhoods."""
-        return not self.draws and self.rule != FOCUSED
+        return not self.draws
 
     @property
     def parameters(self) -> dict[str, object]:
@@ -106,10 +93,6 @@ class Algorithm(NamedTuple):
         if self.accepts is not None:
             values |= {"rule": self.accepts.name, "rule_digest": source_digest([self.accepts])[:16], "lag": self.lag}
             values |= {f"parameter_{name}": recorded(value) for name, value in parameters_of(self.rule_data).items()}
-        if self.inserts:
-            values |= {"removed": self.removed, "temperature": self.temperature}
-        if self.rule == FOCUSED:
-            values["noise"] = self.noise
         if self.restart:
             values["restart"] = self.restart
         return values
@@ -123,21 +106,16 @@ class Algorithm(NamedTuple):
         return written(maker, self, usual, first)
 
 
-NOISE = 0.4
-"""Usual noise of focused search."""
-
 WRITTEN: dict[str, tuple[str, dict[str, object]]] = {
     "hill": ("HillClimbing", {"restart": 0}),
     "first": ("HillClimbing", {"restart": 0}),
     "tabu": ("TabuSearch", {"tenure": None, "tenure_span": None, "tabu_memory": "auto", "restart": 0}),
     "ils": ("IteratedLocalSearch", {"strength": 3, "restart": 0}),
     "vns": ("VariableNeighbourhoodSearch", {"strength": 5, "restart": 0}),
-    "greedy": ("IteratedGreedy", {"removed": None, "temperature": None}),
     "annealing": (
         "SimulatedAnnealing",
         {"temperature": 0.0, "cooling": 0.98, "plateau": 1000, "batch": 256, "restart": 0},
     ),
-    "focused": ("FocusedSearch", {"noise": NOISE, "restart": 0}),
 }
 """Function that makes an algorithm, and the usual values of its parameters."""
 
@@ -212,21 +190,6 @@ def VariableNeighbourhoodSearch(strength: int = 5, restart: int = 0) -> Algorith
     return Algorithm("vns", BEST, SHAKE_HARDER, strength=shakes(strength), restart=restarts(restart))
 
 
-@checked_call
-def IteratedGreedy(removed: int | None = None, temperature: float | None = None) -> Algorithm:  # noqa: N802
-    """Remove random elements of an order, improve the rest, and insert each again where it costs least.
-
-    Elements in random order are then reinserted at their best positions until none becomes cheaper. A dearer order is
-    accepted as in simulated annealing at a constant ``temperature``. By default both parameters follow from the
-    problem, which must offer `core.problems.insertion.Insertion`.
-    """
-    if removed is not None:
-        integer("removed", removed, 1, MOST_DRAWS)
-    if temperature is not None:
-        number("temperature", temperature, 0, MOST_TEMPERATURE)
-    return Algorithm("greedy", INSERTING, removed=removed, temperature=temperature)
-
-
 MOST_TEMPERATURE = 1e30
 MOST_DRAWS = 2**31 - 1
 restarts = partial(integer, "restart", least=0, most=MOST_DRAWS)
@@ -256,17 +219,6 @@ def SimulatedAnnealing(  # noqa: N802
         batch=batch,
         restart=restarts(restart),
     )
-
-
-@checked_call
-def FocusedSearch(noise: float = NOISE, restart: int = 0) -> Algorithm:  # noqa: N802
-    """Draw a violated constraint and take one of the moves that repair it: WalkSAT, min-conflicts and the like.
-
-    The move of least harm is taken, ties by the smallest index; but if all do harm, a random one with probability
-    ``noise`` (Selman, Kautz and Cohen 1994). A walk ends when no constraint is violated. It begins again after
-    ``restart`` iterations without a better best solution; 0: never.
-    """
-    return Algorithm("focused", FOCUSED, noise=number("noise", noise, 0, 1), restart=restarts(restart))
 
 
 MOST_LAG = 1_000_000

@@ -125,7 +125,7 @@ class WalkLauncher:
 
     def refresh(self, walk: int = 0) -> None:
         """Update the problem's tables for a walk, if it keeps any."""
-        if self.plan.is_quick or self.plan.keeps_differences:
+        if self.plan.is_quick:
             on, shape, (rank, size) = self.memory, self.shape, self.own_share
             first, end = self.plan.sizes[0] * rank // size, self.plan.sizes[0] * (rank + 1) // size
             self.backend.launch(self.kernels.refresh, shape.teams, shape.team_size, on.count <= 1, walk, first, end,
@@ -195,7 +195,6 @@ def kernels_of(plan: Plan) -> SearchKernels:
         has_parameters=algorithm.rule_data is not None,
         lag=algorithm.lag,
         restarts=algorithm.restart > 0,
-        keeps=plan.keeps_differences,
     )
     return search_kernels(plan.problem.hooks(plan.evaluation, first.name), rules)
 

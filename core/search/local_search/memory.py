@@ -9,7 +9,6 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels.local_search.hooks import NO_KEY
-from core.kernels.local_search.kept_differences import KeepingWalk, RecordingKeepingWalk
 from core.kernels.local_search.walks import RecordingWalk, Walk, WalkLimits, WalkSettings, WalkStatus, WalkTotals
 from core.lang.bundles import bundle, placed, row_sizes
 from core.lang.named_arrays import size_of
@@ -20,17 +19,6 @@ from core.search.local_search.plan import MOST_LEVELS, Plan
 MOST_PLACES = 1 << 12
 MOST_NOTES = 1 << 20
 """Most records of improvements of a walk, and of all walks of a rank, in device memory."""
-
-
-WALKS: dict[tuple[bool, bool], type] = {
-    (False, False): Walk,
-    (True, False): RecordingWalk,
-    (False, True): KeepingWalk,
-    (True, True): RecordingKeepingWalk,
-}
-"""The bundle of a walk, by whether it has a history and whether it keeps differences."""
-PART_BITS, WIDE_PART_BITS = 6, 3
-"""Neighbours of a part, as a power of 2: for one lane, and for a device with lanes that scan parts."""
 
 
 class WalkMemory:
@@ -66,11 +54,9 @@ class WalkMemory:
             if self.count * size >= 2**31:
                 raise UserError(f"{self.count} walks of {size} {what} each: expected less than 2^31 in all")
         numbers = {"room": plan.memory_words, "length": encoding.n, "choices": encoding.choices}
-        if plan.keeps_differences:
-            numbers |= part_numbers(plan.sizes[0], backend.capabilities.lanes_resident > 1)
         if plan.history:
             numbers["places"] = record_capacity(self.count)
-        walk: Any = WALKS[plan.history, plan.keeps_differences](**numbers)
+        walk: Any = (RecordingWalk if plan.history else Walk)(**numbers)
         self.walkers = backend.rows(walk, self.count, S=encoding.dtype)
         self.data = backend.rows(placed(data, plan.settings.data_memory), self.count)
         limits = np.zeros(size_of(WalkLimits), np.int32)
@@ -118,12 +104,6 @@ class WalkMemory:
     def write(self, buffer: Any, rows: np.ndarray) -> None:
         if self.count:
             self.backend.write(buffer, rows)
-
-
-def part_numbers(neighbours: int, is_wide: bool) -> dict[str, int]:
-    """Return the numbers of a `KeepingWalk`."""
-    bits = WIDE_PART_BITS if is_wide else PART_BITS
-    return {"kept": neighbours, "parts": -(-neighbours >> bits), "part_bits": bits}
 
 
 @lru_cache(maxsize=64)

@@ -58,8 +58,7 @@ def choose_memory(problem: Problem, algorithm: Algorithm, neighbourhood: Neighbo
         return TabuMemory(kind)
     tenure, span = algorithm.tenure, algorithm.tenure_span
     if tenure is None:
-        declared = declared_tenure(problem, neighbourhood)
-        suitable, addition = declared or default_tenure(kind, neighbourhood.change, encoding.n, size)
+        suitable, addition = default_tenure(kind, neighbourhood.change, encoding.n, size)
         tenure = min(suitable, max(0, size - 2))
         span = min(addition if span is None else span, max(0, size - 2 - tenure))
     memory = TabuMemory(kind, neighbourhood.memory(encoding, size, kind), tenure, span or 0)
@@ -69,23 +68,6 @@ def choose_memory(problem: Problem, algorithm: Algorithm, neighbourhood: Neighbo
             f"neighbours: expected less than that"
         )
     return memory
-
-
-def declared_tenure(problem: Problem, neighbourhood: Neighbourhood) -> tuple[int, int] | None:
-    """Return a problem's own tenure for a neighbourhood, and its largest random addition; None if it has none.
-
-    Raises `UserError` unless they are a pair of natural numbers.
-    """
-    declared = problem.tenures.get(neighbourhood.name)
-    if declared is None:
-        return None
-    is_pair = isinstance(declared, tuple) and len(declared) == 2
-    if not is_pair or not all(isinstance(number, int) and 0 <= number < 2**30 for number in declared):
-        raise UserError(
-            f"{problem.name}: tenures[{neighbourhood.name!r}]: found {declared!r}, expected a tenure and its largest "
-            f"random addition, natural numbers such as (10, 10)"
-        )
-    return declared
 
 
 def default_tenure(memory_kind: int, kind: int, n: int, size: int) -> tuple[int, int]:
@@ -175,7 +157,7 @@ class Plan:
         costs = possible_costs(problem)
         chosen = find_neighbourhoods(problem, algorithm, names_of(problem, neighbourhoods))
         sizes = sizes_of(problem, chosen)
-        name, evaluation, data = find_evaluation(problem, checked, chosen[0], algorithm)
+        name, evaluation, data = find_evaluation(problem, checked, chosen[0])
         tabu = choose_memory(problem, algorithm, chosen[0], sizes[0])
         if history and checked.takes_turns:
             raise UserError(f"a history of {checked.walks} walks one after another: expected 1 walk, or mapping native")
@@ -204,22 +186,8 @@ class Plan:
         return self.evaluation.refresh is not None and self.neighbourhoods[0].name in self.evaluation.quick_for
 
     @property
-    def keeps_differences(self) -> bool:
-        """True if a walk keeps the differences of its neighbours: see `core.kernels.local_search.kept_differences`.
-
-        Not if the tabu status of a neighbour depends on several words of the memory.
-        """
-        first, rule = self.neighbourhoods[0], self.algorithm.rule
-        has_own_word = (first.shape, first.change) in ((moves.SINGLES, moves.FLIP), (moves.CHOICES, moves.ASSIGN))
-        fits = rule == hooks.BEST or (rule == hooks.TABU and (has_own_word or self.tabu.kind == moves.MOVES))
-        native = self.settings.level != "solution" and not self.settings.is_host_driven
-        return fits and native and first.name in self.evaluation.touched_for
-
-    @property
     def most_evaluations(self) -> int:
         """Largest number of neighbours that an iteration evaluates."""
-        if self.algorithm.rule == hooks.FOCUSED:
-            return 1
         return self.algorithm.batch if self.draws else max(self.sizes)
 
     @property
@@ -334,14 +302,10 @@ def sizes_of(problem: Problem, neighbourhoods: Sequence[Neighbourhood]) -> tuple
 
 
 def find_evaluation(
-    problem: Problem, settings: SearchSettings, neighbourhood: Neighbourhood, algorithm: Algorithm
+    problem: Problem, settings: SearchSettings, neighbourhood: Neighbourhood
 ) -> tuple[str, Evaluation, Any]:
-    """Find the evaluation by name, and its data; focused search needs one with constraints."""
+    """Find the evaluation by name, and its data."""
     evaluations, name = problem.evaluations(neighbourhood.name), settings.evaluation
-    if algorithm.rule == hooks.FOCUSED:
-        evaluations = {name: functions for name, functions in evaluations.items() if functions.focus is not None}
-        if not evaluations:
-            raise UserError(f"focused search: no evaluation of {problem.name} has a `focus`: expected its constraints")
     published = problem.published or next(iter(evaluations))
     if name == "auto":
         shared = [key for key, functions in evaluations.items() if functions.partial is not None]

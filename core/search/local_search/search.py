@@ -201,7 +201,7 @@ class LocalSearch:
         callback: Callback | None = None,
         ranks: Any = None,
         checkpointer: Checkpointer | None = None,
-        initial: ArrayLike | str | None = None,
+        initial: ArrayLike | None = None,
     ) -> Outcome:
         """Walk until ``stop`` holds.
 
@@ -218,9 +218,8 @@ class LocalSearch:
             all; the cost is the best of this rank's walks.
         ranks, checkpointer
             See `core.search.protocol.Search.run`.
-        initial : array_like, shape (n,) or (walks, n), or str, optional
-            Start solution of all walks, or one for each, or the name of a start heuristic of the problem; by default
-            each walk has a random one.
+        initial : array_like, shape (n,) or (walks, n), optional
+            Start solution of all walks, or one for each; by default each walk has a random one.
 
         Raises
         ------

@@ -15,7 +15,7 @@ from core.search.local_search.algorithms import Algorithm
 Level = Literal["iteration", "algorithm", "solution"]
 LEVELS = ("iteration", "algorithm", "solution")
 MAPPINGS = ("native", "published")
-DRAWING = {hooks.ANNEAL: "simulated annealing", hooks.CUSTOM: "a rule of acceptance", hooks.FOCUSED: "focused search"}
+DRAWING = {hooks.ANNEAL: "simulated annealing", hooks.CUSTOM: "a rule of acceptance"}
 """Names of algorithms that draw random neighbours."""
 
 

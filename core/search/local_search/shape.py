@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.kernels.local_search.hooks import FOCUSED
 from core.search.local_search.plan import Plan
 
 SMALL = 16_384
@@ -45,7 +44,6 @@ class WalkShape:
         # A device that has teams but runs one lane at a time may compile the kernel of a whole walk for minutes.
         walks_well = wide or limits.max_team_size == 1
         small = limits.compute_units == 1 or (walks_well and largest * plan.evaluation.work <= SMALL)
-        small = small or plan.algorithm.rule == FOCUSED  # one team is enough for its few moves
         small = small and ranks == 1 and not (plan.settings.is_host_driven or plan.tuned)
         self.in_one_team = level == "algorithm" or small
         if level == "solution":

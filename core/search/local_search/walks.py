@@ -168,7 +168,6 @@ def limits_of(plan: Plan, stop: Stop) -> np.ndarray:
         WalkLimits.batch: algorithm.batch,
         WalkLimits.seed: plan.settings.seed,
         WalkLimits.restart: algorithm.restart,
-        WalkLimits.noise: round(65536 * algorithm.noise),
     }
     return np.array([limits[column] for column in range(size_of(WalkLimits))], np.int32)
 

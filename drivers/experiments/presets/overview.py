@@ -39,11 +39,6 @@ WORKLOAD_ARGUMENTS: dict[str, tuple[str, ...]] = {
     "exact": ("--instance", "uniform:16:seed=1", "--bound", "edges"),
     "heldkarp": ("--instance", "uniform:26:seed=1"),
     "knapsack": ("--items", "1000", "--capacity", "8000000"),
-    "labs": ("--walks", "64", "--iterations", "10000"),
-    "maxsat": ("--walks", "64", "--iterations", "8000"),
-    "maxcut": ("--walks", "64", "--iterations", "35000"),
-    "flowshop": ("--walks", "64", "--iterations", "350"),
-    "linearordering": ("--walks", "64", "--iterations", "1200"),
 }
 """Options for at least a second on one core, so that launches and copies take a small part: 1.3 to 2.3 s of processor
 time on an AMD EPYC (Zen 5). None for `lcs`, whose trace takes 10 GB in a second of one core.

@@ -35,7 +35,6 @@ from core.kernels.two_opt.columns import climb_columns
 from core.kernels.two_opt.pruned import climb_pruned
 from core.lang import Array, Rows, i32, kernel, reference_interpreter, team_rank
 from core.lang.named_arrays import size_of
-from core.problems.more.max_cut import graphs
 from core.problems.ppp import perceptron
 from core.problems.qap import qaplib
 from core.problems.tables.knapsack import LARGEST, MOST_CAPACITY
@@ -264,8 +263,6 @@ def test_random_solutions_of_as_many_walks_as_are_accepted(team):
 
 def test_tables_of_the_largest_instances_have_indices_of_31_bits():
     assert qaplib.MOST_FACILITIES**2 <= WORDS
-    assert graphs.MOST_VERTICES**2 <= WORDS
-    assert graphs.MOST_VERTICES * graphs.MOST_PARTS <= WORDS
     assert perceptron.MOST_ENTRIES <= WORDS
 
 

@@ -5,17 +5,6 @@ import itertools
 import numpy as np
 
 from core.problems import tsp
-from core.problems.more.flow_shop.problem import FlowShop
-from core.problems.more.flow_shop.shops import FlowShopInstance
-from core.problems.more.labs.problem import Labs
-from core.problems.more.linear_ordering.matrices import OrderingInstance
-from core.problems.more.linear_ordering.problem import LinearOrdering
-from core.problems.more.max_cut import graphs, quadratic_forms
-from core.problems.more.max_cut.k_cut import MaxKCut
-from core.problems.more.max_cut.problem import MaxCut
-from core.problems.more.max_cut.qubo import Qubo
-from core.problems.more.max_sat import formulas
-from core.problems.more.max_sat.problem import MaxSat
 from core.problems.ppp import perceptron
 from core.problems.ppp.problem import Ppp
 from core.problems.qap.problem import Qap
@@ -71,98 +60,11 @@ def tour_by_table(dice):
     return TspTour(tsp.TspInstance("drawn", distances=table)), lambda order: around(table, order)
 
 
-def parts(dice):
-    """A graph to be cut into up to five parts; the largest weights sum up to 31 bits."""
-    n, k = dice.integers(1, 8), dice.integers(2, 6)
-    largest = dice.choice([2, 50, (2**31 - 1) // max(1, n * (n - 1) // 2)])
-    weights = symmetric(dice, n, -largest, largest)
-
-    def inside(values):
-        return sum(int(weights[i, j]) for i, j in itertools.combinations(range(n), 2) if values[i] == values[j])
-
-    return MaxKCut(graphs.GraphInstance("drawn", weights, int(k))), inside
-
-
-def cut(dice):
-    weights = symmetric(dice, dice.integers(1, 8), -9, 10)
-
-    def across(bits):
-        pairs = itertools.combinations(range(len(bits)), 2)
-        return -sum(int(weights[i, j]) for i, j in pairs if bits[i] != bits[j])
-
-    return MaxCut(graphs.GraphInstance("drawn", weights, 2)), across
-
-
-def form(dice):
-    """A quadratic form, symmetric or not; the largest coefficients sum up to 31 bits."""
-    n = dice.integers(1, 8)
-    largest = dice.choice([2, 50, (2**31 - 1) // n**2])
-    matrix = dice.integers(-largest, largest, (n, n))
-
-    def double_sum(bits):
-        return sum(int(matrix[i, j]) for i, j in np.ndindex(n, n) if bits[i] and bits[j])
-
-    return Qubo(quadratic_forms.of_matrix("drawn", matrix)), double_sum
-
-
-def formula(dice):
-    """Clauses in which literals repeat or contradict each other; at least one can be violated."""
-    n = int(dice.integers(1, 7))
-    literals = [*range(1, n + 1), *range(-n, 0)]
-    clauses = [dice.choice(literals, dice.integers(1, 6)).tolist() for _ in range(dice.integers(1, 10))] + [[-n]]
-    weights = dice.integers(1, 99, len(clauses)).tolist()
-
-    def violated(bits):
-        holds = [any((literal > 0) == bool(bits[abs(literal) - 1]) for literal in clause) for clause in clauses]
-        return sum(weight for weight, one in zip(weights, holds, strict=True) if not one)
-
-    return MaxSat(formulas.SatInstance("drawn", n, clauses, weights)), violated
-
-
-def shop(dice):
-    times = dice.integers(0, 21, (dice.integers(2, 7), dice.integers(1, 5)))
-
-    def makespan(order):
-        done = np.zeros((len(order) + 1, times.shape[1] + 1), int)
-        for p, machine in np.ndindex(len(order), times.shape[1]):
-            done[p + 1, machine + 1] = max(done[p, machine + 1], done[p + 1, machine]) + times[order[p], machine]
-        return done[-1, -1]
-
-    return FlowShop(FlowShopInstance("drawn", times)), makespan
-
-
-def ordering(dice):
-    n = dice.integers(2, 8)
-    weights = dice.integers(-50, 51, (n, n))
-
-    def minus_above(order):
-        return -sum(int(weights[a, b]) for a, b in itertools.combinations(order, 2))
-
-    return LinearOrdering(OrderingInstance("drawn", weights)), minus_above
-
-
-def sequence(dice):
-    n = int(dice.integers(1, 10))
-
-    def energy(bits):
-        signs = [1 if bit else -1 for bit in bits]
-        return sum(sum(signs[p] * signs[p + lag] for p in range(n - lag)) ** 2 for lag in range(1, n))
-
-    return Labs(n), energy
-
-
 MAKES = {
     "qap": assignment,
     "ppp": perceptrons,
     "tsp": tour,
     "tsp by table": tour_by_table,
-    "cut": parts,
-    "bits cut": cut,
-    "qubo": form,
-    "sat": formula,
-    "shop": shop,
-    "ordering": ordering,
-    "labs": sequence,
 }
 
 

@@ -10,7 +10,6 @@ import re
 import time
 import warnings
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,9 +19,6 @@ import pytest
 from core.problems import tsp
 from core.problems.instances import matrix_text, sources, tsplib
 from core.problems.instances.errors import InstanceError
-from core.problems.more.linear_ordering import matrices
-from core.problems.more.max_cut import beasley, graphs
-from core.problems.more.max_sat import formulas
 from core.problems.ppp import perceptron
 from core.problems.qap import qaplib
 from core.problems.tables import knapsack, strings
@@ -94,44 +90,6 @@ def integers(content: bytes) -> list[int]:
 def check_qap(instance: qaplib.QapInstance, content: bytes) -> None:
     read = [instance.n, *instance.flows.ravel().tolist(), *instance.distances.ravel().tolist()]
     assert integers(content) == read
-
-
-def check_graph(instance: graphs.GraphInstance, content: bytes) -> None:
-    rows = [[*map(int, row.split())] for row in rows_of(content)]
-    expected = np.zeros((rows[0][0],) * 2, np.int64)
-    for i, j, *weight in rows[1:]:
-        expected[i - 1, j - 1] = expected[j - 1, i - 1] = weight[0] if weight else 1
-    assert (instance.weights == expected).all() and len(rows) == rows[0][1] + 1
-
-
-def check_form(form: Any, content: bytes) -> None:
-    _, n, m, *rest = text_of(content).split()  # behind the first problem there may be anything
-    n, used = int(n), [*map(int, rest[: 3 * int(m)])]
-    matrix = np.zeros((n, n), np.int64)
-    for i, j, entry in zip(used[::3], used[1::3], used[2::3], strict=True):
-        matrix[i - 1, j - 1] = matrix[j - 1, i - 1] = entry
-    expected = -2 * matrix + np.diag(matrix.diagonal())
-    assert form.coefficients.tolist() == expected.tolist()
-
-
-def check_ordering(instance: matrices.OrderingInstance, content: bytes) -> None:
-    rows = [row.split() for row in rows_of(content)]
-    numbers = [row for row in rows if all(re.fullmatch("[+-]?[0-9]+", token) for token in row)]
-    assert len(rows) - len(numbers) <= 1
-    assert [int(token) for row in numbers for token in row] == [instance.n, *instance.weights.ravel().tolist()]
-
-
-def check_sat(instance: formulas.SatInstance, content: bytes) -> None:
-    rows = [row for row in rows_of(content.partition(b"%")[0]) if not row.strip().startswith("c")]
-    numbers = [int(token) for row in rows[1:] for token in row.split()]
-    total, clauses, weighted = 0, 0, rows[0].split()[1] == "wcnf"
-    while numbers:
-        weight, numbers = (numbers[0], numbers[1:]) if weighted else (1, numbers)
-        clause, numbers = numbers[: numbers.index(0)], numbers[numbers.index(0) + 1 :]
-        total += 0 if any(-literal in clause for literal in clause) else weight
-        clauses += 1
-    assert int(rows[0].split()[3]) == clauses
-    assert instance.weights.sum() == total and int(rows[0].split()[2]) == instance.variables
 
 
 def check_perceptron(instance: perceptron.PerceptronInstance, content: bytes) -> None:
@@ -220,12 +178,9 @@ def longest(matrix: np.ndarray) -> np.ndarray:
 MATRIX = np.array([[0, 12, 13, 14], [12, 0, 23, 24], [13, 23, 0, 34], [14, 24, 34, 0]])
 TOUR = "NAME : a\nTYPE : TOUR\nDIMENSION : 5\nTOUR_SECTION\n1 3\n5 2\n4\n-1\nEOF\n"
 QAPS = ["3\n\n0 1 2\n3 0 4\n5 6 0\n\n 0 7 8\n 9 0 10\n 11 12 0\n", "1\n5\n7\n", "2 0 -3 4 0\n0 99999 1 0\n"]
-GRAPHS = ["3 2\n1 2 5\n2 3 -7\n", "4 3\n1 2\n1 3\n\n4 1\n", "1 0\n"]
 PERCEPTRONS = ["2 3\n1 -1 1\n-1 -1 +1\n1 3\n", "3 2\n1 1\n1 -1\n-1 -1\n0 2\n2\n"]
-FORMULAS = ["c a\np cnf 3 2\n1 -2 0\n-1 3 2 0\n", "p wcnf 2 3 9\n9 1 0\n4 -1 2 0 1 -2 0\n", "p cnf 2 1\n-2 1 0\n%\n0\n"]
 PISINGER = "knapPI_1_3\nn 3\nc 995\nz 94\ntime 0.00\n1,94,485,0\n2,506,326,1\n3,416,248,1\n-----\n\nknapPI_1_3\nn 3\n"
 FASTA = ">one first of two\nACGTacgt\nTTGA-*\n\n;remark\n>two\nCCGT\nAA\n"
-ORDERINGS = ["two of 1975\n 2\n0 1\n-2 0\n", "3\n0 1 2\n3 0 4\n5 6 0\n"]
 MATRICES = ["0 1\n1 0\n", "# of 3\n9,2,3\n2,0,4e0\n\n3 4 0.0 # last\n", "5\n"]
 TABLES = ["0 1 2\n1 0 3\n2 3 0\n", "   0    29    82\n  29     0    55\n  82    55     0\n\n"]
 ARRAYS = [MATRIX, MATRIX.astype(np.uint8), MATRIX.astype(">f4"), longest(MATRIX)]
@@ -236,10 +191,6 @@ READERS = {
     "TSPLIB, packed": Reader(".tsp.gz", PACKED, tsplib.load, check_tsp),
     "tour": Reader(".tour", texts(TOUR, TOUR.replace("DIMENSION : 5\n", "")), tour_files.read, check_tour),
     "QAPLIB": Reader(".dat", texts(*QAPS), qaplib.read, check_qap),
-    "graph": Reader(".rud", texts(*GRAPHS), partial(graphs.load, k=3), check_graph),
-    "DIMACS": Reader(".cnf", texts(*FORMULAS), formulas.load, check_sat),
-    "Beasley": Reader(".txt", texts("1\n 3 3\n1 1 5\n1 3 -7\n2 3 4\n", "1 1 0"), beasley.load, check_form),
-    "LOLIB": Reader(".mat", texts(*ORDERINGS), matrices.load, check_ordering),
     "perceptron": Reader(".ppp", texts(*PERCEPTRONS), perceptron.load, check_perceptron),
     "knapsack": Reader(".kp", texts("3 10\n5 4\n40 7\n4294967295 0\n", "1 5\n3 5\n"), knapsack.load, check_knapsack),
     "knapsack by Pisinger": Reader(".csv", texts(PISINGER), knapsack.load, check_pisinger),

@@ -13,7 +13,7 @@ from core.problems.instances import files, tsplib
 from core.problems.instances.errors import InstanceError
 from core.problems.qap import qaplib
 from core.problems.tables import strings
-from tests.core.problems.test_fuzz import FORMULAS, GRAPHS, PERCEPTRONS, PISINGER, QAPS, READERS
+from tests.core.problems.test_fuzz import PERCEPTRONS, PISINGER, QAPS, READERS
 
 B = 10**12
 MOST_BYTES = 48 << 20  # readers take blocks of 16 MiB; the promised sizes need a thousand times as much
@@ -36,10 +36,6 @@ HEADERS = {
     "TSPLIB, packed": [gzip.compress(gzip.compress(TSP.format(3).encode())), gzip.compress(b"NAME: x")[:-9], b"PK\x03\x04"],
     "tour": [f"TYPE : TOUR\nDIMENSION : {B}\nTOUR_SECTION\n1 3 2\n-1\n", f"TYPE : TOUR\nTOUR_SECTION\n{B} 1 2\n-1\n"],
     "QAPLIB": [f"{B}\n1 2 3\n", "70000 1 1\n", "9" * 100_000],
-    "graph": [f"{B} 2\n1 2 5\n", f"3 {B}\n1 2 3\n", "50000 1\n1 2 3\n"],
-    "DIMACS": [f"p cnf {B} 1\n1 0\n", f"p cnf 3 {B}\n1 0\n", f"p wcnf 3 1 9\n{B**3} 1 0\n"],
-    "Beasley": [f"1\n{B} 1\n1 1 5\n", f"{B}\n3 1\n1 1 5\n", f"1\n3 {B}\n1 1 5\n"],
-    "LOLIB": [f"x\n{B}\n0 1\n2 0\n", "60000\n0 1\n"],
     "perceptron": [f"{B} 3\n1 1 1\n", f"3 {B}\n1\n", "100000 100000\n1\n"],
     "knapsack": [f"{B} 10\n5 4\n", f"2 10\n{B**3} 4\n1 1\n"],
     "knapsack by Pisinger": [PISINGER.replace("n 3", f"n {B}")],
@@ -71,9 +67,8 @@ def test_headers_that_promise_too_much_are_refused_without_the_memory(tmp_path, 
 
 STRANGE, SHOWN = "a\n\x1b[2J\udcffb", r"a\n\x1b[2J\udcffb"
 GOOD = {
-    "TSPLIB": TSP.format(3), "QAPLIB": QAPS[0], "graph": GRAPHS[0], "DIMACS": FORMULAS[0], "Beasley": "1\n2 1\n1 2 5\n",
-    "LOLIB": "2\n0 1\n2 0\n", "perceptron": PERCEPTRONS[0], "knapsack": "1 5\n3 5\n", "matrix": "0 1\n1 0\n",
-    "matrix of an instance": "0 1 2\n1 0 3\n2 3 0\n",
+    "TSPLIB": TSP.format(3), "QAPLIB": QAPS[0], "perceptron": PERCEPTRONS[0], "knapsack": "1 5\n3 5\n",
+    "matrix": "0 1\n1 0\n", "matrix of an instance": "0 1 2\n1 0 3\n2 3 0\n",
 }  # fmt: skip
 
 

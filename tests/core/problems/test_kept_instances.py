@@ -9,10 +9,6 @@ import pytest
 from core.problems import tsp
 from core.problems.instances import instance_cache
 from core.problems.instances.errors import InstanceError
-from core.problems.more.flow_shop import shops
-from core.problems.more.linear_ordering import matrices
-from core.problems.more.max_cut import beasley, graphs
-from core.problems.more.max_sat import formulas
 from core.problems.ppp import perceptron
 from core.problems.qap import qaplib
 from core.problems.tables import knapsack, strings
@@ -24,11 +20,6 @@ GENERATED = {
     "tour": lambda: tsp.load("uniform:9:seed=3"),
     "assignment": lambda: qaplib.load("taillard:9:seeds=1,2"),
     "perceptron": lambda: perceptron.load("9-11"),
-    "graph": lambda: graphs.load("random:12", k=3),
-    "form": lambda: beasley.load("random:12"),
-    "formula": lambda: formulas.load("random:12"),
-    "shop": lambda: shops.load("taillard:9:3"),
-    "ordering": lambda: matrices.load("random:12"),
     "knapsack": lambda: knapsack.generate("subset-sum", 12, seed=4),
     "strings": lambda: strings.load("half:30"),
 }
@@ -84,13 +75,9 @@ def test_a_generated_instance_is_made_once_and_cannot_be_written(name):
     assert arrays and not any(array.flags.writeable for array in arrays)
 
 
-def test_parameters_make_other_instances(tmp_path):
-    first, other = graphs.load("random:12", seed=1), graphs.load("random:12", seed=2)
-    assert first.sha256 != other.sha256 and graphs.load("random:12", seed=1, k=3).k == 3
+def test_parameters_make_other_instances():
     light, heavy = (perceptron.load("9-11", negative_weight=weight) for weight in (1, 2))
     assert (light.negative_weight, heavy.negative_weight) == (1, 2)
-    put(tmp_path / "two.txt", "2\n2 1\n1 1 3\n2 1\n1 2 4\n")
-    assert [beasley.load(f"two:{k}", tmp_path).coefficients.min() for k in (1, 2)] == [-3, -8]
     with pytest.raises(InstanceError, match=r"weight 1.0, expected an integer"):
         perceptron.load("9-11", negative_weight=1.0)
 

@@ -13,8 +13,6 @@ from core.errors import UserError
 from core.lang import Array, Generic, Row, boolean, bundle, f32, i32, i64, u32
 from core.problems import tsp
 from core.problems.encodings import Bits, Permutation, Values
-from core.problems.more.max_cut.graphs import GraphInstance
-from core.problems.more.max_cut.k_cut import MaxKCut
 from core.problems.problem import Evaluation, Problem
 from core.problems.qap.problem import Qap
 from core.problems.qap.qaplib import QapInstance
@@ -59,9 +57,6 @@ def test_costs_that_may_pass_31_bits_are_refused_before_the_search():
     with pytest.raises(UserError, match=r"wide: costs from 0 to 29\d{8} are possible"):
         Plan.make(wide, HillClimbing(), "2opt", evaluation="coordinates")
     assert wide.instance._distances is None
-    heavy = GraphInstance("heavy", np.array([[0, 2**31 - 1], [2**31 - 1, 0]]), 2)
-    with pytest.raises(UserError, match="heavy: costs from 0 to 2147483647 are possible"):
-        Plan.make(MaxKCut(heavy), HillClimbing(), "assign")
 
 
 # --- digests ---
@@ -269,7 +264,7 @@ def test_ways_that_change_only_the_speed_are_no_parameters():
     assert plan(TabuSearch(2, 1)).parameters["tenure"] == 2
 
 
-@pytest.mark.parametrize("name", ["qap", "ppp", "cut", "sat", "shop", "ordering", "bits cut", "tsp"])
+@pytest.mark.parametrize("name", ["qap", "ppp", "tsp"])
 def test_an_instance_whose_digest_is_kept_cannot_be_changed(name):
     instance = PROBLEMS[name]().instance
     arrays = [one for one in vars(instance).values() if isinstance(one, np.ndarray)]

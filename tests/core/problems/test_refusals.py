@@ -8,13 +8,6 @@ import pytest
 
 from core.problems import tsp
 from core.problems.instances.errors import InstanceError
-from core.problems.more.flow_shop import shops
-from core.problems.more.labs.problem import LONGEST, Labs
-from core.problems.more.linear_ordering import matrices as linear_ordering_matrices
-from core.problems.more.linear_ordering.problem import LinearOrdering
-from core.problems.more.max_cut import beasley, graphs, quadratic_forms
-from core.problems.more.max_cut.problem import MaxCut
-from core.problems.more.max_sat import formulas
 from core.problems.ppp import perceptron
 from core.problems.qap import qaplib
 from core.problems.tables import strings as pairs
@@ -28,11 +21,7 @@ from tests.core.problems.test_fuzz import PISINGER, READERS, TOUR
 
 EUC, TRI, CVRP, FIX = samples.EUCLIDEAN, samples.TRIANGLE, samples.VEHICLES, samples.FIXED
 QAP = "3\n\n0 1 2\n3 0 4\n5 6 0\n\n 0 7 8\n 9 0 10\n 11 12 0\n"
-RUDY = "4 5\n1 2 3\n2 3 -1\n3 4\n4 1 5\n1 3 2\n"
 SIGNS = "2 3\n+1 -1 1\n-1 -1 +1\n\n1\n3\n"
-CNF = "c three variables\np cnf 3 3\n1 -2 0\nc between\n-1 3\n2 0 -3 0\n"
-WCNF = "p wcnf 3 3 10\n10 1 -2 0\n3 -1 3 2 0\n1 -3 0\n"
-FORM = "1\n3 4\n1 1 5\n3 1 -7\n2 3 4\n3 3 -2\n"
 
 FILES = [
     ("TSPLIB", "", 1, "no TYPE in the whole file"),
@@ -103,44 +92,6 @@ FILES = [
         None,
         "cost differences of up to 2400000148, expected at most 2147483647",
     ),
-    ("graph", "\n", 1, "an empty file, expected a line 'n m'"),
-    ("graph", "4 five\n", 1, "'4 five', expected two integers 'n m'"),
-    ("graph", "0 0\n", 1, "0 vertices, expected 1 to 20000"),
-    ("graph", "4 7\n", 1, "7 edges, expected 0 to 6, as there are 4 vertices"),
-    ("graph", RUDY.replace("4 5", "4 6"), 6, "the end after 5 edges, expected 6 edges"),
-    ("graph", RUDY.replace("4 5", "4 4"), 6, "'1 3 2' after them, expected 4 edges"),
-    ("graph", RUDY.replace("3 4", "3 4 1 1"), 4, "'3 4 1 1', expected integers 'i j w' or 'i j'"),
-    ("graph", RUDY.replace("3 4", "3 5"), 4, "vertex 5, expected 1 to 4"),
-    ("graph", RUDY.replace("3 4", "3 3"), 4, "a loop at vertex 3"),
-    ("graph", RUDY.replace("3 4", "2 1 3"), 4, "edge 2 1 again, as on line 2, expected it once"),
-    ("graph", RUDY.replace("3 4", "3 4 2147483648"), 4, "weight 2147483648"),
-    ("graph", RUDY.replace("3 4", "3 4 2147483637"), None, "absolute weights that sum up to 2147483648"),
-    ("DIMACS", "", 1, "an empty file, expected 'p cnf VARIABLES CLAUSES'"),
-    ("DIMACS", "p cnf 3\n", 1, "'p cnf 3', expected 'p cnf VARIABLES CLAUSES'"),
-    ("DIMACS", "c a\n1 2 0\n", 2, "'1 2 0', expected 'p cnf"),
-    ("DIMACS", "p cnf 65536 1\n", 1, "number of variables '65536', expected an integer from 1 to 65535"),
-    ("DIMACS", "p cnf 3 0\n", 1, "number of clauses '0'"),
-    ("DIMACS", CNF.replace("-3 0", "-4 0"), 6, "literal '-4', expected an integer from -3 to 3"),
-    ("DIMACS", CNF.replace("1 -2 0", "0"), 3, "a clause without literals, expected at least one"),
-    ("DIMACS", CNF.replace("3 3\n", "3 4\n"), 6, "the end after 3 clauses, expected 4 clauses, each up to a 0"),
-    ("DIMACS", CNF.replace("-3 0", "-3"), 6, "the end after 2 clauses and a part of one, expected 3"),
-    ("DIMACS", CNF.replace("3 3\n", "3 2\n"), 6, "'-3' after them, expected 2 clauses"),
-    ("DIMACS", WCNF.replace("3 -1", "0 -1"), 3, "weight '0', expected an integer from 1 to 2147483647"),
-    ("DIMACS", WCNF.replace("10 1", "2147483647 1"), None, "weights from 1 on that sum up to 2147483651"),
-    ("DIMACS", "p cnf 1 1\n1 -1 0\n", None, "no clause that can be violated"),
-    ("Beasley", "", 1, "the end instead of a number of problems, expected an integer from 1 to 1000"),
-    ("Beasley", FORM.replace("3 3 -2\n", ""), 5, "the end instead of a bit, expected an integer from 1 to 3"),
-    ("Beasley", FORM.replace("3 3 -2", "3 4 -2"), 6, "bit '4'"),
-    ("Beasley", FORM.replace("1 1 5", "1 1 x"), 3, "entry 'x'"),
-    ("Beasley", FORM.replace("1 1 5", "1 2 2147483647"), None, "absolute coefficients that sum up to 429496"),
-    ("Beasley", FORM.replace("3 3 -2", "1 3 2"), 6, "entry 1 3 again, expected it once"),
-    ("Beasley", FORM + "7\n", 7, "'7' after them, expected 1 problems"),
-    ("LOLIB", "title\n", 1, "no number, expected a title or none, then n"),
-    ("LOLIB", "title\n0\n", 2, "number of elements '0', expected an integer from 1 to 4096"),
-    ("LOLIB", "2\n1 2\n3 x\n", 3, "entry 'x'"),
-    ("LOLIB", "2\n1 2\n3\n", 3, "the end after 3 entries, expected 4 of a square matrix"),
-    ("LOLIB", "2\n1 2\n3 4\n5\n", 4, "'5' after them, expected 4 entries"),
-    ("LOLIB", "2\n1 2147483647\n3 4\n", None, "absolute weights that sum up to 2147483655 or more"),
     ("perceptron", "", 1, "an empty file, expected a line 'm n'"),
     ("perceptron", "2 x\n", 1, "'2 x', expected two integers 'm n'"),
     ("perceptron", "2 -3\n", 1, "2 rows and -3 columns, expected at least one of each"),
@@ -194,23 +145,6 @@ def test_a_broken_file_is_refused_at_its_line(tmp_path, reader, text, line, word
 # --- names and generators ---
 
 NAMES = [
-    (graphs.load, "square.txt", "found no such file, expected a file, or maxcut:N:K"),
-    (partial(graphs.load, data_folder="nowhere"), "square.txt", "nowhere: found no such folder"),
-    (graphs.load, "maxcut:10", "no number of parts, expected maxcut:SIZE:NUMBER-OF-PARTS[:seed=VALUE]"),
-    (graphs.load, "maxcut:20001:2", "size '20001', expected an integer from 1 to 20000"),
-    (graphs.load, "maxcut:10:1", "number of parts '1', expected an integer from 2 to 100000"),
-    (graphs.load, "maxcut:10:2:seed=-1", "seed '-1'"),
-    (graphs.load, "maxcut:10:2:density=1.5", "density '1.5', expected a decimal number from 0 to 1"),
-    (graphs.load, "maxcut:10:2:weights=5", "weights '5', expected LOW..HIGH"),
-    (graphs.load, "maxcut:10:2:weights=2147483647..2147483647", "absolute weights that sum up to"),
-    (graphs.load, "maxcut:10:2:sed=1", "option 'sed=1' (unknown)"),
-    (MaxCut, "nowhere", "nowhere: found no such file, expected a file"),
-    (MaxCut, "random:0", "random:0: found size '0'"),
-    (MaxCut, "maxcut:9:3", "found 3 parts, expected 2; `MaxKCut` divides in more"),
-    (beasley.load, "random:0", "bits '0'"),
-    (beasley.load, "g.txt", "g.txt: found no such instance in"),
-    (LinearOrdering, "nowhere", "a generator such as random:40:seed=1"),
-    (LinearOrdering, "random:0", "elements '0'"),
     (perceptron.load, "73x73", "found no such file and no such size, expected a file, or m-n or m-n:seed=INTEGER"),
     (partial(perceptron.load, data_folder="nowhere"), "73-73", "nowhere: found no such folder"),
     (perceptron.load, "0-73", "found 0 rows and 73 columns, expected at least one of each"),
@@ -223,17 +157,6 @@ NAMES = [
     (generators.generate, "uniform:10:seed=1:seed=2", "option 'seed=2' (again)"),
     (generators.generate, "uniform:10:side=0", "side '0', expected an integer from 1"),
     (generators.generate, "hexagonal:10", "no such generator"),
-    (shops.load, "ta121", "no such instance, expected ta001 to ta120"),
-    (shops.load, "taillard:0:5", "jobs '0', expected an integer from 1 to 10000"),
-    (shops.load, "taillard:5", "no machines, expected taillard:JOBS:MACHINES[:seed=VALUE]"),
-    (shops.load, "taillard:5:65", "machines '65', expected an integer from 1 to 64"),
-    (formulas.load, "random:2", "clauses of 3 different variables, expected at most 2"),
-    (formulas.load, "random:9:ratio=x", "ratio 'x', expected a decimal number from 0 to 1000"),
-    (formulas.load, "random:9:ratio=0", "no clause that can be violated"),
-    (formulas.load, "random:9:length=0", "length '0', expected an integer from 1 to 100"),
-    (formulas.load, "random:9:seed=1:seed=2", "option 'seed=2' (again), expected random:VARIABLES[:"),
-    (formulas.load, "nowhere", "expected a file, the name of an instance, or a generator such as random:50"),
-    (formulas.load, "nowhere/a.cnf", "found no such file"),
     (qaplib.load, "taillard:30:seeds=1", "no such generator, expected taillard:N:seeds=FLOWS,DISTANCES"),
     (qaplib.load, "taillard:4097:seeds=1,2", "size 4097, expected an integer from 1 to 4096"),
     (qaplib.load, "taillard:10:seeds=0,2", "seed 0, expected an integer from 1 to 2147483646"),
@@ -245,7 +168,6 @@ NAMES = [
     (pairs.generate, "quarter:5", "found no such generator, expected random:N or half:N"),
     (weierstrass.load, "weierstrass:342", "expected 1 to 341, so that costs in units of 2^-20 fit in 31 bits"),
     (weierstrass.load, "sphere:3", "no such function"),
-    *((Labs, given, "expected a number of signs from 1 to 1861") for given in (0, LONGEST + 1, 2.5, "labs:", "\u0663")),
 ]
 
 
@@ -268,10 +190,6 @@ def perceptron_of(**change):
     return lambda: perceptron.PerceptronInstance(**parts)
 
 
-def graph_of(weights, k=2):
-    return lambda: graphs.GraphInstance("given", np.array(weights), k)
-
-
 def knapsack_of(weights, values, capacity):
     return lambda: Knapsack("test", np.array(weights), np.array(values), capacity)
 
@@ -280,55 +198,11 @@ def tour_of(**parts):
     return lambda: tsp.TspInstance("by hand", **parts)
 
 
-def shop_of(times):
-    return lambda: shops.FlowShopInstance("wrong", times)
-
-
-def formula_of(*parts):
-    return lambda: formulas.SatInstance("wrong", *parts)
-
-
 def assignment_of(*matrices):
     return lambda: qaplib.QapInstance("wrong", *matrices)
 
 
-def form_of(matrix):
-    return lambda: quadratic_forms.QuadraticForm("m", np.array(matrix))
-
-
-def order_of(weights):
-    return lambda: linear_ordering_matrices.OrderingInstance("m", weights)
-
-
 PARTS = [
-    (graph_of(np.zeros((2, 3), int)), "shape"),
-    (graph_of(np.zeros((0, 0), int)), "0 vertices, expected 1 to 20000"),
-    (graph_of([[0, 1], [2, 0]]), "weight 1 from vertex 0 to 1 and 2 back"),
-    (graph_of([[0, 1], [1, 4]]), "a loop of weight 4 at vertex 1"),
-    (graph_of([[0, -(2**31)], [-(2**31), 0]]), "weight -2147483648"),
-    (graph_of([[0, 1], [1, 0]], 1), "1 parts, expected an integer from 2 to 100000"),
-    (graph_of([[0, 1.5], [1.5, 0]]), "weights such as 1.5, expected integers"),
-    (graph_of(np.array([[0, 2**63], [2**63, 0]], np.uint64)), "weight 9223372036854775808 at [0, 1], expected"),
-    (lambda: MaxCut(graph_of([[0, 2**30], [2**30, 0]])()), "2147483648 of an edge's"),
-    (lambda: quadratic_forms.of_matrix("m", np.ones((2, 3), int)), "a matrix of shape"),
-    (form_of([[1, 2], [3, 4]]), "not symmetric, expected"),
-    (form_of(np.zeros((0, 0), int)), "0 rows, expected 1 to"),
-    (form_of(np.full((2, 2), 1.5)), "coefficients such as 1.5, expected integers"),
-    (form_of(np.diag([2**31 - 1, -1])), "sum up to 2147483648, expected at most"),
-    (order_of(np.ones((2, 3), int)), "weights of shape"),
-    (order_of(np.full((2, 2), np.inf)), "weights such as inf, expected integers"),
-    (order_of(np.full((2, 2), 2**40)), "sum up to 1099511627776 or more"),
-    (shop_of(np.ones(3, int)), "times of shape"),
-    (shop_of(np.ones((2, 65), int)), "expected 1 to 10000 rows, a job each, of 1 to 64 machines"),
-    (shop_of(np.full((2, 2), 1e300)), "times such as 1e+300, expected integers"),
-    (shop_of(np.array([[1, -1]])), "times from -1 on"),
-    (shop_of(np.array([[2**31 - 1, 1]])), "sum up to 2147483648"),
-    (formula_of(0, [[1]]), "0 variables, expected 1 to 65535"),
-    (formula_of(2, []), "no clause that can be violated"),
-    (formula_of(2, [[]]), "a clause without literals"),
-    (formula_of(2, [[3]]), "literal 3 in '[3]', expected 1 to 2"),
-    (formula_of(2, [[1]], [1, 2]), "2 weights for 1 clauses, expected one for each"),
-    (formula_of(2, [[1]], [0]), "weights from 0 on"),
     (assignment_of([[1, 2]], [[1]]), "flows of shape (1, 2), expected a square matrix"),
     (assignment_of(np.zeros((0, 0), int), [[1]]), "expected 1 to 4096 rows"),
     (assignment_of([[np.nan]], [[1]]), "flows such as nan, expected integers"),
@@ -382,7 +256,6 @@ def test_wrong_parts_are_refused(make, words):
 # --- solutions ---
 
 SCORERS = {
-    "graph": partial(graphs.cost, graphs.parse(RUDY)),
     "perceptron": partial(perceptron.cost, perceptron.parse(SIGNS)),
     "knapsack": Knapsack("small", np.arange(4), np.arange(4), 11).weight_and_value,
     "qap": partial(qaplib.cost, qaplib.parse(QAP)),
@@ -391,9 +264,6 @@ SCORERS = {
     "tour by table": partial(tsp.tour_length, tsp.TspInstance("rectangle", coordinates=SQUARE).distances),
 }
 SOLUTIONS = [
-    ("graph", [0, 1, 0], "shape"),
-    ("graph", [0, 1, 0, 2], "value 2, expected 0 to 1"),
-    ("graph", [0.0] * 4, "float64"),
     ("knapsack", np.ones(3, bool), "expected (4,) and bool"),
     ("perceptron", [[0, 1, 1]], "shape"),
     ("perceptron", [0, 1, 2], "bit 2"),

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.problems import tsp
-from core.problems.more.flow_shop.problem import FlowShop
 from core.problems.qap.problem import Qap
 from core.problems.tables import knapsack, strings
 from core.search.ant_colony import AntColony, Settings
@@ -17,7 +16,6 @@ from core.search.dp.knapsack.search import KnapsackSearch
 from core.search.dp.lcs import search as lcs_search
 from core.search.exact import ExactSearch
 from core.search.hill_climbing.search import HillClimbing
-from core.search.insertion import IteratedGreedySearch
 from core.search.local_search import LocalSearch, TabuSearch
 from core.search.stop import Iterations, Stop
 from core.search.tours import IteratedThreeOpt, WindowedThreeOpt
@@ -81,11 +79,6 @@ KINDS = {
         WindowedThreeOpt, (tsp.load("uniform:40:seed=1"),), {"window": 16}, Iterations(5),
         "tsp --algorithm windows --window 16 --instance uniform:40:seed=1 --iterations 5", ((tsp.load("uniform:40:seed=1"),), {}, MUCH),
         shared=False,
-    ),
-    "iterated greedy": Kind(
-        IteratedGreedySearch, (FlowShop("taillard:8:3"),), {"walks": 2}, Iterations(20),
-        "flowshop --instance taillard:8:3 --algorithm greedy --walks 2 --iterations 20",
-        ((FlowShop("taillard:40:5"),), {}, MUCH),
     ),
     "ants": Kind(
         AntColony, (cities(9), Settings(ants=6)), {}, Iterations(7),

@@ -8,13 +8,6 @@ import pytest
 
 from backends.python import PythonBackend
 from cluster import Solo
-from core.problems.more.flow_shop.problem import FlowShop
-from core.problems.more.labs.problem import Labs
-from core.problems.more.linear_ordering.problem import LinearOrdering
-from core.problems.more.max_cut.k_cut import MaxKCut
-from core.problems.more.max_cut.problem import MaxCut
-from core.problems.more.max_sat.formulas import SatInstance
-from core.problems.more.max_sat.problem import MaxSat
 from core.problems.ppp.problem import Ppp
 from core.problems.qap.problem import Qap
 from core.problems.tables.knapsack import Knapsack
@@ -32,7 +25,7 @@ from core.search.dp.lcs.search import TILINGS, LongestCommonSubsequence
 from core.search.exact import ExactSearch
 from core.search.hill_climbing.search import HillClimbing
 from core.search.stop import Iterations
-from tests.core.search.local_search.scored import Ordering
+from tests.core.search.local_search.scored import Colours, Ordering
 from tests.core.search.test_ihc import plain_climb
 
 
@@ -159,15 +152,7 @@ LEAST = {
     "order of two": (lambda: Ordering(2), "insert"),
     "order of three": (lambda: Ordering(3), "insert"),
     "order by segments": (lambda: Ordering(3), "reverse"),
-    "cut": (lambda: MaxKCut.load("maxcut:2:2:seed=1"), "assign"),
-    "labs": (lambda: Labs(1), "flip1"),
-    "labs of two": (lambda: Labs(2), "flip2"),
-    "cut of one vertex": (lambda: MaxCut("random:1"), "flip1"),
-    "cut of two": (lambda: MaxCut("random:2"), "flip2"),
-    "shop of two": (lambda: FlowShop("taillard:2:1"), "insert"),
-    "shop of four": (lambda: FlowShop("taillard:4:2"), "exchange3"),
-    "ordering of two": (lambda: LinearOrdering("random:2"), "insert"),
-    "sat": (lambda: MaxSat(SatInstance("one", 1, [[-1]])), "flip1"),
+    "colours of two": (lambda: Colours(2, 2), "assign"),
     "weierstrass": (lambda: Weierstrass.load("1", points=1), "crowns"),
 }
 ALGORITHMS = {

@@ -12,7 +12,6 @@ from core.kernels.local_search.walks import EVERYTHING, ONE_MOVE
 from core.lang.bundles import row_sizes
 from core.problems.problem_errors import ProblemError, WrongChoice, WrongDelta, WrongState
 from core.search.local_search.checks.executors import PATTERNS, CheckExecutor
-from core.search.local_search.checks.focus import check_focus
 from core.search.local_search.checks.interpreter import ReadLimitReached
 from core.search.local_search.checks.move_sequences import (
     A_MOVE,
@@ -23,7 +22,6 @@ from core.search.local_search.checks.move_sequences import (
     move_text,
     move_tuple,
 )
-from core.search.local_search.checks.touched import TouchedCheck
 
 ENOUGH_FOR_A_CAUSE, READS_FOR_A_CAUSE = 24, 200_000
 """Moves that are evaluated to find the cause of a wrong one, and elements that plain Python may read for them."""
@@ -79,22 +77,15 @@ class EvaluationCheck:
             self.compare(point, picks, changed, self.sequence.window)
             if self.moves_made in samples:
                 self.check_rows(point)
-                if self.hooks.focus is not None:
-                    check_focus(self.executor, self.sequence.size, f"{self.name} {self.origin}")
                 if self.chooses:
                     self.check_choice(point)
             move = self.sequence.choose(self.moves_made) if self.moves_made < moves else None
             if move is None:
                 return
-            touched = None
-            if self.moves_made + 1 in samples and TouchedCheck.is_possible(self.sequence, self.executor):
-                touched = TouchedCheck(self.sequence, self.executor, point.solution)
             self.executor.make(move)
             self.moves_made += 1
             point = self.sequence.point(self.moves_made)
             self.check_solution(point.solution, move)
-            if touched is not None:
-                touched.check(point.solution, point.cost, move, self.moved(move), self.source("touched"))
             changed = (ONE_MOVE, *move)
 
     def sweep(self, point: SequencePoint) -> None:

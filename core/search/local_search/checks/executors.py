@@ -162,23 +162,6 @@ class CheckExecutor:
         if self.hooks.refresh is not None:
             self.launch(self.kernels.refresh, self.teams, Share(0, 1, first, end), changed, Move(*move))
 
-    def touched(self, move: tuple[int, int, int], size: int) -> np.ndarray | None:
-        """Return the neighbours that the problem lists as touched by the last move; None for all."""
-        results = self.array(np.zeros(size + 2, np.int32))
-        self.launch(self.kernels.list_touched, 1, size + 1, Move(*move), results, writes=False)
-        count, *listed = self.host(results).tolist()
-        return None if count < 0 else np.array(listed[:count], np.int64)
-
-    def constraints(self, most: int) -> tuple[int, np.ndarray]:
-        """Return the number of violated constraints, and rows of at most ``most`` of them.
-
-        A row has the constraint, the number of its repairs, and the largest of their indices.
-        """
-        results = self.array(np.zeros(1 + 3 * most, np.int32))
-        self.launch(self.kernels.list_constraints, 1, most, results, writes=False)
-        words = self.host(results)
-        return int(words[0]), words[1:].reshape(-1, 3)[: max(0, int(words[0]))]
-
     def make(self, move: tuple[int, int, int]) -> None:
         self.launch(self.kernels.make, 1, self.problem.encoding.n, Move(*move))
 

@@ -134,7 +134,7 @@ def check(
     order there, and teams have several sizes on devices that have lanes. It reads a bounded number of elements: of a
     small instance it sees more. Devices also try all neighbours of the random solution, and all of one near a local
     optimum: up to 10,000 of each, a sample of more, and as many as `costs` scores in a few seconds.
-    `CheckedMoves.swept` counts them. Costs of insertions are checked too, if the problem offers them.
+    `CheckedMoves.swept` counts them.
 
     Parameters
     ----------
@@ -189,10 +189,6 @@ def check(
                     remarks = [*remarks, TOO_SLOW]
                 notes += [note for note in remarks if note not in notes]
             right_names[evaluation_name, function] = name
-    if neighbourhood is None and evaluation is None and problem.insertion() is not None:
-        from core.search.insertion.check import check_insertions
-
-        notes.append(f"{check_insertions(problem, devices, seed):,} orders rebuilt by insertions, all right")
     return Checked(problem.name, tried, scorer.costs_met or (0, 0), notes, time.perf_counter() - began)
 
 

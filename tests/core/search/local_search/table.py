@@ -5,34 +5,21 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 
-from core.problems.more.flow_shop.problem import FlowShop
-from core.problems.more.labs.problem import Labs
-from core.problems.more.linear_ordering.problem import LinearOrdering
-from core.problems.more.max_cut.k_cut import MaxKCut
-from core.problems.more.max_cut.problem import MaxCut
-from core.problems.more.max_sat.problem import MaxSat
 from core.problems.ppp.problem import Ppp
 from core.problems.qap.problem import Qap
 from core.problems.tsp.problem import TspTour
 from core.problems.weierstrass.problem import Weierstrass
 from core.search import local_search
 from tests.core.search.local_search import rules
-from tests.core.search.local_search.scored import Ordering
+from tests.core.search.local_search.scored import Colours, Ordering, Spins
 
 PROBLEMS = {
     "qap": lambda: Qap.load("taillard:6:seeds=1,2"),
     "ppp": lambda: Ppp.load("9-11"),
     "tsp": lambda: TspTour.load("uniform:7:seed=3"),
-    "cut": lambda: MaxKCut.load("maxcut:9:3:seed=1"),
     "order": lambda: Ordering(5),
-    "labs": lambda: Labs(11),
-    "shop": lambda: FlowShop("taillard:6:3:seed=2"),
-    "ordering": lambda: LinearOrdering("random:7:seed=2"),
-    "bits cut": lambda: MaxCut("random:11:seed=1:weights=-3..9"),
-    "sparse cut": lambda: MaxCut("random:24:density=0.05:seed=2:weights=-3..9"),
-    "sparse parts": lambda: MaxKCut.load("maxcut:12:3:seed=2:density=0.08:weights=-3..9"),
-    "sat": lambda: MaxSat("random:11:ratio=6:seed=3"),
-    "sparse sat": lambda: MaxSat("random:70:ratio=0.4:seed=3"),
+    "colours": lambda: Colours(9, 3),
+    "spins": lambda: Spins(11),
     "weierstrass": lambda: Weierstrass.load("3", points=12),
     "weierstrass64": lambda: Weierstrass.load("3", points=12, dtype="float64"),
 }
@@ -53,8 +40,6 @@ MORE_ALGORITHMS = {
     "tabu again": local_search.TabuSearch(restart=3),
     "first again": local_search.HillClimbing(first=True, restart=1),
     "annealing again": local_search.SimulatedAnnealing(plateau=2, batch=3, restart=3),
-    "focused": local_search.FocusedSearch(),
-    "focused again": local_search.FocusedSearch(0.7, restart=3),
     "threshold again": local_search.Rule(
         rules.below_threshold, rules.Threshold(np.array([90, 20, 0], np.int32), 2), batch=3, restart=4
     ),
@@ -76,17 +61,9 @@ QUICK_ROWS = [
     IN_PARTS,
     ("ppp", "flip1", "column-sums", "ils", {}),
     ("tsp", "exchange2", "table", "first", {}),
-    ("cut", "assign", "part-weights", "tabu", {}),
+    ("colours", "assign", "delta", "tabu", {}),
     ("order", "insert", "value", "tabu", {}),
-    ("labs", "flip1", "autocorrelations", "annealing", {}),
-    ("sat", "flip1", "literal-counts", "tabu", {"level": "algorithm", "walks": 3}),
-    ("sparse sat", "flip1", "sparse-literal-counts", "tabu", {}),
-    ("sat", "flip1", "unsatisfied-clauses", "focused", {}),
-    ("bits cut", "flip1", "local-fields", "tabu", {}),
-    ("sparse cut", "flip1", "sparse-fields", "tabu", {}),
-    ("sparse parts", "assign", "sparse-part-weights", "tabu", {}),
-    ("shop", "insert", "heads-tails", "hill", {}),
-    ("ordering", "insert", "linear", "ils", {}),
+    ("spins", "flip1", "delta", "annealing", {}),
     RULED,
     RULED_AGAIN,
     ("qap", "exchange2", "incremental", "tabu again", {"level": "algorithm", "walks": 2}),
@@ -104,16 +81,13 @@ MORE_ROWS = [
     ("tsp", "2opt", "full", "ils", {"level": "solution"}),
     ("order", "reverse", "value", "ils", {"level": "algorithm", "walks": 2}),
     ("order", "blocks", "value", "first", {}),
-    ("sat", "flip1", "literal-counts", "threshold again", {"level": "algorithm", "walks": 3}),
+    ("ppp", "flip1", "linear", "threshold again", {"level": "algorithm", "walks": 3}),
     ("qap", "exchange2", "linear", "annealing again", {}),
     ("tsp", "2opt", "table", "first again", {}),
     ("ppp", "flip1", "bit-parallel", "ils again", {}),
     ("order", "insert", "value", "late again", {}),
     ("qap", "exchange2+exchange3", "linear", "vns again", {"level": "algorithm", "walks": 7}),
     ("tsp", "2opt", "full", "late again", {"level": "solution"}),
-    ("ordering", "insert", "prefix-sums", "tabu", {"level": "algorithm", "walks": 3}),
-    ("sat", "flip1", "unsatisfied-clauses", "focused again", {"level": "algorithm", "walks": 3, "exchange": 4}),
-    ("sparse cut", "flip1", "sparse-fields", "vns again", {"level": "algorithm", "walks": 3, "exchange": 4}),
 ]
 ROWS = QUICK_ROWS + MORE_ROWS
 MOVES = [
@@ -123,18 +97,10 @@ MOVES = [
         ("ppp", ("flip1", "flip2", "flip3"), ("bit-parallel", "linear", "histogram")),
         ("ppp", ("flip1",), ("column-sums",)),
         ("tsp", ("exchange2", "exchange3", "2opt"), ("table", "coordinates", "full")),
-        ("cut", ("assign",), ("part-weights", "linear")),
+        ("colours", ("assign",), ("delta", "value")),
         ("order", ("exchange2", "insert", "reverse", "blocks", "adjacent"), ("value",)),
         ("weierstrass", ("crowns",), ("full",)),
         ("weierstrass", ("axes",), ("kept", "full")),
-        ("labs", ("flip1", "flip2", "flip3"), ("autocorrelations", "delta")),
-        ("sat", ("flip1",), ("literal-counts", "delta", "unsatisfied-clauses")),
-        ("sparse sat", ("flip1",), ("sparse-literal-counts",)),
-        ("bits cut", ("flip1", "flip2", "flip3"), ("local-fields", "linear")),
-        ("sparse cut", ("flip1", "flip2", "flip3"), ("sparse-fields",)),
-        ("sparse parts", ("assign",), ("sparse-part-weights",)),
-        ("shop", ("insert", "exchange2", "exchange3", "reverse"), ("heads-tails", "value")),
-        ("ordering", ("insert",), ("prefix-sums", "linear")),
     )
     for name in names
     for evaluation in evaluations

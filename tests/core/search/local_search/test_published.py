@@ -9,7 +9,6 @@ from core.errors import UserError
 from core.kernels.local_search.fitness_reduction import BLOCK, reduction_kernels
 from core.kernels.local_search.hooks import BEST, FIRST, NO_KEY
 from core.kernels.local_search.moves import NEVER
-from core.problems.more.max_cut import problem as max_cut_problem
 from core.problems.ppp import perceptron
 from core.problems.ppp import problem as ppp_problem
 from core.problems.qap import problem as qap_problem
@@ -29,7 +28,7 @@ ROWS = [
     ("weierstrass", "crowns", "tabu", "host"),
     ("order", "insert", "ils", "host"),
     ("order", "blocks", "hill", "device"),
-    ("cut", "assign", "tabu", "host"),
+    ("colours", "assign", "tabu", "host"),
     ("qap", "exchange3", "hill", "host"),
 ]
 
@@ -103,7 +102,7 @@ def test_thread_control_tries_shapes_of_the_kernel_that_evaluates(python, row, c
     ("select", "reduced"), [("host", []), ("device", [("reduce_fitnesses", 2, 256), ("reduce_keys", 1, 256)])]
 )
 def test_every_neighbour_has_a_lane_of_a_team_of_256(python, launches, select, reduced):
-    problem = max_cut_problem.MaxCut("random:40:seed=1")
+    problem = ppp_problem.Ppp.load("9-40")
     search = LocalSearch(python, Solo(), problem, HillClimbing(), "flip2", mapping="published", select=select)
     search.run(Iterations(1))
     # 40 * 39 / 2 neighbours are 4 teams; the fitnesses are 2 blocks of 512.
@@ -115,7 +114,7 @@ EVALUATIONS = [("qap", "exchange2", "linear"), ("ppp", "flip2", "histogram"), ("
 
 @pytest.mark.parametrize(
     ("problem", "name", "evaluation"),
-    [*EVALUATIONS, ("weierstrass", "crowns", "full"), ("cut", "assign", "part-weights")],
+    [*EVALUATIONS, ("weierstrass", "crowns", "full"), ("colours", "assign", "delta")],
 )
 def test_neighbours_are_evaluated_as_the_paper_does(cpu, problem, name, evaluation):
     search = LocalSearch(cpu, Solo(), PROBLEMS[problem](), TabuSearch(), name, mapping="published")

@@ -28,38 +28,6 @@ def wrong(delta):
     return Weighted(TWELVE, only=Evaluation(delta))
 
 
-# --- tenures ---
-
-
-def remembered(problem, algorithm, backend):
-    tabu = LocalSearch(backend, Solo(), problem, algorithm, "flip1").plan.tabu
-    return {"tenure": tabu.tenure, "tenure_span": tabu.span}
-
-
-@pytest.mark.parametrize(
-    ("tenures", "tenure"),
-    [
-        ({"flip1": (4, 3)}, {"tenure": 4, "tenure_span": 3}),
-        ({"flip1": (4, 300)}, {"tenure": 4, "tenure_span": 6}),
-        ({"flip1": (400, 3)}, {"tenure": 10, "tenure_span": 0}),
-        ({"flip2": (4, 3)}, {"tenure": 2, "tenure_span": 1}),
-    ],
-)
-def test_a_problem_s_tenure_is_taken_and_reduced_for_few_neighbours(tenures, tenure, python):
-    problem = Weighted(TWELVE)
-    problem.tenures = tenures
-    assert remembered(problem, TabuSearch(), python) == tenure
-    assert remembered(problem, TabuSearch(tenure=1, tenure_span=2), python) == {"tenure": 1, "tenure_span": 2}
-
-
-@pytest.mark.parametrize("tenure", [5, (5,), (5, -1), (5.0, 1), [5, 5]])
-def test_a_tenure_that_is_no_pair_of_natural_numbers_is_refused(tenure, python):
-    problem = Weighted(TWELVE)
-    problem.tenures = {"flip1": tenure}
-    with pytest.raises(UserError, match=r"tenures\['flip1'\]: found .*, expected a tenure and its largest random"):
-        LocalSearch(python, Solo(), problem, TabuSearch(), "flip1")
-
-
 # --- before a search ---
 
 
@@ -119,11 +87,11 @@ def test_a_check_that_is_cut_short_says_so_before_and_after_the_search(python, m
 
 
 def test_problems_of_the_suite_are_not_tried_again_but_subclasses_are(python, tried_first):
-    problem = PROBLEMS["cut"]()
-    LocalSearch(python, Solo(), problem, TabuSearch(), "assign").run(Iterations(2))
+    problem = PROBLEMS["qap"]()
+    LocalSearch(python, Solo(), problem, TabuSearch(), "exchange2").run(Iterations(2))
     assert tried_first == []
     mine = type("Mine", (type(problem),), {})(problem.instance)
-    LocalSearch(python, Solo(), mine, TabuSearch(), "assign").run(Iterations(2))
+    LocalSearch(python, Solo(), mine, TabuSearch(), "exchange2").run(Iterations(2))
     assert len(tried_first) == 1
 
 

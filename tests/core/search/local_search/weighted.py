@@ -85,16 +85,6 @@ def shared_out(worker: i32, workers: i32, solution: Array[i32], move: Move, data
     return total
 
 
-@function
-def touches(solution: Array[i32], move: Move, data: Weights) -> i32:
-    return -1 if move.j >= 0 else 1
-
-
-@function
-def touched(solution: Array[i32], place: i32, move: Move, data: Weights) -> u32:
-    return u32(move.i)
-
-
 # --- wrong ones ---
 
 
@@ -192,16 +182,6 @@ def counts_twice(worker: i32, workers: i32, solution: Array[i32], move: Move, da
     return shared_out(worker, workers, solution, move, data) + (1 if worker == 1 else 0)
 
 
-@function
-def touches_none(solution: Array[i32], move: Move, data: Weights) -> i32:
-    return 0
-
-
-@function
-def touches_two(solution: Array[i32], move: Move, data: Weights) -> i32:
-    return 2
-
-
 TWELVE = (3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8)
 ONE_OF_1770 = {"only": Evaluation(wrong_for_one_pair)}
 """An evaluation that is wrong for one pair of 60 bits."""
@@ -210,7 +190,6 @@ RIGHT = {
     "incremental": Evaluation(added_kept, begin=begin, update=update),
     "quick": Evaluation(added, quick=quick, refresh=refresh, quick_for=("flip1",)),
     "parts": Evaluation(added, partial=shared_out),
-    "touched": Evaluation(added, touches=touches, touched=touched, touched_for=("flip1",)),
 }
 
 
