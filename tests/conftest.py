@@ -16,7 +16,6 @@ from backends import self_test
 from backends.opencl import icd
 from tests.durations import COLLECTED, Durations, tier
 from tests.hygiene import own_temporary_folder, shuffled
-from tests.kernel_coverage import KernelCoverage
 
 ROOT = Path(__file__).parents[1]
 SHARED_DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
@@ -46,7 +45,6 @@ hypothesis.settings.load_profile(EXAMPLES)
 
 
 def pytest_addoption(parser):
-    parser.addoption("--kernel-coverage", action="store_true", help="tell which lines of kernels ran as plain Python")
     parser.addoption(
         "--record-durations", action="store_true", help="write how long tests took to tests/durations.json"
     )
@@ -54,8 +52,6 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    if config.getoption("--kernel-coverage"):
-        config.pluginmanager.register(KernelCoverage())
     if config.getoption("--record-durations"):
         config.pluginmanager.register(Durations())
 
