@@ -184,6 +184,21 @@ def environment():
 
 
 @pytest.fixture
+def simulated(environment):
+    """Run a program with `backend`, numba's simulator of CUDA, in a process of its own; return what it prints."""
+    pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
+    begin = "import backends\nbackend = backends.create('cuda')\nassert backend.device.driver == 'simulated'\n"
+
+    def run(program):
+        command, there = [sys.executable, "-c", begin + program], environment | {"NUMBA_ENABLE_CUDASIM": "1"}
+        done = subprocess.run(command, cwd=ROOT, env=there, capture_output=True, text=True, timeout=250)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    return run
+
+
+@pytest.fixture
 def mpirun(environment):
     """Run a program on a number of ranks, which may exceed the number of cores."""
     if importlib.util.find_spec("mpi4py") is None:

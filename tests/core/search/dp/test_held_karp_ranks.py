@@ -1,144 +1,91 @@
 """Held and Karp's recursion over ranks: parts of layers, their places, and the same tour for any distribution."""
 
-import json
 from math import comb
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from backends.device import Buffer
 from cluster import Solo
+from cluster.mpi.proxies import Rehearsal
 from core.errors import UserError
 from core.search.dp.held_karp import layers
-from core.search.dp.held_karp.layers import HeldKarpLayers, bytes_of_rank
-from core.search.dp.held_karp.plan import (
-    ALL,
-    WITH_0,
-    WITHOUT_0,
-    HeldKarpPlan,
-    SubsetRows,
-    bytes_needed,
-    part_boundaries,
-)
+from core.search.dp.held_karp.halves import HeldKarpHalves
+from core.search.dp.held_karp.layers import bytes_of_rank
+from core.search.dp.held_karp.plan import HeldKarpPlan, bytes_needed
 from core.search.dp.held_karp.search import RESERVE, HeldKarp
 from tests.core.search.dp.tables import random_distances
+from tests.thread_ranks import on_ranks, twin
 
 H200 = 139 << 30
-
-
-# --- shares ---
-
-
-def test_borders_are_the_first_sets_with_other_highest_elements():
-    assert part_boundaries(5, 2, 4) == [comb(3, 2), comb(4, 2), comb(4, 2) + comb(3, 1)]
-    assert part_boundaries(5, 2, 3) == [3, 6]  # no half of three ranks
-
-
-@pytest.mark.parametrize("ranks", [1, 2, 3, 8, 200])
-@pytest.mark.parametrize("at_elements", [False, True])
-def test_shares_are_every_set_once(ranks, at_elements):
-    for elements, size in ((1, 1), (5, 1), (5, 5), (9, 4)):
-        for numbering in (ALL, WITH_0, WITHOUT_0):
-            end = comb(elements - numbering.least, size - numbering.held)
-            for rows in (
-                SubsetRows(elements, size, numbering, 0, end),
-                SubsetRows(elements, size, numbering, end // 3, end // 2),
-            ):
-                bounds = rows.bounds(ranks, at_elements)
-                assert len(bounds) == ranks + 1
-                assert (bounds[0], bounds[-1], bounds) == (rows.first, rows.end, sorted(bounds))
 
 
 # --- several ranks in one process ---
 
 
-class InTurn:
-    """Collectives of ranks that compute one after the other in one memory."""
+def over_ranks(backend, size, distances, hosts=1):
+    """Length and tour, equal on all ranks and in a second run."""
 
-    is_silent = False
+    def run(ranks):
+        search = HeldKarp(twin(backend), Rehearsal(ranks), distances)
+        search.warm_up()
+        first, second = search.run(ranks=ranks), search.run(ranks=ranks)
+        assert first.tour.tolist() == second.tour.tolist()
+        return first.length, first.tour.tolist()
 
-    def __init__(self, backend, rank, size, arrays, is_one_memory):
-        self.backend, self.rank, self.size, self.is_one_memory = backend, rank, size, is_one_memory
-        self.arrays, self.made = arrays, 0
-        self.gathered = []
-
-    def common(self, size, dtype, bounds):
-        assert self.is_one_memory
-        assert len(bounds) == self.size + 1 and bounds == sorted(bounds) and (bounds[0], bounds[-1]) == (0, size)
-        if self.rank == 0:
-            self.arrays.append((self.backend.upload(np.zeros(size, dtype)), bounds))
-        self.made += 1
-        buffer, same = self.arrays[self.made - 1]
-        assert (buffer.size, buffer.dtype, same) == (size, dtype, bounds)
-        return Buffer(buffer.handle, buffer.shape, buffer.dtype)
-
-    def gather(self, buffer, bounds):
-        assert len(bounds) == self.size + 1 and bounds == sorted(bounds) and 0 <= bounds[0] <= bounds[-1] <= buffer.size
-        self.gathered.append(bounds)
-
-    def barrier(self):
-        pass
-
-    def reduce(self, buffer, operation):
-        assert operation == "least"
-
-
-def in_turn(backend, distances, ranks, is_one_memory=True, at_elements=False):
-    """Least key of tours of several ranks, each step by one rank after the other."""
-    arrays, ranks_halves = [], []
-    for rank in range(ranks):
-        search = HeldKarp(backend, SimpleNamespace(rank=rank, size=ranks), distances)
-        halves = search.halves
-        together = InTurn(backend, rank, ranks, arrays, is_one_memory)
-        halves.layers = HeldKarpLayers(halves.plan, halves.launches, together, halves.firsts, at_elements)
-        backend.write(halves.launches.best, np.array([2**64 - 1], np.uint64))
-        ranks_halves.append(halves)
-        assert bool(search.notes) == (halves.layers.is_alone or not is_one_memory)
-        assert halves.layers.steps[-1][1] == halves.plan.size + 1
-    for steps in zip(*(one.layers.steps for one in ranks_halves), strict=True):
-        for sequence, *_ in steps:
-            sequence.replay()
-    assert len({json.dumps(one.layers.together.gathered) for one in ranks_halves}) == 1
-    return min(int(backend.download(one.launches.best)[0]) for one in ranks_halves)
+    outcomes = on_ranks(size, run, hosts=hosts)
+    assert outcomes == outcomes[:1] * size
+    return outcomes[0]
 
 
 def alone(backend, distances):
-    search = HeldKarp(backend, Solo(), distances)
-    search.run(trace=False)
-    return int(backend.download(search.halves.launches.best)[0])
+    outcome = HeldKarp(backend, Solo(), distances).run()
+    return outcome.length, outcome.tour.tolist()
 
 
 @pytest.mark.parametrize("at_elements", [False, True])
 @pytest.mark.parametrize(
-    ("ranks", "least"),
+    ("size", "hosts", "least"),
     [
-        (2, 0),
-        (3, 200),
-        (4, 0),
-        *(pytest.param(ranks, least, marks=pytest.mark.slow) for ranks in (7, 40) for least in (0, 200)),
+        (2, 1, 0),
+        (3, 2, 200),
+        (4, 1, 0),
+        (7, 3, 30),
+        *(pytest.param(40, 1, k, marks=pytest.mark.slow) for k in (0, 200)),
     ],
 )
-def test_shares_of_ranks_make_the_whole_layers(cpu, monkeypatch, ranks, at_elements, least):
+def test_ranks_find_the_tour_of_one(cpu, monkeypatch, size, hosts, at_elements, least):
     monkeypatch.setattr(layers, "SMALL_OF_A_CORE", least)
+    monkeypatch.setattr(HeldKarpHalves, "cut_at_elements", lambda self, together: at_elements)
     for n, most, directed in (
-        (4, 9, False),
-        (5, 9, True),
-        (6, 5, False),
-        (9, 2, False),
-        (10, 60, True),
-        (11, 60, False),
+        *((2, 9, True), (4, 9, False), (5, 9, True), (6, 5, False)),
+        *((9, 2, False), (10, 60, True), (11, 60, False), (12, 70_000, True)),
     ):
         distances = random_distances(n, 8, most, directed)
-        assert in_turn(cpu, distances, ranks, at_elements=at_elements) == alone(cpu, distances)
+        assert over_ranks(cpu, size, distances, hosts) == alone(cpu, distances)
 
 
-@pytest.mark.parametrize(("n", "directed", "is_one_memory"), [(7, True, False), (7, True, True), (8, False, True)])
-def test_lanes_of_several_ranks_do_not_race(cpu, in_order, monkeypatch, n, directed, is_one_memory):
+@pytest.mark.parametrize(("n", "directed", "hosts"), [(7, True, 2), (7, True, 1), (8, False, 1)])
+def test_lanes_of_several_ranks_do_not_race(cpu, in_order, monkeypatch, n, directed, hosts):
     monkeypatch.setattr(layers, "TEAM_SIZE", 4)
     monkeypatch.setattr(layers, "SMALL", 0)
+    monkeypatch.setattr(HeldKarpHalves, "cut_at_elements", lambda self, together: True)
     distances = random_distances(n, 5, 5, directed)
-    assert in_turn(in_order, distances, 2, is_one_memory, at_elements=True) == alone(cpu, distances)
+    assert over_ranks(in_order, 2, distances, hosts) == alone(cpu, distances)
+
+
+def test_a_byte_too_little_for_one_rank_is_an_error_on_all(cpu):
+    needed = bytes_needed(13, 2, False)
+
+    def run(ranks):
+        search = HeldKarp(twin(cpu), ranks, random_distances(13, 6, 9, False), room=needed)
+        search.halves.room -= ranks.rank == 1
+        with pytest.raises(UserError) as refusal:
+            search.run()
+        return str(refusal.value)
+
+    refusal = f"the two largest layers need {needed} bytes of rank 1's device, and {needed - 1} are there"
+    assert on_ranks(3, run, hosts=2) == [f"13 cities: {refusal}"] * 3
 
 
 # --- memory ---

@@ -1,9 +1,5 @@
 """One search is the same search on every backend, with every shape of launch, in every loop."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -13,7 +9,6 @@ from cluster import Solo
 from core.problems.qap.problem import Qap
 from core.search import local_search
 from core.search.local_search import search as search_module
-from tests.conftest import ROOT
 from tests.core.search.local_search import table
 from tests.core.search.local_search.table import KEPT, WORDS, cases, result_of, search
 
@@ -158,33 +153,21 @@ def test_a_search_stops_where_it_is_told(cpu):
 FOCUSED = next(row for row in table.ROWS if row[3] == "focused")
 SPARSE = next(row for row in table.ROWS if row[2] == "sparse-fields")
 SHAPES = [(KEPT, (True, 4, 4, 1)), (WORDS, (False, 3, 2, 2)), (SPARSE, (False, 3, 2, 2)), (FOCUSED, (True, 2, 2, 1))]
-SIMULATED = """
-import sys
-import backends
-from cluster import Solo
-from tests.core.search.local_search import test_trajectories as here
-backend = backends.create("cuda")
-assert backend.device.driver == "simulated"
-row, shape = here.SHAPES[int(sys.argv[1])]
-one = here.search(backend, Solo(), row)
-laid = one.launcher.shape
-laid.in_one_team, laid.team_size, laid.step_size, laid.teams = shape
-print(here.result_of(one, here.local_search.Iterations(4)))
-"""
 
 
-@pytest.mark.parametrize(
-    "k",
-    [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2, 3))],
-    ids=["one team", "many teams", "kept", "focused"],
-)
-def test_the_simulator_of_cuda_searches_the_same(k, cpu):
-    pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
-    simulated = os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", SIMULATED, str(k)]
-    done = subprocess.run(command, cwd=ROOT, env=simulated, capture_output=True, text=True, timeout=250)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == str(result_of(search(cpu, Solo(), SHAPES[k][0]), local_search.Iterations(4)))
+def shaped(backend, row, shape):
+    one = search(backend, Solo(), row)
+    laid = one.launcher.shape
+    laid.in_one_team, laid.team_size, laid.step_size, laid.teams = shape
+    return result_of(one, local_search.Iterations(4))
+
+
+@pytest.mark.slow
+def test_the_simulator_of_cuda_searches_the_same(simulated, cpu):
+    program = "from tests.core.search.local_search.test_trajectories import SHAPES, shaped\n"
+    said = simulated(program + "print(*(shaped(backend, *one) for one in SHAPES), sep='\\n')")
+    expected = [result_of(search(cpu, Solo(), row), local_search.Iterations(4)) for row, _ in SHAPES]
+    assert said.splitlines() == [str(one) for one in expected]
 
 
 def test_the_table_covers_what_there_is():

@@ -1,10 +1,5 @@
 """Iterated local search of tours: one trajectory everywhere, lengths of the plain scorer, lists by brute force."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -19,13 +14,6 @@ from core.search.tours import IteratedThreeOpt
 from core.search.tours.neighbour_lists import city_order, least_columns, list_distances, neighbour_lists
 from tests.thread_ranks import on_ranks
 
-ROOT = Path(__file__).parents[4]
-IN_SIMULATOR = """
-from backends import create
-from tests.core.search.tours.test_tour_search import solve
-from core.problems import tsp
-print([solve(create("cuda"), tsp.load("uniform:12:seed=7"), 3, walks=2, seed=5, team_size=size) for size in (4, 32)])
-"""
 MATRIX = np.random.default_rng(3).integers(1, 40, (30, 30))
 INSTANCES = {
     "uniform": tsp.load("uniform:150:seed=3"),
@@ -73,14 +61,11 @@ def test_same_walks_on_every_backend_team_size_and_order_of_lanes(backend, cpu):
 
 
 @pytest.mark.slow
-def test_simulator_of_cuda_makes_the_same_walks(cpu):
-    pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
-    environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", IN_SIMULATOR]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=250)
-    assert done.returncode == 0, done.stderr
+def test_simulator_of_cuda_makes_the_same_walks(cpu, simulated):
+    program = "from tests.core.search.tours.test_tour_search import solve, tsp\nsmall = tsp.load('uniform:12:seed=7')\n"
+    program += "print([solve(backend, small, 3, walks=2, seed=5, team_size=size) for size in (4, 32)])"
     expected = solve(cpu, tsp.load("uniform:12:seed=7"), 3, walks=2, seed=5)
-    assert done.stdout.strip() == str([expected, expected])
+    assert simulated(program) == str([expected, expected])
 
 
 @pytest.mark.parametrize("size", [2, 3])

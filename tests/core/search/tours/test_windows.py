@@ -1,10 +1,5 @@
 """Iterated local search of one tour in windows: valid tours, lengths of the plain scorer, one trajectory everywhere."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -18,14 +13,6 @@ from core.search.stop import Iterations, Target
 from core.search.tours import IteratedThreeOpt, WindowedThreeOpt
 from core.search.tours.cells import FEWEST, cells_along, cells_in_strips, closed_curve, most_cells, partition
 from tests.thread_ranks import on_ranks
-
-ROOT = Path(__file__).parents[4]
-IN_SIMULATOR = """
-from backends import create
-from tests.core.search.tours.test_windows import solve
-from core.problems import tsp
-print([solve(create("cuda"), tsp.load("uniform:40:seed=7"), 2, window=16, team_size=size) for size in (4, 32)])
-"""
 
 
 def solve(backend, instance, rounds, **settings):
@@ -119,14 +106,11 @@ def test_same_tour_for_every_number_of_teams(cpu, monkeypatch):
 
 
 @pytest.mark.slow
-def test_simulator_of_cuda_makes_the_same_tour(cpu):
-    pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
-    environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", IN_SIMULATOR]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=250)
-    assert done.returncode == 0, done.stderr
-    expected = solve(cpu, tsp.load("uniform:40:seed=7"), 2, window=16)
-    assert done.stdout.strip() == str([expected, expected])
+def test_simulator_of_cuda_makes_the_same_tour(cpu, simulated):
+    program = "from tests.core.search.tours.test_windows import solve, tsp\nsmall = tsp.load('uniform:24:seed=7')\n"
+    program += "print([solve(backend, small, 2, window=16, team_size=size) for size in (4, 32)])"
+    expected = solve(cpu, tsp.load("uniform:24:seed=7"), 2, window=16)
+    assert simulated(program) == str([expected, expected])
 
 
 def test_digest_tells_unequal_work_apart(cpu):
