@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 import onekernel as ok
 from core.problems.instances.errors import InstanceError
-from core.problems.instances.random_words import lehmer_words
 from core.problems.qap import qaplib, taillard
 from core.problems.qap.instance import bounds
 
@@ -157,24 +156,6 @@ def test_published_seeds_give_the_files_of_qaplib(name, shared_data):
     entries = [*instance.flows.ravel().tolist(), *instance.distances.ravel().tolist()]
     written = (shared_data / "qaplib" / f"{name}.dat").read_text().split()
     assert [instance.n, *entries] == [*map(int, written)]
-
-
-def test_words_are_those_of_the_minimal_standard_generator():
-    # Park and Miller (1988) publish word 10,000 of seed 1
-    words = lehmer_words(1, 10_000)
-    assert words.shape == (10_000,) and words[-1] == 1043618065
-    assert words[:3].tolist() == [16807, 282475249, 1622650073]
-    x = 2**31 - 2
-    for word in lehmer_words(2**31 - 2, 100).tolist():
-        x = 16807 * x % (2**31 - 1)
-        assert word == x
-
-
-def test_matrix_is_symmetric_with_an_empty_diagonal():
-    entries = taillard.matrix(60, 12345)
-    assert entries.dtype == np.int32 and (entries == entries.T).all() and not entries.diagonal().any()
-    assert entries.min() == 0 and entries.max() == 99
-    assert taillard.matrix(1, 5).tolist() == [[0]]
 
 
 def test_specification_with_published_seeds_is_the_published_instance():

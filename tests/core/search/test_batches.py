@@ -106,14 +106,6 @@ def test_batches_keep_their_bounds(monkeypatch):
     assert min(end - begin for begin, end, _ in batches if end < 5000) >= 8
 
 
-def test_batches_shrink_and_do_not_leap(monkeypatch):
-    _, batches = Job(monkeypatch, 1).run(100_000, [(at(1000), {"first": 2})])
-    sizes = [end - begin for begin, end, _ in batches]
-    assert all(later <= 8 * one for one, later in zip(sizes, sizes[1:], strict=False))
-    _, batches = Job(monkeypatch, 2).run(100_000, [(at(1000), {"first": 10_000}), (at(1000), {"first": 10_000})])
-    assert all(later <= one for one, later in zip(sizes[8:], sizes[9:], strict=False))
-
-
 @settings(max_examples=60)
 @given(st.data())
 def test_nothing_is_left_behind_however_speeds_change(data):

@@ -12,7 +12,7 @@ from cluster import Solo
 from core.errors import UserError
 from core.problems import tsp
 from core.search.hill_climbing.scans import LanesScan, TilesScan
-from core.search.hill_climbing.search import BATCH, HillClimbing
+from core.search.hill_climbing.search import HillClimbing
 from core.search.stop import Iterations
 
 PRUNED, FULL, STATIC, WORKLIST = WAYS = (
@@ -173,23 +173,6 @@ def test_a_batch_that_does_not_fit_is_halved_and_said(cpu, monkeypatch):
     monkeypatch.setattr(cpu, "allocate", little)
     assert cramped.run(Iterations(50), trace=False) == expected
     assert cramped.notes == ["13 tours fit: 25 climbers at a time", "13 tours fit: 12 climbers at a time"]
-
-
-def test_a_launch_has_sixteen_climbers_for_every_lane_if_there_are_so_many(cpu, monkeypatch):
-    distances = tsp.load("uniform:9:seed=2").distances
-
-    def launches(climbers, callback=None, **options):
-        search, counts = HillClimbing(cpu, Solo(), distances, **options), []
-        monkeypatch.setattr(search.launcher, "launch", lambda first, count: counts.append(count))
-        search.run(Iterations(climbers), callback=callback, trace=False)
-        return counts
-
-    assert launches(50, lambda progress: None) == [1, 2, 4, 8, 16, 19]
-    assert launches(50, lambda progress: None, published="worklist") == [16, 32, 2]
-    assert launches(BATCH + 5, published="worklist") == [BATCH, 5]
-    monkeypatch.setattr(LanesScan, "teams", lambda self: BATCH // 8)
-    assert launches(BATCH + 5) == [BATCH, 5]
-    assert launches(BATCH + 5, published="worklist") == [BATCH + 5]
 
 
 # --- the paper's mapping ---

@@ -48,20 +48,6 @@ def test_no_other_parts_are_done_sooner(total, speeds):
     assert end(parts_by_speed(total, speeds)) == min(map(end, others))
 
 
-@pytest.mark.parametrize(
-    ("total", "speeds", "words"),
-    [
-        (10, [1, -1], "speeds must be finite"),
-        (10, [0, 0], "speeds must be finite"),
-        (10, [float("nan")], "speeds must be finite"),
-        (-1, [1], "found -1"),
-    ],
-)
-def test_what_are_no_speeds_and_no_total_is_refused(total, speeds, words):
-    with pytest.raises(ValueError, match=words):
-        parts_by_speed(total, speeds)
-
-
 @pytest.mark.parametrize("others", [("cpu", "A", 1), ("cpu", "B", 1), ("threads", "A", 1), ("cpu", "A", 2)], ids=str)
 def test_ranks_are_alike_whose_devices_are_of_one_kind(others):
     backend = SimpleNamespace(name="cpu", device=SimpleNamespace(name="A"), capabilities=1)
@@ -72,12 +58,6 @@ def test_ranks_are_alike_whose_devices_are_of_one_kind(others):
 def test_a_rank_alone_or_in_a_rehearsal_is_alike_and_asks_nobody():
     assert have_equal_devices(None, SimpleNamespace(size=1, is_silent=False))
     assert have_equal_devices(None, SimpleNamespace(size=4, is_silent=True))
-
-
-@pytest.mark.parametrize(("total", "rank", "size"), [(-1, 0, 1), (10, 2, 2), (10, 0, 0)])
-def test_a_share_that_cannot_be_is_refused(total, rank, size):
-    with pytest.raises(ValueError, match="found -?[0-9]"):
-        equal_part(total, rank, size)
 
 
 # --- intervals ---

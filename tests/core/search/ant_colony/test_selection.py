@@ -71,13 +71,6 @@ def p_value(counts, probabilities):
     return stats.chisquare(observed, expected, ddof=groups - 1, sum_check=False).pvalue
 
 
-def seconds(tours):
-    """Count the tours with city j right after city i at the start: (n, n)."""
-    counts = np.zeros((N, N))
-    np.add.at(counts, (tours[:, 0], tours[:, 1]), 1)
-    return counts
-
-
 def thirds(tours):
     """Count the tours with city k third after i and j: (n * n, n), and the pairs (i, j): (n * n, 2)."""
     counts = np.zeros((N, N, N))
@@ -91,12 +84,6 @@ def from_the_second(weights, pairs):
     rows = weights[pairs[:, 1]].astype(np.float64)
     rows[np.arange(len(pairs)), pairs[:, 0]] = 0
     return rows
-
-
-def test_the_start_is_uniform(sample):
-    counts = np.bincount(sample.tours[:, 0], minlength=N)
-    assert p_value([counts], [np.ones(N)]) > ACCEPTED
-    assert p_value([counts], [np.linspace(1, 1.25, N)]) < REJECTED
 
 
 def test_the_third_city_follows_equation_1_without_the_visited(sample):
@@ -114,17 +101,6 @@ def test_weights_are_equation_1_in_integers(sample):
     assert (exact > 1e7).sum() > N * N / 2
     assert np.allclose(weights, exact, rtol=1e-6, atol=1.5)
     assert weights.sum(axis=1).max() < 2**32
-
-
-def test_candidates_follow_equation_1_among_themselves():
-    sample = Sample(2, candidates=4)
-    allowed = np.zeros((N, N))
-    np.put_along_axis(allowed, sample.colonies.near, 1, axis=1)
-    counts = seconds(sample.tours)
-    assert counts[allowed == 0].sum() == 0
-    assert p_value(counts, sample.equation1() * allowed) > ACCEPTED
-    assert p_value(counts, sample.equation1(beta=2.4) * allowed) < REJECTED
-    assert p_value(counts, allowed) < REJECTED
 
 
 def test_the_engine_draws_these_samples(cpu, sample):

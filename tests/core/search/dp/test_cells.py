@@ -30,7 +30,6 @@ from core.search.dp.lcs.waves import LcsDiagonals, PackedLcsDiagonals
 from tests.core.search.dp.tables import (
     BIG,
     best_selection,
-    by_permutations,
     chosen_items,
     common_pairs,
     common_table,
@@ -226,33 +225,6 @@ some_items = st.lists(st.tuples(st.one_of(numbers, st.just(BIG)), values), min_s
 @given(some_items, st.integers(0, 60))
 def test_of_many_equal_selections_the_same_is_found(cpu, items, capacity):
     same_selection(cpu, knapsack(items, capacity))
-
-
-def test_the_smallest_problems_are_solved_wherever_lanes_stand(cpu, oracle):
-    backend, lanes = oracle
-    for a, b in itertools.product(map(letters, [b"", b"a", b"\xff", b"ab"]), repeat=2):
-        for search in (lcs_by_diagonals(backend, Solo(), a, b, team_size=lanes), lcs_by_diagonals(cpu, Solo(), a, b)):
-            assert pairs_of(search.run()) == common_pairs(a, b)
-    for items in ([(0, 0)], [(1, 5)], [(2, 5)], [(0, 3), (1, 1)], [(1, 1), (1, 2), (0, 0)]):
-        for capacity in (0, 1):
-            instance = knapsack(items, capacity)
-            search = knapsack_by_diagonals(backend, Solo(), instance, team_size=lanes)
-            search.warm_up()
-            result = search.run()
-            assert (result.value, chosen_items(result)) == best_selection(instance)
-            assert result.streamed_bytes == 4 * instance.n * (capacity + 1)
-
-
-@pytest.mark.parametrize("directed", [True, False])
-@pytest.mark.parametrize("n", [1, 2, 3, 4])
-def test_tours_of_few_cities(in_order, n, directed):
-    distances = random_distances(n, 0, 30, directed)
-    search = HeldKarp(in_order, Solo(), distances, tiling="published")
-    search.make_room()
-    search.warm_up()
-    outcome = search.run()
-    assert outcome.length == by_permutations(distances) == tour_length(distances, outcome.tour)
-    assert outcome.streamed_bytes == (4 * (n - 1) * 2 ** (n - 2) if n > 3 else 0)
 
 
 # --- copies that take their time ---

@@ -17,7 +17,6 @@ from core.problems.tsp import tour_length
 from core.search.dp.held_karp import layers
 from core.search.dp.held_karp.plan import bytes_needed
 from core.search.dp.held_karp.search import LONGEST, MOST_CITIES, HeldKarp
-from core.search.dp.held_karp.waves import most_cities
 from tests.core.search.dp.tables import by_permutations, by_sets, random_distances
 
 OPTIMA = {"gr17": 2085, "gr21": 2707, "gr24": 1272, "ulysses16": 6859, "burma14": 3323}
@@ -207,8 +206,3 @@ def test_what_is_no_such_problem_is_refused_in_one_line(cpu):
         with pytest.raises(UserError, match=message) as refused:
             HeldKarp(cpu, Solo(), distances, **options)
         assert "\n" not in str(refused.value)
-
-
-def test_the_generic_engine_takes_as_many_cities_as_it_says():
-    widest = max(comb(most_cities() - 1, size) * size for size in range(1, most_cities()))
-    assert 2 * widest < 2**31 <= 2 * max(comb(most_cities(), size) * size for size in range(1, most_cities() + 1))

@@ -15,7 +15,6 @@ from core.problems.tables.knapsack import CLASSES, Knapsack, generate
 from core.search.dp.knapsack.branch_and_bound import KnapsackBranchAndBound
 from core.search.dp.knapsack.expanding_core import KnapsackCore
 from core.search.dp.knapsack.search import KnapsackSearch
-from core.search.dp.knapsack.table import KnapsackPart, KnapsackTableItems
 from core.search.stop import Seconds
 from tests.core.search.dp.tables import BIG, best_selection, chosen_items, knapsack
 
@@ -153,6 +152,19 @@ def test_a_window_smaller_than_the_decisions_changes_nothing(cpu, tiling, spill,
         assert whole.run().streamed_bytes == 0
 
 
+def test_a_folder_that_is_not_there_and_a_copy_that_fails_are_told(cpu, tmp_path, monkeypatch):
+    instance = generate("weakly-correlated", 12, 3000, seed=1)
+    with pytest.raises(UserError, match=r"--spill .*/none: \d+ bytes of decisions do not fit: No such file"):
+        KnapsackSearch(cpu, Solo(), instance, room=2200, folder=str(tmp_path / "none")).run()
+
+    def fails():
+        raise RuntimeError("the copy failed")
+
+    monkeypatch.setattr(cpu, "stream_out", lambda *arguments: fails)
+    with pytest.raises(RuntimeError, match="the copy failed"):
+        KnapsackSearch(cpu, Solo(), instance, room=2200).run()
+
+
 def test_progress_counts_items_up_to_all_of_them(cpu, monkeypatch):
     monkeypatch.setattr("core.search.progress.PROGRESS_INTERVAL_S", 0)
     instance = generate("uncorrelated", 301, 500, seed=1)
@@ -165,35 +177,7 @@ def test_progress_counts_items_up_to_all_of_them(cpu, monkeypatch):
     assert reported[-1].evaluations == outcome.evaluations == instance.n * 501
 
 
-def test_cells_that_matter_hold_every_trace():
-    rng = np.random.default_rng(1)
-    for _ in range(100):
-        weights = rng.integers(0, 30, 2 * rng.integers(1, 6))
-        lowest, highest = sorted(rng.integers(0, weights.sum() + 1, 2).tolist())
-        items = KnapsackTableItems(np.arange(len(weights)), weights, weights)
-        low, high = KnapsackPart(items, lowest, highest).cells_that_matter()
-        assert np.all(low <= high) and low[0] >= 0 and high[-1] == highest
-        cell = int(rng.integers(lowest, highest + 1))
-        for item in reversed(range(len(weights))):
-            cell = min(cell, high[item // 2 + 1])
-            assert low[item // 2 + 1] <= cell
-            if rng.integers(2) and weights[item] <= cell:
-                cell -= weights[item]
-
-
 # --- branch and bound ---
-
-
-def test_branch_and_bound_finds_the_same_value(cpu):
-    for kind in CLASSES:
-        for seed in range(6):
-            capacity = None if kind != "paper" else 400
-            instance = generate(kind, 8 + seed % 9, capacity, seed, 1000)
-            result = KnapsackBranchAndBound(cpu, Solo(), instance).run()
-            assert result.optimal
-            assert instance.weight_and_value(result.chosen) == (result.weight, result.value)
-            assert result.weight <= instance.capacity
-            assert result.value == KnapsackSearch(cpu, Solo(), instance).run(trace=False).value
 
 
 @settings(max_examples=60, deadline=None)

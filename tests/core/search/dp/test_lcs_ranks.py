@@ -9,7 +9,6 @@ from cluster import Solo
 from cluster.mpi.proxies import Rehearsal
 from core.search.dp.lcs.bidirectional import Stair, StairPieces
 from core.search.dp.lcs.search import LcsLaunchShape, LongestCommonSubsequence
-from core.search.dp.lcs.table import LcsTableLayout
 from tests.core.search.dp.tables import common_pairs, common_table, drawn, letters
 from tests.thread_ranks import on_ranks, twin
 
@@ -142,13 +141,3 @@ def test_the_largest_sum_on_a_stair_is_the_length(strips, words, batches, slope,
 def sums_end(more, less, kinds):
     """The sum at the right end if only the bits grow."""
     return int(more[kinds == 64].sum()) - int(less[kinds == 32].sum())
-
-
-def test_both_waves_take_as_many_launches_and_half_of_the_time(cpu):
-    """As on a GPU with idle lanes, where the latency between strips dominates."""
-    shape = LcsLaunchShape(32, 1, 489, 8)
-    alone = LcsTableLayout(shape, 31_250).launches
-    stair = Stair.sharing(489, 32, 31_250, shape.delay * shape.steps, 1, 1)
-    launches = [LcsTableLayout(shape, 31_250, one.reach, one.slope).launches for one in (stair, stair.from_end())]
-    assert abs(launches[0] - launches[1]) <= 1
-    assert max(launches) < 0.505 * alone

@@ -38,22 +38,6 @@ def test_many_records_go_where_there_are_few_or_where_they_are_explored_sooner(l
     assert after(loads, plan_transfers(loads)) == records
 
 
-@pytest.mark.parametrize(
-    "loads",
-    [
-        [holding(0), holding(0)],
-        [holding(1), holding(0)],
-        [holding(4), holding(3)],
-        [holding(900, lanes=1000), holding(0, lanes=1000)],
-        [holding(0, speed=0), holding(0, speed=0)],
-        [holding(0, speed=1), holding(50_000, lanes=1000, speed=1000)],
-    ],
-    ids=str,
-)
-def test_nothing_is_moved_where_it_would_save_no_time(loads):
-    assert plan_transfers(loads) == []
-
-
 @given(
     st.lists(
         st.builds(PendingWork, st.integers(0, 500), st.integers(1, 64), st.integers(500, 2000), st.integers(0, 10**9)),

@@ -1,6 +1,5 @@
 """Shapes of launches where every walk has a team, and how many iterations the host queues at a time."""
 
-from math import inf
 from types import SimpleNamespace
 
 import pytest
@@ -12,17 +11,8 @@ from cluster import Solo
 from core.problems.qap.problem import Qap
 from core.search import run as run_loop
 from core.search.local_search import Iterations, LocalSearch, TabuSearch
-from core.search.local_search.search import FIRST_BATCH, MOST_GROWTH
-from core.search.local_search.shape import even_team
-from core.search.run import BatchSizes
 from tests.core.search.local_search import table
 from tests.thread_ranks import on_ranks, twin
-
-
-def test_a_last_round_of_few_teams_is_avoided():
-    """4 walks where 768 lanes run: 2 rounds of 256, or 1 of 192."""
-    assert [even_team(walks, 768, 256) for walks in (3, 4, 5)] == [256, 192, 256]
-    assert [even_team(1, lanes, largest) for lanes, largest in ((128, 256), (2048, 32))] == [128, 32]
 
 
 def test_registers_leave_room_for_so_many_lanes():
@@ -42,18 +32,6 @@ def test_the_shape_is_chosen_for_the_walks_of_a_compute_unit_and_changes_no_traj
     assert search.launcher.shape.team_size == size
     outcome = search.run(Iterations(2))
     assert outcome.digest == expected.digest and outcome.solution.tolist() == expected.solution.tolist()
-
-
-def test_batches_grow_to_what_the_host_waits_for():
-    def following(step_s, longest_s=inf):
-        sizes = BatchSizes(FIRST_BATCH, MOST_GROWTH)
-        sizes.learn(step_s, longest_s)
-        return sizes.next
-
-    waits_s = BatchSizes().seconds
-    assert following(1e-9) == FIRST_BATCH * MOST_GROWTH
-    assert [following(waits_s / count) for count in (64.5, 3.5, 0.5)] == [64, 3, 1]
-    assert [following(1e-3, longest_s) for longest_s in (0.0505, 0.0)] == [50, 1]
 
 
 def test_ranks_without_a_clock_synchronise_a_few_times_in_thousands_of_iterations(monkeypatch):

@@ -80,16 +80,6 @@ def test_long_paths_are_followed_in_turns_from_the_deeper_end(most_back):
     assert found.tolist() == [walked(*tree, a, b) for a, b in zip(first, second, strict=True)]
 
 
-def test_every_city_of_a_tree_but_the_root_is_a_step_deeper_than_its_parent():
-    ends, lengths = random_graph(50, 40, 9, 3)
-    tree = spanning_forest(50, ends, lengths)
-    parent, weight, depth = rooted(50, ends[:, tree], lengths[tree])
-    roots = parent == np.arange(50)
-    assert roots.sum() == 50 - tree.size and (depth[roots] == 0).all()
-    assert (depth[~roots] == depth[parent[~roots]] + 1).all()
-    assert sorted(weight[~roots].tolist()) == sorted(lengths[tree].tolist())
-
-
 def nearest(instance, count):
     lists = np.argsort(instance.distances + np.diag(np.full(instance.n, 10**6)), axis=1, kind="stable")[:, :count]
     return lists, np.take_along_axis(instance.distances, lists, axis=1)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.problems.tsp import TspInstance
-from core.search.tours.neighbour_lists import neighbour_lists
+from core.search.tours.neighbour_lists import list_distances, neighbour_lists
 
 RNG = np.random.default_rng(5)
 GRID = np.stack(np.meshgrid(np.arange(20.0), np.arange(20.0)), axis=2).reshape(-1, 2)
@@ -28,3 +28,12 @@ def test_lists_are_those_of_a_stable_sort(name):
         lists = neighbour_lists(instance, count)
         assert lists.dtype == np.int32
         assert (lists == np.argsort(squares, axis=1, kind="stable")[:, :count]).all()
+
+
+def test_lists_of_a_matrix_are_those_of_a_stable_sort():
+    half = np.triu(RNG.integers(1, 40, (30, 30)), 1)
+    instance = TspInstance("matrix", distances=half + half.T)
+    order = np.argsort(instance.distances + 99 * np.eye(30), axis=1, kind="stable")[:, :7]
+    lists = neighbour_lists(instance, 7)
+    assert (lists == order).all()
+    assert (list_distances(instance, lists) == np.take_along_axis(instance.distances, order, 1)).all()

@@ -11,7 +11,7 @@ from core.problems import tsp
 from core.problems.tsp.small_tours import held_karp
 from core.search.stop import Iterations, Stop, Target
 from core.search.tours import IteratedThreeOpt
-from core.search.tours.neighbour_lists import city_order, least_columns, list_distances, neighbour_lists
+from core.search.tours.neighbour_lists import city_order
 from tests.thread_ranks import on_ranks
 
 MATRIX = np.random.default_rng(3).integers(1, 40, (30, 30))
@@ -94,27 +94,6 @@ def test_search_ends_at_its_target(cpu):
     outcome = IteratedThreeOpt(cpu, Solo(), instance).run(Target(best + 100))
     assert best <= outcome.cost <= best + 100
     assert outcome.iterations <= 3000
-
-
-@pytest.mark.parametrize("name", ["uniform", "clustered", "many equal distances", "matrix"])
-def test_neighbour_lists_hold_the_nearest_cities(name):
-    instance = INSTANCES[name]
-    count = 7
-    lists = neighbour_lists(instance, count)
-    distances = instance.distances.astype(np.int64)
-    for city, row in enumerate(lists):
-        others = np.delete(np.arange(instance.n), city)
-        assert city not in row
-        assert len(set(row.tolist())) == count
-        assert sorted(distances[city, row]) == sorted(distances[city, others])[:count]
-    assert (list_distances(instance, lists) == np.take_along_axis(distances, lists.astype(int), 1)).all()
-
-
-@pytest.mark.parametrize(("most", "unit"), [(2, 1.0), (1000, 1.0), (20, np.finfo(float).eps)])
-def test_least_columns_are_those_of_a_stable_sort(most, unit):
-    values = 1.0 + unit * np.random.default_rng(8).integers(0, most, (50, 60))
-    for count in (1, 7, 59):
-        assert (least_columns(values, count) == np.argsort(values, axis=1, kind="stable")[:, :count]).all()
 
 
 def test_descents_by_chains_end_at_shorter_tours_than_those_by_three_edges(cpu):
