@@ -7,7 +7,7 @@ from cluster import Solo
 from core.problems import tsp
 from core.search.ant_colony import AntColony, Settings
 from core.search.stop import Iterations
-from tests.core.search.ant_colony.reference import Colonies
+from tests.core.search.ant_colony.reference import Colonies, weights_of
 
 SEED = 2**63 + 2**40 + 12345
 
@@ -66,3 +66,17 @@ def test_the_engine_makes_the_references_tours(cpu, case):
     assert engine.best_tour().tolist() == reference.best_tour.tolist()
     assert outcome.evaluations == settings.colonies * settings.ants * len(distances) ** 2 * iterations
     assert (outcome.colony, outcome.ant, outcome.iteration) == (winner.colony, winner.ant, winner.iteration)
+
+
+@pytest.mark.parametrize(("iterations", "alpha", "beta"), [(0, 1.0, 2.0), (2, 1.5, 1.0)])
+def test_weights_of_the_reference_are_equation_1_in_integers(iterations, alpha, beta):
+    """Within 1e-6 for large weights, and within the last digit elsewhere."""
+    distances = tsp.load("uniform:10:seed=3").distances
+    colonies = Colonies(distances, 2011, ants=2000, alpha=alpha, beta=beta, rho=0.5).run(iterations)
+    exact = colonies.pheromone[0].astype(np.float64) ** alpha * (colonies.distances + np.eye(10)) ** -beta
+    np.fill_diagonal(exact, 0)
+    exact *= (2**32 / exact.sum(axis=1))[:, None]
+    weights = weights_of(colonies.pheromone[0], colonies.eta, colonies.alpha_fixed)
+    assert (exact > 1e7).sum() > 50
+    assert np.allclose(weights, exact, rtol=1e-6, atol=1.5)
+    assert weights.sum(axis=1).max() < 2**32

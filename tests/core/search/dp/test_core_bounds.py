@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cluster import Solo
 from core.problems.tables.knapsack import generate
-from core.search.dp.knapsack.core_bounds import best_completion, cardinality_bound
+from core.search.dp.knapsack.core_bounds import best_completion
 from core.search.dp.knapsack.expanding_core import KnapsackCore
 from tests.core.search.dp.tables import BIG, best_selection, knapsack
 
@@ -28,17 +28,6 @@ def early_bounds(monkeypatch):
     monkeypatch.setattr(f"{EXPANDING_CORE}.ROOM", 2)
     monkeypatch.setattr(f"{EXPANDING_CORE}.CHANGES", 2)
     monkeypatch.setattr(f"{EXPANDING_CORE}.ROOM_WITHOUT_BOUNDS", 2)
-
-
-@settings(max_examples=100, deadline=None)
-@given(instances)
-def test_no_selection_exceeds_the_bound_of_a_smaller_incumbent(cpu, instance):
-    search = KnapsackCore(cpu, Solo(), instance)
-    largest = best_selection(instance)[0] - search.free_value
-    if not search.is_trivial:
-        for incumbent in {search.value, (search.value + largest) // 2, largest - 1}:
-            if search.value <= incumbent < largest:
-                assert cardinality_bound(search.sorted_items, incumbent) >= largest
 
 
 @settings(max_examples=100, deadline=None)

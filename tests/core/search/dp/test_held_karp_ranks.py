@@ -137,11 +137,3 @@ def test_gpus_share_at_elements_where_all_have_room(cpu):
     refusal = f"need {max(sizes[False])} bytes of rank .'s device, and {halves.room} are there"
     with pytest.raises(UserError, match=refusal):
         halves.cut_at_elements(together_in(halves.room, sizes, 0))
-
-
-def test_ranks_that_do_not_share_memory_hold_everything():
-    plan, needed = HeldKarpPlan(20, True), bytes_needed(21, 2, True)
-    assert bytes_of_rank(plan, launches_of(True), together_of(1), 0, False) == needed
-    apart = together_of(3, is_one_memory=False, is_apart=True, groups=[0, 1, 2])
-    assert bytes_of_rank(plan, launches_of(True), apart, 2, True) == needed
-    assert bytes_of_rank(plan, launches_of(False), together_of(3), 1, False) == needed

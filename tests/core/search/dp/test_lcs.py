@@ -164,14 +164,6 @@ def test_the_trace_is_the_same_on_every_backend_when_memory_is_short(device, mon
         assert (outcome.method, pairs_of(outcome)) == (BLOCKS, common_pairs(a, b))
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.text("ab", min_size=65, max_size=300), st.text("ab", min_size=65, max_size=300))
-def test_of_many_equal_subsequences_short_memory_finds_the_same(cpu, text, other):
-    a, b = text.encode(), other.encode()
-    short_of_memory = search(cpu, a, b, room=600)
-    assert pairs_of(short_of_memory.run()) == common_pairs(a, b)
-
-
 def test_short_memory_serves_strings_without_a_common_letter(cpu):
     outcome = search(cpu, b"ab" * 200, b"cd" * 400, room=600).run()
     assert (outcome.length, outcome.pairs.shape, outcome.method) == (0, (0, 2), BLOCKS)

@@ -28,12 +28,6 @@ def test_same_search_on_every_backend(backend, row, cpu):
     assert abs(problem.cost(best.astype(problem.encoding.dtype)) - outcome[0]) <= problem.tolerance()
 
 
-@pytest.mark.parametrize("row", cases(table.QUICK_DIAGONAL, table.DIAGONAL))
-def test_the_oracle_makes_the_same_search_with_every_move_and_evaluation(row, python, cpu):
-    stop = local_search.Iterations(5)
-    assert result_of(search(python, Solo(), row), stop) == result_of(search(cpu, Solo(), row), stop)
-
-
 def test_the_oracle_keeps_the_best_solution_to_which_random_moves_lead(python, cpu):
     """The walk starts at a local optimum, so the first iteration shakes it."""
     row = ("labs", "flip1", "autocorrelations", "ils", {})

@@ -7,7 +7,6 @@ from core.problems import tsp
 from core.problems.tsp.small_tours import held_karp
 from core.search.tours.alpha_nearness import (
     MOST_STEPS,
-    adjusted_weights,
     alpha_nearest,
     heaviest_on_paths,
     rooted,
@@ -83,24 +82,6 @@ def test_long_paths_are_followed_in_turns_from_the_deeper_end(most_back):
 def nearest(instance, count):
     lists = np.argsort(instance.distances + np.diag(np.full(instance.n, 10**6)), axis=1, kind="stable")[:, :count]
     return lists, np.take_along_axis(instance.distances, lists, axis=1)
-
-
-def test_weights_make_a_tree_nearly_a_path_and_raise_its_bound():
-    instance = tsp.load("uniform:200:seed=1")
-    near, lengths = nearest(instance, 10)
-    first = np.repeat(np.arange(200), 10)
-    keep = first < near.reshape(-1)
-    ends, lengths = np.stack([first, near.reshape(-1)])[:, keep], lengths.reshape(-1)[keep].astype(np.int64) * 100
-    weights = adjusted_weights(200, ends, lengths)
-
-    def leaves_and_length(weights):
-        weighted = lengths + weights[ends].sum(axis=0)
-        tree = spanning_forest(200, ends, weighted)
-        degrees = np.bincount(ends[:, tree].reshape(-1), minlength=200)
-        return (degrees != 2).sum(), weighted[tree].sum() - 2 * weights.sum()
-
-    (uneven, bound), (plain_uneven, plain) = leaves_and_length(weights), leaves_and_length(0 * weights)
-    assert uneven < plain_uneven / 2 and bound > 1.05 * plain
 
 
 def test_lists_hold_more_edges_of_the_shortest_tour_than_as_many_nearest_cities():

@@ -11,54 +11,13 @@ from core.problems.tsp.small_tours import held_karp
 from core.search.checkpoint import Checkpointer
 from core.search.stop import Iterations, Target
 from core.search.tours import IteratedThreeOpt, WindowedThreeOpt
-from core.search.tours.cells import FEWEST, cells_along, cells_in_strips, closed_curve, most_cells, partition
+from core.search.tours.cells import most_cells
 from tests.thread_ranks import on_ranks
 
 
 def solve(backend, instance, rounds, **settings):
     outcome = WindowedThreeOpt(backend, Solo(), instance, **settings).run(Iterations(rounds))
     return outcome.cost, outcome.found_at, outcome.evaluations, outcome.hash, outcome.solution.tolist()
-
-
-def shuffled_parts(n, seed):
-    """Return a random tour with cells of three kinds, and the greatest number of cells."""
-    rng = np.random.default_rng(seed)
-    tour = rng.permutation(n).astype(np.int32)
-    size = max(4, n // 5)
-    ranks = (rng.permutation(n), rng.permutation(n))
-    most = most_cells(n, size)
-    yield tour, cells_along(n, size, seed % n), most
-    yield tour, cells_in_strips(ranks, size, seed, seed)[tour], most
-    yield tour, np.repeat(rng.integers(0, 3, n // 3 + 1), 3)[:n], 3
-
-
-def test_start_tour_is_closed_and_has_no_long_edge():
-    points = tsp.load("uniform:4000:seed=1").coordinates
-    order = closed_curve(points)
-    assert sorted(order) == list(range(len(points)))
-    edges = np.sqrt(((points[order] - points[np.roll(order, 1)]) ** 2).sum(axis=1))
-    assert edges.max() < 0.1 * np.ptp(points)
-
-
-def from_city(tour, city):
-    return np.roll(tour, -int(np.flatnonzero(tour == city)[0])).tolist()
-
-
-@pytest.mark.parametrize("n", [9, 12, 50, 1000])
-def test_parts_of_a_tour_join_to_it_and_their_ends_have_the_first_numbers(n):
-    for seed in range(10):
-        for tour, cells, most in shuffled_parts(n, seed):
-            cut = partition(tour, cells)
-            assert cut.ends.size <= most
-            assert from_city(cut.joined(cut.paths), 0) == from_city(tour, 0)
-            assert sorted(cut.members) == list(range(n))
-            for w, ends in enumerate(cut.ends):
-                begin, end = cut.begin[w : w + 2]
-                assert end - begin >= FEWEST
-                numbers = cut.slot[cut.paths[begin:end]] - begin
-                if ends:
-                    assert numbers[numbers < ends].tolist() == [ends - 1, *range(ends - 1)]
-                    assert (numbers[0], numbers[-1]) == (ends - 1, ends - 2)
 
 
 @pytest.mark.parametrize("window", [16, 60, 1000])
