@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from backends.emit.inlining import inline_single_calls
 from core.lang import Array, atomic_add, barrier, function, i32, kernel, lane, local_array, team_rank, view
 
 
@@ -54,16 +53,6 @@ def called_once(values: Array[i32], sums: Array[i32]):
     two = early(total)
     three = last(view(values, 2))
     add(total * 100 + two * 10 + three + x, sums)
-
-
-def left_of(kernel):
-    """Functions that are not inlined."""
-    program = inline_single_calls(kernel.specialise({}, 1))
-    return sorted(f.source.name for f in program.functions if f is not program.kernel)
-
-
-def test_functions_called_once_vanish_unless_they_return_early_or_take_a_part_of_an_array():
-    assert left_of(called_once) == ["early", "last", "twice"]
 
 
 def test_what_is_written_into_the_caller_computes_the_same(backend):

@@ -300,21 +300,6 @@ def test_memory_that_is_there_is_no_more_than_the_machine_has_or_its_container_a
 # --- what is refused ---
 
 
-def test_several_ranks_are_refused(cpu):
-    class Two(Solo):
-        size = 2
-
-    for make in (
-        lambda: lcs_by_diagonals(cpu, Two(), *strings(1, 5, 5)),
-        lambda: knapsack_by_diagonals(cpu, Two(), generate("paper", 3, 40, seed=1)),
-        lambda: HeldKarp(cpu, Two(), random_distances(5, 0, 30, True), tiling="published"),
-    ):
-        with pytest.raises(
-            UserError, match="--mapping published computes a table on one device: expected --mapping native"
-        ):
-            make()
-
-
 def test_what_the_device_or_31_bits_cannot_hold_is_refused_in_one_line(cpu, monkeypatch):
     with pytest.raises(UserError, match="--mapping published: 5 distances of 500000000 have no sum of 31 bits"):
         HeldKarpByWaves(cpu, Solo(), np.full((5, 5), 500_000_000), "published")
@@ -324,22 +309,3 @@ def test_what_the_device_or_31_bits_cannot_hold_is_refused_in_one_line(cpu, monk
     message = r"--mapping published: \d+ waves of 60 cells need \d+ bytes of the device, and 5000 are there"
     with pytest.raises(UserError, match=message):
         by_diagonals(cpu)
-
-
-# --- progress ---
-
-
-def test_progress_counts_up_to_all_of_the_work(cpu, monkeypatch):
-    monkeypatch.setattr("core.search.progress.PROGRESS_INTERVAL_S", 0)
-
-    def told_by(search):
-        reported = []
-        search.run(callback=lambda progress: reported.append((progress.done, progress.total)))
-        assert reported == sorted(reported)
-        return reported
-
-    reported = told_by(lcs_by_diagonals(cpu, Solo(), *strings(8, 900, 110)))
-    assert reported[-2:] == [(1000, 1009), (1009, 1009)] and {of for _, of in reported} == {1009}
-    assert told_by(knapsack_by_diagonals(cpu, Solo(), generate("paper", 30, 500, seed=1)))[-1] == (530, 530)
-    reported = told_by(HeldKarp(cpu, Solo(), random_distances(8, 0, 30, True), tiling="published"))
-    assert reported == [*((k, 7) for k in range(1, 8)), (7, 7)]  # the end once more, with the length

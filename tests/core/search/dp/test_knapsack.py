@@ -165,18 +165,6 @@ def test_a_folder_that_is_not_there_and_a_copy_that_fails_are_told(cpu, tmp_path
         KnapsackSearch(cpu, Solo(), instance, room=2200).run()
 
 
-def test_progress_counts_items_up_to_all_of_them(cpu, monkeypatch):
-    monkeypatch.setattr("core.search.progress.PROGRESS_INTERVAL_S", 0)
-    instance = generate("uncorrelated", 301, 500, seed=1)
-    reported = []
-    search = KnapsackSearch(cpu, Solo(), instance)
-    outcome = search.run(callback=reported.append)
-    assert outcome.value == search.run().value
-    done = [progress.done for progress in reported]
-    assert done == sorted(done) and reported[-1][:2] == (len(search.items),) * 2 and len(reported) > 1
-    assert reported[-1].evaluations == outcome.evaluations == instance.n * 501
-
-
 # --- branch and bound ---
 
 

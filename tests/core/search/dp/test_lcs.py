@@ -169,24 +169,13 @@ def test_short_memory_serves_strings_without_a_common_letter(cpu):
     assert (outcome.length, outcome.pairs.shape, outcome.method) == (0, (0, 2), BLOCKS)
 
 
-# --- peers, sizes, progress ---
+# --- peers and sizes ---
 
 
 def test_rapidfuzz_finds_the_same_length_of_long_random_strings(cpu):
     peer = pytest.importorskip("rapidfuzz.distance", reason="rapidfuzz is not installed: pip install rapidfuzz")
     a, b = strings.random_strings(100_000, seed=11)
     assert search(cpu, a, b).run(trace=False).length == peer.LCSseq.similarity(a.tobytes(), b.tobytes())
-
-
-@pytest.mark.parametrize("tiling", TILINGS)
-def test_progress_ends_with_all_of_the_work(cpu, tiling, monkeypatch):
-    monkeypatch.setattr("core.search.progress.PROGRESS_INTERVAL_S", 0)
-    a, b = drawn(8, 9000, 1100)
-    reported = []
-    search(cpu, a, b, tiling=tiling).run(callback=lambda progress: reported.append(progress[:2]))
-    assert len(reported) > 1 and reported == sorted(reported)
-    assert {of for _, of in reported} == {reported[0][1]}
-    assert all(0 < done <= of for done, of in reported) and reported[-1][0] == reported[-1][1]
 
 
 # --- what is refused ---

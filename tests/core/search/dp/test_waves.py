@@ -66,11 +66,3 @@ def test_data_that_are_no_bundle_are_refused(cpu, data):
     problem.data = data
     with pytest.raises(UserError, match=rf"Pascal: its data are .*{type(data).__name__}.* class that is a @bundle"):
         WaveEngine(cpu, Solo(), problem)
-
-
-def test_several_ranks_are_refused(cpu):
-    class Two(Solo):
-        size = 2
-
-    with pytest.raises(UserError, match="--tiling auto on several ranks"):
-        WaveEngine(cpu, Two(), Pascal(3))

@@ -12,7 +12,6 @@ from core.search.checkpoint import Checkpointer
 from core.search.stop import Iterations, Target
 from core.search.tours import IteratedThreeOpt, WindowedThreeOpt
 from core.search.tours.cells import most_cells
-from tests.thread_ranks import on_ranks
 
 
 def solve(backend, instance, rounds, **settings):
@@ -125,12 +124,3 @@ def test_windows_are_as_good_as_one_walk_of_as_many_perturbations(cpu):
 def test_bad_arguments_are_refused(instance, settings, message, cpu):
     with pytest.raises(UserError, match=message):
         WindowedThreeOpt(cpu, Solo(), instance, **settings)
-
-
-def test_several_ranks_are_refused(cpu):
-    def refused(ranks):
-        with pytest.raises(UserError, match="windows on 2 ranks: expected 1"):
-            WindowedThreeOpt(cpu, ranks, tsp.load("uniform:20:seed=1"))
-        return True
-
-    assert on_ranks(2, refused) == [True, True]
