@@ -71,6 +71,14 @@ def nothing_idle():
     kept.close_idle()
 
 
+@pytest.fixture
+def few_objects():
+    """The collector looks at the objects of one test alone: those of a whole run take seconds."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 def result(backend, kernel, value, *more):
     out = backend.upload(np.array([value], np.int32))
     backend.launch(kernel, 1, 1, out, *more)
@@ -134,7 +142,7 @@ def test_joblibs_processes_end_with_a_run():
     assert ended == [backend] and kept.take("joblib", None, 1) is not backend
 
 
-def test_buffers_go_with_their_run():
+def test_buffers_go_with_their_run(few_objects):
     backend = kept.take("cpu")
     values = backend.upload(np.zeros(1, np.int32))
     for k in range(3):
@@ -215,7 +223,7 @@ def test_a_module_that_is_loaded_again_has_other_kernels(tmp_path):
     assert result(backend, scales[0], 5) == 17
 
 
-def test_executables_go_with_their_kernel():
+def test_executables_go_with_their_kernel(few_objects):
     backend = backends.create("cpu")
     backend.executables = Executables()
 

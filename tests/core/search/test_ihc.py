@@ -97,7 +97,7 @@ CROSS = [(way, start) for way in WAYS for start in ("oneil2011", "philox")]
     ids=str,
 )
 def test_same_climbs_on_every_backend_and_team_size_in_either_order_of_lanes(backend, way, start, cpu):
-    n, climbers = (10, 2) if backend.name == "python" else (30, 40)
+    n, climbers = (8, 2) if backend.name == "python" else (30, 40)
     distances = tsp.load(f"uniform:{n}:seed=7").distances
     expected = climbed(cpu, distances, climbers, start=start, seed=5)
     backwards = [PythonBackend(backend.device, reverse=True)] if backend.name == "python" else []

@@ -120,7 +120,7 @@ def test_packed_letters_and_strings_in_any_memory_make_the_same_cells(backend, d
     if data_memory == "image" and backend.name != "opencl":
         pytest.skip("images exist on OpenCL devices")
     lanes = lanes_of(backend)
-    for n, m in ((5, 9), (9, 5)) if lanes is not None else ((150, 40), (40, 301)):
+    for n, m in ((5, 9), (9, 5)) if lanes is not None else ((70, 40), (40, 101)):
         check_common_cells(backend, n, m, lanes, PackedLcsDiagonals, data_memory)
         check_common_cells(backend, n, m, lanes, data_memory=data_memory)
 
@@ -140,8 +140,6 @@ def lanes_of(backend):
 def test_every_cell_is_that_of_numpy_on_every_backend(backend):
     lanes = lanes_of(backend)
     few = lanes is not None
-    for n, m in ((5, 9), (9, 5)) if few else ((150, 40), (40, 300)):
-        check_common_cells(backend, n, m, lanes)
     check_packed_cells(backend, generate("weakly-correlated", 4, 9 if few else 90, seed=2), u32, lanes)
     big = Knapsack("big", np.arange(1, 7), np.full(6, BIG) - np.arange(6) % 2, 5 if few else 14)
     check_packed_cells(backend, big, u64, lanes)
@@ -188,9 +186,8 @@ def test_the_same_selection_on_every_backend(device):
         Knapsack("never fits", np.array([9, BIG, 2, 10]), np.array([1, BIG, 3, 1]), 8),
         Knapsack("all fits", np.array([0, 0, 3, 40]), np.array([5, 0, 7, 1]), 60),
         generate("paper", 7, 150, seed=3),
-        generate("strongly-correlated", 4, 333, seed=1, largest=1000),
-        generate("paper", 200, 20, seed=5),
-    )[: 2 if device.name == "python" else 6]:
+        generate("paper", 100, 20, seed=5),
+    )[: 2 if device.name == "python" else 5]:
         same_selection(device, instance)
 
 

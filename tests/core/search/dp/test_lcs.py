@@ -59,7 +59,7 @@ def test_edges_of_words_and_of_strings(cpu, tiling, a, b):
 WORDS = st.text("abcd", max_size=140) | st.text("ab", max_size=100) | st.text("a", max_size=70)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(WORDS, WORDS)
 @example("a" * 64, "a" * 64)
 def test_pairs_of_strings_have_the_length_and_the_trace_of_the_table(cpu, text, other):

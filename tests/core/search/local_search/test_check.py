@@ -338,7 +338,7 @@ def test_an_instance_too_large_for_plain_python_is_noted(monkeypatch):
 
 
 def test_the_same_moves_are_tried_again():
-    first, second, other = (check(RingCut(), "flip2", seed=seed)._replace(seconds=0) for seed in (7, 7, 8))
+    first, second, other = (check(RingCut(10), "flip2", seed=seed)._replace(seconds=0) for seed in (7, 7, 8))
     assert first == second
     assert first.costs != other.costs
 

@@ -21,9 +21,11 @@ HOSTS = [{"select": "host"}, {"select": "host", "generate": "host"}]
 def test_same_search_on_every_backend(backend, row, cpu):
     if backend.name == "opencl" and "weierstrass64" in row and not backend.capabilities.float64:
         pytest.skip("the device has no 64-bit floats")
+    # Plain Python makes fewer iterations, unless the row restarts later.
+    stop = local_search.Iterations(5 if backend.is_reference and row[3] != "late again" else table.ITERATIONS)
     expected = search(cpu, Solo(), row)
-    outcome = result_of(expected)
-    assert result_of(search(backend, Solo(), row)) == outcome
+    outcome = result_of(expected, stop)
+    assert result_of(search(backend, Solo(), row), stop) == outcome
     problem, best = expected.plan.problem, np.array(outcome[-1])
     assert abs(problem.cost(best.astype(problem.encoding.dtype)) - outcome[0]) <= problem.tolerance()
 

@@ -56,7 +56,7 @@ def test_same_walks_on_every_backend_team_size_and_order_of_lanes(backend, cpu):
     backwards = [PythonBackend(backend.device, reverse=True)] if backend.name == "python" else []
     most = backend.capabilities.max_team_size
     for device in (backend, *backwards):
-        for team_size in (size for size in (1, 3, 32) if size <= most):
+        for team_size in (size for size in ((1, 3) if device.is_reference else (1, 3, 32)) if size <= most):
             assert solve(device, instance, iterations, walks=3, seed=5, team_size=team_size) == expected, team_size
 
 

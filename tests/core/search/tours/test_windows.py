@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from backends.cpu.threads import ThreadsBackend
 from backends.python import PythonBackend
 from cluster import Solo
 from core.errors import UserError
@@ -19,12 +20,12 @@ def solve(backend, instance, rounds, **settings):
     return outcome.cost, outcome.found_at, outcome.evaluations, outcome.hash, outcome.solution.tolist()
 
 
-@pytest.mark.parametrize("window", [16, 60, 1000])
+@pytest.mark.parametrize("window", [16, 1000])
 @pytest.mark.parametrize("spec", ["uniform:300:seed=3", "clustered:200:seed=1", "grid:144:seed=2"])
 def test_lengths_are_those_of_the_plain_scorer_and_descend(spec, window, cpu):
     instance = tsp.load(spec)
     lengths = []
-    for rounds in (1, 2, 5, 20):
+    for rounds in (1, 4, 20):
         cost, _, _, _, tour = solve(cpu, instance, rounds, window=window)
         assert sorted(tour) == list(range(instance.n))
         a, b = np.array(tour), np.roll(tour, -1)
@@ -41,7 +42,7 @@ def test_small_tours_become_shortest_ones(spec, cpu):
 
 
 def test_same_tour_on_every_backend_team_size_and_order_of_lanes(backend, cpu):
-    n, rounds, window = (30, 2, 16) if backend.name == "python" else (200, 8, 32)
+    n, rounds, window = (24, 2, 16) if backend.name == "python" else (200, 8, 32)
     instance = tsp.load(f"uniform:{n}:seed=7")
     expected = solve(cpu, instance, rounds, window=window, seed=5)
     backwards = [PythonBackend(backend.device, reverse=True)] if backend.name == "python" else []
@@ -77,9 +78,9 @@ def test_digest_tells_unequal_work_apart(cpu):
     assert len({solve(cpu, instance, rounds, **more)[3] for rounds, more in settings}) == len(settings)
 
 
-def test_run_resumes_from_every_checkpoint(cpu, backend):
-    n, rounds = (24, 3) if backend.name == "python" else (200, 9)
-    instance = tsp.load(f"uniform:{n}:seed=7")
+def test_run_resumes_from_a_checkpoint_on_another_backend(cpu):
+    rounds, threads = 9, ThreadsBackend(ThreadsBackend.devices()[0])
+    instance = tsp.load("uniform:200:seed=7")
     expected = solve(cpu, instance, rounds, window=16)
     states = []
 
@@ -94,7 +95,7 @@ def test_run_resumes_from_every_checkpoint(cpu, backend):
     assert resumed(cpu, None) == expected
     first = states[0]
     assert 0 < int(first["iterations"]) < rounds
-    assert resumed(backend, first) == expected
+    assert resumed(threads, first) == expected
 
 
 def test_search_ends_at_its_target(cpu):
