@@ -1,4 +1,6 @@
-"""The engine on one core makes the tours and the pheromone of the plain reference, bit for bit."""
+"""The engine on one core makes the tours, the pheromone and the history of the plain reference, bit for bit."""
+
+from itertools import accumulate
 
 import numpy as np
 import pytest
@@ -80,3 +82,35 @@ def test_weights_of_the_reference_are_equation_1_in_integers(iterations, alpha, 
     assert (exact > 1e7).sum() > 50
     assert np.allclose(weights, exact, rtol=1e-6, atol=1.5)
     assert weights.sum(axis=1).max() < 2**32
+
+
+CITIES, ITERATIONS = 13, 12
+HISTORIES = {
+    "one colony": {"ants": 6},
+    "three that exchange": {"ants": 3, "colonies": 3, "variant": "mmas", "exchange": 5},
+}
+
+
+def of_curve(curve, case):
+    """Iteration, evaluations and length of every improvement, from the best of every iteration."""
+    ants = HISTORIES[case]["ants"] * HISTORIES[case].get("colonies", 1)
+    best = [None, *accumulate(curve, min)]
+    return [
+        [iteration, (iteration + 1) * ants * CITIES**2, after]
+        for iteration, (before, after) in enumerate(zip(best, best[1:], strict=False))
+        if before is None or after < before
+    ]
+
+
+@pytest.mark.parametrize("case", HISTORIES)
+def test_the_history_is_that_of_the_curve(cpu, case):
+    distances = tsp.load(f"uniform:{CITIES}:seed=4").distances
+    engine = AntColony(cpu, Solo(), distances, Settings(**HISTORIES[case]), seed=7)
+    outcome = engine.run(Iterations(ITERATIONS), history=True)
+    rows, seconds = [[*row[:2], row[3]] for row in outcome.history], [row[2] for row in outcome.history]
+    assert rows == of_curve(outcome.curve.tolist(), case)
+    assert rows[-1][2] == outcome.length
+    assert seconds == sorted(seconds) and seconds[0] > 0
+    plain = engine.run(Iterations(ITERATIONS))
+    assert plain.history is None
+    assert plain.digest == outcome.digest

@@ -1,4 +1,4 @@
-"""A user-defined recurrence, the edit distance of examples/, by tiles and by diagonals, on every backend."""
+"""User-defined recurrences by tiles and by diagonals, on every backend: examples/edit_distance.py, and Pascal's triangle."""
 
 import functools
 
@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from cluster import Solo
 from core.errors import UserError
-from core.search.dp import WaveEngine
+from core.lang import Array, bundle, function, i32, i64, u32
+from core.search.dp import WaveEngine, Window
+from core.search.dp.engine.recurrences import Waves
 from examples.edit_distance import EditDistance
 
 WORDS = [(b"kitten", b"sitting"), (b"a", b"b"), (b"same", b"same"), (b"flaw" * 9, b"lawn" * 11), (b"x" * 40, b"y")]
@@ -86,3 +88,61 @@ def test_several_ranks_are_refused(cpu):
     for mapping, tiling in (("tiles", "tiles"), ("waves", "none")):
         with pytest.raises(UserError, match=f"--tiling {tiling} computes a table on one device"):
             WaveEngine(cpu, Several(), EditDistance(b"a", b"b"), mapping)
+
+
+@bundle
+class Ends:
+    value: i64
+
+
+@function
+def paths(wave: i32, index: i32, window: Window, choice: Array[u32], ends: Ends) -> i64:
+    count = ends.value
+    if index > 0 and index < wave:
+        count = window.cells[window.one + index - 1] + window.cells[window.one + index]
+    return count
+
+
+class Pascal(Waves):
+    value = i64
+    cell = paths
+    data = Ends(1)
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def waves(self):
+        return self.rows
+
+    def cells(self, wave):
+        return wave + 1
+
+
+def test_a_wave_may_hold_numbers_of_64_bits(device):
+    result = WaveEngine(device, Solo(), Pascal(38)).run()
+    row = [1]
+    for _ in range(37):
+        row = [1, *(a + b for a, b in zip(row, row[1:], strict=False)), 1]
+    assert result.last.tolist() == row
+    assert row[18] > 2**32
+    assert result.choice is None
+
+
+# --- what is refused ---
+
+
+def test_numbers_of_cells_that_indices_do_not_reach_are_refused(cpu):
+    class Far(Pascal):
+        def first(self, wave):
+            return 2**31 - 4
+
+    with pytest.raises(UserError, match="cell 2147483648 of wave 3: expected at most 2147483647"):
+        WaveEngine(cpu, Solo(), Far(5)).run()
+
+
+@pytest.mark.parametrize("data", [{"value": 1}, None, Ends])
+def test_data_that_are_no_bundle_are_refused(cpu, data):
+    problem = Pascal(3)
+    problem.data = data
+    with pytest.raises(UserError, match=rf"Pascal: its data are .*{type(data).__name__}.* class that is a @bundle"):
+        WaveEngine(cpu, Solo(), problem)
