@@ -85,13 +85,6 @@ def result(backend, kernel, value, *more):
     return int(backend.download(out)[0])
 
 
-def test_a_backend_is_taken_again():
-    first = kept.take("cpu")
-    kept.give_back(first)
-    again = kept.take("cpu")
-    assert again is first and kept.take("cpu") is not first
-
-
 def test_a_backend_rests_without_times_launches_and_compiled_names():
     backend = kept.take("cpu")
     for value in range(4):

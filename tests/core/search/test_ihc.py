@@ -103,7 +103,7 @@ def test_same_climbs_on_every_backend_and_team_size_in_either_order_of_lanes(bac
     backwards = [PythonBackend(backend.device, reverse=True)] if backend.name == "python" else []
     for device in (backend, *backwards):
         search = HillClimbing(device, Solo(), distances, start=start, seed=5, **way)
-        for team_size in search.scan.team_sizes():
+        for team_size in search.scan.team_sizes()[: 3 if backend.is_reference else None]:
             search.scan.team_size = team_size
             assert alike(search.run(Iterations(climbers), trace=False)) == expected, f"team size {team_size}"
 
