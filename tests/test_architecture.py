@@ -70,6 +70,7 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
 
 
+@cache
 def project_imports(path: Path) -> list[str]:
     """Full names that a file imports from the five packages, also in functions and below `if TYPE_CHECKING:`."""
     names = []

@@ -185,7 +185,7 @@ def test_registers_leave_room_for_so_many_lanes():
     assert [resident_lanes(registers, 65_536) for registers in (32, 33, 40, 90, 255)] == [2048, 1536, 1536, 640, 256]
 
 
-@pytest.mark.parametrize(("walks", "size"), [(6, 32), (2, 64)])
+@pytest.mark.parametrize(("walks", "size"), [pytest.param(6, 32, marks=pytest.mark.slow), (2, 64)])
 def test_the_shape_is_chosen_for_the_walks_of_a_compute_unit_and_changes_no_trajectory(walks, size):
     oracle = PythonBackend(PythonBackend.devices()[0])
     oracle.capabilities = oracle.capabilities._replace(max_team_size=64, lanes_resident=256, compute_units=2)
