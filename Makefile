@@ -8,8 +8,8 @@ INSTALLED := $(VENV)/with
 UNFINISHED := $(VENV)/unfinished
 INTEL := $(VENV)/intel
 # Bytecode is kept wherever this runs: without it every run takes 10 seconds more to read the tests.
-PYTEST := PYTHONDONTWRITEBYTECODE= $(RUN) -m pytest -n auto --maxprocesses 8 --dist loadgroup --kernel-coverage \
-    --durations 20 --durations-min 0.5
+PYTEST := PYTHONDONTWRITEBYTECODE= $(RUN) -m pytest -n auto --maxprocesses 8 --dist loadgroup --durations 20 \
+    --durations-min 0.5
 PROGRAMS := core backends drivers cluster reports
 CHECKED := $(PROGRAMS) onekernel.py docs examples tests
 

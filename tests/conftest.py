@@ -16,7 +16,6 @@ from backends import self_test
 from backends.opencl import icd
 from tests.durations import COLLECTED, Durations, tier
 from tests.hygiene import own_temporary_folder, shuffled
-from tests.kernel_coverage import KernelCoverage
 
 ROOT = Path(__file__).parents[1]
 SHARED_DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
@@ -46,7 +45,6 @@ hypothesis.settings.load_profile(EXAMPLES)
 
 
 def pytest_addoption(parser):
-    parser.addoption("--kernel-coverage", action="store_true", help="tell which lines of kernels ran as plain Python")
     parser.addoption(
         "--record-durations", action="store_true", help="write how long tests took to tests/durations.json"
     )
@@ -54,8 +52,6 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    if config.getoption("--kernel-coverage"):
-        config.pluginmanager.register(KernelCoverage())
     if config.getoption("--record-durations"):
         config.pluginmanager.register(Durations())
 
@@ -185,6 +181,21 @@ def environment():
     """A plain process's environment, without a launcher's variables."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_COMM", "PMI_", "PMIX_", "PRTE_"))}
     return kept | {"PYTHONPATH": str(ROOT)}
+
+
+@pytest.fixture
+def simulated(environment):
+    """Run a program with `backend`, numba's simulator of CUDA, in a process of its own; return what it prints."""
+    pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
+    begin = "import backends\nbackend = backends.create('cuda')\nassert backend.device.driver == 'simulated'\n"
+
+    def run(program):
+        command, there = [sys.executable, "-c", begin + program], environment | {"NUMBA_ENABLE_CUDASIM": "1"}
+        done = subprocess.run(command, cwd=ROOT, env=there, capture_output=True, text=True, timeout=250)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    return run
 
 
 @pytest.fixture

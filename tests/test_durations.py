@@ -2,11 +2,10 @@
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from tests.durations import COLLECTED, FILE, Durations, table
+from tests.durations import COLLECTED, FILE
 
 ROOT = Path(__file__).parents[1]
 LONGEST_S = 2.5
@@ -41,20 +40,3 @@ def test_every_module_was_measured(tier, pytestconfig):
     collected = {test.partition("::")[0] for test, of in pytestconfig.stash[COLLECTED].items() if of == tier}
     assert collected - measured == set(), "run `make durations`"
     assert [module for module in measured if not (ROOT / module).exists()] == [], "run `make durations`"
-
-
-def test_durations_are_summed_by_module_and_kept_for_tiers_that_did_not_run(tmp_path):
-    tests = {"a.py::one": ("quick", 0.25), "a.py::two": ("quick", 0.5), "b.py::three": ("slow", 3.0)}
-    assert table(tests, "quick") == {"modules": {"a.py": 0.75}, "tests": {"a.py::two": 0.5}}
-    plugin = Durations(tmp_path / "durations.json")
-    session = SimpleNamespace(config=SimpleNamespace())
-    for tier, seconds in (("quick", 1.0), ("slow", 2.0), ("quick", 4.0)):
-        plugin.tests = {}
-        for _ in ("setup", "call"):
-            plugin.pytest_runtest_logreport(
-                SimpleNamespace(nodeid="c.py::four", user_properties=[("tier", tier)], duration=seconds)
-            )
-        plugin.pytest_sessionfinish(session)
-    written = json.loads(plugin.file.read_text())
-    assert written["quick"] == {"modules": {"c.py": 8.0}, "tests": {"c.py::four": 8.0}}
-    assert written["slow"]["modules"] == {"c.py": 4.0}

@@ -32,11 +32,6 @@ def python(folder, environment):
     return run
 
 
-def test_one_import_finds_the_suite(python):
-    done = python("-c", "import onekernel, core, reports, drivers.ihc; print(core.__file__)")
-    assert (done.stdout, done.stderr) == (f"{ROOT / 'core' / '__init__.py'}\n", "")
-
-
 @pytest.mark.parametrize("backend", ["cpu", pytest.param("joblib", marks=pytest.mark.slow)])
 def test_an_own_problem_runs_beside_such_files(backend, python):
     done = python("lightest.py", "--backend", backend, "--iterations", "5")

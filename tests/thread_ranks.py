@@ -143,18 +143,7 @@ def on_ranks(size, act, *, hosts=1):
 
 
 LOCK = threading.RLock()
-OF_THE_DEVICE = (
-    "bind",
-    "launch",
-    "execute",
-    "replay",
-    "fill",
-    "put",
-    "download",
-    "copy_out",
-    "synchronize",
-    "allocate",
-)
+LOCKED = ("bind", "launch", "execute", "replay", "fill", "put", "download", "copy_out", "synchronize", "allocate")
 """Methods of a backend that only one thread may call at a time."""
 
 
@@ -162,7 +151,7 @@ def twin(backend):
     copied = copy.copy(backend)
     copied._collectives = {}
     copied.replays_host_steps = False  # a replay that waits for another rank would keep that one out of the device
-    for name in OF_THE_DEVICE:
+    for name in LOCKED:
         setattr(copied, name, locked(getattr(copied, name)))
     return copied
 

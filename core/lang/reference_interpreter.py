@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -109,10 +109,6 @@ class _Typed(ast.NodeTransformer):
         return ast.copy_location(ast.YieldFrom(node), node) if callee.has_barrier else node
 
 
-coverage_hook: Callable[[Source, ast.FunctionDef], dict[str, Any]] | None = None
-"""Hook that may add statements to each function, for coverage; returns the names that they use."""
-
-
 def plain_function(function: tree.TypedFunction) -> Any:
     """Return the function as plain Python; a generator if it, or a function that it calls, has a barrier."""
     if getattr(function, "python", None) is None:
@@ -125,7 +121,6 @@ def plain_function(function: tree.TypedFunction) -> Any:
         definition.decorator_list, definition.returns = [], None
         for argument in definition.args.args:
             argument.annotation = None
-        added = coverage_hook(function.source, definition) if coverage_hook else {}
         module = ast.fix_missing_locations(ast.Module([definition], []))
         words = {
             "range": typed_range,
@@ -136,7 +131,7 @@ def plain_function(function: tree.TypedFunction) -> Any:
         generics = {n: g for n, g in function.source.python.__globals__.items() if isinstance(g, Generic)}
         types = {n: function.types[g.name] for n, g in generics.items() if g.name in function.types}
         free = {n: function.source.lookup(n) for n in function.source.python.__code__.co_freevars}
-        scope = {**function.source.python.__globals__, **types, **free, **words, **rewrite.names, **added}
+        scope = {**function.source.python.__globals__, **types, **free, **words, **rewrite.names}
         scope[SOURCE] = function.source
         exec(compile(module, function.source.path, "exec"), scope)
         function.python = scope[definition.name]  # type: ignore[attr-defined]

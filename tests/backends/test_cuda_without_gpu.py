@@ -1,13 +1,8 @@
 """The CUDA backend on machines without a GPU: on a driver of ours, in numba's simulator, and compiled to PTX."""
 
 import importlib.metadata
-import importlib.util
 import json
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,19 +23,13 @@ from tests.backends.small_searches import CITIES, SEARCHES
 from tests.backends.test_conformance import CASES
 from tests.backends.test_tables import program
 
-ROOT = Path(__file__).parents[2]
 IN_THE_SIMULATOR = [name for name in SEARCHES if name.startswith(("subsequence", "knapsack", "shortest", "restricted"))]
 IN_THE_SIMULATOR += ["diagonals", "tour by layers", "published climbs"]
 QUICK = ("atomics of u64", "barriers in loops", "bundles of i16", "set bits", "random numbers")
 """Kernels of the conformance suite that `make test` runs in the simulator and compiles to PTX."""
-BEGIN = """
-import json
-import backends
-backend = backends.create("cuda")
-assert backend.device.driver == "simulated"
-from tests.backends.small_searches import SEARCHES
-"""
 CONFORMS = """
+import json
+from tests.backends.small_searches import SEARCHES
 from tests.backends.test_conformance import CASES, after, replayed, same
 
 def told(run, *arguments):
@@ -69,22 +58,7 @@ print(json.dumps(found))
 """
 
 
-def simulated(program):
-    if importlib.util.find_spec("numba_cuda") is None:
-        pytest.skip("numba-cuda is not installed")
-    done = subprocess.run(
-        [sys.executable, "-c", BEGIN + program],
-        cwd=ROOT,
-        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=200,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
-def test_the_simulator_computes_what_numpy_computes_and_climbs_as_a_core_does(cpu):
+def test_the_simulator_computes_what_numpy_computes_and_climbs_as_a_core_does(cpu, simulated):
     """One process, since its start takes seconds."""
     assert json.loads(simulated(CONFORMS + SMALL)) == {
         **dict.fromkeys(QUICK, "agrees"),
@@ -94,7 +68,7 @@ def test_the_simulator_computes_what_numpy_computes_and_climbs_as_a_core_does(cp
 
 
 @pytest.mark.slow
-def test_the_simulator_finds_and_computes_what_a_core_does(cpu):
+def test_the_simulator_finds_and_computes_what_a_core_does(cpu, simulated):
     searches = f"print(json.dumps({{name: repr(SEARCHES[name](backend)) for name in {IN_THE_SIMULATOR}}}))"
     conformance = "print(json.dumps({name: told(conforms, name, 7) for name in CASES}))"
     outcomes, agreements = map(json.loads, simulated(f"{CONFORMS}{searches}\n{conformance}").splitlines())

@@ -54,26 +54,6 @@ def run(source, tmp_path, results):
     return sums.tolist()
 
 
-NAMES = [f"p{k}" for k in range(34)]
-MANY_ARGUMENTS = f"""
-from backends.emit.cpu_operations import add_i32, literal_i32, mul_i32, pointer_i32, store, team_function
-
-@team_function()
-def weighted({", ".join(NAMES)}):
-    total = literal_i32(0)
-    {"; ".join(f"total = add_i32(total, mul_i32({name}, literal_i32({k})))" for k, name in enumerate(NAMES))}
-    return total
-
-def entry(begin, end, count, slots):
-    sums = pointer_i32(slots, 0)
-    store(sums, literal_i32(0), weighted({", ".join(["count"] * 34)}))
-"""
-
-
-def test_functions_take_more_arguments_than_python_passes_on_its_stack(tmp_path):
-    assert run(MANY_ARGUMENTS, tmp_path, 1) == [5 * sum(range(34))]
-
-
 NEVER_INLINED = """
 from backends.emit.cpu_operations import (
     add_i32, literal_i32, lt_i32, never_inlined, pointer_i32, separate_function, single_function, store, team_function
@@ -110,11 +90,3 @@ def entry(begin, end, count, slots):
 
 def test_functions_that_are_never_inlined_call_each_other(tmp_path):
     assert run(NEVER_INLINED, tmp_path, 3) == [22, 22, 6]
-
-
-def test_a_call_without_code_is_an_error(tmp_path, monkeypatch):
-    from backends.emit import numba_compiler
-
-    monkeypatch.setattr(numba_compiler.CPUCodeLibrary, "add_linking_library", lambda self, library: None)
-    with pytest.raises(RuntimeError, match="kernel.*: no code"):
-        native.compile_object(NEVER_INLINED, str(tmp_path / "entry.o"))

@@ -131,10 +131,3 @@ def test_times_of_events_that_come_late_are_waited_for(monkeypatch):
     assert pauses == list(opencl_backend.PAUSES_S[:2])
     with pytest.raises(MissingError):
         seconds_of(backend, Late(misses=0), Late(misses=9))
-
-
-@pytest.mark.parametrize("system", [("Linux", "x86_64"), ("Linux", "aarch64"), ("Darwin", "arm64")])
-def test_the_extra_is_advised_where_it_brings_a_driver(system, monkeypatch):
-    monkeypatch.setattr(icd.os, "uname", lambda: SimpleNamespace(sysname=system[0], machine=system[1]))
-    advice = "pip install 'onekernel[opencl]'" if system == ("Linux", "x86_64") else "install the system's"
-    assert advice in icd.driver_advice()

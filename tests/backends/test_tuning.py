@@ -118,11 +118,6 @@ def test_a_failure_of_the_first_shape_or_of_the_best_is_raised():
         tuner.failed(LaunchRefused("no longer"))
 
 
-def test_a_known_shape_is_used_from_the_first_iteration_on():
-    tuner = ShapeTuner(device(512), 100, 5_000, best=LaunchShape(7, 64))
-    assert tuner.done and tuner.best == tuner.next() == (7, 64)
-
-
 def test_a_shape_is_remembered_for_its_key_until_its_file_is_damaged(tmp_path, monkeypatch):
     monkeypatch.setenv("ONEKERNEL_CACHE", str(tmp_path))
     assert tuning.load_shape(KEY) is None

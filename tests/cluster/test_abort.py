@@ -76,23 +76,26 @@ def test_a_mistake_that_ranks_see_is_told_once_beside_one_banner(guilty, message
     assert len([line for line in done.stderr.splitlines() if RULE.fullmatch(line)]) <= 2
 
 
-def test_a_launcher_that_is_not_known_to_end_all_ranks_is_asked_by_mpi(monkeypatch):
-    aborted = []
-    world = SimpleNamespace(Get_size=lambda: 3, Abort=aborted.append)
+@pytest.fixture
+def aborted(monkeypatch):
+    """Exit codes of `MPI_Abort` in a job of two ranks."""
+    codes = []
+    world = SimpleNamespace(Get_size=lambda: 2, Abort=codes.append)
     mpi = SimpleNamespace(Is_initialized=lambda: True, Is_finalized=lambda: False, COMM_WORLD=world)
     monkeypatch.setitem(sys.modules, "mpi4py.MPI", mpi)
+    return codes
+
+
+def test_a_launcher_that_is_not_known_to_end_all_ranks_is_asked_by_mpi(aborted, monkeypatch):
     monkeypatch.delenv("PRTE_LAUNCHED", raising=False)
     abort.end_job(2)
     assert aborted == [2]
 
 
 @pytest.mark.parametrize(("parent", "ended"), [("prterun", 1), ("prted", 1), ("systemd", 0), ("", 0)])
-def test_only_a_launcher_is_ended_by_a_rank_that_fails_under_ulfm(parent, ended, monkeypatch):
+def test_only_a_launcher_is_ended_by_a_rank_that_fails_under_ulfm(parent, ended, aborted, monkeypatch):
     """The system's first process is the parent of an orphaned rank."""
-    started, aborted = [], []
-    world = SimpleNamespace(Get_size=lambda: 2, Abort=aborted.append)
-    mpi = SimpleNamespace(Is_initialized=lambda: True, Is_finalized=lambda: False, COMM_WORLD=world)
-    monkeypatch.setitem(sys.modules, "mpi4py.MPI", mpi)
+    started = []
     monkeypatch.setenv(abort.launcher.SURVIVES, "1")
     monkeypatch.setattr(abort.launcher, "parent_name", lambda: parent)
     monkeypatch.setattr(abort, "end_launcher", lambda *commands: started.append(commands))

@@ -24,24 +24,6 @@ for late in range(ranks.size):
 """
 
 
-def test_a_wait_ends_when_its_condition_holds_and_naps_get_longer(monkeypatch):
-    naps = []
-    clock = [0.0]
-
-    def sleep(seconds):
-        naps.append(seconds)
-        clock[0] += seconds
-
-    monkeypatch.setattr(idle_waiting, "time", type("Clock", (), {"monotonic": lambda: clock[0], "sleep": sleep}))
-    monkeypatch.setattr(idle_waiting.launcher, "local_size", lambda: 20)
-    idle_waiting.wait_until(lambda: clock[0] >= 1.0)
-    assert 1.0 <= clock[0] <= 1.02
-    assert naps == sorted(naps) and naps[0] == idle_waiting.FIRST_NAP_S and naps[-1] == 0.02
-    assert len(naps) < 100
-    idle_waiting.wait_until(lambda: True)
-    assert clock[0] <= 1.02
-
-
 @pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_ranks_that_wait_for_one_sleep_until_it_comes(ranks, mpirun):
     done = mpirun(ranks, "-c", WAITING)

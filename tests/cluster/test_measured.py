@@ -1,12 +1,16 @@
-"""Measurements of `python -m cluster check`: their medians and file, and reports of doubtful ranks."""
+"""Measurements of `python -m cluster check`: pairs, fits, medians, the file, and reports of doubtful ranks."""
 
 import json
 from dataclasses import asdict, replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from cluster.measure.anomalies import find_anomalies
 from cluster.measure.measurement import ClusterMeasurement, Link, Network, Pace, RankSpeed, Reduction
+from cluster.measure.ping_pong import MOST_BETWEEN, MOST_WITHIN, SIZES, choose_pairs, fit_network
+from cluster.measure.reductions import interval_of_median, numbers_of_ranks
 from core.errors import UserError
 
 VERSIONS = {"python": "3.11.2", "numpy": "2.1.0", "mpi": "Open MPI 5.0.11", "sources": "0123456789ab"}
@@ -110,3 +114,50 @@ def test_throttled_devices_are_named():
 def test_of_many_ranks_some_are_named():
     ranks = [ranked(number, "a" if number < 12 else "b", alone=1e6 if number < 12 else 4e5) for number in range(20)]
     assert said(ranks)[0].startswith("ranks 12, 13, 14, 15 and 4 more (b): slow, from 40 %")
+
+
+MEASURING = Path(__file__).with_name("measuring.py")
+
+
+def test_neighbours_on_each_host_and_first_ranks_of_hosts_are_paired():
+    assert choose_pairs(["a"]) == []
+    assert choose_pairs(["a", "a", "b", "b"]) == [(0, 1), (2, 3), (0, 2)]
+    assert choose_pairs(["a", "b", "a", "c"]) == [(0, 2), (0, 1), (0, 3), (1, 3)]
+
+
+@pytest.mark.parametrize("hosts", [["a"] * 64, [f"{number // 4}" for number in range(400)]])
+def test_of_many_ranks_only_some_pairs_are_measured(hosts):
+    pairs = choose_pairs(hosts)
+    within = [pair for pair in pairs if hosts[pair[0]] == hosts[pair[1]]]
+    assert len(pairs) == len(set(pairs))
+    assert len(within) == MOST_WITHIN and len(pairs) - len(within) in (0, MOST_BETWEEN)
+    assert max(max(pair) for pair in within) > 0.8 * len(hosts)
+
+
+def test_alpha_and_beta_are_found_again_in_exact_times():
+    times = [50e-6 + 8e-9 * size for size in SIZES]
+    assert fit_network(SIZES, times) == pytest.approx((50e-6, 8e-9))
+
+
+def test_neither_alpha_nor_beta_falls_below_zero():
+    assert fit_network((0, 1000), (2e-6, 1e-6)) == pytest.approx((1.2e-6, 0.0))
+    assert fit_network((1, 10, 100), (1e-9, 2e-8, 3e-7)).alpha_s == 0.0
+
+
+def test_reductions_are_measured_over_powers_of_two_and_all_ranks():
+    assert [numbers_of_ranks(size) for size in (2, 3, 8, 13)] == [[2], [2, 3], [2, 4, 8], [2, 4, 8, 13]]
+
+
+def test_the_interval_of_a_median_holds_it_in_95_of_100_cases():
+    dice = np.random.default_rng(5)
+    held = 0
+    for _ in range(2000):
+        low, high = interval_of_median(dice.exponential(size=15).tolist())
+        held += low <= np.log(2) <= high
+    assert 0.94 <= held / 2000 <= 0.995
+
+
+@pytest.mark.slow
+def test_three_ranks_on_two_hosts_are_measured(mpirun):
+    done = mpirun(3, MEASURING)
+    assert (done.returncode, done.stdout) == (0, "measured\n"), done.stderr

@@ -1,27 +1,16 @@
-"""Kernels of the paper's mapping of Ant System: where the wheel has a city, and pheromone up to its largest."""
+"""Kernels of the paper's mapping of Ant System: pheromone up to its largest."""
 
 import numpy as np
-import pytest
 
 from core.kernels.ant_colony import published_ants
 from core.kernels.ant_colony.ants import Ant
 from core.kernels.ant_colony.pheromone import Update
-from core.kernels.ant_colony.published_ants import PheromoneMatrix, place_on_wheel
-from core.kernels.ant_colony.roulette import COLUMNS
-from core.lang import i32
-from core.search.ant_colony.published import PublishedColony
+from core.kernels.ant_colony.published_ants import PheromoneMatrix
 
 LARGEST = 2**32 - 1
 N = 7
 START = [1, 5, 2**31, LARGEST - 10, LARGEST]
 """Pheromone before the update; the last values overflow the largest."""
-
-
-@pytest.mark.parametrize("n", [3, 31, 32, 33, 64, 97, 1057])
-def test_a_city_is_where_a_walk_through_all_columns_meets_it(n):
-    walk = [city for column in range(COLUMNS) for city in range(column, n, COLUMNS)]
-    assert [walk[place_on_wheel(i32(city), i32(n))] for city in range(n)] == list(range(n))
-    assert PublishedColony.numbered(np.arange(n)).tolist() == walk
 
 
 def updated(backend, launch):

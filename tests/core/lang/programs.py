@@ -1,8 +1,8 @@
 """Random programs of the kernel language, as source text, for the test that runs them on every kind of emitter.
 
-A program is a well-typed function of one value of each type: expressions, locals, branches and loops. Some inputs make
-it fail as the language defines, and the plain-Python run detects this. `lane_programs` has bundles, other statements
-and many lanes.
+A program is a well-typed function of one value of each type: expressions, and assignments to its inputs. Some inputs
+make it fail as the language defines, and the plain-Python run detects this. `lane_programs` has bundles, all other
+statements and many lanes.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import linecache
 import math
 import re
-from itertools import count
 
 import numpy as np
 from hypothesis import strategies as st
@@ -110,21 +109,16 @@ def narrower(kind):
 
 
 class Draft:
-    """One program as it is being drawn: its locals so far, and a source of fresh names."""
+    """One program as it is being drawn."""
 
     def __init__(self, draw):
         self.draw = draw
-        self.locals = dict(INPUTS)
-        self.names = count()
 
     def pick(self, *options):
         return self.draw(st.sampled_from(options))
 
-    def fresh(self):
-        return f"t{next(self.names)}"
-
     def variables(self, *kinds):
-        return [name for name, kind in self.locals.items() if kind in kinds]
+        return [name for name, kind in INPUTS.items() if kind in kinds]
 
     def literal(self, kind):
         if kind in FLOATS:
@@ -171,59 +165,17 @@ class Draft:
         return self.pick(*self.variables(kind), f"{kind}({self.any_of(self.pick(*WIDE), depth - 1)})")
 
     def truth(self, depth):
-        flags = self.variables("boolean")
-        if flags and self.pick(True, False, False):
-            return self.pick(*flags)
         return self.formed(FORMS["truth"][: 12 if depth <= 0 else None], self.pick(*WIDE, *FLOATS), depth)
 
 
-def statement(d, depth):
-    what = d.pick("local", "local", "update", "update", "flag", *(["if", "for"] if depth > 0 else []))
-    name, kind = d.fresh(), d.pick(*WIDE, *FLOATS)
-    if what == "local":
-        lines = [f"{name} = {d.exact(kind, 2)}", f"{name} = {value_for(d, kind)}"]
-        d.locals[name] = kind
-        return lines
-    if what == "flag":
-        lines = [f"{name} = {d.truth(2)}"]
-        d.locals[name] = "boolean"
-        return lines
-    if what == "if":
-        return [f"if {d.truth(2)}:", *block(d, depth - 1), "else:", *block(d, depth - 1)]
-    if what == "for":
-        bounds = d.pick(
-            "4", "-2, 3", "6, 0, -2", "u32(1), 6, 2", "i64(-1), c & 3", "g & 3, g & 7", "c & 1, 9, (c & 3) + 1"
-        )
-        leave = [f"    if {d.truth(1)}:", f"        {d.pick('break', 'continue')}"]
-        return [
-            f"for {name} in range({bounds}):",
-            *leave,
-            *block(d, depth - 1),
-            f"    c ^= i32({name})",
-            f"    {name} = 3",
-        ]
-    return [update(d, d.pick(*d.variables(*WIDE, *FLOATS)))]
-
-
-def value_for(d, kind):
-    """An expression of the same type as ``kind`` or a narrower one."""
-    return d.any_of(d.pick(kind, *narrower(kind)), 2)
-
-
-def update(d, name):
-    kind = d.locals[name]
+def update(d, kind):
+    """A statement that changes an input; `lane_programs` has all other statements."""
+    name = d.pick(*d.variables(kind))
     if kind in FLOATS:
-        return f"{name} {d.pick('=', '+=', '-=', '*=', '/=')} {d.exact(kind, 2)}"
+        return f"    {name} {d.pick('=', '+=', '-=', '*=', '/=')} {d.exact(kind, 2)}"
     sign = d.pick("=", "+=", "-=", "*=", "//=", "%=", "&=", "|=", "^=", "<<=", ">>=")
-    return f"{name} {sign} {d.pick(value_for(d, kind), d.literal(kind) if sign not in ('<<=', '>>=') else '5')}"
-
-
-def block(d, depth):
-    """Some statements one level deeper; their locals are not visible outside."""
-    outside = dict(d.locals)
-    lines = [f"    {line}" for _ in range(d.pick(1, 2)) for line in statement(d, depth)]
-    d.locals = outside
-    return lines
+    value = "5" if sign in ("<<=", ">>=") else d.literal(kind)
+    return f"    {name} {sign} {d.pick(d.any_of(d.pick(*narrower(kind)), 2), value)}"
 
 
 @st.composite
@@ -231,13 +183,8 @@ def programs(draw):
     """The text of a function of `INPUTS`, without its first line, and its result type."""
     d = Draft(draw)
     result = d.pick(*WIDE, *FLOATS)
-    lines = []
-    for _ in range(d.pick(0, 1, 2, 3)):
-        lines += statement(d, 2)
-    if d.pick(True, False, False):
-        lines += [f"if {d.truth(1)}:", f"    return {value_for(d, result)}"]
-    lines.append(f"return {value_for(d, result)}")
-    return result, "\n".join(f"    {line}" for line in lines)
+    lines = [update(d, d.pick(*WIDE, *FLOATS)) for _ in range(d.pick(0, 1, 2))]
+    return result, "\n".join([*lines, f"    return {d.any_of(d.pick(result, *narrower(result)), 3)}"])
 
 
 # --- packing and running ---

@@ -130,9 +130,6 @@ BODIES = {
     "L49 names of fields and of the caller": ("scale = 50\nweights = 3\nkept = facts.scale\nout[0] = scaled(facts, 2) + scale + weights + kept",
                                           [14 + 55]),
     "bits of a word that changes": ("w = u32(0b1011)\nt = 0\nfor b in set_bits(w):\n    w = u32(0)\n    t = 10 * t + b\n    b = 7\nout[0] = t", [13]),
-    "bits in bits": ("t = 0\nfor b in set_bits(u64(5) << 40):\n    for c in set_bits(u8(6)):\n        if c > 1:\n            break\n"
-                     "        t += b * c\nout[0] = t", [82]),
-    "no bits": ("t = 5\nfor b in set_bits(u64(0)):\n    t = b\nout[0] = t", [5]),
 }  # fmt: skip
 MORE = """\
 @bundle

@@ -1,10 +1,5 @@
 """Random kernels of teams with many lanes leave the same memory on every backend as in plain Python, bit for bit."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 import backends
@@ -12,13 +7,9 @@ from backends.python import PythonBackend
 from tests.conftest import pocl, wide
 from tests.core.lang import lane_launches, lane_programs
 
-ROOT = Path(__file__).parents[3]
 OF_ONE_LANE = {"cpu": lambda: backends.create("cpu"), "threads": lambda: backends.create("threads"), "pocl": pocl}
 """CPUs and PoCL run teams of one lane, with the same kernels."""
 FEW = range(80, 92)
-WORDS = ["barrier()", "shared_array(", "atomic_add(one.", "atomic_max(", "atomic_cas(", "mixed_in(s.", "mixed_in(one.",
-         "team_sum(", "team_min(", "team_max(", "team_argmin(", "prefix(", "neighbour(", "view(", "of_row(", "rows[",
-         "unroll(", "set_bits(", "while ", "into_row(", "Table(u32, 'shared', 16)", "Table(u32, 'readonly')"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -76,29 +67,17 @@ def test_more_kernels_of_many_lanes_agree(oracles, devices, seeds):
         check(seed, 4, oracles, devices)
 
 
-def test_kernels_reach_what_teams_can_do():
-    """Count words, so that every part of the language is drawn above."""
-    text = "".join(lane_programs.Lanes(seed, 3).source.partition("def run")[2] for seed in FEW)
-    assert [word for word in WORDS if word not in text] == []
-
-
 IN_SIMULATOR = """
-import backends
 from tests.core.lang import lane_launches, lane_programs
-simulator, oracle = backends.create("cuda"), backends.create("python")
-assert simulator.device.driver == "simulated"
+oracle = backends.create("python")
 for seed in (79, 80):
     drawn = lane_programs.Lanes(seed, 3)
     scope = lane_launches.module_of(drawn)
-    found, expected = (lane_launches.launched(one, scope, drawn, drawn.team_size) for one in (simulator, oracle))
+    found, expected = (lane_launches.launched(one, scope, drawn, drawn.team_size) for one in (backend, oracle))
     assert not lane_launches.difference(found, expected), f"seed {seed}"
 """
 
 
 @pytest.mark.slow
-def test_the_simulator_of_cuda_agrees_on_some():
-    pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
-    environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", IN_SIMULATOR]
-    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=250)
-    assert done.returncode == 0, done.stderr
+def test_the_simulator_of_cuda_agrees_on_some(simulated):
+    simulated(IN_SIMULATOR)

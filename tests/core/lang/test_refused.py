@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.lang import KernelError, Table, f32, i32, kernel, u32
+from core.lang import KernelError, Table, f32, i32, u32
 from tests.core.lang.module_texts import loaded
 
 HEADER = "from core.lang import *\nfrom core.lang.library import team_sum\nfrom core.lang import library as lib\nT = Generic('T')\nLIMIT = 7\nHUGE = 10**5000\nWORD = 'x'\n\n"
@@ -184,12 +184,6 @@ def test_a_signature_or_function_is_refused_with_its_line_and_advice(tmp_path, c
     message, path = refusal(tmp_path, f"{HEADER}{before}@kernel\ndef k{signature}:\n    {body}\n")
     assert message.startswith(f"{path}:{HEADER.count(chr(10)) + line}: ")
     assert words in message
-
-
-@pytest.mark.parametrize("value", [len, 3, Table])
-def test_only_functions_are_decorated(value):
-    with pytest.raises(KernelError, match="is no Python function; decorate a def"):
-        kernel(value)
 
 
 @pytest.mark.parametrize("scalar", [f32, i32])

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.problems.instances.errors import InstanceError
-from core.problems.instances.random_words import random_words
 from core.problems.tables import strings
 
 TWO = b">one first of two\nACGT\nacgt\n\n; a remark\n>chr2:5-9 second\nGG*\n-A\n"
@@ -141,15 +140,6 @@ def test_the_digest_is_of_the_content_and_tells_where_a_string_ends():
 # --- generators ---
 
 
-def test_random_letters_are_the_words_scaled():
-    words = [int(word) for word in random_words(9, 0, 50)]
-    a, b = strings.random_strings(30, 20, letters=6, seed=9)
-    assert bytes(a) + bytes(b) == bytes(b"ACGTBD"[(word >> 32) * 6 >> 32] for word in words)
-    assert [len(string) for string in strings.random_strings(7)] == [7, 7]
-    assert sorted(strings.ALPHABET) == list(range(256)) and strings.ALPHABET.startswith(b"ACGTBDEF")
-    assert set(bytes(strings.random_strings(300, letters=2)[0])) == set(b"AC")
-
-
 def test_long_strings_are_drawn_in_parts(monkeypatch):
     whole = strings.random_strings(100, 77, seed=3)
     monkeypatch.setattr(strings, "_CHUNK", 13)
@@ -199,15 +189,6 @@ def test_many_letters_in_both_strings_have_wide_codes():
     wide = strings.StringPair("x", letters, letters)
     assert (narrow.a.dtype, wide.a.dtype, wide.most_in_common()) == (np.uint8, np.uint16, 255)
     assert narrow.a.tolist() == [*range(2, 256), 0] and narrow.b.tolist() == [*range(2, 256), 1]
-
-
-@settings(max_examples=60)
-@given(st.text("abcde", max_size=70), st.text("abcd", max_size=70))
-def test_rows_as_large_integers_have_the_length_of_the_table(text, other):
-    a, b = text.encode(), other.encode()
-    length = strings.lcs_length(a, b)
-    assert length == by_table(a, b) == strings.lcs_length(np.frombuffer(b, np.uint8), np.frombuffer(a, np.uint8))
-    assert length <= strings.StringPair("x", a, b).most_in_common()
 
 
 def test_the_scorer_says_what_is_wrong():

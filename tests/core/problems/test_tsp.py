@@ -1,8 +1,6 @@
 """The instance class of tours, the scorer, and tour files."""
 
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -52,19 +50,6 @@ def test_pickled_instance_is_small_and_equal(kind):
     np.testing.assert_array_equal(received.distances, before)
     for name in ("name", "n", "sha256", "optimum", "source", "edge_weight_type"):
         assert getattr(received, name) == getattr(instance, name)
-
-
-def test_a_rank_that_receives_an_instance_imports_no_parser():
-    message = pickle.dumps(tsp.TspInstance("rectangle", coordinates=SQUARE)).hex()
-    program = (
-        "import pickle, sys\n"
-        f"instance = pickle.loads(bytes.fromhex('{message}'))\n"
-        "print(instance.tour_length([0, 1, 2, 3]), instance.distances.sum())\n"
-        "heavy = {'tsplib95', 'networkx', 'tomllib', 'pooch', 'argparse'}\n"
-        "print(sorted(heavy & set(sys.modules)))\n"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["14 48", "[]"]
 
 
 def test_digest_tells_content_apart_and_nothing_else():

@@ -58,10 +58,20 @@ def test_coordinates_and_distances_of_a_small_text():
     assert drawn.coordinates is None and drawn.display.tolist() == [[0, 0], [1, 0], [1, 1], [0, 1]]
 
 
-def test_nodes_may_come_in_any_order():
-    lines = samples.EUCLIDEAN.splitlines()
-    lines[6:11] = reversed(lines[6:11])
-    assert tsplib.parse("\n".join(lines)).sha256 == tsplib.parse(samples.EUCLIDEAN).sha256
+LINES = samples.EUCLIDEAN.splitlines()
+SAME = {
+    "nodes in another order": "\n".join([*LINES[:6], *LINES[10:5:-1], *LINES[11:]]).encode(),
+    "lower-case keys and a DOS end of file": samples.EUCLIDEAN.lower().replace("\n", "\r\n").encode() + b"\x1a\r\n\x1a",
+    "a comment like keywords": samples.EUCLIDEAN.replace("the regular house", "DIMENSION : 7 EOF\tTYPE: ATSP").encode(),
+    "Latin-1": samples.EUCLIDEAN.replace("regular", "Gr\xf6tschel").encode("latin-1"),
+    "a byte order mark": b"\xef\xbb\xbf" + samples.EUCLIDEAN.encode(),
+}
+
+
+@pytest.mark.parametrize("text", SAME.values(), ids=SAME)
+def test_other_texts_of_an_instance_are_read_as_the_same(tmp_path, text):
+    (tmp_path / "same.tsp").write_bytes(text)
+    assert tsplib.load(tmp_path / "same.tsp").sha256 == tsplib.parse(samples.EUCLIDEAN).sha256
 
 
 def test_a_part_that_no_search_obeys_can_be_dropped_by_name():
@@ -95,12 +105,6 @@ def test_parts_of_vehicle_routing_are_skipped_with_a_note(tmp_path):
         )
         with pytest.warns(UserWarning, match=f"^{words} all 3 nodes and are skipped$"):
             assert tsp.load(str(path)).sha256 == digest
-
-
-def test_lower_case_keys_and_a_dos_end_of_file_are_read(tmp_path):
-    path = tmp_path / "low.tsp"
-    path.write_bytes(samples.EUCLIDEAN.lower().replace("\n", "\r\n").encode() + b"\x1a\r\n\x1a")
-    assert tsplib.load(path).sha256 == tsplib.parse(samples.EUCLIDEAN).sha256
 
 
 def test_an_asymmetric_file_is_read_where_a_search_takes_it(tmp_path):
@@ -161,18 +165,6 @@ def test_digest_survives_white_space_and_notation(text):
     rewritten = text.replace("\n", "  \r\n\r\n").replace(" : ", ":").replace("10 0", "+10.0\t0.00e0")
     rewritten = rewritten.replace("NAME", "COMMENT : another text\nNAME")
     assert tsplib.parse(rewritten).sha256 == tsplib.parse(text).sha256
-
-
-def test_free_text_that_looks_like_keywords_is_only_text():
-    text = samples.EUCLIDEAN.replace("the regular house", "DIMENSION : 7 EOF\tTYPE: ATSP")
-    assert tsplib.parse(text).sha256 == tsplib.parse(samples.EUCLIDEAN).sha256
-
-
-def test_byte_order_mark_and_latin_1_comments_are_read(tmp_path):
-    text = samples.EUCLIDEAN.replace("regular", "Gr\xf6tschel").encode("latin-1")
-    (tmp_path / "umlaut.tsp").write_bytes(text)
-    (tmp_path / "mark.tsp").write_bytes(b"\xef\xbb\xbf" + samples.EUCLIDEAN.encode())
-    assert tsplib.load(tmp_path / "umlaut.tsp").sha256 == tsplib.load(tmp_path / "mark.tsp").sha256
 
 
 @pytest.mark.parametrize("text", samples.ALL)

@@ -1,6 +1,7 @@
-"""The Weierstrass function: float64 against 150 digits, the 31 bits of its costs, and refusals."""
+"""The Weierstrass function: float64 against 150 digits, the 31 bits of its costs, and points on the axes."""
 
 import decimal
+import itertools
 from decimal import Decimal
 
 import numpy as np
@@ -8,8 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cluster import Solo
+from core.errors import UserError
 from core.problems.instances.limits import LARGEST_COST
 from core.problems.weierstrass import scorer as weierstrass
+from core.problems.weierstrass.problem import Weierstrass
+from core.search.local_search import HillClimbing, Iterations, LocalSearch, TabuSearch
 
 VALUE_TOLERANCE = 5e-15
 """For a coordinate. Each of its terms is off by at most 2.5 units of 2^-53, times 5.29."""
@@ -102,3 +107,32 @@ def test_instance_is_named_by_its_size():
     assert instance.cost(x) == weierstrass.cost(x)
     with pytest.raises(ValueError, match=r"shape \(9,\), expected \(10,\)"):
         instance.cost(x[:9])
+
+
+def run_search(cpu, iterations, evaluation="kept", dtype="float32", algorithm=None):
+    problem = Weierstrass("5", points=40, dtype=dtype)
+    search = LocalSearch(cpu, Solo(), problem, algorithm or TabuSearch(), "axes", evaluation=evaluation, seed=3)
+    return problem, search.run(Iterations(iterations))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_kept_contributions_cost_what_a_full_evaluation_costs(cpu, dtype):
+    problem, kept = run_search(cpu, 30, dtype=dtype)
+    _, full = run_search(cpu, 30, "full", dtype)
+    assert (kept.digest, kept.cost) == (full.digest, full.cost)
+    assert abs(problem.cost(kept.solution) - kept.cost) <= problem.tolerance()
+
+
+def test_a_move_changes_one_coordinate_by_a_step_into_its_crown(cpu):
+    descent = [run_search(cpu, k, algorithm=HillClimbing())[1].solution.astype(np.float64) for k in range(1, 6)]
+    for before, after in itertools.pairwise(descent):
+        move = after - before
+        (axis,) = np.flatnonzero(move)
+        point = int(abs(move[axis]) * 40 * 5)
+        assert point < 40
+        assert point % 5 == axis
+
+
+def test_points_of_both_kinds_are_no_neighbourhoods_of_one_search(cpu):
+    with pytest.raises(UserError, match="their moves differ in kind"):
+        LocalSearch(cpu, Solo(), Weierstrass("5"), HillClimbing(), ["crowns", "axes"])

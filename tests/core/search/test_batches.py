@@ -1,7 +1,9 @@
 """Batches of items that ranks take: every item once, slow and fast ranks done at the same time, nothing left behind."""
 
 import heapq
+import itertools
 import math
+from fractions import Fraction
 from types import SimpleNamespace
 
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 
 from core.search import batches as module
 from core.search.batches import Batches
+from core.search.partition import parts_by_speed
 
 
 class Shared:
@@ -106,14 +109,6 @@ def test_batches_keep_their_bounds(monkeypatch):
     assert min(end - begin for begin, end, _ in batches if end < 5000) >= 8
 
 
-def test_batches_shrink_and_do_not_leap(monkeypatch):
-    _, batches = Job(monkeypatch, 1).run(100_000, [(at(1000), {"first": 2})])
-    sizes = [end - begin for begin, end, _ in batches]
-    assert all(later <= 8 * one for one, later in zip(sizes, sizes[1:], strict=False))
-    _, batches = Job(monkeypatch, 2).run(100_000, [(at(1000), {"first": 10_000}), (at(1000), {"first": 10_000})])
-    assert all(later <= one for one, later in zip(sizes[8:], sizes[9:], strict=False))
-
-
 @settings(max_examples=60)
 @given(st.data())
 def test_nothing_is_left_behind_however_speeds_change(data):
@@ -133,3 +128,12 @@ def test_nothing_is_left_behind_however_speeds_change(data):
         end, taken = Job(patch, size).run(items, ranks)
     assert each_once(taken, items)
     assert math.isfinite(end)
+
+
+@given(st.integers(0, 12), st.lists(st.integers(1, 9), min_size=1, max_size=4))
+def test_no_other_parts_by_speed_are_done_sooner(total, speeds):
+    def end(parts):
+        return max(Fraction(part, speed) for part, speed in zip(parts, speeds, strict=True))
+
+    others = (one for one in itertools.product(range(total + 1), repeat=len(speeds)) if sum(one) == total)
+    assert end(parts_by_speed(total, speeds)) == min(map(end, others))

@@ -7,12 +7,7 @@ from cluster import Solo
 from core.errors import UserError
 from core.search.checkpoint import (
     SECONDS,
-    CheckpointArray,
     Checkpointer,
-    ascending_fault,
-    history_array,
-    interval_array,
-    permutation_fault,
 )
 from tests.core.search import test_checkpoints
 
@@ -148,29 +143,3 @@ def test_the_seconds_of_a_state_are_checked_before_anything_else(seconds):
 
 
 # --- declarations ---
-
-
-@pytest.mark.parametrize(
-    ("array", "content", "said"),
-    [
-        (CheckpointArray("a", np.int64, ()), None, "found none, expected int64 of shape ()"),
-        (CheckpointArray("a", np.int64, (None, 2)), np.zeros((3, 3), np.int64), "found int64 of shape (3, 3), expected int64 of "),
-        (CheckpointArray("a", np.str_, ()), np.array(1), "found int64 of shape (), expected a text of shape ()"),
-        (CheckpointArray("a", np.int64, (2,), [(0, 5)]), np.array([5, 6]), "found 6, expected 0 to 5"),
-        (CheckpointArray("a", np.int64, (2,), [(0, 5), (0, 5)]), np.array([5, 6]), "found 6 in column 1, expected 0 to 5"),
-        (CheckpointArray("a", np.uint64, (1,), [(0, 5)]), np.array([2**64 - 1], np.uint64), f"found {2**64 - 1}, expected 0 to 5"),
-        (CheckpointArray("a", np.float64, (1,), [(0, 5)]), np.array([np.nan]), "found nan, expected 0 to 5"),
-        (CheckpointArray("a", np.int64, (2, 3), (), permutation_fault), np.array([[0, 2, 1], [0, 1, 1]]), "found row 1 of other numbers"),
-        (CheckpointArray("a", np.int64, (3,), (), ascending_fault), np.array([1, 4, 4]), "found 4 after 4, expected ascending numbers"),
-        (interval_array("a", 0, 9), np.array([[0, 3], [2, 9]]), "found 2 after 3, expected ascending numbers"),
-        (interval_array("a", 0, 9, lambda pairs: "found few"), np.array([[0, 9]]), "found few"),
-        (history_array("a", 9, 99, 1.5, 7), np.array([[9, 99, 1.5, 7.0]]), None),
-        (history_array("a", 9, 99, 1.5, 7), np.array([[9, 99, 1.6, 7.0]]), "found 1.6 in column 2, expected 0 to 1.5"),
-        (history_array("a", 9, 99, 1.5, 7), np.array([[9, 99, 1.5, 8.0]]), "found 8.0 as the last cost, expected 7"),
-        (history_array("a", 9, 99, 1.5, 7), np.array([[1, 9, 0.5, 7], [9, 99, 1, 7.0]]), "found a cost that is no impr"),
-        (history_array("a", 9, 99, 1.5, None), np.zeros((0, 4)), None),
-    ],
-)  # fmt: skip
-def test_a_declaration_names_the_first_fault(array, content, said):
-    fault = array.fault(content)
-    assert fault is None if said is None else fault.startswith(said)

@@ -60,12 +60,7 @@ MORE = {
     "a threshold": walks(
         {}, local_search.Rule(rules.below_threshold, rules.Threshold(np.array([90, 20, 0], np.int32), 20), restart=30)
     ),
-    "tabu search that restarts": walks({"history": True}, local_search.TabuSearch(restart=4)),
-    "climbs that restart": Kind(
-        local_search.LocalSearch, (QAP[0], local_search.HillClimbing(restart=1), "exchange2"), {}, SIXTY, ""
-    ),
     "annealing that restarts": walks({}, local_search.SimulatedAnnealing(plateau=7, batch=5, restart=9)),
-    "shakes and restarts": walks({"exchange": 7}, local_search.IteratedLocalSearch(restart=6)),
     "shakes that grow and restarts": walks(
         {"level": "iteration", "walks": 2, "mapping": "published"}, local_search.VariableNeighbourhoodSearch(restart=5)
     ),

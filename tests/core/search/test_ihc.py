@@ -12,7 +12,7 @@ from cluster import Solo
 from core.errors import UserError
 from core.problems import tsp
 from core.search.hill_climbing.scans import LanesScan, TilesScan
-from core.search.hill_climbing.search import BATCH, HillClimbing
+from core.search.hill_climbing.search import HillClimbing
 from core.search.stop import Iterations
 
 PRUNED, FULL, STATIC, WORKLIST = WAYS = (
@@ -97,13 +97,13 @@ CROSS = [(way, start) for way in WAYS for start in ("oneil2011", "philox")]
     ids=str,
 )
 def test_same_climbs_on_every_backend_and_team_size_in_either_order_of_lanes(backend, way, start, cpu):
-    n, climbers = (10, 2) if backend.name == "python" else (30, 40)
+    n, climbers = (8, 2) if backend.name == "python" else (30, 40)
     distances = tsp.load(f"uniform:{n}:seed=7").distances
     expected = climbed(cpu, distances, climbers, start=start, seed=5)
     backwards = [PythonBackend(backend.device, reverse=True)] if backend.name == "python" else []
     for device in (backend, *backwards):
         search = HillClimbing(device, Solo(), distances, start=start, seed=5, **way)
-        for team_size in search.scan.team_sizes():
+        for team_size in search.scan.team_sizes()[: 3 if backend.is_reference else None]:
             search.scan.team_size = team_size
             assert alike(search.run(Iterations(climbers), trace=False)) == expected, f"team size {team_size}"
 
@@ -175,23 +175,6 @@ def test_a_batch_that_does_not_fit_is_halved_and_said(cpu, monkeypatch):
     assert cramped.notes == ["13 tours fit: 25 climbers at a time", "13 tours fit: 12 climbers at a time"]
 
 
-def test_a_launch_has_sixteen_climbers_for_every_lane_if_there_are_so_many(cpu, monkeypatch):
-    distances = tsp.load("uniform:9:seed=2").distances
-
-    def launches(climbers, callback=None, **options):
-        search, counts = HillClimbing(cpu, Solo(), distances, **options), []
-        monkeypatch.setattr(search.launcher, "launch", lambda first, count: counts.append(count))
-        search.run(Iterations(climbers), callback=callback, trace=False)
-        return counts
-
-    assert launches(50, lambda progress: None) == [1, 2, 4, 8, 16, 19]
-    assert launches(50, lambda progress: None, published="worklist") == [16, 32, 2]
-    assert launches(BATCH + 5, published="worklist") == [BATCH, 5]
-    monkeypatch.setattr(LanesScan, "teams", lambda self: BATCH // 8)
-    assert launches(BATCH + 5) == [BATCH, 5]
-    assert launches(BATCH + 5, published="worklist") == [BATCH + 5]
-
-
 # --- the paper's mapping ---
 
 
@@ -221,17 +204,12 @@ def test_lanes_that_have_one_climber_more_than_others(backend, assign, cpu):
     assert alike(search.run(Iterations(climbers), trace=False)) == climbed(cpu, distances, climbers)
 
 
-def test_tours_of_more_cities_than_a_byte_tells_apart(cpu, python):
+def test_tours_of_more_cities_than_a_byte_tells_apart(cpu):
     n = 257
     distances = tsp.load(f"uniform:{n}:seed=4").distances
     search = HillClimbing(cpu, Solo(), distances, **STATIC)
     assert search.tour_of(3).tolist() == plain_climb(distances, paper_start(n, 3))[0].tolist()
     assert alike(search.run(Iterations(4), trace=False)) == climbed(cpu, distances, 4)
-    # With equal lengths of all tours, one step evaluates every move: few enough for the reference interpreter.
-    equal = np.full((n, n), 7, np.uint16) - 7 * np.eye(n, dtype=np.uint16)
-    search = HillClimbing(python, Solo(), equal, **STATIC)
-    search.scan.team_size = 1
-    assert search.tour_of(3).tolist() == paper_start(n, 3).tolist()
 
 
 def test_lanes_take_climbers_as_the_paper_does_on_such_a_device(cpu, python):

@@ -34,7 +34,7 @@ def test_a_search_is_made_and_run_with_the_same_arguments(kind):
     assert all(one.kind == one.KEYWORD_ONLY for one in list(args.values())[2:])
 
 
-def test_what_is_found_says_the_same_of_itself_and_the_callback_hears_of_it(kind, cpu):
+def test_what_is_found_says_the_same_of_itself_and_the_callback_hears_of_it(kind, cpu, monkeypatch):
     search = kind.make(cpu, Solo())
     search.warm_up()
     reported = []
@@ -45,11 +45,24 @@ def test_what_is_found_says_the_same_of_itself_and_the_callback_hears_of_it(kind
     assert re.fullmatch("[0-9a-f]{16}", outcome.hash)
     assert outcome.finished
     assert all(isinstance(one, Progress) for one in reported)
+    first = len(reported)
     assert reported[-1].cost == outcome.cost and reported[-1].total in (None, reported[-1].done)
     assert reported[-1].evaluations in (None, outcome.evaluations)
-    assert [one.seconds for one in reported] == sorted(one.seconds for one in reported)
-    again = search.run(kind.stop)
+    monkeypatch.setattr("core.search.progress.PROGRESS_INTERVAL_S", 0)
+    again = search.run(kind.stop, callback=reported.append)
+    for column in ([one.seconds for one in reported], [one.done for one in reported]):
+        assert all(part == sorted(part) for part in (column[:first], column[first:]))
+    assert len({one.total for one in reported}) == 1 and len(reported) > first
     assert (again.cost, again.hash, again.solution.tolist()) == (outcome.cost, outcome.hash, outcome.solution.tolist())
+
+
+@pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if not kind.shared])
+def test_a_search_that_ranks_cannot_share_is_refused_on_several(name, cpu):
+    class Two(Solo):
+        size = 2
+
+    with pytest.raises(UserError, match="on one device: expected|2 ranks: expected (one|1)"):
+        KINDS[name].make(cpu, Two())
 
 
 @pytest.mark.parametrize("name", ["tabu search", "several walks", "hill climbing", "ants", "colonies", "1-trees"])

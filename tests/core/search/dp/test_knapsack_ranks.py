@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cluster.mpi.proxies import Rehearsal
-from core.problems.tables.knapsack import CLASSES, Knapsack, generate
+from core.problems.tables.knapsack import Knapsack, generate
 from core.search.dp.knapsack import halves
 from core.search.dp.knapsack import search as knapsack_search
-from core.search.dp.knapsack.halves import KnapsackHalf, split_at, split_items
-from core.search.dp.knapsack.search import KnapsackSearch, bounds_of_parts
+from core.search.dp.knapsack.halves import KnapsackHalf
+from core.search.dp.knapsack.search import KnapsackSearch
 from tests.core.search.dp.tables import BIG, best_selection, chosen_items
 from tests.core.search.dp.tables import knapsack as make_knapsack
 from tests.thread_ranks import on_ranks, twin
@@ -93,30 +93,3 @@ def test_ranks_of_every_backend_find_the_same(backend, small_parts, monkeypatch,
         assert over_ranks(backend, size, instance, **lanes)[:2] == best_selection(instance)
     ties = Knapsack("ties", instance.weights, instance.weights, capacity)
     assert over_ranks(backend, size, ties, **lanes)[:2] == best_selection(ties)
-
-
-# --- parts of ranks ---
-
-
-def test_halves_take_as_long_and_have_all_items():
-    for kind in CLASSES:
-        instance = generate(kind, 300, 30_000 if kind == "paper" else None, seed=3)
-        items = instance.useful_items()
-        capacity = min(instance.capacity, int(instance.weights[items].sum()))
-        longest = 4 * (capacity + 1)
-        for wide in (False, True):
-            first, second = split_items(instance, items, np.uint32, capacity, wide)
-            launches = halves.CELLS_OF_A_LAUNCH[wide] * (first.items.passes - second.items.passes)
-            assert abs(first.work - second.work + launches) <= longest + 2 * halves.CELLS_OF_A_LAUNCH[wide]
-        assert np.array_equal(np.concatenate([first.items.numbers, second.items.numbers]), items)
-        for k in (0, 1, len(items) - 1, len(items)):
-            some, others = split_at(instance, items, np.uint32, capacity, k)
-            # The capacity left by one half is an argument of the other.
-            assert (some.lowest + others.highest, some.highest + others.lowest) == (capacity, capacity)
-
-
-def test_parts_are_whole_blocks_and_not_too_small():
-    assert bounds_of_parts(100 * 32, 32, 4, 1) == [0, 25 * 32, 50 * 32, 75 * 32, 100 * 32]
-    assert bounds_of_parts(7 * 32, 32, 3, 1) == [0, 2 * 32, 4 * 32, 7 * 32]
-    assert bounds_of_parts(10 * 32, 32, 5, 160) == [0, 160, 320, 320, 320, 320]
-    assert bounds_of_parts(32, 32, 3, 160) == [0, 32, 32, 32]

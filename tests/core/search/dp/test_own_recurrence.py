@@ -1,8 +1,6 @@
-"""A user-defined recurrence, the edit distance of examples/, by tiles and by diagonals, on every backend."""
+"""User-defined recurrences by tiles and by diagonals, on every backend: examples/edit_distance.py, and Pascal's triangle."""
 
 import functools
-import importlib.util
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,18 +9,12 @@ from hypothesis import strategies as st
 
 from cluster import Solo
 from core.errors import UserError
-from core.search.dp import WaveEngine
+from core.lang import Array, bundle, function, i32, i64, u32
+from core.search.dp import WaveEngine, Window
+from core.search.dp.engine.recurrences import Waves
+from examples.edit_distance import EditDistance
 
-EXAMPLE = Path(__file__).parents[4] / "examples" / "edit_distance.py"
 WORDS = [(b"kitten", b"sitting"), (b"a", b"b"), (b"same", b"same"), (b"flaw" * 9, b"lawn" * 11), (b"x" * 40, b"y")]
-
-
-@pytest.fixture(scope="module")
-def edit():
-    spec = importlib.util.spec_from_file_location("edit", EXAMPLE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.EditDistance
 
 
 @functools.cache
@@ -50,9 +42,9 @@ def check(result, a, b):
 
 
 @pytest.mark.parametrize(("mapping", "room"), [("tiles", None), ("tiles", 2000), ("waves", 2000)])
-def test_every_backend_computes_the_recurrence(backend, edit, mapping, room):
+def test_every_backend_computes_the_recurrence(backend, mapping, room):
     for a, b in WORDS[:3] if backend.name == "python" else WORDS:
-        engine = WaveEngine(backend, Solo(), edit(a, b), mapping, room)
+        engine = WaveEngine(backend, Solo(), EditDistance(a, b), mapping, room)
         check(engine.run(), a, b)
         alone = engine.run(trace=False)
         assert (alone.value, alone.choice) == (plain(a, b)[-1, -1], None)
@@ -66,33 +58,91 @@ SLOW_SHAPES = [(4, 3, 20), (8, 1, 1), (1, 3, 2), (5, 2, 16)]
     [(1, 1, 1), (4, 1, 5), (3, 2, 4), *(pytest.param(one, marks=pytest.mark.slow) for one in SLOW_SHAPES)],
     ids=str,
 )
-def test_lanes_of_a_tile_do_not_race(edit, in_order, shape):
+def test_lanes_of_a_tile_do_not_race(in_order, shape):
     for a, b in [*WORDS[:3], (b"abcabcabcabcabcab", b"bcacbacabbcabacbc")]:
-        check(WaveEngine(in_order, Solo(), edit(a, b), shape=shape).run(), a, b)
+        check(WaveEngine(in_order, Solo(), EditDistance(a, b), shape=shape).run(), a, b)
 
 
-def test_any_two_strings(cpu, edit):
+def test_any_two_strings(cpu):
     words = st.binary(min_size=1, max_size=60).map(lambda text: bytes(letter % 3 for letter in text))
 
     @settings(max_examples=80, deadline=None)
     @given(words, words, st.sampled_from([None, (1, 1, 1), (1, 7, 16), (1, 128, 1024)]))
     def compare(a, b, shape):
-        check(WaveEngine(cpu, Solo(), edit(a, b), "tiles" if shape else "waves", shape=shape).run(), a, b)
+        check(WaveEngine(cpu, Solo(), EditDistance(a, b), "tiles" if shape else "waves", shape=shape).run(), a, b)
 
     compare()
 
 
-def test_diagonals_may_have_many_words_of_decisions_and_lanes_any_order(cpu, in_order, edit):
+def test_diagonals_may_have_many_words_of_decisions_and_lanes_any_order(cpu, in_order):
     rng = np.random.default_rng(3)
     a, b = (bytes(rng.integers(97, 101, n, np.uint8)) for n in (320, 400))
-    check(WaveEngine(cpu, Solo(), edit(a, b), "waves").run(), a, b)
-    check(WaveEngine(in_order, Solo(), edit(*WORDS[0]), "waves", shape=(4,)).run(), *WORDS[0])
+    check(WaveEngine(cpu, Solo(), EditDistance(a, b), "waves").run(), a, b)
+    check(WaveEngine(in_order, Solo(), EditDistance(*WORDS[0]), "waves", shape=(4,)).run(), *WORDS[0])
 
 
-def test_several_ranks_are_refused(cpu, edit):
+def test_several_ranks_are_refused(cpu):
     class Several(Solo):
         size = 2
 
     for mapping, tiling in (("tiles", "tiles"), ("waves", "none")):
         with pytest.raises(UserError, match=f"--tiling {tiling} computes a table on one device"):
-            WaveEngine(cpu, Several(), edit(b"a", b"b"), mapping)
+            WaveEngine(cpu, Several(), EditDistance(b"a", b"b"), mapping)
+
+
+@bundle
+class Ends:
+    value: i64
+
+
+@function
+def paths(wave: i32, index: i32, window: Window, choice: Array[u32], ends: Ends) -> i64:
+    count = ends.value
+    if index > 0 and index < wave:
+        count = window.cells[window.one + index - 1] + window.cells[window.one + index]
+    return count
+
+
+class Pascal(Waves):
+    value = i64
+    cell = paths
+    data = Ends(1)
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def waves(self):
+        return self.rows
+
+    def cells(self, wave):
+        return wave + 1
+
+
+def test_a_wave_may_hold_numbers_of_64_bits(device):
+    result = WaveEngine(device, Solo(), Pascal(38)).run()
+    row = [1]
+    for _ in range(37):
+        row = [1, *(a + b for a, b in zip(row, row[1:], strict=False)), 1]
+    assert result.last.tolist() == row
+    assert row[18] > 2**32
+    assert result.choice is None
+
+
+# --- what is refused ---
+
+
+def test_numbers_of_cells_that_indices_do_not_reach_are_refused(cpu):
+    class Far(Pascal):
+        def first(self, wave):
+            return 2**31 - 4
+
+    with pytest.raises(UserError, match="cell 2147483648 of wave 3: expected at most 2147483647"):
+        WaveEngine(cpu, Solo(), Far(5)).run()
+
+
+@pytest.mark.parametrize("data", [{"value": 1}, None, Ends])
+def test_data_that_are_no_bundle_are_refused(cpu, data):
+    problem = Pascal(3)
+    problem.data = data
+    with pytest.raises(UserError, match=rf"Pascal: its data are .*{type(data).__name__}.* class that is a @bundle"):
+        WaveEngine(cpu, Solo(), problem)

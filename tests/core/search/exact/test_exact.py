@@ -153,24 +153,6 @@ def test_edges_that_no_short_tour_has_may_be_of_any_length(cpu, oracle, few_on_t
     assert proved(oracle, distances, **method) == (expected.length, expected.optimal_tours)
 
 
-@pytest.mark.parametrize("bound", ["one-tree", "edges"])
-def test_lengths_of_lanes_are_reset_only_after_a_lane_met_a_shorter_tour(cpu, bound, monkeypatch, shared_data):
-    written = []
-    write = cpu.write
-    monkeypatch.setattr(cpu, "write", lambda buffer, host: (written.append(buffer), write(buffer, host)))
-
-    def resets(name):
-        search = ExactSearch(cpu, Solo(), tsp.load(name, shared_data).distances, bound=bound)
-        search.warm_up()
-        written.clear()
-        outcomes = [search.run() for _ in range(3)]
-        assert len({(one.length, tuple(one.tour)) for one in outcomes}) == 1
-        return outcomes[0].length < outcomes[0].start_length, written.count(search.method.best.length)
-
-    assert resets("tsplib/burma14.tsp") == (False, 0)
-    assert resets("uniform:10:seed=13") == (True, 2)
-
-
 @pytest.mark.parametrize("method", METHODS, ids=name_of)
 def test_a_search_without_a_heuristic_proves_the_same_from_the_order_of_the_cities(backend, few_on_the_device, method):
     if backend.device.driver == "simulated":

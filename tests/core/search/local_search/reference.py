@@ -65,13 +65,8 @@ class Walk:
         self.iteration = self.evaluations = 0
         self.at_optimum = False
 
-    def run(self, iterations, target=-math.inf, patience=math.inf):
-        while not (
-            self.at_optimum
-            or self.best_cost <= target
-            or self.iteration >= iterations
-            or self.iteration - self.best_at >= patience
-        ):
+    def run(self, iterations):
+        while not self.at_optimum and self.iteration < iterations:
             self.iterate()
             if self.iteration + 1 - max(self.best_at, self.began) >= self.restart:
                 self.begin_again()

@@ -105,9 +105,6 @@ MOVES = [
     for name in names
     for evaluation in evaluations
 ]
-DIAGONAL = [(*moves, list(ALGORITHMS)[k % len(ALGORITHMS)], {}) for k, moves in enumerate(MOVES)]
-QUICK_DIAGONAL = [DIAGONAL.pop(27), DIAGONAL.pop(2)]
-"""User-defined moves, and the case that excludes exchanges of three elements."""
 CROSS = [(*moves, algorithm, {}) for moves in MOVES for algorithm in ALGORITHMS]
 ITERATIONS = 8
 

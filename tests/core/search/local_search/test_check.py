@@ -234,19 +234,7 @@ def test_rows_in_another_order_are_no_mistake_but_noted(monkeypatch):
     assert re.match(r"row 'cut' .* after 3 moves \(flip1, evaluation only, in plain .*; none of 24 moves adds", note)
 
 
-# --- lanes ---
-
-
 # --- choice ---
-
-
-def test_the_first_of_equal_neighbours_is_taken(device):
-    problem = RingCut(weights=np.full(24, 3, np.int32))
-    executor = DeviceExecutor(device, problem, "flip2", "only", 1)
-    executor.build(np.zeros(24, np.int32))
-    said = executor.ask(np.array([[i, j, -1] for i in range(24) for j in range(i + 1, 24)], np.int32))
-    assert (said == said.min()).sum() > 1
-    assert executor.chosen(len(said)) == int(said.argmin())
 
 
 def test_another_choice_is_told(monkeypatch):
@@ -342,7 +330,7 @@ def test_an_instance_too_large_for_plain_python_is_noted(monkeypatch):
 
 
 def test_the_same_moves_are_tried_again():
-    first, second, other = (check(RingCut(), "flip2", seed=seed)._replace(seconds=0) for seed in (7, 7, 8))
+    first, second, other = (check(RingCut(10), "flip2", seed=seed)._replace(seconds=0) for seed in (7, 7, 8))
     assert first == second
     assert first.costs != other.costs
 

@@ -128,12 +128,6 @@ def test_hosts_that_select_generate_or_tune_leave_the_history_as_it_is(cpu, monk
         assert without_seconds(outcome) == expected
 
 
-def test_a_search_that_nobody_asks_keeps_no_history(cpu):
-    unasked = search(cpu, Solo(), KEPT)
-    assert unasked.run(Iterations(5)).history is None
-    assert not hasattr(unasked.launcher.memory.walkers.bundle, "places")
-
-
 # --- little memory ---
 
 

@@ -9,7 +9,6 @@ import pytest
 from cluster import Solo
 from core.errors import UserError
 from core.lang import Array, KernelError, function, i32, lane, u32
-from core.problems.encodings import Permutation
 from core.search.local_search import (
     HillClimbing,
     Iterations,
@@ -36,15 +35,6 @@ def with_own(*neighbourhoods, base=Ordering, **functions):
 
 
 # --- what they are ---
-
-
-@pytest.mark.parametrize("n", [2, 6])
-def test_the_host_lists_the_moves_that_the_functions_say(n):
-    order = np.random.default_rng(n).permutation(n)
-    places = list(itertools.combinations(range(n + 1), 3))
-    assert BLOCKS.size(Permutation(n)) == len(places)
-    assert [tuple(one) for one in BLOCKS.listed(0, len(places), Permutation(n), order).tolist()] == places
-    assert BLOCKS.listed(len(places) - 1, len(places), Permutation(n), order).tolist() == [list(places[-1])]
 
 
 @function

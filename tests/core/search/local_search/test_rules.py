@@ -1,4 +1,6 @@
-"""Rules of acceptance: refusals, records and texts; initial solutions of walks; texts of problems and criteria."""
+"""Rules of acceptance, what a search refuses, initial solutions of walks, and texts of problems and criteria."""
+
+import re
 
 import numpy as np
 import pytest
@@ -6,9 +8,11 @@ import pytest
 from cluster import Solo
 from core.errors import UserError
 from core.lang import KernelError, boolean, function, i32
+from core.problems import encodings
 from core.problems.encodings import NEIGHBOURHOODS
 from core.problems.problem_errors import WrongNumber, WrongSubscript, WrongWrite
 from core.problems.qap.problem import Qap
+from core.problems.weierstrass.problem import Weierstrass
 from core.search import local_search as ls
 from tests.core.search.local_search import rules
 
@@ -145,3 +149,85 @@ def test_every_walk_begins_at_its_own_initial_solution(search):
 def test_other_initial_solutions_are_refused(search, initial, words):
     with pytest.raises(UserError, match=words):
         search.run(ls.Iterations(1), initial=initial)
+
+
+TABU = ls.TabuSearch()
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "names", "how", "words"),
+    [
+        (TABU, "flip1", {}, "'flip1' for a permutation encoding: expected exchange2, exchange3, insert, reverse, 2opt"),
+        (TABU, [], {}, "expected a neighbourhood, or 1 to 3"),
+        (ls.TabuSearch(tenure=15), "exchange2", {}, "a tenure of up to 15 iterations .* 15 neighbours"),
+        (ls.TabuSearch(tabu_memory="attributes"), "2opt", {}, "'2opt'"),
+        (TABU, "exchange2", {"evaluation": "guess"}, "evaluation 'guess': .* has incremental, linear"),
+        (TABU, "exchange2", {"level": "solution", "evaluation": "incremental"}, "evaluates a neighbour in one piece"),
+        (TABU, "exchange2", {"seed": -1}, "seed=-1: expected an integer from 0 to 2147483647"),
+        (TABU, "exchange2", {"select": "nowhere"}, "select='nowhere': expected one of device, host"),
+        (TABU, "exchange2", {"generate": "host"}, "expected select host too"),
+        (TABU, "exchange2", {"data_memory": "paper"}, "data_memory='paper': expected one of global"),
+        (ls.SimulatedAnnealing(), "exchange2", {"select": "host"}, "expected select device"),
+    ],
+)
+def test_what_does_not_fit_is_refused(cpu, algorithm, names, how, words):
+    with pytest.raises(UserError, match=words):
+        ls.LocalSearch(cpu, Solo(), Qap.load("taillard:6:seeds=1,2"), algorithm, names, **how)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: ls.TabuSearch(tenure=-1), "tenure=-1: expected an integer from 0 to 2147483647"),
+        (lambda: ls.IteratedLocalSearch(strength=0), "strength=0: expected an integer from 1 to 255"),
+        (lambda: ls.SimulatedAnnealing(cooling=0), "cooling=0: expected a number above 0, at most 1"),
+        (lambda: ls.SimulatedAnnealing(temperature=float("nan")), "temperature=nan: expected a number"),
+        (
+            lambda: ls.SimulatedAnnealing(plateau=2**40),
+            "plateau=1099511627776: expected an integer from 1 to 2147483647",
+        ),
+        (lambda: Weierstrass.load("3", dtype="float16"), "precision 'float16': expected float32 or"),
+        (lambda: encodings.Values(5, 1), "choices=1: expected an integer from 2 to 2147483647"),
+        (lambda: encodings.Values(5, "3"), "choices='3': expected an integer from 2"),
+        (lambda: encodings.Reals(5, "int8"), "dtype='int8': expected one of float32, float64"),
+        (lambda: ls.Iterations(2**40).check(), "iterations=1099511627776: expected an integer from 1 to"),
+        (lambda: ls.Target(-(2**31)).check(), "target=-2147483648: expected an integer from -2147483647"),
+    ],
+)
+def test_bad_numbers_are_refused(make, words):
+    with pytest.raises(UserError, match=words):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("encoding", "start", "words"),
+    [
+        (encodings.Bits(3), [0.5, 0, 1], "with 0.5 at 0: expected integers"),
+        (encodings.Bits(3), np.array([2**32, 0, 1]), "with 4294967296 at 0: expected 0 to 1"),
+        (encodings.Bits(3), [2**70, 0, 1], "that is [1180591620717411303424, 0, 1]: expected 3 numbers"),
+        (encodings.Permutation(3), [0.0, 1.0, 1.0], "that has 1 twice: expected a permutation of 0 to 2"),
+        (encodings.Permutation(3), np.arange(5), "of shape (5,): expected (3,)"),
+        (encodings.Reals(3), [0, np.inf, 1], "with inf at 1: expected -1 to 1"),
+    ],
+)
+def test_a_start_that_is_no_solution_is_refused(encoding, start, words):
+    with pytest.raises(UserError, match=re.escape(f"a start solution {words}")):
+        encoding.check(start)
+
+
+def test_a_start_in_other_types_is_the_same_solution():
+    for start in ([1, 0, 1], (True, False, True), np.array([1, 0, 1], np.uint64), [1.0, 0.0, 1.0]):
+        checked = encodings.Bits(3).check(start)
+        assert checked.dtype == np.int32 and checked.tolist() == [1, 0, 1]
+    assert encodings.Reals(2).check([1, -0.1]).dtype == np.float32
+
+
+def test_an_unknown_setting_is_refused_with_the_near_one(cpu):
+    with pytest.raises(UserError, match=r"walk=3 \(did you mean walks\?\): found no such option of LocalSearch"):
+        ls.LocalSearch(cpu, Solo(), Qap.load("taillard:6:seeds=1,2"), TABU, "exchange2", walk=3)
+
+
+def test_a_search_refuses_a_start_before_it_reaches_the_device(cpu):
+    search = ls.LocalSearch(cpu, Solo(), Qap.load("taillard:6:seeds=1,2"), TABU, "exchange2")
+    with pytest.raises(UserError, match=r"a start solution with 6 at 2: expected 0 to 5"):
+        search.run(ls.Iterations(3), initial=np.array([0, 1, 6, 3, 4, 5]))

@@ -89,17 +89,6 @@ def test_one_walk_after_another_ends_in_the_middle_of_an_iteration(cpu, monkeypa
     assert clock.samples > len(clock.launched)
 
 
-def test_a_clock_begins_with_a_single_iteration_and_no_clock_with_many(cpu, monkeypatch):
-    batches = []
-    search = table.search(cpu, Solo(), NEIGHBOURS)
-    iterate = search.iterate
-    monkeypatch.setattr(search, "iterate", lambda count: (batches.append(count), iterate(count)))
-    search.run(Iterations(1000) | Seconds(1e6))
-    timed, batches[:] = batches[0], []
-    search.run(Iterations(1000))
-    assert (timed, batches[0]) == (1, searching.FIRST_BATCH)
-
-
 def test_the_warm_up_makes_an_iteration_of_the_walks_that_run_side_by_side_and_tells_how_long_it_took(cpu, monkeypatch):
     search = table.search(cpu, Solo(), WALKS)
     clock = Clock(search, 3.0, monkeypatch)

@@ -1,18 +1,19 @@
-"""Alpha-nearness: spanning forests, paths and lists against plain computations."""
+"""Neighbour lists: nearest cities against a stable sort, alpha-nearness against plain computations."""
 
 import numpy as np
 import pytest
 
 from core.problems import tsp
+from core.problems.tsp import TspInstance
 from core.problems.tsp.small_tours import held_karp
 from core.search.tours.alpha_nearness import (
     MOST_STEPS,
-    adjusted_weights,
     alpha_nearest,
     heaviest_on_paths,
     rooted,
     spanning_forest,
 )
+from core.search.tours.neighbour_lists import list_distances, neighbour_lists
 
 
 def random_graph(n, edges, most, seed):
@@ -80,37 +81,9 @@ def test_long_paths_are_followed_in_turns_from_the_deeper_end(most_back):
     assert found.tolist() == [walked(*tree, a, b) for a, b in zip(first, second, strict=True)]
 
 
-def test_every_city_of_a_tree_but_the_root_is_a_step_deeper_than_its_parent():
-    ends, lengths = random_graph(50, 40, 9, 3)
-    tree = spanning_forest(50, ends, lengths)
-    parent, weight, depth = rooted(50, ends[:, tree], lengths[tree])
-    roots = parent == np.arange(50)
-    assert roots.sum() == 50 - tree.size and (depth[roots] == 0).all()
-    assert (depth[~roots] == depth[parent[~roots]] + 1).all()
-    assert sorted(weight[~roots].tolist()) == sorted(lengths[tree].tolist())
-
-
 def nearest(instance, count):
     lists = np.argsort(instance.distances + np.diag(np.full(instance.n, 10**6)), axis=1, kind="stable")[:, :count]
     return lists, np.take_along_axis(instance.distances, lists, axis=1)
-
-
-def test_weights_make_a_tree_nearly_a_path_and_raise_its_bound():
-    instance = tsp.load("uniform:200:seed=1")
-    near, lengths = nearest(instance, 10)
-    first = np.repeat(np.arange(200), 10)
-    keep = first < near.reshape(-1)
-    ends, lengths = np.stack([first, near.reshape(-1)])[:, keep], lengths.reshape(-1)[keep].astype(np.int64) * 100
-    weights = adjusted_weights(200, ends, lengths)
-
-    def leaves_and_length(weights):
-        weighted = lengths + weights[ends].sum(axis=0)
-        tree = spanning_forest(200, ends, weighted)
-        degrees = np.bincount(ends[:, tree].reshape(-1), minlength=200)
-        return (degrees != 2).sum(), weighted[tree].sum() - 2 * weights.sum()
-
-    (uneven, bound), (plain_uneven, plain) = leaves_and_length(weights), leaves_and_length(0 * weights)
-    assert uneven < plain_uneven / 2 and bound > 1.05 * plain
 
 
 def test_lists_hold_more_edges_of_the_shortest_tour_than_as_many_nearest_cities():
@@ -125,3 +98,36 @@ def test_lists_hold_more_edges_of_the_shortest_tour_than_as_many_nearest_cities(
 
     assert held(np.take_along_axis(near, chosen, axis=1)) > held(near[:, :4])
     assert alpha_nearest(near, lengths, 9).tolist() == [list(range(9))] * 12
+
+
+RNG = np.random.default_rng(5)
+GRID = np.stack(np.meshgrid(np.arange(20.0), np.arange(20.0)), axis=2).reshape(-1, 2)
+POINTS = {
+    "a grid of decimals": RNG.permutation(GRID) * 0.1,
+    "one place": np.full((300, 2), 5.0),
+    "few places": RNG.integers(0, 5, (400, 2)).astype(float),
+    "clusters far apart": np.concatenate([RNG.random((37, 2)), 1e6 + RNG.random((300, 2))]),
+    "three axes": RNG.integers(0, 9, (500, 3)).astype(float),
+    "three cities": np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]]),
+}
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_lists_are_those_of_a_stable_sort(name):
+    points = POINTS[name]
+    squares = sum((axis[:, None] - axis) ** 2 for axis in points.T)
+    np.fill_diagonal(squares, np.inf)
+    instance = TspInstance(name, coordinates=points, edge_weight_type=f"EUC_{points.shape[1]}D")
+    for count in {min(count, len(points) - 1) for count in (1, 10, 40)}:
+        lists = neighbour_lists(instance, count)
+        assert lists.dtype == np.int32
+        assert (lists == np.argsort(squares, axis=1, kind="stable")[:, :count]).all()
+
+
+def test_lists_of_a_matrix_are_those_of_a_stable_sort():
+    half = np.triu(RNG.integers(1, 40, (30, 30)), 1)
+    instance = TspInstance("matrix", distances=half + half.T)
+    order = np.argsort(instance.distances + 99 * np.eye(30), axis=1, kind="stable")[:, :7]
+    lists = neighbour_lists(instance, 7)
+    assert (lists == order).all()
+    assert (list_distances(instance, lists) == np.take_along_axis(instance.distances, order, 1)).all()

@@ -1,13 +1,9 @@
 """Iterated local search of one tour in windows: valid tours, lengths of the plain scorer, one trajectory everywhere."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
+from backends.cpu.threads import ThreadsBackend
 from backends.python import PythonBackend
 from cluster import Solo
 from core.errors import UserError
@@ -16,16 +12,7 @@ from core.problems.tsp.small_tours import held_karp
 from core.search.checkpoint import Checkpointer
 from core.search.stop import Iterations, Target
 from core.search.tours import IteratedThreeOpt, WindowedThreeOpt
-from core.search.tours.cells import FEWEST, cells_along, cells_in_strips, closed_curve, most_cells, partition
-from tests.thread_ranks import on_ranks
-
-ROOT = Path(__file__).parents[4]
-IN_SIMULATOR = """
-from backends import create
-from tests.core.search.tours.test_windows import solve
-from core.problems import tsp
-print([solve(create("cuda"), tsp.load("uniform:40:seed=7"), 2, window=16, team_size=size) for size in (4, 32)])
-"""
+from core.search.tours.cells import most_cells
 
 
 def solve(backend, instance, rounds, **settings):
@@ -33,53 +20,12 @@ def solve(backend, instance, rounds, **settings):
     return outcome.cost, outcome.found_at, outcome.evaluations, outcome.hash, outcome.solution.tolist()
 
 
-def shuffled_parts(n, seed):
-    """Return a random tour with cells of three kinds, and the greatest number of cells."""
-    rng = np.random.default_rng(seed)
-    tour = rng.permutation(n).astype(np.int32)
-    size = max(4, n // 5)
-    ranks = (rng.permutation(n), rng.permutation(n))
-    most = most_cells(n, size)
-    yield tour, cells_along(n, size, seed % n), most
-    yield tour, cells_in_strips(ranks, size, seed, seed)[tour], most
-    yield tour, np.repeat(rng.integers(0, 3, n // 3 + 1), 3)[:n], 3
-
-
-def test_start_tour_is_closed_and_has_no_long_edge():
-    points = tsp.load("uniform:4000:seed=1").coordinates
-    order = closed_curve(points)
-    assert sorted(order) == list(range(len(points)))
-    edges = np.sqrt(((points[order] - points[np.roll(order, 1)]) ** 2).sum(axis=1))
-    assert edges.max() < 0.1 * np.ptp(points)
-
-
-def from_city(tour, city):
-    return np.roll(tour, -int(np.flatnonzero(tour == city)[0])).tolist()
-
-
-@pytest.mark.parametrize("n", [9, 12, 50, 1000])
-def test_parts_of_a_tour_join_to_it_and_their_ends_have_the_first_numbers(n):
-    for seed in range(10):
-        for tour, cells, most in shuffled_parts(n, seed):
-            cut = partition(tour, cells)
-            assert cut.ends.size <= most
-            assert from_city(cut.joined(cut.paths), 0) == from_city(tour, 0)
-            assert sorted(cut.members) == list(range(n))
-            for w, ends in enumerate(cut.ends):
-                begin, end = cut.begin[w : w + 2]
-                assert end - begin >= FEWEST
-                numbers = cut.slot[cut.paths[begin:end]] - begin
-                if ends:
-                    assert numbers[numbers < ends].tolist() == [ends - 1, *range(ends - 1)]
-                    assert (numbers[0], numbers[-1]) == (ends - 1, ends - 2)
-
-
-@pytest.mark.parametrize("window", [16, 60, 1000])
+@pytest.mark.parametrize("window", [16, 1000])
 @pytest.mark.parametrize("spec", ["uniform:300:seed=3", "clustered:200:seed=1", "grid:144:seed=2"])
 def test_lengths_are_those_of_the_plain_scorer_and_descend(spec, window, cpu):
     instance = tsp.load(spec)
     lengths = []
-    for rounds in (1, 2, 5, 20):
+    for rounds in (1, 4, 20):
         cost, _, _, _, tour = solve(cpu, instance, rounds, window=window)
         assert sorted(tour) == list(range(instance.n))
         a, b = np.array(tour), np.roll(tour, -1)
@@ -96,7 +42,7 @@ def test_small_tours_become_shortest_ones(spec, cpu):
 
 
 def test_same_tour_on_every_backend_team_size_and_order_of_lanes(backend, cpu):
-    n, rounds, window = (30, 2, 16) if backend.name == "python" else (200, 8, 32)
+    n, rounds, window = (24, 2, 16) if backend.name == "python" else (200, 8, 32)
     instance = tsp.load(f"uniform:{n}:seed=7")
     expected = solve(cpu, instance, rounds, window=window, seed=5)
     backwards = [PythonBackend(backend.device, reverse=True)] if backend.name == "python" else []
@@ -119,14 +65,11 @@ def test_same_tour_for_every_number_of_teams(cpu, monkeypatch):
 
 
 @pytest.mark.slow
-def test_simulator_of_cuda_makes_the_same_tour(cpu):
-    pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
-    environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", IN_SIMULATOR]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=250)
-    assert done.returncode == 0, done.stderr
-    expected = solve(cpu, tsp.load("uniform:40:seed=7"), 2, window=16)
-    assert done.stdout.strip() == str([expected, expected])
+def test_simulator_of_cuda_makes_the_same_tour(cpu, simulated):
+    program = "from tests.core.search.tours.test_windows import solve, tsp\nsmall = tsp.load('uniform:24:seed=7')\n"
+    program += "print([solve(backend, small, 2, window=16, team_size=size) for size in (4, 32)])"
+    expected = solve(cpu, tsp.load("uniform:24:seed=7"), 2, window=16)
+    assert simulated(program) == str([expected, expected])
 
 
 def test_digest_tells_unequal_work_apart(cpu):
@@ -135,9 +78,9 @@ def test_digest_tells_unequal_work_apart(cpu):
     assert len({solve(cpu, instance, rounds, **more)[3] for rounds, more in settings}) == len(settings)
 
 
-def test_run_resumes_from_every_checkpoint(cpu, backend):
-    n, rounds = (24, 3) if backend.name == "python" else (200, 9)
-    instance = tsp.load(f"uniform:{n}:seed=7")
+def test_run_resumes_from_a_checkpoint_on_another_backend(cpu):
+    rounds, threads = 9, ThreadsBackend(ThreadsBackend.devices()[0])
+    instance = tsp.load("uniform:200:seed=7")
     expected = solve(cpu, instance, rounds, window=16)
     states = []
 
@@ -152,7 +95,7 @@ def test_run_resumes_from_every_checkpoint(cpu, backend):
     assert resumed(cpu, None) == expected
     first = states[0]
     assert 0 < int(first["iterations"]) < rounds
-    assert resumed(backend, first) == expected
+    assert resumed(threads, first) == expected
 
 
 def test_search_ends_at_its_target(cpu):
@@ -182,12 +125,3 @@ def test_windows_are_as_good_as_one_walk_of_as_many_perturbations(cpu):
 def test_bad_arguments_are_refused(instance, settings, message, cpu):
     with pytest.raises(UserError, match=message):
         WindowedThreeOpt(cpu, Solo(), instance, **settings)
-
-
-def test_several_ranks_are_refused(cpu):
-    def refused(ranks):
-        with pytest.raises(UserError, match="windows on 2 ranks: expected 1"):
-            WindowedThreeOpt(cpu, ranks, tsp.load("uniform:20:seed=1"))
-        return True
-
-    assert on_ranks(2, refused) == [True, True]
