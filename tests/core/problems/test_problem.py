@@ -22,6 +22,7 @@ from core.search.local_search.algorithms import HillClimbing, SimulatedAnnealing
 from core.search.local_search.plan import Plan
 from tests.core.problems.drawn import symmetric
 from tests.core.search.local_search import weighted
+from tests.core.search.local_search.table import PROBLEMS
 from tests.core.search.local_search.weighted import Weighted
 
 ROOT = Path(__file__).parents[3]
