@@ -66,9 +66,9 @@ def knapsack(backend, ranks=Solo(), items=60):  # noqa: B008
 def diagonals(backend):
     lanes = few(backend)
     common = LongestCommonSubsequence(
-        backend, Solo(), FIRST[:5], SECOND[:9], tiling="published", shape=lanes and LcsLaunchShape(lanes, 1, 1, 1)
+        backend, Solo(), FIRST[:5], SECOND[:9], mapping="published", shape=lanes and LcsLaunchShape(lanes, 1, 1, 1)
     ).run()
-    chosen = KnapsackSearch(backend, Solo(), generate("paper", 5, 20, 1), tiling="published", team_size=lanes).run()
+    chosen = KnapsackSearch(backend, Solo(), generate("paper", 5, 20, 1), mapping="published", team_size=lanes).run()
     return common.pairs.tolist(), chosen.chosen.tolist()
 
 
@@ -122,7 +122,6 @@ SEARCHES = {
     "published climbs": lambda b: climb(b, published="static"),
     "published climbs by worklist": lambda b: climb(b, published="worklist"),
     "subsequence": subsequence,
-    "subsequence by tiles": lambda b: LongestCommonSubsequence(b, Solo(), FIRST, SECOND, tiling="tiles").run().length,
     "subsequence of two ranks": lambda b: shared_out(b, subsequence),
     "subsequence of two ranks in strips": lambda b: shared_out(b, partial(subsequence, in_strips=True)),
     "knapsack": knapsack,

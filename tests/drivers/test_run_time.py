@@ -32,7 +32,7 @@ SAME = {
     "linearordering": ("--instance", "random:9:seed=1", "--walks", "2", "--iterations", "3"),
     "maxcut": ("--instance", "random:9:seed=1", "--parts", "3", "--iterations", "3"),
     "lcs": ("--text", "ABCBD", "BDC"),
-    "knapsack": ("--items", "6", "--capacity", "40", "--tiling", "none"),
+    "knapsack": ("--items", "6", "--capacity", "40"),
     "heldkarp": ("--instance", "uniform:9:seed=1", "--k", "3", "--rotations", "2"),
     "exact": ("--instance", "uniform:8:seed=1", "--bound", "none", "--enumerate", "permutations"),
 }
@@ -139,7 +139,7 @@ class BegunError(Exception):
 @pytest.mark.parametrize(
     ("driver", "arguments", "said"),
     [
-        (lcs, ["random:200000", "--tiling", "none", "--no-trace"], "40 G cells"),
+        (lcs, ["random:200000", "--mapping", "published", "--no-trace"], "40 G cells"),
         (aco, ["--instance", "uniform:9:seed=1", "--repeats", "1000000"], " T selections"),
         (tsp, ["--instance", "uniform:9:seed=1", "--iterations", "2000000000"], "2.0 G perturbations"),
     ],

@@ -25,6 +25,7 @@ from core.kernels.dp import (
     restricted_tour,
     waves,
 )
+from core.kernels.dp.waves import Window
 from core.kernels.exact import branch_and_bound, enumeration
 from core.kernels.exact.city_sets import ROW
 from core.kernels.exact.tour_search import BestTour, TourSearch
@@ -33,7 +34,7 @@ from core.kernels.local_search.walks import Walk, WalkStatus, WalkTotals
 from core.kernels.two_opt.climbs import MOST_CITIES, CountedClimbs, start_tours
 from core.kernels.two_opt.columns import climb_columns
 from core.kernels.two_opt.pruned import climb_pruned
-from core.lang import Array, Rows, i32, kernel, reference_interpreter, team_rank
+from core.lang import Array, Rows, bundle, function, i32, kernel, reference_interpreter, team_rank, u32
 from core.lang.named_arrays import size_of
 from core.problems.more.max_cut import graphs
 from core.problems.ppp import perceptron
@@ -448,14 +449,23 @@ def test_splits_of_the_largest_capacity(team, lanes):
     assert ORACLE.download(chosen).tolist() == [1, 1]
 
 
+@bundle
+class Added:
+    number: u32
+
+
+@function
+def sum_with(wave: i32, number: i32, window: Window, choice: Array[u32], added: Added) -> u32:
+    return window.cells[window.one + number] + added.number
+
+
 def test_the_generic_engine_at_the_largest_wave(team):
     cells = MOST_CELLS // 2
-    window = waves.Window(virtual(2 * cells, WIDE, fill=3), 0, 0)
+    window = Window(virtual(2 * cells, WIDE, fill=3), 0, 0)
     kept = waves.PackedChoices(virtual(cells // 32 + 64, WIDE), 0)
-    items = knapsack.KnapsackItems(words(1, cells - 1), words(1, 1, dtype=WIDE))
     wave = waves.Wave(number=1, count=cells, first=0, begin=cells)
     teams = cells - 5
-    team(waves.wave_kernel(knapsack.best_value), teams, 1, wave, window, kept, 0, items)
+    team(waves.wave_kernel(sum_with), teams, 1, wave, window, kept, 0, Added(1))
     assert max(window.cells.handle.held) == cells + teams - 1
 
 
@@ -537,7 +547,7 @@ def test_the_last_layer_of_a_part_of_restricted_tours(team, keep):
     net = restricted_tour.network(k)
     room = 1000 * net.states if keep else None
     tour = restricted_tour.BandedTour(None, None, None, n)
-    sweep = RotationLayers(ORACLE, net, tour, 1 if keep else 2, "none", room)
+    sweep = RotationLayers(ORACLE, net, tour, 1 if keep else 2, room)
     assert sweep.part * net.states <= WORDS
     part = WORDS // net.states  # the largest of all rooms
     step = virtual(3, np.int32, held={0: n, 1: n - part + 1, 2: n + 1})

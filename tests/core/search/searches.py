@@ -116,12 +116,12 @@ KINDS = {
     ),
     "strings": Kind(lcs_search.LongestCommonSubsequence, (PAIR.a, PAIR.b), {}, None, f"lcs --text {LETTERS}"),
     "strings by diagonals": Kind(
-        lcs_search.LongestCommonSubsequence, (PAIR.a, PAIR.b), {"tiling": "published"}, None,
+        lcs_search.LongestCommonSubsequence, (PAIR.a, PAIR.b), {"mapping": "published"}, None,
         f"lcs --text {LETTERS} --mapping published", shared=False,
     ),
     "knapsack": Kind(KnapsackSearch, (ITEMS,), {}, None, "knapsack --items 12 --capacity 60 --seed 1"),
     "knapsack by diagonals": Kind(
-        KnapsackSearch, (ITEMS,), {"tiling": "published"}, None, "knapsack --items 12 --capacity 60 --seed 1 --mapping published",
+        KnapsackSearch, (ITEMS,), {"mapping": "published"}, None, "knapsack --items 12 --capacity 60 --seed 1 --mapping published",
         shared=False,
     ),
     "knapsack bounded": Kind(

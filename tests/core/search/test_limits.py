@@ -114,35 +114,30 @@ class Long(Waves):
 
 
 def engine(waves, cells):
-    from core.kernels.dp.knapsack import KnapsackItems, best_value
+    from core.kernels.dp.held_karp import Cities, path_value
 
     problem = Long(waves, cells)
-    problem.cell, problem.data = best_value, KnapsackItems(np.zeros(1, np.int32), np.zeros(1, np.int32))
+    problem.cell, problem.data = path_value, Cities(1, np.zeros(1, np.int32), np.zeros(1, np.int32))
     with pytest.raises(MemoryAskedError):
         WaveEngine(Full(), Solo(), problem)
 
 
 def cells_engine(waves=9, rows=40):
     """Waves of one cell by the paper's mapping, in rows of two lanes; the device keeps `rows` waves."""
-    from core.kernels.dp.knapsack import KnapsackItems, best_value
+    from core.kernels.dp.held_karp import Cities, path_value
 
     class Kept(Long):
         lookback = rows - 1 - 32
 
     problem = Kept(waves, 1)
-    problem.cell, problem.data = best_value, KnapsackItems(np.zeros(1, np.int32), np.zeros(1, np.int32))
+    problem.cell, problem.data = path_value, Cities(1, np.zeros(1, np.int32), np.zeros(1, np.int32))
     with pytest.raises(MemoryAskedError):
         WaveEngine(Full(), Solo(), problem, "published", shape=(1,))
 
 
 def by_cells(n):
     with pytest.raises(MemoryAskedError):
-        HeldKarpByWaves(Full(), Solo(), square(n), "published")
-
-
-def by_waves(n):
-    with pytest.raises(MemoryAskedError):
-        HeldKarpByWaves(Full(), Solo(), square(n), "waves", 2**40)
+        HeldKarpByWaves(Full(), Solo(), square(n))
 
 
 def ants(n, team=(64, 1), **changes):
@@ -288,7 +283,6 @@ LIMITS = {
         Limit(lambda n: TileShape(5, n, 1, 1, 1), MOST_CELLS - 1, "whole tiles: expected less"),
         Limit(lambda n: TileShape(n, 5, 1, 1, 1), MOST_CELLS - 1, "whole tiles: expected less"),
     ],
-    ("generic engine", "Held-Karp 29 cities"): [Limit(by_waves, 29, "expected at most 2147483647 paths, which is 29 cities")],
     ("local search", "65,535 elements"): [Limit(Permutation, 65_535, "expected an integer from 1 to 65535")],
     ("local search", "2^32 - 1 neighbours"): [
         Limit(lambda n: Plan.make(Lightest(n), TabuSearch(), "flip3"), 2954, "flip3 on 2955 elements has .* neighbours: expected 1 to 4294967295"),

@@ -26,8 +26,8 @@ BLOCK = 32
 class RotationLayers:
     """The layers of some rotations of a tour, on one device; made once, run for many tours.
 
-    With ``tiling`` ``none`` every layer is a launch; with ``auto``, if that is faster, one launch has a team for every
-    rotation. Choices of one rotation are kept in ``room`` bytes, if given; layers run in parts that fit.
+    Every layer is a launch, or, if that is faster, one launch has a team for every rotation. Choices of one rotation
+    are kept in ``room`` bytes, if given; layers run in parts that fit.
     """
 
     def __init__(
@@ -36,7 +36,6 @@ class RotationLayers:
         net: kernels.LayerNetwork,
         problem: kernels.BandedTour,
         rotations: int,
-        tiling: str,
         room: int | None = None,
     ) -> None:
         self.backend, self.net, self.problem, self.n = backend, net, problem, problem.n
@@ -45,7 +44,7 @@ class RotationLayers:
         # One team is one compute unit, but no launch between layers; and on cores a team is a plain loop anyway.
         per_lane = STATES_PER_LANE_OF_MANY if rotations >= limits.compute_units else STATES_PER_LANE
         fits = limits.lanes_resident == 1 or states <= per_lane * min(LANES_ALONE, limits.max_team_size)
-        self.in_teams = tiling == "auto" and fits and 8 * states <= limits.shared_bytes
+        self.in_teams = fits and 8 * states <= limits.shared_bytes
         most_lanes = LANES_ALONE if self.in_teams and rotations <= limits.compute_units else LANES_OF_MANY
         self.team_size = min(-(-states // 32) * 32, most_lanes, limits.max_team_size)
         items = rotations if self.in_teams else -(-rotations * states // self.team_size)
@@ -100,7 +99,6 @@ class RotationLayers:
         self.sequence.replay(-(-(end - begin) // BLOCK))
 
 
-TILINGS = ("auto", "none")
 LEAST_K, MOST_K = 2, 14
 
 
@@ -119,8 +117,6 @@ class RestrictedSettings:
     rotations
         Number of evenly spaced cities at which the same tour starts: neighbourhoods solved at once. Of equal lengths
         the first is taken.
-    tiling
-        ``none``: a launch for every layer; ``auto``: chosen by the number of states.
     room
         Bytes of device memory for choices; None: half of the device's.
     """
@@ -128,12 +124,9 @@ class RestrictedSettings:
     k: int
     improve: bool = False
     rotations: int = 1
-    tiling: str = "auto"
     room: int | None = None
 
     def check(self, n: int, name: str) -> None:
-        if self.tiling not in TILINGS:
-            raise UserError(f"tiling {self.tiling!r}; choose one of {', '.join(TILINGS)}")
         if not 1 <= self.rotations <= n:
             raise UserError(f"{self.rotations} rotations of {n} cities: expected 1 to {n}")
         if self.k < LEAST_K:
@@ -164,10 +157,10 @@ class TourNeighbourhood:
         band = backend.allocate(self.n * (3 * self.k - 1), np.int32)
         self.problem = BandedTour(band, backend.upload(net.links), backend.upload(net.lasts), self.n)
         room = half if settings.room is None else settings.room
-        self.tracing = RotationLayers(backend, net, self.problem, 1, settings.tiling, room)
+        self.tracing = RotationLayers(backend, net, self.problem, 1, room)
         self.measuring: RotationLayers | None = None
         if settings.rotations > 1 and rotations:
-            self.measuring = RotationLayers(backend, net, self.problem, rotations, settings.tiling)
+            self.measuring = RotationLayers(backend, net, self.problem, rotations)
 
     def warm_up(self, tour: np.ndarray) -> None:
         self.move_to(tour)

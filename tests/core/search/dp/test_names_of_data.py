@@ -6,7 +6,6 @@ import keyword
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from backends.cpu.single_core import CpuBackend
 from backends.python import PythonBackend
@@ -45,12 +44,6 @@ def cell({i}: i32, {j}: i32, {near}: Near, {choice}: Array[u32], {data}: Data) -
     value = {near}.corner + 3 * {near}.up - {near}.left + {i} * {j} & 1023
 {checks}
     return value
-
-@function
-def edge({i}: i32, {j}: i32, {data}: Data) -> i32:
-    value = {i} - {j}
-{checks}
-    return value
 """
 
 
@@ -73,7 +66,7 @@ class Table(Grid):
     rows, columns = 6, 7
 
     def __init__(self, module, names):
-        self.step, self.border = module.cell, module.edge
+        self.step = module.cell
         self.data = module.Data(*range(100, 100 + len(names)))
 
     def edge(self, i, j):
@@ -89,18 +82,13 @@ class Table(Grid):
         return table[-1, -1]
 
 
-SHAPES = {"tiles": (2, 2, 3), "waves": None}
-
-
-@pytest.mark.parametrize("tiling", SHAPES)
-def test_a_table_does_not_depend_on_what_data_are_called(tmp_path, tiling):
+def test_a_table_does_not_depend_on_what_data_are_called(tmp_path):
     assert {"c", "above", "wave", "V", "min", "frontier", "cells", "data"} < set(ALL)
     table = Table(functions(tmp_path, ALL), ALL)
-    assert WaveEngine(PYTHON, Solo(), table, tiling, shape=SHAPES[tiling]).run().value == table.value_by_numpy()
+    assert WaveEngine(PYTHON, Solo(), table, shape=(2, 2, 3)).run().value == table.value_by_numpy()
 
 
-@pytest.mark.parametrize("tiling", SHAPES)
-def test_machine_code_does_not_depend_on_what_data_and_parameters_are_called(tmp_path, tiling):
+def test_machine_code_does_not_depend_on_what_data_and_parameters_are_called(tmp_path):
     own = {"i": "left", "j": "up", "near": "frontier", "choice": "kept", "data": "corner"}
     table = Table(functions(tmp_path, SOME, **own), SOME)
-    assert WaveEngine(CPU, Solo(), table, tiling).run().value == table.value_by_numpy()
+    assert WaveEngine(CPU, Solo(), table).run().value == table.value_by_numpy()

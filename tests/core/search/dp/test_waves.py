@@ -1,7 +1,4 @@
-"""The wave engine on problems that are no part of the suite: a cellular automaton, and Pascal's triangle.
-
-`test_own_recurrence.py` has waves that look back by two and decisions of two bits.
-"""
+"""The wave engine on problems that are no part of the suite: a cellular automaton, and Pascal's triangle."""
 
 import os
 
@@ -165,5 +162,5 @@ def test_several_ranks_are_refused(cpu):
     class Two(Solo):
         size = 2
 
-    with pytest.raises(UserError, match="--tiling auto on several ranks"):
+    with pytest.raises(UserError, match="found 2 ranks"):
         WaveEngine(cpu, Two(), Pascal(3))
