@@ -100,14 +100,13 @@ def held_karp(task: Task) -> Any:
 
 
 def exact(task: Task) -> Any:
-    """All beginnings of tours, or all tours; None with a bound."""
+    """All beginnings of tours; None with a bound."""
     from math import perm
 
     options, cities = task.options, task.problem.n - 1
     if options.bound != "none":
         return SimpleNamespace(work=None, work_unit="nodes")
-    by_number = options.enumerate == "permutations"
-    nodes = perm(cities) if by_number else sum(perm(cities, k) for k in range(max(1, cities - 2)))
+    nodes = sum(perm(cities, k) for k in range(max(1, cities - 2)))
     return SimpleNamespace(work=nodes * (2 if options.count else 1), work_unit="nodes")
 
 

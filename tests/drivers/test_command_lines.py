@@ -89,7 +89,6 @@ WRONG = {
         ("--instance uniform:8:seed=1 --matrix matrix.txt", "--matrix and --instance"),
         ("--depth 2", "--depth changes nothing here"),
         ("--bound edges --depth 99", "items of 99 cities"),
-        ("--enumerate permutations", "--enumerate changes nothing here"),
         ("--seeds 0..2", "changes nothing here"),
     ],
     "heldkarp": [

@@ -26,8 +26,6 @@ COMMANDS = {
     "30 cities": ("exact --instance uniform:31:seed=1", "31 cities: exact search takes at most 30"),
     "start tour below 2^24 (1-trees) or 2^26 - 1": ("exact --instance huge.tsp", "expected below 16777216"),
     "2^60 items": ("exact --instance uniform:30:seed=1 --bound none --depth 15", "which is a depth of 14"),
-    "20 cities as permutations": (
-        "exact --instance uniform:21:seed=1 --bound none --enumerate permutations", "at most 20 cities, or worklist"),
     "2^31 - 65 letters": ("lcs random:2147483584", "expected an integer from 0 to 2147483583"),
     "capacity 2^30 - 1": ("knapsack --items 5 --capacity 1073741824", "expected an integer from 4 to 1073741823"),
     "values 2^32 - 1": ("knapsack --instance huge.kp", "4294967296"),

@@ -32,9 +32,9 @@ SAME = {
     "linearordering": ("--instance", "random:9:seed=1", "--walks", "2", "--iterations", "3"),
     "maxcut": ("--instance", "random:9:seed=1", "--parts", "3", "--iterations", "3"),
     "lcs": ("--text", "ABCBD", "BDC"),
-    "knapsack": ("--items", "6", "--capacity", "40"),
+    "knapsack": ("--items", "6", "--capacity", "40", "--mapping", "published"),
     "heldkarp": ("--instance", "uniform:9:seed=1", "--k", "3", "--rotations", "2"),
-    "exact": ("--instance", "uniform:8:seed=1", "--bound", "none", "--enumerate", "permutations"),
+    "exact": ("--instance", "uniform:8:seed=1", "--bound", "none", "--depth", "1"),
 }
 
 

@@ -82,7 +82,6 @@ CASES = {
     "a tree of 1-trees": exact(5, "one-tree"),
     "a tree with the thesis' bound": exact(5, "edges"),
     "a tree without a bound": exact(5, "none"),
-    "tours by number": exact(5, "none", enumerate="permutations"),
     "a tree as published": exact(8, "edges", mapping="published"),
     "a table of 4 cities": Kind(held_karp_search.HeldKarp, (cities(4),), {}, None, ""),
     "a restricted table": Kind(

@@ -250,9 +250,6 @@ LIMITS = {
     ("enumeration", "2^60 items"): [
         Limit(lambda depth: exact(30, bound="none", depth=depth), 14, "expected at most 1152921504606846976, which is a depth of 14"),
     ],
-    ("enumeration", "20 cities as permutations"): [
-        Limit(lambda n: exact(n, bound="none", enumerate="permutations"), 20, "no numbers of 64 bits: at most 20"),
-    ],
     ("LCS", "2^31 - 65 letters"): [Limit(letters, strings.LONGEST, "must be shorter than 2.31 - 64")],
     ("LCS", "65,533 letters in both strings"): [
         Limit(lambda n: strings.StringPair("x", *["".join(map(chr, range(2**16, 2**16 + n)))] * 2), 65_533, "65534 letters"),

@@ -110,7 +110,6 @@ def test_restricted_tours_from_one_city_and_the_smallest_k_on(device, n, k, rota
 
 
 WAYS = [{"bound": bound} for bound in ("one-tree", "edges", "none")]
-WAYS.append({"bound": "none", "enumerate": "permutations"})
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
