@@ -41,8 +41,6 @@ class HeldKarpOptions(
     matrix: str | None = None
     drop: tuple[str, ...] = ()
     k: int | None = None
-    rotations: int | None = None
-    improve: bool = False
     verify: bool = False
     tour: OutputFile | None = None
     svg: OutputFile | None = None
@@ -77,8 +75,6 @@ class HeldKarpOptions(
                 f"restricted search with --k {k}"
             )
         if k is None:
-            if self.improve or self.rotations is not None:
-                raise UserError("--improve and --rotations change nothing here: expected with --k")
             self.check_others(instance)
             return self
         for name, is_given in (("--verify", self.verify), ("--peers", self.peers), ("--no-trace", not self.trace)):
@@ -144,19 +140,13 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
                 search.make_room()
         else:
             from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch
-            from core.search.dp.held_karp.neighbourhood import RestrictedSettings
 
-            settings = RestrictedSettings(options.k, options.improve, options.rotations or 1, room)
-            search = BalasSimonettiSearch(backend, alone, problem.distances, settings, name=problem.name)
+            search = BalasSimonettiSearch(backend, alone, problem.distances, options.k, room=room, name=problem.name)
         search.warm_up()
         return search
 
-    def once(self, run: PreparedRun[HeldKarpOptions], callback: Any) -> Any:
-        """Search once; a restricted search always traces its tour."""
-        return super().once(run, callback) if run.options.k is None else run.searched(callback)
-
     def work(self, run: PreparedRun[HeldKarpOptions]) -> RepetitionWork | None:
-        """Count all transitions, of one pass if restricted; waves are many launches for few cells."""
+        """Count all transitions; waves are many launches for few cells."""
         usual = 2e8 if run.options.k is not None else 2e7 if run.options.published else 8e8
         return RepetitionWork.of(run.search, usual)
 
@@ -181,7 +171,7 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
             gap = describe_gap(outcome.length, instance.optimum)
             words = (
                 f"restricted, optimal over the neighbourhood (k = {k}) of a start tour: length {outcome.length}{gap}, "
-                f"start length {outcome.start_length}, {outcome.passes} passes"
+                f"start length {outcome.start_length}"
             )
         return RepetitionResult.of(
             outcome,
@@ -209,9 +199,6 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
         if run.options.verify:
             name, length = run.once("second opinion", lambda: cross_check(instance))
             yield VerifierVerdict(name, None if length == outcome.length else f"{name} finds length {length}")
-
-    def progress_label(self, run: PreparedRun[HeldKarpOptions]) -> str:
-        return self.doing if run.options.k is None else "passes"
 
     def save(self, run: PreparedRun[HeldKarpOptions], tour: Any) -> None:
         tours.save_tour(self.name, run.options, run.problem, tour)

@@ -17,7 +17,6 @@ from core.search.ant_colony import AntColony, Settings
 from core.search.dp import LongestCommonSubsequence
 from core.search.dp.engine.table_search import TableRun
 from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch
-from core.search.dp.held_karp.neighbourhood import RestrictedSettings
 from core.search.dp.held_karp.search import HeldKarp
 from core.search.dp.held_karp.waves import HeldKarpByWaves
 from core.search.dp.knapsack.search import KnapsackSearch
@@ -130,7 +129,7 @@ SEARCHES = {
     "shortest tour": lambda b: HeldKarp(b, Solo(), ASYMMETRIC).run().tour.tolist(),
     "shortest tour both ways": lambda b: HeldKarp(b, Solo(), SYMMETRIC).run().tour.tolist(),
     "tour by layers": lambda b: by_layers(b).tour.tolist(),
-    "restricted tour": lambda b: BalasSimonettiSearch(b, Solo(), ASYMMETRIC, RestrictedSettings(3), np.arange(7)).run().tour.tolist(),
+    "restricted tour": lambda b: BalasSimonettiSearch(b, Solo(), ASYMMETRIC, 3, np.arange(7)).run().tour.tolist(),
     "ants": colony,
     "ants with limits and lists": lambda b: colony(b, variant="mmas", candidates=4, local_search="2opt-near"),
     "ants that move three edges": lambda b: colony(b, candidates=4, local_search="3opt"),

@@ -93,7 +93,6 @@ WRONG = {
     ],
     "heldkarp": [
         ("--instance uniform:8:seed=1 --matrix matrix.txt", "--matrix and --instance"),
-        ("--improve", "change nothing here"),
         ("--k 3 --verify", "--verify with a restricted search"),
         ("--device-memory 5Q", "expected bytes"),
         ("--device-memory 1", "bytes of the device"),

@@ -34,7 +34,7 @@ def test_both_mappings_and_runs_without_a_tour_prove_the_same(drive, tmp_path):
 def test_a_record_holds_the_proof_and_what_was_asked(drive, tmp_path):
     drive(*SMALL, "--record", tmp_path / "r.jsonl")
     (run,) = lines(tmp_path / "r.jsonl")
-    assert run["parameters"] == {"trace": True, "k": None, "rotations": None, "improve": False}
+    assert run["parameters"] == {"trace": True, "k": None}
     assert run["execution"] == {"mapping": "native", "device_memory": None, "spill_to_files": False}
     details = run["details"]
     assert (details["cities"], details["proved"], sorted(details["tour"])) == (9, True, list(range(9)))
@@ -84,13 +84,3 @@ def test_of_many_cities_the_best_of_a_neighbourhood_is_found_and_not_called_exac
     (line,) = lines(record)
     assert line["details"]["proved"] is False and line["parameters"]["k"] == 8
     assert line["best_cost"] <= line["details"]["start_cost"]
-
-
-def test_k_rotations_and_improve_reach_the_restricted_search(drive, tmp_path):
-    record = tmp_path / "r.jsonl"
-    for more in ([], ["--rotations", 3, "--improve"]):
-        code, _, error = drive("--instance", "uniform:30:seed=2", *HERE, "--k", 4, *more, "--record", record)
-        assert (code, error) == (0, "")
-    plain, improved = lines(record)
-    assert improved["best_cost"] <= plain["best_cost"]
-    assert improved["parameters"] | {"k": 4, "rotations": 3, "improve": True} == improved["parameters"]

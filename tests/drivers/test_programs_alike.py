@@ -270,8 +270,8 @@ def test_a_wrong_tour_of_a_neighbourhood_is_not_confirmed(verdict):
     def said(outcome, optimum=None):
         return verdict("heldkarp", BalasSimonettiSearch, outcome, "--k 2", optimum)
 
-    right = NeighbourhoodTour(12, np.arange(4), 16, 4, 2, 10, 1)
-    longer = NeighbourhoodTour(16, np.array([0, 2, 1, 3]), 16, 4, 2, 10, 1)
+    right = NeighbourhoodTour(12, np.arange(4), 16, 4, 2, 10)
+    longer = NeighbourhoodTour(16, np.array([0, 2, 1, 3]), 16, 4, 2, 10)
     assert said(longer, 12) == "confirmed by the scorer"
     assert said(right, 13) == "the optimum is known to be 13"
     assert said(replace(longer, start_length=12)) == "the start tour has length 12"
@@ -318,7 +318,7 @@ BARS = [
     ("knapsack", "--items 300 --capacity 1000 --method dp", "items .*cells/s"),
     ("knapsack", "--items 300 --capacity 1000 --method bb", r"nodes .*nodes/s, best value \d+"),
     ("heldkarp", "--instance uniform:12:seed=4", r"layers .*6/6.* best length \d+"),
-    ("heldkarp", "--instance uniform:30:seed=2 --k 4 --improve", r"passes .*length \d+"),
+    ("heldkarp", "--instance uniform:30:seed=2 --k 4", r"layers .*length \d+"),
     ("heldkarp", f"--instance uniform:9:seed=1 {PUBLISHED}", "layers"),
     ("exact", "--instance uniform:12:seed=4 --bound edges", r"[\d,]+ nodes/s, best length {best}"),
     ("aco", ANTS, "6/6.*best length {best}"),

@@ -33,7 +33,7 @@ SAME = {
     "maxcut": ("--instance", "random:9:seed=1", "--parts", "3", "--iterations", "3"),
     "lcs": ("--text", "ABCBD", "BDC"),
     "knapsack": ("--items", "6", "--capacity", "40", "--mapping", "published"),
-    "heldkarp": ("--instance", "uniform:9:seed=1", "--k", "3", "--rotations", "2"),
+    "heldkarp": ("--instance", "uniform:9:seed=1", "--k", "3"),
     "exact": ("--instance", "uniform:8:seed=1", "--bound", "none", "--depth", "1"),
 }
 

@@ -44,7 +44,7 @@ from core.problems.tsp.problem import DistanceTable as Distances
 from core.problems.tsp.problem import table_distance
 from core.search.ant_colony import settings as ant_settings
 from core.search.dp.engine.recurrences import MOST_CELLS
-from core.search.dp.held_karp.neighbourhood import MOST_K, RotationLayers
+from core.search.dp.held_karp.neighbourhood import MOST_K
 from core.search.dp.held_karp.plan import HeldKarpPlan, rank_of
 from core.search.dp.knapsack.expanding_core import MOST_CHANGES
 from core.search.exact.enumeration import MOST_LENGTH
@@ -541,23 +541,18 @@ def test_a_trace_from_the_end_of_the_longest_strings(team):
     assert ORACLE.download(state).tolist() == [rows, 0, 0, 5]
 
 
-@pytest.mark.parametrize("keep", [True, False])
-def test_the_last_layer_of_a_part_of_restricted_tours(team, keep):
+def test_the_last_layer_of_a_part_of_restricted_tours(team):
     n, k = 65_535, MOST_K
     net = restricted_tour.network(k)
-    room = 1000 * net.states if keep else None
-    tour = restricted_tour.BandedTour(None, None, None, n)
-    sweep = RotationLayers(ORACLE, net, tour, 1 if keep else 2, room)
-    assert sweep.part * net.states <= WORDS
     part = WORDS // net.states  # the largest of all rooms
     step = virtual(3, np.int32, held={0: n, 1: n - part + 1, 2: n + 1})
 
     def run(step):
         links, lasts = words(*net.links, dtype=WIDE), words(*net.lasts, dtype=np.uint8)
         problem = restricted_tour.BandedTour(virtual(n * (3 * k - 1), np.int32), links, lasts, n)
-        rotations = restricted_tour.Rotations(words(0), virtual(2 * net.states, np.int32), 1)
+        lengths = virtual(2 * net.states, np.int32)
         choices = virtual(part * net.states, np.uint8)
-        arguments = 0, step, problem, rotations, choices, net.states, k, keep
+        arguments = 0, step, problem, lengths, choices, net.states, k
         team(restricted_tour.layer_over_teams, net.states, 1, *arguments)
 
     run(step)

@@ -27,7 +27,7 @@ from core.search.dp.engine.tiles import TileShape
 from core.search.dp.engine.waves import WaveEngine
 from core.search.dp.held_karp import balas_simonetti
 from core.search.dp.held_karp import search as held_karp_search
-from core.search.dp.held_karp.neighbourhood import RestrictedSettings
+from core.search.dp.held_karp.neighbourhood import check_k
 from core.search.dp.held_karp.waves import HeldKarpByWaves
 from core.search.dp.lcs import search as lcs_search
 from core.search.dp.lcs import table
@@ -176,7 +176,7 @@ def held_karp_of(length):
 
 def restricted_to(length):
     with pytest.raises(MemoryAskedError):
-        balas_simonetti.BalasSimonettiSearch(Full(), Solo(), one_way(length), RestrictedSettings(2))
+        balas_simonetti.BalasSimonettiSearch(Full(), Solo(), one_way(length), 2)
 
 
 def letters(n):
@@ -232,8 +232,8 @@ LIMITS = {
     ],
     ("restricted tours", "65,535 cities"): [Limit(balas_simonetti.check_cities, 65_535, "65536 cities: at most 65535")],
     ("restricted tours", "k 2 to 14"): [
-        Limit(lambda k: RestrictedSettings(k).check(9, "big"), 14, "k = 15: at most 14"),
-        Limit(lambda k: RestrictedSettings(-k).check(9, "big"), -2, "k = 1: at least 2"),
+        Limit(lambda k: check_k(k, 9, "big"), 14, "k = 15: at most 14"),
+        Limit(lambda k: check_k(-k, 9, "big"), -2, "k = 1: at least 2"),
     ],
     ("restricted tours", "start tour below 2^30 - 1"): [
         Limit(restricted_to, 2**30 - 2, "a start tour of length 1073741823: expected below 1073741823"),
@@ -333,4 +333,4 @@ def test_many_cities_are_refused_without_counting_their_layers():
 
 def test_choices_that_no_machine_keeps_are_refused_with_the_bytes():
     with pytest.raises(UserError, match="big has 100000000 cities: k = 14 keeps 6,143,999,938,560 bytes"):
-        RestrictedSettings(14).check(10**8, "big")
+        check_k(14, 10**8, "big")

@@ -24,7 +24,6 @@ from core.problems.weierstrass.problem import Weierstrass
 from core.search import local_search
 from core.search.ant_colony import STRATEGIES, AntColony, Settings
 from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch
-from core.search.dp.held_karp.neighbourhood import RestrictedSettings
 from core.search.dp.held_karp.search import HeldKarp
 from core.search.dp.knapsack.branch_and_bound import KnapsackBranchAndBound
 from core.search.dp.knapsack.search import KnapsackSearch
@@ -98,11 +97,10 @@ def test_held_and_karp_from_one_city_on(device, n, mapping, directed):
 
 
 @pytest.mark.parametrize(("n", "k"), [(1, 2), (2, 2), (3, 14), (4, 2), (4, 3), (5, 14)])
-@pytest.mark.parametrize("rotations", [2, 1])
 @some_lanes
-def test_restricted_tours_from_one_city_and_the_smallest_k_on(device, n, k, rotations):
-    distances, how = distances_of(n, directed=True), {"rotations": min(rotations, n)}
-    search = warmed_up(BalasSimonettiSearch(device, Solo(), distances, RestrictedSettings(k, **how), np.arange(n)))
+def test_restricted_tours_from_one_city_and_the_smallest_k_on(device, n, k):
+    distances = distances_of(n, directed=True)
+    search = warmed_up(BalasSimonettiSearch(device, Solo(), distances, k, np.arange(n)))
     outcome = search.run()
     assert outcome.length == tour_length(distances, outcome.tour) <= tour_length(distances, np.arange(n))
     assert outcome.length == shortest(distances) or k < n
