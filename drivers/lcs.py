@@ -86,7 +86,7 @@ class LcsWorkload(DpWorkload[LcsOptions]):
     doing = "waves"
     noun = "length"
     standard = ("--instance", "random:120000")
-    with_less_room = "--no-trace finds the length alone"
+    with_less_room = "the default mapping traces in any memory, and --no-trace stores nothing"
     speeds = {"native": 4e10, "published": 2e7}
 
     def load(self, options: LcsOptions, ranks: int) -> Task:

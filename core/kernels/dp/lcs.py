@@ -24,8 +24,8 @@ ROWS = 32
 """Rows of a batch."""
 COLUMNS = 64
 """Columns of a word."""
-NO_ROWS, EVERY_ROW = range(2)
-"""Rows that a run stores in addition to the last one: none, or all, for a trace."""
+NO_ROWS, EVERY_ROW, SOME_ROWS = range(3)
+"""Rows that a run stores in addition to the last one: none; all, for a trace; or the row after every few batches."""
 ROW, COLUMN, GROWS, LEFT = range(4)
 """Words of a trace's state: prefix lengths reached, 1 if the row is known to grow there, number of pairs to find."""
 
@@ -75,12 +75,14 @@ class KeptRows:
 
     Attributes
     ----------
-    rows : Array, launches * words of a launch
-        With `EVERY_ROW` every word of every row; the array is reused after ``launches`` launches.
+    rows : Array, launches * words of a launch, or batches // stretch * words of all lanes
+        With `EVERY_ROW` every word of every row; the array is reused after ``launches`` launches. With `SOME_ROWS` the
+        row after every ``stretch`` batches.
     """
 
     rows: Array[u64]
     launches: i32
+    stretch: i32
 
 
 @bundle
@@ -124,6 +126,7 @@ def advance_word(
     word: i32,
     entering: u32,
     place: i64,
+    words: i32,
     masks: Array[u64],
     table: BitTable,
     stored: KeptRows,
@@ -151,6 +154,10 @@ def advance_word(
             if keep == EVERY_ROW:
                 stored.rows[place + (2 * q + r) * team_size()] = row
     table.row[word] = row
+    if keep == SOME_ROWS:
+        if (batch + 1) % stored.stretch == 0:
+            mark = i64((batch + 1) // stored.stretch - 1) * (team_count() * team_size() * words)
+            stored.rows[mark + i64(word)] = row
     return leaving
 
 
@@ -173,7 +180,7 @@ def advance(
     staged
         True if the masks of a team are in its shared memory; then a lane has one word.
     keep
-        See `EVERY_ROW`.
+        See `SOME_ROWS`.
     """
     passing = shared_array(2 * team_size(), u32)
     masks = shared_array(letters * team_size() if staged else 1, u64)
@@ -196,7 +203,9 @@ def advance(
             for w in range(words):
                 word = global_lane * words + w
                 place = ((kept_strip + step) * words + w) * (ROWS * team_size()) + lane()
-                entering = advance_word(batch, word, entering, place, masks, table, stored, letters, staged, keep)
+                entering = advance_word(
+                    batch, word, entering, place, words, masks, table, stored, letters, staged, keep
+                )
             passing[(step + 1 & 1) * team_size() + lane()] = entering
             if lane() == team_size() - 1:
                 carries.edges[(strip + 1) * batches + batch] = entering

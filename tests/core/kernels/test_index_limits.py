@@ -514,7 +514,7 @@ def test_the_last_step_of_the_longest_strings(team, strips, batches):
         virtual(16 * batches, WIDE), virtual(strips * letters, np.uint64), virtual(strips, np.uint64, fill=2**64 - 1)
     )
     carries = lcs.Carries(edges, virtual(strips, WIDE), virtual(strips, WIDE, fill=launches - 1))
-    kept = lcs.KeptRows(virtual(1, np.uint64), launches)
+    kept = lcs.KeptRows(virtual(1, np.uint64), launches, 1)
     pipeline = lcs.Pipeline(batches, steps, delay, words=1, lanes=1, strips=strips, reach=batches, slope=0)
     team(lcs.advance, strips, 1, table, carries, kept, pipeline, letters, False, lcs.NO_ROWS)
     assert max(edges.handle.held) == (strips + 1) * batches - 1

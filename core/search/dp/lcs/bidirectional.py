@@ -22,8 +22,8 @@ from core.search.dp.lcs.table import (
     LAUNCHES_PER_STRIP,
     Alphabet,
     CarryRanks,
+    LcsBlock,
     LcsLaunchShape,
-    LcsPart,
     LcsTable,
     LcsTableLayout,
     message_batches,
@@ -147,8 +147,8 @@ class BidirectionalLcs:
         if part.from_end:
             first, end = self.stair.strips - end, self.stair.strips - first
         columns = self.stair.words * COLUMNS
-        own = LcsPart(a, b[first * columns : end * columns], from_end=part.from_end)
-        return LcsTable(self.backend, alphabet, own, layout)
+        block = LcsBlock(a, b[first * columns : end * columns], from_end=part.from_end)
+        return LcsTable(self.backend, alphabet, block, layout)
 
     def run(self, progress: CountCallback | None = None) -> int:
         pieces = np.zeros((2, self.places.count), np.uint64)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,11 +15,12 @@ from core.kernels.dp.lcs import COLUMN, COLUMNS, EVERY_ROW, NO_ROWS
 from core.search.dp.engine.decisions import decision_room
 from core.search.dp.engine.table_search import TableRun, TableSearch, check_mapping, trace_over_ranks
 from core.search.dp.lcs.bidirectional import BidirectionalLcs
+from core.search.dp.lcs.blocks import LcsBlockTracer
 from core.search.dp.lcs.table import (
     Alphabet,
     CarryRanks,
+    LcsBlock,
     LcsLaunchShape,
-    LcsPart,
     LcsTable,
     LcsTableLayout,
     layout_for,
@@ -26,8 +29,12 @@ from core.search.dp.lcs.table import (
 from core.search.protocol import alias
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from core.search.dp.engine.waves import WaveEngine
     from core.search.protocol import CountCallback
+
+    Follow = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 __all__ = ["CommonSubsequence", "LongestCommonSubsequence", "LcsLaunchShape"]
 
@@ -42,7 +49,8 @@ class CommonSubsequence:
     """Length of a longest common subsequence and, if traced, the positions of its letters: (length, 2), i64.
 
     ``pairs`` are positions in both strings, ascending. ``method`` is that of the trace. ``cells`` counts the table,
-    len(a) * len(b). ``streamed_bytes`` are bits that left the device during the run.
+    len(a) * len(b); a trace in linear space computes some again. ``streamed_bytes`` are bits that left the device
+    during the run.
     """
 
     length: int
@@ -66,10 +74,11 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
     """The search over one pair of strings.
 
     For a subsequence the ranks share the columns, and pass carries from left to right. For the length alone they come
-    from both ends of the strings (`core.search.dp.lcs.bidirectional`). ``work`` counts the cells of the table.
+    from both ends of the strings (`core.search.dp.lcs.bidirectional`). ``work`` counts the cells of the table once,
+    also those that a trace computes again.
 
     The trace goes left if that keeps the length, else up, else it takes the matched pair: one subsequence on all
-    backends, and over any number of ranks.
+    backends, over any number of ranks and in any memory.
 
     Parameters
     ----------
@@ -81,7 +90,8 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
     room
         Bytes of device memory for the bits of a trace; by default half of the device's memory.
     folder
-        Folder for bits that do not fit; by default they are in the host's memory (`core.search.dp.engine.decisions`).
+        Folder for bits that do not fit (see `core.search.dp.engine.decisions`). Without one, a table with bits that fit
+        neither the device memory nor half of the host's memory is traced block by block (`core.search.dp.lcs.blocks`).
     packed, data_memory
         With ``published``: four letters in a word in place of one, and the memory of the strings: ``readonly``,
         ``global`` or ``image`` (see `core.lang.types.Table`).
@@ -152,8 +162,9 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         ranks = run.ranks
         if not run.trace:
             return CommonSubsequence(self.length(ranks, run.progress), None, "length only", self.work, 0)
-        pairs = self.traced(ranks, run.progress)
-        return CommonSubsequence(len(pairs), pairs, "stored bits", self.work, int(ranks.sum(self.streamed_bytes)))
+        pairs, is_kept = self.traced(ranks, run.progress)
+        method = "stored bits" if is_kept else "stored bits, in blocks"
+        return CommonSubsequence(len(pairs), pairs, method, self.work, int(ranks.sum(self.streamed_bytes)))
 
     def by_waves(self, engine: WaveEngine, run: TableRun) -> CommonSubsequence:
         result = engine.run(run.trace, run.progress)
@@ -177,19 +188,27 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
 
     # --- tables of this rank's columns ---
 
-    def layout(self, keep: int) -> LcsTableLayout:
+    def layout(self, keep: int, strips: int | None = None) -> LcsTableLayout:
         room = self.room if keep == EVERY_ROW else None
         return layout_for(
             self.backend.capabilities, self.a.size, self.columns,
-            room=room, ranks=self.communicator.size, shape=self.shape,
+            room=room, strips=strips, ranks=self.communicator.size, shape=None if strips else self.shape,
         )  # fmt: skip
+
+    def fits(self, ranks: Any) -> bool:
+        """Return True, on all ranks alike, if the bits of the whole table can be kept."""
+        layout = self.layout(EVERY_ROW)
+        too_large = self.folder is None and layout.kept_bytes > self.room + host_bytes()
+        return int(ranks.sum(int(too_large or not layout.fits_launches(self.room)))) == 0
+
+    def own(self) -> LcsBlock:
+        return LcsBlock(self.a, self.b[self.first_column : self.first_column + self.columns])
 
     def whole_table(self, keep: int) -> LcsTable:
         if keep not in self.whole:
             self.free_tables()
-            own = LcsPart(self.a, self.b[self.first_column : self.first_column + self.columns])
             self.whole[keep] = LcsTable(
-                self.backend, self.alphabet, own, self.layout(keep), keep, room=self.room, folder=self.folder
+                self.backend, self.alphabet, self.own(), self.layout(keep), keep, room=self.room, folder=self.folder
             )
         return self.whole[keep]
 
@@ -200,23 +219,43 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
 
     # --- traces, from rank to rank ---
 
-    def traced(self, ranks: Any, progress: CountCallback | None) -> np.ndarray:
-        """Compute the table and trace it, from rank to rank; return the matched pairs of all ranks, (count, 2), i64."""
-        table = ranks.on_all(lambda: self.whole_table(EVERY_ROW))
-        table.compute(progress, self.neighbours(ranks, table.layout))
+    def traced(self, ranks: Any, progress: CountCallback | None) -> tuple[np.ndarray, bool]:
+        """Compute the table and trace it, from rank to rank.
+
+        Return the matched pairs of all ranks, (count, 2), i64, and True if the bits of the whole table were kept.
+        """
+        is_kept = self.fits(ranks)
+        compute = self.bits_kept if is_kept else self.blocks_marked
+        table, tracer, trace = compute(progress, ranks)
         last_cell = np.array([self.a.size, 0, 0, ranks.sum(table.zeros())], np.int32)
+        del table  # its memory may be the blocks' now
         pairs: np.ndarray = np.empty((0, 2), np.int64)
 
         def through(entry: np.ndarray) -> np.ndarray:
             nonlocal pairs
             entry[COLUMN] = self.columns
-            pairs, reached = table.trace(entry)
+            pairs, reached = trace(entry)
             pairs[:, 1] += self.first_column
-            self.streamed_bytes += table.streamed_bytes
+            self.streamed_bytes += tracer.streamed_bytes
             return reached
 
         trace_over_ranks(ranks, last_cell, through)
-        return np.asarray(ranks.join(pairs.reshape(-1))).reshape(-1, 2)
+        return np.asarray(ranks.join(pairs.reshape(-1))).reshape(-1, 2), is_kept
+
+    def bits_kept(self, progress: CountCallback | None, ranks: Any) -> tuple[LcsTable, LcsTable, Follow]:
+        table = self.whole_table(EVERY_ROW)
+        table.compute(progress, self.neighbours(ranks, table.layout))
+        return table, table, table.trace
+
+    def blocks_marked(self, progress: CountCallback | None, ranks: Any) -> tuple[LcsTable, LcsBlockTracer, Follow]:
+        """Return the whole table with some rows and carries kept, and a tracer of its blocks."""
+        blocks = LcsBlockTracer(self.backend, self.alphabet, self.room, self.room + host_bytes(), host_bytes() // 4)
+        self.free_tables()
+        marked = blocks.marked(self.own(), self.layout(NO_ROWS, strips=blocks.strips))
+        marked.table.compute(progress, self.neighbours(ranks, marked.layout))
+        marked.keep()
+        marked.block = marked.block._replace(entering=marked.table.entering(0))
+        return marked.table, blocks, partial(blocks.follow, marked)
 
 
 def own_columns(columns: int, ranks: Any) -> tuple[int, int]:
@@ -224,6 +263,11 @@ def own_columns(columns: int, ranks: Any) -> tuple[int, int]:
     words = -(-columns // COLUMNS)
     begin, end = (min(words, -(-words // ranks.size) * (ranks.rank + k)) for k in range(2))
     return begin * COLUMNS, max(0, min(columns, end * COLUMNS) - begin * COLUMNS)
+
+
+def host_bytes() -> int:
+    """Return half of the host's memory, in bytes."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 
 def check_letters(a: int, b: int) -> None:

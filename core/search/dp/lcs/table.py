@@ -9,7 +9,7 @@ import numpy as np
 
 from core.errors import UserError
 from core.kernels.dp import lcs as kernels
-from core.kernels.dp.lcs import COLUMNS, EVERY_ROW, LEFT, NO_ROWS, ROWS
+from core.kernels.dp.lcs import COLUMNS, EVERY_ROW, LEFT, NO_ROWS, ROWS, SOME_ROWS
 from core.search.dp.engine.decisions import DecisionRows
 
 if TYPE_CHECKING:
@@ -107,6 +107,14 @@ class LcsTableLayout(NamedTuple):
             self.batches, shape.steps, shape.delay, shape.words, shape.lanes, shape.strips, reach, self.slope
         )  # fmt: skip
 
+    @property
+    def kept_bytes(self) -> int:
+        return self.launches * self.shape.launch_words * 8
+
+    def fits_launches(self, room: int) -> bool:
+        """Return True if the bits of two launches fit ``room`` bytes, or there is one launch."""
+        return 16 * self.shape.launch_words <= room or self.launches == 1
+
 
 def layout_for(
     capabilities: Any,
@@ -114,12 +122,13 @@ def layout_for(
     columns: int,
     *,
     room: int | None = None,
+    strips: int | None = None,
     ranks: int = 1,
     shape: LcsLaunchShape | None = None,
 ) -> LcsTableLayout:
     """Lay out a table of at least one row, with the given shape or that of `shape_for`."""
     words, batches = max(1, -(-columns // COLUMNS)), -(-rows // ROWS)
-    return LcsTableLayout(shape or shape_for(capabilities, words, batches, room, ranks=ranks), batches)
+    return LcsTableLayout(shape or shape_for(capabilities, words, batches, room, strips, ranks), batches)
 
 
 LETTERS = (8, 32, 128, 257, 1025, 4097, 16385, 65536)
@@ -179,41 +188,48 @@ class Alphabet:
         return masks
 
 
-class LcsPart(NamedTuple):
-    """Rows, at least one, and columns of a table; ``from_end`` reads both strings from their ends."""
+class LcsBlock(NamedTuple):
+    """Rows, at least one, and columns of a table, and the values that enter them.
+
+    Above the first row is the row ``above``, by words of columns; None: of the empty string, of which no column grows.
+    The carries ``entering`` the first column are words of 32 rows. ``from_end`` reads both strings from their ends.
+    """
 
     a: np.ndarray
     b: np.ndarray
+    above: np.ndarray | None = None
+    entering: np.ndarray | None = None
     from_end: bool = False
 
 
 class LcsTable:
-    """All rows and columns of a part of a larger table with that ``alphabet``.
+    """All rows and columns of a block, which may be a part of a larger table with that ``alphabet``.
 
-    See `core.kernels.dp.lcs.EVERY_ROW` for ``keep``, and `core.search.dp.engine.decisions.DecisionRows` for room and
-    folder.
+    See `core.kernels.dp.lcs.SOME_ROWS` for ``keep``, and `core.search.dp.engine.decisions.DecisionRows` for room and
+    folder. `SOME_ROWS` keeps a row after each ``stretch`` of batches.
     """
 
     def __init__(
         self,
         backend: Any,
         alphabet: Alphabet,
-        part: LcsPart,
+        block: LcsBlock,
         layout: LcsTableLayout,
         keep: int = NO_ROWS,
         *,
         room: int | None = None,
         folder: str | None = None,
+        stretch: int = 1,
     ) -> None:
-        self.backend, self.layout, self.keep = backend, layout, keep
+        self.backend, self.layout, self.keep, self.stretch = backend, layout, keep, stretch
         shape = layout.shape
         lanes = shape.strips * shape.lanes
-        check_size(part.a.size, part.b.size, layout, alphabet)
+        check_size(block.a.size, block.b.size, layout, alphabet)
         self.different = alphabet.size
-        self.first = np.full(lanes * shape.words, 2**64 - 1, np.uint64)  # the empty string's row does not grow
+        self.first = first_row(lanes * shape.words, block.above)
         self.above = backend.upload(self.first)
-        letters = alphabet.rows(part.a, layout.batches, part.from_end)
-        masks = alphabet.masks(part.b, lanes * shape.words, part.from_end)
+        letters = alphabet.rows(block.a, layout.batches, block.from_end)
+        masks = alphabet.masks(block.b, lanes * shape.words, block.from_end)
         self.bits = backend.load(kernels.BitTable(letters, masks, self.first))
         edges, parked = (np.zeros(size, np.uint32) for size in ((shape.strips + 1) * layout.batches, lanes))
         self.carries = backend.load(kernels.Carries(edges, parked, np.zeros(shape.strips, np.uint32)))
@@ -221,17 +237,20 @@ class LcsTable:
         self.kept: DecisionRows | None = None
         if keep == EVERY_ROW:
             self.kept = DecisionRows(backend, layout.launches, shape.launch_words, room, folder, np.uint64)
-        self.nothing = backend.allocate(1, np.uint64)
+        marks = layout.batches // stretch * self.first.size if keep == SOME_ROWS else 1
+        self.marks = backend.allocate(max(1, marks), np.uint64)
         self.collected: Any = None
         self.traced: Any = None
         self.sequences: dict[int, Any] = {}
+        if block.entering is not None:
+            self.enter(block.entering)
 
     @property
     def streamed_bytes(self) -> int:
         return self.kept.streamed_bytes if self.kept is not None else 0
 
     def compute(self, progress: CountCallback | None = None, neighbours: CarryRanks | None = None) -> None:
-        """Compute rows up to the end of each strip."""
+        """Compute rows up to the end of each strip; without ``neighbours`` the earlier carries, if any, enter again."""
         self.backend.write(self.bits.row, self.first)
         self.backend.write(self.carries.clock, np.zeros(self.layout.shape.strips, np.uint32))
         done = 0
@@ -240,6 +259,16 @@ class LcsTable:
             transfer()
             done = stop
         self._launch(done, self.launches, progress)
+
+    def enter(self, carries: np.ndarray) -> None:
+        """Set the carries that enter the first column, a word of 32 rows each; later ones are 0."""
+        padded = np.zeros(self.layout.batches, np.uint32)
+        padded[: carries.size] = carries[: padded.size]
+        self.backend.put(self.carries.edges, 0, padded)
+
+    def entering(self, strip: int) -> np.ndarray:
+        """Return the carries that entered a strip, or, after the last strip, those that left the table."""
+        return np.asarray(self.backend.read(self.carries.edges, strip * self.layout.batches, self.layout.batches))
 
     def messages(self, neighbours: CarryRanks) -> list[tuple[int, Callable[[], None]]]:
         """Return messages, and the launches after which each is sent (when complete) or received (before its use)."""
@@ -269,9 +298,9 @@ class LcsTable:
             stop = min(end, (first // per_chunk + 1) * per_chunk)
             if progress is not None:
                 stop = min(stop, first + max(1, self.launches // PROGRESS_REPORTS))
-            buffer = self.nothing
+            buffer = self.marks
             for row in range(first, stop):
-                buffer = self.nothing if self.kept is None else self.kept.place(row)[0]
+                buffer = self.marks if self.kept is None else self.kept.place(row)[0]
             self._sequence(buffer, per_chunk).replay(stop - first)
             for row in range(first, stop):
                 if self.kept is not None:
@@ -286,7 +315,7 @@ class LcsTable:
         if id(buffer) not in self.sequences:
             shape = self.layout.shape
             staged = shape.words == 1 and shape.lanes > 1 and self.different <= STAGED_LETTERS
-            rows = kernels.KeptRows(buffer, per_chunk)
+            rows = kernels.KeptRows(buffer, per_chunk, self.stretch)
             with self.backend.record() as sequence:
                 self.backend.launch(
                     kernels.advance, shape.strips, shape.lanes,
@@ -336,6 +365,14 @@ class LcsTable:
         for side, positions in enumerate((trace.rows, trace.columns)):
             pairs[:, side] = backend.read(positions, begin, end - begin)
         return pairs, reached
+
+
+def first_row(words: int, above: np.ndarray | None) -> np.ndarray:
+    """Return the row above a table, of ``words`` words; by default it does not grow."""
+    first = np.full(words, 2**64 - 1, np.uint64)
+    if above is not None:
+        first[: above.size] = above
+    return first
 
 
 def check_size(rows: int, columns: int, layout: LcsTableLayout, alphabet: Alphabet) -> None:

@@ -8,8 +8,11 @@ from hypothesis import strategies as st
 from cluster import Solo
 from core.errors import UserError
 from core.problems.tables import strings
+from core.search.dp.lcs import search as lcs_search
 from core.search.dp.lcs.search import LcsLaunchShape, LongestCommonSubsequence
 from tests.core.search.dp.tables import common_pairs, drawn, letters
+
+BLOCKS = "stored bits, in blocks"
 
 
 def search(backend, a, b, **options):
@@ -113,13 +116,44 @@ def test_bits_that_do_not_fit_the_device_are_streamed_and_traced_all_the_same(de
     engine = search(device, a, b, room=2048, shape=LcsLaunchShape(1, 2, 1, 1))
     for _ in range(2):
         result = engine.run()
+        assert result.method != BLOCKS
         assert result.streamed_bytes > 0
         assert pairs_of(result) == common_pairs(a, b)
 
 
-def test_memory_for_less_than_two_launches_is_refused(cpu):
-    with pytest.raises(UserError, match="bytes of device memory; 600 are allowed.*--device-memory.*--no-trace"):
-        search(cpu, b"ab" * 200, b"cd" * 400, room=600).run()
+@pytest.mark.parametrize(
+    ("n", "m", "alphabet"),
+    [(400, 700, 2), (1000, 400, 4), *(pytest.param(33, 2000, k, marks=pytest.mark.slow) for k in (2, 4))],
+)
+def test_the_trace_is_the_same_however_little_memory_there_is(cpu, monkeypatch, n, m, alphabet):
+    own = lcs_search.host_bytes()
+    a, b = drawn(n, n, m, letters=alphabet)
+    expected = common_pairs(a, b)
+    for room, host in ((1, own), (600, own), (3000, own), (600, 2000), (3000, 20_000)):
+        monkeypatch.setattr(lcs_search, "host_bytes", lambda host=host: host)
+        outcome = search(cpu, a, b, room=room).run()
+        assert (outcome.method, pairs_of(outcome)) == (BLOCKS, expected)
+
+
+def test_the_trace_is_the_same_on_every_backend_when_memory_is_short(device, monkeypatch):
+    monkeypatch.setattr(lcs_search, "host_bytes", lambda: 2000)
+    for n, m in ((70, 150),) if device.name == "python" else ((70, 150), (190, 90)):
+        a, b = drawn(n, n, m, letters=2)
+        outcome = search(device, a, b, room=700).run()
+        assert (outcome.method, pairs_of(outcome)) == (BLOCKS, common_pairs(a, b))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.text("ab", min_size=65, max_size=300), st.text("ab", min_size=65, max_size=300))
+def test_of_many_equal_subsequences_short_memory_finds_the_same(cpu, text, other):
+    a, b = text.encode(), other.encode()
+    short_of_memory = search(cpu, a, b, room=600)
+    assert pairs_of(short_of_memory.run()) == common_pairs(a, b)
+
+
+def test_short_memory_serves_strings_without_a_common_letter(cpu):
+    outcome = search(cpu, b"ab" * 200, b"cd" * 400, room=600).run()
+    assert (outcome.length, outcome.pairs.shape, outcome.method) == (0, (0, 2), BLOCKS)
 
 
 # --- peers, sizes, progress ---

@@ -65,13 +65,17 @@ def test_ranks_of_every_backend_find_the_same(device, size):
 
 
 @pytest.mark.parametrize("size", [2, pytest.param(3, marks=pytest.mark.slow), 7])
-def test_bits_that_do_not_fit_are_streamed_on_all_ranks(cpu, size):
+def test_bits_that_do_not_fit_are_streamed_or_computed_again_on_all_ranks(cpu, monkeypatch, size):
+    from core.search.dp.lcs import search as lcs_search
+
     a, b = drawn(size, 500, 900, letters=2)
     shape = LcsLaunchShape(
         1, 1, -(-LongestCommonSubsequence(cpu, Ranks(size), letters(a), letters(b)).columns // 64), 2
     )
     wanted = [expected(a, b, (True, True))] * size
     assert over_ranks(cpu, size, a, b, (True, True), room=8192, shape=shape) == wanted
+    monkeypatch.setattr(lcs_search, "host_bytes", lambda: 2000)
+    assert over_ranks(cpu, size, a, b, (True, True), room=600) == wanted
 
 
 class Ranks(Solo):
