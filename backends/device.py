@@ -99,15 +99,11 @@ class Buffer:
 
 
 class Launch(NamedTuple):
-    """One launch, ready to run: a compiled kernel, its teams, and its arguments without the constants.
-
-    ``may_print`` is True if the kernel can assert or print, so that the host reads its messages after the run.
-    """
+    """One launch, ready to run: a compiled kernel, its teams, and its arguments without the constants."""
 
     executable: Any
     teams: int
     arguments: tuple[Any, ...]
-    may_print: bool = False
 
 
 class Collective(NamedTuple):
@@ -115,7 +111,6 @@ class Collective(NamedTuple):
 
     act: Callable[[], None]
     on_device: bool
-    may_print: bool = False
 
 
 class PackedLaunch(Protocol):
@@ -144,8 +139,6 @@ class Device:
     """True if host steps between launches, such as a reduction over ranks, can be part of a replay."""
     same_as = ""
     """Another backend that runs the same programs on the same processors; one of both is enough in comparisons."""
-    checks = False
-    """True if kernels assert and print by default (`backends.device_output.checks_enabled`)."""
     packs = False
     """True if `pack` is implemented, so that repeated launches are not bound again."""
     shares_executables = False

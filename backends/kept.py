@@ -11,10 +11,10 @@ import os
 import threading
 from typing import Any
 
-from backends import SIMULATORS, create, device_output
+from backends import SIMULATORS, create
 from backends.launch import Backend
 
-VARIABLES = (device_output.VARIABLE, *(variable for variable, _ in SIMULATORS.values()))
+VARIABLES = [variable for variable, _ in SIMULATORS.values()]
 """Environment settings that a backend reads when it is made."""
 MOST_IDLE = 2
 """Most idle backends of one device in a thread."""

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from backends.collectives import Collectives, memory_groups
 from backends.device import Buffer, Capabilities, Collective, Device, DeviceInfo, Launch
-from backends.device_output import DeviceOutput, checks_enabled, output_types
 from backends.executables import Executables, executables_of_process
 from backends.launch_cache import LaunchCache
 from core.errors import LaunchRefused, TeamTooLarge, shown
@@ -36,7 +35,6 @@ class LaunchRecording:
         self.backend = backend
         self.launches: list[Launch | Collective] = []
         self.parts: list[Callable[[int], None]] | None = None
-        self.may_print = False
 
     def prepare(self) -> list[Callable[[int], None]]:
         """Split the recording into parts of the device and of the host; each is a function of a repetition count."""
@@ -46,7 +44,6 @@ class LaunchRecording:
                 parts.append(partial(self.backend.replay, self.backend.prepare(list(steps))))
             else:
                 parts += [partial(repeat, step.act) for step in steps if isinstance(step, Collective)]
-        self.may_print = any(launch.may_print for launch in self.launches)
         return parts
 
     def replay(self, times: int = 1) -> None:
@@ -58,8 +55,6 @@ class LaunchRecording:
             for _ in range(times):
                 for part in self.parts:
                     part(1)
-        if self.may_print:
-            self.backend.device_output.report()
 
 
 def repeat(act: Callable[[], None], times: int) -> None:
@@ -78,8 +73,6 @@ class Backend(Device):
         self.launch_cache = LaunchCache()
         self._recording: LaunchRecording | None = None
         self._collectives: dict[int, Collectives] = {}
-        self.checks = self.is_reference or checks_enabled(self.checks)
-        self.device_output = DeviceOutput(self)
         self.kept_as: Any = None
         """Key of this backend in `backends.kept`; None if it is not kept."""
 
@@ -95,7 +88,6 @@ class Backend(Device):
         self.compiled_earlier, self.compiled_here = {}, {}
         self._collectives.clear()
         self.launch_cache.forget_launches()
-        self.device_output = DeviceOutput(self)
 
     def launch(self, kernel: Kernel, teams: int, team_size: int, *arguments: Any) -> None:
         """Queue ``teams`` teams of ``team_size`` lanes.
@@ -114,25 +106,20 @@ class Backend(Device):
         LaunchRefused
             The shape, the shared memory or an argument does not fit.
         KernelError
-            The kernel is not in the language, or an assertion of it failed (where `checks`, which makes launches of
-            kernels with ``assert`` or ``print`` wait).
+            The kernel is not in the language.
         """
         if self._recording is not None:
             self._recording.launches.append(self.bind(kernel, teams, team_size, arguments))
             return
         cached = self.launch_cache.find(kernel, team_size, arguments) if teams >= 1 else None
         if cached is not None:
-            may_print = cached.may_print
             cached.packed.start(teams)
+            return
+        bound = self.bind(kernel, teams, team_size, arguments)
+        if self.packs:
+            self.launch_cache.keep(kernel, team_size, arguments, bound, self.pack).start(teams)
         else:
-            bound = self.bind(kernel, teams, team_size, arguments)
-            may_print = bound.may_print
-            if self.packs:
-                self.launch_cache.keep(kernel, team_size, arguments, bound, self.pack).start(teams)
-            else:
-                self.execute(bound)
-        if may_print:
-            self.device_output.report()
+            self.execute(bound)
 
     def bind(self, kernel: Kernel, teams: int, team_size: int, arguments: tuple[Any, ...]) -> Launch:
         """Check a launch and compile its kernel if it is new."""
@@ -157,14 +144,7 @@ class Backend(Device):
             else:
                 value = scalar_argument(types.get(getattr(kind, "name", ""), kind), by_name[name], kernel, name)
                 values.append(i32(value) if kind is boolean else value)
-        may_print = False
-        if (
-            self.checks and kernel.message_kinds and not self.is_reference
-        ):  # the reference interpreter asserts and prints in Python
-            may_print = True
-            types |= output_types(kernel, self.capabilities.float64)
-            values += self.device_output.arguments(kernel, constants, team_size, types)
-        return Launch(self.executable(kernel, constants, team_size, types), teams, tuple(values), may_print)
+        return Launch(self.executable(kernel, constants, team_size, types), teams, tuple(values))
 
     def placed(self, table: Table, buffer: Buffer, kernel: Kernel, name: str) -> Buffer:
         """Return the buffer of a table as kernels take it; refuse tables that are too short or cannot be images."""

@@ -24,11 +24,10 @@ MAX_LAUNCHES = 256
 
 
 class CachedLaunch(NamedTuple):
-    """A packed launch, the types of its numbers, and ``may_print`` if its kernel may assert or print."""
+    """A packed launch and the types of its numbers that are no integers."""
 
     packed: PackedLaunch
     unlike_integers: list[tuple[int, Any]]
-    may_print: bool
 
     def put(self, numbers: list[Any]) -> bool:
         """Store numbers of the host; returns False if one does not fit."""
@@ -152,7 +151,7 @@ class LaunchCache:
             if scalar.kind in "bf":
                 unlike_integers.append((k, scalar))
         packed = pack(launch, [place for place, _ in reader.numbers])
-        reader.kept[key] = CachedLaunch(packed, unlike_integers, launch.may_print)
+        reader.kept[key] = CachedLaunch(packed, unlike_integers)
         return packed
 
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from backends.device_output import checks_enabled, output_types
 from backends.launch import scalar_argument
 from core.errors import UserError
 from core.lang import Function, Kernel
@@ -35,12 +34,10 @@ class Dialect(NamedTuple):
     """Default number of lanes in a team."""
     most_lanes: int = 1024
     images: bool = False
-    checks: bool = False
-    """As `backends.device.Device.checks`."""
 
 
 DIALECTS = {
-    "numba": Dialect("numba_python.CpuPython", 1, 1, checks=True),
+    "numba": Dialect("numba_python.CpuPython", 1, 1),
     "cuda": Dialect("numba_python.CudaPython", 32),
     "opencl": Dialect("opencl_c.OpenClC", 32, images=True),
     "opencl-intel": Dialect("opencl_c.IntelC", 1, images=True),
@@ -102,8 +99,6 @@ def show_kernel(named: str, dialect: str, team_size: int | None, constants: Sequ
     texts = parse_assignments(kernel, "constants", consts, constants)
     values = {name: parse_constant(kernel, name, consts[name], text) for name, text in texts}
     bound = {name: parse_type(text) for name, text in parse_assignments(kernel, "types", generics, types)}
-    if kernel.message_kinds and checks_enabled(kind.checks):
-        bound |= output_types(kernel)
     program = kernel.specialise(values, lanes, bound)
     return print_program(program, kind)
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.errors import UserError
-from core.search.exact import BOUNDS, ENUMERATIONS, STARTS
+from core.search.exact import BOUNDS, STARTS
 from drivers.cli.exit_codes import run_driver
 from drivers.options.declaration import Options
 from drivers.options.output_files import OutputFile
@@ -38,7 +38,6 @@ class ExactOptions(
     chosen=f"{DEFAULT_INSTANCE} if it is found, else {GENERATED_INSTANCE}",
     matrix="a symmetric matrix of distances",
     bounds=BOUNDS,
-    enumerations=ENUMERATIONS,
     starts=STARTS,
     most_verified=MOST_VERIFIED,
     takes="TspTour",
@@ -49,7 +48,6 @@ class ExactOptions(
     matrix: str | None = None
     drop: tuple[str, ...] = ()
     bound: str | None = None
-    enumerate: str | None = None
     depth: int | None = None
     mapping: str = "native"
     unrolled: bool | None = None
@@ -63,17 +61,13 @@ class ExactOptions(
     plot: OutputFile | None = None
 
     def refuse_idle(self) -> None:
-        if self.enumerate is not None and self.bound != "none":
-            raise UserError("--enumerate changes nothing here: expected with --bound none")
-        if self.depth is not None and (self.bound not in ("edges", "none") or self.enumerate == "permutations"):
-            raise UserError("--depth changes nothing here: expected with --bound edges, or none and a worklist")
+        if self.depth is not None and self.bound not in ("edges", "none"):
+            raise UserError("--depth changes nothing here: expected with --bound edges or none")
         if self.mapping == "published" and self.bound not in ("edges", "none"):
             raise UserError("--mapping published: the thesis has no 1-trees; expected with --bound edges or none")
-        if self.unrolled is not None and (self.mapping != "published" or self.enumerate == "permutations"):
-            raise UserError(
-                f"--{'' if self.unrolled else 'no-'}unrolled changes nothing here: expected with --mapping published "
-                "and a worklist"
-            )
+        if self.unrolled is not None and self.mapping != "published":
+            flag = "--unrolled" if self.unrolled else "--no-unrolled"
+            raise UserError(f"{flag} changes nothing here: expected with --mapping published")
         self.refuse_seed()
 
     def refuse_checks_of(self, instance: Any) -> None:
@@ -119,7 +113,6 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
             Rehearsal(ranks),
             problem.distances,
             bound=options.bound,
-            enumerate=options.enumerate or ENUMERATIONS[0],
             depth=options.depth,
             mapping=options.mapping,
             unrolled=options.unrolled is not False,
@@ -132,18 +125,12 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
     def execution(self, run: PreparedRun[ExactOptions]) -> dict[str, Any]:
         """Return the method of search; the bound is ``host`` if all tours were measured without the device."""
         options, search = run.options, run.search
-        chosen = options.enumerate or ENUMERATIONS[0]
-        settings = {
-            "bound": "host" if search.on_host else search.bound,
-            "enumerate": chosen if options.bound == "none" else None,
-            "unrolled": None,
-        }
+        settings = {"bound": "host" if search.on_host else search.bound, "unrolled": None}
         if options.start != STARTS[0]:
             settings["start"] = options.start
         if options.mapping == "published":
-            worklist = not search.on_host and chosen == "worklist"
-            settings["depth"] = search.method.depth if worklist else None
-            settings["unrolled"] = search.method.unrolled if worklist else None
+            settings["depth"] = None if search.on_host else search.method.depth
+            settings["unrolled"] = None if search.on_host else search.method.unrolled
         return settings
 
     def result(self, run: PreparedRun[ExactOptions], outcome: Any) -> RepetitionResult:
@@ -198,8 +185,8 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
         return run.searched(callback, history=keeps_history(run.options))
 
     def work(self, run: PreparedRun[ExactOptions]) -> RepetitionWork | None:
-        """Count all tours, which are slower as numbers; None with a bound."""
-        return RepetitionWork.of(run.search, 7e6 if run.options.enumerate == "permutations" else 5e7)
+        """Count all tours; None with a bound."""
+        return RepetitionWork.of(run.search, 5e7)
 
     def on_one_core(self, options: ExactOptions) -> bool:
         """True for 1-trees: with few nodes, one core ends before a GPU begins (0.7 ms for bays29, a GPU 10 to 18)."""
@@ -220,7 +207,7 @@ def solve(distances: Any, backend: str = "cpu", **options: Any) -> Any:
     backend
         Name of the backend, as for `--backend`.
     **options
-        ``bound``, ``enumerate``, ``depth``, ``mapping``, ``unrolled``, ``count`` and ``start`` of
+        ``bound``, ``depth``, ``mapping``, ``unrolled``, ``count`` and ``start`` of
         `core.search.exact.ExactSearch`, which raises `UserError`.
     """
     import backends

@@ -4,7 +4,6 @@ python -m drivers.heldkarp                                   a first run of some
 python -m drivers.heldkarp --instance gr24 --verify          verified by branch and bound with 1-trees
 python -m drivers.heldkarp --matrix roads.txt                distances from a file, symmetric or not
 python -m drivers.heldkarp --instance gr17 --mapping published   the paper's mapping: all layers are copied to the host
-python -m drivers.heldkarp --instance gr17 --tiling none     the paper's launches: one for each subset size
 python -m drivers.heldkarp --instance a280 --k 10            more cities: the best tour near a start tour
 mpirun -n 2 python -m drivers.heldkarp --instance gr21       the same layers on 2 ranks
 """
@@ -42,8 +41,6 @@ class HeldKarpOptions(
     matrix: str | None = None
     drop: tuple[str, ...] = ()
     k: int | None = None
-    rotations: int | None = None
-    improve: bool = False
     verify: bool = False
     tour: OutputFile | None = None
     svg: OutputFile | None = None
@@ -78,8 +75,6 @@ class HeldKarpOptions(
                 f"restricted search with --k {k}"
             )
         if k is None:
-            if self.improve or self.rotations is not None:
-                raise UserError("--improve and --rotations change nothing here: expected with --k")
             self.check_others(instance)
             return self
         for name, is_given in (("--verify", self.verify), ("--peers", self.peers), ("--no-trace", not self.trace)):
@@ -127,44 +122,38 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
         options.refuse_idle()
         task = tours.small_instance(options, "gr21", "uniform:20:seed=1", symmetric=False)
         tours.refuse_blank_drawing(options, task.problem)
-        return task._replace(options=options.settled(task.problem).by_mapping())
+        return task._replace(options=options.settled(task.problem))
 
     def search(self, backend: Any, ranks: Any, problem: Any, options: HeldKarpOptions) -> Any:
         """Return the search, compiled and warmed up alone; it synchronises with other ranks when it runs."""
         from cluster.mpi.proxies import Rehearsal
 
         alone = Rehearsal(ranks)
-        tiling, room = options.tiling, options.device_memory
+        room = options.device_memory
         search: Any
         if options.k is None:
             from core.search.dp.held_karp.search import HeldKarp
 
-            tiling = "published" if options.published else tiling
-            search = HeldKarp(backend, alone, problem.distances, tiling=tiling, room=room, folder=options.spill)
+            mapping, folder = options.mapping, options.spill
+            search = HeldKarp(backend, alone, problem.distances, mapping=mapping, room=room, folder=folder)
             if options.trace:
                 search.make_room()
         else:
             from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch
-            from core.search.dp.held_karp.neighbourhood import RestrictedSettings
 
-            settings = RestrictedSettings(options.k, options.improve, options.rotations or 1, tiling, room)
-            search = BalasSimonettiSearch(backend, alone, problem.distances, settings, name=problem.name)
+            search = BalasSimonettiSearch(backend, alone, problem.distances, options.k, room=room, name=problem.name)
         search.warm_up()
         return search
 
-    def once(self, run: PreparedRun[HeldKarpOptions], callback: Any) -> Any:
-        """Search once; a restricted search always traces its tour."""
-        return super().once(run, callback) if run.options.k is None else run.searched(callback)
-
     def work(self, run: PreparedRun[HeldKarpOptions]) -> RepetitionWork | None:
-        """Count all transitions, of one pass if restricted; waves are many launches for few cells."""
-        usual = 2e8 if run.options.k is not None else 2e7 if run.options.tiling == "none" else 8e8
+        """Count all transitions; waves are many launches for few cells."""
+        usual = 2e8 if run.options.k is not None else 2e7 if run.options.published else 8e8
         return RepetitionWork.of(run.search, usual)
 
     def headline(self, run: PreparedRun[HeldKarpOptions]) -> str | None:
         """Return the number of cities, and the largest one that fits the device."""
         search = run.search
-        if run.options.k is not None or run.options.tiling != "auto":
+        if run.options.k is not None or run.options.published:
             return None
         lengths = f"lengths of {8 * search.dtype.itemsize} bits" + (" in two directions" if search.directed else "")
         device, devices = search.backend.device.name, search.devices
@@ -182,7 +171,7 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
             gap = describe_gap(outcome.length, instance.optimum)
             words = (
                 f"restricted, optimal over the neighbourhood (k = {k}) of a start tour: length {outcome.length}{gap}, "
-                f"start length {outcome.start_length}, {outcome.passes} passes"
+                f"start length {outcome.start_length}"
             )
         return RepetitionResult.of(
             outcome,
@@ -210,9 +199,6 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
         if run.options.verify:
             name, length = run.once("second opinion", lambda: cross_check(instance))
             yield VerifierVerdict(name, None if length == outcome.length else f"{name} finds length {length}")
-
-    def progress_label(self, run: PreparedRun[HeldKarpOptions]) -> str:
-        return self.doing if run.options.k is None else "passes"
 
     def save(self, run: PreparedRun[HeldKarpOptions], tour: Any) -> None:
         tours.save_tour(self.name, run.options, run.problem, tour)

@@ -49,13 +49,13 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
     doing = "items"
     noun = "value"
     standard = ("--items", "1000", "--capacity", "1000000")
-    with_less_room = "--method core, without --mapping and --tiling, has no table, and --no-trace no decisions"
-    speeds = {"auto": 2e9, "none": 1e8}
+    with_less_room = "--method core, without --mapping, has no table, and --no-trace no decisions"
+    speeds = {"native": 2e9, "published": 1e8}
 
     def load(self, options: KnapsackOptions, ranks: int) -> Task:
         options.refuse_idle()
         instance = options.chosen_instance()
-        return Task(options.settled(instance, ranks).by_mapping(), instance, instance.source)
+        return Task(options.settled(instance, ranks), instance, instance.source)
 
     def search(self, backend: Any, ranks: Any, problem: Any, options: KnapsackOptions) -> Any:
         search: Any
@@ -72,8 +72,8 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
             from core.search.dp.knapsack.search import KnapsackSearch
 
             room, folder = options.device_memory, options.spill
-            tiling = "published" if options.published else options.tiling
-            search = KnapsackSearch(backend, Rehearsal(ranks), problem, tiling=tiling, room=room, folder=folder)
+            alone, mapping = Rehearsal(ranks), options.mapping
+            search = KnapsackSearch(backend, alone, problem, mapping=mapping, room=room, folder=folder)
             if options.trace:
                 search.make_room()
         search.warm_up()
@@ -88,9 +88,6 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
 
     def parameters(self, run: PreparedRun[KnapsackOptions]) -> dict[str, Any]:
         return {"method": run.options.method}
-
-    def execution(self, run: PreparedRun[KnapsackOptions]) -> dict[str, Any]:
-        return {**super().execution(run), "tiling": None if run.options.bounded else run.options.tiling}
 
     def result(self, run: PreparedRun[KnapsackOptions], outcome: Any) -> RepetitionResult:
         """Return the largest value; all cells of the table count, even unneeded ones."""

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.errors import UserError
-from core.search.dp.lcs.search import TILINGS
 from drivers.cli.exit_codes import run_driver
 from drivers.options.dynamic_programming import DpOptions
 from drivers.options.output_files import OutputFile, reporting_write_errors
@@ -37,12 +36,11 @@ MOST_VERIFIED_CELLS = 2_000_000_000
 
 
 @dataclass(frozen=True)
-class LcsOptions(DpOptions, table="lcs", chosen=DEFAULT_INSTANCE, tilings=TILINGS, most_verified=MOST_VERIFIED_CELLS):
+class LcsOptions(DpOptions, table="lcs", chosen=DEFAULT_INSTANCE, most_verified=MOST_VERIFIED_CELLS):
     """Options of the search for a longest common subsequence."""
 
     strings: tuple[str, ...] | list[str] = ()
     text: list[str] | None = None
-    tiling: str = TILINGS[0]
     packed: bool | None = None
     data_memory: str | None = None
     verify: bool = False
@@ -88,13 +86,13 @@ class LcsWorkload(DpWorkload[LcsOptions]):
     doing = "waves"
     noun = "length"
     standard = ("--instance", "random:120000")
-    with_less_room = "the default mapping and tiling trace in any memory, and --no-trace stores nothing"
-    speeds = {"auto": 4e10, "tiles": 2e8, "none": 2e7}
+    with_less_room = "the default mapping traces in any memory, and --no-trace stores nothing"
+    speeds = {"native": 4e10, "published": 2e7}
 
     def load(self, options: LcsOptions, ranks: int) -> Task:
         options.refuse_idle()
         pair = options.chosen_pair()
-        return Task(options.by_mapping(), pair, pair.source)
+        return Task(options, pair, pair.source)
 
     def search(self, backend: Any, ranks: Any, problem: Any, options: LcsOptions) -> Any:
         """Return the search, compiled and warmed up alone; it synchronises with other ranks when it runs."""
@@ -106,7 +104,7 @@ class LcsWorkload(DpWorkload[LcsOptions]):
             Rehearsal(ranks),
             problem.a,
             problem.b,
-            tiling="published" if options.published else options.tiling,
+            mapping=options.mapping,
             room=options.device_memory,
             folder=options.spill,
             packed=bool(options.packed),
@@ -118,7 +116,7 @@ class LcsWorkload(DpWorkload[LcsOptions]):
         return search
 
     def result(self, run: PreparedRun[LcsOptions], outcome: Any) -> RepetitionResult:
-        """Return the length, and the subsequence if traced; all cells count, even if a tiling computes fewer."""
+        """Return the length, and the subsequence if traced; all cells count, even if a mapping computes fewer."""
         pair = run.problem
         streamed = f", {outcome.streamed_bytes:,} bytes streamed" if run.options.trace else ""
         return RepetitionResult.of(

@@ -20,7 +20,6 @@ class CpuBackend(HostMemory):
 
     name = "cpu"
     automatic_for = "core"
-    checks = True
     replays_by_itself = True
     packs = True
     shares_executables = True

@@ -1,5 +1,5 @@
-"""Measurements of the ranks of a job: messages, reductions, compute rates, clocks.
+"""Measurements of the ranks of a job: messages and reductions.
 
-Each module measures one kind of values: `Link`, `Reduction`, `Pace` and `RankSpeed`. Together they are a
-`ClusterMeasurement`, of which `anomalies` finds slow ranks. `drivers.cluster_programs.check` runs them.
+`ping_pong` measures each `Link`, `reductions` each `Reduction`. With a `RankSpeed` of each rank they are a
+`ClusterMeasurement`; `anomalies` finds slow ranks. `drivers.cluster_programs.check` runs them.
 """

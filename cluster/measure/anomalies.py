@@ -13,7 +13,6 @@ SLOW = 0.8
 """A rank is slow if it computes at less than this part of the median of similar ranks."""
 CROWDED = 1.5
 """Ranks of a host slow each other down if one alone is faster by this factor."""
-CLOCKS_APART_S = 1.0
 LOW_CLOCK = 0.8
 """A processor's clock is low below this part of the median of all."""
 
@@ -29,7 +28,6 @@ def find_anomalies(measured: ClusterMeasurement, conditions: Sequence[Mapping[st
         *find_crowded_hosts(measured.ranks),
         *find_throttled(measured.ranks, conditions),
         *find_unequal_versions(measured.ranks),
-        *find_clock_offsets(measured.ranks),
     ]
 
 
@@ -95,15 +93,6 @@ def find_unequal_versions(ranks: Sequence[RankSpeed]) -> Iterator[str]:
             where = join_names(dict.fromkeys(rank.host for rank in others))
             unlike = format_ranks([rank.rank for rank in others])
             yield f"{name}: found {theirs} on {unlike} ({where}), elsewhere {reference}"
-
-
-def find_clock_offsets(ranks: Sequence[RankSpeed]) -> Iterator[str]:
-    """Yield hosts with another clock than the first: dates of records and files may be in the future."""
-    for host, ranks_of_host in group_by_host(ranks).items():
-        offset = ranks_of_host[0].clock_offset_s
-        if abs(offset) > CLOCKS_APART_S:
-            way = "ahead of" if offset > 0 else "behind"
-            yield f"the clock of {host} is {abs(offset):.3g} s {way} that of {ranks[0].host}"
 
 
 def group_by_host(ranks: Sequence[RankSpeed]) -> dict[str, list[RankSpeed]]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from math import ceil, floor, sqrt
+from collections.abc import Callable, Iterator
 from statistics import median
 from typing import Any
 
@@ -24,29 +23,22 @@ FEWEST_CALLS, MOST_CALLS = 8, 50
 Two ranks that are a message's time apart stay so: one call takes two messages' time, and the next none. So single calls
 vary, and an even number of calls gives the mean.
 """
-FEWEST_FOR_AN_INTERVAL = 6
-"""With fewer values no two of them enclose their median with 95 % confidence."""
-NORMAL_95 = 1.96
 
 
 def numbers_of_ranks(size: int) -> list[int]:
     return [count for count in (2**power for power in range(1, 32)) if count < size] + [size]
 
 
-def measure_reductions(world: Any, hosts: Sequence[str]) -> list[Reduction]:
+def measure_reductions(world: Any) -> list[Reduction]:
     """Measure the first 2, 4, 8, ... and all ranks while the others sleep; every rank calls it.
 
-    ``world`` is mpi4py's communicator, of two ranks or more; ``hosts`` names the host of every rank. Rank 0 gets the
-    measurements, other ranks an empty list.
+    ``world`` is mpi4py's communicator, of two ranks or more. Rank 0 gets the measurements, other ranks an empty list.
     """
     reductions = []
     for ranks in growing_groups(world):
-        count = ranks.Get_size()
         for size in SIZES:
-            batches, calls = time_batches(ranks, bind_allreduce(ranks, size))
-            low, high = interval_of_median(batches)
-            hosts_here = len(set(hosts[:count]))
-            reductions.append(Reduction(count, hosts_here, size, median(batches), low, high, len(batches) * calls))
+            seconds = median(time_batches(ranks, bind_allreduce(ranks, size)))
+            reductions.append(Reduction(ranks.Get_size(), size, seconds))
     return reductions if world.Get_rank() == 0 else []
 
 
@@ -74,13 +66,8 @@ def bind_allreduce(ranks: Any, size: int) -> Callable[[], None]:
     return lambda: ranks.Allreduce(MPI.IN_PLACE, words, MPI.SUM)
 
 
-def time_batches(
-    ranks: Any, call: Callable[[], None], budget_s: float = BUDGET_S, fewest: int = FEWEST_BATCHES
-) -> tuple[list[float], int]:
-    """Time batches of calls that these ranks make together, for ``budget_s`` seconds or the ``fewest`` batches.
-
-    Returns the seconds of a call in each batch, on the slowest rank, and the number of calls in a batch.
-    """
+def time_batches(ranks: Any, call: Callable[[], None]) -> list[float]:
+    """Time batches of calls that these ranks make together; return the seconds of a call on the slowest rank."""
     from mpi4py import MPI
 
     def batch(calls: int) -> float:
@@ -93,22 +80,9 @@ def time_batches(
     batch(1)
     # All ranks must make the same number of calls; the first one opens connections for the others.
     typical: float = ranks.allreduce(batch(1), MPI.MAX)
-    calls = min(max(int(budget_s / BATCHES / typical) // 2 * 2, FEWEST_CALLS), MOST_CALLS)
-    count = min(max(int(budget_s / calls / typical), fewest), BATCHES)
+    calls = min(max(int(BUDGET_S / BATCHES / typical) // 2 * 2, FEWEST_CALLS), MOST_CALLS)
+    count = min(max(int(BUDGET_S / calls / typical), FEWEST_BATCHES), BATCHES)
     slowest = np.array([batch(calls) for _ in range(count)])
     ranks.Allreduce(MPI.IN_PLACE, slowest, MPI.MAX)
-    return slowest.tolist(), calls
-
-
-def interval_of_median(values: Sequence[float]) -> tuple[float, float]:
-    """Return two of the values as 95 % confidence interval of the median (Le Boudec, 2010).
-
-    Of fewer than `FEWEST_FOR_AN_INTERVAL`, return the least and the largest.
-    """
-    ordered, count = sorted(values), len(values)
-    if count < FEWEST_FOR_AN_INTERVAL:
-        return ordered[0], ordered[-1]
-    half = NORMAL_95 * sqrt(count)
-    first = max(floor((count - half) / 2), 1)
-    last = min(ceil(1 + (count + half) / 2), count)
-    return ordered[first - 1], ordered[last - 1]
+    seconds: list[float] = slowest.tolist()
+    return seconds

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from core.lang.device_messages import message_kinds
 from core.lang.free_names import FreeNames
 from core.lang.source import Function, Source
 from core.lang.types import Const
@@ -24,13 +23,12 @@ class Kernel(Source):
     def __init__(self, python: Any) -> None:
         super().__init__(python)
         self._programs: dict[Any, Any] = {}
-        self._message_kinds: tuple[str, ...] | None = None
         self._free_names: FreeNames | None = None
         self._revision = 0
 
     def __getstate__(self) -> dict[str, Any]:
         """Return all but what this process has found out about the kernel."""
-        return {**super().__getstate__(), "_programs": {}, "_message_kinds": None, "_free_names": None}
+        return {**super().__getstate__(), "_programs": {}, "_free_names": None}
 
     @property
     def revision(self) -> int:
@@ -38,7 +36,7 @@ class Kernel(Source):
         if self._free_names is None or not self._free_names.are_unchanged():
             names = FreeNames(self)
             self._revision += 1
-            self._programs, self._message_kinds = {}, None
+            self._programs = {}
             self._free_names = names  # last: another thread that comes before must not take the old programs
         return self._revision
 
@@ -57,13 +55,6 @@ class Kernel(Source):
             for oldest in list(programs)[:-MOST_PROGRAMS]:
                 programs.pop(oldest, None)
         return program
-
-    @property
-    def message_kinds(self) -> tuple[str, ...]:
-        """Return ``assert``, ``print`` or both, if the function or one that it may call contains them."""
-        if not self.revision or self._message_kinds is None:
-            self._message_kinds = message_kinds(self)
-        return self._message_kinds
 
     @property
     def constants(self) -> list[str]:

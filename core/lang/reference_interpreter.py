@@ -17,13 +17,12 @@ import numpy as np
 from core.lang import intrinsics, tree
 from core.lang.bundle_forms import fields_of
 from core.lang.bundles import unchecked_bundle
-from core.lang.device_messages import assertion_text, print_line
 from core.lang.front.bundle_types import Bundle
 from core.lang.intrinsics import Memory, current_lane, poisoned
 from core.lang.kernel_errors import LOCATED_ERRORS, KernelError
 from core.lang.named_arrays import as_named
 from core.lang.source import Source, located_error
-from core.lang.types import Generic, i32, promoted, type_of
+from core.lang.types import Generic, Integer, i32, promoted, type_of
 
 
 class _Typed(ast.NodeTransformer):
@@ -107,6 +106,17 @@ class _Typed(ast.NodeTransformer):
             return node
         node.func = self.named(plain_function(callee), node.func)
         return ast.copy_location(ast.YieldFrom(node), node) if callee.has_barrier else node
+
+
+def assertion_text(node: ast.Assert) -> str:
+    """Return the message of a failed assertion: its test as written, and its text."""
+    text = f": {node.msg.value!s}" if isinstance(node.msg, ast.Constant) else ""
+    return f"assertion failed: {ast.unparse(node.test)}{text}"
+
+
+def print_line(*values: Any) -> None:
+    """Print a line as Python does, numbers of the language as plain ones."""
+    print(*(int(value) if isinstance(value, Integer) else value for value in values))
 
 
 def plain_function(function: tree.TypedFunction) -> Any:

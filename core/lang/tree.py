@@ -293,12 +293,11 @@ def written_arrays(function: TypedFunction, seen: dict[TypedFunction, set[str]] 
 
 
 class Program(NamedTuple):
-    """A kernel, all functions that it calls, callees first, and the messages of its machine code by number."""
+    """A kernel, all functions that it calls, callees first."""
 
     kernel: TypedFunction
     functions: list[TypedFunction]
     team_size: int
-    statements: tuple[Any, ...] = ()
 
 
 def shared_bytes(program: Program) -> int:

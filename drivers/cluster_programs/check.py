@@ -1,10 +1,9 @@
 """Measure the ranks of this job: messages between pairs, reductions, and the speed of each rank.
 
-mpirun -n 4 python -m cluster check                          the ranks of this machine
-mpirun -n 4 python -m cluster check --output cluster.json    the same, all of it written as JSON
-python -m cluster launch --hosts FILE check                  a rank for every slot of several hosts
+mpirun -n 4 python -m cluster check            the ranks of this machine
+python -m cluster launch --hosts FILE check    a rank for every slot of several hosts
 
-Prints tables and anomalies: slow, throttled or crowded ranks, different versions, and clocks that differ.
+Prints tables and anomalies: slow, throttled or crowded ranks, and different versions.
 """
 
 from __future__ import annotations
@@ -13,17 +12,15 @@ import argparse
 import platform
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from drivers.cli.exit_codes import DONE, run_driver
-from drivers.cli.messages import print_note, print_status
+from drivers.cli.messages import print_note
 from drivers.options.declaration import add_common_option
-from drivers.options.output_files import OutputFile, require_writable_files
 
 if TYPE_CHECKING:
-    from cluster.measure.measurement import ClusterMeasurement, Pace, RankSpeed
+    from cluster.measure.measurement import ClusterMeasurement, RankSpeed
     from drivers.ppp import PppOptions
 
 INSTANCE = "201-217"
@@ -39,13 +36,9 @@ ALONE_S, LEAST_ALONE_S, MOST_ALONE_S = 2.0, 0.03, 0.5
 def main(argv: Sequence[str] | None = None) -> int:
     options = parse(argv)
     ranks = require_several_ranks(options)
-    ranks.on_first(lambda: require_writable_files(options))
     measured, conditions = measure(ranks, options)
     if measured is not None:
         print_tables(measured, conditions)
-        if options.output:
-            measured.write(options.output)
-            print_status(f"wrote {options.output}")
     return DONE
 
 
@@ -54,8 +47,6 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     from core.program_parser import invocation
 
     parser = RankParser(prog=invocation("cluster check"), description=__doc__)
-    output = "write all measurements to FILE as JSON"
-    parser.add_argument("--output", type=OutputFile, metavar="FILE", help=output)
     instance = "instance of the permuted perceptron problem; all ranks evaluate its neighbours (%(default)s)"
     parser.add_argument("--instance", default=INSTANCE, metavar="NAME", help=instance)
     for name in (*PLACE, "pin_cores"):
@@ -85,9 +76,7 @@ def require_several_ranks(options: argparse.Namespace) -> Any:
 
 def measure(ranks: Any, options: argparse.Namespace) -> tuple[ClusterMeasurement | None, list[Mapping[str, Any]]]:
     """Measure everything; return results and conditions of every rank on rank 0, else None."""
-    from dataclasses import replace
-
-    from cluster.measure import clock_offsets, ping_pong, reductions
+    from cluster.measure import ping_pong, reductions
     from cluster.measure.measurement import ClusterMeasurement
     from drivers.ppp import PppOptions
     from drivers.runs.seeds import pin_ranks
@@ -97,24 +86,19 @@ def measure(ranks: Any, options: argparse.Namespace) -> tuple[ClusterMeasurement
     if own.pin_cores:
         pin_ranks(ranks, own)
     hosts = ranks.bcast(ranks.gather(name_of_host()))
-    speed, conditions, paces = measure_rank(ranks, own, hosts, versions_here(ranks))
+    speed, conditions = measure_rank(ranks, own, hosts, versions_here(ranks))
     ranks.assemble()
     links = ping_pong.measure_links(ranks.world, hosts)
     ranks.assemble()
-    reduced = reductions.measure_reductions(ranks.world, hosts)
-    ranks.assemble()
-    offsets = clock_offsets.measure_clock_offsets(ranks.world, hosts)
+    reduced = reductions.measure_reductions(ranks.world)
     ranks.assemble()
     everyone = ranks.gather((links, speed, conditions))
     if everyone is None:
         return None, []
     measured = ClusterMeasurement(
-        datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        speed.versions["mpi"],
         tuple(link for links, _, _ in everyone for link in links),
         tuple(reduced),
-        tuple(paces),
-        tuple(replace(one, clock_offset_s=offset) for (_, one, _), offset in zip(everyone, offsets, strict=True)),
+        tuple(speed for _, speed, _ in everyone),
     )
     return measured, [one for _, _, one in everyone]
 
@@ -128,14 +112,14 @@ def name_of_host() -> str:
 
 def measure_rank(
     ranks: Any, own: PppOptions, hosts: Sequence[str], versions: Mapping[str, str]
-) -> tuple[RankSpeed, Mapping[str, Any], Sequence[Pace]]:
+) -> tuple[RankSpeed, Mapping[str, Any]]:
     """Measure the speed of this rank; all ranks call this.
 
-    ``own`` are this rank's options: one walk, of which every rank scans all neighbours. Returns the speed without clock
-    offset, the conditions, and on rank 0 the speeds of ranks that synchronise after every scan.
+    ``own`` are this rank's options: one walk, of which every rank scans all neighbours. Returns the speed and the
+    conditions.
     """
     from cluster import Solo
-    from cluster.measure import compute_rates, serialised_timing
+    from cluster.measure import serialised_timing
     from cluster.measure.measurement import RankSpeed
     from core.search.stop import Iterations
     from drivers.ppp import PPP, PppWorkload
@@ -167,8 +151,6 @@ def measure_rank(
     if after:
         serialised_timing.pass_turn(ranks.world, after[0])
     ranks.assemble()
-    in_step = compute_rates.measure_compute_rates(ranks.world, iteration_of(search), search.plan.sizes[0], hosts)
-    ranks.assemble()
     search.backend.close()
     speed = RankSpeed(
         rank=ranks.rank,
@@ -181,23 +163,9 @@ def measure_rank(
         unit="neighbours",
         kernel=f"ppp {own.instance} flip2",
         rate_alone=alone,
-        clock_offset_s=0.0,
         versions=versions,
     )
-    return speed, meter.values["conditions"] or {}, in_step
-
-
-def iteration_of(search: Any) -> Callable[[], None]:
-    """Return a function that makes one iteration on this rank alone, and waits for its end."""
-    from core.search.stop import Stop
-
-    search.walks.begin(Stop(), None)
-
-    def scan() -> None:
-        search.iterate(1)
-        search.backend.synchronize()
-
-    return scan
+    return speed, meter.values["conditions"] or {}
 
 
 def measure_rate(search: Any, seconds: float) -> float:
@@ -250,7 +218,8 @@ def print_tables(measured: ClusterMeasurement, conditions: Sequence[Mapping[str,
 
     ranks = measured.ranks
     hosts = f"{measured.hosts} host{'s' if measured.hosts > 1 else ''}"
-    print(f"{len(ranks)} ranks on {hosts}, {measured.mpi}, Python {ranks[0].versions['python']}")
+    versions = ranks[0].versions
+    print(f"{len(ranks)} ranks on {hosts}, {versions['mpi']}, Python {versions['python']}")
     for table in check_tables(measured):
         print(f"\n{table.terminal()}")
     for caution in find_anomalies(measured, conditions):

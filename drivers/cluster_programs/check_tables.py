@@ -19,15 +19,6 @@ def check_tables(measured: ClusterMeasurement) -> Iterator[TextTable]:
         rows.setdefault(reduction.ranks, [f"{reduction.ranks} ranks"]).append(seconds(reduction.seconds))
     yield TextTable("", ("reduction of", *sizes.values()), list(rows.values()))
     yield rank_table(measured.ranks)
-    yield TextTable.of(
-        "",
-        measured.paces,
-        {
-            "ranks that synchronise after every scan": lambda pace: pace.ranks,
-            f">{measured.ranks[0].unit}/s of each": lambda pace: per_second(1 / max(pace.unit_s, 1e-15)),
-            ">times slower": lambda pace: f"{measured.slowdown(pace):.2f}",
-        },
-    )
 
 
 def message_table(measured: ClusterMeasurement) -> TextTable:

@@ -88,7 +88,7 @@ def knapsack(task: Task) -> Any:
 
 
 def held_karp(task: Task) -> Any:
-    """All transitions, although meeting in the middle takes about half of them; of one pass if restricted."""
+    """All transitions, although meeting in the middle takes about half of them."""
     n, options = task.problem.n, task.options
     if options.k is None:
         return SimpleNamespace(work=(n - 1) * ((n - 2) * 2 ** max(0, n - 3) + 1), work_unit="transitions")
@@ -96,18 +96,17 @@ def held_karp(task: Task) -> Any:
     from core.search.dp.held_karp.neighbourhood import LEAST_K
 
     net = network(max(LEAST_K, min(options.k, n - 1)))
-    return SimpleNamespace(work=(options.rotations or 1) * (n - 1) * net.transitions, work_unit="transitions")
+    return SimpleNamespace(work=(n - 1) * net.transitions, work_unit="transitions")
 
 
 def exact(task: Task) -> Any:
-    """All beginnings of tours, or all tours; None with a bound."""
+    """All beginnings of tours; None with a bound."""
     from math import perm
 
     options, cities = task.options, task.problem.n - 1
     if options.bound != "none":
         return SimpleNamespace(work=None, work_unit="nodes")
-    by_number = options.enumerate == "permutations"
-    nodes = perm(cities) if by_number else sum(perm(cities, k) for k in range(max(1, cities - 2)))
+    nodes = sum(perm(cities, k) for k in range(max(1, cities - 2)))
     return SimpleNamespace(work=nodes * (2 if options.count else 1), work_unit="nodes")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeVar
 
 from core.errors import UserError
@@ -12,12 +12,11 @@ AnyDp = TypeVar("AnyDp", bound="DpOptions")
 
 
 @dataclass(frozen=True)
-class DpOptions(Options, table="dynamic_programming", tilings=("auto", "none")):
+class DpOptions(Options, table="dynamic_programming"):
     """Options of dynamic programming."""
 
     trace: bool = True
     mapping: str = "native"
-    tiling: str = "auto"
     device_memory: int | None = None
     spill: str | None = None
     profile: bool = False
@@ -39,11 +38,7 @@ class DpOptions(Options, table="dynamic_programming", tilings=("auto", "none")):
             )
         if self.spill is not None and not self.trace:
             raise UserError("--spill changes nothing here: expected with --trace, which stores decisions")
-        if not self.published:
-            return
-        if self.tiling not in ("auto", "none"):
-            raise UserError(f"--tiling {self.tiling} with --mapping published: expected none, one launch per wave")
-        if self.device_memory is not None:
+        if self.published and self.device_memory is not None:
             raise UserError(
                 "--device-memory changes nothing with --mapping published: all cells are copied to the host, and the "
                 "device keeps only those that later waves read"
@@ -52,7 +47,3 @@ class DpOptions(Options, table="dynamic_programming", tilings=("auto", "none")):
     @property
     def published(self) -> bool:
         return self.mapping == "published"
-
-    def by_mapping(self: AnyDp) -> AnyDp:
-        """Return these options with the tiling of the mapping: the paper's is a launch for every wave."""
-        return replace(self, tiling="none") if self.published else self

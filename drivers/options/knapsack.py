@@ -7,14 +7,13 @@ from typing import Any
 
 from core.errors import UserError
 from core.problems.tables.knapsack import CLASSES, PAPER
-from core.search.dp.knapsack.search import TILINGS
 from drivers.options.declaration import CHECKS, RESULTS, OptionGroup, option
 from drivers.options.dynamic_programming import DpOptions
 from drivers.options.output_files import OutputFile
 from drivers.options.values import NAME, natural, number, positive
 
 METHODS = ("dp", "bb", "core")
-TABLE_OPTIONS = "cores", "trace", "mapping", "tiling", "device_memory", "spill", "profile"
+TABLE_OPTIONS = "cores", "trace", "mapping", "device_memory", "spill", "profile"
 """Options that mean a table, without ``--method``."""
 ITEMS, CAPACITY = 1500, 100_000
 MOST_VERIFIED_CELLS = 200_000_000
@@ -28,7 +27,7 @@ SEARCH = OptionGroup("search", decides="work")
 
 
 @dataclass(frozen=True)
-class KnapsackOptions(DpOptions, tilings=TILINGS, takes="Knapsack"):
+class KnapsackOptions(DpOptions, takes="Knapsack"):
     """Options of the knapsack problem; those of the instance or the search are None by default.
 
     `--instance` takes only files, since a generated instance has separate options.
@@ -58,7 +57,6 @@ class KnapsackOptions(DpOptions, tilings=TILINGS, takes="Knapsack"):
     )
     nodes: int | None = SEARCH.option(None, "with --method bb: largest number of nodes", positive, "N")
     seconds: float | None = SEARCH.option(None, "with --method bb: time limit in seconds", number, "S")
-    tiling: str = TILINGS[0]
     verify: bool = CHECKS.option(
         False, f"verify the value in NumPy (always done up to {MOST_VERIFIED_CELLS:,} cells)", bool
     )
@@ -87,10 +85,9 @@ class KnapsackOptions(DpOptions, tilings=TILINGS, takes="Knapsack"):
             raise UserError(
                 f"--mapping published changes nothing here: expected without --method {self.method}, which has no table"
             )
-        if self.bounded and (not self.trace or self.tiling != "auto" or self.device_memory or self.spill):
+        if self.bounded and (not self.trace or self.device_memory or self.spill):
             raise UserError(
-                "--no-trace, --tiling, --device-memory and --spill change nothing here: "
-                f"expected without --method {self.method}"
+                f"--no-trace, --device-memory and --spill change nothing here: expected without --method {self.method}"
             )
         if self.output is not None and not self.trace:
             raise UserError("--output needs --trace: without it there is a value and no selection")

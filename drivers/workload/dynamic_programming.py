@@ -13,7 +13,7 @@ from drivers.workload.run_time import RepetitionWork
 class DpWorkload(Workload[AnyDp]):
     """Dynamic programming on a table.
 
-    `speeds` has the cells per second that a core usually reaches, by the division of the table (`--tiling`).
+    `speeds` has the cells per second that a core usually reaches, by the mapping.
     """
 
     hash_scope = "result"
@@ -23,7 +23,7 @@ class DpWorkload(Workload[AnyDp]):
         return run.searched(callback, trace=run.options.trace)
 
     def work(self, run: PreparedRun[AnyDp]) -> RepetitionWork | None:
-        return RepetitionWork.of(run.search, self.speeds[run.options.tiling])
+        return RepetitionWork.of(run.search, self.speeds[run.options.mapping])
 
     def execution(self, run: PreparedRun[AnyDp]) -> dict[str, Any]:
         """Return True if stored decisions leave the device to files, and not the folder."""

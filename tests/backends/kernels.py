@@ -235,13 +235,6 @@ def collect(values: Array[u32], n: i32, sums: Array[u64]):
         sums[k] = sums[k] * 3 + u64(values[k])
 
 
-@kernel
-def talking(values: Array[i32], x: f32):
-    k = team_rank() * team_size() + lane()
-    assert values[k] >= 0, "a negative value"
-    print("value", k, values[k], x)
-
-
 # --- bundles, truth values, set bits, constants of tuples ---
 
 S = Generic("S")

@@ -16,7 +16,6 @@ from core.search.ant_colony import AntColony, Settings
 from core.search.dp import LongestCommonSubsequence
 from core.search.dp.engine.table_search import TableRun
 from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch
-from core.search.dp.held_karp.neighbourhood import RestrictedSettings
 from core.search.dp.held_karp.search import HeldKarp
 from core.search.dp.held_karp.waves import HeldKarpByWaves
 from core.search.dp.knapsack.search import KnapsackSearch
@@ -64,9 +63,9 @@ def knapsack(backend, ranks=Solo(), items=60):  # noqa: B008
 def diagonals(backend):
     lanes = few(backend)
     common = LongestCommonSubsequence(
-        backend, Solo(), FIRST[:5], SECOND[:9], tiling="published", shape=lanes and LcsLaunchShape(lanes, 1, 1, 1)
+        backend, Solo(), FIRST[:5], SECOND[:9], mapping="published", shape=lanes and LcsLaunchShape(lanes, 1, 1, 1)
     ).run()
-    chosen = KnapsackSearch(backend, Solo(), generate("paper", 5, 20, 1), tiling="published", team_size=lanes).run()
+    chosen = KnapsackSearch(backend, Solo(), generate("paper", 5, 20, 1), mapping="published", team_size=lanes).run()
     return common.pairs.tolist(), chosen.chosen.tolist()
 
 
@@ -115,7 +114,6 @@ SEARCHES = {
     "published climbs": lambda b: climb(b, published="static"),
     "published climbs by worklist": lambda b: climb(b, published="worklist"),
     "subsequence": subsequence,
-    "subsequence by tiles": lambda b: LongestCommonSubsequence(b, Solo(), FIRST, SECOND, tiling="tiles").run().length,
     "subsequence of two ranks": lambda b: shared_out(b, subsequence),
     "subsequence of two ranks in strips": lambda b: shared_out(b, partial(subsequence, in_strips=True)),
     "knapsack": knapsack,
@@ -124,7 +122,7 @@ SEARCHES = {
     "shortest tour": lambda b: HeldKarp(b, Solo(), ASYMMETRIC).run().tour.tolist(),
     "shortest tour both ways": lambda b: HeldKarp(b, Solo(), SYMMETRIC).run().tour.tolist(),
     "tour by layers": lambda b: by_layers(b).tour.tolist(),
-    "restricted tour": lambda b: BalasSimonettiSearch(b, Solo(), ASYMMETRIC, RestrictedSettings(3), np.arange(7)).run().tour.tolist(),
+    "restricted tour": lambda b: BalasSimonettiSearch(b, Solo(), ASYMMETRIC, 3, np.arange(7)).run().tour.tolist(),
     "ants": colony,
     "ants with limits and lists": lambda b: colony(b, variant="mmas", candidates=4, local_search="2opt-near"),
     "ants that move three edges": lambda b: colony(b, candidates=4, local_search="3opt"),

@@ -7,7 +7,6 @@ import re
 import numpy as np
 import pytest
 
-from backends.device_output import output_types
 from cluster import Solo
 from core.kernels.dp.held_karp import Layer, Paths, Sets, SubsetShare
 from core.kernels.dp.held_karp_halves import Meeting, meet
@@ -148,14 +147,6 @@ def test_kernels_of_large_instances_compile_to_ptx(ptx, cpu, monkeypatch):
     gpu.launch(meet, 1, 256, *map(gpu.load, paths), sets, 3, SubsetShare(0, 1, 1, 0, 0), halves, best)
     assert {"narrow", "climb_tiles", "meet"} <= {program.kernel.name for program in gpu.programs}
     compile_all(ptx, gpu)
-
-
-def test_what_is_said_is_atomics_and_stores_or_nothing(ptx):
-    heard, silent = (
-        ptx(kernels.talking.specialise({}, 32, given), (9, 0)) for given in (output_types(kernels.talking), {})
-    )
-    assert re.search(r"\batom\.\S*cas\S*\.b64", heard) and re.search(r"\batom\.\S*add\.u64", heard)
-    assert not re.search(r"\batom\.|\bst\.|\bld\.global", silent)
 
 
 @kernel

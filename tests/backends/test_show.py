@@ -78,15 +78,6 @@ def test_numba_gets_what_the_cpu_backend_compiles(kernels, capsys, monkeypatch):
     assert printed(capsys, f"{kernels}:scaled", "--as", "numba", *GIVEN).split() == compiled[0].split()
 
 
-def test_what_a_kernel_says_is_shown_where_it_is_heard(tmp_path, capsys, monkeypatch):
-    (tmp_path / "said.py").write_text("from core.lang import *\n\n@kernel\ndef k(n: i32):\n    assert n > 0\n")
-    for said, heard in (("", ["numba"]), ("1", ["numba", "cuda"]), ("0", [])):
-        monkeypatch.setenv("ONEKERNEL_CHECKS", said)
-        assert [
-            one for one in ("numba", "cuda") if "said" in printed(capsys, f"{tmp_path}/said.py:k", "--as", one)
-        ] == heard
-
-
 def test_opencl_gets_what_the_opencl_backend_builds(kernels, capsys, monkeypatch, opencl):
     built, plain = [], opencl.program
     monkeypatch.setattr(opencl, "program", lambda source, name: built.append(source) or plain(source, name))

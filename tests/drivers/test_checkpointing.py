@@ -154,7 +154,7 @@ def test_the_baseline_of_the_knapsack_keeps_its_state_too(drive, tmp_path, cut_o
     [
         (lcs, "--text ABC AB"),
         (heldkarp, "--instance uniform:5:seed=1"),
-        (heldkarp, "--instance uniform:30:seed=1 --k 3 --improve"),
+        (heldkarp, "--instance uniform:30:seed=1 --k 3"),
         (knapsack, "--items 5"),
         (knapsack, "--items 5 --method core"),
     ],

@@ -69,12 +69,10 @@ WRONG = {
         ("--instance uniform:8:seed=1 --matrix matrix.txt", "--matrix and --instance"),
         ("--depth 2", "--depth changes nothing here"),
         ("--bound edges --depth 99", "items of 99 cities"),
-        ("--enumerate permutations", "--enumerate changes nothing here"),
         ("--seeds 0..2", "changes nothing here"),
     ],
     "heldkarp": [
         ("--instance uniform:8:seed=1 --matrix matrix.txt", "--matrix and --instance"),
-        ("--improve", "change nothing here"),
         ("--k 3 --verify", "--verify with a restricted search"),
         ("--device-memory 5Q", "expected bytes"),
         ("--device-memory 1", "bytes of the device"),

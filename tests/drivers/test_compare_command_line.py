@@ -22,7 +22,7 @@ MISTAKES = {
         "ihc --tour t",
         "--tour: found an option of single runs, expected it with `python -m drivers",
     ),
-    "options without effect": ("exact --enumerate worklist --bound edges", "--enumerate changes nothing here"),
+    "options without effect": ("exact --depth 2", "--depth changes nothing here"),
     "unknown backend": ("ihc --backends metal", "--backends: expected some of cpu, threads, cuda, found 'metal'"),
     "unusable backend": ("ihc --backends cuda", "--backends: cuda is not usable here: no driver"),
     "backend of no ranks": ("ihc --rank-backend threads --ranks", "--rank-backend threads: changes nothing without"),

@@ -29,7 +29,7 @@ def test_a_record_holds_the_proof_and_what_was_asked(drive, tmp_path):
     drive(*SMALL, "--bound", "edges", "--depth", "3", "--count", "--record", tmp_path / "r.jsonl")
     (record,) = lines(tmp_path / "r.jsonl")
     assert record["parameters"] == {"count": True}
-    settings = {"bound": "edges", "enumerate": None, "depth": 3, "mapping": "native", "unrolled": None}
+    settings = {"bound": "edges", "depth": 3, "mapping": "native", "unrolled": None}
     assert (record["execution"], record["best_index"]) == (settings, 0)
     details = record["details"]
     assert (details["cities"], details["optimum"], details["bound"]) == (9, None, "edges")
@@ -40,9 +40,9 @@ def test_a_record_holds_the_proof_and_what_was_asked(drive, tmp_path):
 @pytest.mark.parametrize(
     ("asked", "execution"),
     [
-        ("--bound edges", {"bound": "edges", "enumerate": None, "depth": 5, "unrolled": True}),
-        ("--bound edges --depth 2 --no-unrolled", {"bound": "edges", "enumerate": None, "depth": 2, "unrolled": False}),
-        ("--bound none --unrolled", {"bound": "none", "enumerate": "worklist", "depth": 5, "unrolled": True}),
+        ("--bound edges", {"bound": "edges", "depth": 5, "unrolled": True}),
+        ("--bound edges --depth 2 --no-unrolled", {"bound": "edges", "depth": 2, "unrolled": False}),
+        ("--bound none --unrolled", {"bound": "none", "depth": 5, "unrolled": True}),
     ],
 )
 def test_the_published_mapping_is_recorded_with_what_it_chose(drive, tmp_path, asked, execution):

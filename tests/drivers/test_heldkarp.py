@@ -18,15 +18,15 @@ ONE_WAY = np.array([[0, 1, 9, 9], [9, 0, 1, 9], [9, 9, 0, 1], [1, 9, 9, 0]])
 # --- what comes out ---
 
 
-def test_both_tilings_and_runs_without_a_tour_prove_the_same(drive, tmp_path):
+def test_both_mappings_and_runs_without_a_tour_prove_the_same(drive, tmp_path):
     record = tmp_path / "r.jsonl"
-    for options in ([], ["--tiling", "none"], ["--no-trace", "--verify"]):
+    for options in ([], ["--mapping", "published"], ["--no-trace", "--verify"]):
         code, said, _ = drive(*SMALL, *options, "--record", record)
         assert code == 0
-    auto, none, untraced = lines(record)
-    assert auto["hash"] == none["hash"] == untraced["hash"]
-    assert auto["best_cost"] == none["best_cost"] == untraced["best_cost"]
-    assert none["evaluations"] > auto["evaluations"] == untraced["evaluations"] > 0
+    native, published, untraced = lines(record)
+    assert native["hash"] == published["hash"] == untraced["hash"]
+    assert native["best_cost"] == published["best_cost"] == untraced["best_cost"]
+    assert published["evaluations"] > native["evaluations"] == untraced["evaluations"] > 0
     assert untraced["details"]["tour"] is None and untraced["verified"]
     assert said.rstrip().endswith("confirmed by branch and bound")
 
@@ -34,8 +34,8 @@ def test_both_tilings_and_runs_without_a_tour_prove_the_same(drive, tmp_path):
 def test_a_record_holds_the_proof_and_what_was_asked(drive, tmp_path):
     drive(*SMALL, "--record", tmp_path / "r.jsonl")
     (run,) = lines(tmp_path / "r.jsonl")
-    assert run["parameters"] == {"trace": True, "k": None, "rotations": None, "improve": False}
-    assert run["execution"] == {"mapping": "native", "tiling": "auto", "device_memory": None, "spill_to_files": False}
+    assert run["parameters"] == {"trace": True, "k": None}
+    assert run["execution"] == {"mapping": "native", "device_memory": None, "spill_to_files": False}
     details = run["details"]
     assert (details["cities"], details["proved"], sorted(details["tour"])) == (9, True, list(range(9)))
 
@@ -84,13 +84,3 @@ def test_of_many_cities_the_best_of_a_neighbourhood_is_found_and_not_called_exac
     (line,) = lines(record)
     assert line["details"]["proved"] is False and line["parameters"]["k"] == 8
     assert line["best_cost"] <= line["details"]["start_cost"]
-
-
-def test_k_rotations_and_improve_reach_the_restricted_search(drive, tmp_path):
-    record = tmp_path / "r.jsonl"
-    for more in ([], ["--rotations", 3, "--improve"]):
-        code, _, error = drive("--instance", "uniform:30:seed=2", *HERE, "--k", 4, *more, "--record", record)
-        assert (code, error) == (0, "")
-    plain, improved = lines(record)
-    assert improved["best_cost"] <= plain["best_cost"]
-    assert improved["parameters"] | {"k": 4, "rotations": 3, "improve": True} == improved["parameters"]

@@ -96,9 +96,9 @@ def test_a_metric_that_the_device_does_not_have_is_named():
 
 
 def test_what_a_profiled_run_must_not_repeat_is_dropped():
-    asked = "a.fasta --profile --record=runs.jsonl b.fasta --tiling none --output x --no-trace --backend cpu"
+    asked = "a.fasta --profile --record=runs.jsonl b.fasta --mapping published --output x --no-trace --backend cpu"
     arguments = f"{asked} --repeats 7 --peers --verify --device-memory 64K --tour t".split()
-    left = "a.fasta b.fasta --tiling none --no-trace --device-memory 64K"
+    left = "a.fasta b.fasta --mapping published --no-trace --device-memory 64K"
     assert kernel_profile.remove_options(arguments) == left.split()
 
 

@@ -59,7 +59,6 @@ def test_a_record_holds_what_was_asked_and_what_was_done(drive, tmp_path):
         assert kept["parameters"] == {"trace": trace}
         assert kept["execution"] == {
             "mapping": "native",
-            "tiling": "auto",
             "device_memory": room,
             "packed": None,
             "data_memory": None,
@@ -80,13 +79,13 @@ def of_dynamic_programming(*arguments):
     parser = argparse.ArgumentParser()
     add_options(parser, DpOptions)
     options = read_parsed(DpOptions, vars(parser.parse_args(arguments)))
-    return [getattr(options, name) for name in ("trace", "mapping", "tiling", "device_memory", "spill", "profile")]
+    return [getattr(options, name) for name in ("trace", "mapping", "device_memory", "spill", "profile")]
 
 
-def test_the_first_tiling_is_the_default_and_solutions_are_traced():
-    assert of_dynamic_programming() == [True, "native", "auto", None, None, False]
-    options = ("--no-trace", "--tiling", "none", "--device-memory", "3M", "--spill", os.curdir, "--profile")
-    assert of_dynamic_programming(*options) == [False, "native", "none", 3 << 20, os.curdir, True]
+def test_the_native_mapping_is_the_default_and_solutions_are_traced():
+    assert of_dynamic_programming() == [True, "native", None, None, False]
+    options = ("--no-trace", "--mapping", "published", "--device-memory", "3M", "--spill", os.curdir, "--profile")
+    assert of_dynamic_programming(*options) == [False, "published", 3 << 20, os.curdir, True]
 
 
 @pytest.mark.parametrize(

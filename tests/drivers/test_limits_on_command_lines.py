@@ -26,14 +26,12 @@ COMMANDS = {
     "30 cities": ("exact --instance uniform:31:seed=1", "31 cities: exact search takes at most 30"),
     "start tour below 2^24 (1-trees) or 2^26 - 1": ("exact --instance huge.tsp", "expected below 16777216"),
     "2^60 items": ("exact --instance uniform:30:seed=1 --bound none --depth 15", "which is a depth of 14"),
-    "20 cities as permutations": (
-        "exact --instance uniform:21:seed=1 --bound none --enumerate permutations", "at most 20 cities, or worklist"),
     "2^31 - 65 letters": ("lcs random:2147483584", "expected an integer from 0 to 2147483583"),
     "capacity 2^30 - 1": ("knapsack --items 5 --capacity 1073741824", "expected an integer from 4 to 1073741823"),
     "values 2^32 - 1": ("knapsack --instance huge.kp", "4294967296"),
     "cells that the device keeps < 2^31": (
         "heldkarp --instance uniform:30:seed=1 --mapping published", "expected at most 2147483647 of both"),
-    "Held-Karp 29 cities": ("heldkarp --instance uniform:30:seed=1 --tiling none", "which is 29 cities"),
+    "Held-Karp 29 cities": ("heldkarp --instance uniform:30:seed=1 --mapping published", "expected at most 2147483647 of both"),
     "65,535 elements": ("tsp --instance uniform:65536:seed=1 --algorithm tabu --iterations 1", "expected an integer from 1 to 65535"),
     "2^32 - 1 neighbours": (
         "ppp --instance 9-2955 --neighbourhood flip3 --iterations 1", "expected 1 to 4294967295"),

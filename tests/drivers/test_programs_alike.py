@@ -100,16 +100,16 @@ def test_a_result_without_a_solution_is_confirmed_by_another_search_or_not_at_al
 
 
 @pytest.mark.parametrize(("driver", "memory", "cells"), [("lcs", "20K", 700 * 700), ("knapsack", "300", 20 * 501)])
-def test_tilings_and_rooms_do_the_same_work(drive, tmp_path, driver, memory, cells):
+def test_mappings_and_rooms_do_the_same_work(drive, tmp_path, driver, memory, cells):
     record, small = tmp_path / "r.jsonl", ["--device-memory", memory]
-    whole = [["--tiling", name] for name in ("auto", "none", *(["tiles"] if driver == "lcs" else []))]
-    for way in (*whole, small, [*small, "--spill", tmp_path]):
+    published = ["--mapping", "published"]
+    for way in ([], small, [*small, "--spill", tmp_path], published):
         code, _, _ = drive(*TABLES[driver].split(), *CPU, *way, "--record", record, driver=driver_of(driver))
         assert code == 0
     runs = lines(record)
     assert len({(run["hash"], run["best_cost"], run["verified"]) for run in runs}) == 1
-    assert [run["details"]["streamed_bytes"] > 0 for run in runs] == [False] * len(whole) + [True, True]
-    assert [run["execution"]["tiling"] for run in runs] == [*(way[1] for way in whole), "auto", "auto"]
+    assert [run["details"]["streamed_bytes"] > 0 for run in runs] == [False, True, True, True]
+    assert [run["execution"]["mapping"] for run in runs] == ["native", "native", "native", "published"]
     assert runs[0]["details"]["cells"] == runs[0]["evaluations"] == cells
     assert runs[0]["evaluation_unit"] == "cells"
     assert [file.name for file in tmp_path.iterdir()] == ["r.jsonl"]
@@ -134,12 +134,10 @@ MISTAKES = {
     "lcs": {
         "random:x": "random:x: found length 'x', expected an integer",
         f"random:9 {PUBLISHED} --device-memory 1G": f"--device-memory changes nothing with {PUBLISHED}",
-        f"random:9 {PUBLISHED} --tiling tiles": f"--tiling tiles with {PUBLISHED}: expected none, one launch per",
-        "random:3000 --tiling none --device-memory 1K": "; the default mapping and tiling trace in any memory, and --no-",
     },
     "knapsack": {
         f"--method bb {PUBLISHED}": f"{PUBLISHED} changes nothing here: expected without --method bb",
-        "--items 50 --device-memory 1K": "or use --no-trace; --method core, without --mapping and --tiling, has no table",
+        "--items 50 --device-memory 1K": "or use --no-trace; --method core, without --mapping, has no table",
     },
     "heldkarp": {
         "--instance uniform:31:seed=1 --verify": "--verify: found 31 cities",
@@ -272,8 +270,8 @@ def test_a_wrong_tour_of_a_neighbourhood_is_not_confirmed(verdict):
     def said(outcome, optimum=None):
         return verdict("heldkarp", BalasSimonettiSearch, outcome, "--k 2", optimum)
 
-    right = NeighbourhoodTour(12, np.arange(4), 16, 4, 2, 10, 1)
-    longer = NeighbourhoodTour(16, np.array([0, 2, 1, 3]), 16, 4, 2, 10, 1)
+    right = NeighbourhoodTour(12, np.arange(4), 16, 4, 2, 10)
+    longer = NeighbourhoodTour(16, np.array([0, 2, 1, 3]), 16, 4, 2, 10)
     assert said(longer, 12) == "confirmed by the scorer"
     assert said(right, 13) == "the optimum is known to be 13"
     assert said(replace(longer, start_length=12)) == "the start tour has length 12"
@@ -320,7 +318,7 @@ BARS = [
     ("knapsack", "--items 300 --capacity 1000 --method dp", "items .*cells/s"),
     ("knapsack", "--items 300 --capacity 1000 --method bb", r"nodes .*nodes/s, best value \d+"),
     ("heldkarp", "--instance uniform:12:seed=4", r"layers .*6/6.* best length \d+"),
-    ("heldkarp", "--instance uniform:30:seed=2 --k 4 --improve", r"passes .*length \d+"),
+    ("heldkarp", "--instance uniform:30:seed=2 --k 4", r"layers .*length \d+"),
     ("heldkarp", f"--instance uniform:9:seed=1 {PUBLISHED}", "layers"),
     ("exact", "--instance uniform:12:seed=4 --bound edges", r"[\d,]+ nodes/s, best length {best}"),
     ("aco", ANTS, "6/6.*best length {best}"),

@@ -22,7 +22,7 @@ every_table = pytest.mark.parametrize("driver", CELLS, ids=lambda driver: driver
 def test_the_answer_is_the_suites_and_the_bytes_are_those_of_all_cells(drive, tmp_path, driver):
     asked, cell_bytes = CELLS[driver]
     record = tmp_path / "r.jsonl"
-    ways = ([], ["--mapping", "published"], ["--mapping", "published", "--tiling", "none", "--spill", tmp_path])
+    ways = ([], ["--mapping", "published"], ["--mapping", "published", "--spill", tmp_path])
     for way in (*ways, ["--mapping", "published", "--no-trace", "--verify"]):
         code, said, error = drive(*asked, *HERE, *way, "--record", record, driver=driver)
         assert (code, error) == (0, "")
@@ -35,7 +35,6 @@ def test_the_answer_is_the_suites_and_the_bytes_are_those_of_all_cells(drive, tm
         "native",
         *["published"] * 3,
     ]
-    assert [run["execution"]["tiling"] for run in (suite, published, spilled, untraced)] == ["auto", *["none"] * 3]
     assert [run["execution"]["spill_to_files"] for run in (suite, published, spilled, untraced)] == [
         False,
         False,

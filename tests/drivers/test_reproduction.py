@@ -221,7 +221,7 @@ def test_exhibits_that_need_the_same_run_share_it(planned):
 def test_defaults_that_are_spelled_out_are_the_same_run_and_checks_are_added_to_it(planned):
     parts = [
         series("plain", kinds=["core"]),
-        series("spelled", kinds=["core"], options={"tiling": "auto", "verify": True}),
+        series("spelled", kinds=["core"], options={"mapping": "native", "verify": True}),
         series("peers", kinds=["core"], options={"peers": True}),
         table(["plain", "spelled", "peers"], 'options = { instance = "random:9" }', workload="lcs", quick="{}"),
     ]

@@ -27,9 +27,9 @@ SAME = {
     "tsp": ("--instance", "uniform:8:seed=1", "--iterations", "3"),
     "weierstrass": ("--instance", "2", "--points", "4", "--iterations", "3"),
     "lcs": ("--text", "ABCBD", "BDC"),
-    "knapsack": ("--items", "6", "--capacity", "40", "--tiling", "none"),
-    "heldkarp": ("--instance", "uniform:9:seed=1", "--k", "3", "--rotations", "2"),
-    "exact": ("--instance", "uniform:8:seed=1", "--bound", "none", "--enumerate", "permutations"),
+    "knapsack": ("--items", "6", "--capacity", "40", "--mapping", "published"),
+    "heldkarp": ("--instance", "uniform:9:seed=1", "--k", "3"),
+    "exact": ("--instance", "uniform:8:seed=1", "--bound", "none", "--depth", "1"),
 }
 
 
@@ -134,7 +134,7 @@ class BegunError(Exception):
 @pytest.mark.parametrize(
     ("driver", "arguments", "said"),
     [
-        (lcs, ["random:200000", "--tiling", "none", "--no-trace"], "40 G cells"),
+        (lcs, ["random:200000", "--mapping", "published", "--no-trace"], "40 G cells"),
         (aco, ["--instance", "uniform:9:seed=1", "--repeats", "1000000"], " T selections"),
         (tsp, ["--instance", "uniform:9:seed=1", "--iterations", "2000000000"], "2.0 G perturbations"),
     ],

@@ -173,7 +173,7 @@ def legible(monkeypatch):
 @pytest.fixture(scope="session")
 def make_exact(make_record):
     def make(bound="one-tree", peers=None, **changes):
-        settings = {"bound": bound, "enumerate": None, "depth": None, "mapping": "native"}
+        settings = {"bound": bound, "depth": None, "mapping": "native"}
         fields = {"workload": "exact", "instance": "gr17", "best_cost": 2085, "parameters": {"count": False}}
         fields |= {"execution": settings, "hash_scope": "result", "evaluations": 1000}
         fields |= {"details": {} if peers is None else {"reference_solvers": peers}}

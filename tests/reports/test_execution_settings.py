@@ -96,7 +96,6 @@ def test_other_ways_that_drivers_record_have_words():
         "depth": 5,
         "device_memory": 1 << 20,
         "spill_to_files": True,
-        "tiling": None,
     }
     recorded |= {"unrolled": True}
     assert all(explain_setting(name, value) for name, value in recorded.items())

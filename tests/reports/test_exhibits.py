@@ -354,7 +354,7 @@ def test_a_profile_stands_beside_the_bounds_of_the_text(make_record, is_golden):
     asked = {"workload": "lcs", "instance": "half:3000:seed=1", "hash_scope": "result", "backend": "cuda"}
     run = make_record(**asked, execution={"mapping": "published"}, details={"profile": {"kernels": kernels}})
     is_golden(f"{make_table(filled('oconnell2014', '5', [run], 'figure'))}\n", "oconnell2014-figure-5.md")
-    plain = make_record(**asked, execution={"mapping": "published", "tiling": "other"})
+    plain = make_record(**asked, execution={"mapping": "published", "spill_to_files": True})
     for runs, count in (([run, plain], 0), ([plain], 1)):
         row = cells(filled("oconnell2014", "5", runs, "figure"))["lcs, strings of 3,000 characters"]
         assert "".join(row.values()).count("not profiled") == count

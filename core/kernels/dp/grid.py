@@ -1,8 +1,7 @@
 """Dynamic programming over a table: a cell follows from its neighbours above, left and above left.
 
-`grid_cell` is the paper's form (`oconnell2014`): a diagonal of the table per launch. `grid_tile` computes many cells
-per launch: a team computes a tile of rows and columns, and a launch a diagonal of tiles. Inside a tile, the lanes of a
-team compute neighbouring rows as a wave over the columns, each lane a step behind the lane above.
+A team computes a tile of rows and columns, and a launch a diagonal of tiles. Inside a tile, the lanes of a team compute
+neighbouring rows as a wave over the columns, each lane a step behind the lane above.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from core.kernels.dp.waves import PackedChoices, Window
+from core.kernels.dp.waves import PackedChoices
 from core.lang import *
 
 if TYPE_CHECKING:
@@ -56,25 +55,6 @@ class Tiling:
     columns: i32
     bands: i32
     wide: i32
-
-
-@lru_cache(maxsize=32)
-def grid_cell(step: Any, border: Any) -> Any:
-    """Make the `cell` of a `core.search.dp.engine.recurrences.Grid` with the diagonals i + j as waves, numbered by i.
-
-    ``step`` and ``border`` are functions of the grid.
-    """
-
-    @function
-    def cell(wave: i32, i: i32, window: Window, choice: Array[u32], data: D) -> V:
-        j = wave - i
-        if i == 0 or j == 0:
-            return border(i, j, data)
-        up = window.one + i - 1
-        near = Near(window.cells[window.two + i - 1], window.cells[up], window.cells[up + 1])
-        return step(i, j, near, choice, data)
-
-    return cell
 
 
 @function

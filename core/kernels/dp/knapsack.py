@@ -16,7 +16,6 @@ block's word r, so that lanes read and write neighbouring values and each word h
 
 from __future__ import annotations
 
-from core.kernels.dp.waves import Window
 from core.lang import *
 
 V = Generic("V")
@@ -245,31 +244,3 @@ def trace_items(
         item -= 1
     trace.item = item
     trace.cell = cell
-
-
-@bundle
-class KnapsackItems:
-    """Weights and values of items."""
-
-    weights: Array[i32]
-    values: Array[V]
-
-
-@function
-def best_value(item: i32, capacity: i32, window: Window, choice: Array[u32], items: KnapsackItems) -> V:
-    """Return a cell of equation 4 for `core.search.dp.engine.waves`: a wave is an item, its cells are capacities.
-
-    It is the best value of items 0 to ``item`` within ``capacity``. The choice is 1 if the last item is taken.
-    """
-    without_item = V(0)
-    with_item = V(0)
-    if item > 0:
-        without_item = window.cells[window.one + capacity]
-    if capacity >= items.weights[item]:
-        with_item = items.values[item]
-        if item > 0:
-            with_item += window.cells[window.one + capacity - items.weights[item]]
-    if with_item > without_item:
-        choice[0] = u32(1)
-        return with_item
-    return without_item

@@ -18,7 +18,6 @@ Bits for a trace are stored in the order of their computation: launch, strip, st
 
 from __future__ import annotations
 
-from core.kernels.dp.grid import Near
 from core.lang import *
 
 ROWS = 32
@@ -29,34 +28,6 @@ NO_ROWS, EVERY_ROW, SOME_ROWS = range(3)
 """Rows that a run stores in addition to the last one: none; all, for a trace; or the row after every few batches."""
 ROW, COLUMN, GROWS, LEFT = range(4)
 """Words of a trace's state: prefix lengths reached, 1 if the row is known to grow there, number of pairs to find."""
-
-LEFT_CELL, UP_CELL, MATCH = range(3)
-"""Choices of a cell."""
-
-
-@bundle
-class Strings:
-    """Two strings: ``a`` gives the rows of the table, ``b`` the columns."""
-
-    a: Array[u8]
-    b: Array[u8]
-
-
-@function
-def lcs_step(i: i32, j: i32, near: Near, choice: Array[u32], strings: Strings) -> i32:
-    """Return S(i, j) from its neighbours; see `core.search.dp.engine.recurrences.Grid`."""
-    best = max(near.left, near.up)
-    if strings.a[i - 1] == strings.b[j - 1]:
-        best = near.corner + 1
-    if near.left != best:
-        choice[0] = u32(UP_CELL) if near.up == best else u32(MATCH)
-    return best
-
-
-@function
-def lcs_border(i: i32, j: i32, strings: Strings) -> i32:
-    """Return 0, since an empty string has no common subsequence."""
-    return 0
 
 
 @bundle

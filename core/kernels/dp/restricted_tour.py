@@ -119,110 +119,66 @@ class BandedTour:
     n: i32
 
 
-@bundle
-class Rotations:
-    """Rotations of a tour: the tour from several first cities.
-
-    Attributes
-    ----------
-    turns : Array, count
-        Start position of each rotation in the tour.
-    lengths : Array, 2 * count * states
-        Lengths of paths to the states of the even layers, then of the odd ones.
-    """
-
-    turns: Array[i32]
-    lengths: Array[i32]
-    count: i32
-
-
-@bundle
-class RotationCell:
-    """A state of a layer in the rotation from ``turn``, and the place of its choice."""
-
-    layer: i32
-    state: i32
-    turn: i32
-    place: i32
-
-
 @function
 def settle(
-    cell: RotationCell,
-    problem: BandedTour,
-    previous: Array[i32],
-    choices: Array[u8],
-    k: Const[i32],
-    keep: Const[boolean],
+    layer: i32, state: i32, place: i32, problem: BandedTour, previous: Array[i32], choices: Array[u8], k: Const[i32]
 ) -> i32:
-    """Return the least length of a path to a state from the layer ``previous``.
+    """Return the least length of a path to a state of a layer, from those to the layer before.
 
-    With ``keep`` store its predecessor, the first of several with that length.
+    Store its predecessor at ``place``, the first of several with that length.
     """
     least = FAR
-    last_city = i32(problem.lasts[cell.state])
-    position = cell.layer + last_city - k
+    last_city = i32(problem.lasts[state])
+    position = layer + last_city - k
     # positions outside the tour are unreachable, so their successors may read any distance
     if position > 0 and position < problem.n:
-        city = position + cell.turn
-        if city >= problem.n:
-            city -= problem.n
-        row = city * (3 * k - 1) + 2 * k - 2 - last_city
-        first = i32(problem.links[cell.state] & ((1 << FIRST_BITS) - 1))
-        count = i32(problem.links[cell.state] >> FIRST_BITS)
+        row = position * (3 * k - 1) + 2 * k - 2 - last_city
+        first = i32(problem.links[state] & ((1 << FIRST_BITS) - 1))
+        count = i32(problem.links[state] >> FIRST_BITS)
         choice = 0
         for c in range(count):
             length = previous[first + c] + problem.band[row + i32(problem.lasts[first + c])]
             if length < least:
                 least = length
                 choice = c
-        if keep:
-            choices[cell.place] = u8(choice)
+        choices[place] = u8(choice)
     return least
 
 
 @kernel
-def layers_in_teams(
+def layers_in_team(
     problem: BandedTour,
-    rotations: Rotations,
+    lengths: Array[i32],
     begin: i32,
     end: i32,
     choices: Array[u8],
     k: Const[i32],
     states: Const[i32],
-    keep: Const[boolean],
 ):
-    """Compute layers ``begin`` to ``end`` - 1 of all rotations; a team has two layers of its rotation in shared memory.
+    """Compute layers ``begin`` to ``end`` - 1 by one team, which has two layers in shared memory.
 
     Parameters
     ----------
-    rotations
-        In: lengths of layer ``begin`` - 1; out: those of layer ``end`` - 1.
+    lengths : Array, 2 * states
+        Lengths of paths to the states of the even layers, then of the odd ones. In: those of layer ``begin`` - 1; out:
+        those of layer ``end`` - 1.
     choices : Array, (end - begin) * states
-    keep
-        Store all choices; with one rotation only.
     """
-    lengths = shared_array(2 * states, i32)
-    for r in range(team_rank(), rotations.count, team_count()):
-        turn = rotations.turns[r]
-        current = (begin - 1 & 1) * states
-        base = ((begin - 1 & 1) * rotations.count + r) * states
+    shared = shared_array(2 * states, i32)
+    current = (begin - 1 & 1) * states
+    for s in range(lane(), states, team_size()):
+        shared[current + s] = lengths[current + s]
+    barrier()
+    for layer in range(begin, end):
+        following = states - current
+        row = (layer - begin) * states
         for s in range(lane(), states, team_size()):
-            lengths[current + s] = rotations.lengths[base + s]
+            least = settle(layer, s, row + s, problem, view(shared, current), choices, k)
+            shared[following + s] = least
         barrier()
-        for layer in range(begin, end):
-            following = states - current
-            row = (layer - begin) * states
-            for s in range(lane(), states, team_size()):
-                cell = RotationCell(layer, s, turn, row + s)
-                least = settle(cell, problem, view(lengths, current), choices, k, keep)
-                lengths[following + s] = least
-            barrier()
-            current = following
-        base = ((end - 1 & 1) * rotations.count + r) * states
-        for s in range(lane(), states, team_size()):
-            rotations.lengths[base + s] = lengths[current + s]
-        barrier()
+        current = following
+    for s in range(lane(), states, team_size()):
+        lengths[current + s] = shared[current + s]
 
 
 @kernel
@@ -230,29 +186,24 @@ def layer_over_teams(
     ahead: i32,
     step: LayerStep,
     problem: BandedTour,
-    rotations: Rotations,
+    lengths: Array[i32],
     choices: Array[u8],
     states: i32,
     k: Const[i32],
-    keep: Const[boolean],
 ):
-    """Compute the layer ``ahead`` layers after the next one, of all rotations, by all teams; none after the last.
+    """Compute the layer ``ahead`` layers after the next one by all teams; none after the last.
 
     The next layer is read from ``step``, so that one recorded launch serves every layer. Other parameters are as for
-    `layers_in_teams`.
+    `layers_in_team`.
     """
     layer = step.next + ahead
     if layer < step.end:
-        items = rotations.count * states
-        following = (layer & 1) * items
-        current = items - following
+        following = (layer & 1) * states
+        current = states - following
         row = (layer - step.begin) * states
-        for item in range(team_rank() * team_size() + lane(), items, team_count() * team_size()):
-            r = item // states
-            s = item - r * states
-            cell = RotationCell(layer, s, rotations.turns[r], row + s)
-            least = settle(cell, problem, view(rotations.lengths, current + r * states), choices, k, keep)
-            rotations.lengths[following + item] = least
+        for s in range(team_rank() * team_size() + lane(), states, team_count() * team_size()):
+            least = settle(layer, s, row + s, problem, view(lengths, current), choices, k)
+            lengths[following + s] = least
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Pairs and triples in lexicographic order, index to elements and back (section 4.6.1 of `luong2013`), and insertions.
+"""Elements of a pair, triple or insertion by its index: pairs and triples in lexicographic order (`luong2013`, 4.6.1).
 
 Exact for every index of n <= 65,535 elements 0 to n - 1. An index of a pair has 31 bits, an index of an insertion 32.
 The functions for triples take u32 up to n = 2,954 and u64 beyond. A triple is its first element and a pair of later
@@ -49,12 +49,6 @@ def triples(n: T) -> T:
 
 
 @function
-def triple_index(i: T, j: T, k: T, n: T) -> T:
-    """Return the index of the triple i < j < k."""
-    return triples(n) - triples(n - i) + T(pair_index(i32(j - i - 1), i32(k - i - 1), i32(n - i - 1)))
-
-
-@function
 def triple_first(index: T, n: i32) -> i32:
     """Return the i of triple ``index``, by bisection."""
     from_end = triples(T(n)) - index
@@ -72,14 +66,6 @@ def triple_first(index: T, n: i32) -> i32:
 def triple_rest(index: T, i: i32, n: i32) -> u32:
     """Return the index of (j - i - 1, k - i - 1) among the pairs of the n - i - 1 elements after i."""
     return u32(index - (triples(T(n)) - triples(T(n - i))))
-
-
-@function
-def insertion_index(i: i32, j: i32, n: i32) -> u32:
-    """Return the index of the insertion of element i at j; j is neither i nor i - 1."""
-    if j > i:
-        return u32(i) * u32(n - 1) + u32(j - 1)
-    return u32(i - 1) * u32(n - 1) + u32(j)
 
 
 @function

@@ -32,7 +32,7 @@ EXPRESSION_ADVICE = {
     ast.SetComp: "a comprehension; write a for loop over an array",
     ast.GeneratorExp: "a generator expression; write a for loop",
     ast.Lambda: "a lambda; write a @function",
-    ast.JoinedStr: "an f-string; kernels have no text",
+    ast.JoinedStr: 'an f-string; kernels have no text, so print its parts: print("x is", x)',
     ast.NamedExpr: "an assignment inside an expression; write it as a separate statement",
     ast.Starred: "a starred expression; write the items out",
     ast.Slice: "a slice; loop over the elements",

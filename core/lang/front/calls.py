@@ -248,9 +248,6 @@ class Calls:
         arguments: list[Any] = []
         touched: dict[str, ArrayRef] = {}
         for parameter in callee.parameters:
-            if parameter in self.context.program.hidden:
-                arguments.append(self.context.hidden_argument(parameter))
-                continue
             name = parameter if parameter in by_name else re.split(r"[.\[]", parameter, maxsplit=1)[0]
             value, node = by_name[name], nodes[name]
             if isinstance(value, Bundle):

@@ -9,7 +9,6 @@ from typing import Any, NoReturn
 
 from core.lang import tree
 from core.lang.bundle_forms import is_bundle
-from core.lang.device_messages import MessageSettings, MessageStatement
 from core.lang.front.advice import EXPRESSION_ADVICE, STATEMENT_ADVICE
 from core.lang.front.bundle_types import Bundle
 from core.lang.intrinsics import PYTHON_NAMES, WORDS
@@ -23,16 +22,11 @@ MOST_LOCAL_BYTES = 1 << 18
 class ProgramContext:
     """State that the functions of one program share while they are translated.
 
-    ``message_kinds`` are those that machine code supports, ``assert`` and ``print``; ``hidden`` are the types of the
-    hidden parameters that store messages, by name (`core.lang.device_messages`), and ``statements`` the number of every
-    message. ``levels`` counts the nesting at the node that is being translated.
+    ``levels`` counts the nesting at the node that is being translated.
     """
 
-    def __init__(self, team_size: int, messages: MessageSettings | None) -> None:
+    def __init__(self, team_size: int) -> None:
         self.team_size = team_size
-        self.message_kinds = messages.kinds if messages else ()
-        self.hidden = messages.hidden() if messages else {}
-        self.statements: dict[MessageStatement, int] = {}
         self.levels = 0
 
 
@@ -153,12 +147,6 @@ class FunctionContext:
         name = f"held.{self.temporaries}"  # no identifier, so that it hides no name of the module
         self.out.locals[name] = value.type
         return tree.Assign(name, value), tree.Local(value.type, name)
-
-    def hidden_argument(self, name: str) -> Any:
-        """Return a hidden parameter, which the function then takes and passes to its calls."""
-        kind = self.program.hidden[name]
-        self.out.parameters.setdefault(name, kind)
-        return name if isinstance(kind, tree.ArrayType) else tree.Local(kind, name)
 
     def block(self, statements: list[Any]) -> list[Any]:
         """Translate statements in order."""

@@ -10,26 +10,23 @@ from core.lang.front.assignments import Assignments
 from core.lang.front.calls import Calls
 from core.lang.front.context import FunctionContext
 from core.lang.front.loops import certainly_assigned
-from core.lang.front.message_lowering import Messages
 from core.lang.front.numbers import Numbers
 
 
 class Statements:
     """Translates the other statements of one function."""
 
-    def __init__(
-        self, context: FunctionContext, numbers: Numbers, calls: Calls, messages: Messages, assignments: Assignments
-    ) -> None:
+    def __init__(self, context: FunctionContext, numbers: Numbers, calls: Calls, assignments: Assignments) -> None:
         self.context, self.source, self.out, self.refuse = context, context.source, context.out, context.refuse
         self.numbers = numbers
         self.calls = calls
-        self.messages = messages
         self.assignments = assignments
         context.statements |= {
             ast.If: self.conditional,
             ast.Return: self.return_value,
             ast.Pass: self.nothing,
             ast.Expr: self.evaluated,
+            ast.Assert: self.assertion,
         }
 
     def conditional(self, node: ast.If) -> list[Any]:
@@ -77,11 +74,38 @@ class Statements:
             self.out.pure = False
             return [tree.Barrier()]
         if isinstance(node.value.func, ast.Name) and node.value.func.id == "print":
-            return self.messages.printed(node.value)
+            return self.printed(node.value)
         value = self.calls.call(node.value)
         if isinstance(value, tree.Atomic) or (isinstance(value, tree.Call) and not value.function.pure):
             return [tree.Evaluate(value)]
         called = self.out.calls.get(self.context.key(node.value))
         if called is None or not called.has_messages:
             self.refuse(node, f"{ast.unparse(node.value)} has no effect; assign it or remove it")
-        return [tree.Evaluate(value)] if self.messages.is_compiled(called) else []
+        return []
+
+    def assertion(self, node: ast.Assert) -> list[Any]:
+        """Check the test, and leave the assertion out: only the reference interpreter asserts and prints."""
+        self.out.has_messages = True
+        self.numbers.truth(node.test)
+        if node.msg is not None and not is_text(node.msg):
+            advice = "write a literal text, and print numbers before it"
+            self.refuse(node.msg, f"the text {ast.unparse(node.msg)} of an assertion; {advice}")
+        return []
+
+    def printed(self, node: ast.Call) -> list[Any]:
+        """Check the values of ``print("text", x)``, and leave it out."""
+        assert isinstance(node.func, ast.Name)
+        if self.source.lookup("print") is not None:
+            self.refuse(node, "print is not Python's own here; import the other one by another name")
+        self.context.check_word(node.func, None)
+        self.out.has_messages = True
+        if node.keywords:
+            self.refuse(node, f"print with {node.keywords[0].arg}=; a print is a line, its parts with a space between")
+        for argument in node.args:
+            if not is_text(argument):
+                self.numbers.typed(argument)
+        return []
+
+
+def is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)

@@ -7,7 +7,6 @@ from typing import Any
 
 from core.lang import tree
 from core.lang.bundle_forms import FORM_SUFFIX, RowsOf, is_bundle, kinds_by_name
-from core.lang.device_messages import MESSAGES, MessageSettings
 from core.lang.front.assignments import Assignments
 from core.lang.front.bundle_lowering import Bundles
 from core.lang.front.bundle_types import Bundle, bundle_parameter, bundle_type, candidate_parameters
@@ -15,7 +14,6 @@ from core.lang.front.calls import Calls
 from core.lang.front.context import FunctionContext, ProgramContext
 from core.lang.front.expressions import Expressions
 from core.lang.front.loops import Loops
-from core.lang.front.message_lowering import Messages
 from core.lang.front.numbers import Numbers
 from core.lang.front.references import References
 from core.lang.front.statements import Statements
@@ -27,8 +25,8 @@ from core.lang.types import Array, Const, Generic, Table, boolean, i32
 class Translator:
     """Specialises a kernel and, on demand, the functions that it calls."""
 
-    def __init__(self, team_size: int, messages: MessageSettings | None = None) -> None:
-        self.program = ProgramContext(team_size, messages)
+    def __init__(self, team_size: int) -> None:
+        self.program = ProgramContext(team_size)
         self.done: dict[Any, tree.TypedFunction] = {}
         self.order: list[tree.TypedFunction] = []
         self.named = 0
@@ -55,7 +53,6 @@ class Translator:
                     out.offered |= candidate_parameters(name, kind)
                 else:
                     out.parameters[name] = kind
-            out.offered |= self.program.hidden
             result = kinds["return"]
             if isinstance(result, Generic) and result.name not in bound:
                 caller.refuse(node, f"the result type {result.name} of {source.name} is not bound by its arguments")
@@ -95,10 +92,9 @@ def enter_visitors(context: FunctionContext) -> None:
     bundles = Bundles(context, references)
     expressions = Expressions(context, numbers, references)
     calls = Calls(context, numbers, references, bundles, expressions)
-    messages = Messages(context, numbers, references)
     assignments = Assignments(context, numbers, references, bundles, calls)
     Loops(context, numbers, assignments)
-    Statements(context, numbers, calls, messages, assignments)
+    Statements(context, numbers, calls, assignments)
 
 
 def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: dict[str, Any]) -> tree.Program:
@@ -114,8 +110,7 @@ def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: 
         Lanes of a team; ``team_size()`` is this constant in the program.
     types
         A scalar type for every `Generic` in the kernel's signature, by its name; a `BundleForm` for every bundled
-        parameter, by its name and `FORM_SUFFIX`; a `MessageSettings` by `MESSAGES`, without which machine code has no
-        messages.
+        parameter, by its name and `FORM_SUFFIX`.
     """
     kinds = dict(kernel.signature)
     if kinds.pop("return") is not None:
@@ -152,8 +147,7 @@ def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: 
     out.counts = {name: kind.count for name, kind in all_kinds.items() if isinstance(kind, Table) and kind.count}
     named = {n.id for n in ast.walk(kernel.node) if isinstance(n, ast.Name)}
     copying = stage_tables(out, all_kinds, named, team_size)
-    translator = Translator(team_size, types.get(MESSAGES))
-    out.parameters |= translator.program.hidden
+    translator = Translator(team_size)
     translator.build(kernel, out, types, bundles)
     out.body[:0] = drop_unread_copies(out, copying)
-    return tree.Program(out, translator.order, team_size, tuple(translator.program.statements))
+    return tree.Program(out, translator.order, team_size)

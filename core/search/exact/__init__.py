@@ -7,7 +7,7 @@ Other packages import this package only.
 Dynamic programming over subsets of cities is in `core.search.dp.held_karp`.
 """
 
-from core.search.exact.search import BOUNDS, ENUMERATIONS, MOST_CITIES, STARTS, ExactSearch
+from core.search.exact.search import BOUNDS, MOST_CITIES, STARTS, ExactSearch
 from core.search.exact.solution import Solution
 
-__all__ = ["BOUNDS", "ENUMERATIONS", "MOST_CITIES", "STARTS", "ExactSearch", "Solution"]
+__all__ = ["BOUNDS", "MOST_CITIES", "STARTS", "ExactSearch", "Solution"]

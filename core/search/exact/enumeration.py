@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.kernels.exact.city_sets import ROW
-from core.kernels.exact.enumeration import END, LEVEL, PLACE, ReducedDistances, Worklist, explore, permute
+from core.kernels.exact.enumeration import END, LEVEL, PLACE, ReducedDistances, Worklist, explore
 from core.search.batches import Batches
 from core.search.exact.item_search import MOST_LENGTH, ItemSearch, count_items
 from core.search.partition import equal_part, parts_by_speed
@@ -99,7 +99,7 @@ FEWEST_RECORDS = 1 << 12
 
 
 class Enumeration(ItemSearch):
-    """Search of numbered items by a worklist (`core.kernels.exact.enumeration`), or of whole ``permutations``.
+    """Search of numbered items by a worklist (`core.kernels.exact.enumeration`).
 
     ``distances`` are symmetric integers, (n, n), of 5 to 30 cities. If ``bounded``, what the bound proves useless is
     left out. An item has ``depth`` cities, 1 to n - 4, by default as many as fill the device. Raises `UserError` if
@@ -113,13 +113,11 @@ class Enumeration(ItemSearch):
         distances: np.ndarray,
         *,
         bounded: bool,
-        permutations: bool,
         depth: int | None,
     ) -> None:
         self.backend = backend
         self.n = len(distances)
         self.bounded = bounded
-        self.permutations = permutations
         capabilities = backend.capabilities
         is_wide = capabilities.lanes_resident > 1
         self.team_size = min(TEAM_SIZE, capabilities.max_team_size) if is_wide else 1
@@ -160,7 +158,7 @@ class Enumeration(ItemSearch):
         super().number(depth)
         # Slices of small items are limited by their speed alone. Of larger ones each lane gets one item, so that the
         # launch ends soon if a checkpoint or a time limit waits for it.
-        is_short = self.is_kept and not self.wide and self.n - depth > CITIES_OF_SMALL and not self.permutations
+        is_short = self.is_kept and not self.wide and self.n - depth > CITIES_OF_SMALL
         self.most_slice = self.lanes if is_short else self.items
         self.first_slice = max(self.lanes, min(self.lanes * CHUNK, self.items // (FIRST_SLICES * self.ranks)))
 
@@ -178,10 +176,6 @@ class Enumeration(ItemSearch):
 
     def launch(self, begin: int, end: int, counting: bool) -> None:
         backend = self.backend
-        if self.permutations:
-            shape = self.teams, self.team_size
-            backend.launch(permute, *shape, self.reduced, begin, end, self.shared, self.best, counting)
-            return
         self.fetch()
         if self.is_kept and not self.wide:
             self.hold_back()
@@ -237,8 +231,6 @@ class Enumeration(ItemSearch):
 
     def faulty_records(self, records: np.ndarray) -> str | None:
         """Check that a record has different cities, city 0 first, and a place in the last one's row."""
-        if self.permutations:
-            return super().faulty_records(records)
         cities = records[:, LEVEL].astype(np.int64)
         is_used = np.arange(ROW) < cities[:, None]
         seen = np.bitwise_or.reduce(np.where(is_used & (records < self.n), 1 << (records & 31).astype(np.int64), 0), 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from math import factorial, prod
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -27,16 +27,15 @@ MOST_ITEMS = 1 << 60
 class ItemSearch(ExactMethod):
     """Base of the searches over numbered items.
 
-    An item begins with ``depth`` cities, city 0 included, or is a whole tour (``permutations``); ``chosen_depth`` is
-    used without a checkpoint. The first slice has ``first_slice`` items, a later one ``least_slice`` to ``most_slice``,
-    which take about ``slice_seconds`` at most. The first is small: it ends soon, and its incumbent is good. ``bounded``
-    is True if a bound prunes branches. ``speed`` is in items per second of this rank in the last search, or 0. No rank
-    has taken the ``left_items``.
+    An item begins with ``depth`` cities, city 0 included; ``chosen_depth`` is used without a checkpoint. The first
+    slice has ``first_slice`` items, a later one ``least_slice`` to ``most_slice``, which take about ``slice_seconds``
+    at most. The first is small: it ends soon, and its incumbent is good. ``bounded`` is True if a bound prunes
+    branches. ``speed`` is in items per second of this rank in the last search, or 0. No rank has taken the
+    ``left_items``.
     """
 
     items: int
     depth: int
-    permutations: bool
     bounded: bool
     first_slice: int
     least_slice: int
@@ -58,7 +57,7 @@ class ItemSearch(ExactMethod):
         """Number of nodes; None with a bound, since the nodes left are not known before."""
         if self.bounded:
             return None
-        return self.items if self.permutations else sum(count_items(self.n, k) for k in range(self.depth, self.n - 2))
+        return sum(count_items(self.n, k) for k in range(self.depth, self.n - 2))
 
     def warm_up(self, count: bool) -> None:
         self.reset(MOST_LENGTH)
@@ -70,7 +69,7 @@ class ItemSearch(ExactMethod):
 
     def number(self, depth: int) -> None:
         self.depth = depth
-        self.items = factorial(self.n - 1) if self.permutations else count_items(self.n, depth)
+        self.items = count_items(self.n, depth)
         check_items(self.n, depth, self.items)
 
     def launch(self, begin: int, end: int, counting: bool) -> None:
@@ -102,8 +101,7 @@ class ItemSearch(ExactMethod):
         self.left_items = Intervals([(0, self.items)] if rest is None else rest["items"])
         if rest is not None:
             self.take_up(ranks, rest["records"])
-        self.wanted_items = self.left_items.count
-        self.undone = self.wanted_items + self.pending()
+        self.undone = self.left_items.count + self.pending()
 
     def explore(self, run: AsynchronousRun, counting: bool, report: NodeCallback | None) -> None:
         """Explore all items in slices; each idle rank takes the next one."""
@@ -144,27 +142,17 @@ class ItemSearch(ExactMethod):
         self.left_items = self.left_items.less_taken(ranks, own_items) if run.is_watched else Intervals([])
         self.undone = self.left_items.count + self.pending()
         self.nodes = ranks.sum(self.backend.download(self.shared.nodes)[: self.n + 1].astype(np.int64))
-        if self.permutations:
-            self.nodes[self.n] = self.wanted_items - self.left_items.count
 
     def left(self, ranks: Any) -> Checkpoint:
         return {
-            "permutations": np.array(self.permutations),
             "depth": np.array(self.depth),
             "items": self.left_items.array(),
             "records": self.records_left(ranks),
         }
 
     def layout(self, state: Checkpoint) -> Iterator[CheckpointArray]:
-        def same_enumeration(permutations: np.ndarray) -> str | None:
-            names = {True: "permutations", False: "a worklist"}
-            own, found = names[self.permutations], names[bool(permutations)]
-            return None if own == found else f"found a search by {found}, expected one by {own}"
-
-        yield CheckpointArray("permutations", np.bool_, (), rule=same_enumeration)
         yield CheckpointArray("depth", np.int64, (), [(1, self.n - 4)])
-        items = factorial(self.n - 1) if self.permutations else count_items(self.n, int(state["depth"]))
-        yield interval_array("items", 0, min(items, MOST_ITEMS))
+        yield interval_array("items", 0, min(count_items(self.n, int(state["depth"])), MOST_ITEMS))
         yield CheckpointArray("records", np.uint8, (None, ROW), rule=self.faulty_records)
 
 

@@ -1,4 +1,4 @@
-"""The thesis' mapping of exact search (`xavier2022`, chapter 2): a lane for every item, or for every tour."""
+"""The thesis' mapping of exact search (`xavier2022`, chapter 2): a lane for every item."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from core.kernels.exact.city_sets import ROW
-from core.kernels.exact.enumeration import ReducedDistances, permute
 from core.kernels.exact.published_search import Distances, WorklistItems, search_items
 from core.search.exact.item_search import MOST_LENGTH, ItemSearch
 
@@ -35,7 +33,7 @@ as many launches as an interrupt and a progress bar need.
 
 
 class PublishedSearch(ItemSearch):
-    """The search of `core.kernels.exact.published_search`; whole tours by `core.kernels.exact.enumeration.permute`.
+    """The search of `core.kernels.exact.published_search`.
 
     On a wide device a launch has a lane for each of its items. A device with a lane on each core has no such launches:
     a lane there goes from item to item. An item has ``depth`` cities, 1 to n - 4, by default `DEPTH`, or as many as
@@ -50,14 +48,12 @@ class PublishedSearch(ItemSearch):
         distances: np.ndarray,
         *,
         bounded: bool,
-        permutations: bool,
         depth: int | None,
         unrolled: bool,
     ) -> None:
         self.backend = backend
         self.n = n = len(distances)
         self.bounded = bounded
-        self.permutations = permutations
         self.unrolled = unrolled
         self.chosen_depth = depth or min(DEPTH, n - 4)
         self.number(self.chosen_depth)
@@ -74,11 +70,7 @@ class PublishedSearch(ItemSearch):
         # No tour below the limit has a longer edge, and 30 edges of this length have a sum of 31 bits.
         lengths = np.minimum(distances, MOST_LENGTH).astype(np.int32)
         shortest = (lengths + np.diag(np.full(n, MOST_LENGTH, np.int32))).min(axis=1)
-        if permutations:
-            rows = np.pad(lengths, ((0, 0), (0, ROW - n)))
-            self.reduced = backend.load(ReducedDistances(rows, np.zeros(1, np.int32), n, 0))
-        else:
-            self.distances = backend.load(Distances(lengths, shortest, n))
+        self.distances = backend.load(Distances(lengths, shortest, n))
         self.make_room(self.teams * self.team_size)
         if bounded:
             self.root_bound = int(shortest.sum())
@@ -95,9 +87,6 @@ class PublishedSearch(ItemSearch):
 
     def launch(self, begin: int, end: int, counting: bool) -> None:
         shape = max(1, min(self.teams, -(-(end - begin) // self.team_size))), self.team_size
-        if self.permutations:
-            self.backend.launch(permute, *shape, self.reduced, begin, end, self.shared, self.best, counting)
-            return
         items = WorklistItems(begin, end, self.depth, self.patience)
         constants = self.bounded, counting, self.unrolled
         self.backend.launch(search_items, *shape, self.distances, items, self.shared, self.best, *constants)

@@ -25,7 +25,6 @@ from core.search.run import AsynchronousRun, execute
 from core.search.stop import Stop
 
 BOUNDS = ("one-tree", "edges", "none")
-ENUMERATIONS = ("worklist", "permutations")
 MAPPINGS = ("native", "published")
 STARTS = ("greedy", "order")
 MOST_CITIES = 30
@@ -33,8 +32,6 @@ ON_THE_HOST = 7
 """Cities up to which the thesis searches exhaustively on the host."""
 FEWEST_CITIES = 5
 """Least cities for a device; fewer are searched on the host with any bound."""
-MOST_PERMUTED = 20
-"""Most cities for which numbers of tours fit 64 bits."""
 
 
 class ExactSearch:
@@ -49,15 +46,13 @@ class ExactSearch:
     bound
         ``one-tree``: Held and Karp's; ``edges``: the thesis', length so far and the shortest edge of each city ahead;
         ``none``: all tours. None: exhaustive on the host up to 7 cities, then ``one-tree``.
-    enumerate
-        Without a bound: ``worklist`` or ``permutations``, the thesis' two forms.
     depth
         Cities in an item of the worklist; None: chosen for the device, or 7 as in the thesis with its mapping.
     mapping
         With the thesis' bound, or none: ``native``, or ``published``, the launches that the thesis describes; these
         search up to 7 cities on the host, whatever the bound.
     unrolled
-        With the published mapping and a worklist: visit the last three cities by separate functions.
+        With the published mapping: visit the last three cities by separate functions.
     count
         Count all shortest tours.
     start
@@ -72,7 +67,6 @@ class ExactSearch:
         distances: np.ndarray,
         *,
         bound: str | None = None,
-        enumerate: str = "worklist",
         depth: int | None = None,
         mapping: str = "native",
         unrolled: bool = True,
@@ -87,8 +81,6 @@ class ExactSearch:
         self.notes: list[str] = []
         if bound not in (None, *BOUNDS):
             raise UserError(f"bound {bound!r}; choose one of {', '.join(BOUNDS)}")
-        if enumerate not in ENUMERATIONS:
-            raise UserError(f"enumeration {enumerate!r}; choose one of {', '.join(ENUMERATIONS)}")
         if start not in STARTS:
             raise UserError(f"start {start!r}; choose one of {', '.join(STARTS)}")
         is_published = mapping == "published"
@@ -96,11 +88,6 @@ class ExactSearch:
             raise UserError(f"mapping {mapping!r}; choose one of {', '.join(MAPPINGS)}")
         if is_published and bound in (None, "one-tree"):
             raise UserError("mapping published: the thesis has no 1-trees; expected with bound edges or none")
-        permutations = bound == "none" and enumerate == "permutations"
-        if permutations and n > MOST_PERMUTED:
-            raise UserError(
-                f"tours of {n} cities have no numbers of 64 bits: at most {MOST_PERMUTED} cities, or worklist"
-            )
         if depth is not None and not 1 <= depth <= max(1, n - 4):
             raise UserError(f"items of {depth} cities: expected 1 to {max(1, n - 4)} of {n}")
         limit = one_tree.MOST_LENGTH if bound in (None, "one-tree") else MOST_LENGTH
@@ -112,16 +99,16 @@ class ExactSearch:
         self.bound = "none" if is_on_host else bound or "one-tree"
         self.on_host = is_on_host
         self.mapping = mapping
-        self.method = None if is_on_host else self._method(permutations, depth, unrolled)
+        self.method = None if is_on_host else self._method(depth, unrolled)
 
-    def _method(self, permutations: bool, depth: int | None, unrolled: bool) -> ExactMethod:
+    def _method(self, depth: int | None, unrolled: bool) -> ExactMethod:
         common = self.backend, self.communicator, self.distances
         if self.bound == "one-tree":
             return OneTreeSearch(*common)
         bounded = self.bound == "edges"
         if self.mapping == "native":
-            return Enumeration(*common, bounded=bounded, permutations=permutations, depth=depth)
-        return PublishedSearch(*common, bounded=bounded, permutations=permutations, depth=depth, unrolled=unrolled)
+            return Enumeration(*common, bounded=bounded, depth=depth)
+        return PublishedSearch(*common, bounded=bounded, depth=depth, unrolled=unrolled)
 
     work_unit = "nodes"
 

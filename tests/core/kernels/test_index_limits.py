@@ -25,6 +25,7 @@ from core.kernels.dp import (
     restricted_tour,
     waves,
 )
+from core.kernels.dp.waves import Window
 from core.kernels.exact import branch_and_bound, enumeration
 from core.kernels.exact.city_sets import ROW
 from core.kernels.exact.tour_search import BestTour, TourSearch
@@ -33,7 +34,7 @@ from core.kernels.local_search.walks import Walk, WalkStatus, WalkTotals
 from core.kernels.two_opt.climbs import MOST_CITIES, CountedClimbs, start_tours
 from core.kernels.two_opt.columns import climb_columns
 from core.kernels.two_opt.pruned import climb_pruned
-from core.lang import Array, Rows, i32, kernel, reference_interpreter, team_rank
+from core.lang import Array, Rows, bundle, function, i32, kernel, reference_interpreter, team_rank, u32
 from core.lang.named_arrays import size_of
 from core.problems.ppp import perceptron
 from core.problems.qap import qaplib
@@ -42,7 +43,7 @@ from core.problems.tsp.problem import DistanceTable as Distances
 from core.problems.tsp.problem import table_distance
 from core.search.ant_colony import settings as ant_settings
 from core.search.dp.engine.recurrences import MOST_CELLS
-from core.search.dp.held_karp.neighbourhood import MOST_K, RotationLayers
+from core.search.dp.held_karp.neighbourhood import MOST_K
 from core.search.dp.held_karp.plan import HeldKarpPlan, rank_of
 from core.search.dp.knapsack.expanding_core import MOST_CHANGES
 from core.search.exact.enumeration import MOST_LENGTH
@@ -445,14 +446,23 @@ def test_splits_of_the_largest_capacity(team, lanes):
     assert ORACLE.download(chosen).tolist() == [1, 1]
 
 
+@bundle
+class Added:
+    number: u32
+
+
+@function
+def sum_with(wave: i32, number: i32, window: Window, choice: Array[u32], added: Added) -> u32:
+    return window.cells[window.one + number] + added.number
+
+
 def test_the_generic_engine_at_the_largest_wave(team):
     cells = MOST_CELLS // 2
-    window = waves.Window(virtual(2 * cells, WIDE, fill=3), 0, 0)
+    window = Window(virtual(2 * cells, WIDE, fill=3), 0, 0)
     kept = waves.PackedChoices(virtual(cells // 32 + 64, WIDE), 0)
-    items = knapsack.KnapsackItems(words(1, cells - 1), words(1, 1, dtype=WIDE))
     wave = waves.Wave(number=1, count=cells, first=0, begin=cells)
     teams = cells - 5
-    team(waves.wave_kernel(knapsack.best_value), teams, 1, wave, window, kept, 0, items)
+    team(waves.wave_kernel(sum_with), teams, 1, wave, window, kept, 0, Added(1))
     assert max(window.cells.handle.held) == cells + teams - 1
 
 
@@ -528,23 +538,18 @@ def test_a_trace_from_the_end_of_the_longest_strings(team):
     assert ORACLE.download(state).tolist() == [rows, 0, 0, 5]
 
 
-@pytest.mark.parametrize("keep", [True, False])
-def test_the_last_layer_of_a_part_of_restricted_tours(team, keep):
+def test_the_last_layer_of_a_part_of_restricted_tours(team):
     n, k = 65_535, MOST_K
     net = restricted_tour.network(k)
-    room = 1000 * net.states if keep else None
-    tour = restricted_tour.BandedTour(None, None, None, n)
-    sweep = RotationLayers(ORACLE, net, tour, 1 if keep else 2, "none", room)
-    assert sweep.part * net.states <= WORDS
     part = WORDS // net.states  # the largest of all rooms
     step = virtual(3, np.int32, held={0: n, 1: n - part + 1, 2: n + 1})
 
     def run(step):
         links, lasts = words(*net.links, dtype=WIDE), words(*net.lasts, dtype=np.uint8)
         problem = restricted_tour.BandedTour(virtual(n * (3 * k - 1), np.int32), links, lasts, n)
-        rotations = restricted_tour.Rotations(words(0), virtual(2 * net.states, np.int32), 1)
+        lengths = virtual(2 * net.states, np.int32)
         choices = virtual(part * net.states, np.uint8)
-        arguments = 0, step, problem, rotations, choices, net.states, k, keep
+        arguments = 0, step, problem, lengths, choices, net.states, k
         team(restricted_tour.layer_over_teams, net.states, 1, *arguments)
 
     run(step)

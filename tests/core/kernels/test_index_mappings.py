@@ -7,21 +7,34 @@ import numpy as np
 import pytest
 
 from core.kernels.local_search.index_mappings import (
-    insertion_index,
     insertion_source,
     insertion_target,
     pair_column,
     pair_index,
     pair_row,
     triple_first,
-    triple_index,
     triple_rest,
+    triples,
 )
-from core.lang import Array, Generic, i32, kernel, lane, team_count, team_rank, team_size, u32
+from core.lang import Array, Generic, function, i32, kernel, lane, team_count, team_rank, team_size, u32
 
 T = Generic("T")
 LARGEST = 65_535
 LARGEST_OF_U32 = 2_954
+
+
+@function
+def triple_index(i: T, j: T, k: T, n: T) -> T:
+    """Return the index of the triple i < j < k."""
+    return triples(n) - triples(n - i) + T(pair_index(i32(j - i - 1), i32(k - i - 1), i32(n - i - 1)))
+
+
+@function
+def insertion_index(i: i32, j: i32, n: i32) -> u32:
+    """Return the index of the insertion of element i at j; j is neither i nor i - 1."""
+    if j > i:
+        return u32(i) * u32(n - 1) + u32(j - 1)
+    return u32(i - 1) * u32(n - 1) + u32(j)
 
 
 @kernel

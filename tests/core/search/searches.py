@@ -10,7 +10,6 @@ from core.problems.tables import knapsack, strings
 from core.search.ant_colony import AntColony, Settings
 from core.search.dp.held_karp import balas_simonetti
 from core.search.dp.held_karp import search as held_karp_search
-from core.search.dp.held_karp.neighbourhood import RestrictedSettings
 from core.search.dp.knapsack import branch_and_bound, expanding_core
 from core.search.dp.knapsack.search import KnapsackSearch
 from core.search.dp.lcs import search as lcs_search
@@ -104,17 +103,16 @@ KINDS = {
     ),
     "Held and Karp": Kind(held_karp_search.HeldKarp, (cities(7),), {}, None, "heldkarp --instance uniform:7:seed=1"),
     "restricted": Kind(
-        balas_simonetti.BalasSimonettiSearch, (cities(30), RestrictedSettings(3)), {}, None, "heldkarp --instance uniform:30:seed=1 --k 3",
-        ((cities(30), RestrictedSettings(3, improve=True), np.arange(30)), {}, None),
+        balas_simonetti.BalasSimonettiSearch, (cities(30), 3), {}, None, "heldkarp --instance uniform:30:seed=1 --k 3",
     ),
     "strings": Kind(lcs_search.LongestCommonSubsequence, (PAIR.a, PAIR.b), {}, None, f"lcs --text {LETTERS}"),
     "strings by diagonals": Kind(
-        lcs_search.LongestCommonSubsequence, (PAIR.a, PAIR.b), {"tiling": "published"}, None,
+        lcs_search.LongestCommonSubsequence, (PAIR.a, PAIR.b), {"mapping": "published"}, None,
         f"lcs --text {LETTERS} --mapping published", shared=False,
     ),
     "knapsack": Kind(KnapsackSearch, (ITEMS,), {}, None, "knapsack --items 12 --capacity 60 --seed 1"),
     "knapsack by diagonals": Kind(
-        KnapsackSearch, (ITEMS,), {"tiling": "published"}, None, "knapsack --items 12 --capacity 60 --seed 1 --mapping published",
+        KnapsackSearch, (ITEMS,), {"mapping": "published"}, None, "knapsack --items 12 --capacity 60 --seed 1 --mapping published",
         shared=False,
     ),
     "knapsack bounded": Kind(

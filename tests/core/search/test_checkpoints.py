@@ -71,7 +71,6 @@ MORE = {
     "1-trees, counted": exact(EVEN),
     "the thesis' bound, counted": exact(cities(9), bound="edges", depth=3),
     "all tours, counted": exact(EVEN, bound="none"),
-    "all tours by number": exact(cities(8), bound="none", enumerate="permutations"),
     "the thesis' mapping, counted": exact(cities(9), bound="none", mapping="published"),
 }
 CASES = {**{name: kind for name, kind in KINDS.items() if kind.search in SEARCHES}, **MORE}
@@ -300,7 +299,6 @@ def test_records_that_wait_for_room_are_part_of_a_state(cpu):
     ("name", "other", "said"),
     [
         ("1-trees, counted", "the thesis' bound", "'bound': found a search with bound one-tree, expected bound edges"),
-        ("all tours, counted", "all tours by number", "'tour': found a tour of length 25090, expected one of 8"),
         ("ants", "colonies", r"'numbers': found uint32 of shape \(1, 4\), expected uint32 of shape \(2, 4\)"),
         ("the thesis' bound", "the thesis' mapping", r"'left records': found \d+ parts of items, which"),
         ("tabu search", "several walks", r"'control': found int32 of shape \(1, 13\), expected int32 of shape \(3"),

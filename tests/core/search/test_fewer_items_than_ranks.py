@@ -11,7 +11,6 @@ from core.problems.tables.knapsack import Knapsack
 from core.search.ant_colony import AntColony, Settings
 from core.search.dp.held_karp import balas_simonetti
 from core.search.dp.held_karp import search as held_karp_search
-from core.search.dp.held_karp.neighbourhood import RestrictedSettings
 from core.search.dp.knapsack import search as knapsack_search
 from core.search.dp.lcs import search as lcs_search
 from core.search.exact import ExactSearch
@@ -82,11 +81,10 @@ CASES = {
     "a tree of 1-trees": exact(5, "one-tree"),
     "a tree with the thesis' bound": exact(5, "edges"),
     "a tree without a bound": exact(5, "none"),
-    "tours by number": exact(5, "none", enumerate="permutations"),
     "a tree as published": exact(8, "edges", mapping="published"),
     "a table of 4 cities": Kind(held_karp_search.HeldKarp, (cities(4),), {}, None, ""),
     "a restricted table": Kind(
-        balas_simonetti.BalasSimonettiSearch, (cities(4), RestrictedSettings(2, improve=True), np.arange(4)), {}, None, ""
+        balas_simonetti.BalasSimonettiSearch, (cities(4), 2, np.arange(4)), {}, None, ""
     ),
     "a table of 2 letters": common("AB", "BAB"),
     "a table without a letter": common("", "A"),

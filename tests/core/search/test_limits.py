@@ -27,7 +27,7 @@ from core.search.dp.engine.tiles import TileShape
 from core.search.dp.engine.waves import WaveEngine
 from core.search.dp.held_karp import balas_simonetti
 from core.search.dp.held_karp import search as held_karp_search
-from core.search.dp.held_karp.neighbourhood import RestrictedSettings
+from core.search.dp.held_karp.neighbourhood import check_k
 from core.search.dp.held_karp.waves import HeldKarpByWaves
 from core.search.dp.lcs import search as lcs_search
 from core.search.dp.lcs import table
@@ -114,35 +114,30 @@ class Long(Waves):
 
 
 def engine(waves, cells):
-    from core.kernels.dp.knapsack import KnapsackItems, best_value
+    from core.kernels.dp.held_karp import Cities, path_value
 
     problem = Long(waves, cells)
-    problem.cell, problem.data = best_value, KnapsackItems(np.zeros(1, np.int32), np.zeros(1, np.int32))
+    problem.cell, problem.data = path_value, Cities(1, np.zeros(1, np.int32), np.zeros(1, np.int32))
     with pytest.raises(MemoryAskedError):
         WaveEngine(Full(), Solo(), problem)
 
 
 def cells_engine(waves=9, rows=40):
     """Waves of one cell by the paper's mapping, in rows of two lanes; the device keeps `rows` waves."""
-    from core.kernels.dp.knapsack import KnapsackItems, best_value
+    from core.kernels.dp.held_karp import Cities, path_value
 
     class Kept(Long):
         lookback = rows - 1 - 32
 
     problem = Kept(waves, 1)
-    problem.cell, problem.data = best_value, KnapsackItems(np.zeros(1, np.int32), np.zeros(1, np.int32))
+    problem.cell, problem.data = path_value, Cities(1, np.zeros(1, np.int32), np.zeros(1, np.int32))
     with pytest.raises(MemoryAskedError):
         WaveEngine(Full(), Solo(), problem, "published", shape=(1,))
 
 
 def by_cells(n):
     with pytest.raises(MemoryAskedError):
-        HeldKarpByWaves(Full(), Solo(), square(n), "published")
-
-
-def by_waves(n):
-    with pytest.raises(MemoryAskedError):
-        HeldKarpByWaves(Full(), Solo(), square(n), "waves", 2**40)
+        HeldKarpByWaves(Full(), Solo(), square(n))
 
 
 def ants(n, team=(64, 1), **changes):
@@ -181,7 +176,7 @@ def held_karp_of(length):
 
 def restricted_to(length):
     with pytest.raises(MemoryAskedError):
-        balas_simonetti.BalasSimonettiSearch(Full(), Solo(), one_way(length), RestrictedSettings(2))
+        balas_simonetti.BalasSimonettiSearch(Full(), Solo(), one_way(length), 2)
 
 
 def letters(n):
@@ -237,8 +232,8 @@ LIMITS = {
     ],
     ("restricted tours", "65,535 cities"): [Limit(balas_simonetti.check_cities, 65_535, "65536 cities: at most 65535")],
     ("restricted tours", "k 2 to 14"): [
-        Limit(lambda k: RestrictedSettings(k).check(9, "big"), 14, "k = 15: at most 14"),
-        Limit(lambda k: RestrictedSettings(-k).check(9, "big"), -2, "k = 1: at least 2"),
+        Limit(lambda k: check_k(k, 9, "big"), 14, "k = 15: at most 14"),
+        Limit(lambda k: check_k(-k, 9, "big"), -2, "k = 1: at least 2"),
     ],
     ("restricted tours", "start tour below 2^30 - 1"): [
         Limit(restricted_to, 2**30 - 2, "a start tour of length 1073741823: expected below 1073741823"),
@@ -254,9 +249,6 @@ LIMITS = {
     ],
     ("enumeration", "2^60 items"): [
         Limit(lambda depth: exact(30, bound="none", depth=depth), 14, "expected at most 1152921504606846976, which is a depth of 14"),
-    ],
-    ("enumeration", "20 cities as permutations"): [
-        Limit(lambda n: exact(n, bound="none", enumerate="permutations"), 20, "no numbers of 64 bits: at most 20"),
     ],
     ("LCS", "2^31 - 65 letters"): [Limit(letters, strings.LONGEST, "must be shorter than 2.31 - 64")],
     ("LCS", "65,533 letters in both strings"): [
@@ -288,7 +280,6 @@ LIMITS = {
         Limit(lambda n: TileShape(5, n, 1, 1, 1), MOST_CELLS - 1, "whole tiles: expected less"),
         Limit(lambda n: TileShape(n, 5, 1, 1, 1), MOST_CELLS - 1, "whole tiles: expected less"),
     ],
-    ("generic engine", "Held-Karp 29 cities"): [Limit(by_waves, 29, "expected at most 2147483647 paths, which is 29 cities")],
     ("local search", "65,535 elements"): [Limit(Permutation, 65_535, "expected an integer from 1 to 65535")],
     ("local search", "2^32 - 1 neighbours"): [
         Limit(lambda n: Plan.make(Lightest(n), TabuSearch(), "flip3"), 2954, "flip3 on 2955 elements has .* neighbours: expected 1 to 4294967295"),
@@ -342,4 +333,4 @@ def test_many_cities_are_refused_without_counting_their_layers():
 
 def test_choices_that_no_machine_keeps_are_refused_with_the_bytes():
     with pytest.raises(UserError, match="big has 100000000 cities: k = 14 keeps 6,143,999,938,560 bytes"):
-        RestrictedSettings(14).check(10**8, "big")
+        check_k(14, 10**8, "big")

@@ -102,7 +102,7 @@ def test_the_first_rank_s_callback_or_clock_ends_the_search_on_all_ranks(name, c
     assert (first.cost, first.hash, first.evaluations) == (other.cost, other.hash, other.evaluations)
     assert first.solution.tolist() == other.solution.tolist()
     assert theirs
-    if name not in ("restricted", "1-trees"):  # by the first rank's clock too
+    if name != "1-trees":  # by the first rank's clock too
         first, other = on_ranks(2, lambda ranks: kind.make_endless(twin(cpu), ranks).run(Seconds(0.05)))
         assert (first.cost, first.hash, first.finished) == (other.cost, other.hash, other.finished)
 
@@ -151,12 +151,6 @@ def test_what_a_search_cannot_honour_is_refused_in_one_line(name, asked, said, c
     with pytest.raises(UserError) as refusal:
         KINDS[name].make(cpu, Solo()).run(**asked)
     assert str(refusal.value).startswith(said) and "\n" not in str(refusal.value)
-
-
-def test_passes_end_by_their_number(cpu):
-    problem, settings, _ = KINDS["restricted"].endless
-    search = KINDS["restricted"].search(cpu, Solo(), *problem, **settings)
-    assert search.run(Iterations(1)).passes == 1 < search.run().passes
 
 
 # --- ants ---

@@ -155,7 +155,7 @@ def test_climbs_end_in_time(climb_s, limit_s, cpu, monkeypatch):
 
 @limits
 def test_an_enumeration_ends_in_time(limit_s, cpu, monkeypatch):
-    exact = ExactSearch(cpu, Solo(), cities(20), bound="none", enumerate="permutations")
+    exact = ExactSearch(cpu, Solo(), cities(20), bound="none", depth=9)
     machine = Machine(limit_s, monkeypatch)
     monkeypatch.setattr(exact.method, "launch", lambda begin, end, counting: machine.launch((end - begin) * 1e-5))
     assert not exact.run(Seconds(limit_s)).finished

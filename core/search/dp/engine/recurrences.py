@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from core.errors import UserError
-from core.kernels.dp.grid import grid_cell
 from core.lang import i32
 from core.lang.bundles import is_bundle, placed
 from core.search.dp.engine.decisions import host_memory
@@ -59,8 +57,6 @@ class Waves:
 
     Attributes
     ----------
-    mapping
-        The default mapping of `core.search.dp.engine.waves.WaveEngine`.
     value
         The language's type of a cell.
     lookback
@@ -79,7 +75,6 @@ class Waves:
         values are not used. The cell -1 of a wave is 0 there, like all memory that no lane has written.
     """
 
-    mapping = "waves"
     value: Any = i32
     lookback = 1
     choices = 0
@@ -108,10 +103,6 @@ class Waves:
     def begin(self, wave: int) -> int:
         """Return the number of cells of all waves before this one, which may be the one after the last."""
         return sum(self.cells(earlier) for earlier in range(wave))
-
-    def place(self, wave: int, index: int) -> tuple[int, int]:
-        """Return wave and index of the cell that a trace names by two numbers."""
-        return wave, index
 
     def lie(self, ring: WaveRing) -> None:
         """Make ``data`` for the published mapping with this ring of waves."""
@@ -147,7 +138,7 @@ class Diagonals(Waves):
         return growing * (growing + 1) // 2 + (wave - growing) * short
 
 
-class Grid(Diagonals):
+class Grid:
     """A table of rows 0 to ``rows`` and columns 0 to ``columns``; subclasses define the cells.
 
     Strings, sequences and time series usually have such tables: a cell follows from those above, left and above left.
@@ -166,33 +157,22 @@ class Grid(Diagonals):
         A `core.lang.function`: ``step(i: i32, j: i32, near: Near, choice: Array[u32], data: YourData) -> V`` from the
         cells (i - 1, j - 1), (i - 1, j) and (i, j - 1), which are ``near.corner``, ``near.up`` and ``near.left``
         (`core.kernels.dp.grid.Near`); i and j are at least 1. The choice is left in ``choice[0]``.
-    border
-        The same for row 0 and column 0, which have no predecessors: ``border(i: i32, j: i32, data: YourData) -> V``.
     """
 
-    mapping = "tiles"
-    lookback = 2
+    value: Any = i32
+    choices = 0
+    data: Any
+    data_memory = "readonly"
     rows: int
     columns: int
     step: Any
-    border: Any
 
     def edge(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-        """Return the values of ``border``, by NumPy, for cells of row 0 or column 0."""
+        """Return the values of cells (i, j) of row 0 or column 0, by NumPy."""
         raise NotImplementedError
 
-    @cached_property
-    def cell(self) -> Any:
-        return grid_cell(self.step, self.border)
 
-    def sides(self) -> tuple[int, int]:
-        return self.rows + 1, self.columns + 1
-
-    def place(self, i: int, j: int) -> tuple[int, int]:
-        return i + j, i - self.first(i + j)
-
-
-def upload_problem_data(backend: Any, problem: Waves) -> Any:
+def upload_problem_data(backend: Any, problem: Waves | Grid) -> Any:
     if not is_bundle(type(problem.data)):
         raise UserError(
             f"{type(problem).__name__}: its data are a {type(problem.data).__name__}: expected an instance of a class "

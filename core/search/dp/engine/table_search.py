@@ -9,12 +9,11 @@ A new table derives from `TableSearch` and defines `compute`, which receives a `
             result = self.engine.run(run.trace, run.progress)
             return Split(result.value, ...)
 
-Tables keep no checkpoints, and of those of the engine only the published mapping host memory (`make_room`).
+Tables keep no checkpoints, and only the published mapping keeps host memory (`make_room`).
 """
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from core.search.dp.engine.recurrences import Waves
     from core.search.dp.engine.waves import WaveEngine
 
+MAPPINGS = ("native", "published")
 Found = TypeVar("Found", bound=Any)
 
 
@@ -46,7 +46,7 @@ class TableSearch(Generic[Found]):
     """A search by a table; the answer is known at its end.
 
     ``work`` counts the cells of a run, over all ranks, and ``subject`` names the table in messages. ``are_parts_even``
-    is True if the parts that progress counts are about equal work. ``engine`` computes a table by the generic engine.
+    is True if the parts that progress counts are about equal work. ``engine`` computes a table by the paper's mapping.
     """
 
     work_unit = "cells"
@@ -57,13 +57,12 @@ class TableSearch(Generic[Found]):
     are_parts_even = True
     engine: WaveEngine | None = None
 
-    def leave_to_engine(self, tiling: str, problem: Waves, **options: Any) -> None:
-        """Let a `WaveEngine` with these options compute a problem, cut by ``tiling``."""
-        from core.search.dp.engine.waves import MAPPING_OF_TILING, WaveEngine
+    def published_engine(self, problem: Waves, folder: str | None, lanes: int | None) -> WaveEngine:
+        """Return the engine that computes a problem by the paper's mapping, with ``lanes`` in a team."""
+        from core.search.dp.engine.waves import WaveEngine
 
-        mapping = MAPPING_OF_TILING[tiling]
-        self.engine_of = partial(WaveEngine, self.backend, self.communicator, mapping=mapping, **options)
-        self.engine = self.engine_of(problem)
+        shape = (lanes,) if lanes else None
+        return WaveEngine(self.backend, self.communicator, problem, "published", folder=folder, shape=shape)
 
     def make_room(self) -> None:
         """Allocate host memory for all cells if they are kept, before any computation."""
@@ -101,6 +100,11 @@ class TableSearch(Generic[Found]):
         result = self.compute(TableRun(trace, progress, ranks))
         monitor.report_all(result.cost, self.evaluations)
         return result
+
+
+def check_mapping(mapping: str) -> None:
+    if mapping not in MAPPINGS:
+        raise UserError(f"mapping {mapping!r}; choose one of {', '.join(MAPPINGS)}")
 
 
 def refuse_checkpoints(checkpointer: Checkpointer | None, subject: str) -> None:

@@ -23,7 +23,7 @@ class TileShape:
         self.waves = self.across + self.down - 1
         end = max(self.down * self.tall, self.across * width)
         if end >= MOST_CELLS:
-            raise NoRoom(f"--tiling tiles: {end} rows or columns in whole tiles: expected less than {MOST_CELLS}")
+            raise NoRoom(f"{end} rows or columns in whole tiles: expected less than {MOST_CELLS}")
 
     @classmethod
     def fitting(cls, grid: Grid, limits: Any, room: int) -> TileShape:

@@ -1,4 +1,4 @@
-"""The generic engine of the paper (`oconnell2014`): any recurrence with cells in waves, by one of three mappings.
+"""The generic engine of the paper (`oconnell2014`): any recurrence with cells in waves, or in tiles of a `Grid`.
 
 `PackedWaves` launches each wave, keeps a window of the waves that are still read, and packs choices for a trace.
 """
@@ -30,11 +30,9 @@ class PackedWaves:
         self.team_size = shape[0] if shape else min(TEAM_SIZE, int(backend.capabilities.max_team_size))
         self.width, self.depth = problem.width(), problem.lookback + 1
         if problem.waves() > MOST_CELLS:
-            raise NoRoom(f"--tiling none: {problem.waves()} waves: expected at most {MOST_CELLS}")
+            raise NoRoom(f"{problem.waves()} waves: expected at most {MOST_CELLS}")
         if self.width * self.depth > MOST_CELLS:
-            raise NoRoom(
-                f"--tiling none: waves of {self.width} cells; {self.depth} of them may have {MOST_CELLS} cells together"
-            )
+            raise NoRoom(f"waves of {self.width} cells; {self.depth} of them may have {MOST_CELLS} cells together")
         self.kernel = wave_kernel(problem.cell)
         self.window = backend.allocate(self.width * self.depth, problem.value.dtype)
         self.data = upload_problem_data(backend, problem)
@@ -59,7 +57,7 @@ class PackedWaves:
         first = problem.first(wave)
         window = Window(self.window, previous - problem.first(wave - 1), earlier - problem.first(wave - 2))
         if first + cells > MOST_CELLS:
-            raise NoRoom(f"--tiling none: cell {first + cells} of wave {wave}: expected at most {MOST_CELLS}")
+            raise NoRoom(f"cell {first + cells} of wave {wave}: expected at most {MOST_CELLS}")
         most_teams = capabilities.compute_units * max(1, capabilities.lanes_resident // self.team_size)
         teams = max(1, min(most_teams, -(-(self.words(cells) if bits else cells) // self.team_size)))
         self.backend.launch(
@@ -76,8 +74,7 @@ class PackedWaves:
             return WaveResult(values)
         rows, bits = self.rows, self.bits
 
-        def choice(*cell: int) -> int:
-            wave, index = problem.place(*cell)
+        def choice(wave: int, index: int) -> int:
             block, column = divmod(index, SPAN)
             word, shift = divmod(block, 32 // bits)
             return int(rows.row(wave)[word * SPAN + column]) >> shift * bits & (1 << bits) - 1
@@ -89,16 +86,6 @@ class PackedWaves:
         return -(-cells // block) * SPAN
 
 
-OPTIONS = {
-    "waves": ("--tiling none", "--tiling auto"),
-    "tiles": ("--tiling tiles", "--tiling auto"),
-    "published": ("--mapping published", "--mapping native"),
-}
-"""The option of each mapping, and the one that several ranks need."""
-MAPPING_OF_TILING = {"none": "waves", "tiles": "tiles", "published": "published"}
-"""The mapping of each tiling that a search leaves to the engine."""
-
-
 class WaveEngine:
     """Computes a problem wave by wave on one device.
 
@@ -106,10 +93,10 @@ class WaveEngine:
     ----------
     backend, communicator
         Device and ranks. A launch per wave over several ranks would wait for the network at each, so they are refused.
-    mapping : {"waves", "tiles", "published"}, optional
-        ``waves``: a launch per wave, choices packed (`core.search.dp.engine.waves`). ``tiles``: a launch per diagonal
-        of tiles of a `Grid` (`core.search.dp.engine.tiles`). ``published``: the paper's, a launch per wave, and all
-        cells go to the host (`core.search.dp.engine.published`). By default tiles for a `Grid`, else waves.
+    mapping : {"native", "published"}
+        ``native``: a launch per diagonal of tiles of a `Grid` (`core.search.dp.engine.tiles`), else per wave, with
+        choices packed. ``published``: the paper's, a launch per wave, and all cells go to the host
+        (`core.search.dp.engine.published`); not for a `Grid`.
     room, folder
         See `core.search.dp.engine.decisions.DecisionRows`. With the published mapping cells go to the folder.
     shape
@@ -126,32 +113,25 @@ class WaveEngine:
         self,
         backend: Any,
         communicator: Any,
-        problem: Waves,
-        mapping: str | None = None,
+        problem: Waves | Grid,
+        mapping: str = "native",
         room: int | None = None,
         folder: str | None = None,
         shape: tuple[int, ...] | None = None,
     ) -> None:
-        mapping = mapping or problem.mapping
-        option, instead = OPTIONS[mapping]
         if communicator.size > 1:
-            raise UserError(f"{option} computes a table on one device: expected {instead} on several ranks")
-        self.backend = backend
+            raise UserError(f"--mapping {mapping} computes a table on one device here: found {communicator.size} ranks")
         self.mapping: PackedWaves | GridTiles | PublishedWaves
-        if mapping == "published":
-            self.mapping = PublishedWaves(backend, problem, folder, shape)
-        elif isinstance(problem, Grid) and mapping == "tiles":
+        if isinstance(problem, Grid):
             self.mapping = GridTiles(backend, problem, room, folder, shape)
+        elif mapping == "published":
+            self.mapping = PublishedWaves(backend, problem, folder, shape)
         else:
             self.mapping = PackedWaves(backend, problem, room, folder, shape)
 
     @property
     def problem(self) -> Any:
         return self.mapping.problem
-
-    def restate(self, problem: Waves) -> None:
-        """Take another problem with the same function and no wider waves."""
-        self.mapping.problem, self.mapping.data = problem, upload_problem_data(self.backend, problem)
 
     def make_room(self) -> None:
         if isinstance(self.mapping, PublishedWaves):

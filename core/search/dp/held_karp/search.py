@@ -18,7 +18,7 @@ from core.errors import UserError
 from core.kernels.dp.held_karp import ELEMENTS
 from core.problems.tsp import tour_length
 from core.problems.tsp.distance_matrices import checked_distances
-from core.search.dp.engine.table_search import TableRun, TableSearch
+from core.search.dp.engine.table_search import TableRun, TableSearch, check_mapping
 from core.search.dp.held_karp.halves import HeldKarpAnswer, HeldKarpHalves, NoTour
 from core.search.dp.held_karp.plan import bytes_needed, refuse_layers
 from core.search.exact.solution import canonical_tour, digest_of
@@ -33,7 +33,6 @@ FEWEST_CITIES = 4
 """Fewer have one tour or two."""
 LONGEST = (1 << 30) - 1
 """Three such lengths still fit 32 bits."""
-TILINGS = ("auto", "none", "published")
 
 
 @dataclass(frozen=True)
@@ -69,9 +68,9 @@ class HeldKarp(TableSearch[ShortestTour]):
     ----------
     distances : ndarray, shape (n, n)
         Integers from 0 to 2**31 - 1, symmetric or not; 1 to 36 cities. The diagonal is not read.
-    tiling
-        ``auto``: two layers, meeting in the middle. ``none``: the generic engine, all layers (`waves`). ``published``:
-        the paper's own mapping: all layers, with all cells copied to the host.
+    mapping
+        ``native``: two layers, meeting in the middle. ``published``: the paper's mapping: all layers, with all cells
+        copied to the host (`waves`).
     room
         Bytes of a device that layers may take; by default a GPU's memory but a sixteenth and 4 GiB at most, and 12/16
         of a host's.
@@ -89,17 +88,15 @@ class HeldKarp(TableSearch[ShortestTour]):
         communicator: Any,
         distances: np.ndarray,
         *,
-        tiling: str = "auto",
+        mapping: str = "native",
         room: int | None = None,
         folder: str | None = None,
     ) -> None:
-        if tiling not in TILINGS:
-            raise UserError(f"tiling {tiling!r}; choose one of {', '.join(TILINGS)}")
+        check_mapping(mapping)
         self.backend = backend
         self.communicator = communicator
         self.distances = checked_distances(distances, check_cities)
         self.n = n = len(self.distances)
-        self.tiling = tiling
         self.directed = not np.array_equal(self.distances, self.distances.T)
         start = heuristic_tour(self.distances) if self.directed else greedy_tour(self.distances)
         self.start_length = tour_length(self.distances, start)
@@ -121,19 +118,17 @@ class HeldKarp(TableSearch[ShortestTour]):
         """Computes the layers; None if there are too few cities for any."""
         if n < FEWEST_CITIES:
             self.work = 0
-        elif tiling == "auto":
+        elif mapping == "native":
             self._check_room()
             self.way = self.halves = HeldKarpHalves(backend, self.distances, self.dtype, self.cap, self.room)
             self.work = self.halves.plan.transitions
             if communicator.size == 1:
                 self.halves.settle(communicator)
         else:
-            from core.search.dp.engine.waves import MAPPING_OF_TILING
             from core.search.dp.held_karp.waves import HeldKarpByWaves
 
-            mapping = MAPPING_OF_TILING[tiling]
             short = np.minimum(self.distances, self.start_length + 1)  # longer edges are in no shortest tour
-            self.way = HeldKarpByWaves(backend, communicator, short, mapping, self.room, folder)
+            self.way = HeldKarpByWaves(backend, communicator, short, folder)
             self.work = self.way.transitions
 
     @property

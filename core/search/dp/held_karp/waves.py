@@ -1,12 +1,11 @@
 """Held and Karp's recursion on the generic engine: a launch for every size of sets, up to all cities, as in the paper.
 
-By `core.search.dp.engine.waves` two layers are on the device. The paper's own mapping (`oconnell2014`, section IV.C.3)
-computes "a new vector" in each launch, and all of them go to the host. Of equal tours both find the same.
+The paper's mapping (`oconnell2014`, section IV.C.3) computes "a new vector" in each launch, and all of them go to the
+host.
 """
 
 from __future__ import annotations
 
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from core.kernels.dp.held_karp import ELEMENTS, ROW, Cities, path_value
 from core.lang import i32
 from core.search.dp.engine.recurrences import MOST_CELLS, HostCells, Waves
 from core.search.dp.engine.table_search import TableRun
-from core.search.dp.engine.waves import OPTIONS, WaveEngine
+from core.search.dp.engine.waves import WaveEngine
 from core.search.dp.held_karp.halves import HeldKarpAnswer
 from core.search.dp.held_karp.plan import binomials, layer_cells, layer_transitions, rank_of
 
@@ -54,9 +53,7 @@ class HeldKarpByWaves:
     """A shortest tour from layers of sets of all sizes.
 
     It is traced from its last city on, of equal ones the smallest, by the lengths of paths through the remaining
-    cities. With the published mapping these are cells on the host; else the same problem without the traced cities is
-    computed, with half the sets of the one before. Two layers may take ``room`` bytes of the device; the engine checks
-    the published mapping.
+    cities, which are cells on the host.
     """
 
     def __init__(
@@ -64,22 +61,17 @@ class HeldKarpByWaves:
         backend: Any,
         communicator: Any,
         distances: np.ndarray,
-        mapping: str,
-        room: int | None = None,
         folder: str | None = None,
         team_size: int | None = None,
     ) -> None:
         self.distances, self.n = distances, len(distances)
-        n, longest, option = self.n, int(distances.max()), OPTIONS[mapping][0]
+        n, longest = self.n, int(distances.max())
         if n * longest >= 2**31:
-            raise UserError(f"{option}: {n} distances of {longest} have no sum of 31 bits")
-        self.problem = SubsetWaves(distances)
-        if mapping == "waves":
-            check_window(n, self.problem.width(), room)
+            raise UserError(f"--mapping published: {n} distances of {longest} have no sum of 31 bits")
         shape = None if team_size is None else (team_size,)
         self.engine, self.smallest = (
-            WaveEngine(backend, communicator, problem, mapping, folder=folder, shape=shape)
-            for problem in (self.problem, SubsetWaves(distances[:2, :2]))
+            WaveEngine(backend, communicator, SubsetWaves(part), "published", folder=folder, shape=shape)
+            for part in (distances, distances[:2, :2])
         )
         self.transitions = sum(layer_transitions(n - 1, size) for size in range(2, n)) + n - 1
         self.make_room = self.engine.make_room
@@ -91,41 +83,18 @@ class HeldKarpByWaves:
         result = self.engine.run(run.trace, run.progress)
         last = result.last.astype(np.int64)
         length = int((last + self.distances[1:, 0]).min())
-        if not run.trace:
+        if result.cells is None:
             return HeldKarpAnswer(length, None)
         cities, next_city, tour = list(range(1, self.n)), 0, [0]
         while cities:
             if next_city:
-                last = self._path_lengths(cities, result.cells)
+                last = path_lengths(result.cells, cities)
             next_city = cities.pop(int((last + self.distances[cities, next_city]).argmin()))
             tour.insert(1, next_city)
-        if result.cells is None:
-            self.engine.restate(self.problem)
         return HeldKarpAnswer(length, np.array(tour, np.int64), result.streamed_bytes)
 
-    def _path_lengths(self, cities: list[int], cells: HostCells | None) -> np.ndarray:
-        """Return the lengths of the shortest paths from city 0 through these cities to each of them."""
-        if cells is not None:
-            start = rank_of([city - 1 for city in cities]) * len(cities)
-            return cells.wave(len(cities) - 1)[start : start + len(cities)].astype(np.int64)
-        chosen = [0, *cities]
-        self.engine.restate(SubsetWaves(self.distances[np.ix_(chosen, chosen)]))
-        return self.engine.run(trace=False).last.astype(np.int64)
 
-
-def check_window(n: int, width: int, room: int | None) -> None:
-    window = 2 * width
-    if window > MOST_CELLS:
-        raise NoRoom(
-            f"--tiling none: {n} cities have two layers of {width} paths, {4 * window} bytes; expected at "
-            f"most {MOST_CELLS} paths, which is {most_cities()} cities (--tiling auto needs half the layers)"
-        )
-    if room is not None and 4 * window > room:
-        raise NoRoom(f"--tiling none: two layers need {4 * window} bytes of the device, and {room} are there")
-
-
-def most_cities() -> int:
-    n = 4
-    while 2 * max(comb(n, size) * size for size in range(1, n + 1)) <= MOST_CELLS:
-        n += 1
-    return n
+def path_lengths(cells: HostCells, cities: list[int]) -> np.ndarray:
+    """Return the lengths of the shortest paths from city 0 through these cities to each of them."""
+    start = rank_of([city - 1 for city in cities]) * len(cities)
+    return cells.wave(len(cities) - 1)[start : start + len(cities)].astype(np.int64)

@@ -1,7 +1,7 @@
 """The 0-1 knapsack problem by dynamic programming (`oconnell2014`, section IV.B.2), its selection traced on the device.
 
 Items are taken in order of weight (of equal weights the smaller number first), and one is taken only if that is
-strictly better than leaving it: this rule makes the selection unique, whatever the backend, tiling and number of ranks.
+strictly better than leaving it: this rule makes the selection unique on every backend and any number of ranks.
 The order also keeps the cells that a pass reads for its two items close together, in caches.
 """
 
@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import UserError
 from core.problems.tables.knapsack import Knapsack
-from core.search.dp.engine.table_search import TableRun, TableSearch, trace_over_ranks
+from core.search.dp.engine.table_search import TableRun, TableSearch, check_mapping, trace_over_ranks
 from core.search.dp.knapsack.halves import KnapsackHalf, split_items
 from core.search.dp.knapsack.table import (
     LEAST_PART,
@@ -26,8 +25,6 @@ from core.search.dp.knapsack.table import (
     value_type,
 )
 from core.search.protocol import Digested, alias
-
-TILINGS = ("auto", "none")
 
 
 @dataclass(frozen=True)
@@ -83,13 +80,13 @@ class KnapsackSearch(TableSearch[Selection]):
     rank of the largest capacities to that of the smallest in two integers. ``work`` counts the cells that a run
     computes, over all ranks: those of the table that matter.
 
-    Raises `UserError` for an unknown tiling, ``none`` over several ranks, or two rows that do not fit the device.
+    Raises `UserError` for an unknown mapping, ``published`` over several ranks, or two rows that do not fit the device.
 
     Parameters
     ----------
-    tiling
-        ``auto``: passes of two items; ``none``: the paper's engine, a launch for every item, on one rank;
-        ``published``: the paper's own mapping, a launch for every diagonal, with all cells copied to the host.
+    mapping
+        ``native``: passes of two items; ``published``: the paper's mapping, a launch for every diagonal, with all cells
+        copied to the host.
     room, folder
         See `core.search.dp.engine.decisions.DecisionRows`.
     team_size
@@ -104,25 +101,24 @@ class KnapsackSearch(TableSearch[Selection]):
         communicator: Any,
         instance: Knapsack,
         *,
-        tiling: str = "auto",
+        mapping: str = "native",
         room: int | None = None,
         folder: str | None = None,
         team_size: int | None = None,
     ) -> None:
-        if tiling not in (*TILINGS, "published"):
-            raise UserError(f"tiling {tiling!r}; choose one of {', '.join(TILINGS)}")
+        check_mapping(mapping)
         self.backend, self.communicator, self.instance = backend, communicator, instance
-        self.tiling = tiling
         self.items = instance.useful_items()
         self.cells = instance.n * (instance.capacity + 1)
         self.value_type = value_type(instance)
-        if tiling != "auto":
-            from core.search.dp.knapsack.waves import problem_of
+        if mapping == "published":
+            from core.search.dp.knapsack.waves import KnapsackDiagonals, smallest
 
-            shape = (team_size,) if team_size else None
-            problem = problem_of(tiling, instance, self.items)
-            self.leave_to_engine(tiling, problem, room=room, folder=folder, shape=shape)
-            self.work = self.cells if tiling == "published" else len(self.items) * (instance.capacity + 1)
+            self.engine, self.smallest_engine = (
+                self.published_engine(KnapsackDiagonals(one), folder, team_size)
+                for one in (instance, smallest(instance))
+            )
+            self.work = self.cells
             return
         # No selection is heavier than all items together.
         self.capacity = min(instance.capacity, int(instance.weights[self.items].astype(np.int64).sum()))
@@ -148,12 +144,9 @@ class KnapsackSearch(TableSearch[Selection]):
 
     def warm_up(self) -> None:
         if self.engine is not None:
-            from core.search.dp.knapsack.waves import problem_of, smallest
-
-            engine = self.engine_of(problem_of(self.tiling, smallest(self.instance), np.arange(2)))
             with self.backend.warming_up():
                 for tracing in (False, True):
-                    engine.run(tracing)
+                    self.smallest_engine.run(tracing)
             return
         table = self.table
         table.make_rows(self.backend.collectives(self.communicator))

@@ -1,4 +1,4 @@
-"""The 0-1 knapsack problem on the generic engine, by items and by diagonals (`oconnell2014`, equation 4)."""
+"""The 0-1 knapsack problem on the generic engine, by diagonals (`oconnell2014`, equation 4)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from core.kernels.dp.diagonals import ItemColumns, packed_value
-from core.kernels.dp.knapsack import KnapsackItems, best_value
 from core.lang import u32
 from core.problems.tables.knapsack import Knapsack
-from core.search.dp.engine.recurrences import Diagonals, WaveResult, WaveRing, Waves
+from core.search.dp.engine.recurrences import Diagonals, WaveResult, WaveRing
 from core.search.dp.knapsack.table import value_type
 
 
@@ -18,40 +17,6 @@ def smallest(instance: Knapsack) -> Knapsack:
     """Return two items with values of the same type, to compile programs with."""
     value = 1 if value_type(instance) is u32 else 2**32 - 1
     return Knapsack("two items", np.ones(2, int), np.full(2, value), 2)
-
-
-class KnapsackWaves(Waves):
-    """A wave is an item, of those given, in this order; its cells are the capacities."""
-
-    choices = 1
-    cell: Any = best_value
-
-    def __init__(self, instance: Knapsack, items: np.ndarray) -> None:
-        self.value = value_type(instance)
-        self.instance, self.items = instance, items
-        weights, values = np.zeros(self.waves(), np.int32), np.zeros(self.waves(), self.value.dtype)
-        weights[: len(items)] = instance.weights[items]
-        values[: len(items)] = instance.values[items]
-        self.data = KnapsackItems(weights, values)
-
-    def waves(self) -> int:
-        return max(1, len(self.items))
-
-    def cells(self, wave: int) -> int:
-        return self.instance.capacity + 1
-
-    def width(self) -> int:
-        return self.instance.capacity + 1
-
-    def chosen(self, result: WaveResult) -> np.ndarray | None:
-        if result.choice is None:
-            return None
-        chosen, cell = np.zeros(self.instance.n, bool), self.instance.capacity
-        for wave in reversed(range(len(self.items))):
-            if result.choice(wave, cell):
-                chosen[self.items[wave]] = True
-                cell -= int(self.instance.weights[self.items[wave]])
-        return chosen
 
 
 class KnapsackDiagonals(Diagonals):
@@ -94,7 +59,3 @@ class KnapsackDiagonals(Diagonals):
                 chosen[self.order[k]] = True
                 capacity -= int(self.weights[k])
         return chosen
-
-
-def problem_of(tiling: str, instance: Knapsack, items: np.ndarray) -> KnapsackWaves | KnapsackDiagonals:
-    return KnapsackDiagonals(instance) if tiling == "published" else KnapsackWaves(instance, items)

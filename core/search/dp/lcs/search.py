@@ -13,7 +13,7 @@ import numpy as np
 from core.errors import UserError
 from core.kernels.dp.lcs import COLUMN, COLUMNS, EVERY_ROW, NO_ROWS
 from core.search.dp.engine.decisions import decision_room
-from core.search.dp.engine.table_search import TableRun, TableSearch, trace_over_ranks
+from core.search.dp.engine.table_search import TableRun, TableSearch, check_mapping, trace_over_ranks
 from core.search.dp.lcs.bidirectional import BidirectionalLcs
 from core.search.dp.lcs.blocks import LcsBlockTracer
 from core.search.dp.lcs.table import (
@@ -36,9 +36,8 @@ if TYPE_CHECKING:
 
     Follow = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
-__all__ = ["TILINGS", "CommonSubsequence", "LongestCommonSubsequence", "LcsLaunchShape"]
+__all__ = ["CommonSubsequence", "LongestCommonSubsequence", "LcsLaunchShape"]
 
-TILINGS = ("auto", "tiles", "none")
 FIRST_ROWS = 64
 """Rows of the table from which programs are compiled."""
 MOST_LETTERS = 2**31 - COLUMNS - 1
@@ -84,11 +83,10 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
     Parameters
     ----------
     a, b : 1-D, u8 or u16
-        The strings; a gives the rows of the table, b the columns. Only tiling ``auto`` takes u16.
-    tiling
-        ``auto``: bit-parallel, many rows per launch. ``none``: the paper's form, one launch per diagonal; ``tiles``:
-        the same cells, many diagonals per launch (see `core.search.dp.engine.tiles`). ``published``: the paper's own
-        mapping, with all cells copied to the host (see `core.search.dp.engine.published`).
+        The strings; a gives the rows of the table, b the columns. Only the native mapping takes u16.
+    mapping
+        ``native``: bit-parallel, many rows per launch. ``published``: the paper's mapping, one launch per diagonal,
+        with all cells copied to the host (see `core.search.dp.engine.published`).
     room
         Bytes of device memory for the bits of a trace; by default half of the device's memory.
     folder
@@ -108,31 +106,28 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         a: np.ndarray,
         b: np.ndarray,
         *,
-        tiling: str = "auto",
+        mapping: str = "native",
         room: int | None = None,
         folder: str | None = None,
         shape: LcsLaunchShape | None = None,
         packed: bool = False,
         data_memory: str = "readonly",
     ) -> None:
-        if tiling not in (*TILINGS, "published"):
-            raise UserError(f"tiling {tiling!r}; choose one of {', '.join(TILINGS)}")
+        check_mapping(mapping)
         check_letters(a.size, b.size)
-        self.backend, self.communicator, self.tiling, self.shape = backend, communicator, tiling, shape
+        self.backend, self.communicator, self.mapping, self.shape = backend, communicator, mapping, shape
         self.a, self.b = np.ascontiguousarray(a), np.ascontiguousarray(b)
-        if tiling != "auto" and self.a.itemsize > 1:
-            raise UserError("found over 254 letters that both strings have, expected --tiling auto, --mapping native")
+        if mapping == "published" and self.a.itemsize > 1:
+            raise UserError("found over 254 letters that both strings have, expected --mapping native")
         self.work = a.size * b.size
         self.room, self.folder = decision_room(backend, room), folder
         self.packed, self.data_memory = packed, data_memory
-        if tiling != "auto" and self.work:
-            from core.search.dp.lcs.waves import LcsDiagonals, LcsGrid, PackedLcsDiagonals
+        if mapping == "published" and self.work:
+            from core.search.dp.lcs.waves import LcsDiagonals, PackedLcsDiagonals
 
-            diagonals = PackedLcsDiagonals if packed else LcsDiagonals
-            problem = (diagonals if tiling == "published" else LcsGrid)(self.a, self.b)
+            problem = (PackedLcsDiagonals if packed else LcsDiagonals)(self.a, self.b)
             problem.data_memory = data_memory
-            lanes = (shape.lanes,) if shape and tiling != "tiles" else None
-            self.leave_to_engine(tiling, problem, room=room, folder=folder, shape=lanes)
+            self.engine = self.published_engine(problem, folder, shape.lanes if shape else None)
         self.streamed_bytes = 0
         self.alphabet = Alphabet(self.b)
         self.first_column, self.columns = own_columns(b.size, communicator)
@@ -144,14 +139,14 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
 
         All columns take part, because their number and their letters choose the program; by diagonals neither does.
         """
-        columns = self.b[:FIRST_ROWS] if self.tiling in ("none", "published") else self.b
+        columns = self.b[:FIRST_ROWS] if self.mapping == "published" else self.b
         with self.backend.warming_up():
             LongestCommonSubsequence(
                 self.backend,
                 self.communicator,
                 self.a[:FIRST_ROWS],
                 columns,
-                tiling=self.tiling,
+                mapping=self.mapping,
                 shape=self.shape,
                 packed=self.packed,
                 data_memory=self.data_memory,
@@ -174,9 +169,7 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
     def by_waves(self, engine: WaveEngine, run: TableRun) -> CommonSubsequence:
         result = engine.run(run.trace, run.progress)
         pairs = engine.problem.pairs(result)
-        method = "by tiles" if self.tiling == "tiles" else "by diagonals"
-        if result.cells is not None:
-            method += ", cells on the host"
+        method = "by diagonals" + (", cells on the host" if run.trace else "")
         return CommonSubsequence(result.value, pairs, method, self.work, result.streamed_bytes)
 
     def free_tables(self) -> None:

@@ -14,8 +14,7 @@ from core.kernels.dp.diagonals import (
     common_length,
     common_length_of_packed,
 )
-from core.kernels.dp.lcs import LEFT_CELL, MATCH, UP_CELL, Strings, lcs_border, lcs_step
-from core.search.dp.engine.recurrences import Diagonals, Grid, WaveResult, WaveRing
+from core.search.dp.engine.recurrences import Diagonals, WaveResult, WaveRing
 
 ABOVE, BESIDE = 256, 257
 """Letters of the padding, unequal to all letters and to each other."""
@@ -23,34 +22,8 @@ MOST_PACKED = 254
 """Different letters of packed strings: two of the 256 values of a byte are the padding's."""
 
 
-class LcsGrid(Grid):
-    """S(i, j), the length for the first i letters of ``a`` and the first j of ``b``; both 1-D, u8, not empty."""
-
-    choices = 2
-    step, border = lcs_step, lcs_border
-
-    def __init__(self, a: np.ndarray, b: np.ndarray) -> None:
-        self.rows, self.columns = a.size, b.size
-        self.data = Strings(a, b)
-
-    def edge(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-        return np.zeros_like(i)
-
-    def pairs(self, result: WaveResult) -> np.ndarray | None:
-        if result.choice is None:
-            return None
-        i, j, pairs = self.rows, self.columns, []
-        while i > 0 and j > 0:
-            chosen = result.choice(i, j)
-            if chosen == MATCH:
-                pairs.append((i - 1, j - 1))
-            i -= chosen != LEFT_CELL
-            j -= chosen != UP_CELL
-        return np.array(pairs[::-1], np.int64).reshape(-1, 2)
-
-
 class LcsDiagonals(Diagonals):
-    """The same for the published mapping, with a lane for each letter of the shorter string."""
+    """Lengths for all prefixes of two strings, 1-D, u8, not empty; a lane for each letter of the shorter one."""
 
     lookback = 2
     cell: Any = common_length

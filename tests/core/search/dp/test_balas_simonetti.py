@@ -17,10 +17,12 @@ from core.kernels.dp.restricted_tour import network, states_of
 from core.problems.tsp.small_tours import greedy_edge_tour, held_karp, improve_by_2opt
 from core.search.dp.held_karp import balas_simonetti
 from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch, start_tour
-from core.search.dp.held_karp.neighbourhood import RestrictedSettings
 from core.search.hill_climbing.start_tours import nearest_neighbour_tour
 
 CPU = CpuBackend(CpuBackend.devices()[0])
+OVER_TEAMS = CpuBackend(CpuBackend.devices()[0])
+"""A device whose teams have no memory for two layers: every layer is a launch."""
+OVER_TEAMS.capabilities = OVER_TEAMS.capabilities._replace(shared_bytes=0)
 
 
 @cache
@@ -42,7 +44,7 @@ def lengths_of(distances, tours):
 
 
 def solve(distances, k, start, backend=CPU, **options):
-    result = BalasSimonettiSearch(backend, Solo(), distances, RestrictedSettings(k, **options), start).run()
+    result = BalasSimonettiSearch(backend, Solo(), distances, k, start, **options).run()
     assert result.tour.dtype == np.uint16
     assert result.tour[0] == 0
     assert sorted(result.tour) == list(range(len(distances)))
@@ -62,13 +64,13 @@ def case(seed, n, high, symmetric=False):
     st.integers(2, 8),
     st.sampled_from((1, 2, 4, 1000, 1 << 26)),
     st.booleans(),
-    st.sampled_from(("auto", "none")),
+    st.sampled_from((CPU, OVER_TEAMS)),
     st.integers(0, 10**6),
 )
-def test_the_shortest_of_all_tours_that_the_rule_allows(n, k, high, symmetric, tiling, seed):
+def test_the_shortest_of_all_tours_that_the_rule_allows(n, k, high, symmetric, backend, seed):
     distances, start = case(seed, n, high, symmetric)
     tours = start[allowed(n, k)]
-    result = solve(distances, k, start, tiling=tiling)
+    result = solve(distances, k, start, backend)
     assert result.length == lengths_of(distances, tours).min()
     assert result.start_length == lengths_of(distances, start[None])[0]
     from_0 = {tuple(np.roll(tour, -int(tour.argmin()))) for tour in tours}
@@ -82,38 +84,40 @@ def test_a_layer_has_the_papers_number_of_states(k):
     assert net.transitions <= k * net.states
 
 
-@pytest.mark.parametrize(("n", "k", "high", "tiling"), [(6, 3, 3, "none"), (9, 4, 1000, "auto"), (12, 2, 50, "auto")])
-def test_the_same_tour_on_every_backend(backend, n, k, high, tiling):
+@pytest.mark.parametrize(("n", "k", "high", "shared"), [(6, 3, 3, False), (9, 4, 1000, True), (12, 2, 50, True)])
+def test_the_same_tour_on_every_backend(backend, monkeypatch, n, k, high, shared):
+    if not shared:
+        monkeypatch.setattr(backend, "capabilities", backend.capabilities._replace(shared_bytes=0))
     distances, start = case(5, n, high)
-    expected = solve(distances, k, start, rotations=2)
-    one = solve(distances, k, start, backend, rotations=2, tiling=tiling)
+    expected = solve(distances, k, start)
+    one = solve(distances, k, start, backend)
     assert one.tour.tolist() == expected.tour.tolist()
     assert replace(one, tour=None) == replace(expected, tour=None)
 
 
-@pytest.mark.parametrize(("lanes", "tiling"), [(7, "auto"), (4, "none"), (32, "auto")])
-def test_lanes_in_either_order_find_the_same(in_order, lanes, tiling):
+@pytest.mark.parametrize(("lanes", "shared"), [(7, 1 << 20), (4, 0), (32, 1 << 20)])
+def test_lanes_in_either_order_find_the_same(in_order, lanes, shared):
     distances, start = case(7, 9, 4)
-    expected = solve(distances, 4, start, rotations=3)
-    in_order.capabilities = in_order.capabilities._replace(max_team_size=lanes)
-    one = solve(distances, 4, start, in_order, rotations=3, tiling=tiling)
+    expected = solve(distances, 4, start)
+    in_order.capabilities = in_order.capabilities._replace(max_team_size=lanes, shared_bytes=shared)
+    one = solve(distances, 4, start, in_order)
     assert one.tour.tolist() == expected.tour.tolist()
     assert replace(one, tour=None) == replace(expected, tour=None)
 
 
-def test_a_rotation_whose_team_needs_too_many_registers_has_a_smaller_team():
+def test_a_team_that_needs_too_many_registers_is_smaller():
     distances, start = case(7, 9, 4)
     oracle = PythonBackend(PythonBackend.devices()[0])
-    oracle.most_lanes = lambda program: 8 if program.kernel.name == "layers_in_teams" else 1024
+    oracle.most_lanes = lambda program: 8 if program.kernel.name == "layers_in_team" else 1024
     assert solve(distances, 4, start, oracle).tour.tolist() == solve(distances, 4, start).tour.tolist()
 
 
-@pytest.mark.parametrize("tiling", ["auto", "none"])
-def test_choices_of_a_few_layers_at_a_time_give_the_same_tour(tiling):
+@pytest.mark.parametrize("backend", [CPU, OVER_TEAMS])
+def test_choices_of_a_few_layers_at_a_time_give_the_same_tour(backend):
     distances, start = case(9, 100, 1000)
     expected = solve(distances, 5, start)
     for room in (1, 7 * 48, 50 * 48):
-        one = solve(distances, 5, start, tiling=tiling, room=room)
+        one = solve(distances, 5, start, backend, room=room)
         assert one.tour.tolist() == expected.tour.tolist()
 
 
@@ -133,33 +137,6 @@ def test_many_layers_follow_the_recurrence_in_plain_python():
         ways = longer
         assert len(ways) <= states_of(k)
     assert solve(distances, k, start).length == min(length + int(table[last, 0]) for (_, last), length in ways.items())
-
-
-def test_of_the_rotations_the_best_and_of_equals_the_first():
-    n, k = 30, 4
-    distances, start = case(13, n, 40)
-    alone = [solve(distances, k, np.roll(start, -turn)) for turn in range(n)]
-    best = min(range(n), key=lambda turn: alone[turn].length)
-    rotated = solve(distances, k, start, rotations=n)
-    assert rotated.length < alone[0].length
-    assert rotated.tour.tolist() == alone[best].tour.tolist()
-    assert rotated.cells == n * alone[0].cells
-
-
-@pytest.mark.parametrize("rotations", [1, 4])
-def test_improving_ends_where_no_pass_finds_a_shorter_tour(rotations, monkeypatch):
-    monkeypatch.setattr("core.search.progress.PROGRESS_INTERVAL_S", 0)
-    distances, start = case(15, 40, 1000)
-    once = solve(distances, 5, start, rotations=rotations)
-    reported = []
-    search = BalasSimonettiSearch(CPU, Solo(), distances, RestrictedSettings(5, True, rotations), start)
-    improved = search.run(callback=lambda progress: reported.append((progress.done, progress.cost)))
-    assert improved.length < once.length
-    assert reported[0] == (1, once.length)
-    assert reported[-1] == (improved.passes, improved.length)
-    assert [length for _, length in reported] == sorted((length for _, length in reported), reverse=True)
-    assert reported[-3][1] == improved.length != reported[-4][1]
-    assert search.run().tour.tolist() == improved.tour.tolist()
 
 
 def test_the_start_tour_is_greedy_and_2opt_on_the_host_and_on_the_device(monkeypatch):
@@ -198,12 +175,9 @@ def test_what_cannot_be_solved_is_refused_in_one_line():
         (np.array([[0, -1], [3, 0]]), 3, {}, "distance -1 from 0 to 1: expected at least 0"),
         (ones, 1, {}, "k = 1: at least 2"),
         (ones, 3, {"start": [0, 1, 2, 3, 3]}, "start tour: found city 3 repeated and 4 missing"),
-        (ones, 3, {"rotations": 6}, "6 rotations of 5 cities: expected 1 to 5"),
-        (ones, 3, {"tiling": "blocks"}, "choose one of auto, none"),
         (far, 3, {"start": range(5)}, "start tour of length 1342177280: expected below 1073741823"),
         (2 * far, 3, {}, "tours of 5 cities do not fit 31 bits"),
     ):
         with pytest.raises(UserError, match=message) as refusal:
-            settings = {name: value for name, value in options.items() if name != "start"}
-            BalasSimonettiSearch(CPU, Solo(), distances, RestrictedSettings(k, **settings), options.get("start"))
+            BalasSimonettiSearch(CPU, Solo(), distances, k, **options)
         assert "\n" not in str(refusal.value)

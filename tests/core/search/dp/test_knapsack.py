@@ -92,12 +92,6 @@ def test_every_cell_of_a_pass_wherever_the_items_begin_to_fit(cpu):
         assert np.array_equal(after, wanted) and np.array_equal(decisions, wanted_taken)
 
 
-@settings(max_examples=60, deadline=None)
-@given(instances)
-def test_the_papers_engine_finds_the_same(cpu, instance):
-    assert solve(KnapsackSearch(cpu, Solo(), instance, tiling="none")) == best_selection(instance)
-
-
 SMALL = [
     generate("paper", 5, 60, seed=3),
     Knapsack("big", np.arange(1, 5) * 9, np.full(4, BIG) - np.arange(4) % 2, 50),
@@ -106,12 +100,11 @@ SMALL = [
 ]
 
 
-@pytest.mark.parametrize("tiling", ["auto", "none"])
-def test_the_same_selection_on_every_backend(backend, tiling):
+def test_the_same_selection_on_every_backend(backend):
     larger = [generate("strongly-correlated", 4, 333, seed=1, largest=1000), generate("paper", 7, 150, seed=3)]
     slow = backend.name in ("python", "cuda")
     for instance in SMALL if slow else SMALL + larger:
-        assert solve(KnapsackSearch(backend, Solo(), instance, tiling=tiling, team_size=1)) == best_selection(instance)
+        assert solve(KnapsackSearch(backend, Solo(), instance, team_size=1)) == best_selection(instance)
 
 
 @pytest.mark.parametrize(
@@ -140,13 +133,12 @@ def test_values_of_more_than_32_bits(cpu):
 
 
 @pytest.mark.parametrize("spill", [False, True])
-@pytest.mark.parametrize("tiling", ["auto", "none"])
-def test_a_window_smaller_than_the_decisions_changes_nothing(cpu, tiling, spill, tmp_path):
+def test_a_window_smaller_than_the_decisions_changes_nothing(cpu, spill, tmp_path):
     folder = str(tmp_path) if spill else None
     for items in (12, 13, 23):
         instance = generate("weakly-correlated", items, 3000, seed=items)
-        whole = KnapsackSearch(cpu, Solo(), instance, tiling=tiling)
-        narrow = KnapsackSearch(cpu, Solo(), instance, tiling=tiling, room=2200, folder=folder)
+        whole = KnapsackSearch(cpu, Solo(), instance)
+        narrow = KnapsackSearch(cpu, Solo(), instance, room=2200, folder=folder)
         assert solve(narrow) == solve(whole) == best_selection(instance)
         again = narrow.run()
         assert again.value == whole.run().value
@@ -219,10 +211,10 @@ def test_what_is_no_such_search_is_refused_in_one_line(cpu):
         size = 2
 
     instance = generate("paper", 3, 40, seed=1)
-    with pytest.raises(UserError, match="choose one of auto, none"):
-        KnapsackSearch(cpu, Solo(), instance, tiling="tiles")
-    with pytest.raises(UserError, match="several ranks"):
-        KnapsackSearch(cpu, Several(), instance, tiling="none")
+    with pytest.raises(UserError, match="choose one of native, published"):
+        KnapsackSearch(cpu, Solo(), instance, mapping="tiles")
+    with pytest.raises(UserError, match="found 2 ranks"):
+        KnapsackSearch(cpu, Several(), instance, mapping="published")
     with pytest.raises(UserError, match="2 ranks: expected one"):
         KnapsackBranchAndBound(cpu, Several(), instance)
     with pytest.raises(UserError, match="two rows of decisions need"):

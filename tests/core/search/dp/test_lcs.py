@@ -11,13 +11,10 @@ from core.errors import UserError
 from core.problems.tables import strings
 from core.search.dp.lcs import search as lcs_search
 from core.search.dp.lcs.bidirectional import Stair, StairPieces
-from core.search.dp.lcs.search import TILINGS, LcsLaunchShape, LongestCommonSubsequence
+from core.search.dp.lcs.search import LcsLaunchShape, LongestCommonSubsequence
 from tests.core.search.dp.tables import common_pairs, common_table, drawn, letters
 from tests.thread_ranks import on_ranks, twin
 
-every_tiling = pytest.mark.parametrize(
-    "tiling", [one if one == "auto" else pytest.param(one, marks=pytest.mark.slow) for one in TILINGS]
-)
 BLOCKS = "stored bits, in blocks"
 
 
@@ -54,9 +51,8 @@ EDGES = [
 
 
 @pytest.mark.parametrize(("a", "b"), EDGES)
-@pytest.mark.parametrize("tiling", TILINGS)
-def test_edges_of_words_and_of_strings(cpu, tiling, a, b):
-    assert traced(cpu, a, b, tiling=tiling) == common_pairs(a, b)
+def test_edges_of_words_and_of_strings(cpu, a, b):
+    assert traced(cpu, a, b) == common_pairs(a, b)
 
 
 WORDS = st.text("abcd", max_size=140) | st.text("ab", max_size=100) | st.text("a", max_size=70)
@@ -70,36 +66,25 @@ def test_pairs_of_strings_have_the_length_and_the_trace_of_the_table(cpu, text, 
     assert traced(cpu, a, b) == common_pairs(a, b)
 
 
-@settings(max_examples=50, deadline=None)
-@given(st.text("abcd", max_size=50), st.text("abcd", max_size=50))
-def test_tiles_and_a_launch_for_every_diagonal_find_the_same(cpu, text, other):
-    a, b = text.encode(), other.encode()
-    for tiling in ("tiles", "none"):
-        assert traced(cpu, a, b, tiling=tiling) == common_pairs(a, b)
-
-
-@pytest.mark.parametrize("tiling", TILINGS)
-def test_all_256_letters_may_occur(cpu, tiling):
+def test_all_256_letters_may_occur(cpu):
     a, b = drawn(1, 300, 400, letters=256)
-    assert traced(cpu, a, b, tiling=tiling) == common_pairs(a, b)
-    assert traced(cpu, a, a, tiling=tiling) == [(k, k) for k in range(300)]
+    assert traced(cpu, a, b) == common_pairs(a, b)
+    assert traced(cpu, a, a) == [(k, k) for k in range(300)]
 
 
 def test_letters_may_have_16_bits(cpu):
     a, b = (np.random.default_rng(seed).integers(0, 700, 300, np.uint16) for seed in (1, 2))
     b[::2] = a[::2]
     assert traced(cpu, a, b) == common_pairs(a, b)
-    for tiling in ("none", "tiles", "published"):
-        with pytest.raises(UserError, match="^found over 254 letters that both strings have, expected --tiling auto"):
-            search(cpu, a, b, tiling=tiling)
+    with pytest.raises(UserError, match="^found over 254 letters that both strings have, expected --mapping native"):
+        search(cpu, a, b, mapping="published")
 
 
-@every_tiling
-def test_every_backend_finds_the_same_pairs(device, tiling):
+def test_every_backend_finds_the_same_pairs(device):
     sizes = ((20, 35),) if device.name == "python" else ((20, 35), (70, 150), (100, 300))
-    for n, m in sizes[: 3 if tiling == "auto" else 1]:
+    for n, m in sizes:
         a, b = drawn(n, n, m)
-        assert traced(device, a, b, tiling=tiling) == common_pairs(a, b)
+        assert traced(device, a, b) == common_pairs(a, b)
 
 
 @pytest.mark.parametrize(
@@ -121,16 +106,10 @@ def test_the_shape_of_a_launch_does_not_matter(cpu, shape):
 # --- less memory than the table wants ---
 
 
-@every_tiling
-def test_bits_that_do_not_fit_the_device_are_streamed_and_traced_all_the_same(device, tiling):
+def test_bits_that_do_not_fit_the_device_are_streamed_and_traced_all_the_same(device):
     """Run twice, with memory for some words of the bits."""
-    rows, columns, window = {
-        "auto": (170, 75, {"room": 2048, "shape": LcsLaunchShape(1, 2, 1, 1)}),
-        "tiles": (100, 60, {"room": 1200}),
-        "none": (20, 30, {"room": 400}),
-    }[tiling]
-    a, b = drawn(7, rows, columns)
-    engine = search(device, a, b, tiling=tiling, **window)
+    a, b = drawn(7, 170, 75)
+    engine = search(device, a, b, room=2048, shape=LcsLaunchShape(1, 2, 1, 1))
     for _ in range(2):
         result = engine.run()
         assert result.method != BLOCKS
@@ -178,10 +157,8 @@ def test_rapidfuzz_finds_the_same_length_of_long_random_strings(cpu):
 
 
 def test_what_is_no_such_search_is_refused(cpu):
-    with pytest.raises(UserError, match="tiling 'squares'"):
-        search(cpu, b"abc", b"abd", tiling="squares")
-    with pytest.raises(UserError, match="256 bytes of device memory; 100 are allowed"):
-        search(cpu, b"abc" * 9, b"abd" * 9, tiling="none", room=100).run()
+    with pytest.raises(UserError, match="mapping 'squares'"):
+        search(cpu, b"abc", b"abd", mapping="squares")
     endless = np.lib.stride_tricks.as_strided(np.zeros(1, np.uint8), (2**31 - 8,), (0,))
     with pytest.raises(UserError, match="strings of 3 and 2147483640 letters; both must be shorter"):
         LongestCommonSubsequence(cpu, Solo(), letters(b"abc"), endless)

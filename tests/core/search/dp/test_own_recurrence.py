@@ -41,10 +41,10 @@ def check(result, a, b):
     assert cost + i + j == result.value
 
 
-@pytest.mark.parametrize(("mapping", "room"), [("tiles", None), ("tiles", 2000), ("waves", 2000)])
-def test_every_backend_computes_the_recurrence(backend, mapping, room):
+@pytest.mark.parametrize("room", [None, 2000])
+def test_every_backend_computes_the_recurrence(backend, room):
     for a, b in WORDS[:3] if backend.name == "python" else WORDS:
-        engine = WaveEngine(backend, Solo(), EditDistance(a, b), mapping, room)
+        engine = WaveEngine(backend, Solo(), EditDistance(a, b), room=room)
         check(engine.run(), a, b)
         alone = engine.run(trace=False)
         assert (alone.value, alone.choice) == (plain(a, b)[-1, -1], None)
@@ -69,25 +69,17 @@ def test_any_two_strings(cpu):
     @settings(max_examples=80, deadline=None)
     @given(words, words, st.sampled_from([None, (1, 1, 1), (1, 7, 16), (1, 128, 1024)]))
     def compare(a, b, shape):
-        check(WaveEngine(cpu, Solo(), EditDistance(a, b), "tiles" if shape else "waves", shape=shape).run(), a, b)
+        check(WaveEngine(cpu, Solo(), EditDistance(a, b), shape=shape).run(), a, b)
 
     compare()
-
-
-def test_diagonals_may_have_many_words_of_decisions_and_lanes_any_order(cpu, in_order):
-    rng = np.random.default_rng(3)
-    a, b = (bytes(rng.integers(97, 101, n, np.uint8)) for n in (320, 400))
-    check(WaveEngine(cpu, Solo(), EditDistance(a, b), "waves").run(), a, b)
-    check(WaveEngine(in_order, Solo(), EditDistance(*WORDS[0]), "waves", shape=(4,)).run(), *WORDS[0])
 
 
 def test_several_ranks_are_refused(cpu):
     class Several(Solo):
         size = 2
 
-    for mapping, tiling in (("tiles", "tiles"), ("waves", "none")):
-        with pytest.raises(UserError, match=f"--tiling {tiling} computes a table on one device"):
-            WaveEngine(cpu, Several(), EditDistance(b"a", b"b"), mapping)
+    with pytest.raises(UserError, match="--mapping native computes a table on one device here: found 2 ranks"):
+        WaveEngine(cpu, Several(), EditDistance(b"a", b"b"))
 
 
 @bundle

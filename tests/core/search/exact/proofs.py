@@ -12,14 +12,12 @@ from core.search.exact import ExactSearch, enumeration
 
 EDGES = {"bound": "edges", "mapping": "published"}
 WORKLIST = {"bound": "none", "mapping": "published"}
-PERMUTATIONS = {**WORKLIST, "enumerate": "permutations"}
-PUBLISHED = (EDGES, {**EDGES, "unrolled": False}, WORKLIST, {**WORKLIST, "unrolled": False}, PERMUTATIONS)
+PUBLISHED = (EDGES, {**EDGES, "unrolled": False}, WORKLIST, {**WORKLIST, "unrolled": False})
 SUITE = (
     {"bound": "one-tree"},
     {"bound": "edges"},
     {"bound": "edges", "depth": 1},
     {"bound": "none"},
-    {"bound": "none", "enumerate": "permutations"},
 )
 METHODS = (*SUITE, *PUBLISHED)
 KINDS = ("uniform", "clustered", "grid", "equal", "zero", "any")

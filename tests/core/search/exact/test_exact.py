@@ -14,7 +14,6 @@ from tests.core.search.exact.proofs import (
     EDGES,
     KINDS,
     METHODS,
-    PERMUTATIONS,
     WORKLIST,
     check_history,
     distances_of,
@@ -117,13 +116,11 @@ def test_the_shape_of_a_launch_does_not_matter(oracle):
         (np.full((6, 6), 1 << 24), {}, "expected below 16777216"),
         (np.ones((8, 8), int), {"bound": "cuts"}, "choose one of one-tree, edges, none"),
         (np.ones((8, 8), int), {"bound": "edges", "depth": 5}, "items of 5 cities: expected 1 to 4 of 8"),
-        (np.ones((22, 22), int), {"bound": "none", "enumerate": "permutations"}, "at most 20 cities"),
         (np.ones((8, 8), int), {"mapping": "published"}, "the thesis has no 1-trees; expected with bound edges"),
         (np.ones((8, 8), int), {**EDGES, "mapping": "papers"}, "mapping 'papers'; choose one of native, published"),
         (np.ones((8, 8), int), {**EDGES, "start": "any"}, "start 'any'; choose one of greedy, order"),
         (np.ones((8, 8), int), {**EDGES, "depth": 5}, "items of 5 cities: expected 1 to 4 of 8"),
         (np.ones((30, 30), int), {**WORKLIST, "depth": 15}, "which is a depth of 14"),
-        (np.ones((21, 21), int), PERMUTATIONS, "at most 20 cities"),
     ],
 )
 def test_what_is_no_such_problem_is_refused_in_one_line(cpu, distances, options, message):

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cluster import Solo
-from core.kernels.exact.enumeration import permute
 from core.kernels.exact.published_search import search_items
 from core.problems import tsp
 from core.problems.tsp.small_tours import enumerate_tours
@@ -16,7 +15,7 @@ from core.search.exact import ExactSearch
 from core.search.exact.enumeration import PendingWork, plan_transfers
 from core.search.run import AsynchronousRun
 from core.search.stop import Stop
-from tests.core.search.exact.proofs import EDGES, PERMUTATIONS, PUBLISHED, WORKLIST, distances_of, name_of, proved
+from tests.core.search.exact.proofs import EDGES, PUBLISHED, WORKLIST, distances_of, name_of, proved
 
 
 def shortest_edges(distances):
@@ -188,12 +187,11 @@ def test_a_lane_that_looks_up_often_counts_the_same(cpu):
         assert (outcome.length, outcome.optimal_tours) == (expected.length, expected.optimal_tours)
 
 
-@pytest.mark.parametrize("method", [WORKLIST, PERMUTATIONS], ids=name_of)
-def test_slices_lose_and_double_no_item(cpu, method):
+def test_slices_lose_and_double_no_item(cpu):
     distances = distances_of("any", 8, 1)
     length, _, optimal_tours = enumerate_tours(distances)
     for most in (1, 5, 64):
-        search = ExactSearch(cpu, Solo(), distances, count=True, **method)
+        search = ExactSearch(cpu, Solo(), distances, count=True, **WORKLIST)
         search.method.first_slice = search.method.least_slice = search.method.most_slice = most
         outcome = search.run()
         assert (outcome.length, outcome.optimal_tours) == (length, optimal_tours)
@@ -218,8 +216,7 @@ def test_a_wide_device_has_a_lane_for_every_item(oracle, few_on_the_device, monk
     length, _, optimal_tours = enumerate_tours(distances)
     assert (outcome.length, outcome.optimal_tours) == (length, optimal_tours)
     items = search.method.items
-    expected = permute if method is PERMUTATIONS else search_items
-    assert all(kernel is expected for kernel, _ in launched)
+    assert all(kernel is search_items for kernel, _ in launched)
     lanes = sum(lanes for _, lanes in launched)
     assert 2 * items <= lanes < 2 * items + 4 * len(launched)  # to find one, to count all; whole teams
 
