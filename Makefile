@@ -42,19 +42,19 @@ export OMPI_ALLOW_RUN_AS_ROOT ?= 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM ?= 1
 endif
 
-.PHONY: help venv compare paper gallery gallery-records overview docs test test-rest test-all test-long test-machines durations \
+.PHONY: help venv compare paper gallery overview docs test test-rest test-all test-long test-machines durations \
     lint bench clean
 
 help:
 	@echo "make compare   run hill climbing (or WORKLOAD=qap ...) on every device here and write reports/out/compare-ihc.md"
-	@echo "make paper     run a paper's tables and figures: PAPER=luong2013 [TABLE=4] [FIGURE=..] [SCALE=quick], or list them"
+	@echo "make paper     run a paper's tables and figures: PAPER=luong2013 [TABLE=4] [FIGURE=..] [SCALE=quick] [BUDGET=30m],"
+	@echo "               or list them"
 	@echo "make overview  run ten workloads on every device here and write reports/out/overview.md"
 	@echo "make test      run the quick tests, seven minutes in a fresh clone on two cores; make test-all the slow ones too,"
 	@echo "               make test-machines some on made-up machines, make test-long all: kills, hosts, random examples"
 	@echo "make lint      check style, types and formatting"
 	@echo "make bench     measure the speeds that the project promises"
-	@echo "make gallery   make reports/gallery's pages and docs/results.md's tables from reports/gallery's records"
-	@echo "make gallery-records  run what the papers' pages still need within BUDGET=30m [ONLY=luong2013,...]"
+	@echo "make gallery   make reports/gallery's pages from reports/gallery's records"
 	@echo "make docs      build the site into docs/_build/html"
 	@echo "make venv      only set up .venv, for a small one: EXTRAS=opencl,report; make clean removes it, all caches and"
 	@echo "               reports/out"
@@ -91,10 +91,7 @@ compare: venv
 
 paper: venv
 	$(RUN) -m drivers.reproduce $(if $(PAPER),$(PAPER),--list) $(if $(TABLE),--table $(TABLE)) \
-	    $(if $(FIGURE),--figure $(FIGURE)) $(if $(SCALE),--scale $(SCALE))
-
-gallery-records: venv
-	$(RUN) -m drivers.gallery_records $(if $(BUDGET),--budget $(BUDGET)) $(if $(ONLY),--only $(ONLY))
+	    $(if $(FIGURE),--figure $(FIGURE)) $(if $(SCALE),--scale $(SCALE)) $(if $(BUDGET),--budget $(BUDGET))
 
 overview: venv
 	$(RUN) -m drivers.overview
@@ -136,7 +133,6 @@ bench: venv
 
 gallery: venv
 	$(RUN) -m reports gallery
-	$(RUN) -m reports results
 
 docs: $(PAGES)
 	$(RUN) -m sphinx -W --keep-going -q -E -b html -c docs -d docs/_build/kept . docs/_build/html

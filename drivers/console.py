@@ -39,7 +39,6 @@ OTHER_PROGRAMS = {
     "compare": ConsoleProgram("run a workload on every device here, and report the speed-ups", "drivers.compare"),
     "overview": ConsoleProgram("run the papers' workloads on every device, some seconds each", "drivers.overview"),
     "reproduce": ConsoleProgram("run a paper's tables and figures, next to the published ones", "drivers.reproduce"),
-    "gallery_records": ConsoleProgram("run what papers' pages still need, within a time", "drivers.gallery_records"),
     "bench": ConsoleProgram("measure the speeds of the project's benchmark cases", "drivers.bench"),
     "report": ConsoleProgram("make reports and tables from records, without running anything", "reports"),
     "check": ConsoleProgram("check the functions of a user-defined problem in FILE.py", "drivers.check"),

@@ -11,9 +11,7 @@ from pathlib import Path
 from core.errors import UserError
 from core.program_parser import CompletingParser, invocation
 from core.standard_output import run_program, run_watched
-from reports.comparison.best_algorithms import best_algorithms
-from reports.pages import best, comparison, paper, ranks
-from reports.pages.commands import PAGES, add_commands, make_pages
+from reports.pages import comparison, gallery, paper, ranks
 from reports.papers.files import papers_of_workload
 from reports.records import frame, iohprofiler
 from reports.records.files import Record, RecordError, UnequalWorkError, distinct, load
@@ -24,8 +22,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code: 0 done, 1 a page differs from its records, 2 user error."""
     options = _parser().parse_args(argv)
     try:
-        if options.command in PAGES:
-            return _make_pages(options)
+        if options.command == "gallery":
+            return _make_gallery(options)
         written = options.write(distinct(record for path in options.records for record in load(path)), options)
         if isinstance(written, int):
             return written
@@ -36,9 +34,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _make_pages(options: argparse.Namespace) -> int:
-    written, troubles = make_pages(options)
-    if written:
+def _make_gallery(options: argparse.Namespace) -> int:
+    """Make the gallery's pages, or print their differences from the records; return 1 if there are any."""
+    if options.check:
+        for line in gallery.stale_reports(options.folder):
+            print(f"note: {line}", file=sys.stderr)
+        troubles = gallery.differences(options.folder)
+    else:
+        written, troubles = gallery.write(options.folder, options.folder)
         print_paths(written)
     for trouble in troubles:
         print(trouble, file=sys.stderr)
@@ -57,7 +60,12 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--out", type=Path, default=out, help=where)
         if name == "compare":
             command.add_argument("--latex", action="store_true", help="write the tables for LaTeX too")
-    add_commands(commands)
+    text = "Make the reports and the index of the gallery from its records."
+    command = commands.add_parser("gallery", help="the gallery's pages, from its records", description=text)
+    folder = Path("reports/gallery")
+    command.add_argument("--folder", type=Path, default=folder, help="folder of the records (%(default)s)")
+    check = "write nothing; print differences from the records, and exit with 1 if there are any"
+    command.add_argument("--check", action="store_true", help=check)
     return parser
 
 
@@ -135,13 +143,6 @@ COMMANDS = {
         OUT,
         "speed-up of several ranks over one rank on the same problem",
         "Compare the times of one rank and of several ranks on the same problems.",
-    ),
-    "best": (
-        lambda records, options: best.write(best_algorithms(records), options.out),
-        OUT,
-        "our best algorithm on one core next to other people's solvers",
-        "Compare costs and times of our search on one core with those of the solvers that `--peers` ran in turn with "
-        "it.",
     ),
     "csv": (
         _write_csv,

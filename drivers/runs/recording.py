@@ -97,7 +97,7 @@ class RunRecorder:
     ) -> None:
         """Add a repetition to the file, with further details than the device's."""
         from reports.records.files import Record, Repetition, append
-        from reports.records.sources import sources_digest
+        from reports.records.programs import program_digests
 
         backend = self.run.search.backend
         device = backend.device
@@ -108,7 +108,7 @@ class RunRecorder:
             "device_driver": device.driver,
             "simulated": device.driver == "simulated",
             "reference": backend.is_reference,
-            **({"sources": digest} if (digest := sources_digest(self.workload.name)) else {}),
+            "programs": program_digests(backend.executables.kernels),
         }
         append(
             self.options.record,

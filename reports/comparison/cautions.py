@@ -224,7 +224,7 @@ def _busy_cores(record: Record) -> int:
 
 
 def _began(repetition: Repetition) -> datetime | None:
-    return datetime.strptime(repetition.started_at, "%Y-%m-%dT%H:%M:%SZ") if repetition.started_at else None
+    return datetime.fromisoformat(repetition.started_at) if repetition.started_at else None
 
 
 # --- clocks ---

@@ -36,8 +36,6 @@ class Solver:
         Seconds until its cost was as good as ours.
     time_limit_s
         Its time limit, if it searches for a given time.
-    costs : tuple of int or float
-        Of every repetition.
     """
 
     name: str
@@ -49,21 +47,17 @@ class Solver:
     startup_s: float | None = None
     time_to_cost_s: float | None = None
     time_limit_s: float | None = None
-    costs: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, measured: Mapping[str, Any]) -> Solver:
         """Read a record's entry of a solver; a value of another form counts as not measured."""
         name = " ".join(str(measured[key]) for key in ("name", "version") if measured.get(key))
         read = {key: measured.get(key) for key in ("cost", "solve_s", "startup_s", "time_to_cost_s", "time_limit_s")}
-        costs = measured.get("costs")
-        numbers = [one for one in costs if isinstance(one, int | float)] if isinstance(costs, list | tuple) else []
         return cls(
             name or "a solver without a name",
             measured.get("proved") is True,
             measured.get("in_process") is False,
             str(measured.get("failure") or ""),
-            costs=tuple(numbers),
             **{key: one for key, one in read.items() if isinstance(one, int | float) and not isinstance(one, bool)},
         )
 
@@ -185,10 +179,6 @@ def compare_solvers(comparison: ComparedRuns, records: Sequence[Record]) -> Solv
         ):
             solvers[solver.name] = solver
     return SolverComparison(comparison, tuple(solvers.values()), first.best_cost, first.seed)
-
-
-def read_solvers(record: Record) -> list[Solver]:
-    return [Solver.of(measured) for measured in _peers(record)]
 
 
 def _peers(record: Record) -> list[dict[str, Any]]:

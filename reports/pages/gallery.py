@@ -1,7 +1,6 @@
-"""The gallery: a report of each paper, an overview, best algorithms, the gain by ranks, and an index.
+"""The gallery: a report of each paper, an overview, the gain by ranks, and an index.
 
-`gallery.toml` in the folder of the records lists the reports with the command lines that made their records,
-`NAME.jsonl`.
+`gallery.toml` in the folder of the records, `NAME.jsonl`, lists the reports.
 """
 
 from __future__ import annotations
@@ -17,14 +16,12 @@ import msgspec
 from msgspec.structs import replace
 
 from core.errors import UserError
-from reports.comparison.best_algorithms import best_algorithms
 from reports.comparison.cautions import BASELINE_PREFIX, OTHER_MEDIANS, ratio_doubts
 from reports.comparison.overview import Overview, OverviewRow
 from reports.comparison.speedups import ComparedRun, compare
-from reports.pages import best, overview, provenance, ranks
+from reports.pages import overview, provenance, ranks
 from reports.pages import paper as pages_paper
 from reports.pages.markdown import fill, written_into
-from reports.pages.printed import PrintedOutput, printed_differences
 from reports.papers.exhibits import fill_exhibit, gather_evidence
 from reports.papers.files import load, names
 from reports.papers.measures import MEASURES
@@ -59,11 +56,11 @@ class GalleryReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes
     ----------
     name
-        Name of a paper, `best`, `overview` or `ranks`; its records are `NAME.jsonl`.
+        Name of a paper, `overview` or `ranks`; its records are `NAME.jsonl`.
     title, note
         Subject, and further information for readers; the latter may be empty.
     commands
-        Command lines that made the records.
+        Command lines that made the records; none of a paper, whose plan makes them.
     exhibit, measure
         A table or figure of the paper, and its ratio for the index; empty for none.
     picture
@@ -78,7 +75,7 @@ class GalleryReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     name: str
     title: str
-    commands: tuple[str, ...]
+    commands: tuple[str, ...] = ()
     note: str = ""
     exhibit: str = ""
     measure: str = "speedup"
@@ -89,11 +86,8 @@ class GalleryReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def made_by(self) -> str:
-        return " && ".join(self.commands)
-
-    @property
-    def renewed_by(self) -> str:
-        return self.made_by if self.name in OTHERS else f"make gallery-records ONLY={self.name}"
+        """Command line for such records."""
+        return " && ".join(self.commands) or f"make paper PAPER={self.name}"
 
     def records(self, folder: Path) -> list[Record]:
         """Its records, with other medians of the same work; none without a file."""
@@ -107,7 +101,9 @@ class GalleryReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def read(folder: Path) -> list[GalleryReport]:
     """Read the list of reports. Raises `UserError` if the file is wrong."""
-    file, content = _read_content(folder)
+    file = DataFile(folder / DATA)
+    content = file.part(dict[str, list[dict[str, Any]]], file.content, "the file")
+    file.among("the file", "key", list(content), ("reports", "elsewhere"))
     elsewhere = file.part(list[Elsewhere], content.get("elsewhere", []), "elsewhere")
     entries = []
     for said in content.get("reports", []):
@@ -123,18 +119,6 @@ def read(folder: Path) -> list[GalleryReport]:
         )
         entries.append(entry)
     return entries
-
-
-def _read_content(folder: Path) -> tuple[DataFile, dict[str, list[dict[str, Any]]]]:
-    file = DataFile(folder / DATA)
-    content = file.part(dict[str, list[dict[str, Any]]], file.content, "the file")
-    file.among("the file", "key", list(content), ("reports", "elsewhere", "printed"))
-    return file, content
-
-
-def read_printed(folder: Path) -> list[PrintedOutput]:
-    file, content = _read_content(folder)
-    return file.part(list[PrintedOutput], content.get("printed", []), "printed")
 
 
 def with_other_medians(record: Record, elsewhere: Sequence[Elsewhere]) -> Record:
@@ -184,7 +168,7 @@ def write(folder: Path, out: Path) -> tuple[list[Path], list[str]]:
             continue
         files, headline = OTHERS.get(entry.name, _paper)(entry, records, out)
         written += files
-        _insert_stale_line(files[0], provenance.stale_line(records, entry.renewed_by))
+        _insert_lines(files[0], _origin(entry, records), provenance.stale_line(records, entry.made_by))
         parts.append(_index_entry(entry, records, headline, files))
     index = out / INDEX
     with written_into(out):
@@ -202,17 +186,26 @@ def differences(folder: Path) -> list[str]:
                 differing.append(f"{there}: missing; `python -m reports gallery` makes it")
             elif path.suffix == ".md":
                 differing += difference(there, there.read_text(encoding="utf-8"), path.read_text(encoding="utf-8"))
-    return [*differing, *(line for output in read_printed(folder) for line in printed_differences(output, folder))]
+    return differing
 
 
 def stale_reports(folder: Path) -> list[str]:
-    said = [(entry, provenance.stale_line(entry.records(folder), entry.renewed_by)) for entry in read(folder)]
+    said = [(entry, provenance.stale_line(entry.records(folder), entry.made_by)) for entry in read(folder)]
     return [f"{folder / one.name}.md: {line}" for one, line in said if line]
 
 
-def _insert_stale_line(page: Path, line: str) -> None:
+def _origin(entry: GalleryReport, records: Sequence[Record]) -> str:
+    """Return when a paper's records were made, and the command that makes such records today."""
+    if entry.commands:
+        return ""
+    when = f"Recorded {provenance.dates(records)}; the versions of onekernel are in the lines of the machines."
+    return f"{when} `{entry.made_by}` makes such records."
+
+
+def _insert_lines(page: Path, *lines: str) -> None:
+    """Insert lines below the title, each a paragraph; empty ones are left out."""
     title, *rest = page.read_text(encoding="utf-8").split("\n\n", 1)
-    page.write_text("\n\n".join(filter(None, [title, line, *rest])), encoding="utf-8")
+    page.write_text("\n\n".join(filter(None, [title, *lines, *rest])), encoding="utf-8")
 
 
 def difference(path: Path, there: str, expected: str) -> list[str]:
@@ -233,9 +226,7 @@ def difference(path: Path, there: str, expected: str) -> list[str]:
 
 def _paper(entry: GalleryReport, records: Sequence[Record], out: Path) -> tuple[list[Path], str]:
     paper = load(entry.name)
-    files = pages_paper.write(
-        paper, paper.exhibits, records, out, made_by=entry.made_by, formats=FORMATS, partial=entry.partial
-    )
+    files = pages_paper.write(paper, paper.exhibits, records, out, formats=FORMATS, partial=entry.partial)
     return files, _headline_of(paper, entry, records) if entry.exhibit else ""
 
 
@@ -265,12 +256,7 @@ def _ranks(entry: GalleryReport, records: Sequence[Record], out: Path) -> tuple[
     return files, f"Speed-up over one rank: {'; '.join(map(_range, _by_whose(ratios).items()))}"
 
 
-def _best(entry: GalleryReport, records: Sequence[Record], out: Path) -> tuple[list[Path], str]:
-    works = best_algorithms(records)
-    return best.write(works, out, entry.made_by), best.headline(works)
-
-
-OTHERS = {best.NAME: _best, overview.NAME: _overview, ranks.NAME: _ranks}
+OTHERS = {overview.NAME: _overview, ranks.NAME: _ranks}
 """Functions that make the reports other than those of papers."""
 
 
@@ -334,7 +320,7 @@ def _index_entry(
         "report": report,
         "picture": wanted if wanted in pictures else next(iter(pictures), ""),
         "headline": headline,
-        "stale": provenance.stale_line(records, entry.renewed_by),
+        "stale": provenance.stale_line(records, entry.made_by),
         "runs": provenance.runs(records),
         "devices": provenance.devices(records),
         "dates": provenance.dates(records),

@@ -7,11 +7,11 @@ from typing import Any
 
 from reports.comparison.machines import letter_machines
 from reports.records.files import Record, merge
-from reports.records.sources import is_stale
+from reports.records.programs import is_stale
 from reports.text.formatting import cores, counted, listed, span
 
 STALE = "Stale: "
-"""Beginning of a line about runs of earlier sources, in a separate paragraph."""
+"""Beginning of a line about runs of earlier kernels, in a separate paragraph."""
 
 
 def devices(records: Sequence[Record]) -> str:
@@ -44,14 +44,14 @@ def runs(records: Sequence[Record]) -> str:
 
 
 def stale_line(records: Sequence[Record], renewed_by: str) -> str:
-    """Return a line with the number of runs with older kernels or search; empty if there is none."""
+    """Return a line with the number of runs with older or unrecorded kernels; empty if there is none."""
     merged = merge(records)
     count = sum(map(is_stale, merged))
     if not count:
         return ""
     return (
-        f"{STALE}{count} of {counted(len(merged), 'run')} (earlier or unrecorded kernels and search); "
-        f"`{renewed_by}` renews them."
+        f"{STALE}{count:,} of {counted(len(merged), 'run')} (earlier or unrecorded kernels); "
+        f"`{renewed_by}` makes new ones."
     )
 
 

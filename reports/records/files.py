@@ -35,7 +35,6 @@ __all__ = [
     "load",
     "merge",
     "refuse_namesake",
-    "replace_lines",
     "count_repetitions",
     "require_equal_work",
 ]
@@ -223,19 +222,6 @@ def merge_lines(path: str | os.PathLike[str], run: str) -> None:
         kept = [raw for record, raw in lines if record.identity != run]
         position = next(i for i, (record, _) in enumerate(lines) if record.identity == run)
         _replace(path, b"".join([*kept[:position], whole, *kept[position:]]))
-
-
-def replace_lines(path: str | os.PathLike[str], old: Iterable[Record], new: Iterable[Record]) -> None:
-    """Replace lines of a file by new ones at its end; lines that others appended meanwhile stay byte for byte.
-
-    Raises as `load` and `merge_lines`, with the file unchanged.
-    """
-    gone = {record.to_line() for record in old}
-    with _locked(path) as descriptor:
-        _mend_tail(descriptor, path)
-        lines = _parse(_content(descriptor), os.fspath(path))
-        kept = [raw for record, raw in lines if record.to_line() not in gone]
-        _replace(path, b"".join([*kept, *(record.to_line().encode() for record in new)]))
 
 
 def require_equal_work(records: Sequence[Record]) -> None:

@@ -128,7 +128,7 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
         rank's cores, "0-3", set by `--pin-cores`), `simulated` and `reference` (true or false; the latter: the
         reference interpreter, too slow for a baseline), `verified_by` (names of verifiers), `options` (options of the
         command line that are not defaults), `reference_solvers` (see `drivers.peers.peer.PeerMeasurement`),
-        `sources` (digest of the kernels and the search, see `reports.records.sources`); of dynamic programming also
+        `programs` (digests of the kernels that ran, see `reports.records.programs`); of dynamic programming also
         `cells`, `method`, `streamed_bytes` and `profile` (see `drivers.runs.kernel_profile`).
     origin
         Place of the record, for messages; not written.

@@ -32,8 +32,9 @@ def iteration_slope(record: Record, others: Iterable[Record]) -> Estimate | None
 
     The interval is from the closest to the farthest two times of the two lengths.
     """
-    own = _length(record)
-    partners = [other for other in others if _length(other) not in (0, own) and _search(other) == _search(record)]
+    own, search = _length(record), _search(record)
+    near = (other for other in others if other.instance_sha256 == record.instance_sha256)
+    partners = [other for other in near if _length(other) not in (0, own) and _search(other) == search]
     if not own or not partners:
         return None
     partner = max(partners, key=lambda one: abs(_length(one) - own))

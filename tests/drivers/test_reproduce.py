@@ -9,10 +9,11 @@ import pytest
 from core.errors import UserError
 from drivers.experiments.case import Case
 from drivers.reproduce import main
+from drivers.workload.run_time import RepetitionWork
 from reports.records.files import load
 from tests.conftest import ROOT
 from tests.drivers.made_up_paper import FIRST, HILLS, SECOND, device, written
-from tests.drivers.made_up_runs import made_up_suite
+from tests.drivers.made_up_runs import made_up_suite, run_of
 
 MACHINE = device("cpu"), device("threads")
 NEVER = '[[exhibits]]\ntable = "2"\ntitle = "sheep"\nnever_ours = "it counts sheep"\n'
@@ -123,6 +124,71 @@ def test_a_second_group_of_the_baseline_is_part_of_the_plan_and_made_up_for_afte
     capsys.readouterr()
     reproduce(*standard, "--dry-run", parts=parts)
     assert "4 runs, 4 recorded already" in counted()
+
+
+class Clock:
+    """A clock that each run sets forward by three seconds."""
+
+    now = 0.0
+
+    def monotonic(self):
+        return self.now
+
+    def start(self, case):
+        self.now += 3.0
+        return run_of(case)
+
+
+@pytest.fixture
+def within(reproduce, monkeypatch):
+    """Reproduce within a time, by a clock of its own."""
+
+    def run(budget, *arguments, **more):
+        clock = Clock()
+        monkeypatch.setattr("drivers.experiments.presets.reproduce.time", clock)
+        return reproduce("--budget", budget, *arguments, command=clock.start, **more)
+
+    return run
+
+
+def of_core(started):
+    return [(one.asked["climbers"], one.task.problem.name) for one in started if one.configuration.backend == "cpu"]
+
+
+def test_within_a_time_every_table_gets_its_first_row_first_and_the_same_command_goes_on(within, out, capsys):
+    parts = (HILLS, LARGER)
+    code, started = within("13s", parts=parts)
+    assert (code, len(started)) == (0, 4)
+    assert of_core(started) == [(4, FIRST), (8, FIRST)]
+    assert "note: 8 runs, 4 recorded already; the rest takes about 12 s; the same command continues" in unwrapped(
+        capsys
+    )
+    assert page(out).count("the time of --budget was over") == 4
+    assert of_core(within("1h", parts=parts)[1]) == [(4, SECOND), (8, SECOND)]
+    assert "--budget was over" not in page(out)
+    assert within("1h", parts=parts) == (0, [])
+
+
+def test_within_a_time_a_refusal_stays_the_reason(within, out, capsys):
+    assert within("1h", devices=[*MACHINE, device("refusing")])[0] == 0
+    assert "this device has no such memory" in page(out) and "--budget was over" not in page(out)
+
+
+def test_within_a_time_both_groups_of_a_baseline_are_around_the_others_of_their_row(within):
+    _, started = within("1h", "--scale", "standard", parts=(HILLS.replace("quick =", "standard ="),))
+    assert [one.configuration.backend for one in started] == ["cpu", "threads", "cpu"] * 2
+
+
+def test_a_run_that_does_not_fit_is_left_out_and_a_shorter_one_taken(within, monkeypatch):
+    work = "drivers.experiments.plan.planned_work"
+    monkeypatch.setattr(work, lambda workload, task: RepetitionWork(task.options.climbers, "moves", 10.0))
+    large = HILLS.replace("climbers = 4", "climbers = 4000")
+    assert {climbers for climbers, _ in of_core(within("60s", parts=(large, LARGER))[1])} == {8}
+
+
+def unwrapped(capsys):
+    said = capsys.readouterr()
+    return " ".join((said.out + said.err).split())
 
 
 def test_one_table_or_figure_is_run_alone_and_added_to_the_report(reproduce, out):
@@ -277,6 +343,12 @@ MISTAKES = {
     "half a row": (["PAPER", "--row", "1"], "--row: expected a row's key and an instance as in 1=50, found '1'"),
     "unknown backend": (["PAPER", "--backends", "cpus"], "--backends: expected some of cpu, threads, found 'cpus'"),
     "no folder of instances": (["PAPER", "--data", "nowhere"], "--data nowhere: expected a folder of instances"),
+    "a time without a unit": (["PAPER", "--budget", "30"], "--budget: expected a time above 0 such as 90s, 30m or 2h"),
+    "no time": (["PAPER", "--budget", "0s"], "--budget: expected a time above 0 such as 90s, 30m or 2h"),
+    "a time elsewhere": (
+        ["PAPER", "--budget", "1m", "--executor", "dask"],
+        "--budget and --executor dask: expected one",
+    ),
     "a table of no paper": (["--list", "--table", "4"], "--table, --figure and --row: expected with a paper"),
 }
 

@@ -9,16 +9,6 @@ from reports.records.files import append
 
 FOLDER = Path(__file__).parent / "made_up"
 DATA = (FOLDER / "gallery.toml").read_text()
-TABLE = (FOLDER / "results.toml").read_text()
-
-README = """# A suite
-
-<!-- table climbs: made by python -m reports results -->
-old
-<!-- end climbs -->
-
-More.
-"""
 
 FULL = {"mapping": "native", "scan": "full"}
 WORKLIST = {"mapping": "published", "scan": "full", "assign": "worklist"}
@@ -40,7 +30,6 @@ def climb(make_record, times, execution=FULL, climbers=100_000, **changes):
 def fill(folder, make_record, **changes):
     folder.mkdir(exist_ok=True)
     (folder / "gallery.toml").write_text(DATA)
-    (folder / "results.toml").write_text(TABLE)
     for record in (
         climb(make_record, (2.0, 2.1, 2.2), **changes),
         climb(make_record, (0.5, 0.5, 0.5), WORKLIST, **GPU, **changes),

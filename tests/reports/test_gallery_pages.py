@@ -1,6 +1,7 @@
 """The gallery: its reports and index come from the records of a folder, and a check says where they do not."""
 
 import json
+import re
 import shlex
 import shutil
 from pathlib import Path
@@ -10,14 +11,10 @@ from msgspec.structs import replace
 
 from core.errors import UserError
 from drivers.experiments.presets.bench import bench_parser
-from drivers.experiments.presets.gallery_records import records_parser
 from drivers.experiments.presets.overview import overview_parser
-from drivers.experiments.presets.reproduce import read_options as reproduce_options
-from drivers.runs.workload_main import parse_options as workload_options
-from drivers.workload.registry import get_workload
-from reports.pages import provenance
+from reports.pages import provenance, terminal
+from reports.pages.comparison import compare_records
 from reports.pages.gallery import differences, overview_of, read, write
-from reports.papers.files import names
 from reports.records.files import load
 from tests.conftest import ROOT
 from tests.reports.made_up_gallery import DATA, climb, fill
@@ -47,7 +44,7 @@ def test_the_index_tells_of_every_report_what_its_records_say(made_gallery, is_g
     is_golden((made_gallery / "index.md").read_text(encoding="utf-8"), "gallery-index.md")
 
 
-def test_reports_name_their_commands_and_have_pictures_as_svg_alone(made_gallery):
+def test_reports_name_the_commands_of_such_records_and_have_pictures_as_svg_alone(made_gallery):
     pages = [
         "index.md",
         "oneil2011-figure-1.svg",
@@ -55,10 +52,11 @@ def test_reports_name_their_commands_and_have_pictures_as_svg_alone(made_gallery
         "oneil2011.md",
         "overview.md",
     ]
-    records = ["gallery.toml", "oneil2011.jsonl", "overview.jsonl", "results.toml"]
+    records = ["gallery.toml", "oneil2011.jsonl", "overview.jsonl"]
     assert set(contents(made_gallery)) == {*pages, "overview.svg", *records}
-    both = "- `python -m drivers.reproduce oneil2011`\n- `python -m drivers.reproduce oneil2011 --table 1`"
-    assert f"\nMade by these commands:\n\n{both}\n" in (made_gallery / "oneil2011.md").read_text()
+    recorded = "Recorded 2026-11-22 to 2026-11-24; the versions of onekernel are in the lines of the machines."
+    made_by = f"\n\n{recorded} `make paper PAPER=oneil2011` makes such records.\n\n"
+    assert made_by in (made_gallery / "oneil2011.md").read_text()
     overview = (made_gallery / "overview.md").read_text()
     assert "\nMade by `python -m drivers.overview --seconds-each 2`.\n" in overview
     assert "| lcs | letters | 3 T cells | 4.00 s, 1.00x | 8.00 s, 0.500x |" in overview
@@ -101,31 +99,14 @@ def test_pages_that_are_what_the_records_say_pass_the_check(made_gallery, report
 
 
 def test_stale_runs_are_said_and_do_not_fail_the_check(gallery, reports, monkeypatch):
-    page, advice = gallery / "oneil2011.md", "make gallery-records ONLY=oneil2011` renews them."
-    stale = "Stale: 3 of 3 runs (earlier or unrecorded kernels and search); "
-    assert page.read_text().split("\n\n")[1] == f"{stale}`{advice}"
+    page, advice = gallery / "oneil2011.md", "make paper PAPER=oneil2011` makes new ones."
+    stale = "Stale: 3 of 3 runs (earlier or unrecorded kernels); "
+    assert page.read_text().split("\n\n")[2] == f"{stale}`{advice}"
     assert f"{page}: {stale}" in reports("gallery", "--folder", gallery, "--check")[2]
     monkeypatch.setattr("reports.pages.provenance.is_stale", lambda record: False)
     assert reports("gallery", "--folder", gallery, "--check") == (0, "", "")
     write(gallery, gallery)
     assert "Stale" not in page.read_text()
-
-
-def test_figures_that_a_page_shows_as_printed_are_those_of_its_records(gallery, reports, tmp_path):
-    (gallery / "gallery.toml").write_text(DATA + '\n[[printed]]\npage = "../page.md"\nrecords = "printed.jsonl"\n')
-    page, records = tmp_path / "page.md", gallery / "printed.jsonl"
-    page.write_text("# Page\n\n```text\ncuda is 4.00x as fast as one core: 500 ms against 2.00 s.\n...\n```\n")
-    code, _, err = reports("gallery", "--folder", gallery, "--check")
-    assert code == 1 and f"{records}: no records" in err
-    lines = (gallery / "overview.jsonl").read_text().splitlines(keepends=True)
-    records.write_text("".join(line for line in lines if '"workload": "ihc"' in line))
-    code, _, err = reports("gallery", "--folder", gallery, "--check")
-    assert code == 0, err
-    page.write_text(page.read_text().replace("4.00x", "5.00x"))
-    code, _, err = reports("gallery", "--folder", gallery, "--check")
-    assert code == 1 and "5.00x" in err
-    page.write_text("# Page\n")
-    assert reports("gallery", "--folder", gallery, "--check")[0] == 2
 
 
 def test_the_check_says_which_lines_of_which_page_differ_and_which_picture_is_missing(gallery, reports):
@@ -155,7 +136,7 @@ def test_a_report_without_records_is_named_with_its_command_and_the_others_are_m
     _, absent = write(gallery, gallery)
     assert len(absent) == 1
     assert absent[0].startswith(f"{gallery / 'oneil2011.jsonl'}: no records; ")
-    assert "`python -m drivers.reproduce oneil2011 && " in absent[0]
+    assert "`make paper PAPER=oneil2011`" in absent[0]
     assert (gallery / "overview.md").exists() and not (gallery / "oneil2011.md").exists()
     assert "Hill climbing" not in (gallery / "index.md").read_text()
 
@@ -211,23 +192,18 @@ def test_records_of_the_repository_s_gallery_name_no_folder_of_a_machine():
 
 
 def test_the_repository_s_gallery_has_commands_that_the_programs_take():
-    """An overview may contain records of reproductions."""
-    papers = tuple(names())
-    for entry in read(ROOT / "reports" / "gallery"):
-        for command in entry.commands:
-            words = shlex.split(command.removeprefix("mpirun -n 2 "))
-            assert words[:2] == ["python", "-m"]
-            if words[2] == "drivers.bench":
-                assert bench_parser().parse_args(words[3:]).workload == entry.name
-            elif words[2] == "drivers.overview":
-                overview_parser(None).parse_args(words[3:])
-            elif words[2] == "drivers.reproduce":
-                assert reproduce_options(words[3:], None).paper in (entry.name, *papers * (entry.name == "overview"))
-            elif words[2] == "drivers.gallery_records":
-                assert entry.name in records_parser(None).parse_args(words[3:]).only
-            else:
-                options = workload_options(get_workload(words[2].removeprefix("drivers.")), None, words[3:])
-                assert options.record == f"reports/gallery/{entry.name}.jsonl"
+    parsers = {"drivers.bench": bench_parser(), "drivers.overview": overview_parser(None)}
+    for command in (command for entry in read(ROOT / "reports" / "gallery") for command in entry.commands):
+        python, module, program, *words = shlex.split(command)
+        assert (python, module) == ("python", "-m")
+        parsers[program].parse_args(words)
+
+
+def test_the_readme_shows_what_onekernel_compare_printed_from_its_records():
+    (block,) = re.findall(r"^```text\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    sections = compare_records(load(ROOT / "reports/gallery/readme.jsonl"))
+    printed = {line for place, one in enumerate(sections) for line in terminal.lines(one, explained=place == 0)}
+    assert [line for line in block.splitlines() if line not in printed] == ["..."] * block.count("...\n")
 
 
 @pytest.mark.slow

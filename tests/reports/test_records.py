@@ -22,7 +22,6 @@ from reports.records.files import (
     load,
     merge,
     merge_lines,
-    replace_lines,
     require_equal_work,
 )
 from tests.conftest import ROOT
@@ -359,12 +358,3 @@ def test_a_repetition_that_stands_twice_counts_once(path, make_record, tmp_path,
     assert [kernel_times(record) for record in merge([*load(path), *load(copy)])] == [[1.0, 2.0, 3.0, 4.0]]
     assert [kernel_times(record) for record in merge([make_record([1.0]), make_record([1.0])])] == [[1.0, 1.0]]
     assert [kernel_times(record) for record in distinct([measured[0], replace(measured[0], ranks=2)])] == [[1.0], [1.0]]
-
-
-def test_lines_that_another_program_appends_meanwhile_survive_a_replacement(path, make_record):
-    old, same_run, other, new = (make_record([time]) for time in (1.0, 2.0, 3.0, 4.0))
-    append(path, old)
-    append(path, same_run)
-    append(path, replace(other, ranks=2))
-    replace_lines(path, [old], [new])
-    assert [kernel_times(record) for record in load(path)] == [[2.0], [3.0], [4.0]]

@@ -17,17 +17,13 @@ from collections.abc import Mapping, Sequence
 GRACE_S = 5.0
 
 
-def run_guarded(
-    command: Sequence[str], environment: Mapping[str, str], limit_s: float | None = None
-) -> subprocess.CompletedProcess[str]:
+def run_guarded(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     """Run a command to its end, with no input, and collect its output.
 
     Parameters
     ----------
     environment
         Its variables.
-    limit_s
-        Seconds after which it is ended; None: no limit.
 
     Returns
     -------
@@ -43,15 +39,9 @@ def run_guarded(
         ) as process:
             os.close(watched)
             watched = -1
-            try:
-                output, error = process.communicate(timeout=limit_s)
-            except subprocess.TimeoutExpired:
-                os.close(held)
-                held = -1
-                output, error = process.communicate()
+            output, error = process.communicate()
     finally:
-        if held >= 0:
-            os.close(held)
+        os.close(held)
         if watched >= 0:
             os.close(watched)
     return subprocess.CompletedProcess(command, process.returncode, output, error)

@@ -14,10 +14,9 @@ from reports.records.environment import cores
 
 
 class LocalExecutor:
-    """Runs cases in turn, each for at most `limit_s` seconds; with `parallel`, seeds on one core at the same time."""
+    """Runs cases in turn; with `parallel`, seeds on one core at the same time."""
 
     elsewhere = False
-    limit_s: float | None = None
 
     def __init__(self, *, parallel: bool = False) -> None:
         self.in_turn = not parallel
@@ -25,7 +24,7 @@ class LocalExecutor:
     def run(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Finished]]:
         """See `Executor`. With `parallel`, cases on more than a core follow in turn."""
         if self.in_turn:
-            yield from ((case, run_case(case, self.limit_s)) for case in cases)
+            yield from ((case, run_case(case)) for case in cases)
             return
         listed = list(cases)
         with ThreadPoolExecutor(cores()) as pool:
@@ -37,14 +36,14 @@ class LocalExecutor:
         yield from ((case, run_case(case)) for case in listed if not case.is_of_one_core)
 
 
-def run_case(case: Case, limit_s: float | None = None) -> Finished:
-    return run_process(case.command(), case.environment(), limit_s)
+def run_case(case: Case) -> Finished:
+    return run_process(case.command(), case.environment())
 
 
-def run_process(command: Sequence[str], environment: Mapping[str, str], limit_s: float | None = None) -> Finished:
+def run_process(command: Sequence[str], environment: Mapping[str, str]) -> Finished:
     """Run a command on the calling machine, with these further variables; it ends with this process."""
     began = time.perf_counter()
-    done = guard.run_guarded(command, {**os.environ, **environment}, limit_s)
+    done = guard.run_guarded(command, {**os.environ, **environment})
     return Finished(done.returncode, done.stdout, done.stderr, time.perf_counter() - began)
 
 

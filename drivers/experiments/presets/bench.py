@@ -7,7 +7,7 @@ import shlex
 import sys
 import time
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,11 +26,10 @@ from drivers.experiments.presets.compare import ComparisonRun, conclude
 from drivers.experiments.run import PlanRun, show
 from drivers.options.values import number, positive
 from drivers.workload.registry import get_workload
-from reports.comparison.best_algorithms import best_algorithms
 from reports.comparison.sections import InstanceSection
-from reports.pages import best, ranks
+from reports.pages import ranks
 from reports.pages.comparison import remove
-from reports.records.files import Record, RecordError, UnequalWorkError, group_by
+from reports.records.files import RecordError, UnequalWorkError, group_by
 from reports.text.formatting import duration
 
 DESCRIPTION = """\
@@ -42,11 +41,8 @@ CASES: Sequence[Mapping[str, Any]] = tomllib.loads(
 )["case"]
 FAMILIES = tuple(dict.fromkeys(row["family"] for row in CASES))
 """Values of `--workload`, beside all."""
-PAGES: dict[str, Callable[[Sequence[Record], Path, str], list[Path]]] = {
-    "best": lambda records, out, made_by: best.write(best_algorithms(records), out, made_by),
-    "ranks": lambda records, out, made_by: ranks.write(ranks.rank_gains(records), out, made_by),
-}
-"""Families with a page and a file of records of their own, which `all` leaves out."""
+BEST, RANKS = APART = "best", "ranks"
+"""Families with a file of records of their own, which `all` leaves out."""
 ROUNDS = 2
 """Number of turns of a case's candidates, each with a part of the repetitions."""
 
@@ -63,8 +59,8 @@ def bench_parser() -> argparse.ArgumentParser:
     parser = PlanParser(prog=invocation("drivers.bench"), description=DESCRIPTION)
     add = parser.add_argument
     which = (
-        f"cases to measure (%(default)s: without {', '.join(PAGES)}); best: our best algorithms with reference solvers;"
-        " ranks: ten workloads on one rank and on several"
+        f"cases to measure (%(default)s: without {' and '.join(APART)}); {BEST}: the best algorithms with reference "
+        f"solvers; {RANKS}: ten workloads on one rank and on several"
     )
     add("--workload", choices=("all", *FAMILIES), default="all", help=which)
     add("--rows", metavar="PARTS", help="only cases with one of these parts in the title, separated by commas")
@@ -88,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     set_quiet(options.quiet)
     configurations, not_here = choose_configurations(options)
     executor = chosen_executor(options)
-    family = options.workload if options.workload in PAGES else "bench"
+    family = options.workload if options.workload in APART else "bench"
     records = options.out / f"{family}.jsonl"
     if obstacle := compiler_obstacle(options.reference_programs):
         show(obstacle)
@@ -105,7 +101,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     def remove_pages() -> None:
         for name in {run.workload.name for run in plan.cases}:
-            remove(options.out, f"bench-{name}")
+            remove(options.out, f"{family}-{name}")
 
     prepare_folder(records, remove_pages, rerun=options.rerun)
     show(f"{plan.summary()}, records: {records}")
@@ -125,7 +121,7 @@ def plan_cases(
     parts = (options.rows or "").lower().split(",")
     for row in CASES:
         places = choose_places(row["on"], configurations)
-        is_chosen = row["family"] == options.workload or (options.workload == "all" and row["family"] not in PAGES)
+        is_chosen = row["family"] == options.workload or (options.workload == "all" and row["family"] not in APART)
         for values in row.get("for", [{}]) if places and is_chosen else []:
             values = {**row, **values}
             title = values["title"].format(**values)
@@ -186,15 +182,16 @@ def run_in_turn(
 
 
 def write_pages(sections: Sequence[InstanceSection], family: str, records: Path, made_by: str) -> int:
-    """Write the page of a family, or a comparison of each workload; return 1 if results are missing or differ."""
+    """Write the page of ranks, or a comparison of each workload; return 1 if results are missing or differ."""
     filled = [section for section in sections if section.records]
     out = records.parent
-    if family not in PAGES:
+    if family != RANKS:
         groups = group_by(filled, lambda section: section.records[0].workload)
-        runs = [ComparisonRun(of, False, [], f"bench-{of[0].records[0].workload}", records) for of in groups]
+        runs = [ComparisonRun(of, False, [], f"{family}-{of[0].records[0].workload}", records) for of in groups]
         return max([conclude(run, out) for run in runs], default=DONE)
     try:
-        paths = PAGES[family]([record for section in filled for record in section.records], out, made_by)
+        gains = ranks.rank_gains([record for section in filled for record in section.records])
+        paths = ranks.write(gains, out, made_by)
     except (UnequalWorkError, RecordError) as error:
         print(f"error: {error}. No report was written; the records are in {records}", file=sys.stderr)
         return FAILED

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
+from msgspec import structs
 
 import backends
 from core.errors import UserError
@@ -18,11 +20,12 @@ from core.program_parser import invocation
 from drivers.cli.exit_codes import DONE, FAILED
 from drivers.cli.messages import print_note, set_quiet
 from drivers.experiments.case import Case, counted_environment
+from drivers.experiments.estimate import START_S
 from drivers.experiments.options import PlanParser, add_parallel_option, add_plan_options, chosen_executor
 from drivers.experiments.plan import ExperimentPlan, around_others, prepare_folder, with_second_group
 from drivers.experiments.presets.paper_plan import ReproductionChoice, ReproductionPlan, map_rows, plan_reproduction
 from drivers.experiments.presets.series import MachineResources
-from drivers.experiments.run import PlanRun, show
+from drivers.experiments.run import CaseOutcome, PlanRun, show
 from drivers.options.values import positive
 from reports.pages import paper as pages_paper
 from reports.papers import files
@@ -35,6 +38,7 @@ from reports.records.files import Record, RecordError, UnequalWorkError, load
 
 SUFFIX = ".toml"
 """Suffix of a custom paper's file; papers of the project have names without it."""
+UNITS_S = {"s": 1, "m": 60, "h": 3600}
 
 
 @dataclass(frozen=True)
@@ -82,12 +86,14 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
         plan.show_commands()
         return DONE
     earlier = [one for one in pages_paper.exhibits_in(options.out, paper) if one not in exhibits]
-    cases = around_others(plan.left) if has_second_group(options) else plan.left
+    ordered = around_others if has_second_group(options) else list
+    rows = rows_in_turn(needs, plan.left) if options.budget else [plan.left]
+    cases = [case for row in rows for case in ordered(row)]
     run = PlanRun(len(cases), executor)
     if len(plan.left) < len(plan.cases):
         run.warn_of_changes(records)
     failed, elsewhere = [], []
-    for outcome in run.run(cases):
+    for outcome in run_within(options.budget, run, cases, plan) if options.budget else run.run(cases):
         if outcome.kind == "elsewhere":
             elsewhere.append(outcome.case)
         elif outcome.kind != "done":
@@ -118,6 +124,38 @@ def plan_runs(
     return plan
 
 
+def rows_in_turn(needs: ReproductionPlan, left: Sequence[Case]) -> list[list[Case]]:
+    """Return the cases of each row: the first rows of all exhibits, then the second ones."""
+    chosen = {id(case) for case in left}
+    turns: dict[int, list[list[Case]]] = {}
+    for part in needs.parts:
+        rows: dict[str, list[Case]] = {}
+        for key, (row, *_) in part.needs.items():
+            case = needs.needed[key]
+            rows.setdefault(row, []).extend([case] if id(case) in chosen else [])
+            chosen.discard(id(case))
+        for turn, cases in enumerate(rows.values()):
+            turns.setdefault(turn, []).append(cases)
+    return [cases for turn in sorted(turns) for cases in turns[turn]]
+
+
+def run_within(budget_s: float, run: PlanRun, cases: Sequence[Case], plan: ExperimentPlan) -> Iterator[CaseOutcome]:
+    """Run the cases that fit into a time, as estimated or as long as the last one of this workload and device."""
+    ends, took_s = time.monotonic() + budget_s, dict[tuple[str, str], float]()
+    begun: list[Case] = []
+    for case in cases:
+        like, began = (case.workload.name, str(case.configuration)), time.monotonic()
+        if began + max(plan.left_s(case) or START_S, took_s.get(like, 0.0)) <= ends:
+            begun.append(case)
+            yield from run.run([case])
+            took_s[like] = time.monotonic() - began
+        elif all(replace(case, repeats=one.repeats) != one for one in begun):
+            yield CaseOutcome(case, [], "the time of --budget was over", "refused")
+    after = ExperimentPlan(plan.cases, plan.records)
+    if after.left:
+        print_note(f"{after.summary()}; the same command continues")
+
+
 def plan_of(needs: ReproductionPlan, records: Path, *, rerun: bool = False, elsewhere: bool = False) -> ExperimentPlan:
     reasons = [f"{part.exhibit.name}: {what}: {why}" for part in needs.parts for what, why in part.missing()]
     return ExperimentPlan([*needs.needed.values()], records, reasons, rerun, elsewhere)
@@ -135,6 +173,8 @@ def read_options(argv: Sequence[str], description: str | None) -> argparse.Names
         raise UserError("--table, --figure and --row: expected with a paper")
     if options.data is not None and not Path(options.data).is_dir():
         raise UserError(f"--data {options.data}: expected a folder of instances")
+    if options.budget and options.executor != "local":
+        raise UserError(f"--budget and --executor {options.executor}: expected one of them")
     return options
 
 
@@ -152,6 +192,8 @@ def reproduction_parser(description: str | None) -> PlanParser:
     add("--row", action="append", type=read_row, default=[], metavar="KEY=SPEC", help=row)
     repeats = "repetitions of each run, instead of the number that --scale sets"
     add("--repeats", type=positive, metavar="R", help=repeats)
+    budget = "start only runs that end within this time, 90s, 30m or 2h: rows of all tables in turn; run again, it "
+    add("--budget", type=read_budget, metavar="TIME", help=budget + "continues")
     add_plan_options(
         parser,
         "all usable ones except the reference interpreter, python, and joblib, which runs the programs of threads",
@@ -168,6 +210,13 @@ def read_row(text: str) -> tuple[str, str]:
     if not (key and equals and spec):
         raise argparse.ArgumentTypeError(f"expected a row's key and an instance as in 1=50, found {text!r}")
     return key, spec
+
+
+def read_budget(text: str) -> float:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text)
+    if not match or float(match[1]) == 0:
+        raise argparse.ArgumentTypeError(f"expected a time above 0 such as 90s, 30m or 2h, found {text!r}")
+    return float(match[1]) * UNITS_S[match[2]]
 
 
 def chosen_exhibits(options: argparse.Namespace) -> tuple[Paper, Sequence[Exhibit]]:
@@ -262,7 +311,7 @@ def newest_records(records: Sequence[Record]) -> list[Record]:
 
 def _run_anywhere(record: Record) -> str:
     """Return the identity of a run on any machine and version; emulated hosts are part of it."""
-    return replace(record, environment=emulated_hosts(record.environment)).identity
+    return structs.replace(record, environment=emulated_hosts(record.environment)).identity
 
 
 def report_unused_runs(needs: ReproductionPlan, plan: ExperimentPlan) -> None:
