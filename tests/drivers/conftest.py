@@ -1,7 +1,9 @@
 """Runs of a driver: the module under test says which, ``DRIVER``, or names one for every run."""
 
+import functools
 import venv
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -10,6 +12,16 @@ from drivers.cli.exit_codes import run_driver
 from drivers.peers import environment, packages
 from drivers.runs import checkpoint_file
 from reports.plots import style
+from reports.records.environment import project_commit
+
+PROJECT_COMMIT = functools.cache(project_commit)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_commit():
+    """Ask git for the commit once, since it looks at every file."""
+    with patch("reports.records.environment.project_commit", PROJECT_COMMIT):
+        yield
 
 
 @pytest.fixture
@@ -60,14 +72,7 @@ def mpirun(request, mpirun):
 @pytest.fixture
 def undrawn(monkeypatch):
     """Make empty files of plots, since drawing them takes most of the time."""
-
-    def save(figure, folder, name, formats=style.FORMATS, **how):
-        files = [folder / f"{name}.{form}" for form in formats]
-        for one in files:
-            one.touch()
-        return files
-
-    monkeypatch.setattr(style, "save", save)
+    monkeypatch.setattr(style, "save", lambda figure, path, **how: path.touch())
 
 
 @pytest.fixture

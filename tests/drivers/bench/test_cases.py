@@ -30,7 +30,7 @@ def plan(use_rows, tmp_path):
     return make
 
 
-@pytest.mark.parametrize("row", bench.CASES, ids=lambda row: f"{row['family']}, {row['title']}, {row['on']}")
+@pytest.mark.parametrize("row", bench.CASES, ids=lambda row: f"{row['family']}, {row.get('title')}, {row['on']}")
 def test_every_row_has_command_lines_that_are_read(row):
     known = {"family", "title", "workload", "arguments", "on", "variants", "c", "for", "seeds", "peers"}
     assert set(row) <= known
