@@ -76,14 +76,6 @@ def test_a_mistake_is_one_line_and_starts_nothing(line, message, refused, tmp_pa
     assert not (tmp_path / "new").exists()
 
 
-def test_a_folder_that_cannot_be_written_is_one_line_and_starts_nothing(refused, tmp_path):
-    (tmp_path / "file").touch()
-    (error,) = refused("ihc", "--instance", "uniform:8:seed=1", "--out", tmp_path / "file").splitlines()
-    assert error == f"error: {tmp_path}/file: cannot write there: File exists"
-    (error,) = refused("ihc", "--instance", "uniform:8:seed=1", "--out", tmp_path / "file" / "in").splitlines()
-    assert error == f"error: {tmp_path}/file/in: cannot write there: Not a directory"
-
-
 def test_several_instances_none_of_which_exists_are_a_line_each_and_one_for_all(refused, tmp_path):
     errors = refused("exact", "--instance", "nowhere", "elsewhere", "--out", tmp_path / "new").splitlines()
     assert [error.split(":")[1].strip() for error in errors] == ["nowhere", "elsewhere", "--instance"]

@@ -107,14 +107,6 @@ def test_a_result_is_short_and_several_are_a_line_each(assignment):
     assert repr(results).splitlines() == ["Results(", *(f"    {result!r}," for result in results), ")"]
 
 
-def test_one_seed_gives_a_result_and_several_give_results(assignment):
-    result = ok.minimize(assignment, backend="cpu", iterations=5, seed=3)
-    several = ok.minimize(assignment, backend="cpu", iterations=5, seeds=[3])
-    assert isinstance(result, ok.Result) and isinstance(several, ok.Results) and several[0].hash == result.hash
-    assert isinstance(ok.run("labs", instance=9, iterations=2, backend="cpu"), ok.Result)
-    assert len(ok.run("labs", instance=9, iterations=2, backend="cpu", repeats=2)) == 2
-
-
 def test_keywords_that_type_checkers_see_are_those_of_the_signature_and_of_programs():
     keywords = inspect.signature(ok.minimize).parameters
     positional = {"problem", "algorithm", "neighbourhood", "seeds"}

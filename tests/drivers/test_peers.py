@@ -351,17 +351,6 @@ def test_the_packages_themselves_solve_a_small_problem(workload, peer):
 # --- other workloads ---
 
 
-def test_or_tools_solves_a_knapsack(stand_ins):
-    stand_ins.package("ortools", KNAPSACK_SOLVER, module="algorithms.python.knapsack_solver")
-    problem = generate("paper", 10, 40, seed=0)
-    best = problem.best_value()
-    row = measured(problem, "knapsack", repeats=2, cost=best)["ortools"]
-    assert (row.cost, row.proved, row.repetitions, row.version) == (best, True, 2, "9.9")
-    assert row.time_to_cost_s == row.solve_s > 0
-    assert measured(problem, "knapsack", cost=best + 1)["ortools"].time_to_cost_s is None
-    assert measured(problem, "knapsack", cost=best - 1)["ortools"].time_to_cost_s is not None
-
-
 @pytest.mark.slow
 def test_a_knapsack_that_breaks_is_too_heavy_or_not_proved_says_so(stand_ins):
     for code, cost, message in (

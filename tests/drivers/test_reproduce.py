@@ -159,7 +159,9 @@ def test_what_an_earlier_version_of_the_suite_ran_stays_in_the_report_until_it_i
 
 def test_a_row_that_the_user_maps_is_run_on_that_instance(reproduce, out):
     unnamed = HILLS.replace(f'instance = "{FIRST}"', 'instance = "instance 1", label = "1", spec = ""')
-    _, started = reproduce("--row", f"1={FIRST}", parts=(unnamed,))
+    reproduce(parts=(unnamed,))
+    assert "the paper does not name the instance; --row 1=SPEC sets it" in page(out)
+    _, started = reproduce("--row", f"1={FIRST}", "--rerun", parts=(unnamed,))
     assert [one.task.problem.name for one in started] == [FIRST] * 2 + [SECOND] * 2
     assert "names one" not in page(out)
 
@@ -221,13 +223,6 @@ def test_an_exhibit_that_shows_nothing_of_ours_is_a_failure_if_it_is_asked_for_a
         assert note in said and said.count("no run of this machine") == bool(note)
 
 
-def test_a_series_without_a_device_keeps_its_column_and_says_why(reproduce, out):
-    gpu = '[series.gpu]\nheading = "GPU"\nkinds = ["gpu"]\noptions = { scan = "pruned" }\n'
-    assert reproduce(parts=(gpu, HILLS.replace('"pruned"]', '"pruned", "gpu"]')))[0] == 0
-    assert "| ours, GPU |" in page(out) and "not run [" in page(out)
-    assert "**: not run: no device is of the kind gpu here.\n" in page(out)
-
-
 def test_a_run_that_stands_in_no_series_of_its_exhibit_is_named(reproduce, capsys):
     instance = f'options = {{ instance = "{FIRST.rpartition(":")[0]}" }}'
     reproduce(parts=(HILLS.replace('workload = "ihc"', f'workload = "ihc"\n{instance}'),))
@@ -243,6 +238,7 @@ def test_a_dry_run_prints_commands_that_a_shell_runs_and_leaves_nothing(reproduc
     assert reproduce("--dry-run", parts=parts, command=real)[0] == 0
     *_, reason, first, second = capsys.readouterr().out.splitlines()
     assert reason.startswith("# cannot run here: table 1: nowhere: nowhere: found no such instance")
+    assert reason.endswith("`python -m core.problems fetch made-up` downloads the paper's instances")
     for line, backend in ((first, "cpu"), (second, "threads")):
         assert line.startswith(f"{sys.executable} -m drivers.ihc ") and f" --backend {backend} " in line
         assert line.endswith(" --no-progress  # about 3 s")
