@@ -11,7 +11,7 @@ from reports.comparison import execution_settings, scaling
 from reports.comparison.headline import headline
 from reports.comparison.sections import ComparedSection, InstanceSection, compare_section, split_by_instance
 from reports.comparison.speedups import ComparedRuns
-from reports.pages.comparison_tables import overview, published, tables
+from reports.pages.comparison_tables import overview, tables
 from reports.pages.markdown import fill, remove_files, statistics_of, written_into
 from reports.papers import files
 from reports.papers.placement import find_series
@@ -80,7 +80,6 @@ def _template_values(section: ComparedSection, plots: Pictures) -> dict[str, Any
         "verdicts": section.solvers.verdicts() if section.solvers else [],
         "baseline": comparison.baseline,
         "not_run": [" ".join(str(missing).split()).rstrip(".") for missing in comparison.not_run],
-        "published": list(published(comparison)),
         "stands_in": _paper_hints(comparison),
     }
 

@@ -192,11 +192,3 @@ def test_one_problem_cannot_grow(weak, workload):
 def test_one_rank_alone_is_no_scaling(weak, ranks):
     with pytest.raises(UserError, match="--weak: found one rank, expected several"):
         weak("ihc", "--instance", INSTANCE, "--ranks", *ranks)
-
-
-@pytest.mark.parametrize(
-    "declared", [workload for workload in all_workloads() if workload.scaled], ids=lambda one: one.name
-)
-def test_what_grows_is_an_option_that_decides_the_work(declared):
-    options = {one.name: how for one, how in declared.options.declared()}
-    assert options[declared.scaled].decides in ("work", "search")

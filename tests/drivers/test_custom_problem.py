@@ -1,6 +1,5 @@
 """A user-defined problem as a program: constructor parameters as options, runs, records, comparisons, over ranks."""
 
-import re
 import sys
 
 import pytest
@@ -84,23 +83,6 @@ def test_runs_find_the_optimum_and_are_recorded(parity, capsys):
     record = records[0]
     assert (record.workload, record.instance, record.best_cost, record.verified) == ("parity", "parity:10", 0, True)
     assert record.parameters["n"] == 10 and record.parameters["neighbourhood"] == "flip1"
-
-
-def test_a_problem_that_is_wrong_is_no_result(parity):
-    class Wrong(parity):
-        def cost(self, bits):
-            return 2 * super().cost(bits) + 1
-
-    with pytest.raises(UserError, match="delta"):
-        run(Wrong, "--n", 11, "--backend", "cpu", "--iterations", 20)
-
-
-def test_a_check_tries_the_backend_that_is_asked_for(parity, capsys):
-    assert run(parity, "--n", 8, "--check", "--backend", "cpu") == 0
-    said = capsys.readouterr().out
-    assert re.match(r"parity:8: [\d,]+ moves tried, all right", said)
-    (heading,) = (line for line in said.splitlines() if line.startswith("neighbourhood"))
-    assert heading.split()[2:5] == ["plain", "Python", "cpu"]
 
 
 def test_a_needed_parameter_is_asked_for(parity):

@@ -11,8 +11,7 @@ from drivers.compare import main
 from drivers.experiments.case import Case
 from drivers.experiments.configurations import Configuration
 from drivers.experiments.executors.local import LocalExecutor
-from drivers.experiments.plan import in_rounds
-from drivers.experiments.run import PlanRun, find_error_line
+from drivers.experiments.run import PlanRun
 from drivers.workload.registry import get_workload
 from reports.records.files import load
 from tests.drivers.made_up_comparison import compare as compare_fixture
@@ -153,18 +152,6 @@ def test_the_command_is_the_drivers_own_options(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("said", "message"),
-    [
-        (["error: no such file", "-----", "prterun detected that a process failed"], "error: no such file"),
-        (["Traceback (most recent call last):", "  File", "ValueError: x", "-----"], "ValueError: x"),
-        ([*BANNERS, "", "Killed"], "Killed"),
-    ],
-)
-def test_the_reason_of_a_failure_is_the_line_that_names_the_error(said, message):
-    assert find_error_line(said) == message
-
-
-@pytest.mark.parametrize(
     ("last", "reason"),
     [
         ("error: 2 ranks are too many", "refused: 2 ranks are too many"),
@@ -203,13 +190,6 @@ def test_an_interrupted_comparison_says_how_to_go_on(monkeypatch, tmp_path, caps
     with pytest.raises(KeyboardInterrupt):
         PlanRun(1, LocalExecutor()).run([case_of(tmp_path).on(Configuration("cpu", "0", "a core"))])
     assert re.search(r"\nthe same command continues with the records in \S*r\.jsonl\n", capsys.readouterr().out)
-
-
-def test_rounds_run_all_cases_in_turn_and_add_up_to_the_repetitions(tmp_path):
-    first, second = (case_of(tmp_path, word) for word in "AB")
-    rounds = [(one.arguments[0], one.repeats) for one in in_rounds([first, second], 2)]
-    assert rounds == [("A", 2), ("B", 2), ("A", 3), ("B", 3)]
-    assert in_rounds([first], 1) == [first] and [one.repeats for one in in_rounds([first], 9)] == [1, 2, 3]
 
 
 def test_a_dry_run_prints_the_commands_that_are_left_and_leaves_no_file(compare, tmp_path, capsys):

@@ -18,28 +18,6 @@ ONE_WAY = np.array([[0, 1, 9, 9], [9, 0, 1, 9], [9, 9, 0, 1], [1, 9, 9, 0]])
 # --- what comes out ---
 
 
-def test_both_tilings_and_runs_without_a_tour_prove_the_same(drive, tmp_path):
-    record = tmp_path / "r.jsonl"
-    for options in ([], ["--tiling", "none"], ["--no-trace", "--verify"]):
-        code, said, _ = drive(*SMALL, *options, "--record", record)
-        assert code == 0
-    auto, none, untraced = lines(record)
-    assert auto["hash"] == none["hash"] == untraced["hash"]
-    assert auto["best_cost"] == none["best_cost"] == untraced["best_cost"]
-    assert none["evaluations"] > auto["evaluations"] == untraced["evaluations"] > 0
-    assert untraced["details"]["tour"] is None and untraced["verified"]
-    assert said.rstrip().endswith("confirmed by branch and bound")
-
-
-def test_a_record_holds_the_proof_and_what_was_asked(drive, tmp_path):
-    drive(*SMALL, "--record", tmp_path / "r.jsonl")
-    (run,) = lines(tmp_path / "r.jsonl")
-    assert run["parameters"] == {"trace": True, "k": None, "rotations": None, "improve": False}
-    assert run["execution"] == {"mapping": "native", "tiling": "auto", "device_memory": None, "spill_to_files": False}
-    details = run["details"]
-    assert (details["cities"], details["proved"], sorted(details["tour"])) == (9, True, list(range(9)))
-
-
 # --- matrices ---
 
 

@@ -246,10 +246,10 @@ def test_a_bar_that_is_asked_for_counts_on_standard_error(capsys):
     pytest.importorskip("rich", reason="rich is not installed")
     with make_progress_display("climbing", wanted=True) as bar:
         bar.show(1, 3)
-        bar.show(3, 3)
+        bar.show(3, 3, "length [9]")
     shown = capsys.readouterr()
     assert "climbing" in shown.err
-    assert "3/3" in shown.err
+    assert shown.err.rindex("length [9]") > shown.err.rindex("3/3")
     assert shown.out == ""
 
 

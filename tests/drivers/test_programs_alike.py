@@ -14,9 +14,12 @@ from core.search.dp.lcs.search import CommonSubsequence, LongestCommonSubsequenc
 from core.search.exact import ExactSearch, Solution
 from core.search.protocol import Progress
 from drivers.cli.progress import progress_callback
+from drivers.runs.workload_main import parse_options
 from drivers.workload.declaration import verifier_with_article
+from reports.comparison.speedups import compare
+from reports.records.files import load
 from tests.drivers.records import SQUARE, cities_of, length_of, lines, saved
-from tests.drivers.small_runs import QUICK, driver_of
+from tests.drivers.small_runs import QUICK, driver_of, workload_of
 from tests.drivers.stand_ins import ELKAI, HELD_KARP, KNAPSACK_SOLVER, RAPIDFUZZ
 
 CPU = ("--backend", "cpu", "--no-progress")
@@ -97,22 +100,6 @@ def test_a_result_without_a_solution_is_confirmed_by_another_search_or_not_at_al
     assert said().endswith(" of the result, confirmed by the scorer")
 
 
-@pytest.mark.parametrize(("driver", "memory", "cells"), [("lcs", "20K", 700 * 700), ("knapsack", "300", 20 * 501)])
-def test_tilings_and_rooms_do_the_same_work(drive, tmp_path, driver, memory, cells):
-    record, small = tmp_path / "r.jsonl", ["--device-memory", memory]
-    whole = [["--tiling", name] for name in ("auto", "none", *(["tiles"] if driver == "lcs" else []))]
-    for way in (*whole, small, [*small, "--spill", tmp_path]):
-        code, _, _ = drive(*TABLES[driver].split(), *CPU, *way, "--record", record, driver=driver_of(driver))
-        assert code == 0
-    runs = lines(record)
-    assert len({(run["hash"], run["best_cost"], run["verified"]) for run in runs}) == 1
-    assert [run["details"]["streamed_bytes"] > 0 for run in runs] == [False] * len(whole) + [True, True]
-    assert [run["execution"]["tiling"] for run in runs] == [*(way[1] for way in whole), "auto", "auto"]
-    assert runs[0]["details"]["cells"] == runs[0]["evaluations"] == cells
-    assert runs[0]["evaluation_unit"] == "cells"
-    assert [file.name for file in tmp_path.iterdir()] == ["r.jsonl"]
-
-
 @pytest.mark.parametrize(
     ("driver", "expected"),
     [
@@ -123,6 +110,68 @@ def test_tilings_and_rooms_do_the_same_work(drive, tmp_path, driver, memory, cel
 def test_a_first_run_needs_no_options(drive, driver, expected):
     code, said, _ = drive(*CPU, driver=driver_of(driver))
     assert code == 0 and said.startswith(expected)
+
+
+# --- what changes nothing but the speed ---
+
+PUBLISHED = "--mapping published"
+FILES = f"{PUBLISHED} --tiling none --spill ."
+STRATEGIES = ("coarse", "fine", "fine-deposit")
+LOCAL = (
+    "evaluation linear",
+    "data-memory readonly",
+    "data-memory shared",
+    "shape tuned",
+    "select host",
+    "generate host",
+)
+SMALL = "--device-memory"
+WAYS = [
+    ("qap", "--instance taillard:9:seeds=1,2 --iterations 200", [
+        "", *(f"--{way}" for way in LOCAL), PUBLISHED, f"{PUBLISHED} --select device", f"{PUBLISHED} --generate host",
+        f"{PUBLISHED} --data-memory readonly", f"{PUBLISHED} --shape tuned"]),
+    ("qap", "--instance taillard:9:seeds=1,2 --iterations 200 --algorithm hill --walks 7", ["", PUBLISHED]),
+    ("ppp", "--instance 17-15:seed=3 --iterations 50", ["", PUBLISHED, f"{PUBLISHED} --layout rows"]),
+    ("ihc", "--instance uniform:12:seed=1 --climbers 21", [
+        "", "--scan full", f"{PUBLISHED} --assign static", f"{PUBLISHED} --scan full --assign worklist"]),
+    ("aco", "--instance uniform:30:seed=1 --ants 24 --iterations 6 --alpha 1.5 --beta 3", [
+        f"--strategy {strategy} {mapping}" for strategy in STRATEGIES for mapping in ("", f"{PUBLISHED} --history")]),
+    ("exact", "--instance uniform:9:seed=1 --count --verify --bound edges", [
+        "", PUBLISHED, f"{PUBLISHED} --depth 2 --no-unrolled"]),
+    ("exact", "--instance uniform:9:seed=1 --count --verify --bound none", ["", f"{PUBLISHED} --unrolled"]),
+    ("lcs", "random:700:seed=3", {
+        **dict.fromkeys(("", "--tiling none", "--tiling tiles"), 0), f"{SMALL} 20K": 1, f"{SMALL} 20K --spill .": 1,
+        PUBLISHED: 4 * 700 * 700, FILES: 4 * 700 * 700}),
+    ("knapsack", "--items 20 --capacity 500 --seed 1", {
+        "": 0, "--tiling none": 0, f"{SMALL} 300": 1, f"{SMALL} 300 --spill .": 1,
+        PUBLISHED: 4 * 20 * 501, FILES: 4 * 20 * 501}),
+    ("heldkarp", "--instance uniform:9:seed=1", {
+        "": 0, "--tiling none": 0, PUBLISHED: 4 * 8 * 2**7, FILES: 4 * 8 * 2**7}),
+]  # fmt: skip
+"""A program's work, and ways to do it; with those of a table, the bytes that leave the device (1: some)."""
+
+
+@pytest.mark.parametrize(("name", "work", "ways"), WAYS, ids=[f"{name} {work}" for name, work, _ in WAYS])
+def test_ways_change_nothing_but_the_speed_and_are_recorded(drive, tmp_path, monkeypatch, name, work, ways):
+    monkeypatch.chdir(tmp_path)
+    for way in ways:
+        code, _, error = drive(*work.split(), *way.split(), *CPU, "--record", "r.jsonl", driver=driver_of(name))
+        assert (code, error) == (0, "")
+    runs = lines("r.jsonl")
+    for same in ("hash", "best_cost", "best_index", "parameters", "verified"):
+        assert all(run[same] == runs[0][same] for run in runs), same
+    for way, run in zip(ways, runs, strict=True):
+        asked = parse_options(workload_of(name), "", way.split()).asked()
+        assert {key: run["execution"][key] for key in asked if key in run["execution"]} == asked
+        if isinstance(ways, dict):
+            streamed = run["details"]["streamed_bytes"]
+            assert streamed == ways[way] or streamed > ways[way] == 1
+    if isinstance(ways, list):
+        assert len(compare(load("r.jsonl")).rows) == len(ways)
+    if name == "ihc":
+        full, *published = (run["evaluations"] for run in runs[1:])
+        assert published == [full // 54 * 55] * 2  # (n - 3) n / 2 and (n - 2)(n - 1) / 2 moves a step
+    assert [file.name for file in tmp_path.iterdir()] == ["r.jsonl"]
 
 
 # --- what is refused ---

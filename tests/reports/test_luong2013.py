@@ -95,12 +95,6 @@ def test_machines_and_tables_5_and_9_are_as_the_sections_quote(published):
     assert column(reduced, "e5450", "GPUTexR")["1301-1317"][1] == Decimal("53.7")  # "x53.7 against x49.5"
 
 
-def test_the_percentages_of_table_8_are_whole(published):
-    for line in lines_of(table(published, 8)):
-        for shares in line.percentages:
-            assert not shares or abs(sum(exact(shares)) - 100) <= Decimal("0.2")
-
-
 def one_core(figure):
     """Shortest and longest time of one core that the printed digits allow."""
     low, high = Decimal(1), Decimal(1)
