@@ -8,6 +8,8 @@ import signal
 import pytest
 
 from drivers.cli.exit_codes import run_driver
+from tests.drivers.made_up_paper import HILLS, written
+from tests.drivers.made_up_runs import device, made_up_suite
 from tests.drivers.small_runs import QUICK
 
 EVERYWHERE = [
@@ -151,9 +153,62 @@ ALONE = {
 OTHERS = [
     ("lcs", "text.txt empty.tsp --output text.txt --backend cpu", "the run reads it"),
     ("knapsack", "--instance missing.csv --backend cpu", "missing.csv"),
-    ("compare", "--backends cpu --instance uniform:9:seed=1 --out text.txt", "text.txt: cannot write there"),
+    ("compare", "ihc --instance uniform:9:seed=1 --out text.txt", "text.txt: cannot write there: File exists"),
+    (
+        "compare",
+        "ihc --instance uniform:9:seed=1 --out text.txt/in",
+        "text.txt/in: cannot write there: Not a directory",
+    ),
+    ("compare", "qpa --out new", "workload 'qpa' (did you mean qap?): expected one of ihc, aco"),
+    ("compare", "qap --climbers 5 --out new", "--climbers: expected an option of qap, found one of ihc"),
+    ("compare", "--rerun qap --out new", "found 'qap' among the options, expected the workload first"),
+    ("compare", "ihc --ranks 1 3 --out new", "--ranks 3: found 2 cores, expected at most 2, or --oversubscribe"),
+    ("compare", "qap --seconds 3 --out new", "--seconds: a time limit ends each run at another iteration"),
+    ("compare", "lcs --seed 4 --out new", "--seed changes nothing here"),
+    ("compare", "ihc --backend cpu --out new", "--backend: found an option of single runs, expected --backends"),
+    ("compare", "ihc --backends metal --out new", "--backends: expected some of cpu, threads, cuda, found 'metal'"),
+    ("compare", "ihc --backends cuda --out new", "--backends: cuda is not usable here: no driver"),
+    ("compare", "ihc --rank-backend threads --ranks --out new", "--rank-backend threads: changes nothing without"),
+    (
+        "compare",
+        "ppp --hybrid 1x2 4x1 --out new",
+        "--hybrid 1x2 4x1: found 2, 4 cores, expected the same number in all",
+    ),
+    ("compare", "ppp --hybrid 1x1 --out new", "--hybrid: found 1 core, expected at least 2"),
+    ("compare", "ppp --hybrid --ranks 2 --out new", "--hybrid and --ranks: expected one of them"),
+    ("compare", "ppp --hybrid --rank-backend cpu --out new", "--hybrid: found --rank-backend cpu, expected a backend"),
+    (
+        "compare",
+        "ppp --parallel seeds --out new",
+        "--parallel seeds: found one seed, expected several, as in --seeds 0..9",
+    ),
+    (
+        "compare",
+        "ppp --parallel seeds --seeds 0..3 --executor slurm --out new",
+        "--parallel and --executor slurm: expected one of them",
+    ),
+    ("compare", "ppp --pin-cores --out new", "--pin-cores: found an option of single runs, expected --hybrid"),
+    ("compare", "ihc --backends threads --ranks 2 --out new", "--ranks 2: no backend of one core is among --backends"),
     ("bench.__main__", "--workload ihc --backends cpu --ranks --out text.txt", "text.txt: cannot write there"),
     ("bench.__main__", "--workload ihc --backends abacus", "expected some of "),
+    ("reproduce", " --out new", "expected a paper, one of "),
+    ("reproduce", "luong2014 --out new", "expected one of the papers luong2013, "),
+    ("reproduce", "nowhere.toml --out new", "nowhere.toml: expected TOML, found "),
+    ("reproduce", "made-up.toml --table 9 --out new", "--table 9: expected one of 1 in made-up"),
+    ("reproduce", "made-up.toml --table 1 --figure 1 --out new", "--figure: not allowed with argument --table"),
+    ("reproduce", "made-up.toml --row x=y --out new", "--row x: expected a row of the chosen exhibits: uniform:8"),
+    (
+        "reproduce",
+        "made-up.toml --row 1 --out new",
+        "--row: expected a row's key and an instance as in 1=50, found '1'",
+    ),
+    (
+        "reproduce",
+        "made-up.toml --backends cpus --out new",
+        "--backends: expected some of cpu, threads, cuda, found 'cpus'",
+    ),
+    ("reproduce", "made-up.toml --data nowhere --out new", "--data nowhere: expected a folder of instances"),
+    ("reproduce", "--list --table 4 --out new", "--table, --figure and --row: expected with a paper"),
 ]
 
 LINES = [
@@ -165,6 +220,10 @@ LINES = [
 ]
 
 
+DEVICES = [device("cpu"), device("threads", takes_cores=True), device("cuda", usable=False, reason="no driver")]
+"""Of the comparisons and reproductions."""
+
+
 @pytest.fixture(scope="module")
 def odd_files(tmp_path_factory):
     """A folder of invalid files."""
@@ -172,6 +231,7 @@ def odd_files(tmp_path_factory):
     (folder / "folder").mkdir()
     (folder / "text.txt").write_text("no instance, no record\n")
     (folder / "empty.tsp").write_text("")
+    written(folder, HILLS)
     (folder / "matrix.txt").write_text("0 1 2\n1 0 3\n2 3 0\n")
     (folder / "knap.csv").write_text("")
     cities = "".join(f"{city} {city % 3} {city // 3}\n" for city in range(1, 10))
@@ -197,14 +257,17 @@ def ended(odd_files, monkeypatch, capfd):
     """Run a command line among the odd files; return the exit code and all output."""
 
     def give_up(*_):
-        raise RuntimeError("still running after a minute")
+        raise RuntimeError("a run was started, or still running after a minute")
+
+    monkeypatch.setattr("drivers.experiments.configurations.present_cores", lambda: 2)
 
     def run(driver, line):
         monkeypatch.chdir(odd_files)
         before = signal.signal(signal.SIGALRM, give_up)
         signal.alarm(60)
         try:
-            code = run_driver(importlib.import_module(f"drivers.{driver}").main, shlex.split(line))
+            with made_up_suite(*DEVICES, command=give_up):
+                code = run_driver(importlib.import_module(f"drivers.{driver}").main, shlex.split(line))
         except SystemExit as stop:
             code = stop.code
         finally:

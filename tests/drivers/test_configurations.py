@@ -15,27 +15,10 @@ def test_without_a_usable_backend_there_is_nothing_to_run():
         plan_configurations([device("cuda", usable=False, reason="no driver")], None, [])
 
 
-def test_one_core_runs_first_and_ranks_last_each_number_once():
-    chosen, not_run = plan_configurations([device("threads"), device("cpu"), device("cuda")], None, [4, 1, 2, 4])
-    assert [(one.backend, one.ranks) for one in chosen if one.ranks == 1] == [("cpu", 1), ("threads", 1), ("cuda", 1)]
-    ranked = [*chosen[3:], *not_run]
-    assert [(one.backend, one.ranks) for one in ranked] == [("cpu", 2), ("cpu", 4)]
-
-
 def test_ranks_run_on_the_backend_that_is_named_for_them(monkeypatch):
     monkeypatch.setattr("drivers.experiments.configurations.mpi_obstacle", lambda: None)
     chosen, _ = plan_configurations([device("cpu"), device("threads")], ["cpu"], [2], "threads")
     assert [(one.backend, one.ranks, one.kind) for one in chosen] == [("cpu", 1, "core"), ("threads", 2, "cores")]
-
-
-def test_the_oracle_runs_only_where_it_is_named():
-    devices = [device("python"), device("cpu")]
-    chosen, not_run = plan_configurations(devices, None, [])
-    assert [one.backend for one in chosen] == ["cpu"]
-    assert "the reference interpreter" in not_run[0].reason
-    chosen, not_run = plan_configurations(devices, ["python"], [])
-    assert [one.backend for one in chosen] == ["python"]
-    assert not_run == []
 
 
 def test_without_mpi_the_ranks_are_listed_with_what_installs_it(monkeypatch):

@@ -263,31 +263,6 @@ def test_where_nobody_can_tell_how_long_it_takes_at_least_the_start_is_said(repr
     assert "# at least 3 s (no estimate)" in said
 
 
-MISTAKES = {
-    "no paper": ([], "expected a paper, one of "),
-    "unknown paper": (["luong2014"], "expected one of the papers luong2013, "),
-    "unknown file": (["nowhere.toml"], "nowhere.toml: expected TOML, found "),
-    "unknown table": (["PAPER", "--table", "9"], "--table 9: expected one of 1 in made-up"),
-    "table and figure": (["PAPER", "--table", "1", "--figure", "1"], "--figure: not allowed with argument --table"),
-    "unknown row": (["PAPER", "--row", "x=y"], "--row x: expected a row of the chosen exhibits: uniform:8"),
-    "half a row": (["PAPER", "--row", "1"], "--row: expected a row's key and an instance as in 1=50, found '1'"),
-    "unknown backend": (["PAPER", "--backends", "cpus"], "--backends: expected some of cpu, threads, found 'cpus'"),
-    "no folder of instances": (["PAPER", "--data", "nowhere"], "--data nowhere: expected a folder of instances"),
-    "a table of no paper": (["--list", "--table", "4"], "--table, --figure and --row: expected with a paper"),
-}
-
-
-@pytest.mark.parametrize(("arguments", "message"), MISTAKES.values(), ids=list(MISTAKES))
-def test_a_users_mistake_is_one_line_and_nothing_is_started(tmp_path, out, arguments, message):
-    path, started = str(written(tmp_path, HILLS)), []
-    words = [path if argument == "PAPER" else argument for argument in arguments]
-    with pytest.raises(UserError) as refusal, made_up_suite(*MACHINE, started=started):
-        main([*words, "--out", str(out)])
-    assert str(refusal.value).startswith(message)
-    assert "\n" not in str(refusal.value)
-    assert not started and files(out) == {}
-
-
 def test_a_place_that_can_hold_no_records_is_refused(reproduce, out):
     out.write_text("mine")
     with pytest.raises(UserError, match=r"out: cannot write there: "):
