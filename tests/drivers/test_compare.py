@@ -2,11 +2,9 @@
 
 import pytest
 
-from core.errors import UserError
 from drivers.compare import main
 from drivers.experiments.case import Case
 from drivers.experiments.options import workload_options
-from drivers.workload.registry import all_workloads
 from reports.records.files import load
 from tests.drivers.made_up_comparison import compare as compare_fixture
 from tests.drivers.made_up_comparison import device
@@ -180,15 +178,3 @@ def test_what_is_left_open_grows_from_what_one_rank_does(weak):
         assert all(value(own, "--level") == "algorithm" for _, _, own in runs)
         grown = [(ranks, int(value(own, "--walks"))) for _, ranks, own in runs]
         assert grown == [(1, walks), (1, walks), (3, 3 * walks)]
-
-
-@pytest.mark.parametrize("workload", [workload.name for workload in all_workloads() if not workload.scaled])
-def test_one_problem_cannot_grow(weak, workload):
-    with pytest.raises(UserError, match=f"--weak: found {workload}, a single problem .* expected one of ihc, aco, qap"):
-        weak(workload, "--ranks", "2")
-
-
-@pytest.mark.parametrize("ranks", [(), ("1",)])
-def test_one_rank_alone_is_no_scaling(weak, ranks):
-    with pytest.raises(UserError, match="--weak: found one rank, expected several"):
-        weak("ihc", "--instance", INSTANCE, "--ranks", *ranks)

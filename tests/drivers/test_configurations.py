@@ -38,19 +38,6 @@ def test_a_backend_of_all_cores_runs_with_each_number_of_cores_and_others_once()
     assert str(chosen[1]) == "threads (device 0: stub device, 1 of 4 cores)"
 
 
-@pytest.mark.parametrize(
-    ("backends", "cores", "line"),
-    [
-        (["cpu"], [2], "--cores: found nothing to run that takes a number of cores, expected threads among --backends"),
-        (None, [1, 5], "--cores 5: found 4 for threads, expected at most 4"),
-    ],
-)
-def test_a_number_of_cores_that_changes_nothing_or_is_too_large_is_one_line(backends, cores, line):
-    with pytest.raises(UserError) as caught:
-        plan_configurations([processor("cpu"), processor("threads")], backends, [], None, cores)
-    assert str(caught.value) == line
-
-
 DRIVER = qap
 SMALL = ("--instance", "taillard:9:seeds=1,2", "--iterations", "20", "--walks", "4", "--no-progress")
 

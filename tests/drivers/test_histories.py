@@ -60,13 +60,6 @@ def test_a_plot_is_drawn_beside_the_curve(drive, tmp_path, form):
     assert drawn.read_bytes().startswith(start)
 
 
-@pytest.mark.parametrize("option", ["--plot", "--curve"])
-def test_a_file_that_nobody_could_write_is_refused_before_the_search(drive, option):
-    code, said, error = drive(*QAP, option, "no/such/course.svg")
-    assert (code, said) == (2, "")
-    assert error == f"error: {option} no/such/course.svg: cannot write there: there is no folder no/such\n"
-
-
 def test_a_plot_needs_a_format_and_matplotlib(monkeypatch):
     with pytest.raises(argparse.ArgumentTypeError, match=r"^expected FILE.svg, FILE.png, FILE.pdf, found 'a.txt'$"):
         plot_file("a.txt")

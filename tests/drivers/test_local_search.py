@@ -257,20 +257,6 @@ def test_records_of_independent_walks_name_their_algorithm(drive, tmp_path, algo
     assert (record.parameters["algorithm"], record.parameters["iterations"]) == (algorithm, 5)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("--algorithm windows --walks 2", "--walks 2 with --algorithm windows: expected 1"),
-        ("--algorithm 3opt --window 99", "--window 99 with --algorithm 3opt: expected with windows"),
-        ("--algorithm windows --window 9", "window 9: expected 16 to"),
-        ("--algorithm windows --instance gr17", "distances EXPLICIT: windows take EUC_2D"),
-    ],
-)
-def test_windows_refuse_what_they_do_not_have(drive, shared_data, arguments, message):
-    code, _, error = drive("--data", shared_data, *arguments.split(), "--iterations", 1, driver=tsp)
-    assert (code, message in error, error.count("\n")) == (2, True, 1)
-
-
 def test_comparisons_are_of_the_papers_search():
     workload = get_workload("tsp")
     for problem in (None, TspTour.load("uniform:20:seed=1")):

@@ -99,23 +99,6 @@ def test_ctrl_c_twice_interrupts(assignment):
         ok.minimize(assignment, backend="cpu", iterations=10**9, callback=impatient)
 
 
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
-        ({"iteration": 5}, r"iteration=5 \(did you mean iterations\?\): found no such option of minimize"),
-        ({"level": "house"}, "level='house': expected one of iteration, algorithm, solution"),
-        ({"seed": 1, "seeds": [1, 2]}, "seed=1 and seeds: expected one of them"),
-        ({"seeds": [1, 1]}, "different seeds"),
-        ({"backend": "abacus"}, "no backend 'abacus'"),
-        ({"tenure": 3}, r"tenure=3: expected ok.TabuSearch\(tenure=...\)"),
-        ({"plot": "a.svg"}, "plot='a.svg': expected history=True and `plot` of the result"),
-    ],
-)
-def test_what_is_wrong_is_one_line(assignment, options, why):
-    with pytest.raises(UserError, match=why):
-        ok.minimize(assignment, **{"backend": "cpu", "iterations": 5, **options})
-
-
 def test_a_plot_holds_the_history(assignment):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     results = ok.minimize(assignment, backend="cpu", iterations=50, seeds=[4, 5], history=True)

@@ -94,15 +94,6 @@ def test_the_help_of_a_workload_names_every_option_and_says_what_it_is_for(workl
         assert f"\n  {written}" in explained or f"\n  {declared.metavar} " in explained, field.name
 
 
-@pytest.mark.parametrize(("word", "meant"), [("--iteratons=5", " (did you mean --iterations?)"), ("--nonsense", "")])
-def test_an_unknown_option_is_one_line_which_names_what_may_be_meant(word, meant, capsys):
-    with pytest.raises(SystemExit) as end:
-        workload_main.driver(next(workload for workload in all_workloads() if workload.name == "qap"), "")([word])
-    assert end.value.code == 2
-    said = capsys.readouterr().err
-    assert said == f"python -m drivers.qap: error: unrecognized arguments: {word}{meant} (--help lists all options)\n"
-
-
 def test_an_unexpected_error_reaches_the_hook_that_ends_the_other_ranks(monkeypatch):
     seen = []
     monkeypatch.setattr(sys, "excepthook", lambda kind, error, trace: seen.append((kind, str(error))))

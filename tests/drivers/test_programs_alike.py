@@ -174,31 +174,7 @@ def test_ways_change_nothing_but_the_speed_and_are_recorded(drive, tmp_path, mon
     assert [file.name for file in tmp_path.iterdir()] == ["r.jsonl"]
 
 
-# --- what is refused ---
-
 PUBLISHED = "--mapping published"
-
-
-BROKEN = [
-    ("exact", "0 1\n1 0 2\n", ":2: found 3 numbers, expected 2, as in the first row"),
-    ("exact", "0 1 2\n\n1 0 3\n", ":3: found 2 rows of 3 numbers, expected a square matrix"),
-    ("exact", "# nothing\n", ": found no numbers, expected a square matrix of distances"),
-    ("exact", "0 one\n1 0\n", ":1: found 'one', expected an integer"),
-    ("exact", "0 1 2\n1 0 3\n# three\n2 4 0\n", ":4: found distance 4 from city 2 to 1 and 3 back"),
-    ("heldkarp", "0 1 2\n0 0 3\n0 0 0\n", ":1: found zeros alone on one side of the diagonal, expected the whole"),
-    ("exact", "0,0,0\n1,0,0\n2,3,0\n", ":1: found zeros alone on one side of the diagonal, expected the whole matrix"),
-    ("heldkarp", "0\n1 0\n2 3 0\n", ":2: found 2 numbers, expected 1, as in the first row: whole rows, not a half"),
-    ("heldkarp", "0 1\n\n-1 0\n", ":3: found distance -1 from city 1 to 0, expected 0 to 2147483647"),
-]
-
-
-@pytest.mark.parametrize(("driver", "text", "message"), BROKEN)
-def test_a_broken_matrix_is_refused_by_its_line(drive, tmp_path, driver, text, message):
-    path = tmp_path / "m.txt"
-    path.write_text(text)
-    code, said, error = drive("--matrix", path, *CPU, driver=driver_of(driver))
-    assert (code, said) == (2, "")
-    assert error.startswith(f"error: {path}{message}") and error.count("\n") == 1
 
 
 # --- who speaks against a result ---

@@ -1,7 +1,6 @@
 """Arguments of wrong types: every public function refuses them in one line that names the argument."""
 
-import math
-
+import numpy as np
 import pytest
 
 import onekernel as ok
@@ -16,7 +15,7 @@ def qap():
 
 @pytest.fixture(scope="module")
 def scope(qap, tmp_path_factory):
-    names = {"inf": math.inf, "nan": math.nan, "huge": 10**5000}
+    names = {"huge": 10**5000, "zeros": np.zeros((3, 6), int)}
     return {"ok": ok, "q": qap, "small": SMALL, "out": tmp_path_factory.mktemp("out"), **names}
 
 
@@ -71,6 +70,27 @@ CASES = {
     "ok.Seconds()": r"Seconds\(\): missing a required argument: 'seconds': expected seconds",
     "ok.Permutation(3, 4)": r"Permutation\(\): too many positional arguments: expected n",
     "ok.minimize(q, ranks=3, **small)": "ranks=3: expected a communicator; numbers of ranks are for mpirun",
+    "ok.minimize(q, iteration=5, **small)": r"iteration=5 \(did you mean iterations\?\): found no such option of minimize",
+    "ok.minimize(q, tenure=3, **small)": r"tenure=3: expected ok.TabuSearch\(tenure=...\)",
+    "ok.minimize(q, plot='a.svg', **small)": "plot='a.svg': expected history=True and `plot` of the result",
+    "ok.minimize(q, seed=1, seeds=[1, 2], **small)": "seed=1 and seeds: expected one of them",
+    # start solutions, and seeds in processes
+    "ok.minimize(q, initial=zeros, **small)": r"start solutions of shape \(3, 6\): expected \(6,\), or \(1, 6\) with one",
+    "ok.minimize(q, initial=range(7), **small)": r"a start solution of shape \(7,\): expected \(6,\)",
+    "ok.minimize(q, initial=[0, 0, 1, 2, 3, 4], **small)": "a start solution that has 0 twice",
+    "ok.minimize(q, initial=3, **small)": "initial=3: expected a solution, or one for each walk",
+    "ok.run('ihc', workers=2, seeds=[0, 1], repeats=2)": "workers=2 and repeats: expected one of them",
+    "ok.run('ihc', workers=2, seeds=[0, 1], tour='best.tour')": "--tour with --seeds: expected one seed",
+    "ok.run('ihc', workers=2, seeds=[0, 1], climber=4)": r"climber=4 \(did you mean climbers\?\)",
+    "ok.minimize(q, workers=2, iterations=5)": "workers=2 without seeds: expected several seeds",
+    "ok.minimize(q, workers=2, seeds=[0, 1], backend='opencl')": "workers with backend='opencl': expected one of python",
+    "ok.minimize(q, workers=2, seeds=[0, 1], cores=2)": "workers=2 and cores: expected one of them",
+    "ok.minimize(q, workers=2, seeds=[0, 0])": r"seeds=\[0, 0\]: expected up to 10000 different seeds",
+    # arrays
+    "ok.TspTour([[0, 1, 2], [3, 0, 1], [2, 1, 0]])": ".*distance 1 from city 0 to 1 and 3 back, expected a",
+    "ok.TspTour(coordinates=[[1, 2], [3]])": ".*coordinates that are no numbers in equal rows, expected",
+    "ok.run('knapsack', instance=q)": ".*a name, a path, or an object of ok.Knapsack",
+    "ok.run('heldkarp', matrix=[[0, 0.5], [1, 0]])": ".*distances such as 0.5, expected integers",
     # names that are nearly right
     "ok.TabuSearch(tabu_memory='move')": r"tabu_memory='move' \(did you mean moves\?\): expected one of auto",
     "ok.minimize(q, backend='cpuu')": r"no backend 'cpuu' \(did you mean cpu\?\)",
