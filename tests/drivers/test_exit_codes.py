@@ -13,7 +13,7 @@ import pytest
 from backends.device import OutOfMemory
 from core.errors import MEMORY_ADVICE
 from core.standard_output import run_program, run_watched
-from drivers import exact, heldkarp, knapsack
+from drivers import exact
 from drivers.cli.exit_codes import run_driver
 from reports.records.files import load
 from tests.conftest import ROOT
@@ -75,23 +75,6 @@ def test_a_contradicted_result_ends_with_1_and_is_kept(drive, monkeypatch, tmp_p
     assert solution.read_text()
     again = drive(*arguments, driver=driver_of(name))[2]
     assert f"note: {record}: not all repetitions of this run are confirmed" in again
-
-
-GIVING_UP = ["--items", "60", "--capacity", "9999", "--method", "bb", "--nodes", "1"]
-
-
-@pytest.mark.parametrize(
-    ("driver", "arguments", "said"),
-    [
-        (heldkarp, [*NINE, "--no-trace"], ", not confirmed: no verifier was run (--trace, --verify, --peers)\n"),
-        (knapsack, GIVING_UP, ", NOT PROVED: the search reached its limit"),
-    ],
-)
-def test_what_nobody_was_asked_or_was_given_up_as_asked_is_no_failure(drive, tmp_path, driver, arguments, said):
-    record = tmp_path / "r.jsonl"
-    code, out, _ = drive(*arguments, *QUICK, "--record", record, driver=driver)
-    assert (code, json.loads(record.read_text())["verified"]) == (0, False)
-    assert said in out
 
 
 @pytest.mark.slow
