@@ -14,28 +14,13 @@ PARITY = '''
 import numpy as np
 
 import onekernel as ok
-from onekernel import Array, Move, bundle, function, i32
+from tests.lightest import Lightest, Weights
 
 
-@bundle
-class Weights:
-    weights: Array[i32]
-
-
-@function
-def added(bits: Array[i32], move: Move, data: Weights) -> i32:
-    return data.weights[move.i] * (1 - 2 * bits[move.i])
-
-
-class Parity(ok.Problem):
-    delta, neighbourhoods = added, ("flip1",)
-
+class Parity(Lightest):
     def __init__(self, n: int = 12, factor: float = 1.0, heavy: bool = False, *, name: str = "parity"):
         self.weights = (np.arange(1, n + 1) * (3 if heavy else 1) * factor).astype(np.int32)
-        super().__init__(f"{name}:{n}", ok.Bits(n), Weights(self.weights))
-
-    def cost(self, bits):
-        return int(self.weights @ bits)
+        ok.Problem.__init__(self, f"{name}:{n}", ok.Bits(n), Weights(n, self.weights))
 
 
 ok.main(Parity)

@@ -130,8 +130,6 @@ def test_refused_memory_is_one_line_with_what_was_asked_and_what_helps(capsys, e
     [
         (OSError(errno.EMFILE, "Too many open files", "a"), "a: Too many open files; expected a higher limit"),
         (OSError(errno.EFBIG, "File too large"), "File too large; expected a higher limit of file sizes"),
-        (OSError(errno.EROFS, "Read-only file system", "b"), "b: Read-only file system; expected a file system"),
-        (OSError(errno.EAGAIN, "Resource temporarily unavailable"), "Resource temporarily unavailable; expected a"),
         (RuntimeError("can't start new thread"), "can't start new thread; expected a higher limit of processes"),
         (FileNotFoundError(errno.ENOENT, "No usable temporary directory found in []"), "No usable temporary directory"),
         (ModuleNotFoundError("", name="fcntl"), "found no Python module 'fcntl', expected Linux or macOS, or on Win"),

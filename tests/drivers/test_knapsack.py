@@ -98,11 +98,8 @@ def test_a_search_that_gave_up_is_not_shown_as_a_proof_beside_the_peers(drive, p
     [
         ({"kind": "uncorrelated", "items": 1000}, 1, "core"),
         ({"kind": "uncorrelated", "items": 1000}, 2, "dp"),
-        ({"kind": "uncorrelated", "items": 1000, "backend": "cpu"}, 1, "core"),
         ({"kind": "uncorrelated", "items": 1000, "cores": 2}, 1, "dp"),
         ({"kind": "uncorrelated", "items": 1000, "trace": False}, 1, "dp"),
-        ({"kind": "uncorrelated", "items": 100}, 1, "dp"),
-        ({"kind": "inverse-strongly-correlated", "items": 1000}, 1, "dp"),
         ({"items": 1500, "capacity": 100_000}, 1, "dp"),
         ({"kind": "uncorrelated", "items": 1000, "method": "bb"}, 1, "bb"),
     ],

@@ -103,12 +103,10 @@ def test_ranks_that_communicate_for_more_than_half_of_the_time_are_told(shares, 
     ("name", "arguments", "message"),
     [
         ("ihc", {"climbers": 1}, "1 climbers for 3 ranks: 2 of them have no work"),
-        ("ihc", {"climbers": 3}, ""),
         ("ppp", {"walks": 2, "level": "algorithm"}, "2 walks for 3 ranks: 1 of them has no work"),
         ("ppp", {"walks": 1, "level": "iteration"}, ""),  # all ranks share the neighbours of one walk
         ("aco", {"ants": 2}, "2 ants for 3 ranks: 1 of them has no work"),
         ("aco", {"ants": 6, "colonies": 2}, "2 colonies for 3 ranks: 1 of them has no work"),
-        ("aco", {"ants": 2, "colonies": 3}, ""),
         ("lcs", {}, ""),
     ],
 )
