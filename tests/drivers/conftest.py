@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from drivers.cli.exit_codes import run_driver
+from drivers.compare import main as compare_main
 from drivers.peers import environment, packages
 from drivers.runs import checkpoint_file
 from reports.plots import style
 from reports.records.environment import project_commit
+from tests.drivers.made_up_runs import made_up_suite
 
 PROJECT_COMMIT = functools.cache(project_commit)
 
@@ -73,6 +75,18 @@ def mpirun(request, mpirun):
 def undrawn(monkeypatch):
     """Make empty files of plots, since drawing them takes most of the time."""
     monkeypatch.setattr(style, "save", lambda figure, path, **how: path.touch())
+
+
+@pytest.fixture
+def compare(tmp_path, undrawn):
+    """Compare hill climbing on made-up devices in a folder; return the exit code. `started` gets the cases."""
+
+    def run(*arguments, devices, started=None, folder=tmp_path):
+        fixed = ["ihc", "--instance", "uniform:8:seed=1", "--climbers", "16", "--repeats", "3", "--out", str(folder)]
+        with made_up_suite(*devices, started=started):
+            return compare_main([*fixed, *arguments])
+
+    return run
 
 
 @pytest.fixture

@@ -231,6 +231,7 @@ OTHERS = [
         "--backends: expected some of cpu, threads, cuda, found 'cpus'",
     ),
     ("reproduce", "made-up.toml --data nowhere --out new", "--data nowhere: expected a folder of instances"),
+    ("reproduce", "made-up.toml --out text.txt", "text.txt: cannot write there: "),
     ("reproduce", "--list --table 4 --out new", "--table, --figure and --row: expected with a paper"),
 ]
 

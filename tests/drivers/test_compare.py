@@ -6,11 +6,8 @@ from drivers.compare import main
 from drivers.experiments.case import Case
 from drivers.experiments.options import workload_options
 from reports.records.files import load
-from tests.drivers.made_up_comparison import compare as compare_fixture
-from tests.drivers.made_up_comparison import device
-from tests.drivers.made_up_runs import made_up_suite, run_of
+from tests.drivers.made_up_runs import device, made_up_suite, run_of
 
-compare = compare_fixture
 INSTANCE_OF_8 = "uniform:8:seed=1:side=10000"
 
 

@@ -7,8 +7,7 @@ from drivers.compare import main
 from drivers.experiments.options import workload_options
 from drivers.experiments.presets.compare_options import default_arguments
 from drivers.workload.registry import NAMES, all_workloads, get_workload
-from tests.drivers.made_up_comparison import device
-from tests.drivers.made_up_runs import made_up_suite
+from tests.drivers.made_up_runs import device, made_up_suite
 
 
 @pytest.fixture

@@ -14,10 +14,8 @@ from drivers.experiments.executors.local import LocalExecutor
 from drivers.experiments.run import PlanRun
 from drivers.workload.registry import get_workload
 from reports.records.files import load
-from tests.drivers.made_up_comparison import compare as compare_fixture
-from tests.drivers.made_up_comparison import device, run
+from tests.drivers.made_up_runs import device
 
-compare = compare_fixture
 BOTH = [device("cpu"), device("threads")]
 
 
@@ -61,14 +59,6 @@ def test_only_what_is_missing_runs_and_fresh_runs_all_again(compare, tmp_path):
     assert (tmp_path / "compare-ihc.previous.jsonl").read_text().splitlines() == first
 
 
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("recorded")
-    assert run(folder, "--ranks", devices=BOTH[:1]) == 0
-    (line,) = lines(folder)
-    return json.loads(line)
-
-
 OTHERS = {
     "another instance": {"instance": "other", "instance_sha256": "cd" * 32},
     "another workload": {"workload": "qap"},
@@ -80,7 +70,9 @@ OTHERS = {
 }
 
 
-def test_records_of_other_work_or_machines_do_not_count_and_stay_where_they_are(recorded, compare, tmp_path):
+def test_records_of_other_work_or_machines_do_not_count_and_stay_where_they_are(compare, tmp_path):
+    assert compare("--ranks", devices=BOTH[:1]) == 0
+    recorded = json.loads(lines(tmp_path)[0])
     others = []
     for values in OTHERS.values():
         changed = recorded | {"hash": "eeee"} | values
@@ -110,8 +102,10 @@ def test_sources_that_change_during_a_comparison_are_named_as_the_reason(compare
     assert capsys.readouterr().out.count("sources changed while it ran") == 2
 
 
-def test_a_damaged_file_of_records_is_one_error_with_its_line_and_starts_nothing(recorded, compare, tmp_path):
-    line = json.dumps(recorded)
+def test_a_damaged_file_of_records_is_one_error_with_its_line_and_starts_nothing(compare, tmp_path):
+    assert compare("--ranks", devices=BOTH[:1]) == 0
+    (line,) = lines(tmp_path)
+    (tmp_path / "compare-ihc.md").unlink()
     (tmp_path / "compare-ihc.jsonl").write_text(f"{line}\n{line[:50]}\n{line}\n")
     started = []
     with pytest.raises(UserError, match=r"compare-ihc\.jsonl:2: "):
@@ -171,17 +165,6 @@ def test_what_a_program_refuses_over_ranks_is_told_in_one_line(monkeypatch, tmp_
     assert ("MPI_ABORT" in captured.err) != bool(last)
 
 
-@pytest.mark.parametrize(
-    ("took_s", "total", "words"),
-    [([10.0, 20.0], 4, ", about 30 s left"), ([100.0, 200.0], 12, ", about 25 min left"), ([1.0, 2.0], 2, "")],
-)
-def test_the_time_left_is_that_of_the_mean_run(took_s, total, words):
-    run = PlanRun(total, LocalExecutor())
-    run.shown, run.ran = 2, len(took_s)
-    run.began -= sum(took_s)
-    assert run.time_left() == words
-
-
 def test_an_interrupted_comparison_says_how_to_go_on(monkeypatch, tmp_path, capsys):
     def interrupted(*_):
         raise KeyboardInterrupt
@@ -194,7 +177,7 @@ def test_an_interrupted_comparison_says_how_to_go_on(monkeypatch, tmp_path, caps
 
 def test_a_dry_run_prints_the_commands_that_are_left_and_leaves_no_file(compare, tmp_path, capsys):
     places = ["--ranks", "--dry-run"]
-    assert run(tmp_path / "new", *places, devices=BOTH) == 0
+    assert compare(*places, devices=BOTH, folder=tmp_path / "new") == 0
     assert capsys.readouterr().out.count("  # about 3 s\n") == 2 and not (tmp_path / "new").exists()
     compare("--ranks", devices=BOTH[:1])
     capsys.readouterr()

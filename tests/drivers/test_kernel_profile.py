@@ -126,12 +126,6 @@ def test_the_table_has_every_kernel_and_the_papers_bounds(stand_in, capsys):
     assert sum(line.startswith("tiles ") for line in lines) == 1 and max(map(len, lines[2:])) <= 80
 
 
-def test_the_papers_sizes_are_those_that_its_text_names():
-    sizes = kernel_profile.PAPER_SIZES  # strings of 3,000 characters, a capacity of 500, a280
-    assert sizes["lcs"] == ("half:3000:seed=1",) and sizes["heldkarp"] == ("--instance", "a280")
-    assert sizes["knapsack"][:4] == ("--items", "1500", "--capacity", "500")
-
-
 @pytest.mark.parametrize(
     ("code", "written", "says", "message"),
     [

@@ -389,14 +389,6 @@ def test_a_solver_may_disagree(beside):
     assert recorded["details"]["verified_by"] == ["scorer", "plain Python"]
 
 
-def test_a_solver_that_fails_or_does_not_apply_says_so_and_the_run_goes_on(beside):
-    code, said, _, _ = beside("knapsack", "--items 10 --capacity 40", {ORTOOLS: "raise ImportError('no such symbol')"})
-    assert code == 0 and said[0].endswith(", confirmed by the scorer and by NumPy")
-    assert said[-1].startswith("ortools: failed: ") and said[-1].endswith("no such symbol")
-    code, said, _, _ = beside("heldkarp", "--instance uniform:21:seed=1 --no-trace", {"held_karp": HELD_KARP})
-    assert code == 0 and "held-karp: left out: 21 cities, expected 3 to 20" in said
-
-
 def test_solvers_need_a_repetition_to_stand_beside(drive, package, tmp_path):
     package("rapidfuzz.distance", RAPIDFUZZ)
     words = ["--text", "ABCBDAB", "BDCABA", *CPU, "--record", tmp_path / "r.jsonl"]

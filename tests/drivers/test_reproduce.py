@@ -263,12 +263,6 @@ def test_where_nobody_can_tell_how_long_it_takes_at_least_the_start_is_said(repr
     assert "# at least 3 s (no estimate)" in said
 
 
-def test_a_place_that_can_hold_no_records_is_refused(reproduce, out):
-    out.write_text("mine")
-    with pytest.raises(UserError, match=r"out: cannot write there: "):
-        reproduce()
-
-
 # --- the list ---
 
 
