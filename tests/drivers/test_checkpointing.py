@@ -75,15 +75,6 @@ def test_a_run_that_was_cut_off_goes_on_and_forgets_its_state(drive, tmp_path, i
     assert 0 < repetition["kernel_s"] <= repetition["total_s"]
 
 
-def test_a_state_that_is_there_is_not_overwritten(drive, tmp_path):
-    path = tmp_path / "state"
-    path.write_bytes(b"of hours of work")
-    code, _, said = drive(*RUN, "--checkpoint", path)
-    assert code == 2
-    assert said == (f"error: --checkpoint {path}: found a checkpoint, expected --resume or another file\n")
-    assert path.read_bytes() == b"of hours of work"
-
-
 def test_the_state_of_a_repetition_that_is_recorded_is_ignored(drive, tmp_path, interrupted):
     record = tmp_path / "record"
     path = interrupted(2, "--repeats", 2, "--record", record)

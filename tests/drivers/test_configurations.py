@@ -61,16 +61,3 @@ def test_runs_with_other_numbers_of_cores_are_other_runs_of_equal_work(drive, tm
     assert [processors(run) for run in runs[1:]] == ["cores:1", "cores:2"]
     assert runs[2].details["device_name"].endswith(", 2 of 3 cores")
     assert "2 of 3 cores" in drive(*SMALL, "--cores", "2")[1]  # auto takes cores
-
-
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (["--backend", "cpu", "--cores", "1"], "error: --cores 1 with cpu: expected it with threads or joblib\n"),
-        (["--backend", "threads", "--cores", "4"], "error: --cores 4: found 3 cores for this process, expected 1 to 3"),
-    ],
-)
-def test_cores_that_a_backend_does_not_have_are_one_line(drive, three_cores, arguments, line):
-    code, _, error = drive(*SMALL, *arguments)
-    assert code == 2
-    assert error.startswith(line) and error.count("\n") == 1

@@ -129,20 +129,15 @@ def case_of(tmp_path, *arguments, seeds=(0,)):
     return Case(get_workload("ihc"), task, arguments, {}, seeds, 3, tmp_path / "r.jsonl")
 
 
-def test_the_command_is_the_drivers_own_options(monkeypatch, tmp_path):
+def test_ranks_are_started_by_mpirun_and_those_of_one_core_are_bound(monkeypatch, tmp_path):
     monkeypatch.setattr("drivers.experiments.case.find_mpirun", lambda: "mpirun")
-    arguments = ("--climbers", "9", "--instance", "kroA100")
-    case = case_of(tmp_path, *arguments, seeds=(1,))
-    command = case.on(Configuration("opencl", "1", "a card", kind="gpu")).command()
-    assert command[1:] == [
-        *("-m", "drivers.ihc", *arguments, "--seed", "1", "--backend", "opencl", "--device", "1"),
-        *("--repeats", "3", "--record", str(tmp_path / "r.jsonl"), "--no-progress"),
-    ]
-    on_cores = case.on(Configuration("cpu", "0", "a core", 4)).command()
-    assert on_cores[:5] == ["mpirun", "-n", "4", "--map-by", ":OVERSUBSCRIBE"]
-    assert "--bind-to" not in on_cores
-    on_all = case.on(Configuration("threads", "0", "cores", 4, "cores")).command()
-    assert on_all[3:7] == ["--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"]
+    for place, bound in (
+        (Configuration("cpu", "0", "a core", 4), []),
+        (Configuration("threads", "0", "cores", 4, "cores"), ["--bind-to", "none"]),
+    ):
+        command = case_of(tmp_path).on(place).command()
+        assert command[:7] == ["mpirun", "-n", "4", "--map-by", ":OVERSUBSCRIBE", *(bound or command[5:7])]
+        assert ("--bind-to" in command) == bool(bound)
 
 
 @pytest.mark.parametrize(
