@@ -147,6 +147,7 @@ def test_the_program_compares_devices_and_ranks(parity, tmp_path, monkeypatch):
     assert "parity:10" in (tmp_path / "out/compare-parity.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_ranks_do_the_same_work_for_a_problem_already_made(parity, mpirun, tmp_path, capsys):
     words = ("--iterations", 30, "--backend", "cpu")
     assert run(parity(12), *words) == 0

@@ -61,7 +61,7 @@ def scheduler(tmp_path_factory):
         yield cluster.scheduler_address
 
 
-@pytest.fixture(params=["slurm", "dask"])
+@pytest.fixture
 def executor(request):
     """submitit's local executor, and a Dask worker in a thread."""
     if request.param == "dask":
@@ -70,6 +70,7 @@ def executor(request):
     return make_executor("slurm", {"cluster": "local"})
 
 
+@pytest.mark.parametrize("executor", ["slurm", "dask"], indirect=True)
 def test_cases_run_elsewhere_and_their_records_join_the_plans(executor, make_case, tmp_path):
     ends = {case.configuration.backend: end for case, end in executor.run(map(make_case, ("cpu", "cuda", "broken")))}
     assert {name: end.returncode for name, end in ends.items()} == {"cpu": 0, "cuda": 0, "broken": 1}
@@ -78,6 +79,7 @@ def test_cases_run_elsewhere_and_their_records_join_the_plans(executor, make_cas
     assert not list((tmp_path / "plan.tasks").glob("*.jsonl"))
 
 
+@pytest.mark.parametrize("executor", [pytest.param("slurm", marks=pytest.mark.slow), "dask"], indirect=True)
 def test_a_caller_that_stops_cancels_the_other_cases(executor, make_case, tmp_path):
     began = time.perf_counter()
     # A worker of Dask finishes the case that it runs.

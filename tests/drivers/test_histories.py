@@ -93,7 +93,7 @@ RUNS = {
     "colonies": (aco, "--instance uniform:30:seed=1 --ants 10 --colonies 2 --iterations 60"),
     "exact": (exact, "--instance uniform:12:seed=1 --bound edges"),
 }
-QUICK = ("several walks", "hill climbing", "colonies", "exact")
+QUICK = ("several walks", "exact")
 EVERY = pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in RUNS]
 )

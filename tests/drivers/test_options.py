@@ -1,9 +1,7 @@
 """Declaration and parsing of options, options common to all drivers, exit codes of errors, and the progress bar."""
 
 import argparse
-import subprocess
 import sys
-import textwrap
 from dataclasses import is_dataclass
 from types import SimpleNamespace
 from typing import get_args
@@ -24,7 +22,6 @@ from drivers.options.output_files import OutputFile
 from drivers.options.values import OUTPUT_FILE, seeds
 from drivers.runs import rank_start, workload_main
 from drivers.workload.registry import all_workloads
-from tests.conftest import ROOT
 from tests.drivers.small_runs import Idle
 
 
@@ -99,25 +96,6 @@ def test_an_unexpected_error_reaches_the_hook_that_ends_the_other_ranks(monkeypa
     monkeypatch.setattr(sys, "excepthook", lambda kind, error, trace: seen.append((kind, str(error))))
     run_driver(lambda argv: [][0], [])
     assert seen == [(IndexError, "list index out of range")]
-
-
-def test_the_options_are_light_enough_for_64_ranks_and_no_bar_imports_nothing():
-    # An installed package may load modules at every start of Python (numba-cuda does): ignore those.
-    script = """
-        import sys
-        before = set(sys.modules)
-        import drivers.options.declaration, drivers.cli.exit_codes, drivers.runs.workload_main, drivers.console
-        from drivers.cli.progress import make_progress_display
-        for wanted, rank in (None, 0), (False, 0), (True, 1):
-            with make_progress_display("climbing", wanted=wanted, rank=rank) as bar:
-                bar.show(3, 3)
-        print(*sorted(set(sys.modules) - before))
-        """
-    command = [sys.executable, "-c", textwrap.dedent(script)]
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    loaded = set(result.stdout.split())
-    assert "drivers.cli.progress" in loaded and result.stderr == ""
-    assert not loaded & {"numba", "rich", "mpi4py", "psutil", "subprocess", "json"}
 
 
 def test_a_bar_that_is_asked_for_counts_on_standard_error(capsys):

@@ -80,7 +80,8 @@ def check(path, content, good):
     return True
 
 
-def fuzz(tmp_path, make_record, seeds):
+@pytest.mark.parametrize("seeds", [range(25), pytest.param(range(25, 1025), marks=pytest.mark.long)])
+def test_damaged_files_give_records_or_one_clear_line(tmp_path, make_record, seeds):
     good, starts = make_record(), lines(make_record)
     read = [
         check(tmp_path / f"{seed}.jsonl", mutated(b"".join(draw.choices(starts, k=draw.randint(1, 3))), draw), good)
@@ -89,15 +90,6 @@ def fuzz(tmp_path, make_record, seeds):
     ]
     # Damage that is never noticed, or that leaves nothing to read, would test nothing.
     assert 0 < sum(read) < len(read)
-
-
-def test_damaged_files_give_records_or_one_clear_line(tmp_path, make_record):
-    fuzz(tmp_path, make_record, range(25))
-
-
-@pytest.mark.long
-def test_a_thousand_damaged_files_give_records_or_one_clear_line(tmp_path, make_record):
-    fuzz(tmp_path, make_record, range(25, 1025))
 
 
 TORN = "the last line is incomplete (writing it was interrupted): left out"

@@ -118,15 +118,6 @@ def test_a_mistake_is_told_with_its_place(make_paper, old, new, message):
         make_paper(**{old: new})
 
 
-def test_an_unknown_paper_table_or_figure_is_named_with_those_that_there_are(make_paper):
-    with pytest.raises(UserError, match="expected one of the papers luong2013, .* found 'xavier'"):
-        load("xavier")
-    with pytest.raises(UserError, match="--table 4: expected one of 1 in made2026"):
-        make_paper().chosen("table", "4")
-    with pytest.raises(UserError, match="--figure 1: expected one of no figure in made2026"):
-        make_paper().chosen("figure", "1")
-
-
 def test_all_papers_are_read_and_every_workload_has_its_paper():
     assert names() == ["luong2013", "menezes2019", "oconnell2014", "oneil2011", "xavier2022"]
     papers = {
