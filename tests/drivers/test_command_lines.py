@@ -125,7 +125,6 @@ WRONG = {
         ("--no-trace --output common.txt", "--output needs --trace"),
     ],
     "knapsack": [
-        ("--capacity -1", "at least 0"),
         ("--nodes 5", "--nodes changes nothing here"),
     ],
 }
