@@ -76,13 +76,14 @@ if TYPE_CHECKING:
     from drivers.library.minimize import minimize, run
     from drivers.library.results import Result, Results
     from drivers.library.validation import check  # type: ignore[assignment]
-    from reports.runs import load
+    from reports.runs import Runs, load
 
 _FOUND_IN = {
     "Comparison": "drivers.library.comparison",
     "Knapsack": "core.problems.tables.knapsack",
     "Result": "drivers.library.results",
     "Results": "drivers.library.results",
+    "Runs": "reports.runs",
     "check": "drivers.library.validation",
     "compare": "drivers.library.comparison",
     "load": "reports.runs",
@@ -96,7 +97,7 @@ del globals()["check"]
 
 __all__ = [
     "FlowShop", "Knapsack", "Labs", "LinearOrdering", "MaxCut", "MaxKCut", "MaxSat", "Ppp", "Qap", "TspTour",
-    "Weierstrass", "Comparison", "Progress", "Result", "Results",
+    "Weierstrass", "Comparison", "Progress", "Result", "Results", "Runs",
     "UserError", "check", "compare", "load", "main", "minimize", "run",
     *_language, *_local_search,
 ]  # fmt: skip

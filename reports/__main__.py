@@ -15,7 +15,7 @@ from reports.comparison.best_algorithms import best_algorithms
 from reports.pages import best, comparison, paper, ranks
 from reports.pages.commands import PAGES, add_commands, make_pages
 from reports.papers.files import papers_of_workload
-from reports.records import columns, iohprofiler
+from reports.records import frame, iohprofiler
 from reports.records.files import Record, RecordError, UnequalWorkError, distinct, load
 from reports.records.parameters import parameters_text
 
@@ -49,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = CompletingParser(prog=invocation("reports"), description="Make reports from files of run records.")
     commands = parser.add_subparsers(dest="command", required=True)
     for name, (write, out, help_text, description) in COMMANDS.items():
-        epilog = f"columns:\n{columns.documentation()}" if name == "csv" else None
+        epilog = f"columns:\n{frame.documentation()}" if name == "csv" else None
         command = commands.add_parser(name, help=help_text, description=description, epilog=epilog)
         command.set_defaults(write=write)
         command.add_argument("records", nargs="+", type=Path, help="files of run records (JSON Lines)")
@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
 def _write_csv(records: Sequence[Record], options: argparse.Namespace) -> Sequence[Path] | int:
     if not records:
         raise RecordError("no records in the files")
-    text = columns.csv_text(records)
+    text = frame.csv_text(records)
     if options.out is None:
         return run_watched(lambda: _print(text))
     try:

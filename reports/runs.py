@@ -1,18 +1,49 @@
-"""Records as one reads them in Python."""
+"""Records as one reads them in Python: a list that becomes a table of pandas, or the rows of a CSV file."""
 
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from core.arguments import checked_call, path
 from core.errors import UserError
-from reports.records import files
+from reports.comparison.sections import ComparedSection
+from reports.records import files, frame
 from reports.records.schema import Record
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class Runs(list[Record]):
+    """Records of runs, see `reports.records.schema.Record`."""
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A `pandas.DataFrame` with a row for each repetition; ``python -m reports csv --help`` explains its columns.
+
+        Raises
+        ------
+        UserError
+            pandas is not installed.
+        """
+        return frame.frame(self)
+
+    def compared(self) -> list[ComparedSection]:
+        """Return the runs side by side, a section for each instance: rows, speed-ups, and what has to be said of them.
+
+        Raises
+        ------
+        RecordError, UnequalWorkError
+            No records, several workloads, or unequal work.
+        """
+        from reports.pages import comparison
+
+        return comparison.compare_records(self)
 
 
 @checked_call
-def load(*paths: str | os.PathLike[str]) -> list[Record]:
-    """Read files of records, `reports.records.schema.Record`; repetitions of a run are joined, also of several files.
+def load(*paths: str | os.PathLike[str]) -> Runs:
+    """Read files of records; repetitions of a run are joined, also those of several files.
 
     Raises
     ------
@@ -23,4 +54,4 @@ def load(*paths: str | os.PathLike[str]) -> list[Record]:
     """
     if not paths:
         raise UserError("load(): expected the name of a file of records, or several")
-    return files.merge(record for one in paths for record in files.load(path("paths", one)))
+    return Runs(files.merge(record for one in paths for record in files.load(path("paths", one))))

@@ -37,7 +37,7 @@ for layer, name in enumerate(LAYERS):
     MAY_IMPORT[f"drivers.{name}"] = (*PACKAGES[:-1], *(f"drivers.{layer}" for layer in LAYERS[: layer + 1]))
 LATE = {
     *("numba", "llvmlite", "pyopencl", "mpi4py"),
-    *("matplotlib", "scipy", "rich", "jinja2"),
+    *("matplotlib", "scipy", "pandas", "rich", "jinja2"),
     *("tsplib95", "networkx", "joblib", "pooch", "psutil", "argcomplete"),
 }
 STARTED_BY_EVERY_RANK = (

@@ -25,7 +25,7 @@ from reports.comparison.sections import ComparedSection
 from reports.pages import comparison as comparison_page
 from reports.pages import terminal
 from reports.plots.speedup_bars import show_speedups
-from reports.records.schema import Record
+from reports.runs import Runs
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ class Comparison:
     __repr__ = __str__
 
     @property
-    def runs(self) -> list[Record]:
-        return [record for section in self.sections for record in section.records]
+    def runs(self) -> Runs:
+        return Runs(record for section in self.sections for record in section.records)
 
     def plot(self, axes: Any = None, section: int = 0) -> Any:
         """Draw the speed-ups of a section over one core.

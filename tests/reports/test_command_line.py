@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from reports.records.columns import COLUMNS
 from reports.records.files import append
+from reports.records.frame import COLUMNS
 from tests.conftest import ROOT
 
 CUDA = {"backend": "cuda"}

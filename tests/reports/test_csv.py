@@ -3,8 +3,8 @@
 import csv
 import io
 
-from reports.records.columns import csv_text
 from reports.records.files import Repetition, append
+from reports.records.frame import csv_text
 from tests.reports.conftest import MEASURED
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from core.errors import UserError
 from reports.pages import comparison
-from reports.records import columns, iohprofiler
+from reports.records import frame, iohprofiler
 from reports.records.files import RecordError, append, find_run, load, merge_lines
 from tests.reports.conftest import MEASURED
 
@@ -70,7 +70,7 @@ def check(path, content, good):
             find_run(path, good.identity)
             if records:
                 assert records[0].to_line().isascii()
-                columns.csv_text(records).encode()
+                frame.csv_text(records).encode()
                 iohprofiler.write(records, path.with_suffix(".ioh"))
                 comparison.write(comparison.compare_records(records), path.with_suffix(".out"), records[0].workload)
         except UserError as error:

@@ -1,24 +1,26 @@
-"""Records as comma-separated values: a row per repetition.
+"""Records as a data frame of pandas, or as comma-separated values: a row per repetition.
 
 `COLUMNS` is the table's documentation too: `python -m reports csv --help` prints it.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import textwrap
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import structs
 
+from core.errors import UserError
 from reports.records.meters import GPU_ENERGY, PACKAGE_ENERGY
 from reports.records.schema import Record, Repetition
+
+if TYPE_CHECKING:
+    import pandas
 
 
 class Column(NamedTuple):
@@ -34,24 +36,36 @@ COLUMNS = tuple(
     Column(name, *facts)
     for name, facts in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
 )
-"""Columns of a row, from `columns.toml`; a value that was not recorded is empty."""
+"""Columns of a row, from `frame.toml`; a value that was not recorded is empty."""
+
+
+def frame(records: Iterable[Record], dtype: Any = None) -> pandas.DataFrame:
+    """Return a data frame with a row for each repetition, and the columns `record` and `COLUMNS`.
+
+    Repetitions of a run may be spread over several records. The column `record` has the position of the record,
+    `repetition` the number of the repetition in its run. ``dtype`` is the type of all columns, by default chosen by
+    pandas; `object` keeps recorded values. Raises `UserError` if pandas is not installed.
+    """
+    try:
+        import pandas
+    except ImportError:
+        raise UserError("tables of records need pandas: pip install pandas") from None
+    rows = []
+    seen: Counter[str] = Counter()
+    for position, record in enumerate(records):
+        run = record.identity
+        for repetition in record.repetitions:
+            seen[run] += 1
+            sources = _sources(record, repetition, seen[run])
+            rows.append([position, *(sources[column.source].get(column.name) for column in COLUMNS)])
+    return pandas.DataFrame(rows, columns=["record", *(column.name for column in COLUMNS)], dtype=dtype)
 
 
 def csv_text(records: Iterable[Record]) -> str:
-    """Return a line for each repetition as comma-separated values; an empty cell was not recorded.
-
-    Repetitions of a run may be spread over several records; the column `repetition` has the number in its run.
-    """
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(column.name for column in COLUMNS)
-    seen: Counter[str] = Counter()
-    for record in records:
-        for repetition in record.repetitions:
-            seen[record.identity] += 1
-            sources = _sources(record, repetition, seen[record.identity])
-            table.writerow(sources[column.source].get(column.name) for column in COLUMNS)
-    return text.getvalue()
+    """Return the columns as comma-separated values, lines ended by a line feed; None is an empty cell."""
+    return str(
+        frame(records, object).to_csv(index=False, columns=[column.name for column in COLUMNS], lineterminator="\n")
+    )
 
 
 def documentation() -> str:
