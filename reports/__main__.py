@@ -55,6 +55,8 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("records", nargs="+", type=Path, help="files of run records (JSON Lines)")
         where = "folder to write to (%(default)s)" if out else "file to write to (standard output)"
         command.add_argument("--out", type=Path, default=out, help=where)
+        if name == "compare":
+            command.add_argument("--latex", action="store_true", help="write the tables for LaTeX too")
     add_commands(commands)
     return parser
 
@@ -111,7 +113,7 @@ def _compare(records: Sequence[Record], options: argparse.Namespace) -> Sequence
                 f"{error}; for records with several sets of parameters use `python -m reports papers`"
             ) from None
         raise
-    return comparison.write(sections, options.out, sections[0].comparison.work.workload)
+    return comparison.write(sections, options.out, sections[0].comparison.work.workload, with_latex=options.latex)
 
 
 OUT = Path("reports/out")

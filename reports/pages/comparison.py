@@ -187,22 +187,27 @@ def remove(folder: Path, workload: str) -> None:
     """Remove an earlier report of a workload with its files. Raises `OSError` if the system refuses."""
     name = report_name(workload)
     kinds = ("", *(f"-[0-9]*{kind}" for kind in ("", "-scaling")))
-    remove_files(folder, *(f"{name}{kind}.{form}" for kind in kinds for form in ("md", "svg")))
+    remove_files(folder, *(f"{name}{kind}.{form}" for kind in kinds for form in ("md", "tex", "svg")))
 
 
-def write(sections: Sequence[ComparedSection], folder: Path, workload: str) -> list[Path]:
-    """Write the report, and the plots of each section if matplotlib is installed.
+def write(sections: Sequence[ComparedSection], folder: Path, workload: str, *, with_latex: bool = False) -> list[Path]:
+    """Write the report, the plots of each section if matplotlib is installed, and with LaTeX its tables again.
 
-    Returns the files written, the report first. Raises `UserError` without jinja2, or if the folder cannot be written.
+    Returns the files written, the report first. Raises `UserError` without jinja2, without pandas for LaTeX, or if the
+    folder cannot be written.
     """
     name = report_name(workload)
-    report = folder / f"{name}.md"
+    report, in_latex = folder / f"{name}.md", folder / f"{name}.tex"
     with written_into(folder):
         drawn = [_draw(section, folder, f"{name}-{number}") for number, section in enumerate(sections, 1)]
         pictures = [[(what, files[0].name) for what, files in by_kind.items() if files] for by_kind in drawn]
         report.write_text(render(sections, pictures), encoding="utf-8")
+        if with_latex:
+            several = [overview(sections)] if len(sections) > 1 else []
+            shown = [*several, *(table for section in sections for table in tables(section).values())]
+            in_latex.write_text("\n".join(table.latex() for table in shown), encoding="utf-8")
     pictures_written = [path for by_kind in drawn for files in by_kind.values() for path in files]
-    return [report, *pictures_written]
+    return [report, *[in_latex] * with_latex, *pictures_written]
 
 
 def _draw(section: ComparedSection, folder: Path, name: str) -> dict[str, list[Path]]:

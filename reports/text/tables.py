@@ -1,4 +1,4 @@
-"""A table of text, printed as Markdown or for a terminal."""
+"""A table of text, printed as Markdown, LaTeX or for a terminal."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Any, TypeVar
+
+from core.errors import UserError
 
 TERMINAL = 80
 NARROWEST = 12
@@ -76,6 +78,21 @@ class TextTable:
             "  ".join(f"{part:{side}{wide}}" for part, side, wide in zip(line, sides, widths, strict=True)).rstrip()
             for line in lines
         )
+
+    def latex(self) -> str:
+        """Return a LaTeX table with the rules of booktabs below a comment with its caption.
+
+        Raises `UserError` without pandas.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise UserError("tables for LaTeX need pandas: pip install pandas") from None
+        rows = [[" ".join(cell.replace(LINE_BREAK, " ").split()) for cell in row] for row in self.rows]
+        styled = pandas.DataFrame(rows, columns=self.titles).style.hide(axis="index")
+        styled = styled.format(escape="latex").format_index(escape="latex", axis="columns")
+        sides = "".join("r" if is_right else "l" for is_right in self.right)
+        return f"% {' '.join(self.caption.split())}\n{styled.to_latex(column_format=sides, hrules=True)}"
 
     def _wrapped(self, width: int) -> list[list[list[str]]]:
         """Return the lines of all cells, headings first; the widest columns of words, then of numbers, are wrapped."""

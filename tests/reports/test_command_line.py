@@ -68,6 +68,19 @@ def test_a_mistake_ends_with_one_line_and_exit_code_2(files, reports, arguments,
     assert not (files / "out").exists() and (files / "b").read_bytes() == before
 
 
+def test_tables_for_latex_are_written_on_request(files, reports, monkeypatch):
+    asked = "compare", files / "a", files / "b", "--out", files / "out"
+    assert ".tex" not in reports(*asked)[1] and not (files / "out" / "compare-ihc.tex").exists()
+    code, said, _ = reports(*asked, "--latex")
+    assert (code, said.splitlines()[1]) == (0, str(files / "out" / "compare-ihc.tex"))
+    text = (files / "out" / "compare-ihc.tex").read_text()
+    assert text.count("\\toprule") == text.count("\\end{tabular}") == 3, "results, times and conditions"
+    assert "time, median [95 \\% CI]" in text and "\ncuda & " in text
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    code, _, error = reports(*asked, "--latex")
+    assert (code, error) == (2, "error: tables for LaTeX need pandas: pip install pandas\n")
+
+
 def test_the_help_documents_every_column_of_the_csv_file(reports):
     code, text, _ = reports("csv", "--help")
     assert code == 0
