@@ -11,12 +11,12 @@ from reports.comparison import execution_settings, scaling
 from reports.comparison.headline import headline
 from reports.comparison.sections import ComparedSection, InstanceSection, compare_section, split_by_instance
 from reports.comparison.speedups import ComparedRuns
-from reports.pages.comparison_tables import overview, published, tables
+from reports.pages.comparison_tables import overview, tables
 from reports.pages.markdown import fill, remove_files, statistics_of, written_into
 from reports.papers import files
 from reports.papers.placement import find_series
 from reports.plots import scaling as scaling_plot
-from reports.plots import speedup_bars, style
+from reports.plots import speedup_bars
 from reports.records import parameters
 from reports.records.files import Record
 from reports.records.schema import HASH_SCOPES
@@ -80,7 +80,6 @@ def _template_values(section: ComparedSection, plots: Pictures) -> dict[str, Any
         "verdicts": section.solvers.verdicts() if section.solvers else [],
         "baseline": comparison.baseline,
         "not_run": [" ".join(str(missing).split()).rstrip(".") for missing in comparison.not_run],
-        "published": list(published(comparison)),
         "stands_in": _paper_hints(comparison),
     }
 
@@ -188,7 +187,7 @@ def remove(folder: Path, workload: str) -> None:
     """Remove an earlier report of a workload with its files. Raises `OSError` if the system refuses."""
     name = report_name(workload)
     kinds = ("", *(f"-[0-9]*{kind}" for kind in ("", "-scaling")))
-    remove_files(folder, *(f"{name}{kind}.{form}" for kind in kinds for form in ("md", "tex", *style.FORMATS)))
+    remove_files(folder, *(f"{name}{kind}.{form}" for kind in kinds for form in ("md", "tex", "svg")))
 
 
 def write(sections: Sequence[ComparedSection], folder: Path, workload: str, *, with_latex: bool = False) -> list[Path]:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from reports.comparison.cautions import condition, marks
 from reports.comparison.sections import ComparedSection
 from reports.comparison.speedups import ComparedRun, ComparedRuns, is_baseline
-from reports.papers.exhibits import PaperEvidence, fill_exhibit
-from reports.papers.files import papers_of_workload
-from reports.papers.paper import PROCESSORS, Paper
-from reports.papers.tables import AnnotatedTable, make_table
 from reports.records.files import Record
 from reports.records.meters import ENERGY_SOURCES
 from reports.text.formatting import (
@@ -34,8 +30,8 @@ from reports.text.tables import TextTable
 def tables(section: ComparedSection) -> dict[str, TextTable]:
     """Return the tables of a section by name, in the order of the report.
 
-    `results`, `times` and `conditions` always exist; `mixed`, `strong` and `weak` (each with a number), `peers`,
-    `seeds` and `published PAPER` if they have rows.
+    `results`, `times` and `conditions` always exist; `mixed`, `strong` and `weak` (each with a number), `peers` and
+    `seeds` if they have rows.
     """
     comparison = section.comparison
     named = {"results": results(section)}
@@ -44,8 +40,6 @@ def tables(section: ComparedSection) -> dict[str, TextTable]:
         named |= {f"{kind} {number}": curve.table() for number, curve in enumerate(curves, 1)}
     if section.solvers:
         named["peers"] = section.solvers.table()
-    for paper, marked in published(comparison):
-        named[f"published {paper.name}"] = marked.table
     named |= {"times": times(comparison), "conditions": conditions(comparison)}
     if section.quality:
         named["seeds"] = seeds(section)
@@ -171,17 +165,3 @@ def seeds(section: ComparedSection) -> TextTable:
         if row in (comparison.fastest, comparison.baseline):
             columns[f">time on {comparison.label(row)}"] = median_of(row)
     return TextTable.of(f"{comparison.work.work_name}: a row per seed", quality.runs, columns, ("gap",))
-
-
-# --- papers ---
-
-
-def published(comparison: ComparedRuns) -> Iterator[tuple[Paper, AnnotatedTable]]:
-    """Yield the papers' tables with rows by numbers of processors, with ours; runs fill only tables of equal work."""
-    for paper in papers_of_workload(comparison.work.workload):
-        for exhibit in paper.exhibits:
-            if exhibit.row_by == PROCESSORS:
-                filled = fill_exhibit(exhibit, PaperEvidence((comparison,), ()), paper.machines)
-                marked = make_table(filled) if filled.ours else None
-                if marked:
-                    yield paper, marked

@@ -34,7 +34,6 @@ from reports.text.formatting import counted, ratio, span
 from reports.toml_file import DataFile
 
 DATA, INDEX = "gallery.toml", "index.md"
-FORMATS = ("svg",)
 """Format of pictures on the repository's pages, smaller than PNG."""
 
 
@@ -226,7 +225,7 @@ def difference(path: Path, there: str, expected: str) -> list[str]:
 
 def _paper(entry: GalleryReport, records: Sequence[Record], out: Path) -> tuple[list[Path], str]:
     paper = load(entry.name)
-    files = pages_paper.write(paper, paper.exhibits, records, out, formats=FORMATS, partial=entry.partial)
+    files = pages_paper.write(paper, paper.exhibits, records, out, partial=entry.partial)
     return files, _headline_of(paper, entry, records) if entry.exhibit else ""
 
 
@@ -245,7 +244,7 @@ def _overview(entry: GalleryReport, records: Sequence[Record], out: Path) -> tup
     if not summary.rows:
         raise UserError(f"{entry.name}.jsonl: no workload has runs that can be compared: {summary.lines[0].refused}")
     figures = [(row.name, row, row.speedup.value) for row in summary.rows if row.speedup]
-    files = overview.write(summary, out, entry.made_by, FORMATS)
+    files = overview.write(summary, out, entry.made_by)
     return files, _ranges("Workloads of the report, speed-up over one core", figures, records)
 
 

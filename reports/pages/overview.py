@@ -12,7 +12,6 @@ from reports.comparison.speedups import ComparedRun
 from reports.pages.markdown import fill, remove_files, written_into
 from reports.plots import heat_map
 from reports.plots.heat_map import select_part, shortened, split_device
-from reports.plots.style import FORMATS
 from reports.records.files import group_by
 from reports.records.schema import HASH_SCOPES
 from reports.text.formatting import listed, ratio_interval, seconds, seconds_interval
@@ -111,16 +110,16 @@ def plain_text(overview: Overview, width: int = TERMINAL) -> str:
 
 def remove(folder: Path) -> None:
     """Remove an earlier overview, but not its records. Raises `OSError` if the system refuses."""
-    remove_files(folder, *(f"{NAME}.{form}" for form in ("md", *FORMATS)))
+    remove_files(folder, f"{NAME}.md", f"{NAME}.svg")
 
 
-def write(overview: Overview, folder: Path, made_by: str = "", formats: Sequence[str] = FORMATS) -> list[Path]:
+def write(overview: Overview, folder: Path, made_by: str = "") -> list[Path]:
     """Write the report, and with matplotlib the heat map if some ratio is over enough work of one core.
 
     Returns the files, the report first. Raises `UserError` without jinja2, or if the folder cannot be written.
     """
     report = folder / f"{NAME}.md"
     with written_into(folder):
-        drawn = heat_map.draw(overview, folder, NAME, formats)
+        drawn = heat_map.draw(overview, folder, NAME)
         report.write_text(render(overview, drawn[0].name if drawn else None, made_by), encoding="utf-8")
     return [report, *drawn]

@@ -26,7 +26,6 @@ from reports.papers.measures import LEAST_HOST_SHARE, WIDE_RATIO
 from reports.papers.modelled import with_modelled
 from reports.papers.paper import Disagreement, Exhibit, Paper
 from reports.papers.tables import caption, make_ratio_tables, make_table
-from reports.plots.style import FORMATS
 from reports.records.files import Record, RecordError
 from reports.records.parameters import parameters_text, run_parameters, shared_parameters
 from reports.statistics.startup import MOST_STARTUP
@@ -56,7 +55,6 @@ def write(
     folder: Path,
     not_made: Mapping[Exhibit, MissingRuns] | None = None,
     made_by: str = "",
-    formats: Sequence[str] = FORMATS,
     earlier: Sequence[Exhibit] = (),
     partial: str = "",
 ) -> list[Path]:
@@ -72,8 +70,6 @@ def write(
         Parts without a run, by exhibit.
     made_by
         The command line that made the records, which the report prints.
-    formats
-        Formats of the plots.
     earlier
         Exhibits with runs of another command line.
     partial
@@ -98,7 +94,7 @@ def write(
             halves = [one for one in exhibits if one.name == exhibit.name]
             half = f"-{halves.index(exhibit) + 1}" if len(halves) > 1 else ""
             name = f"{paper.name}-{_file_name(exhibit)}{half}"
-            pictures = plots.draw(exhibit, filled, folder, name, formats)
+            pictures = plots.draw(exhibit, filled, folder, name)
             drawn += pictures
             parts.append(_part(exhibit, filled, pictures))
         path = folder / f"{paper.name}.md"
@@ -137,8 +133,7 @@ def exhibits_in(folder: Path, paper: Paper) -> list[Exhibit]:
 
 
 def remove(folder: Path, paper: Paper) -> None:
-    pictures = (f"{paper.name}-*.{form}" for form in FORMATS)
-    remove_files(folder, f"{paper.name}.md", *pictures)
+    remove_files(folder, f"{paper.name}.md", f"{paper.name}-*.svg")
 
 
 def _file_name(exhibit: Exhibit) -> str:

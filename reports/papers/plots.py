@@ -20,7 +20,6 @@ from reports.papers.paper import Exhibit, Plot
 from reports.papers.tables import EMULATED, GROUPS, NO_RUNS, PUBLISHED, caption, group_of
 from reports.plots import style
 from reports.plots.scaling import curve_style
-from reports.plots.style import FORMATS
 from reports.text.formatting import listed
 
 HATCHES = ("", "/", "\\", "-", "|", "+")
@@ -80,13 +79,8 @@ def panels(figure: Exhibit, shown: FilledExhibit) -> list[Panel]:
     return [one for one in drawn if sum(len(curve.values) for curve in one.curves) > 1]
 
 
-def draw(
-    figure: Exhibit, shown: FilledExhibit, folder: Path, name: str, formats: Sequence[str] = FORMATS
-) -> list[Path]:
-    """Draw a figure into a folder as files of a name.
-
-    Returns the files, in the order of the formats; empty without anything to draw or without matplotlib.
-    """
+def draw(figure: Exhibit, shown: FilledExhibit, folder: Path, name: str) -> list[Path]:
+    """Draw a figure into a folder; return the file, none without anything to draw or without matplotlib."""
     drawn, plot = panels(figure, shown), figure.plot
     if not drawn or plot is None:
         return []
@@ -107,7 +101,7 @@ def draw(
             picture.legend(loc="outside lower left")
         picture.suptitle("\n".join([*textwrap.wrap(caption(figure), TITLE_WIDTH), *remarks(drawn)]))
 
-    return style.draw(paint, folder / name, _height(drawn), (len(drawn), 1), formats)
+    return style.draw(paint, folder / name, _height(drawn), (len(drawn), 1))
 
 
 def _height(drawn: Sequence[Panel]) -> float:

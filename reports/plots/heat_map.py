@@ -6,7 +6,7 @@ The picture is that of A. N. Ziogas et al.: NPBench, a benchmarking suite for hi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from reports.comparison.cautions import DOUBTFUL, SHORTEST_BASELINE_S, is_short
 from reports.comparison.overview import Overview, OverviewRow
 from reports.comparison.speedups import ComparedRun
 from reports.plots import style
-from reports.plots.style import FORMATS, LABEL, TEXT
+from reports.plots.style import LABEL, TEXT
 from reports.text.formatting import listed
 
 COLOURS = "PuOr"
@@ -66,10 +66,10 @@ def select_part(overview: Overview) -> HeatMapPart:
     return HeatMapPart(lines, devices, tuple(left_out))
 
 
-def draw(overview: Overview, folder: Path, name: str, formats: Sequence[str] = FORMATS) -> list[Path]:
-    """Draw the speed-ups, workload by device, into a folder; return the files.
+def draw(overview: Overview, folder: Path, name: str) -> list[Path]:
+    """Draw the speed-ups, workload by device, into a folder; return the file.
 
-    The colour is the logarithm of the speed-up over one core, symmetric about 1. No files if no ratio is over enough
+    The colour is the logarithm of the speed-up over one core, symmetric about 1. No file if no ratio is over enough
     work of one core, or without matplotlib.
     """
     part = select_part(overview)
@@ -79,7 +79,7 @@ def draw(overview: Overview, folder: Path, name: str, formats: Sequence[str] = F
         _draw_scale(figure, grid[0, 0], part, doubtful=doubtful)
 
     height = 1.7 + 0.5 * len(part.lines)
-    return style.draw(paint, folder / name, height, formats=formats, transparent=True) if part.lines else []
+    return style.draw(paint, folder / name, height, transparent=True) if part.lines else []
 
 
 def _ratios(part: HeatMapPart) -> Iterator[float]:

@@ -124,4 +124,4 @@ def save_figure(figure: Any, path: str) -> None:
 
     file = Path(path)
     with matplotlib.rc_context({"svg.hashsalt": "onekernel", "svg.fonttype": "none"}):
-        style.save(figure, file.parent, file.stem, [file.suffix[1:]])
+        style.save(figure, file)

@@ -10,7 +10,6 @@ from typing import Any
 from core.errors import UserError
 from reports.statistics.medians import Estimate
 
-FORMATS = ("svg", "png")
 WIDTH = 5.4
 """Width of every picture in inches. `TEXT` has eight pixels if a picture is 400 pixels wide."""
 TEXT, LABEL, TITLE = 8, 8.5, 9
@@ -60,18 +59,17 @@ def draw(
     path: Path,
     height: float,
     panels: tuple[int, int] = (1, 1),
-    formats: Sequence[str] = FORMATS,
     *,
     transparent: bool = False,
 ) -> list[Path]:
-    """Draw a picture and save it; return the files in the order of the formats, none without matplotlib.
+    """Draw a picture and save it as SVG; return the file, none without matplotlib.
 
     Parameters
     ----------
     paint
         Fills a figure and an array of axes.
     path
-        Path of the files, without the ending.
+        Path of the file, without the ending.
     height
         In inches; the width is `WIDTH`.
     panels
@@ -82,22 +80,18 @@ def draw(
         return []
     figure, axes = library.subplots(*panels, figsize=(WIDTH, height), layout="constrained", squeeze=False)
     paint(figure, axes)
-    written = save(figure, path.parent, path.name, formats, transparent=transparent)
+    picture = path.with_name(f"{path.name}.svg")
+    save(figure, picture, transparent=transparent)
     library.close(figure)
-    return written
+    return [picture]
 
 
-def save(
-    figure: Any, folder: Path, name: str, formats: Sequence[str] = FORMATS, *, transparent: bool = False
-) -> list[Path]:
-    """Save a figure in some formats, on white unless transparent; reports show the first."""
+def save(figure: Any, path: Path, *, transparent: bool = False) -> None:
+    """Save a figure in the format of its file's suffix, on white unless transparent."""
     ground: dict[str, Any] = {"transparent": True} if transparent else {"facecolor": "white"}
-    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
-    written = [folder / f"{name}.{form}" for form in formats]
-    for form, path in zip(formats, written, strict=True):
-        undating = undated.get(form.lower(), {"Software": None})
-        figure.savefig(path, format=form.lower(), dpi=DOTS_PER_INCH, metadata=undating, **ground)
-    return written
+    form = path.suffix[1:].lower()
+    undating = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form, {"Software": None})
+    figure.savefig(path, format=form, dpi=DOTS_PER_INCH, metadata=undating, **ground)
 
 
 def dress(axes: Any, grid: str = "both") -> None:

@@ -173,6 +173,7 @@ def project_commit() -> str | None:
     return result.stdout.strip() or None
 
 
+@functools.cache
 def _version(package: str) -> str | None:
     try:
         return metadata.version(package)

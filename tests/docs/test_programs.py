@@ -91,10 +91,9 @@ def arrangement():
     return example("arrangement").Arrangement(n=7)
 
 
-@pytest.mark.parametrize(
-    "problem", ["partition", "timetable", "arrangement", pytest.param("tardiness", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("problem", ["arrangement", pytest.param("tardiness", marks=pytest.mark.slow)])
 def test_an_example_s_problem_passes_its_check(problem, request):
+    """Pages show the checks of the others."""
     check(request.getfixturevalue(problem))
 
 
@@ -173,7 +172,7 @@ def test_models_have_the_published_instances_and_optima():
     assert outcome(example("labs").Labs(13), "flip1").cost == 6
 
 
-@pytest.mark.parametrize("name", ["python", "cpu", pytest.param("opencl", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["cpu", *(pytest.param(one, marks=pytest.mark.slow) for one in ("python", "opencl"))])
 def test_the_plain_kernel_and_the_suite_s_find_the_same(name, capsys):
     example("two_opt").main(["uniform:12:seed=1", "4", name])
     lines = capsys.readouterr().out.splitlines()

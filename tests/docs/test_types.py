@@ -16,7 +16,6 @@ FAULTS = [
     ("total += data.numbers[p]", "total += data.numbres[p]", '"Numbers" has no attribute "numbres"'),
     ("flipped(bits, p, move)", "flipped(bits, move, p)", 'incompatible type "Move"; expected "int"'),
     ("Numbers(self.numbers, n)", "Numbers(self.numbers)", 'Missing positional argument "n"'),
-    ("Numbers(self.numbers, n)", "Numbers(n, n)", 'incompatible type "int"; expected "ndarray'),
     ("value = difference", "value = 3", 'base class "Problem" defined the type as "Function | None"'),
     ("ok.main(Partition)", "print(ok.check(Partition()).coast)", '"Checked" has no attribute "coast"'),
 ]

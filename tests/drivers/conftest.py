@@ -1,15 +1,29 @@
 """Runs of a driver: the module under test says which, ``DRIVER``, or names one for every run."""
 
+import functools
 import venv
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 from drivers.cli.exit_codes import run_driver
+from drivers.compare import main as compare_main
 from drivers.peers import environment, packages
 from drivers.runs import checkpoint_file
 from reports.plots import style
+from reports.records.environment import project_commit
+from tests.drivers.made_up_runs import made_up_suite
+
+PROJECT_COMMIT = functools.cache(project_commit)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_commit():
+    """Ask git for the commit once, since it looks at every file."""
+    with patch("reports.records.environment.project_commit", PROJECT_COMMIT):
+        yield
 
 
 @pytest.fixture
@@ -60,14 +74,19 @@ def mpirun(request, mpirun):
 @pytest.fixture
 def undrawn(monkeypatch):
     """Make empty files of plots, since drawing them takes most of the time."""
+    monkeypatch.setattr(style, "save", lambda figure, path, **how: path.touch())
 
-    def save(figure, folder, name, formats=style.FORMATS, **how):
-        files = [folder / f"{name}.{form}" for form in formats]
-        for one in files:
-            one.touch()
-        return files
 
-    monkeypatch.setattr(style, "save", save)
+@pytest.fixture
+def compare(tmp_path, undrawn):
+    """Compare hill climbing on made-up devices in a folder; return the exit code. `started` gets the cases."""
+
+    def run(*arguments, devices, started=None, folder=tmp_path):
+        fixed = ["ihc", "--instance", "uniform:8:seed=1", "--climbers", "16", "--repeats", "3", "--out", str(folder)]
+        with made_up_suite(*devices, started=started):
+            return compare_main([*fixed, *arguments])
+
+    return run
 
 
 @pytest.fixture

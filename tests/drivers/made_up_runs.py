@@ -1,28 +1,18 @@
 """Made-up devices, and stubs of their runs: a backend's name decides how its runs end."""
 
+import fcntl
+import inspect
 import json
 import sys
 from contextlib import contextmanager
+from subprocess import CompletedProcess
 from types import SimpleNamespace
 from unittest.mock import patch
 
 from drivers.experiments.case import Case
+from drivers.experiments.executors import guard
 from reports.records.environment import environment
 
-# Append lines to the file of records as `reports.records.files.append` does: remove an incomplete line, and write one
-# process after the other.
-WRITE = """
-import fcntl, sys
-path, lines, said, code = sys.argv[1:]
-if lines:
-    with open(path, "ab+") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        file.seek(0)
-        file.truncate(file.read().rfind(b"\\n") + 1)
-        file.write(lines.encode())
-print(said, file=sys.stderr, end="")
-sys.exit(int(code))
-"""
 ENDS = {
     "joblib": (1, "worker processes died\nerror: no shared memory"),
     "refusing": (2, "error: refusing: this device has no such memory"),
@@ -78,16 +68,42 @@ def record_of(case, seed):
     }
 
 
+def write(path, lines, said, code):
+    """Append lines as `reports.records.files.append` does: without an incomplete line, one process after the other."""
+    if lines:
+        with open(path, "ab+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.seek(0)
+            file.truncate(file.read().rfind(b"\n") + 1)
+            file.write(lines.encode())
+    print(said, file=sys.stderr, end="")
+    return int(code)
+
+
+WRITE = f"import fcntl, sys\n{inspect.getsource(write)}\nsys.exit(write(*sys.argv[1:]))"
+
+
 @contextmanager
 def made_up_suite(*devices, started=None, command=None):
-    """A suite with these devices and made-up runs; `started` gets the case of each."""
+    """A suite with these devices and made-up runs in this process; `started` gets the case of each."""
+    run_guarded = guard.run_guarded
 
     def start(case):
         if started is not None:
             started.append(case)
         return (command or run_of)(case)
 
-    with patch("backends.survey", lambda: devices), patch.object(Case, "command", start):
+    def run(command, *how):
+        if WRITE not in command:
+            return run_guarded(command, *how)
+        path, lines, said, code = command[-4:]
+        return CompletedProcess(command, write(path, lines, "", code), "", said)
+
+    with (
+        patch("backends.survey", lambda: devices),
+        patch.object(Case, "command", start),
+        patch.object(guard, "run_guarded", run),
+    ):
         yield
 
 

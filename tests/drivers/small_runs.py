@@ -21,16 +21,9 @@ QUICK = {
 }
 
 SAVES = {
-    "ihc": "--tour",
-    "aco": "--tour",
-    "tsp": "--solution",
-    "qap": "--solution",
-    "ppp": "--solution",
-    "weierstrass": "--solution",
-    "exact": "--tour",
-    "heldkarp": "--tour",
-    "lcs": "--output",
-    "knapsack": "--output",
+    **dict.fromkeys(QUICK, "--solution"),
+    **dict.fromkeys(("ihc", "aco", "exact", "heldkarp"), "--tour"),
+    **dict.fromkeys(("lcs", "knapsack"), "--output"),
 }
 
 LOCAL = ("core.search.local_search", "LocalSearch", "cost")

@@ -1,14 +1,9 @@
 """The driver of ant colony optimisation: what it prints, records and refuses; ranks change nothing but the speed."""
 
-import pytest
-
 from core.problems.instances import tsplib
 from drivers import aco
-from drivers.cli.progress import make_progress_display
 from drivers.runs.workload_main import parse_options
 from drivers.workload.history import improvement_points
-from reports.comparison.speedups import compare
-from reports.records.files import load
 from tests.drivers.records import cities_of, length_of, lines
 
 DRIVER = aco
@@ -42,48 +37,6 @@ def test_a_tour_that_colonies_take_over_is_still_its_finder_s(drive, tmp_path):
         )
 
 
-def test_a_record_holds_what_decides_the_work_and_what_explains_the_speed(drive, tmp_path):
-    work = {
-        "ants": 10,
-        "alpha": 1.5,
-        "beta": 3.0,
-        "rho": 0.25,
-        "variant": "mmas",
-        "candidates": 7,
-        "local_search": "2opt",
-    }
-    work |= {"best_every": 2, "stagnation": 3, "smoothing": 0.75, "colonies": 2, "exchange": 4, "iterations": 5}
-    arguments = [word for name, value in work.items() for word in (f"--{name.replace('_', '-')}", value)]
-    drive(*SMALL[:4], *arguments, "--strategy", "fine", "--record", tmp_path / "r.jsonl")
-    (record,) = lines(tmp_path / "r.jsonl")
-    details = record["details"]
-    assert record["execution"] == {"strategy": "fine", "mapping": "native"}
-    assert (record["parameters"], record["device_kind"]) == (work, "core")
-    assert record["evaluations"] == 2 * 10 * 30 * 30 * 5
-    assert 0 <= record["best_index"] < 10 and details["best_colony"] in (0, 1)
-    assert (details["cities"], details["optimum"]) == (30, None)
-    assert record["repetitions"][0]["communication_share"] == 0.0
-    assert details["team_size"] == details["lanes_per_ant"] * details["ants_per_team"]
-    # The distances alone, of 16 bits.
-    assert details["device_bytes"] > 2 * 30 * 30
-
-
-def test_strategies_and_the_paper_s_mapping_change_nothing_but_the_speed(drive, tmp_path):
-    strategies = ("coarse", "fine", "fine-deposit")
-    exponents = ["--alpha", "1.5", "--beta", "3", "--record", tmp_path / "r.jsonl"]
-    for strategy in strategies:
-        _, said, _ = drive(*SMALL, *exponents, "--strategy", strategy)
-        assert f"6 iterations, {strategy} (lanes" in said
-        code, said, _ = drive(*SMALL, *exponents, "--strategy", strategy, "--mapping", "published", "--history")
-        assert code == 0 and f"6 iterations, {strategy} as published (lanes" in said
-    records = lines(tmp_path / "r.jsonl")
-    ways = [(record["execution"]["strategy"], record["execution"]["mapping"]) for record in records]
-    assert ways == [(strategy, mapping) for strategy in strategies for mapping in ("native", "published")]
-    for same in ("hash", "best_cost", "best_index", "evaluations", "parameters", "verified"):
-        assert all(record[same] == records[0][same] for record in records)
-    assert len(compare(load(tmp_path / "r.jsonl")).rows) == 6
-
-
 def test_another_seed_and_another_parameter_make_other_tours(drive, tmp_path):
     for changed in ([], ["--seed", "1"], ["--rho", "0.5"], ["--alpha", "2"], ["--beta", "5"], ["--candidates", "5"]):
         drive(*SMALL, *changed, "--record", tmp_path / "r.jsonl")
@@ -100,16 +53,6 @@ def test_a_curve_keeps_the_improvements_and_of_very_many_the_ends_and_some_betwe
     assert len({iteration for iteration, _ in points}) == 10
 
 
-def test_a_note_stays_behind_the_bar_as_it_is_until_the_next(capsys):
-    pytest.importorskip("rich")
-    with make_progress_display("touring", wanted=True) as bar:
-        bar.show(1, 3, "length [8]")
-        bar.show(2, 3, "length [9]")
-    shown = capsys.readouterr().err
-    assert "2/3" in shown
-    assert shown.rindex("length [9]") > shown.rindex("2/3")
-
-
 # --- when it stops ---
 
 UNLIMITED = [one for one in SMALL if one not in ("--iterations", "6")]
@@ -120,7 +63,7 @@ def test_the_time_ends_a_run_that_has_no_number_of_iterations(drive, tmp_path):
     (record,) = lines(tmp_path / "r.jsonl")
     assert code == 0 and ", 0.2 s, " in said
     assert record["parameters"]["iterations"] is None and record["parameters"]["seconds"] == 0.2
-    assert record["evaluations"] > 100 * 24 * 30 * 30
+    assert record["evaluations"] % (24 * 30 * 30) == 0 < record["evaluations"]
     assert 0.2 <= record["repetitions"][0]["total_s"] - record["repetitions"][0]["compile_s"] < 20
 
 

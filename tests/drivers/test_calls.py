@@ -1,6 +1,7 @@
 """Repeated calls from Python: nothing is compiled again, and nothing is left of them."""
 
 import gc
+from dataclasses import fields
 
 import pytest
 
@@ -11,36 +12,27 @@ from backends.device import Buffer
 from backends.launch import Backend
 from core.lang import Kernel
 from core.lang.front import translator
-
-SHORT_CALLS = (
-    ("ihc", {"instance": "uniform:20:seed=1", "climbers": 10}),
-    ("aco", {"instance": "uniform:20:seed=1", "ants": 8, "iterations": 2}),
-    ("exact", {"instance": "uniform:9:seed=1"}),
-    ("lcs", {"text": ("ABCBDAB", "BDCABA")}),
-    ("knapsack", {"items": 30, "capacity": 500}),
-    ("heldkarp", {"instance": "uniform:8:seed=1"}),
-    ("tsp", {"instance": "uniform:20:seed=1", "iterations": 5}),
-    ("qap", {"instance": "taillard:12:seeds=3,4", "iterations": 5}),
-    ("ppp", {"instance": "11-11:seed=5", "iterations": 5}),
-    ("weierstrass", {"instance": "4", "points": 5, "iterations": 5}),
-)
+from drivers.runs.workload_main import parse_options
+from tests.drivers.small_runs import QUICK, workload_of
 
 
-def called(call):
-    workload, options = call
-    return ok.run(workload, **options, backend="cpu")
+def called(name, **more):
+    """Call a program's small run with its options as keywords."""
+    options = parse_options(workload_of(name), "", QUICK[name].split())
+    given = {one.name: value for one in fields(options) if (value := getattr(options, one.name)) != one.default}
+    return ok.run(name, **given, **more)
 
 
-@pytest.mark.parametrize("call", SHORT_CALLS, ids=lambda call: call[0])
-def test_a_repeated_call_translates_and_compiles_nothing(call, monkeypatch):
-    first = called(call)
+@pytest.mark.parametrize("name", QUICK)
+def test_a_repeated_call_translates_and_compiles_nothing(name, monkeypatch):
+    first = called(name)
 
     def refuse(*_):
         raise AssertionError("translated or compiled again")
 
     monkeypatch.setattr(translator, "translate", refuse)
     monkeypatch.setattr(CpuBackend, "compile", refuse)
-    again = called(call)
+    again = called(name)
     assert (again.hash, again.cost) == (first.hash, first.cost)
 
 
@@ -58,14 +50,14 @@ def test_the_first_call_says_how_long_it_compiled_and_a_repeated_one_next_to_not
 
     monkeypatch.setattr(CpuBackend, "compile", compile_slowly)
     monkeypatch.setattr(kept, "_idle", kept.IdleBackends())
-    first, again = (called(SHORT_CALLS[0]) for _ in range(2))
+    first, again = (called("ihc") for _ in range(2))
     assert slow
     assert first.compile_seconds >= 0.2 * len(slow) > again.compile_seconds
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("call", [SHORT_CALLS[3], SHORT_CALLS[7]], ids=lambda call: call[0])
-def test_nothing_is_left_of_repeated_calls(call):
+@pytest.mark.parametrize("name", ["lcs", "qap"])
+def test_nothing_is_left_of_repeated_calls(name):
     def alive():
         gc.collect()
         objects = gc.get_objects()
@@ -73,10 +65,10 @@ def test_nothing_is_left_of_repeated_calls(call):
         return [sum(issubclass(type(one), kind) for one in objects) for kind in (Buffer, Kernel, Backend)]
 
     for _ in range(3):
-        called(call)
+        called(name)
     before = alive()
     for _ in range(4):
-        called(call)
+        called(name)
     # Objects of other tests may go meanwhile.
     assert all(now <= then for now, then in zip(alive(), before, strict=True))
 
@@ -86,7 +78,7 @@ def test_a_call_within_a_call_has_a_device_of_its_own():
 
     def callback(progress):
         if not inner:
-            inner.append(called(SHORT_CALLS[0]).hash)
+            inner.append(called("ihc").hash)
 
-    outer = ok.run("ihc", instance="uniform:20:seed=1", climbers=10, backend="cpu", callback=callback)
+    outer = called("ihc", callback=callback)
     assert inner == [outer.hash]

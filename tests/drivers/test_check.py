@@ -57,15 +57,6 @@ def test_a_file_without_the_problem_is_a_users_mistake(text, name, message, tmp_
         check.main([f"{path}{name}"])
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [([], "expected FILE.py"), (["--n", "3"], "found --n"), (["nowhere.py"], "nowhere.py: no such file")],
-)
-def test_a_command_line_without_a_file_is_one_too(words, message):
-    with pytest.raises(UserError, match=message):
-        check.main(words)
-
-
 def test_a_file_finds_its_neighbours(tmp_path, asked):
     shutil.copy(LIGHTEST, tmp_path / "lightest_of_mine.py")
     (tmp_path / "mine.py").write_text("from lightest_of_mine import Lightest as L\nclass Mine(L): pass\n")

@@ -22,7 +22,7 @@ from cluster import Solo
 from core import atomic_files
 from core.errors import UserError
 from core.search.checkpoint import Checkpointer, Terminated
-from drivers import aco, heldkarp, knapsack, lcs, qap
+from drivers import aco, qap
 from drivers.options.declaration import Options
 from drivers.runs import checkpoint_file, reference_solvers
 from drivers.runs.checkpoint_file import (
@@ -75,39 +75,6 @@ def test_a_run_that_was_cut_off_goes_on_and_forgets_its_state(drive, tmp_path, i
     assert 0 < repetition["kernel_s"] <= repetition["total_s"]
 
 
-def test_a_state_that_is_there_is_not_overwritten(drive, tmp_path):
-    path = tmp_path / "state"
-    path.write_bytes(b"of hours of work")
-    code, _, said = drive(*RUN, "--checkpoint", path)
-    assert code == 2
-    assert said == (f"error: --checkpoint {path}: found a checkpoint, expected --resume or another file\n")
-    assert path.read_bytes() == b"of hours of work"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        ("--resume", "--resume without --checkpoint: expected the file of the checkpoint"),
-        (
-            "--checkpoint s --repeats 2",
-            "--checkpoint with --repeats 2: expected --record too, which lists the finished runs",
-        ),
-        ("--checkpoint s --seeds 3", "--checkpoint with --seeds: expected"),
-    ],
-)
-def test_options_by_which_work_would_be_lost_are_refused(drive, arguments, expected, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    code, _, said = drive(*RUN, *arguments.split())
-    assert code == 2 and said.startswith(f"error: {expected}") and said.count("\n") == 1
-
-
-def test_to_resume_without_a_state_begins(drive, tmp_path):
-    path = tmp_path / "state"
-    code, said, notes = drive(*RUN, "--checkpoint", path, "--resume")
-    assert (code, printed_hash(said)) == (0, printed_hash(drive(*RUN)[1]))
-    assert f"{path}: found no checkpoint, so the run starts from the beginning" in notes
-
-
 def test_the_state_of_a_repetition_that_is_recorded_is_ignored(drive, tmp_path, interrupted):
     record = tmp_path / "record"
     path = interrupted(2, "--repeats", 2, "--record", record)
@@ -135,35 +102,6 @@ def test_a_state_of_other_work_is_refused_and_remains(drive, interrupted, driver
     code, _, error = drive(*RUN, *other, "--checkpoint", path, "--resume", driver=driver)
     assert code == 2 and error.startswith(f"error: {path}: a checkpoint of another run: {said}")
     assert error.count("\n") == 1 and path.read_bytes() == left
-
-
-def test_the_baseline_of_the_knapsack_keeps_its_state_too(drive, tmp_path, cut_off, monkeypatch):
-    path = tmp_path / "state"
-    words = "--class strongly-correlated --items 60 --seed 3 --method bb --nodes 30000000 --backend cpu"
-    run = words.split()
-    expected = printed_hash(drive(*run, driver=knapsack)[1])
-    cut_off(1)
-    drive(*run, "--checkpoint", path, "--checkpoint-every", 0, driver=knapsack)
-    monkeypatch.undo()
-    code, said, notes = drive(*run, "--checkpoint", path, "--resume", driver=knapsack)
-    assert (code, printed_hash(said)) == (0, expected) and "the run resumes after" in notes
-
-
-@pytest.mark.parametrize(
-    ("driver", "words"),
-    [
-        (lcs, "--text ABC AB"),
-        (heldkarp, "--instance uniform:5:seed=1"),
-        (heldkarp, "--instance uniform:30:seed=1 --k 3"),
-        (knapsack, "--items 5"),
-        (knapsack, "--items 5 --method core"),
-    ],
-)
-def test_dynamic_programming_refuses_to_keep_a_state(driver, words, drive, tmp_path):
-    code, said, error = drive(*words.split(), "--checkpoint", tmp_path / "state", "--resume", driver=driver)
-    assert (code, said) == (2, "") and not list(tmp_path.iterdir())
-    expected = "--checkpoint: dynamic programming has none, since it takes seconds; expected no --checkpoint"
-    assert error == f"error: {expected}\n"
 
 
 # --- the file ---
@@ -242,7 +180,7 @@ def test_an_edited_state_is_damaged(tmp_path):
         read_checkpoint(path, WHOSE)
 
 
-WRONG = (("resumed", None), ("resumed", 5), ("repetition", 5), ("repetition", 1.5), ("parameters", []), ("history", 1))
+WRONG = (("resumed", None), ("resumed", 5), ("repetition", 5), ("parameters", []))
 
 
 @pytest.mark.parametrize(("field", "value"), WRONG)

@@ -7,46 +7,7 @@ from drivers.compare import main
 from drivers.experiments.options import workload_options
 from drivers.experiments.presets.compare_options import default_arguments
 from drivers.workload.registry import NAMES, all_workloads, get_workload
-from tests.drivers.made_up_comparison import device
-from tests.drivers.made_up_runs import made_up_suite
-
-MISTAKES = {
-    "unknown workload": ("qpa", "workload 'qpa' (did you mean qap?): expected one of ihc, aco"),
-    "option of another workload": ("qap --climbers 5", "--climbers: expected an option of qap, found one of ihc"),
-    "workload not first": ("--rerun qap", "found 'qap' among the options, expected the workload first"),
-    "too many ranks": ("ihc --ranks 1 3", "--ranks 3: found 2 cores, expected at most 2, or --oversubscribe"),
-    "the clock": ("qap --seconds 3", "--seconds: a time limit ends each run at another iteration"),
-    "a seed of nothing": ("lcs --seed 4", "--seed changes nothing here"),
-    "single runs' backend": ("ihc --backend cpu", "--backend: found an option of single runs, expected --backends"),
-    "single runs' file": (
-        "ihc --tour t",
-        "--tour: found an option of single runs, expected it with `python -m drivers",
-    ),
-    "options without effect": ("exact --depth 2", "--depth changes nothing here"),
-    "unknown backend": ("ihc --backends metal", "--backends: expected some of cpu, threads, cuda, found 'metal'"),
-    "unusable backend": ("ihc --backends cuda", "--backends: cuda is not usable here: no driver"),
-    "backend of no ranks": ("ihc --rank-backend threads --ranks", "--rank-backend threads: changes nothing without"),
-    "unequal mixtures": ("ppp --hybrid 1x2 4x1", "--hybrid 1x2 4x1: found 2, 4 cores, expected the same number in all"),
-    "no mixture": ("ppp --hybrid 2x", "--hybrid: expected ranks x cores as in 4x2, or a number of cores, found '2x'"),
-    "one core": ("ppp --hybrid 1x1", "--hybrid: found 1 core, expected at least 2"),
-    "mixtures and ranks": ("ppp --hybrid --ranks 2", "--hybrid and --ranks: expected one of them"),
-    "mixtures of one core": (
-        "ppp --hybrid --rank-backend cpu",
-        "--hybrid: found --rank-backend cpu, expected a backend",
-    ),
-    "one seed": ("ppp --parallel seeds", "--parallel seeds: found one seed, expected several, as in --seeds 0..9"),
-    "parallel elsewhere": (
-        "ppp --parallel seeds --seeds 0..3 --executor slurm",
-        "--parallel and --executor slurm: expected one of them",
-    ),
-    "a setting of nothing": (
-        "ppp --executor-settings partition=gpu",
-        "--executor-settings partition: expected of local: nothing",
-    ),
-    "no setting": ("ppp --executor-settings gpu", "--executor-settings: expected KEY=VALUE, found 'gpu'"),
-    "own cores": ("ppp --pin-cores", "--pin-cores: found an option of single runs, expected --hybrid"),
-    "ranks of no core": ("ihc --backends threads --ranks 2", "--ranks 2: no backend of one core is among --backends"),
-}
+from tests.drivers.made_up_runs import device, made_up_suite
 
 
 @pytest.fixture
@@ -67,21 +28,6 @@ def refused(monkeypatch, capsys):
 
     monkeypatch.setattr("drivers.experiments.configurations.present_cores", lambda: 2)
     return run
-
-
-@pytest.mark.parametrize(("line", "message"), MISTAKES.values(), ids=MISTAKES)
-def test_a_mistake_is_one_line_and_starts_nothing(line, message, refused, tmp_path):
-    (error,) = refused(*line.split(), "--out", tmp_path / "new").splitlines()
-    assert error.startswith(f"error: {message}")
-    assert not (tmp_path / "new").exists()
-
-
-def test_a_folder_that_cannot_be_written_is_one_line_and_starts_nothing(refused, tmp_path):
-    (tmp_path / "file").touch()
-    (error,) = refused("ihc", "--instance", "uniform:8:seed=1", "--out", tmp_path / "file").splitlines()
-    assert error == f"error: {tmp_path}/file: cannot write there: File exists"
-    (error,) = refused("ihc", "--instance", "uniform:8:seed=1", "--out", tmp_path / "file" / "in").splitlines()
-    assert error == f"error: {tmp_path}/file/in: cannot write there: Not a directory"
 
 
 def test_several_instances_none_of_which_exists_are_a_line_each_and_one_for_all(refused, tmp_path):

@@ -15,27 +15,10 @@ def test_without_a_usable_backend_there_is_nothing_to_run():
         plan_configurations([device("cuda", usable=False, reason="no driver")], None, [])
 
 
-def test_one_core_runs_first_and_ranks_last_each_number_once():
-    chosen, not_run = plan_configurations([device("threads"), device("cpu"), device("cuda")], None, [4, 1, 2, 4])
-    assert [(one.backend, one.ranks) for one in chosen if one.ranks == 1] == [("cpu", 1), ("threads", 1), ("cuda", 1)]
-    ranked = [*chosen[3:], *not_run]
-    assert [(one.backend, one.ranks) for one in ranked] == [("cpu", 2), ("cpu", 4)]
-
-
 def test_ranks_run_on_the_backend_that_is_named_for_them(monkeypatch):
     monkeypatch.setattr("drivers.experiments.configurations.mpi_obstacle", lambda: None)
     chosen, _ = plan_configurations([device("cpu"), device("threads")], ["cpu"], [2], "threads")
     assert [(one.backend, one.ranks, one.kind) for one in chosen] == [("cpu", 1, "core"), ("threads", 2, "cores")]
-
-
-def test_the_oracle_runs_only_where_it_is_named():
-    devices = [device("python"), device("cpu")]
-    chosen, not_run = plan_configurations(devices, None, [])
-    assert [one.backend for one in chosen] == ["cpu"]
-    assert "the reference interpreter" in not_run[0].reason
-    chosen, not_run = plan_configurations(devices, ["python"], [])
-    assert [one.backend for one in chosen] == ["python"]
-    assert not_run == []
 
 
 def test_without_mpi_the_ranks_are_listed_with_what_installs_it(monkeypatch):
@@ -53,19 +36,6 @@ def test_a_backend_of_all_cores_runs_with_each_number_of_cores_and_others_once()
     assert recorded[:2] == [("cpu", None, "0"), ("threads", 1, "1 of 4 cores")]
     assert recorded[2:] == [("threads", 4, "4 of 4 cores"), ("cuda", None, "0")]
     assert str(chosen[1]) == "threads (device 0: stub device, 1 of 4 cores)"
-
-
-@pytest.mark.parametrize(
-    ("backends", "cores", "line"),
-    [
-        (["cpu"], [2], "--cores: found nothing to run that takes a number of cores, expected threads among --backends"),
-        (None, [1, 5], "--cores 5: found 4 for threads, expected at most 4"),
-    ],
-)
-def test_a_number_of_cores_that_changes_nothing_or_is_too_large_is_one_line(backends, cores, line):
-    with pytest.raises(UserError) as caught:
-        plan_configurations([processor("cpu"), processor("threads")], backends, [], None, cores)
-    assert str(caught.value) == line
 
 
 DRIVER = qap
@@ -91,16 +61,3 @@ def test_runs_with_other_numbers_of_cores_are_other_runs_of_equal_work(drive, tm
     assert [processors(run) for run in runs[1:]] == ["cores:1", "cores:2"]
     assert runs[2].details["device_name"].endswith(", 2 of 3 cores")
     assert "2 of 3 cores" in drive(*SMALL, "--cores", "2")[1]  # auto takes cores
-
-
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (["--backend", "cpu", "--cores", "1"], "error: --cores 1 with cpu: expected it with threads or joblib\n"),
-        (["--backend", "threads", "--cores", "4"], "error: --cores 4: found 3 cores for this process, expected 1 to 3"),
-    ],
-)
-def test_cores_that_a_backend_does_not_have_are_one_line(drive, three_cores, arguments, line):
-    code, _, error = drive(*SMALL, *arguments)
-    assert code == 2
-    assert error.startswith(line) and error.count("\n") == 1

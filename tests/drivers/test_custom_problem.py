@@ -1,6 +1,5 @@
 """A user-defined problem as a program: constructor parameters as options, runs, records, comparisons, over ranks."""
 
-import re
 import sys
 
 import pytest
@@ -15,28 +14,13 @@ PARITY = '''
 import numpy as np
 
 import onekernel as ok
-from onekernel import Array, Move, bundle, function, i32
+from tests.lightest import Lightest, Weights
 
 
-@bundle
-class Weights:
-    weights: Array[i32]
-
-
-@function
-def added(bits: Array[i32], move: Move, data: Weights) -> i32:
-    return data.weights[move.i] * (1 - 2 * bits[move.i])
-
-
-class Parity(ok.Problem):
-    delta, neighbourhoods = added, ("flip1",)
-
+class Parity(Lightest):
     def __init__(self, n: int = 12, factor: float = 1.0, heavy: bool = False, *, name: str = "parity"):
         self.weights = (np.arange(1, n + 1) * (3 if heavy else 1) * factor).astype(np.int32)
-        super().__init__(f"{name}:{n}", ok.Bits(n), Weights(self.weights))
-
-    def cost(self, bits):
-        return int(self.weights @ bits)
+        ok.Problem.__init__(self, f"{name}:{n}", ok.Bits(n), Weights(n, self.weights))
 
 
 ok.main(Parity)
@@ -84,23 +68,6 @@ def test_runs_find_the_optimum_and_are_recorded(parity, capsys):
     record = records[0]
     assert (record.workload, record.instance, record.best_cost, record.verified) == ("parity", "parity:10", 0, True)
     assert record.parameters["n"] == 10 and record.parameters["neighbourhood"] == "flip1"
-
-
-def test_a_problem_that_is_wrong_is_no_result(parity):
-    class Wrong(parity):
-        def cost(self, bits):
-            return 2 * super().cost(bits) + 1
-
-    with pytest.raises(UserError, match="delta"):
-        run(Wrong, "--n", 11, "--backend", "cpu", "--iterations", 20)
-
-
-def test_a_check_tries_the_backend_that_is_asked_for(parity, capsys):
-    assert run(parity, "--n", 8, "--check", "--backend", "cpu") == 0
-    said = capsys.readouterr().out
-    assert re.match(r"parity:8: [\d,]+ moves tried, all right", said)
-    (heading,) = (line for line in said.splitlines() if line.startswith("neighbourhood"))
-    assert heading.split()[2:5] == ["plain", "Python", "cpu"]
 
 
 def test_a_needed_parameter_is_asked_for(parity):
@@ -180,6 +147,7 @@ def test_the_program_compares_devices_and_ranks(parity, tmp_path, monkeypatch):
     assert "parity:10" in (tmp_path / "out/compare-parity.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_ranks_do_the_same_work_for_a_problem_already_made(parity, mpirun, tmp_path, capsys):
     words = ("--iterations", 30, "--backend", "cpu")
     assert run(parity(12), *words) == 0

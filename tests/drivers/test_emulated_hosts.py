@@ -9,13 +9,11 @@ from drivers.experiments.estimate import estimate_seconds
 from drivers.experiments.presets import series as planning
 from drivers.experiments.presets.reproduce import newest_records
 from drivers.workload.run_time import RepetitionWork
-from reports.papers.files import load
 from reports.papers.paper import Series
 from reports.records import environment as places
 from reports.records.files import Record
 from tests.drivers.made_up_paper import FIRST, HILLS, device, machine_with, paper_of
 from tests.drivers.made_up_runs import processor, record_of
-from tests.hosts.profiles import PROFILES
 
 FAR = Series("far", "far", kinds=("core",), ranks=(4,), hosts=4, network="cow")
 HYBRID = Series("far", "far", kinds=("cores",), cores=(2,), ranks=(2,), hosts=2, network="grid2")
@@ -98,9 +96,3 @@ def test_the_estimate_of_emulated_hosts_has_their_network_and_no_more_cores_than
     emulated_s = estimate_seconds(work, replace(ranks, network="grid5", hosts=5), 3, iterations=50)
     assert emulated_s == pytest.approx(3 * (1000 / 200 + 50 * 0.02))
     assert estimate_seconds(work, ranks, 3, iterations=50) == pytest.approx(3 * 1000 / 500)
-
-
-def test_networks_of_papers_are_profiles_with_a_rank_or_more_for_each_host():
-    emulated = {one for each in load("luong2013").exhibits for one in each.series if one.network}
-    assert {one.network for one in emulated} == {"cow", "grid2", "grid5"} <= set(PROFILES)
-    assert all(count % one.hosts == 0 for one in emulated for count in one.ranks)

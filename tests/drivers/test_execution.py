@@ -11,14 +11,11 @@ from drivers.compare import main
 from drivers.experiments.case import Case
 from drivers.experiments.configurations import Configuration
 from drivers.experiments.executors.local import LocalExecutor
-from drivers.experiments.plan import in_rounds
-from drivers.experiments.run import PlanRun, find_error_line
+from drivers.experiments.run import PlanRun
 from drivers.workload.registry import get_workload
 from reports.records.files import load
-from tests.drivers.made_up_comparison import compare as compare_fixture
-from tests.drivers.made_up_comparison import device, run
+from tests.drivers.made_up_runs import device
 
-compare = compare_fixture
 BOTH = [device("cpu"), device("threads")]
 
 
@@ -62,14 +59,6 @@ def test_only_what_is_missing_runs_and_fresh_runs_all_again(compare, tmp_path):
     assert (tmp_path / "compare-ihc.previous.jsonl").read_text().splitlines() == first
 
 
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("recorded")
-    assert run(folder, "--ranks", devices=BOTH[:1]) == 0
-    (line,) = lines(folder)
-    return json.loads(line)
-
-
 OTHERS = {
     "another instance": {"instance": "other", "instance_sha256": "cd" * 32},
     "another workload": {"workload": "qap"},
@@ -81,7 +70,9 @@ OTHERS = {
 }
 
 
-def test_records_of_other_work_or_machines_do_not_count_and_stay_where_they_are(recorded, compare, tmp_path):
+def test_records_of_other_work_or_machines_do_not_count_and_stay_where_they_are(compare, tmp_path):
+    assert compare("--ranks", devices=BOTH[:1]) == 0
+    recorded = json.loads(lines(tmp_path)[0])
     others = []
     for values in OTHERS.values():
         changed = recorded | {"hash": "eeee"} | values
@@ -111,8 +102,10 @@ def test_sources_that_change_during_a_comparison_are_named_as_the_reason(compare
     assert capsys.readouterr().out.count("sources changed while it ran") == 2
 
 
-def test_a_damaged_file_of_records_is_one_error_with_its_line_and_starts_nothing(recorded, compare, tmp_path):
-    line = json.dumps(recorded)
+def test_a_damaged_file_of_records_is_one_error_with_its_line_and_starts_nothing(compare, tmp_path):
+    assert compare("--ranks", devices=BOTH[:1]) == 0
+    (line,) = lines(tmp_path)
+    (tmp_path / "compare-ihc.md").unlink()
     (tmp_path / "compare-ihc.jsonl").write_text(f"{line}\n{line[:50]}\n{line}\n")
     started = []
     with pytest.raises(UserError, match=r"compare-ihc\.jsonl:2: "):
@@ -136,32 +129,15 @@ def case_of(tmp_path, *arguments, seeds=(0,)):
     return Case(get_workload("ihc"), task, arguments, {}, seeds, 3, tmp_path / "r.jsonl")
 
 
-def test_the_command_is_the_drivers_own_options(monkeypatch, tmp_path):
+def test_ranks_are_started_by_mpirun_and_those_of_one_core_are_bound(monkeypatch, tmp_path):
     monkeypatch.setattr("drivers.experiments.case.find_mpirun", lambda: "mpirun")
-    arguments = ("--climbers", "9", "--instance", "kroA100")
-    case = case_of(tmp_path, *arguments, seeds=(1,))
-    command = case.on(Configuration("opencl", "1", "a card", kind="gpu")).command()
-    assert command[1:] == [
-        *("-m", "drivers.ihc", *arguments, "--seed", "1", "--backend", "opencl", "--device", "1"),
-        *("--repeats", "3", "--record", str(tmp_path / "r.jsonl"), "--no-progress"),
-    ]
-    on_cores = case.on(Configuration("cpu", "0", "a core", 4)).command()
-    assert on_cores[:5] == ["mpirun", "-n", "4", "--map-by", ":OVERSUBSCRIBE"]
-    assert "--bind-to" not in on_cores
-    on_all = case.on(Configuration("threads", "0", "cores", 4, "cores")).command()
-    assert on_all[3:7] == ["--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"]
-
-
-@pytest.mark.parametrize(
-    ("said", "message"),
-    [
-        (["error: no such file", "-----", "prterun detected that a process failed"], "error: no such file"),
-        (["Traceback (most recent call last):", "  File", "ValueError: x", "-----"], "ValueError: x"),
-        ([*BANNERS, "", "Killed"], "Killed"),
-    ],
-)
-def test_the_reason_of_a_failure_is_the_line_that_names_the_error(said, message):
-    assert find_error_line(said) == message
+    for place, bound in (
+        (Configuration("cpu", "0", "a core", 4), []),
+        (Configuration("threads", "0", "cores", 4, "cores"), ["--bind-to", "none"]),
+    ):
+        command = case_of(tmp_path).on(place).command()
+        assert command[:7] == ["mpirun", "-n", "4", "--map-by", ":OVERSUBSCRIBE", *(bound or command[5:7])]
+        assert ("--bind-to" in command) == bool(bound)
 
 
 @pytest.mark.parametrize(
@@ -184,17 +160,6 @@ def test_what_a_program_refuses_over_ranks_is_told_in_one_line(monkeypatch, tmp_
     assert ("MPI_ABORT" in captured.err) != bool(last)
 
 
-@pytest.mark.parametrize(
-    ("took_s", "total", "words"),
-    [([10.0, 20.0], 4, ", about 30 s left"), ([100.0, 200.0], 12, ", about 25 min left"), ([1.0, 2.0], 2, "")],
-)
-def test_the_time_left_is_that_of_the_mean_run(took_s, total, words):
-    run = PlanRun(total, LocalExecutor())
-    run.shown, run.ran = 2, len(took_s)
-    run.began -= sum(took_s)
-    assert run.time_left() == words
-
-
 def test_an_interrupted_comparison_says_how_to_go_on(monkeypatch, tmp_path, capsys):
     def interrupted(*_):
         raise KeyboardInterrupt
@@ -205,16 +170,9 @@ def test_an_interrupted_comparison_says_how_to_go_on(monkeypatch, tmp_path, caps
     assert re.search(r"\nthe same command continues with the records in \S*r\.jsonl\n", capsys.readouterr().out)
 
 
-def test_rounds_run_all_cases_in_turn_and_add_up_to_the_repetitions(tmp_path):
-    first, second = (case_of(tmp_path, word) for word in "AB")
-    rounds = [(one.arguments[0], one.repeats) for one in in_rounds([first, second], 2)]
-    assert rounds == [("A", 2), ("B", 2), ("A", 3), ("B", 3)]
-    assert in_rounds([first], 1) == [first] and [one.repeats for one in in_rounds([first], 9)] == [1, 2, 3]
-
-
 def test_a_dry_run_prints_the_commands_that_are_left_and_leaves_no_file(compare, tmp_path, capsys):
     places = ["--ranks", "--dry-run"]
-    assert run(tmp_path / "new", *places, devices=BOTH) == 0
+    assert compare(*places, devices=BOTH, folder=tmp_path / "new") == 0
     assert capsys.readouterr().out.count("  # about 3 s\n") == 2 and not (tmp_path / "new").exists()
     compare("--ranks", devices=BOTH[:1])
     capsys.readouterr()

@@ -21,8 +21,6 @@ from drivers.workload.registry import get_workload
 from reports.records.environment import environment
 from reports.records.files import load
 from tests.drivers.made_up_runs import KINDS, record_of, run_of
-from tests.drivers.one_host_slurm import one_host_slurm, queue
-from tests.patience import soon
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ def scheduler(tmp_path_factory):
         yield cluster.scheduler_address
 
 
-@pytest.fixture(params=["slurm", "dask"])
+@pytest.fixture
 def executor(request):
     """submitit's local executor, and a Dask worker in a thread."""
     if request.param == "dask":
@@ -72,6 +70,7 @@ def executor(request):
     return make_executor("slurm", {"cluster": "local"})
 
 
+@pytest.mark.parametrize("executor", ["slurm", "dask"], indirect=True)
 def test_cases_run_elsewhere_and_their_records_join_the_plans(executor, make_case, tmp_path):
     ends = {case.configuration.backend: end for case, end in executor.run(map(make_case, ("cpu", "cuda", "broken")))}
     assert {name: end.returncode for name, end in ends.items()} == {"cpu": 0, "cuda": 0, "broken": 1}
@@ -80,6 +79,7 @@ def test_cases_run_elsewhere_and_their_records_join_the_plans(executor, make_cas
     assert not list((tmp_path / "plan.tasks").glob("*.jsonl"))
 
 
+@pytest.mark.parametrize("executor", [pytest.param("slurm", marks=pytest.mark.slow), "dask"], indirect=True)
 def test_a_caller_that_stops_cancels_the_other_cases(executor, make_case, tmp_path):
     began = time.perf_counter()
     # A worker of Dask finishes the case that it runs.
@@ -263,27 +263,3 @@ def test_a_scheduler_that_does_not_answer_is_a_mistake_of_the_user(make_case, mo
     monkeypatch.setattr("drivers.experiments.executors.dask.TIMEOUT_S", 0.2)
     with pytest.raises(UserError, match=r"no scheduler answers at tcp://127\.0\.0\.1:9"):
         list(make_executor("dask", {"address": "tcp://127.0.0.1:9"}).run([make_case("cpu")]))
-
-
-@pytest.mark.slow
-def test_a_slurm_of_one_host_runs_cases_ranks_and_what_is_left_after_an_interruption(make_case, tmp_path):
-    """Also a real workload by two ranks."""
-    pytest.importorskip("submitit")
-    with one_host_slurm(tmp_path / "slurm"):
-        executor = make_executor("slurm", {"time": "5"})
-        running = executor.run(
-            [make_case("cpu"), make_case("threads", kind="cores", cores=2), make_case("long", "300")]
-        )
-        assert next(running)[1].returncode == 0
-        running.close()
-        assert soon(lambda: not queue())
-        cases = [make_case("threads", kind="cores", cores=2), make_case("broken")]
-        ends = {case.configuration.backend: end.returncode for case, end in executor.run(cases)}
-        assert ends == {"threads": 0, "broken": 1}
-        task = make_case("cpu").task
-        arguments = ("--instance", "uniform:9:seed=1", "--climbers", "20")
-        place = Configuration("cpu", "0", "a core", ranks=2)
-        real = Case(get_workload("ihc"), task, arguments, {}, (0,), 1, tmp_path / "plan.jsonl", place)
-        ((_, end),) = executor.run([real])
-        assert end.returncode == 0, end.stderr
-    assert [(one.backend, one.ranks) for one in load(tmp_path / "plan.jsonl")][-1] == ("cpu", 2)

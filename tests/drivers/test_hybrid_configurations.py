@@ -1,7 +1,5 @@
 """`--hybrid`: which ranks with how many threads are compared, how they are started, and what the report says."""
 
-import argparse
-
 import pytest
 
 from backends.cpu_info import available_cores
@@ -38,12 +36,6 @@ HERE = [processor(backend, 16) for backend in ("python", "cpu", "threads", "jobl
 def test_what_stands_behind_the_option_are_mixtures_or_a_number_of_cores(asked, expected):
     chosen = chosen_hybrid_configurations([read_hybrid_configuration(one) for one in asked], 16, oversubscribe=False)
     assert " ".join(map(str, chosen)) == expected
-
-
-@pytest.mark.parametrize("text", ["", "4x", "0x4", "-2", "4x4x4", "2.5", "4 x 4", "٤x٤"])
-def test_what_is_no_mixture_is_refused(text):
-    with pytest.raises(argparse.ArgumentTypeError, match="expected ranks x cores as in 4x2, or a number of cores"):
-        read_hybrid_configuration(text)
 
 
 def test_one_core_runs_first_and_ranks_of_one_core_are_flat_mpi(monkeypatch):

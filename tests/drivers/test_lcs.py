@@ -1,16 +1,12 @@
 """The driver of longest common subsequences: what it prints, saves, records and refuses; options of all of its kind."""
 
 import argparse
-import os
 
 import pytest
 
 from core.problems.tables import strings
 from drivers import lcs
-from drivers.options.declaration import add_options, read_parsed
-from drivers.options.dynamic_programming import DpOptions
-from drivers.options.values import folder, memory_size
-from tests.drivers.records import lines
+from drivers.options.values import memory_size
 
 DRIVER = lcs
 QUICK = ["--backend", "cpu", "--no-progress"]
@@ -50,42 +46,7 @@ def test_fasta_files_may_stand_anywhere_and_the_subsequence_becomes_a_record(dri
     assert "lower-case (soft-masked) letters count as their capitals" in notes and "the first 1 of 2" in notes
 
 
-def test_a_record_holds_what_was_asked_and_what_was_done(drive, tmp_path):
-    arguments, record = ["random:600:other=500", *QUICK, "--record", tmp_path / "r.jsonl"], tmp_path / "r.jsonl"
-    drive(*arguments)
-    drive(*arguments, "--no-trace", "--device-memory", "64K")
-    traced, alone = lines(record)
-    for kept, trace, room in ((traced, True, None), (alone, False, 65536)):
-        assert kept["parameters"] == {"trace": trace}
-        assert kept["execution"] == {
-            "mapping": "native",
-            "device_memory": room,
-            "packed": None,
-            "data_memory": None,
-            "spill_to_files": False,
-        }
-        details = kept["details"]
-        assert (details["string_lengths"], details["cells"], details["streamed_bytes"]) == ([600, 500], 300_000, 0)
-        assert (kept["evaluations"], kept["verified"], "reference_solvers" in details) == (300_000, True, False)
-        assert details["verified_by"] == ["scorer", "plain Python"][not trace :]
-    assert traced["best_cost"] == alone["best_cost"] == strings.lcs_length(*strings.random_strings(600, 500))
-    assert traced["hash"] != alone["hash"]
-
-
 # --- options that all drivers of dynamic programming have ---
-
-
-def of_dynamic_programming(*arguments):
-    parser = argparse.ArgumentParser()
-    add_options(parser, DpOptions)
-    options = read_parsed(DpOptions, vars(parser.parse_args(arguments)))
-    return [getattr(options, name) for name in ("trace", "mapping", "device_memory", "spill", "profile")]
-
-
-def test_the_native_mapping_is_the_default_and_solutions_are_traced():
-    assert of_dynamic_programming() == [True, "native", None, None, False]
-    options = ("--no-trace", "--mapping", "published", "--device-memory", "3M", "--spill", os.curdir, "--profile")
-    assert of_dynamic_programming(*options) == [False, "published", 3 << 20, os.curdir, True]
 
 
 @pytest.mark.parametrize(
@@ -102,11 +63,3 @@ def test_what_is_no_size_is_refused_in_one_line(text):
         argparse.ArgumentTypeError, match="^expected bytes, with K, M, G or T as in 512M or 1.5G, found"
     ):
         memory_size(text)
-
-
-def test_a_folder_must_be_one(tmp_path):
-    (tmp_path / "file").write_text("")
-    assert folder(str(tmp_path)) == str(tmp_path)
-    for wrong in (tmp_path / "file", tmp_path / "none"):
-        with pytest.raises(argparse.ArgumentTypeError, match="expected a writable folder, found"):
-            folder(str(wrong))

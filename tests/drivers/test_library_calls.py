@@ -7,7 +7,6 @@ import logging
 import os
 import re
 import sys
-from contextlib import suppress
 from itertools import permutations, product
 from pathlib import Path
 
@@ -104,14 +103,6 @@ def test_a_result_is_short_and_several_are_a_line_each(assignment):
     assert repr(results[0]).startswith(f"Result({assignment.name!r}, cost={results[0].cost}, ")
     assert repr(results[0]).endswith("backend='cpu')") and "array" not in repr(results[0])
     assert repr(results).splitlines() == ["Results(", *(f"    {result!r}," for result in results), ")"]
-
-
-def test_one_seed_gives_a_result_and_several_give_results(assignment):
-    result = ok.minimize(assignment, backend="cpu", iterations=5, seed=3)
-    several = ok.minimize(assignment, backend="cpu", iterations=5, seeds=[3])
-    assert isinstance(result, ok.Result) and isinstance(several, ok.Results) and several[0].hash == result.hash
-    assert isinstance(ok.run("ppp", instance="9-11", iterations=2, backend="cpu"), ok.Result)
-    assert len(ok.run("ppp", instance="9-11", iterations=2, backend="cpu", repeats=2)) == 2
 
 
 def test_keywords_that_type_checkers_see_are_those_of_the_signature_and_of_programs():
@@ -228,21 +219,6 @@ def test_points_off_the_grid_start_a_search():
     assert found.confirmed and found.cost <= problem.cost(np.rint(np.array([0.1, -0.7, 0.3]) * 2**24) / 2**24)
 
 
-@pytest.mark.parametrize(
-    ("initial", "expected"),
-    [
-        (np.zeros((3, 8), int), r"start solutions of shape \(3, 8\): expected \(8,\), or \(1, 8\) with one"),
-        (range(7), r"a start solution of shape \(7,\): expected \(8,\)"),
-        ([0, 0, 1, 2, 3, 4, 5, 6], "a start solution that has 0 twice"),
-        (3, "initial=3: expected a solution, or one for each walk"),
-    ],
-    ids=str,
-)
-def test_wrong_start_solutions_are_refused_from_python(assignment, initial, expected):
-    with pytest.raises(ok.UserError, match=f"^{expected}"):
-        ok.minimize(assignment, backend="cpu", iterations=5, initial=initial)
-
-
 # --- arrays ---
 
 
@@ -281,20 +257,6 @@ def test_arrays_make_perceptrons_and_tables():
     assert ok.run("lcs", text=("HUMAN", "CHIMPANZEE"), backend="cpu").cost == len("HMAN")
 
 
-@pytest.mark.parametrize(
-    ("make", "expected"),
-    [
-        (lambda: ok.TspTour([[0, 1, 2], [3, 0, 1], [2, 1, 0]]), "distance 1 from city 0 to 1 and 3 back, expected a"),
-        (lambda: ok.TspTour(coordinates=[[1, 2], [3]]), "coordinates that are no numbers in equal rows, expected"),
-        (lambda: ok.run("knapsack", instance=ok.Qap([[1]], [[1]])), "a name, a path, or an object of ok.Knapsack"),
-        (lambda: ok.run("heldkarp", matrix=[[0, 0.5], [1, 0]]), "distances such as 0.5, expected integers"),
-    ],
-)
-def test_wrong_arrays_are_refused(make, expected):
-    with pytest.raises(ok.UserError, match=expected):
-        make()
-
-
 # --- names of any bytes ---
 
 
@@ -311,18 +273,6 @@ def test_files_may_have_names_of_any_bytes(tmp_path, monkeypatch):
     assert written.getvalue().endswith(b"\\udcff\n")
     (kept,) = load(record)
     assert kept.instance == "a\\udcff" and kept.origin.endswith("runs\\udcff.jsonl:1")
-
-
-def test_a_wrong_value_of_an_option_is_named_with_the_nearest_and_never_in_full(capsys):
-    for words, said in (
-        (["--algorithm", "tabuu"], "invalid choice: 'tabuu' (did you mean tabu?)"),
-        (["--iterations", "9" * 5000], "expected an integer of at least 1, found '9999999999999999999...9999"),
-        (["--iterations", "9" * 500], "found '99999999999999999999...9999"),
-    ):
-        with suppress(SystemExit):
-            assert run_driver(qap, ["--instance", "taillard:6:seeds=1,2", "--backend", "cpu", *words]) == 2
-        error = capsys.readouterr().err
-        assert said in error and len(error) < 400
 
 
 # --- seeds in parallel ---
@@ -343,27 +293,3 @@ def test_any_workload_runs_its_seeds_in_processes():
     alone = ok.run("ihc", backend="cpu", **options)
     assert [one.seed for one in together] == [0, 1] and together.hash == alone.hash
     assert {one.backend for one in together} == {"cpu"}
-
-
-@pytest.mark.parametrize(
-    ("search", "options", "expected"),
-    [
-        ("run", {"seeds": [0, 1], "repeats": 2}, "workers=2 and repeats: expected one of them"),
-        ("run", {"seeds": [0, 1], "tour": "best.tour"}, "--tour with --seeds: expected one seed"),
-        ("run", {"seeds": [0, 1], "climber": 4}, r"climber=4 \(did you mean climbers\?\)"),
-        ("minimize", {}, "workers=2 without seeds: expected several seeds"),
-        (
-            "minimize",
-            {"seeds": [0, 1], "backend": "opencl"},
-            "workers with backend='opencl': expected one of python, cpu",
-        ),
-        ("minimize", {"seeds": [0, 1], "cores": 2}, "workers=2 and cores: expected one of them"),
-        ("minimize", {"seeds": [0, 0]}, r"seeds=\[0, 0\]: expected up to 10000 different seeds"),
-    ],
-)
-def test_what_workers_cannot_share_is_refused(assignment, search, options, expected):
-    with pytest.raises(ok.UserError, match=f"^{expected}"):
-        if search == "minimize":
-            ok.minimize(assignment, iterations=5, workers=2, **options)
-        else:
-            ok.run("ihc", workers=2, **options)

@@ -10,7 +10,7 @@ import pytest
 import onekernel as ok
 from core.errors import UserError
 from drivers.library import serialised_problem
-from drivers.library.comparison import compare, option_words, options_of_algorithm
+from drivers.library.comparison import compare, options_of_algorithm
 from tests import lightest
 
 CELL = Path(lightest.__file__).read_text().partition("if __name__")[0]
@@ -75,15 +75,6 @@ def test_another_instance_of_the_same_name_needs_fresh_records(problem_class, tm
     problem.weights[0] += 1
     with pytest.raises(UserError, match=r"compare-lightest.jsonl: found runs of .*: expected --rerun, another --out"):
         compare(problem, backends=["cpu"], out=tmp_path, repeats=1, iterations=5)
-
-
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [(3, ["--max-iter", "3"]), ([1, 2], ["--max-iter", "1", "2"]), (range(3), ["--max-iter", "0,1,2"]),
-     (True, ["--max-iter"]), (False, []), (None, [])],
-)  # fmt: skip
-def test_options_become_words(value, words):
-    assert option_words("max_iter", value) == words
 
 
 @pytest.mark.parametrize(

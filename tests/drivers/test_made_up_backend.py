@@ -10,14 +10,11 @@ from backends.cpu.single_core import CpuBackend
 from backends.cuda.backend import CudaBackend
 from backends.device import DeviceInfo
 from drivers import ihc
-from drivers.experiments.configurations import plan_configurations
-from drivers.experiments.presets.bench import choose_places
 from drivers.options.declaration import Options
 from drivers.runs import device_selection
 from reports.comparison.speedups import compare, is_baseline
 from reports.papers.placement import processors
 from reports.records.files import load
-from tests.drivers.made_up_runs import device
 
 DRIVER = ihc
 SMALL = ["--instance", "uniform:8:seed=1", "--climbers", "4", "--no-progress"]
@@ -77,14 +74,3 @@ def test_auto_goes_on_without_a_gpu_that_only_seemed_to_be_there(capsys):
     backend = device_selection.select_automatic_device(Options(), ranks, 3)
     assert backend.device.kind == "core"
     assert "abacus: found 2 GPUs, none for rank 2 of this host" in capsys.readouterr().err
-
-
-def test_bench_and_compare_sort_it_by_its_kind():
-    named = (("python", ""), ("abacus", "gpu"), ("abacus", "cores"), ("threads", ""), ("cpu", ""), ("abacus", "gpu"))
-    rows = [device(name, kind, index) for (name, kind), index in zip(named, "001002", strict=True)]
-    chosen, not_run = plan_configurations(rows, None, [])
-    assert [one.backend for one in chosen] == ["cpu", "abacus", "abacus", "threads", "abacus"]
-    assert [one.backend for one in not_run] == ["python"]
-    assert [(one.backend, one.device) for one in choose_places("gpu", chosen)] == [("abacus", "0"), ("abacus", "2")]
-    assert [one.backend for one in choose_places("cores", chosen)] == ["cpu", "abacus", "threads"]
-    assert choose_places("one core", chosen) == chosen[:1]

@@ -51,13 +51,27 @@ ARRAYS = {
 }
 
 
-@pytest.mark.parametrize(("content", "message"), ARRAYS.values(), ids=ARRAYS)
-def test_an_array_that_is_none_is_refused_in_one_line(tmp_path, content, message):
-    path = tmp_path / "m.npy"
-    path.write_bytes(content)
+TEXTS = [
+    ("exact", "0 1\n1 0 2\n", ":2: found 3 numbers, expected 2, as in the first row"),
+    ("exact", "0 1 2\n\n1 0 3\n", ":3: found 2 rows of 3 numbers, expected a square matrix"),
+    ("exact", "# nothing\n", ": found no numbers, expected a square matrix of distances"),
+    ("exact", "0 one\n1 0\n", ":1: found 'one', expected an integer"),
+    ("exact", "0 1 2\n1 0 3\n# three\n2 4 0\n", ":4: found distance 4 from city 2 to 1 and 3 back"),
+    ("heldkarp", "0 1 2\n0 0 3\n0 0 0\n", ":1: found zeros alone on one side of the diagonal, expected the whole"),
+    ("exact", "0,0,0\n1,0,0\n2,3,0\n", ":1: found zeros alone on one side of the diagonal, expected the whole matrix"),
+    ("heldkarp", "0\n1 0\n2 3 0\n", ":2: found 2 numbers, expected 1, as in the first row: whole rows, not a half"),
+    ("heldkarp", "0 1\n\n-1 0\n", ":3: found distance -1 from city 1 to 0, expected 0 to 2147483647"),
+]
+REFUSED = [("heldkarp", content, f": found {message}") for content, message in ARRAYS.values()] + TEXTS
+
+
+@pytest.mark.parametrize(("driver", "content", "message"), REFUSED, ids=[*ARRAYS, *(one[2] for one in TEXTS)])
+def test_a_broken_matrix_is_refused_in_one_line(tmp_path, driver, content, message):
+    path = tmp_path / ("m.txt" if isinstance(content, str) else "m.npy")
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
     with warnings.catch_warnings(action="error"), pytest.raises(InstanceError) as raised:
-        load_matrix(str(path), symmetric=False)
-    assert str(raised.value).startswith(f"{path}: found {message}") and str(raised.value).isprintable()
+        load_matrix(str(path), symmetric=driver == "exact")
+    assert str(raised.value).startswith(f"{path}{message}") and str(raised.value).isprintable()
 
 
 @pytest.mark.parametrize(

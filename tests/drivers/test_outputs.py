@@ -1,7 +1,6 @@
 """Output files are checked before a search, without changing any file."""
 
 import os
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -9,7 +8,7 @@ import pytest
 from core.errors import UserError
 from drivers import tsp
 from drivers.options import output_files
-from drivers.options.output_files import OutputFile, reporting_write_errors, require_writable_files, writing_obstacle
+from drivers.options.output_files import reporting_write_errors, writing_obstacle
 
 DRIVER = tsp
 SMALL = ["--instance", "uniform:9:seed=1", "--iterations", "5", "--backend", "cpu", "--no-progress"]
@@ -29,43 +28,12 @@ def test_a_place_that_can_be_written_stays_as_it_was(folder):
     assert sorted(os.listdir()) == ["link", "old"]
 
 
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("", "expected the name of a file"),
-        ("folder", "it is a folder"),
-        ("new/", "there is no folder new"),
-        ("no/such/file", "there is no folder no/such"),
-        ("fifo", "it is no regular file"),
-        ("round", "Too many levels of symbolic links"),
-        ("x" * 300, "File name too long"),
-    ],
-)
-def test_a_place_that_cannot_be_written_is_told_by_its_reason(folder, name, reason):
-    (folder / "folder").mkdir()
-    (folder / "file").touch()
-    (folder / "round").symlink_to("round")
-    os.mkfifo("fifo")
-    assert writing_obstacle(name).startswith(reason)
-
-
 def test_a_full_disk_is_an_obstacle_and_one_that_tells_nothing_is_none(folder, monkeypatch):
     for sizes, reason in (((1000, 0), "No space left on device"), ((1000, 5), None), ((0, 0), None)):
         found = SimpleNamespace(f_blocks=sizes[0], f_bavail=sizes[1])
         monkeypatch.setattr(output_files.os, "fstatvfs", lambda descriptor, found=found: found)
         assert writing_obstacle("new") == reason
         assert os.listdir() == []
-
-
-def test_two_options_must_not_name_one_file_nor_one_that_is_read(folder):
-    (folder / "a.tsp").touch()
-    (folder / "b.tsp").symlink_to("a.tsp")
-    places = tsp.TspOptions(instance="a.tsp", svg=OutputFile("drawing"))
-    require_writable_files(places)
-    with pytest.raises(UserError, match=r"--tour b\.tsp: cannot write there: the run reads it"):
-        require_writable_files(replace(places, tour=OutputFile("b.tsp")))
-    with pytest.raises(UserError, match=r"--svg \./drawing: cannot write there: --record names the same file"):
-        require_writable_files(replace(places, record=OutputFile("drawing"), svg=OutputFile("./drawing")))
 
 
 def test_what_the_disk_refuses_while_writing_is_one_line():

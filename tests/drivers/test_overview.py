@@ -38,7 +38,7 @@ def test_every_workload_runs_on_every_device_and_is_shown(overview, tmp_path, ca
     for text in (printed, report):
         assert "2.00x" in text and "1.00 s" in text
         assert "opencl (device 0): no platform" in text
-    assert {"overview.md", "overview.svg", "overview.png", "overview.jsonl"} <= {one.name for one in tmp_path.iterdir()}
+    assert {"overview.md", "overview.svg", "overview.jsonl"} <= {one.name for one in tmp_path.iterdir()}
     assert set(WORKLOAD_ARGUMENTS) == set(NAMES) - {"lcs"}
     (climbers,) = {one.parameters["climbers"] for one in load(tmp_path / "overview.jsonl") if one.workload == "ihc"}
     assert climbers == int(WORKLOAD_ARGUMENTS["ihc"][1]) > int(get_workload("ihc").standard[1])
@@ -90,13 +90,6 @@ def test_an_instance_that_cannot_be_loaded_costs_its_workload_alone(overview, mo
     out, err = capsys.readouterr()
     assert "[6/6] ihc, " in out and "lcs: random:150000: no such instance" in out
     assert "error: lcs: random:150000" in err
-
-
-def test_mistakes_are_told_before_anything_runs(overview):
-    with pytest.raises(UserError, match="workload 'ich' .did you mean ihc.*: expected one of ihc"):
-        overview("--workloads", "ich")
-    with pytest.raises(UserError, match="/proc/none: cannot write there"):
-        overview("--out", "/proc/none")
 
 
 def test_a_short_workload_is_repeated_more_often_on_every_device(overview, tmp_path):

@@ -150,20 +150,12 @@ def test_a_solver_that_is_never_as_good_has_no_time_to_our_cost(stand_ins):
     problem = instance()
     best = shortest_length(problem)
     better = measured(problem, cost=best - 1)
-    assert (better["elkai"].time_to_cost_s, better["fast-tsp"].time_to_cost_s, better["elkai"].cost) == (
-        None,
-        None,
-        best,
-    )
+    assert {better[name].time_to_cost_s for name in ("elkai", "fast-tsp")} == {None} and better["elkai"].cost == best
+    shortest = measured(problem, seconds=0.0, cost=1, only="fast-tsp")["fast-tsp"]
+    assert (shortest.failure, shortest.time_limit_s) == ("", tours.FAST_TSP.shortest_s)
     worse = measured(problem, cost=best + 1, only="elkai")["elkai"]
     assert worse.time_to_cost_s == worse.solve_s
     assert measured(problem, only="elkai")["elkai"].time_to_cost_s is None
-
-
-def test_a_timed_solver_gets_a_time_that_it_accepts_however_short_ours_was(stand_ins):
-    stand_ins.package("fast_tsp", FAST_TSP)
-    row = measured(instance(), seconds=0.0, cost=1)["fast-tsp"]
-    assert (row.failure, row.time_limit_s) == ("", tours.FAST_TSP.shortest_s)
 
 
 def test_a_solver_is_judged_by_its_tour_and_not_by_what_it_says(stand_ins):
@@ -175,42 +167,45 @@ def test_a_solver_is_judged_by_its_tour_and_not_by_what_it_says(stand_ins):
     assert (row.cost, row.failure) == (None, f"failed: it reports {best + 1}, the scorer finds {best}")
 
 
-@pytest.mark.parametrize(
-    ("code", "message"),
-    [
-        pytest.param("print('it expired')", "failed: no answer; its last line: it expired", marks=pytest.mark.slow),
-        pytest.param("sys.exit('no memory left')", "failed: ended with code 1: no memory left", marks=pytest.mark.slow),
-        (CONCORDE.replace("map(str, tour)", "'123'"), "failed: no solution: found a tour of shape"),
-        pytest.param(CONCORDE.replace("map(str, tour)", "'abc'"), "failed: found '", marks=pytest.mark.slow),
-        (CONCORDE.replace("tour = solved(sys.argv[6])", "tour = [0] * 5"), "failed: no solution: found city 0 re"),
-        ("import time; time.sleep(60)", "failed: no answer within 0.5 s"),
-    ],
-    ids=["nothing left", "exit code", "too few cities", "no numbers", "no tour", "too slow"],
-)  # fmt: skip
-def test_a_solver_that_fails_says_so_and_the_others_go_on(stand_ins, monkeypatch, code, message):
-    stand_ins.program("concorde", code)
-    stand_ins.package("elkai", ELKAI)
-    if "sleep" in code:
-        monkeypatch.setattr(measurement, "LIMIT_S", 0.5)
-        stand_ins.package("elkai", "import time; time.sleep(60)")
-    rows = measured(instance(5))
-    assert rows["concorde"].failure.startswith(message)
-    assert rows["concorde"].cost is None
-    assert rows["LKH"].failure.startswith("not found: build it from ")
-    assert rows["ortools"].failure == "not found: onekernel peers install ortools"
-    assert rows["elkai"].failure == ("failed: no answer within 1 s" if "sleep" in code else "")
+PROGRAMS = {
+    "print('it expired')": "failed: no answer; its last line: it expired",
+    "sys.exit('no memory left')": "failed: ended with code 1: no memory left",
+    CONCORDE.replace("map(str, tour)", "'123'"): "failed: no solution: found a tour of shape",
+    CONCORDE.replace("map(str, tour)", "'abc'"): "failed: found '",
+    CONCORDE.replace("tour = solved(sys.argv[6])", "tour = [0] * 5"): "failed: no solution: found city 0 re",
+}
 
 
-def test_a_package_that_breaks_or_a_program_without_interpreter_says_why_in_a_line(stand_ins):
+def test_a_program_that_fails_says_why(stand_ins):
+    for code, message in PROGRAMS.items():
+        stand_ins.program("concorde", code)
+        row = measured(instance(5), only="concorde")["concorde"]
+        assert row.failure.startswith(message) and row.cost is None, code
+
+
+def test_solvers_that_break_say_why_in_a_line_and_the_others_go_on(stand_ins):
     stand_ins.package("elkai", "raise ImportError('no such symbol')")
     stand_ins.package("fast_tsp", "import os; os._exit(0)")
     stand_ins.package("ortools", CP_MODEL.replace("return OPTIMAL", "return 0"), module="sat.python.cp_model")
+    stand_ins.package("held_karp", HELD_KARP)
     stand_ins.program("concorde", "", interpreter="/no/such/interpreter")
-    rows = measured(instance(4))
-    assert rows["concorde"].failure == "failed: cannot be started: No such file or directory"
-    assert rows["elkai"].failure == "failed: ended with code 1: ImportError: no such symbol"
-    assert rows["fast-tsp"].failure == "failed: no result; its last line: it printed nothing"
-    assert rows["ortools"].failure == "failed: ended with code 1: stopped with UNKNOWN, expected a tour"
+    assert {name: row.failure for name, row in measured(instance(4)).items()} == {
+        "concorde": "failed: cannot be started: No such file or directory",
+        "elkai": "failed: ended with code 1: ImportError: no such symbol",
+        "fast-tsp": "failed: no result; its last line: it printed nothing",
+        "ortools": "failed: ended with code 1: stopped with UNKNOWN, expected a tour",
+        "held-karp": "",
+        "LKH": f"not found: {peers_for('exact')[-1].how_to_get}",
+        **{name: f"not found: onekernel peers install {name.split()[0]}" for name in ("pyvrp", "scipy highs")},
+    }
+
+
+def test_a_solver_without_an_answer_is_ended(stand_ins, monkeypatch):
+    monkeypatch.setattr(measurement, "LIMIT_S", 0.2)
+    stand_ins.program("concorde", "import time; time.sleep(60)")
+    stand_ins.package("elkai", "import time; time.sleep(60)")
+    failures = [measured(instance(5), only=name)[name].failure for name in ("concorde", "elkai")]
+    assert failures == ["failed: no answer within 0.2 s", "failed: no answer within 0.4 s"]
 
 
 @pytest.mark.slow
@@ -343,17 +338,6 @@ def test_the_packages_themselves_solve_a_small_problem(workload, peer):
 
 
 # --- other workloads ---
-
-
-def test_or_tools_solves_a_knapsack(stand_ins):
-    stand_ins.package("ortools", KNAPSACK_SOLVER, module="algorithms.python.knapsack_solver")
-    problem = generate("paper", 10, 40, seed=0)
-    best = problem.best_value()
-    row = measured(problem, "knapsack", repeats=2, cost=best)["ortools"]
-    assert (row.cost, row.proved, row.repetitions, row.version) == (best, True, 2, "9.9")
-    assert row.time_to_cost_s == row.solve_s > 0
-    assert measured(problem, "knapsack", cost=best + 1)["ortools"].time_to_cost_s is None
-    assert measured(problem, "knapsack", cost=best - 1)["ortools"].time_to_cost_s is not None
 
 
 @pytest.mark.slow

@@ -69,7 +69,7 @@ def test_every_run_is_made_once_recorded_and_shown_beside_the_published_figures(
     arguments = f"{tmp_path / 'made-up.toml'} --scale quick --out {out}"
     assert f"\nMade by `python -m drivers.reproduce {arguments}`.\n" in report
     before = files(out)
-    expected = ["made-up-figure-3.png", "made-up-figure-3.svg", "made-up.jsonl", "made-up.md"]
+    expected = ["made-up-figure-3.svg", "made-up.jsonl", "made-up.md"]
     assert sorted(before) == expected
     assert [len(one.repetitions) for one in load(out / "made-up.jsonl")] == [2] * 4
     assert reproduce(parts=parts) == (0, [])
@@ -225,7 +225,9 @@ def test_what_an_earlier_version_of_the_suite_ran_stays_in_the_report_until_it_i
 
 def test_a_row_that_the_user_maps_is_run_on_that_instance(reproduce, out):
     unnamed = HILLS.replace(f'instance = "{FIRST}"', 'instance = "instance 1", label = "1", spec = ""')
-    _, started = reproduce("--row", f"1={FIRST}", parts=(unnamed,))
+    reproduce(parts=(unnamed,))
+    assert "the paper does not name the instance; --row 1=SPEC sets it" in page(out)
+    _, started = reproduce("--row", f"1={FIRST}", "--rerun", parts=(unnamed,))
     assert [one.task.problem.name for one in started] == [FIRST] * 2 + [SECOND] * 2
     assert "names one" not in page(out)
 
@@ -287,13 +289,6 @@ def test_an_exhibit_that_shows_nothing_of_ours_is_a_failure_if_it_is_asked_for_a
         assert note in said and said.count("no run of this machine") == bool(note)
 
 
-def test_a_series_without_a_device_keeps_its_column_and_says_why(reproduce, out):
-    gpu = '[series.gpu]\nheading = "GPU"\nkinds = ["gpu"]\noptions = { scan = "pruned" }\n'
-    assert reproduce(parts=(gpu, HILLS.replace('"pruned"]', '"pruned", "gpu"]')))[0] == 0
-    assert "| ours, GPU |" in page(out) and "not run [" in page(out)
-    assert "**: not run: no device is of the kind gpu here.\n" in page(out)
-
-
 def test_a_run_that_stands_in_no_series_of_its_exhibit_is_named(reproduce, capsys):
     instance = f'options = {{ instance = "{FIRST.rpartition(":")[0]}" }}'
     reproduce(parts=(HILLS.replace('workload = "ihc"', f'workload = "ihc"\n{instance}'),))
@@ -309,6 +304,7 @@ def test_a_dry_run_prints_commands_that_a_shell_runs_and_leaves_nothing(reproduc
     assert reproduce("--dry-run", parts=parts, command=real)[0] == 0
     *_, reason, first, second = capsys.readouterr().out.splitlines()
     assert reason.startswith("# cannot run here: table 1: nowhere: nowhere: found no such instance")
+    assert reason.endswith("`python -m core.problems fetch made-up` downloads the paper's instances")
     for line, backend in ((first, "cpu"), (second, "threads")):
         assert line.startswith(f"{sys.executable} -m drivers.ihc ") and f" --backend {backend} " in line
         assert line.endswith(" --no-progress  # about 3 s")
@@ -331,43 +327,6 @@ def test_where_nobody_can_tell_how_long_it_takes_at_least_the_start_is_said(repr
     said = capsys.readouterr().out
     assert "the rest takes at least 6 s" in said
     assert "# at least 3 s (no estimate)" in said
-
-
-MISTAKES = {
-    "no paper": ([], "expected a paper, one of "),
-    "unknown paper": (["luong2014"], "expected one of the papers luong2013, "),
-    "unknown file": (["nowhere.toml"], "nowhere.toml: expected TOML, found "),
-    "unknown table": (["PAPER", "--table", "9"], "--table 9: expected one of 1 in made-up"),
-    "table and figure": (["PAPER", "--table", "1", "--figure", "1"], "--figure: not allowed with argument --table"),
-    "unknown row": (["PAPER", "--row", "x=y"], "--row x: expected a row of the chosen exhibits: uniform:8"),
-    "half a row": (["PAPER", "--row", "1"], "--row: expected a row's key and an instance as in 1=50, found '1'"),
-    "unknown backend": (["PAPER", "--backends", "cpus"], "--backends: expected some of cpu, threads, found 'cpus'"),
-    "no folder of instances": (["PAPER", "--data", "nowhere"], "--data nowhere: expected a folder of instances"),
-    "a time without a unit": (["PAPER", "--budget", "30"], "--budget: expected a time above 0 such as 90s, 30m or 2h"),
-    "no time": (["PAPER", "--budget", "0s"], "--budget: expected a time above 0 such as 90s, 30m or 2h"),
-    "a time elsewhere": (
-        ["PAPER", "--budget", "1m", "--executor", "dask"],
-        "--budget and --executor dask: expected one",
-    ),
-    "a table of no paper": (["--list", "--table", "4"], "--table, --figure and --row: expected with a paper"),
-}
-
-
-@pytest.mark.parametrize(("arguments", "message"), MISTAKES.values(), ids=list(MISTAKES))
-def test_a_users_mistake_is_one_line_and_nothing_is_started(tmp_path, out, arguments, message):
-    path, started = str(written(tmp_path, HILLS)), []
-    words = [path if argument == "PAPER" else argument for argument in arguments]
-    with pytest.raises(UserError) as refusal, made_up_suite(*MACHINE, started=started):
-        main([*words, "--out", str(out)])
-    assert str(refusal.value).startswith(message)
-    assert "\n" not in str(refusal.value)
-    assert not started and files(out) == {}
-
-
-def test_a_place_that_can_hold_no_records_is_refused(reproduce, out):
-    out.write_text("mine")
-    with pytest.raises(UserError, match=r"out: cannot write there: "):
-        reproduce()
 
 
 # --- the list ---

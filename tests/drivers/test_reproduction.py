@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from drivers.experiments.presets.paper_plan import ReproductionChoice, map_rows, plan_reproduction
+from drivers.experiments.presets.paper_plan import ReproductionChoice, plan_reproduction
 from tests.drivers.made_up_paper import FIRST, HILLS, SECOND, device, machine_with, paper_of
 from tests.drivers.made_up_runs import processor
 
@@ -191,11 +191,6 @@ def test_a_series_that_cannot_run_here_says_why(planned, said, why):
     assert plan.parts[0].missing() == [("far", why)]
 
 
-def test_ranks_of_a_paper_share_every_run_out(planned):
-    (core, ranked) = runs_of(planned([RANKED, table(["core", "ranked"])], machine_with(CORE, cores=2)))
-    assert ranked == ("cpu", 2, f"--climbers 4 --instance {FIRST}")
-
-
 def test_a_series_runs_on_parts_of_the_cores_and_on_all_of_them(planned):
     parts = [series("sweep", kinds=["core", "cores"], everywhere=True, cores=[1, 2, 4, 8]), table(["sweep"])]
     plan = planned(parts, machine_with(CORE, processor("threads", cores=4)))
@@ -291,73 +286,20 @@ def test_a_row_may_have_an_amount_of_its_own(planned):
 
 
 @pytest.mark.parametrize(
-    ("options", "why"),
+    ("workload", "options", "quick", "why"),
     [
-        ({"colour": "red"}, "--colour: python -m drivers.ihc has no such option"),
-        ({"scan": "slow"}, "--scan: invalid choice: 'slow' (choose from "),
-        ({"tour": "best.tour"}, "--tour: found among a paper's options, expected one that decides its work"),
-    ],
-)
-def test_an_option_that_the_driver_refuses_is_a_reason_and_the_other_series_run(planned, options, why):
-    wrong = series("wrong", kinds=["core"], options=options)
-    plan = planned([wrong, table(["core", "wrong"], quick="{}")], machine_with(CORE))
-    assert len(plan.needed) == 1
-    ((what, reason),) = plan.parts[0].missing()
-    assert what == f"{FIRST}: wrong"
-    assert reason.startswith(why)
-
-
-HOST = {"walks": 3, "select": "host"}
-
-
-@pytest.mark.parametrize(
-    ("workload", "options", "quick", "reason"),
-    [
+        ("ihc", {"colour": "red"}, "{}", "--colour: python -m drivers.ihc has no such option"),
+        ("ihc", {"scan": "slow"}, "{}", "--scan: invalid choice: 'slow' (choose from "),
+        ("ihc", {"tour": "a"}, "{}", "--tour: found among a paper's options, expected one that decides its work"),
         ("ihc", {}, "{ seeds = [1, 2] }", "--seeds changes nothing here"),
-        ("qap", HOST, "{}", "level algorithm: expected level iteration for a loop on the host"),
+        ("qap", {"walks": 3, "select": "host"}, "{}", "level algorithm: expected level iteration for a loop on the"),
         ("qap", {"seconds": 1.5}, "{}", "--seconds: a time limit ends each run at another iteration"),
     ],
 )
-def test_what_every_device_would_refuse_is_a_reason_before_anything_starts(planned, workload, options, quick, reason):
+def test_what_every_device_would_refuse_is_a_reason_and_the_other_series_run(planned, workload, options, quick, why):
     rows = ROW if workload == "ihc" else 'rows = [{ instance = "taillard:6:seeds=1,2" }]'
-    wrong = series("wrong", kinds=["core"], options=options)
-    plan = planned([wrong, table(["wrong"], rows, workload=workload, quick=quick)], machine_with(CORE))
-    assert not plan.needed
-    ((what, why),) = plan.parts[0].missing()
-    assert what.endswith(": wrong") and why.startswith(reason)
-
-
-def test_an_instance_that_is_not_at_hand_is_named_once_with_the_command_that_gets_it(planned):
-    rows = f'rows = [{{ instance = "nowhere" }}, {{ instance = "{FIRST}" }}]'
-    plan = planned([table(["core", "pruned"], rows)], machine_with(CORE, CORES))
-    assert len(plan.needed) == 2
-    ((what, why),) = plan.parts[0].missing()
-    assert what == "nowhere"
-    assert why.startswith("nowhere: found no such instance in ")
-    assert why.endswith("`python -m core.problems fetch made-up` downloads the paper's instances")
-    assert plan.parts[0].absent == ["nowhere"]
-
-
-# --- rows without an instance ---
-
-
-NUMBERED = (
-    'rows = [{ instance = "instance 1", label = "1", spec = "" }, { instance = "instance 2", label = "2", spec = "" }]'
-)
-
-
-def test_a_row_whose_instance_the_paper_does_not_say_is_run_where_the_user_says_it(planned, tmp_path):
-    parts = [table(["core"], NUMBERED, quick='{ rows = ["instance 1"] }')]
-    plan = planned(parts, machine_with(CORE))
-    assert not plan.needed
-    ((what, why),) = plan.parts[0].missing()
-    assert (what, why) == ("1", "the paper does not name the instance; --row 1=SPEC sets it")
-    paper = paper_of(tmp_path, *parts)
-    for name in ("2", "instance 2"):  # a row that the scale leaves out is wanted when it is named
-        changed = map_rows(paper, {name: SECOND}, paper.exhibits)
-        plan = plan_reproduction(
-            changed, changed.exhibits, machine_with(CORE), ReproductionChoice("quick", tmp_path / "records.jsonl")
-        )
-        (run,) = plan.needed.values()
-        assert run.arguments[:2] == ("--scan", "full")
-        assert run.arguments[2:4] == ("--instance", SECOND)
+    parts = [series("plain", kinds=["core"]), series("wrong", kinds=["core"], options=options)]
+    plan = planned([*parts, table(["plain", "wrong"], rows, workload=workload, quick=quick)], machine_with(CORE))
+    assert len(plan.needed) == ("seeds" not in quick)
+    *_, (what, reason) = plan.parts[0].missing()
+    assert what.endswith(": wrong") and reason.startswith(why)

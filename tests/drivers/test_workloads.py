@@ -64,6 +64,23 @@ def test_the_standard_arguments_are_the_workload_s_own_and_say_what_is_computed_
             assert declared.decides in ("work", "search") or other.name in ("instance", "items", "capacity"), other.name
 
 
+DETAILS = {
+    "aco": lambda run, said: (
+        (said["cities"], said["optimum"], said["best_colony"]) == (9, None, 0)
+        and run["evaluations"] == 2 * 9 * 9
+        and said["team_size"] == said["lanes_per_ant"] * said["ants_per_team"]
+        and said["device_bytes"] > 2 * 9 * 9  # the distances alone, of 16 bits
+    ),
+    "exact": lambda run, said: (
+        run["evaluations"] == sum(said["nodes_per_depth"])
+        and said["root_bound"] <= run["best_cost"] <= said["start_cost"]
+    ),
+    "heldkarp": lambda run, said: said["proved"] and sorted(said["tour"]) == [*range(8)],
+    "lcs": lambda run, said: (said["string_lengths"], said["cells"], said["streamed_bytes"]) == ([7, 6], 42, 0),
+    "qap": lambda run, said: run["evaluations"] == 36 and said["neighbourhood_sizes"] == [36],
+}
+
+
 @every_workload
 def test_a_small_run_is_confirmed_and_recorded_as_it_is_declared(drive, tmp_path, name):
     kind, record = workload_of(name), tmp_path / "r.jsonl"
@@ -85,7 +102,9 @@ def test_a_small_run_is_confirmed_and_recorded_as_it_is_declared(drive, tmp_path
     assert (
         line["verdict"] == f"confirmed by {' and by '.join(map(verifier_with_article, kept['details']['verified_by']))}"
     )
-    assert kept["details"]["instance_source"]
+    assert kept["details"]["instance_source"] and DETAILS.get(name, lambda *_: True)(kept, kept["details"])
+    assert kept["device_kind"] == "core"
+    assert [sample["communication_share"] for sample in kept["repetitions"]] == [0.0, 0.0]
     options = workload_main.parse_options(kind, "", QUICK[name].split())
     assert options.deciding("work").items() <= kept["parameters"].items()
     assert options.deciding("way").keys() <= kept["execution"].keys()

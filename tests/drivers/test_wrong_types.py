@@ -1,7 +1,6 @@
 """Arguments of wrong types: every public function refuses them in one line that names the argument."""
 
-import math
-
+import numpy as np
 import pytest
 
 import onekernel as ok
@@ -16,7 +15,7 @@ def qap():
 
 @pytest.fixture(scope="module")
 def scope(qap, tmp_path_factory):
-    names = {"inf": math.inf, "nan": math.nan, "huge": 10**5000}
+    names = {"huge": 10**5000, "zeros": np.zeros((3, 6), int)}
     return {"ok": ok, "q": qap, "small": SMALL, "out": tmp_path_factory.mktemp("out"), **names}
 
 
@@ -25,15 +24,11 @@ CASES = {
     # searching
     "ok.minimize(ok.Qap, **small)": rf"problem=Qap, a class: {OBJECT}: Qap\(...\)",
     "ok.minimize(q, 'tabu', **small)": r"algorithm='tabu': expected ok.TabuSearch\(\)",
-    "ok.minimize(q, ok.TabuSearch, **small)": r"algorithm=TabuSearch: expected ok.TabuSearch\(\)",
-    "ok.minimize(q, 3, **small)": r"algorithm=3: expected an algorithm such as ok.TabuSearch\(\)",
     "ok.minimize(q, stop=3, backend='cpu')": r"stop=3: expected stop criteria such as ok.Seconds\(5\) | ok.Target",
     "ok.minimize(q, stop=ok.Target(0), **small)": "stop and iterations=5: expected one of them",
     "ok.minimize(q, neighbourhood=3, **small)": "neighbourhood=3: expected a neighbourhood, or 1 to 3",
-    "ok.minimize(q, neighbourhood=['exchange2', 3], **small)": r"neighbourhood=\['exchange2', 3\]: expected",
     "ok.minimize(q, seed=1.5, **small)": "seed=1.5: expected an integer of at least 0",
     "ok.minimize(q, seeds=3, **small)": r"seeds=3: expected several integers, such as range\(10\)",
-    "ok.minimize(q, seeds=[None], **small)": r"seeds=\[None\]: expected an integer",
     "ok.minimize(q, backend=None)": "backend=None: expected a text",
     "ok.minimize(q, iterations='many')": "iterations='many': expected an integer of at least 1",
     "ok.minimize(q, seconds=float('nan'))": "seconds=nan: expected a number of at least 0",
@@ -46,65 +41,64 @@ CASES = {
     # comparing, and reading records
     "ok.compare(3)": f"problem=3: {OBJECT}",
     "ok.compare(q, backends='cpu', out=out)": "backends='cpu': expected some of python, cpu",
-    "ok.compare(q, ranks=2, out=out)": r"ranks=2: expected several integers, such as \[2, 4\]",
-    "ok.compare(q, out=None)": "out=None: expected a path",
     "ok.load(['a'])": r"paths=\['a'\]: expected a path",
     "ok.load()": r"load\(\): expected the name of a file of records",
     # checking
     "ok.check(q, backend='cpu', moves=0)": "moves=0: expected an integer of at least 1",
-    "ok.check(q, backend='cpu', neighbourhood=3)": "neighbourhood=3: expected one of exchange2, exchange3",
     "ok.check(q, backend=3)": "backend=3: expected one of python, cpu",
     # algorithms and stop criteria
     "ok.TabuSearch(tabu_memory=3)": "tabu_memory=3: expected one of auto, attributes, moves",
-    "ok.SimulatedAnnealing('hot')": "temperature='hot': expected a number",
     "ok.Target(1.5)": "target=1.5: expected an integer",
     "ok.Iterations(3) | 3": r"stop=3: expected a stop criterion such as Iterations\(1000\)",
-    "ok.Seconds(-1)": "seconds=-1: expected a number of at least 0",
     "ok.Seconds(0)": "seconds=0: expected a number above 0",
-    "ok.Seconds(inf)": "seconds=inf: expected a number of at least 0",
-    "ok.Seconds(nan)": "seconds=nan: expected a number",
-    "ok.Iterations(-1)": "iterations=-1: expected an integer from 1 to",
     "ok.Iterations(True)": "iterations=True: expected an integer from 1 to",
     "ok.NoImprovement(0)": "patience=0: expected an integer from 1 to",
-    "ok.Stop(seconds='3')": "seconds='3': expected a number",
     "ok.Bits(True)": "number of elements n=True: expected an integer from 1 to 65535",
     # numbers that Python refuses to print
     **{
         f"ok.{call}": ".*=\\[?<an integer of about 5000 digits>\\]?(: expected| .did you mean)"
         for call in (
-            *("Seconds(huge)", "Iterations(-huge)", "Target(huge)", "Bits(huge)", "Values(3, huge)", "Qap(huge)"),
-            *("TabuSearch(tenure=huge)", "HillClimbing(restart=huge)", "SimulatedAnnealing(cooling=huge)"),
-            *("minimize(q, iteration=huge)", "minimize(q, seconds=huge)", "minimize(q, seeds=[huge])"),
-            *("minimize(q, device=huge)", "minimize(q, tenure=huge)", "minimize(q, stop=ok.Target(0), target=huge)"),
-            *("check(q, moves=huge)", "compare(q, iterations=huge, out=out)", "compare(q, ranks=[huge], out=out)"),
+            *("Seconds(huge)", "Iterations(-huge)", "Values(3, huge)", "Qap(huge)", "TabuSearch(tenure=huge)"),
+            *("minimize(q, iteration=huge)", "minimize(q, seeds=[huge])", "compare(q, ranks=[huge], out=out)"),
         )
     },
     # calls that do not fit
     "ok.TabuSearch(tenur=1)": r"tenur=1 \(did you mean tenure\?\): found no such option of TabuSearch",
-    "ok.SimulatedAnnealing(temp=1)": r"temp=1 \(did you mean temperature\?\)",
-    "ok.Stop(iteration=1)": r"iteration=1 \(did you mean iterations\?\): found no such option of Stop",
     "ok.Qap(instnce='tai12a')": r"instnce='tai12a' \(did you mean instance\?\): found no such option of Qap",
-    "ok.Evaluation(delt=3)": r"delt=3 \(did you mean delta\?\): found no such option of Evaluation",
     "ok.check(q, backends=['cpu'])": r"backends=\['cpu'\] \(did you mean backend\?\): found no such option of check",
-    "ok.run(worklod='qap')": r"worklod='qap' \(did you mean workload\?\)",
-    "ok.load('x', path=3)": r"path=3 \(did you mean paths\?\)",
-    "ok.main(ok.Qap, arg=[])": r"arg=\[\] \(did you mean argv\?\)",
     "ok.Seconds()": r"Seconds\(\): missing a required argument: 'seconds': expected seconds",
     "ok.Permutation(3, 4)": r"Permutation\(\): too many positional arguments: expected n",
     "ok.minimize(q, ranks=3, **small)": "ranks=3: expected a communicator; numbers of ranks are for mpirun",
+    "ok.minimize(q, iteration=5, **small)": r"iteration=5 \(did you mean iterations\?\): found no such option of minimize",
+    "ok.minimize(q, tenure=3, **small)": r"tenure=3: expected ok.TabuSearch\(tenure=...\)",
+    "ok.minimize(q, plot='a.svg', **small)": "plot='a.svg': expected history=True and `plot` of the result",
+    "ok.minimize(q, seed=1, seeds=[1, 2], **small)": "seed=1 and seeds: expected one of them",
+    # start solutions, and seeds in processes
+    "ok.minimize(q, initial=zeros, **small)": r"start solutions of shape \(3, 6\): expected \(6,\), or \(1, 6\) with one",
+    "ok.minimize(q, initial=range(7), **small)": r"a start solution of shape \(7,\): expected \(6,\)",
+    "ok.minimize(q, initial=[0, 0, 1, 2, 3, 4], **small)": "a start solution that has 0 twice",
+    "ok.minimize(q, initial=3, **small)": "initial=3: expected a solution, or one for each walk",
+    "ok.run('ihc', workers=2, seeds=[0, 1], repeats=2)": "workers=2 and repeats: expected one of them",
+    "ok.run('ihc', workers=2, seeds=[0, 1], tour='best.tour')": "--tour with --seeds: expected one seed",
+    "ok.run('ihc', workers=2, seeds=[0, 1], climber=4)": r"climber=4 \(did you mean climbers\?\)",
+    "ok.minimize(q, workers=2, iterations=5)": "workers=2 without seeds: expected several seeds",
+    "ok.minimize(q, workers=2, seeds=[0, 1], backend='opencl')": "workers with backend='opencl': expected one of python",
+    "ok.minimize(q, workers=2, seeds=[0, 1], cores=2)": "workers=2 and cores: expected one of them",
+    "ok.minimize(q, workers=2, seeds=[0, 0])": r"seeds=\[0, 0\]: expected up to 10000 different seeds",
+    # arrays
+    "ok.TspTour([[0, 1, 2], [3, 0, 1], [2, 1, 0]])": ".*distance 1 from city 0 to 1 and 3 back, expected a",
+    "ok.TspTour(coordinates=[[1, 2], [3]])": ".*coordinates that are no numbers in equal rows, expected",
+    "ok.run('knapsack', instance=q)": ".*a name, a path, or an object of ok.Knapsack",
+    "ok.run('heldkarp', matrix=[[0, 0.5], [1, 0]])": ".*distances such as 0.5, expected integers",
     # names that are nearly right
     "ok.TabuSearch(tabu_memory='move')": r"tabu_memory='move' \(did you mean moves\?\): expected one of auto",
-    "ok.minimize(q, 'tab', **small)": r"algorithm='tab': expected ok.TabuSearch\(\)",
     "ok.minimize(q, backend='cpuu')": r"no backend 'cpuu' \(did you mean cpu\?\)",
     "ok.minimize(q, neighbourhood='exchnge2', **small)": r"neighbourhood 'exchnge2' \(did you mean exchange2\?\)",
-    "ok.minimize(q, evaluation='linaer', **small)": r"evaluation 'linaer' \(did you mean linear\?\)",
-    "ok.minimize(q, level='algoritm', **small)": r"level='algoritm' \(did you mean algorithm\?\)",
     # problems
     "ok.Problem(3, ok.Bits(3), None)": "name=3: expected a text",
     "ok.Problem('mine', 'bits', None)": r"encoding='bits': expected Bits\(n\), Values\(n, k\), Permutation",
     "ok.Neighbourhood.custom('mine', 3, (), 'flip')": "size=3: expected a function",
     "ok.Qap(3)": "instance=3: expected a name, a path, two matrices, or an object of QapInstance",
-    "ok.TspTour(None)": "instance=None: expected a name, a path, a matrix of distances, or an object of TspInstance",
     "ok.bundle(3)": "@bundle of 3: expected a class",
 }
 

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from reports.records.files import load
 from tests.hosts.hosts import ROOT
 from tests.hosts.test_workloads import hash_in, words_for
 
@@ -52,3 +53,14 @@ def test_tasks_that_mpi_knows_nothing_of_say_once_that_each_works_alone(slurm):
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("note: srun started 6 tasks") == 1
     assert len({*re.findall("hash ([0-9a-f]{16})", done.stdout)}) == 1
+
+
+def test_cases_of_a_comparison_run_as_jobs(slurm):
+    words = (
+        "-m drivers.compare ihc --instance uniform:9:seed=1 --climbers 20 --repeats 1 --backends cpu threads --ranks 2"
+    )
+    asked = ["--executor", "slurm", "--executor-settings", "time=5", "--no-peers", "--out", slurm.folder / "compared"]
+    done = slurm.run(sys.executable, *words.split(), *asked, cwd=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    ran = [(record.backend, record.ranks) for record in load(slurm.folder / "compared" / "compare-ihc.jsonl")]
+    assert sorted(ran) == [("cpu", 1), ("cpu", 2), ("threads", 1)]

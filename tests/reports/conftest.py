@@ -160,10 +160,10 @@ def legible(monkeypatch):
     """Fail if a saved picture is illegible. Return the names of those measured."""
     measured = []
 
-    def measure(figure, folder, name, *arguments, **more):
-        measured.append(name)
-        assert illegible(figure) == [], name
-        return save(figure, folder, name, *arguments, **more)
+    def measure(figure, path, **more):
+        measured.append(path.stem)
+        assert illegible(figure) == [], path
+        save(figure, path, **more)
 
     save = style.save
     monkeypatch.setattr(style, "save", measure)

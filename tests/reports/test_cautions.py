@@ -29,20 +29,31 @@ def under(started_at="2026-11-22T10:00:00Z", **conditions):
     return {"started_at": started_at, "conditions": conditions}
 
 
-def test_a_quiet_run_of_enough_repetitions_has_no_warning(make_record, warned):
-    assert warned(make_record(SIX, under(load_1min=0.3, cpu_mhz_mean=3000.0))) == {}
+SHORTEST = "spread above 10 % of the median (from the shortest to the longest time)"
+INTERVAL = "spread above 10 % of the median (the 95 % interval)"
+SLOW = "clock more than 10 % below its GPU's highest"
+LOAD = "load of other programs"
+SAID = {
+    "a quiet run of enough repetitions": ({"times": SIX, "sampled": under(load_1min=0.3, cpu_mhz_mean=3000.0)}, "", ""),
+    "an interval": ({"times": [1.0, 1.0, 1.0, 1.5, 1.5, 1.5, 1.5]}, INTERVAL, "33 %"),
+    "one outlier does not move the median": ({"times": [1.0] * 9 + [1.5]}, "", ""),
+    "few repetitions": ({"times": [1.0, 1.0, 1.2]}, SHORTEST, "20 %"),
+    "few that are near": ({"times": [1.0, 1.0, 1.05]}, "spread", ""),
+    "few are said": ({"times": [1.0] * 5}, "fewer than 6 repetitions", "5"),
+    "a slow GPU": (
+        {"sampled": under(gpu_mhz=1500.0, gpu_mhz_max=1980.0), "backend": "cuda"},
+        SLOW,
+        "1,500 of 1,980 MHz",
+    ),
+    "load that half of the cores explain": ({"sampled": under(load_1min=1.9)}, LOAD, ""),
+    "load of others": ({"sampled": under(load_1min=2.1)}, LOAD, "2.10 (1 ours, 2 cores)"),
+}
 
 
-def test_spread_is_that_of_the_interval_where_there_are_enough_repetitions_for_one(make_record, warned):
-    texts = warned(make_record(times=[1.0, 1.0, 1.0, 1.5, 1.5, 1.5, 1.5]))
-    assert said_of(texts, "spread above 10 % of the median (the 95 % interval)") == {"cpu": "33 %"}
-    assert warned(make_record(times=[1.0] * 9 + [1.5])) == {}  # one outlier does not move the median
-
-
-def test_spread_of_few_repetitions_is_from_the_shortest_to_the_longest(make_record, warned):
-    texts = warned(make_record(times=[1.0, 1.0, 1.2]))
-    assert said_of(texts, "spread above 10 % of the median (from the shortest to") == {"cpu": "20 %"}
-    assert said_of(warned(make_record(times=[1.0, 1.0, 1.05])), "spread") == {}
+@pytest.mark.parametrize(("run", "begin", "figure"), SAID.values(), ids=SAID)
+def test_one_run_has_the_cautions_that_it_needs(make_record, warned, run, begin, figure):
+    said = said_of(warned(make_record(**run)), begin)
+    assert said == ({run.get("backend", "cpu"): figure} if figure else {})
 
 
 def test_spread_over_seeds_says_that_their_work_may_differ(make_record, section_of):
@@ -68,12 +79,6 @@ def test_more_speedup_than_cores_is_suspicious_but_not_on_a_gpu(
     run = make_record(backend=backend, device_kind=kind, ranks=ranks, times=[time] * 6)
     texts = said_of(warned(make_record(times=SIX), run), "speed-up above the number of cores")
     assert list(texts.values()) == ([figure] if figure else [])
-
-
-@pytest.mark.parametrize(("load", "said"), [(1.9, False), (2.1, True)])
-def test_load_above_what_our_own_run_and_half_of_the_cores_explain_is_said(make_record, warned, load, said):
-    texts = said_of(warned(make_record(SIX, under(load_1min=load))), "load of other programs")
-    assert texts == ({"cpu": "2.10 (1 ours, 2 cores)"} if said else {})
 
 
 @pytest.mark.parametrize(("minutes", "said"), [(2, False), (4, True)])
@@ -105,17 +110,11 @@ def test_a_clock_below_another_rows_on_the_same_machine_is_said(make_record, war
     assert said_of(warned(fast, elsewhere), "clock more than 10 %") == {}
 
 
-def test_a_gpu_below_its_highest_clock_is_said(make_record, warned):
-    gpu = make_record(SIX, under(gpu_mhz=1500.0, gpu_mhz_max=1980.0), backend="cuda")
-    assert said_of(warned(gpu), "clock more than 10 % below its GPU's highest") == {"cuda": "1,500 of 1,980 MHz"}
-
-
-def test_fewer_than_six_repetitions_are_said_and_once_where_every_row_has_as_many(make_record, warned):
+def test_fewer_than_six_repetitions_are_said_once_where_every_row_has_as_many(make_record):
     runs = [make_record(), make_record(backend="threads")]
     (few,) = cautions(compare(runs))
     assert str(few).endswith("less than 95 %: every row 1")
     assert few.everywhere
-    assert said_of(warned(make_record(times=[1.0] * 5)), "fewer than 6 repetitions") == {"cpu": "5"}
 
 
 def test_notes_of_rows_have_marks_too(make_record):

@@ -38,6 +38,8 @@ def lscpu(options=""):
 def test_the_processor_is_the_one_that_the_system_reports():
     names = [line.partition(":")[2].strip() for line in lscpu() if line.startswith("Model name")]
     assert " ".join(names[0].split()) == environment()["cpu_model"]
+    places = lscpu("-p=CORE,SOCKET")
+    assert (processor()["hardware_threads"], processor()["physical_cores"]) == (len(places), len(set(places)))
 
 
 def made_system(folder, monkeypatch, *, threads_per_core=2, cores_of_socket=4, sockets=2, clocks=()):
@@ -81,12 +83,6 @@ def test_gpus_and_their_driver_are_those_of_the_kernel_module(monkeypatch, tmp_p
     described = memory_and_gpus()
     assert described == {"memory_gib": described["memory_gib"], "gpus": ["NVIDIA H200"] * 2, "gpu_driver": "580.65.06"}
     assert "2 NVIDIA H200 (driver 580.65.06)" in formatting.machine(described)
-
-
-def test_threads_and_cores_are_those_of_lscpu():
-    lines = lscpu("-p=CORE,SOCKET")
-    assert processor()["hardware_threads"] == len(lines)
-    assert processor()["physical_cores"] == len(set(lines))
 
 
 @pytest.mark.parametrize(

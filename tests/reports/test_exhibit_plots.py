@@ -133,7 +133,6 @@ def test_nothing_is_drawn_of_one_value_or_none(make_record):
 def test_a_picture_is_the_same_for_the_same_records(qap, tmp_path):
     figure, filled = drawn("luong2013", "table", "2", [qap(), qap(backend="cuda", seconds=0.5)])
     first, second = (draw(figure, filled, tmp_path, name) for name in ("one", "two"))
-    assert [path.name for path in first] == ["one.svg", "one.png"]
     assert first[0].read_bytes() == second[0].read_bytes()
     text = first[0].read_text()
     for words in ("M2050: GPUTex", "speed-up over one core", "Table 2 (section 6.1)"):

@@ -221,12 +221,6 @@ def test_a_speedup_of_an_experiment_is_over_the_plain_run_on_one_core(make_run):
     assert alone.notes == ("no baseline: no run on one core has mapping = published",) and "speedup" not in alone.values
 
 
-def test_several_seeds_are_one_run(make_run):
-    runs = [make_run(seed=seed, times=(seed + 1.0,), hash=f"{seed:04x}") for seed in range(5)]
-    (datum,) = filled("luong2013", "2", runs).ours
-    assert datum.row.running.repetitions == 5 and datum.row.running.median.value == 3.0
-
-
 def test_a_subsequence_in_linear_space_is_a_work_of_its_own(make_record):
     """It may find another subsequence of the same length."""
     asked = {"workload": "lcs", "parameters": {"trace": True}, "hash_scope": "result", "instance": "half:1000:seed=1"}

@@ -25,7 +25,6 @@ def made_gallery(tmp_path_factory, make_record):
     pytest.importorskip("matplotlib")
     folder = tmp_path_factory.mktemp("made") / "gallery"
     fill(folder, make_record)
-    (folder / "oneil2011-figure-1.png").write_bytes(b"of an earlier reproduction")
     written, absent = write(folder, folder)
     assert written[0] == folder / "index.md" and not absent
     return folder

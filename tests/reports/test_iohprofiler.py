@@ -32,18 +32,14 @@ def read(folder):
             lines = (path.parent / scenario["path"]).read_text().splitlines()
             assert lines[0] == " ".join(content["attributes"]) == "evaluations raw_y"
             courses = []
-            for line in lines:
-                if line == lines[0]:
-                    continue
-                evaluations, cost = line.split(" ")
+            for evaluations, cost in (line.split(" ") for line in lines if line != lines[0]):
                 if evaluations == "1":
                     courses.append([])
                 courses[-1].append((int(evaluations), float(cost)))
-            assert lines.count(lines[0]) == len(courses) == len(scenario["runs"])
+            assert lines.count(lines[0]) == len(courses)
             for described, course in zip(scenario["runs"], courses, strict=True):
-                assert described["evals"] == course[-1][0]
+                assert described["evals"] == course[-1][0] and set(described["best"]) == {"evals", "y", "x"}
                 assert (described["best"]["evals"], described["best"]["y"]) in course
-                assert set(described["best"]) == {"evals", "y", "x"}
             key = content["algorithm"]["name"], content["function_name"], scenario["dimension"]
             by_key[key] = courses
     return by_key

@@ -49,12 +49,6 @@ def test_machines_that_differ_in_the_name_alone_are_told_apart(make_record, repo
     assert "| threads (machine B) |" in text
 
 
-def test_without_a_baseline_no_ratio_is_printed(make_record, report_of):
-    text = report_of([make_record(backend="threads")])
-    assert "there is no baseline and no ratio" in text
-    assert "as fast as one core" not in text
-
-
 @pytest.mark.parametrize(
     ("asked", "said"),
     [

@@ -48,16 +48,6 @@ def test_the_optima_are_those_of_the_suites_catalogue(published, catalogue):
         assert catalogue[line.key][1:3] == [str(figure[0]) for figure in line.figures]
 
 
-def test_quoted_ratios_are_those_of_table_2_and_of_the_text(published, paper):
-    seconds = by_place(published)
-    assert len(published.extra["quotes"]) == 4
-    for quote in published.extra["quotes"]:
-        name, ants = quote["instance"], quote["ants"]
-        ratio = seconds[name, "coarse", ants] / seconds[name, quote["strategy"], ants]
-        assert round(ratio, 2) == Decimal(str(quote["ratio"]))
-        assert f"{quote['ratio']}x" in paper
-
-
 def test_disagreements_are_as_listed(published):
     seconds = by_place(published)
     abstract, similar, conclusion = (disagreement.finding for disagreement in published.disagreements)

@@ -25,11 +25,9 @@ def text(paper):
 
 def test_every_quote_is_a_piece_of_the_text(published, text):
     quotes = [
-        *published["extra"]["quotes"],
         *(bound["quote"] for bound in published["extra"]["profile"]["bounds"]),
         *(row["quote"] for row in published["disagreements"]),
     ]
-    assert len(quotes) > 20
     assert [quote for quote in quotes if quote not in text] == []
 
 
@@ -44,17 +42,10 @@ def numbers(text):
     return [(value, bool(unit)) for value, unit in re.findall(r"(\d+(?:\.\d+)?)( ?%)?", text)]
 
 
-def test_the_machine_is_that_of_its_quotes(published):
-    said = " ".join(published["extra"]["quotes"]).replace("Mhz", " MHz").replace("GHz", " GHz").replace("GB", " GB")
-    for number, unit in re.findall(r"([\d.,]+) (cores|MHz|GB|GHz)", published["machines"]["titan"]["name"]):
-        assert f"{number.replace(',', '')} {unit}" in said.replace("CUDA cores", "cores")
-    assert "CUDA 6 and GCC 4.9" in published["machines"]["titan"]["name"]
-
-
-def test_the_instances_are_those_of_the_text_and_of_the_suites_catalogue(published, catalogue):
+def test_the_instances_are_those_of_the_text_and_of_the_suites_catalogue(text, catalogue):
     figure, _ = load("oconnell2014").chosen("figure", "4c")
     restricted = [line.key for line in figure.lines if "restricted" in line.label]
-    assert ", ".join(restricted) in published["extra"]["quotes"]
+    assert ", ".join(restricted) in text
     assert catalogue.keys() >= set(restricted)
     assert f"10^{len(str((280 - 1) * 2**278 * 2)) - 1} bytes for a280" in figure.note
 

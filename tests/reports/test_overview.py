@@ -54,14 +54,13 @@ def test_a_terminal_of_80_columns_holds_many_devices_and_long_names(make_record)
 
 
 def test_the_heat_map_has_a_value_or_its_absence_in_every_cell_of_workloads_that_ran(tmp_path, two_workloads, legible):
-    svg, png = draw(two_workloads, tmp_path, NAME)
+    (svg,) = draw(two_workloads, tmp_path, NAME)
     text = svg.read_text()
     ElementTree.fromstring(text)
     for word in ("ihc", "letters", "cuda", "4 ranks", ">1,000x<", ">0.100x<", ">2.00 ms<", ">1.00 s*<"):
         assert word in text
     assert text.count(f">{MISSING}<") == 1
     assert ">qap<" not in text
-    assert png.read_bytes().startswith(b"\x89PNG\r\n")
 
 
 @pytest.mark.parametrize(("faster", "slower"), [((0.01, 0.1), (50.0,)), ((0.1,), (100.0, 2.0))])
@@ -121,7 +120,7 @@ def test_answers_that_are_equal_prove_no_equal_work(make_record):
 
 def test_equal_overviews_give_equal_files_and_an_earlier_one_is_removed(tmp_path, two_workloads):
     first = [path.read_bytes() for path in write(two_workloads, tmp_path)]
-    assert len(first) == 3
+    assert len(first) == 2
     assert first == [path.read_bytes() for path in write(two_workloads, tmp_path)]
     (tmp_path / "overview.jsonl").write_text("")
     remove(tmp_path)

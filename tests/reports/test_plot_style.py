@@ -2,7 +2,7 @@
 
 import pytest
 
-from reports.plots.style import TEXT, WIDTH, logarithmic, pyplot, tick_text
+from reports.plots.style import WIDTH, logarithmic, pyplot, tick_text
 from tests.reports.pictures import illegible
 
 
@@ -22,7 +22,7 @@ def axes(panels):
     return panels[0]
 
 
-@pytest.mark.parametrize("spread", [1.0, 1.2, 3, 4.9, 5.2, 20, 99, 1000, 1e12])
+@pytest.mark.parametrize("spread", [1.0, 1.2, 4.9, 5.2, 99, 1e12])
 @pytest.mark.parametrize(("starts", "base"), [((3.1e-4, 98_765.0), 10), ((0.99, 4.2), 2)])
 def test_logarithmic_axes_have_two_ticks_at_least_and_none_overlap(panels, starts, base, spread):
     for axes, start in zip(panels, starts, strict=True):
@@ -45,26 +45,6 @@ def test_ticks_have_no_exponent_and_stay_short():
     values = (0.001, 0.5, 10, 1000, 16_384, 20_000, 1e6, 2.5e9, 1e12, -4)
     words = ["0.001", "0.5", "10", "1,000", "16,384", "20k", "1M", "2.5G", "1T", "-4"]
     assert [tick_text(value) for value in values] == words
-
-
-@pytest.mark.parametrize(("size", "width", "pixels"), [(TEXT - 1, WIDTH, 7.2), (TEXT + 1, 2 * WIDTH, 4.6)])
-def test_texts_that_are_small_at_400_pixels_are_found(axes, size, width, pixels):
-    axes.figure.set_size_inches(width, 4)
-    axes.set_title("title", fontsize=size)
-    assert f"'title' has {pixels} pixels, expected 8 at least" in illegible(axes.figure)
-
-
-def test_panels_of_two_kinds_are_found(panels):
-    for axes in panels:
-        axes.plot([1, 100], [1, 2])
-    logarithmic(panels[0], "x")
-    assert illegible(panels[0].figure) == ["the x axes are linear and log, expected one kind"]
-
-
-def test_an_axis_of_one_tick_is_found(axes):
-    axes.plot([0, 1], [0.003, 0.078])
-    axes.set_yscale("log")
-    assert illegible(axes.figure) == ["the vertical axis has 1 tick labels, expected two at least"]
 
 
 @pytest.mark.parametrize(("turn", "overlap"), [(0, True), (40, False)])

@@ -9,7 +9,7 @@ from reports.papers.files import load, names
 from reports.papers.plots import gap_reason
 from reports.papers.tables import make_table
 from tests.conftest import ROOT
-from tests.reports.test_exhibits import FLIPS, PUBLISHED, cells, exhibit, filled
+from tests.reports.test_exhibits import FLIPS, cells, exhibit
 
 GALLERY = ROOT / "reports" / "gallery"
 PPP = {"workload": "ppp", "instance": "73-73:seed=0", "parameters": FLIPS}
@@ -53,12 +53,6 @@ def test_a_heading_of_gpus_has_another_on_cores(paper):
 
 
 # --- what did not run ---
-
-
-def test_a_device_that_is_no_gpu_does_not_stand_under_gpu(make_run):
-    runs = [make_run(backend=name, execution=PUBLISHED) for name in ("threads", "cuda")]
-    columns = [datum.column for datum in filled("luong2013", "2", runs).ours]
-    assert columns == ["all cores as published: threads", "GPU as published: cuda"]
 
 
 def test_a_column_of_which_nothing_ran_says_why(make_run):

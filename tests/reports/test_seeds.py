@@ -5,9 +5,7 @@ import statistics
 import pytest
 from msgspec import structs
 
-from reports.statistics.medians import summarise
-from reports.statistics.seeds import SeedQuality, merge_seeds, seeds_text
-from reports.text.formatting import time_deviation
+from reports.statistics.seeds import SeedQuality, merge_seeds
 
 COSTS = (21282, 21300, 21282, 21400)
 
@@ -51,17 +49,3 @@ def test_a_family_that_is_not_confirmed_as_a_whole_enters_no_ratio(runs, make_re
     section = section_of([*runs, *wrong])
     assert [row.name for row in section.comparison.rows] == ["cpu"]
     assert [one.backend for one in section.comparison.not_run if one.wrong] == ["threads"]
-
-
-@pytest.mark.parametrize(
-    ("seeds", "words"), [([0, 1, 2], "0 to 2"), ([3, 5, 8], "3, 5 and 8"), ([4, 5], "4 and 5"), ([7], "7")]
-)
-def test_seeds_are_named(seeds, words):
-    assert seeds_text(seeds) == words
-
-
-@pytest.mark.parametrize(
-    ("times", "words"), [([2.0, 2.2], "2.10 ± 0.141 s"), ([0.002], "2.00 ms"), ([1e-5, 3e-5], "20.0 ± 14.1 µs")]
-)
-def test_mean_and_deviation_of_times_share_a_unit(times, words):
-    assert time_deviation(summarise(times)) == words

@@ -23,18 +23,6 @@ def timed(make_run):
     return make
 
 
-def test_the_time_outside_kernels_bounds_the_start_up_of_a_run_without_a_partner(timed):
-    assert startup_share(timed(100, 0.75, 1.0, 1.0, 1.0)) == 0.25
-    assert startup_share(timed(100, 0.0, 1.0)) == 1.0, "kernels that were not timed bound nothing"
-
-
-def test_two_lengths_tell_the_start_up_and_the_time_of_an_iteration(timed):
-    long, short = timed(100, 0.1, 1.0, 1.0, 1.0), timed(50, 0.1, 0.75, 0.75, 0.75)
-    assert iteration_slope(long, [long, short]).value == pytest.approx(0.005)
-    assert startup_share(long, [long, short]) == pytest.approx(0.5)
-    assert startup_share(short, [long, short]) == pytest.approx(2 / 3)
-
-
 @pytest.mark.parametrize(
     "change",
     [

@@ -51,13 +51,4 @@ def test_a_table_is_wrapped_to_the_terminal():
     assert table.terminal(400).count("\n") == 4
 
 
-def test_cells_and_headings_for_latex_are_escaped_and_stay_in_one_line():
-    pytest.importorskip("pandas")
-    text = TextTable("a_b\nin %", ("x_1", ">y %", ">y %"), [["a & b_c", "1<br>2 %", "#3\n$4"], ["", "", ""]]).latex()
-    comment, begin, top, headings, middle, row, empty, bottom, end = text.splitlines()
-    assert (comment, begin) == ("% a_b in %", r"\begin{tabular}{lrr}")
-    assert (headings, row) == (r"x\_1 & y \% & y \% \\", r"a \& b\_c & 1 2 \% & \#3 \$4 \\")
-    assert (top, middle, bottom, end) == (r"\toprule", r"\midrule", r"\bottomrule", r"\end{tabular}")
-
-
 NAMES = (("one", "ab"), ("two", "cd"))

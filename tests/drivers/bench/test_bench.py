@@ -4,7 +4,6 @@ import shutil
 
 import pytest
 
-from core.errors import UserError
 from drivers.cli.exit_codes import run_driver
 from drivers.experiments.presets.bench import main
 from reports.records.files import UnequalWorkError, load
@@ -70,15 +69,6 @@ def test_ranks_have_a_page_and_records_of_their_own(only_cpu, use_rows, tmp_path
     assert [record.ranks for record in load(tmp_path / "ranks.jsonl")] == [1, 2]
     page = (tmp_path / "ranks.md").read_text()
     assert f"Made by `python -m drivers.bench {' '.join(line)}`" in page and "| lcs | random:3000" in page
-
-
-def test_a_choice_without_a_case_is_a_mistake_of_the_user(only_cpu):
-    for line, message in (
-        ("--rows sudoku --ranks", "--workload all: no case has such a title and a device"),
-        ("--backends abacus --ranks", "--backends: expected some of cpu, found 'abacus'"),
-    ):
-        with pytest.raises(UserError, match=message):
-            main(line.split())
 
 
 def test_a_dry_run_prints_commands_in_turn_and_leaves_no_file(only_cpu, use_rows, tmp_path, capsys):

@@ -30,7 +30,7 @@ def plan(use_rows, tmp_path):
     return make
 
 
-@pytest.mark.parametrize("row", bench.CASES, ids=lambda row: f"{row['family']}, {row['title']}, {row['on']}")
+@pytest.mark.parametrize("row", bench.CASES, ids=lambda row: f"{row['family']}, {row.get('title')}, {row['on']}")
 def test_every_row_has_command_lines_that_are_read(row):
     known = {"family", "title", "workload", "arguments", "on", "variants", "c", "for", "seeds", "peers"}
     assert set(row) <= known
@@ -51,19 +51,13 @@ def test_every_row_has_command_lines_that_are_read(row):
         ("one core", ["cpu"]),
         ("cores", ["cpu", "threads"]),
         ("gpu", ["gpu", "gpu"]),
-        ("ranks of GPUs", []),
+        ("ranks of GPUs", ["gpu", "gpu"]),
         ("ranks of cores", ["cpu", "cpu"]),
     ],
 )
 def test_a_row_runs_on_devices_of_its_kind(on, expected):
-    places = [*EVERYWHERE, replace(ONE_CORE, ranks=2)]
+    places = [*EVERYWHERE, replace(ONE_CORE, ranks=2), replace(GPU, ranks=2)]
     assert [place.backend for place in bench.choose_places(on, places)] == expected
-
-
-def test_ranks_of_gpus_run_beside_one_of_the_same_device():
-    places = [*EVERYWHERE, replace(GPU, ranks=2)]
-    assert bench.choose_places("ranks of GPUs", places) == [GPU, replace(GPU, ranks=2)]
-    assert bench.choose_places("ranks of cores", places) == []
     assert bench.choose_places("one core", [THREADS, GPU]) == []
 
 
