@@ -52,7 +52,7 @@ SHARED = [
 TABLES = [
     ("lcs", ""),
     ("heldkarp", ""),
-    ("heldkarp", "--k 3 --improve"),
+    ("heldkarp", "--k 3"),
     ("knapsack", ""),
     ("knapsack", "--method core"),
 ]

@@ -120,7 +120,9 @@ class WaveEngine:
         shape: tuple[int, ...] | None = None,
     ) -> None:
         if communicator.size > 1:
-            raise UserError(f"--mapping {mapping} computes a table on one device here: found {communicator.size} ranks")
+            raise UserError(
+                f"--mapping {mapping} computes a table on one device here: found {communicator.size} ranks, expected one"
+            )
         self.mapping: PackedWaves | GridTiles | PublishedWaves
         if isinstance(problem, Grid):
             self.mapping = GridTiles(backend, problem, room, folder, shape)

@@ -78,7 +78,9 @@ def test_several_ranks_are_refused(cpu):
     class Several(Solo):
         size = 2
 
-    with pytest.raises(UserError, match="--mapping native computes a table on one device here: found 2 ranks"):
+    with pytest.raises(
+        UserError, match="--mapping native computes a table on one device here: found 2 ranks, expected one"
+    ):
         WaveEngine(cpu, Several(), EditDistance(b"a", b"b"))
 
 
