@@ -55,17 +55,17 @@ if __name__ == "__main__":
 from core.errors import UserError
 from core.lang import *  # noqa: F403
 from core.lang import __all__ as _language
-from core.problems.ppp.problem import Ppp
-from core.problems.qap.problem import Qap
-from core.problems.tsp.problem import TspTour
-from core.problems.weierstrass.problem import Weierstrass
-from core.search.local_search import *  # noqa: F403
-from core.search.local_search import __all__ as _local_search
-from core.search.protocol import Progress
+from core.local_search import *  # noqa: F403
+from core.local_search import __all__ as _local_search
+from core.ppp.problem import Ppp
+from core.qap.problem import Qap
+from core.run.protocol import Progress
+from core.tours.problem import TspTour
+from core.weierstrass.problem import Weierstrass
 from drivers.library.custom_problem import main
 
 if TYPE_CHECKING:
-    from core.problems.tables.knapsack import Knapsack
+    from core.tables.knapsack.problem import Knapsack
     from drivers.library.comparison import Comparison, compare
     from drivers.library.minimize import minimize, run
     from drivers.library.results import Result, Results
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 
 _FOUND_IN = {
     "Comparison": "drivers.library.comparison",
-    "Knapsack": "core.problems.tables.knapsack",
+    "Knapsack": "core.tables.knapsack.problem",
     "Result": "drivers.library.results",
     "Results": "drivers.library.results",
     "Runs": "reports.runs",

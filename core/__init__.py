@@ -1,5 +1,6 @@
-"""Computations: the kernel language, kernels, problems and searches; also argument checks and the command-line parser.
+"""Computations: the kernel language, a room for each algorithm and problem, and what these share.
 
-Others import `lang`, `problems`, `search`, `arguments`, `program_parser`, `errors`, `standard_output`, `atomic_files`.
+A room has an algorithm's kernels, the host's part, and its problem; `run`, `instances` and `tours` serve several rooms.
+Others import `lang`, the rooms, `arguments`, `program_parser`, `errors`, `standard_output`, `atomic_files`.
 Devices, MPI ranks, result files and reports do not belong here.
 """

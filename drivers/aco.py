@@ -14,8 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from core.ant_colony import LOCAL_SEARCHES, STRATEGIES, VARIANTS, Settings
 from core.errors import UserError
-from core.search.ant_colony import LOCAL_SEARCHES, STRATEGIES, VARIANTS, Settings
 from drivers.cli.exit_codes import run_driver
 from drivers.options.declaration import Options
 from drivers.options.output_files import OutputFile
@@ -32,7 +32,7 @@ from drivers.workload.history import improvement_points, keeps_history, refuse_c
 from drivers.workload.run_time import RepetitionWork
 
 if TYPE_CHECKING:
-    from core.search.stop import Stop
+    from core.run.stop import Stop
 
 ITERATIONS = 100
 """Iterations of a search without a stop criterion."""
@@ -94,7 +94,7 @@ class AntOptions(
         return settled
 
     def chosen_stop(self) -> Stop:
-        from core.search.stop import Iterations, Seconds, Stop, Target
+        from core.run.stop import Iterations, Seconds, Stop, Target
 
         stop = Stop()
         criteria: tuple[tuple[Any, Callable[[Any], Stop]], ...] = (
@@ -157,7 +157,7 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
     def search(self, backend: Any, ranks: Any, problem: Any, options: AntOptions) -> Any:
         """Return the colony, compiled and warmed up alone; it synchronises with other ranks when it runs."""
         from cluster.mpi.proxies import Rehearsal
-        from core.search.ant_colony import AntColony
+        from core.ant_colony import AntColony
 
         colony = AntColony(
             backend,

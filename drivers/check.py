@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from core.errors import UserError
-from core.problems.problem import Problem
+from core.local_search.problem import Problem
 from core.program_parser import invocation
 from drivers.cli.exit_codes import DONE, run_driver
 from drivers.library import custom_problem

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.errors import UserError
-from core.search.exact import BOUNDS, STARTS
+from core.exact import BOUNDS, STARTS
 from drivers.cli.exit_codes import run_driver
 from drivers.options.declaration import Options
 from drivers.options.output_files import OutputFile
@@ -106,7 +106,7 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
     def search(self, backend: Any, ranks: Any, problem: Any, options: ExactOptions) -> Any:
         """Return the search, compiled and warmed up alone; it synchronises with other ranks when it runs."""
         from cluster.mpi.proxies import Rehearsal
-        from core.search.exact import ExactSearch
+        from core.exact import ExactSearch
 
         search = ExactSearch(
             backend,
@@ -163,7 +163,7 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
         yield from super().judges(run, outcome, result)
         yield from tours.optimum_verdicts(run.problem, outcome.length, exactly=outcome.proved)
         if run.options.verify and outcome.proved:
-            from core.problems.tsp.small_tours import enumerate_tours, held_karp
+            from core.tours.small_tours import enumerate_tours, held_karp
 
             small = run.problem.n <= MOST_ENUMERATED
             name = "a full search in NumPy" if small else "Held and Karp's dynamic programming"
@@ -208,11 +208,11 @@ def solve(distances: Any, backend: str = "cpu", **options: Any) -> Any:
         Name of the backend, as for `--backend`.
     **options
         ``bound``, ``depth``, ``mapping``, ``unrolled``, ``count`` and ``start`` of
-        `core.search.exact.ExactSearch`, which raises `UserError`.
+        `core.exact.ExactSearch`, which raises `UserError`.
     """
     import backends
     from cluster import Solo
-    from core.search.exact import ExactSearch
+    from core.exact import ExactSearch
 
     device = backends.create(backend)
     try:

@@ -60,7 +60,7 @@ class HeldKarpOptions(
 
     def settled(self, instance: Any) -> HeldKarpOptions:
         """Return these options, with k if a proof is impossible. Refuse idle options and impossible checks."""
-        from core.search.dp.held_karp.search import MOST_CITIES
+        from core.tables.held_karp.search import MOST_CITIES
 
         k = self.k
         if self.published and (k is not None or instance.n > MOST_CITIES):
@@ -85,8 +85,8 @@ class HeldKarpOptions(
         return replace(self, k=k)
 
     def check_others(self, instance: Any) -> None:
-        from core.problems.tsp.distances import is_symmetric
-        from core.search.exact import MOST_CITIES
+        from core.exact import MOST_CITIES
+        from core.tours.distances import is_symmetric
 
         most = MOST_CITIES if is_symmetric(instance.distances) else MOST_ASYMMETRIC
         if self.verify and instance.n > most:
@@ -95,13 +95,13 @@ class HeldKarpOptions(
 
 def cross_check(instance: Any) -> tuple[str, int]:
     """Return name and result of another algorithm: branch and bound on one core, or NumPy for asymmetric distances."""
-    from core.problems.tsp.distances import is_symmetric
+    from core.tours.distances import is_symmetric
 
     if is_symmetric(instance.distances):
         from drivers.exact import solve
 
         return "branch and bound", int(solve(instance.distances).length)
-    from core.problems.tsp.small_tours import held_karp as plain
+    from core.tours.small_tours import held_karp as plain
 
     return "plain dynamic programming in NumPy", int(plain(instance.distances).length)
 
@@ -132,14 +132,14 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
         room = options.device_memory
         search: Any
         if options.k is None:
-            from core.search.dp.held_karp.search import HeldKarp
+            from core.tables.held_karp.search import HeldKarp
 
             mapping, folder = options.mapping, options.spill
             search = HeldKarp(backend, alone, problem.distances, mapping=mapping, room=room, folder=folder)
             if options.trace:
                 search.make_room()
         else:
-            from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch
+            from core.tables.held_karp.balas_simonetti import BalasSimonettiSearch
 
             search = BalasSimonettiSearch(backend, alone, problem.distances, options.k, room=room, name=problem.name)
         search.warm_up()

@@ -70,7 +70,7 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions]):
     def search(self, backend: Any, ranks: Any, problem: Any, options: ClimbOptions) -> Any:
         """Return hill climbing, compiled and warmed up alone; it synchronises with other ranks when it runs."""
         from cluster.mpi.proxies import Rehearsal
-        from core.search.hill_climbing.search import HillClimbing
+        from core.hill_climbing.search import HillClimbing
 
         how = {"start": options.start, "seed": options.seed, "scan": options.scan, "name": problem.name}
         published = (options.assign or "auto") if options.mapping == "published" else None
@@ -80,7 +80,7 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions]):
 
     def once(self, run: PreparedRun[ClimbOptions], callback: Any) -> Any:
         """Climb; `result` repeats the best climb after the clock has stopped."""
-        from core.search.stop import Iterations
+        from core.run.stop import Iterations
 
         stop, history = Iterations(run.options.climbers), keeps_history(run.options)
         return run.searched(callback, stop, history=history, trace=False)

@@ -60,16 +60,16 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
     def search(self, backend: Any, ranks: Any, problem: Any, options: KnapsackOptions) -> Any:
         search: Any
         if options.method == "core":
-            from core.search.dp.knapsack.expanding_core import KnapsackCore
+            from core.tables.knapsack.expanding_core import KnapsackCore
 
             search = KnapsackCore(backend, ranks, problem)
         elif options.bounded:
-            from core.search.dp.knapsack.branch_and_bound import KnapsackBranchAndBound
+            from core.tables.knapsack.branch_and_bound import KnapsackBranchAndBound
 
             search = KnapsackBranchAndBound(backend, ranks, problem, most_nodes=options.nodes)
         else:
             from cluster.mpi.proxies import Rehearsal
-            from core.search.dp.knapsack.search import KnapsackSearch
+            from core.tables.knapsack.search import KnapsackSearch
 
             room, folder = options.device_memory, options.spill
             alone, mapping = Rehearsal(ranks), options.mapping
@@ -80,7 +80,7 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
         return search
 
     def once(self, run: PreparedRun[KnapsackOptions], callback: Any) -> Any:
-        from core.search.stop import Seconds
+        from core.run.stop import Seconds
 
         if not run.options.bounded:
             return super().once(run, callback)

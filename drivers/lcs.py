@@ -61,7 +61,7 @@ class LcsOptions(DpOptions, table="lcs", chosen=DEFAULT_INSTANCE, most_verified=
 
     def chosen_pair(self) -> Any:
         """Return the two strings. Raises `UserError` if they are named twice, or cannot be read."""
-        from core.problems.tables import strings
+        from core.tables.lcs import problem as strings
 
         sources = [bool(self.strings), self.instance is not None, self.text is not None]
         if sum(sources) > 1 or len(self.strings) > 2:
@@ -97,7 +97,7 @@ class LcsWorkload(DpWorkload[LcsOptions]):
     def search(self, backend: Any, ranks: Any, problem: Any, options: LcsOptions) -> Any:
         """Return the search, compiled and warmed up alone; it synchronises with other ranks when it runs."""
         from cluster.mpi.proxies import Rehearsal
-        from core.search.dp.lcs.search import LongestCommonSubsequence
+        from core.tables.lcs.search import LongestCommonSubsequence
 
         search = LongestCommonSubsequence(
             backend,
@@ -134,7 +134,7 @@ class LcsWorkload(DpWorkload[LcsOptions]):
 
     def judges(self, run: PreparedRun[LcsOptions], outcome: Any, result: RepetitionResult) -> Iterator[VerifierVerdict]:
         """Compare with the subsequence's scorer, the generator, and plain Python if requested or quick."""
-        from core.problems.tables.strings import lcs_length
+        from core.tables.lcs.problem import lcs_length
 
         pair, length = run.problem, outcome.length
         objection = pair.objection(length, outcome.pairs)

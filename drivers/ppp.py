@@ -52,7 +52,7 @@ class PppWorkload(LocalSearchWorkload):
     iterations, usual_size = 160, 73**3
 
     def load_problem(self, options: PppOptions) -> tuple[Any, str]:
-        from core.problems.ppp.problem import Ppp
+        from core.ppp.problem import Ppp
 
         problem = Ppp.load(options.instance or DEFAULT_INSTANCE, options.data, layout=options.layout or "local")
         return problem, problem.instance.source

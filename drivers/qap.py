@@ -33,7 +33,7 @@ class QapWorkload(LocalSearchWorkload):
     iterations, usual_size = 10_000, 30**2
 
     def load_problem(self, options: QapOptions) -> tuple[Any, str]:
-        from core.problems.qap.problem import Qap
+        from core.qap.problem import Qap
 
         problem = Qap.load(options.instance or DEFAULT_INSTANCE, options.data)
         return problem, problem.instance.source

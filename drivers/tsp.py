@@ -70,7 +70,7 @@ class TspWorkload(LocalSearchWorkload):
         return task
 
     def make_search(self, backend: Any, ranks: Any, problem: Any, options: Any) -> Any:
-        from core.search.tours import IteratedThreeOpt, WindowedThreeOpt
+        from core.three_opt import IteratedThreeOpt, WindowedThreeOpt
 
         if options.algorithm == WINDOWS:
             size = {} if options.window is None else {"window": options.window}
@@ -88,7 +88,7 @@ class TspWorkload(LocalSearchWorkload):
         return tours.instance_details(problem.instance)
 
     def load_problem(self, options: TspOptions) -> tuple[Any, str]:
-        from core.problems.tsp.problem import TspTour
+        from core.tours.problem import TspTour
 
         task = tours.available_instance(options)
         tours.refuse_blank_drawing(options, task.problem)

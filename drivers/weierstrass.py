@@ -45,7 +45,7 @@ class WeierstrassWorkload(LocalSearchWorkload):
     iterations, usual_size = 20, 10 * 10_000
 
     def load_problem(self, options: WeierstrassOptions) -> tuple[Any, str]:
-        from core.problems.weierstrass.problem import Weierstrass
+        from core.weierstrass.problem import Weierstrass
 
         settings = {"points": options.points, "dtype": options.dtype, "seed": options.seed}
         problem = Weierstrass.load(options.instance or DEFAULT_INSTANCE, options.data, **settings)
@@ -58,7 +58,7 @@ class WeierstrassWorkload(LocalSearchWorkload):
         return float(2e6 / problem.encoding.n)
 
     def in_words(self, cost: int) -> str:
-        from core.problems.weierstrass.scorer import COST_UNIT
+        from core.weierstrass.scorer import COST_UNIT
 
         return f"{cost * COST_UNIT:.6f}"
 

@@ -5,7 +5,7 @@ import numpy as np
 from backends import create
 from cluster import default_communicator
 from core.lang import Array, bundle, function, i32, min, u8, u32
-from core.search.dp import Grid, Near, WaveEngine
+from core.tables import Grid, Near, WaveEngine
 
 
 @bundle

@@ -11,7 +11,9 @@ import numpy as np
 
 from backends import create
 from cluster import default_communicator
-from core.kernels.two_opt.climbs import start_tours
+from core import tours as tsp
+from core.hill_climbing.kernels.climbs import start_tours
+from core.hill_climbing.search import HillClimbing
 from core.lang import (
     Array,
     Row,
@@ -31,9 +33,7 @@ from core.lang import (
     u64,
 )
 from core.lang.library import pack, packed_cost, packed_index, team_min
-from core.problems import tsp
-from core.search.hill_climbing.search import HillClimbing
-from core.search.stop import Iterations
+from core.run.stop import Iterations
 from drivers.cli.exit_codes import run_driver
 
 

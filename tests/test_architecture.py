@@ -24,8 +24,6 @@ LANGUAGE = (
 MAY_IMPORT = {
     "core": ("core",),
     "core.lang": LANGUAGE,
-    "core.kernels": ("core.kernels", *LANGUAGE),
-    "core.problems": ("core.problems", "core.kernels", "core.arguments", *LANGUAGE),
     "backends": ("backends", *LANGUAGE),
     "cluster": ("cluster", *LANGUAGE),
     "reports": ("reports", "core", "cluster.model"),
@@ -41,7 +39,7 @@ LATE = {
     *("tsplib95", "networkx", "joblib", "pooch", "psutil", "argcomplete"),
 }
 STARTED_BY_EVERY_RANK = (
-    *("core.lang", "core.problems", "backends.launch", "cluster", "cluster.programs", "drivers.console"),
+    *("core.lang", "core.instances", "core.tours", "backends.launch", "cluster", "cluster.programs", "drivers.console"),
     *("drivers.cluster_programs.check", *(f"drivers.{name}" for name in NAMES)),
 )
 DEVICES = re.compile(r"\b(cpu|threads|cuda|opencl|pyopencl|pocl|numba|joblib|loky|mpi|mpi4py|nvidia)\b", re.I)
@@ -137,6 +135,18 @@ def test_imports_point_one_way(package):
         for path in sources(package)
         for module in project_imports(path)
         if not is_in(module, MAY_IMPORT[package])
+    ]
+    assert not wrong
+
+
+def test_kernels_import_kernels_and_the_language_alone():
+    kernels = [path for path in sources("core") if "kernels" in path.with_suffix("").parts]
+    assert len(kernels) > 40
+    wrong = [
+        f"{path.relative_to(ROOT)} imports {module}"
+        for path in kernels
+        for module in project_imports(path)
+        if not is_in(module, LANGUAGE) and "kernels" not in module.split(".")
     ]
     assert not wrong
 

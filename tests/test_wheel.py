@@ -50,7 +50,7 @@ def test_the_wheel_holds_the_packages_with_their_data_the_command_and_nothing_el
         "reports/pages/templates/compare.md.j2",
         "reports/papers/oneil2011.toml",
         "drivers/options/common.toml",
-        "core/problems/instances/tsplib.tsv",
+        "core/instances/tsplib.tsv",
     } <= names
     assert {f"{package}/py.typed" for package in PACKAGES} <= names
 

@@ -135,3 +135,11 @@ def random_below(bound: u32, seed: u64, stream: u64, step: u32) -> u32:
         attempt += 1
         word = random_word(seed, stream, step, attempt)
     return mulhi(word, bound)
+
+
+@function
+def splitmix64(x: u64) -> u64:
+    """Return a bijection on 64 bits that spreads every bit (the finalizer of SplitMix64)."""
+    x = (x ^ (x >> 30)) * u64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> 27)) * u64(0x94D049BB133111EB)
+    return x ^ (x >> 31)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from core.errors import UserError
 
 if TYPE_CHECKING:
-    from core.search.protocol import Callback, Progress
+    from core.run.protocol import Callback, Progress
 
 
 class ProgressDisplay(Protocol):

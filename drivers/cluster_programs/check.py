@@ -121,7 +121,7 @@ def measure_rank(
     from cluster import Solo
     from cluster.measure import serialised_timing
     from cluster.measure.measurement import RankSpeed
-    from core.search.stop import Iterations
+    from core.run.stop import Iterations
     from drivers.ppp import PPP, PppWorkload
     from drivers.runs.seeds import prepare_search, share_task
     from reports.records.environment import cores
@@ -171,7 +171,7 @@ def measure_rank(
 def measure_rate(search: Any, seconds: float) -> float:
     """Neighbours per second of a search on this rank alone, over some seconds."""
     from cluster import Solo
-    from core.search.stop import Iterations, Seconds, Stop
+    from core.run.stop import Iterations, Seconds, Stop
 
     def evaluated(stop: Stop) -> int:
         return int(search.run(stop, ranks=Solo()).evaluations)

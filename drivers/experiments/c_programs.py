@@ -37,8 +37,8 @@ def write_colony(path: Path, distances: np.ndarray, options: Any) -> None:
 
     NumPy computes the heuristic values for all, since another power function may differ in the last bit.
     """
-    from core.search.ant_colony.settings import heuristic
-    from core.search.hill_climbing.start_tours import nearest_neighbour_tour
+    from core.ant_colony.settings import heuristic
+    from core.tours.start_tours import nearest_neighbour_tour
 
     tour = nearest_neighbour_tour(distances)
     renumbered = distances[np.ix_(tour, tour)]
@@ -53,7 +53,7 @@ def climb_arguments(options: Any) -> tuple[object, ...]:
 
 def colony_arguments(options: Any) -> tuple[object, ...]:
     """Return ants, iterations, the fraction of 2^32 that evaporates, and the seed."""
-    from core.search.ant_colony.settings import part_of_32_bits
+    from core.ant_colony.settings import part_of_32_bits
 
     settings = options.settings()
     return settings.ants, options.iterations, part_of_32_bits(settings.rho), options.seed

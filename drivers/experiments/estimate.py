@@ -67,7 +67,7 @@ def format_estimate(seconds: float) -> str:
 
 def local_search(task: Task) -> Any:
     """Walks and sizes of all neighbourhoods. Refuses searches that every device would refuse."""
-    from core.search.local_search.plan import Plan
+    from core.local_search.plan import Plan
     from drivers.workload.local_search import chosen_neighbourhoods, setting_names
 
     options = task.options
@@ -92,8 +92,8 @@ def held_karp(task: Task) -> Any:
     n, options = task.problem.n, task.options
     if options.k is None:
         return SimpleNamespace(work=(n - 1) * ((n - 2) * 2 ** max(0, n - 3) + 1), work_unit="transitions")
-    from core.kernels.dp.restricted_tour import network
-    from core.search.dp.held_karp.neighbourhood import LEAST_K
+    from core.tables.held_karp.kernels.restricted_tour import network
+    from core.tables.held_karp.neighbourhood import LEAST_K
 
     net = network(max(LEAST_K, min(options.k, n - 1)))
     return SimpleNamespace(work=(n - 1) * net.transitions, work_unit="transitions")

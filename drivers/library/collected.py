@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from core.search.local_search import Unconfirmed
-from core.search.protocol import Callback, Progress
+from core.local_search import Unconfirmed
+from core.run.protocol import Callback, Progress
 from drivers.library.results import Result
 from drivers.runs.repetition_times import RepetitionMeasurement
 from drivers.runs.repetitions import Repetitions

@@ -10,8 +10,8 @@ from typing import Any
 from backends import NAMES
 from core.arguments import checked_call, integer, path, refuse, sequence, text
 from core.errors import UserError
-from core.problems.problem import Problem, checked_problem
-from core.search.local_search import Algorithm
+from core.local_search import Algorithm
+from core.local_search.problem import Problem, checked_problem
 from drivers.experiments.options import flag_words
 from drivers.experiments.presets.compare import run_comparison
 from drivers.experiments.presets.compare_options import read_options

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, get_args, get_type_hints
 
 from core.arguments import checked_call, refuse, sequence, text
 from core.errors import UserError
-from core.problems.problem import Problem, checked_problem
+from core.local_search.problem import Problem, checked_problem
 from drivers.cli.exit_codes import DONE, run_driver
 from drivers.options.declaration import CHECKS, OptionDeclaration, OptionGroup, option_flag
 from drivers.options.local_search import SearchOptions
@@ -168,7 +168,7 @@ def class_workload(owner: Any) -> CustomProblemWorkload:
 def workload_name(owner: ProblemFactory) -> str:
     """Name of a class's workload in records: of the project's program, or of the class."""
     plain = WORKLOAD_NAMES.get(owner.__name__, owner.__name__.lower())
-    if owner.__module__.startswith("core.problems."):
+    if owner.__module__.startswith("core."):
         return plain
     return f"own-{owner.__name__.lower()}" if plain in NAMES else owner.__name__.lower()
 

@@ -22,10 +22,10 @@ from cluster import default_communicator
 from cluster.mpi.failures.abort import end_by_exception
 from core.arguments import checked_call, function, named_keywords, refuse, text
 from core.errors import UserError, did_you_mean, shown
-from core.problems.encodings import Neighbourhood
-from core.problems.problem import Problem, checked_problem
-from core.search.local_search import Algorithm, Stop
-from core.search.protocol import Callback
+from core.local_search import Algorithm, Stop
+from core.local_search.encodings import Neighbourhood
+from core.local_search.problem import Problem, checked_problem
+from core.run.protocol import Callback
 from drivers.cli.interrupts import repeat_if_dropped
 from drivers.cli.messages import are_logged
 from drivers.library.collected import CollectedRepetitions
@@ -171,7 +171,7 @@ def minimize(
     Parameters
     ----------
     problem
-        See `core.problems.problem.Problem`.
+        See `core.local_search.problem.Problem`.
     algorithm
         Tabu search by default.
     neighbourhood

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core.errors import UserError
-from core.problems.problem import Problem
+from core.local_search.problem import Problem
 from drivers.cli.exit_codes import run_driver
 from drivers.library.custom_problem import run_program
 from drivers.workload.serialisation import serialise_by_value

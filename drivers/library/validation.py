@@ -1,4 +1,4 @@
-"""Devices of this machine for checks of a user-defined problem: see `core.search.local_search.check`."""
+"""Devices of this machine for checks of a user-defined problem: see `core.local_search.check`."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from backends import NAMES, backend_class, create
 from backends.device import Unavailable
 from backends.launch import Backend
 from core.arguments import checked_call, text
-from core.problems.encodings import Neighbourhood
-from core.problems.problem import Problem, checked_problem
-from core.search.local_search import Checked
-from core.search.local_search import check as tried
-from core.search.local_search.checks.validation import MOVES_CHECKED
+from core.local_search import Checked
+from core.local_search import check as tried
+from core.local_search.checks.validation import MOVES_CHECKED
+from core.local_search.encodings import Neighbourhood
+from core.local_search.problem import Problem, checked_problem
 
 
 @contextlib.contextmanager

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.errors import UserError
-from core.search.initial import counted_from_zero
+from core.local_search.initial import counted_from_zero
 from drivers.cli.messages import print_note
 from drivers.options.values import ArrayValue, path_or_array
 
 if TYPE_CHECKING:
-    from core.problems.problem import Problem
+    from core.local_search.problem import Problem
 
 INITIAL = path_or_array("a file", "a solution, or one for each walk", (1, 2))
 TOUR_FILE = re.compile(r"^\s*(TYPE|DIMENSION|TOUR_SECTION)\b", re.MULTILINE)
@@ -41,10 +41,10 @@ def read_solutions(file: str, problem: Problem) -> np.ndarray:
     cost, and the permutation or its inverse. Elements of permutations count from 0 if there is a 0, else from 1. Raises
     `UserError` with file and line.
     """
-    from core.problems.instances.errors import InstanceError
-    from core.problems.instances.files import read_text
-    from core.problems.instances.tokens import quoted, rows_of
-    from core.problems.tsp import tour_files
+    from core.instances.errors import InstanceError
+    from core.instances.files import read_text
+    from core.instances.tokens import quoted, rows_of
+    from core.tours import tour_files
 
     encoding, n = problem.encoding, problem.encoding.n
     is_order, is_real = encoding.name == "permutation", encoding.name == "reals"

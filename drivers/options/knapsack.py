@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core.errors import UserError
-from core.problems.tables.knapsack import CLASSES, PAPER
+from core.tables.knapsack.problem import CLASSES, PAPER
 from drivers.options.declaration import CHECKS, RESULTS, OptionGroup, option
 from drivers.options.dynamic_programming import DpOptions
 from drivers.options.output_files import OutputFile
@@ -105,7 +105,7 @@ class KnapsackOptions(DpOptions, takes="Knapsack"):
 
         Raises `UserError` for a generator's option without effect, or a missing file.
         """
-        from core.problems.tables import knapsack
+        from core.tables.knapsack import problem as knapsack
 
         if self.instance is not None:
             for name in ("items", "capacity", "kind", "range", "seed", "seeds"):

@@ -14,9 +14,9 @@ from drivers.options.output_files import OutputFile
 from drivers.options.values import ArrayValue, ValueType
 
 if TYPE_CHECKING:
-    from core.problems.encodings import Neighbourhood
-    from core.search.local_search.algorithms import Algorithm
-    from core.search.stop import Stop
+    from core.local_search.algorithms import Algorithm
+    from core.local_search.encodings import Neighbourhood
+    from core.run.stop import Stop
 
 ITERATIONS = 10_000
 """Iterations of a search without a stop criterion."""
@@ -43,9 +43,9 @@ MAKERS: dict[str, tuple[str, dict[str, Any]]] = {
     "vns": ("VariableNeighbourhoodSearch", {}),
     "annealing": ("SimulatedAnnealing", {}),
 }
-"""The function of `core.search.local_search` for each algorithm, and the parameters implied by its name."""
+"""The function of `core.local_search` for each algorithm, and the parameters implied by its name."""
 OF_WALKS = ("3opt", "windows")
-"""Algorithms of independent walks (`core.search.independent_walks`)."""
+"""Algorithms of independent walks (`core.three_opt.independent_walks`)."""
 SHARED_OPTIONS = (
     "algorithm", "iterations", "seconds", "target", "walks", "initial", "solution", "history", "curve",
     "plot",
@@ -63,7 +63,7 @@ CRITERIA = ("iterations", "seconds", "target", "patience")
 
 
 def check_algorithm(name: str, value: Any) -> Any:
-    from core.search.local_search.algorithms import Algorithm
+    from core.local_search.algorithms import Algorithm
 
     if not isinstance(value, str | Algorithm):
         refuse(name, value, "an algorithm, or the name of one")
@@ -73,7 +73,7 @@ def check_algorithm(name: str, value: Any) -> Any:
 def check_neighbourhood(name: str, value: Any) -> Any:
     if isinstance(value, str):
         return value
-    from core.search.local_search.plan import as_list
+    from core.local_search.plan import as_list
 
     return tuple(as_list(value))
 
@@ -144,7 +144,7 @@ class SearchOptions(
 
     @property
     def has_plan(self) -> bool:
-        """True if `core.search.local_search` runs the search; its plan describes it."""
+        """True if `core.local_search` runs the search; its plan describes it."""
         name = self.algorithm if isinstance(self.algorithm, str) else self.algorithm.name
         return name not in OF_WALKS
 
@@ -200,7 +200,7 @@ class SearchOptions(
 
     def chosen_algorithm(self) -> Algorithm:
         """Return the algorithm. Raises `UserError` for an option of another algorithm, or a parameter out of range."""
-        from core.search import local_search
+        from core import local_search
 
         parameters = {}
         for name in PARAMETERS:
@@ -221,6 +221,6 @@ class SearchOptions(
         return chosen
 
     def chosen_stop(self) -> Stop:
-        from core.search.stop import Stop
+        from core.run.stop import Stop
 
         return Stop(**{name: value for name in CRITERIA if (value := getattr(self, name)) is not None})

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from core.problems.qap.instance import QapInstance
-from core.problems.qap.instance import cost as cost_of_permutation
+from core.qap.instance import QapInstance
+from core.qap.instance import cost as cost_of_permutation
 from drivers.peers.peer import PeerAnswer, PeerPackage, PeerSubject
 
 FEWEST = 2

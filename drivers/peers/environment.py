@@ -17,7 +17,7 @@ from typing import IO
 
 from backends.cache import unusable
 from core.errors import UserError
-from core.problems.instances.folders import cache_folder
+from core.instances.folders import cache_folder
 
 NUMPY = "numpy>=1.26,<3"
 """Requirement of `drivers.peers.child`, which imports no other package besides the solver's."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from core.problems.tables.knapsack import Knapsack
+from core.tables.knapsack.problem import Knapsack
 from drivers.peers.peer import PeerAnswer, PeerError, PeerPackage, PeerSubject
 
 Items = tuple[list[int], list[int], int]

@@ -105,7 +105,7 @@ def measure(
     peers : sequence of Peer
         See `drivers.peers.peers_for`.
     problem : object
-        An instance of `core.problems.tsp`, a `Knapsack`, a `StringPair`, a `Qap`.
+        An instance of `core.tours`, a `Knapsack`, a `StringPair`, a `Qap`.
     repeats : int
         Runs of the problem, at least 1.
     seconds : float

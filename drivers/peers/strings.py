@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from core.problems.tables.strings import StringPair
+from core.tables.lcs.problem import StringPair
 from drivers.peers.peer import PeerAnswer, PeerError, PeerPackage, PeerSubject
 
 

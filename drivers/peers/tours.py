@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from core.problems.tsp.distances import is_symmetric
-from core.problems.tsp.instance import TspInstance, tour_length
+from core.tours.distances import is_symmetric
+from core.tours.instance import TspInstance, tour_length
 from drivers.peers.peer import PeerAnswer, PeerError, PeerPackage, PeerProgram, PeerSubject
 
 FEWEST = 3

@@ -24,7 +24,7 @@ import numpy as np
 
 from core.atomic_files import atomic_write
 from core.errors import UserError
-from core.search.checkpoint import Checkpoint
+from core.run.checkpoint import Checkpoint
 from drivers.cli.messages import print_note
 
 VERSION = 2

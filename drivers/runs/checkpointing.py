@@ -16,7 +16,7 @@ from drivers.cli.messages import print_note
 from drivers.options.declaration import Options
 
 if TYPE_CHECKING:
-    from core.search.checkpoint import Checkpoint, Checkpointer
+    from core.run.checkpoint import Checkpoint, Checkpointer
     from drivers.runs.checkpoint_file import CheckpointIdentity, RunCheckpointLock
 
 
@@ -123,7 +123,7 @@ class RunCheckpoints:
         """
         if self.path is None and not self.ranks.survives:
             return
-        from core.search.checkpoint import Checkpointer, Terminated
+        from core.run.checkpoint import Checkpointer, Terminated
         from drivers.runs import checkpoint_file
 
         if self.checkpointer is not None and self.ranks.sum(int(self.checkpointer.asked)):

@@ -23,7 +23,7 @@ from drivers.workload.run_time import announce_run_time
 from reports.text import formatting
 
 if TYPE_CHECKING:
-    from core.search.protocol import Callback
+    from core.run.protocol import Callback
 
 RECORDED_MESSAGE = "repetitions are in"
 """Part of the line of a recorded run; comparisons search for it."""

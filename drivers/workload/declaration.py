@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 from drivers.options.declaration import AnyOptions
 
 if TYPE_CHECKING:
-    from core.search.checkpoint import Checkpointer
-    from core.search.protocol import Callback, SearchResult
+    from core.run.checkpoint import Checkpointer
+    from core.run.protocol import Callback, SearchResult
     from drivers.workload.run_time import RepetitionWork
 
 FREE_PREPARATION_S = 1.0

@@ -1,4 +1,4 @@
-"""Declaration of searches with independent walks (`core.search.independent_walks`), in programs of local search.
+"""Declaration of searches with independent walks (`core.three_opt.independent_walks`), in programs of local search.
 
 Iterated 3-opt is such a search: it has no neighbourhoods, evaluations and levels.
 """
@@ -75,7 +75,7 @@ class IndependentWalksWorkload(Workload[SearchOptions]):
 
     def once(self, run: PreparedRun[SearchOptions], callback: Any) -> Any:
         """Search once; a result that the search's scorer rejects is an outcome too, for the verifiers."""
-        from core.search.local_search import Unconfirmed
+        from core.local_search import Unconfirmed
 
         initial: Any = run.options.initial
         more = {"initial": initial.values} if initial else {}

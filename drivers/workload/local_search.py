@@ -30,7 +30,7 @@ NEIGHBOURS_OF_A_DRAW = 16
 
 
 class LocalSearchWorkload(IndependentWalksWorkload):
-    """Local search on a problem (a `core.problems.problem.Problem`).
+    """Local search on a problem (a `core.local_search.problem.Problem`).
 
     A comparison's options follow from `iterations`, unless `standard` and `fitted` are others.
 
@@ -92,7 +92,7 @@ class LocalSearchWorkload(IndependentWalksWorkload):
         """Return the search, compiled and warmed up alone; it synchronises with other ranks when it runs."""
         if not options.has_plan:
             return super().search(backend, ranks, problem, options)
-        from core.search.local_search import LocalSearch
+        from core.local_search import LocalSearch
 
         if ranks.size > 1:
             from cluster.mpi.proxies import Rehearsal
@@ -115,7 +115,7 @@ class LocalSearchWorkload(IndependentWalksWorkload):
         """Search once; a result that the search's scorer rejects is an outcome too, for the verifiers."""
         if not run.options.has_plan:
             return super().once(run, callback)
-        from core.search.local_search import Unconfirmed
+        from core.local_search import Unconfirmed
 
         initial: Any = run.options.initial
         try:
@@ -230,7 +230,7 @@ def first_iterations(settled: SearchOptions, problem: Any, fitted: Sequence[str]
 
 @cache
 def setting_names() -> tuple[str, ...]:
-    from core.search.local_search.settings import SearchSettings
+    from core.local_search.settings import SearchSettings
 
     return tuple(one.name for one in fields(SearchSettings))
 

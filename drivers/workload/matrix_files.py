@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from core.problems.instances import matrix_text, optima
-from core.problems.instances.errors import InstanceError, escape_unprintable
-from core.problems.instances.files import read_bytes, read_text
-from core.problems.tsp import TspInstance
-from core.problems.tsp import distances as metric
-from core.problems.tsp.distance_matrices import checked_distances
+from core.instances import matrix_text, optima
+from core.instances.errors import InstanceError, escape_unprintable
+from core.instances.files import read_bytes, read_text
+from core.tours import TspInstance
+from core.tours import distances as metric
+from core.tours.distance_matrices import checked_distances
 
 LARGEST_ARRAY = 2**30
 """Bytes of a .npy file."""

@@ -38,8 +38,8 @@ class TourWorkload(Workload[AnyOptions]):
 
 def available_instance(options: Any) -> Task:
     """Return the options' instance, else an available one."""
-    from core.problems import tsp
-    from core.problems.instances.sources import default_instance
+    from core import tours as tsp
+    from core.instances.sources import default_instance
 
     if options.instance is not None:
         instance = tsp.load(options.instance, options.data, drop=options.drop)
@@ -53,8 +53,8 @@ def small_instance(options: Any, chosen: str, generated: str, *, symmetric: bool
 
     Raises `UserError` if both are given, or the file is no instance.
     """
-    from core.problems import tsp
-    from core.problems.instances import sources
+    from core import tours as tsp
+    from core.instances import sources
 
     if options.matrix is not None:
         from drivers.workload.matrix_files import load_matrix
@@ -111,7 +111,7 @@ def save_tour(workload: str, options: Any, instance: Any, tour: Any) -> None:
     if tour is None:
         return
     if options.tour:
-        from core.problems.tsp import tour_files
+        from core.tours import tour_files
 
         with reporting_write_errors(options.tour):
             tour_files.write(options.tour, tour, name=instance.name, comment=f"found by onekernel, drivers.{workload}")

@@ -9,24 +9,24 @@ from functools import partial
 import numpy as np
 
 from cluster import Solo
-from core.problems import tsp
-from core.problems.qap.problem import Qap
-from core.problems.tables.knapsack import generate
-from core.search.ant_colony import AntColony, Settings
-from core.search.dp import LongestCommonSubsequence
-from core.search.dp.engine.table_search import TableRun
-from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch
-from core.search.dp.held_karp.search import HeldKarp
-from core.search.dp.held_karp.waves import HeldKarpByWaves
-from core.search.dp.knapsack.search import KnapsackSearch
-from core.search.dp.lcs.search import LcsLaunchShape
-from core.search.exact import ExactSearch
-from core.search.hill_climbing.scans import ColumnsScan
-from core.search.hill_climbing.search import HillClimbing
-from core.search.local_search import IteratedLocalSearch, LocalSearch, SimulatedAnnealing, TabuSearch
-from core.search.stop import Iterations
-from core.search.tours import WindowedThreeOpt
-from tests.core.search.local_search.scored import Ordering
+from core import tours as tsp
+from core.ant_colony import AntColony, Settings
+from core.exact import ExactSearch
+from core.hill_climbing.scans import ColumnsScan
+from core.hill_climbing.search import HillClimbing
+from core.local_search import IteratedLocalSearch, LocalSearch, SimulatedAnnealing, TabuSearch
+from core.qap.problem import Qap
+from core.run.stop import Iterations
+from core.tables import LongestCommonSubsequence
+from core.tables.engine.table_search import TableRun
+from core.tables.held_karp.balas_simonetti import BalasSimonettiSearch
+from core.tables.held_karp.search import HeldKarp
+from core.tables.held_karp.waves import HeldKarpByWaves
+from core.tables.knapsack.problem import generate
+from core.tables.knapsack.search import KnapsackSearch
+from core.tables.lcs.search import LcsLaunchShape
+from core.three_opt import WindowedThreeOpt
+from tests.core.local_search.scored import Ordering
 from tests.thread_ranks import on_ranks, twin
 
 DRAW = np.random.default_rng(2)

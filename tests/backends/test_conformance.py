@@ -9,7 +9,7 @@ from backends.device import OutOfMemory
 from backends.python import PythonBackend
 from core.lang.bundles import placed
 from tests.backends import kernels
-from tests.core.search.local_search.reference import below, philox, word
+from tests.core.local_search.reference import below, philox, word
 
 TEAM_SIZES = (1, 7, 32, 256)
 TEAMS = 3

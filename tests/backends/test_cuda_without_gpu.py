@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from cluster import Solo
-from core.kernels.dp.held_karp import Layer, Paths, Sets, SubsetShare
-from core.kernels.dp.held_karp_halves import Meeting, meet
+from core import tours as tsp
+from core.hill_climbing.scans import TilesScan
+from core.hill_climbing.search import HillClimbing
 from core.lang import Array, f32, f64, kernel, u32
 from core.lang.types import BY_NAME
-from core.problems import tsp
-from core.search.hill_climbing.scans import TilesScan
-from core.search.hill_climbing.search import HillClimbing
-from core.search.stop import Iterations
+from core.run.stop import Iterations
+from core.tables.held_karp.kernels.halves import Meeting, meet
+from core.tables.held_karp.kernels.layers import Layer, Paths, Sets, SubsetShare
 from tests.backends import kernels
 from tests.backends.fake_cuda import FakeCuda
 from tests.backends.small_searches import CITIES, SEARCHES
@@ -134,7 +134,7 @@ def test_a_search_finds_what_a_core_finds_by_kernels_that_compile_to_ptx(ptx, cp
 def test_kernels_of_large_instances_compile_to_ptx(ptx, cpu, monkeypatch):
     """Knapsacks with many splits, climbs in tiles, and sets of 35 cities (64-bit numbers)."""
     gpu = FakeCuda()
-    monkeypatch.setattr("core.search.dp.knapsack.halves.FEW", -1)
+    monkeypatch.setattr("core.tables.knapsack.halves.FEW", -1)
     assert SEARCHES["knapsack of two ranks"](gpu) == SEARCHES["knapsack of two ranks"](cpu)
     monkeypatch.setattr("core.lang.reference_interpreter.run", lambda *given: None)
     search = HillClimbing(gpu, Solo(), CITIES)

@@ -147,7 +147,7 @@ def test_a_file_that_does_not_load_is_told_in_one_line(tmp_path, capsys, monkeyp
     assert error.count("\n") == 1
 
 
-@pytest.mark.parametrize("place", ["no/such/folder.py", "core/kernels", ""])
+@pytest.mark.parametrize("place", ["no/such/folder.py", "core/run", ""])
 def test_a_file_that_is_not_there_is_told(capsys, place):
     message = refused(capsys, f"{place}:k", "--as", "numba")
     assert message == f"{place or 'nothing'}: no such file; expected FILE:KERNEL, FILE a path or a dotted module\n"

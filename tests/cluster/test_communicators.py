@@ -8,7 +8,7 @@ import pytest
 
 from cluster import Solo, default_communicator
 from cluster.mpi.mpi_communicator import LaunchError
-from core.search.checkpoint import Terminated
+from core.run.checkpoint import Terminated
 from tests.thread_ranks import on_ranks
 
 CONVERSATION = Path(__file__).with_name("conversation.py")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from cluster.launch import job, slurm
-from core.search.local_search.checks import validation
+from core.local_search.checks import validation
 from docs import pages
 
 LAUNCHERS = re.compile(r"^(mpirun|srun)( -n \d+| --mpi=\w+| --bind-to \w+| --with-ft \w+)* ")

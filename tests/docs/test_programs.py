@@ -12,10 +12,10 @@ import pytest
 
 from backends.cpu.single_core import CpuBackend
 from cluster import Solo
-from core.search.local_search import Iterations, LocalSearch, TabuSearch, check
+from core.local_search import Iterations, LocalSearch, TabuSearch, check
 from docs import pages
 from reports.runs import load
-from tests.core.problems.drawn import solutions
+from tests.core.instances.drawn import solutions
 
 PROGRAMS = [block for page in pages.pages() for block in pages.blocks(page) if block.language == "python"]
 MARKED = [pytest.param(file, marks=[pytest.mark.slow] * ("workers=" in file.text), id=str(file)) for file in PROGRAMS]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import onekernel as ok
 from cluster.mpi.failures.liveness import start_mpi
-from core.problems.qap.problem import Qap
+from core.qap.problem import Qap
 
 BEFORE, BETWEEN = 1, 2
 SMALL = Qap.load("taillard:5:seeds=1,2")

@@ -26,18 +26,18 @@ SAVES = {
     **dict.fromkeys(("lcs", "knapsack"), "--output"),
 }
 
-LOCAL = ("core.search.local_search", "LocalSearch", "cost")
+LOCAL = ("core.local_search", "LocalSearch", "cost")
 SEARCHES = {
-    "ihc": ("core.search.hill_climbing.search", "HillClimbing", "length"),
-    "aco": ("core.search.ant_colony", "AntColony", "length"),
-    "tsp": ("core.search.tours", "IteratedThreeOpt", "cost"),
+    "ihc": ("core.hill_climbing.search", "HillClimbing", "length"),
+    "aco": ("core.ant_colony", "AntColony", "length"),
+    "tsp": ("core.three_opt", "IteratedThreeOpt", "cost"),
     "qap": LOCAL,
     "ppp": LOCAL,
     "weierstrass": LOCAL,
-    "exact": ("core.search.exact", "ExactSearch", "length"),
-    "heldkarp": ("core.search.dp.held_karp.search", "HeldKarp", "length"),
-    "lcs": ("core.search.dp.lcs.search", "LongestCommonSubsequence", "length"),
-    "knapsack": ("core.search.dp.knapsack.search", "KnapsackSearch", "value"),
+    "exact": ("core.exact", "ExactSearch", "length"),
+    "heldkarp": ("core.tables.held_karp.search", "HeldKarp", "length"),
+    "lcs": ("core.tables.lcs.search", "LongestCommonSubsequence", "length"),
+    "knapsack": ("core.tables.knapsack.search", "KnapsackSearch", "value"),
 }
 """The search of each driver, and the claim of its outcome on the solution."""
 

@@ -1,6 +1,6 @@
 """The driver of ant colony optimisation: what it prints, records and refuses; ranks change nothing but the speed."""
 
-from core.problems.instances import tsplib
+from core.instances import tsplib
 from drivers import aco
 from drivers.runs.workload_main import parse_options
 from drivers.workload.history import improvement_points
@@ -84,7 +84,7 @@ def test_the_first_iteration_that_reaches_the_target_ends_a_run(drive, tmp_path)
 
 
 def test_a_run_without_options_is_short_and_has_the_engine_s_own_settings():
-    from core.search.ant_colony import STRATEGIES, Settings
+    from core.ant_colony import STRATEGIES, Settings
 
     options = parse_options(aco.ACO, "", [])
     assert options.settings() == Settings()

@@ -10,7 +10,7 @@ from drivers import check
 
 DRIVER = check
 LIGHTEST = Path(__file__).parents[1] / "lightest.py"
-TWO = "from core.problems.problem import Problem\nclass One(Problem): pass\nclass Two(Problem): pass\nmade = 3\n"
+TWO = "from core.local_search.problem import Problem\nclass One(Problem): pass\nclass Two(Problem): pass\nmade = 3\n"
 
 
 @pytest.fixture

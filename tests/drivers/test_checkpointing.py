@@ -21,7 +21,7 @@ import pytest
 from cluster import Solo
 from core import atomic_files
 from core.errors import UserError
-from core.search.checkpoint import Checkpointer, Terminated
+from core.run.checkpoint import Checkpointer, Terminated
 from drivers import aco, qap
 from drivers.options.declaration import Options
 from drivers.runs import checkpoint_file, reference_solvers

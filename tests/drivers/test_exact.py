@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.search.exact import ExactSearch, Solution
+from core.exact import ExactSearch, Solution
 from drivers import exact
 from drivers.workload.matrix_files import load_matrix
 from tests.drivers.records import SQUARE, lines, saved
@@ -50,7 +50,7 @@ def test_a_fixed_edge_is_dropped_if_asked_and_parts_of_vehicle_routing_are_noted
 
 def test_without_options_bays29_runs_or_a_generated_instance(drive, monkeypatch, shared_data, tmp_path):
     monkeypatch.delenv("TSPLIB_DIR", raising=False)
-    monkeypatch.setattr("core.problems.instances.folders.cache_folder", lambda: tmp_path)
+    monkeypatch.setattr("core.instances.folders.cache_folder", lambda: tmp_path)
     _, said, _ = drive("--data", shared_data, *SMALL[2:])
     assert said.startswith("bays29: shortest length 2020 (the optimum), ")
     assert drive(*SMALL[2:])[1].startswith("uniform:25:seed=1:side=10000: shortest length ")

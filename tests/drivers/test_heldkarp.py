@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 
 from drivers import exact, heldkarp
-from tests.core.problems import samples
+from tests.core.instances import samples
 from tests.drivers.records import lines, saved
 
 DRIVER = heldkarp

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from core.problems.tables.knapsack import Knapsack, generate, write
-from core.search.dp.knapsack.search import KnapsackSearch, Selection
+from core.tables.knapsack.problem import Knapsack, generate, write
+from core.tables.knapsack.search import KnapsackSearch, Selection
 from drivers import knapsack
 from drivers.knapsack import KNAPSACK
 from drivers.options.knapsack import KnapsackOptions

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import onekernel as ok
-from core.search.local_search import LocalSearch
+from core.local_search import LocalSearch
 from drivers.cli.exit_codes import run_driver
 from drivers.cli.messages import print_note
 from drivers.library.custom_problem import CustomProblemOptions

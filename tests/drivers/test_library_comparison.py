@@ -17,7 +17,7 @@ CELL = Path(lightest.__file__).read_text().partition("if __name__")[0]
 OTHER = """
 import sys
 from pathlib import Path
-from core.search.local_search import check
+from core.local_search import check
 from drivers.library.serialised_problem import load_problem
 problem = load_problem(Path(sys.argv[1]))
 check(problem)

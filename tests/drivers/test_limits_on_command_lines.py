@@ -7,7 +7,7 @@ import sys
 import textwrap
 
 from tests.conftest import ROOT
-from tests.core.search.test_limits import LIMITS
+from tests.core.run.test_limits import LIMITS
 
 HUGE = "NAME: huge\nTYPE: TSP\nDIMENSION: 5\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: UPPER_ROW\nEDGE_WEIGHT_SECTION\n"
 HUGE += "2000000000 " * 10 + "\n"

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from backends.cuda.backend import CudaBackend
-from core.problems.qap import qaplib
-from core.problems.tsp.problem import TspTour
-from core.search.stop import Target
+from core.qap import qaplib
+from core.run.stop import Target
+from core.tours.problem import TspTour
 from drivers import ppp, qap, tsp
 from drivers.aco import AntOptions
 from drivers.experiments.options import workload_options

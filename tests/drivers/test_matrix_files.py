@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from core.problems.instances.errors import InstanceError
+from core.instances.errors import InstanceError
 from drivers import heldkarp
 from drivers.workload.matrix_files import load_matrix
 

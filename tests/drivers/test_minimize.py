@@ -8,10 +8,10 @@ import pytest
 
 import onekernel as ok
 from core.errors import UserError
-from core.problems.tsp import instance
+from core.tours import instance
 from drivers.qap import main as qap
 from reports.records.files import load
-from tests.core.search.local_search.weighted import ONE_OF_1770, Weighted
+from tests.core.local_search.weighted import ONE_OF_1770, Weighted
 
 
 @pytest.fixture(scope="module")

@@ -50,7 +50,7 @@ def refusing(error):
 
 
 def test_a_result_is_shown_and_recorded_though_its_file_fails(drive, folder, monkeypatch):
-    monkeypatch.setattr("core.problems.tsp.tour_files.write", refusing(OSError(28, "No space left on device")))
+    monkeypatch.setattr("core.tours.tour_files.write", refusing(OSError(28, "No space left on device")))
     code, said, error = drive(*SMALL, "--tour", "best.tour", "--record", "r.jsonl", "--repeats", "2")
     assert (code, error) == (2, "error: best.tour: cannot write there: No space left on device\n")
     assert said.count("confirmed by the scorer") == 1

@@ -14,11 +14,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from core.problems.instances import tsplib
-from core.problems.qap.instance import QapInstance
-from core.problems.qap.problem import Qap
-from core.problems.tables.knapsack import Knapsack, generate
-from core.problems.tables.strings import StringPair, lcs_length
+from core.instances import tsplib
+from core.qap.instance import QapInstance
+from core.qap.problem import Qap
+from core.tables.knapsack.problem import Knapsack, generate
+from core.tables.lcs.problem import StringPair, lcs_length
 from drivers.peers import (
     PeerMeasurement,
     assignments,

@@ -7,12 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from core.problems.instances import tsplib
-from core.search.dp.held_karp.balas_simonetti import BalasSimonettiSearch, NeighbourhoodTour
-from core.search.dp.held_karp.search import HeldKarp, ShortestTour
-from core.search.dp.lcs.search import CommonSubsequence, LongestCommonSubsequence
-from core.search.exact import ExactSearch, Solution
-from core.search.protocol import Progress
+from core.exact import ExactSearch, Solution
+from core.instances import tsplib
+from core.run.protocol import Progress
+from core.tables.held_karp.balas_simonetti import BalasSimonettiSearch, NeighbourhoodTour
+from core.tables.held_karp.search import HeldKarp, ShortestTour
+from core.tables.lcs.search import CommonSubsequence, LongestCommonSubsequence
 from drivers.cli.progress import progress_callback
 from drivers.runs.workload_main import parse_options
 from drivers.workload.declaration import verifier_with_article

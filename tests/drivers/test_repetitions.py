@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from cluster import Solo
-from core.search.stop import Stop
+from core.run.stop import Stop
 from drivers.ihc import main as ihc
 from drivers.options.declaration import Options
 from drivers.runs.device_selection import device_of_rank

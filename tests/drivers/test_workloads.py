@@ -15,7 +15,7 @@ from drivers.runs import workload_main
 from drivers.workload import registry
 from drivers.workload.declaration import verifier_with_article
 from reports.records.schema import HASH_SCOPES
-from tests.core.search.searches import KINDS
+from tests.core.run.searches import KINDS
 from tests.drivers.small_runs import QUICK, driver_of, workload_of
 
 UNITS = {"moves", "neighbours", "selections", "nodes", "cells", "transitions"}

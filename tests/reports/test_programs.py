@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from core.problems.qap import problem as qap
+from core.qap import problem as qap
 from drivers.ihc import main as ihc
 from reports.records import programs
 from reports.records.files import load

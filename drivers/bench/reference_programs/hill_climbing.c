@@ -4,7 +4,7 @@
  * shorter. Ordinary loops that `gcc -O3 -march=native` turns into vector code. It does the suite's work climb for
  * climb, so its digest must be theirs: the paper's generator, and of moves that gain the same the one with the smallest
  * i, then the smallest j. With -DORDERED every tour has its own copy of the distances in the order of its cities, as
- * core/kernels/two_opt_columns.py has it: scans then read consecutive memory, and moves have more to turn round.
+ * core/hill_climbing/kernels/columns.py has it: scans then read consecutive memory, and moves have more to turn round.
  *
  *     hill_climbing FILE CLIMBERS
  *

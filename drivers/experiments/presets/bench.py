@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.errors import UserError
-from core.problems.instances.errors import InstanceError
+from core.instances.errors import InstanceError
 from core.program_parser import invocation
 from drivers.cli.exit_codes import DONE, FAILED
 from drivers.cli.messages import set_quiet

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from core.errors import UserError
-from core.problems.instances.errors import InstanceError
+from core.instances.errors import InstanceError
 from drivers.experiments.case import Case
 from drivers.experiments.options import OWN_OPTIONS, flag_words
 from drivers.experiments.plan import plan_work
@@ -30,8 +30,8 @@ from reports.papers.paper import INSTANCE, SCALES, WORKLOAD, Exhibit, ExhibitCol
 from reports.statistics.startup import LENGTH
 
 NOT_FOUND_TEXT = "no such"
-"""Text in messages of missing instances (`core.problems.instances.sources`)."""
-FETCH_ADVICE = " (`python -m core.problems fetch"
+"""Text in messages of missing instances (`core.instances.sources`)."""
+FETCH_ADVICE = " (`python -m core.instances fetch"
 """Text before the command that downloads an instance."""
 PAPER_OPTIONS = ("instance", "peers")
 """Options that a reproduction sets itself and that a paper's file may have too."""
@@ -235,7 +235,7 @@ def _plan_exhibit(
             if absent is None:
                 part.reasons.append(OmissionReason((line.label,), what, str(error), series.name))
             else:
-                why = f"{absent}; `python -m core.problems fetch {paper.name}` downloads the paper's instances"
+                why = f"{absent}; `python -m core.instances fetch {paper.name}` downloads the paper's instances"
                 part.reasons.append(OmissionReason((line.label,), "", why))
                 part.absent += [line.label] * (line.label not in part.absent)
             continue

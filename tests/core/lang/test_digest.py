@@ -109,9 +109,11 @@ def test_comments_and_the_place_in_a_file_do_not(digest_of, before, after):
 
 
 def test_another_process_finds_the_same_digest():
-    from core.problems.qap.problem import added
+    from core.qap.problem import added
 
-    said = "from core.lang.digest import source_digest; from core.problems.qap.problem import added; print(source_digest([added]))"
+    said = (
+        "from core.lang.digest import source_digest; from core.qap.problem import added; print(source_digest([added]))"
+    )
     done = subprocess.run(
         [sys.executable, "-c", said],
         env=os.environ | {"PYTHONHASHSEED": "1"},
@@ -124,7 +126,7 @@ def test_another_process_finds_the_same_digest():
 
 
 def test_the_order_of_functions_does_not_count():
-    from core.problems.qap.problem import added, added_by_two
+    from core.qap.problem import added, added_by_two
 
     assert source_digest([added, added_by_two]) == source_digest([added_by_two, added])
 

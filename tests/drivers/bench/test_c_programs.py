@@ -8,10 +8,10 @@ import pytest
 
 import backends
 from cluster import Solo
-from core.problems import tsp
-from core.search.ant_colony import AntColony, Settings
-from core.search.hill_climbing.search import HillClimbing
-from core.search.stop import Iterations
+from core import tours as tsp
+from core.ant_colony import AntColony, Settings
+from core.hill_climbing.search import HillClimbing
+from core.run.stop import Iterations
 from drivers.aco import AntOptions
 from drivers.cli.exit_codes import run_driver
 from drivers.experiments.c_programs import PROGRAMS, compile_program, main, run_program

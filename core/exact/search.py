@@ -1,0 +1,190 @@
+"""A shortest tour, proved: `ExactSearch` checks the problem, starts from a heuristic's tour and chooses the method."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from core.errors import UserError
+from core.exact import one_tree
+from core.exact.enumeration import Enumeration
+from core.exact.item_search import MOST_LENGTH, count_items
+from core.exact.one_tree import OneTreeSearch
+from core.exact.proof import Proof
+from core.exact.published import PublishedSearch
+from core.exact.solution import ExactMethod, Solution, canonical_tour, digest_of
+from core.run.checkpoint import Checkpointer
+from core.run.loop import AsynchronousRun, execute
+from core.run.progress import ProgressMonitor, ProgressSamples
+from core.run.protocol import Callback
+from core.run.stop import Stop
+from core.tours import tour_length
+from core.tours.distance_matrices import checked_distances
+from core.tours.start_tours import greedy_tour
+
+BOUNDS = ("one-tree", "edges", "none")
+MAPPINGS = ("native", "published")
+STARTS = ("greedy", "order")
+MOST_CITIES = 30
+ON_THE_HOST = 7
+"""Cities up to which the thesis searches exhaustively on the host."""
+FEWEST_CITIES = 5
+"""Least cities for a device; fewer are searched on the host with any bound."""
+
+
+class ExactSearch:
+    """Exact search on one instance and one device per rank, ready to be repeated.
+
+    Raises `UserError` for invalid distances or settings, too many cities, or the published mapping of 1-trees.
+
+    Parameters
+    ----------
+    distances : ndarray, shape (n, n)
+        Symmetric integers from 0 to 2**31 - 1; 1 to 30 cities. The diagonal is not read.
+    bound
+        ``one-tree``: Held and Karp's; ``edges``: the thesis', length so far and the shortest edge of each city ahead;
+        ``none``: all tours. None: exhaustive on the host up to 7 cities, then ``one-tree``.
+    depth
+        Cities in an item of the worklist; None: chosen for the device, or 7 as in the thesis with its mapping.
+    mapping
+        With the thesis' bound, or none: ``native``, or ``published``, the launches that the thesis describes; these
+        search up to 7 cities on the host, whatever the bound.
+    unrolled
+        With the published mapping: visit the last three cities by separate functions.
+    count
+        Count all shortest tours.
+    start
+        Tour from which the search begins: ``greedy``, by greedy edges and 2-opt, or ``order``, the cities in the order
+        of their numbers, for a search without a heuristic.
+    """
+
+    def __init__(
+        self,
+        backend: Any,
+        communicator: Any,
+        distances: np.ndarray,
+        *,
+        bound: str | None = None,
+        depth: int | None = None,
+        mapping: str = "native",
+        unrolled: bool = True,
+        count: bool = False,
+        start: str = "greedy",
+    ) -> None:
+        self.backend = backend
+        self.communicator = communicator
+        self.distances = checked_distances(distances, check_cities, symmetric=True)
+        self.n = n = len(self.distances)
+        self.count = count
+        self.notes: list[str] = []
+        if bound not in (None, *BOUNDS):
+            raise UserError(f"bound {bound!r}; choose one of {', '.join(BOUNDS)}")
+        if start not in STARTS:
+            raise UserError(f"start {start!r}; choose one of {', '.join(STARTS)}")
+        is_published = mapping == "published"
+        if mapping not in MAPPINGS:
+            raise UserError(f"mapping {mapping!r}; choose one of {', '.join(MAPPINGS)}")
+        if is_published and bound in (None, "one-tree"):
+            raise UserError("mapping published: the thesis has no 1-trees; expected with bound edges or none")
+        if depth is not None and not 1 <= depth <= max(1, n - 4):
+            raise UserError(f"items of {depth} cities: expected 1 to {max(1, n - 4)} of {n}")
+        limit = one_tree.MOST_LENGTH if bound in (None, "one-tree") else MOST_LENGTH
+        self.start = greedy_tour(self.distances) if start == "greedy" else np.arange(n)
+        self.start_length = tour_length(self.distances, self.start)
+        if self.start_length >= limit:
+            raise UserError(f"tours of length {self.start_length} and more: expected below {limit}, or a coarser unit")
+        is_on_host = n < FEWEST_CITIES or ((bound is None or is_published) and n <= ON_THE_HOST)
+        self.bound = "none" if is_on_host else bound or "one-tree"
+        self.on_host = is_on_host
+        self.mapping = mapping
+        self.method = None if is_on_host else self._method(depth, unrolled)
+
+    def _method(self, depth: int | None, unrolled: bool) -> ExactMethod:
+        common = self.backend, self.communicator, self.distances
+        if self.bound == "one-tree":
+            return OneTreeSearch(*common)
+        bounded = self.bound == "edges"
+        if self.mapping == "native":
+            return Enumeration(*common, bounded=bounded, depth=depth)
+        return PublishedSearch(*common, bounded=bounded, depth=depth, unrolled=unrolled)
+
+    work_unit = "nodes"
+
+    @property
+    def work(self) -> int | None:
+        """Nodes of a run, those of counting included: the sum of `Solution.nodes`. None if not known before."""
+        if self.method is None:
+            return 0
+        work = self.method.work
+        return work * (2 if self.count else 1) if work is not None else None
+
+    def warm_up(self) -> None:
+        if self.method is None:
+            return
+        with self.backend.warming_up():
+            self.method.warm_up(self.count)
+
+    def run(
+        self,
+        stop: Stop | None = None,
+        *,
+        history: bool = False,
+        callback: Callback | None = None,
+        ranks: Any = None,
+        checkpointer: Checkpointer | None = None,
+    ) -> Solution:
+        """Find a shortest tour and prove that none is shorter; see `core.run.protocol.Search.run`.
+
+        A search without ``stop`` ends with the proof. A time limit or a target gives up with the best tour so far, as
+        soon as the launches under way are done. Iterations and patience are refused: the number of nodes, and the times
+        at which the incumbent improves, differ from run to run. The callback's steps are nodes that this rank has
+        explored, its bound the root's. A checkpoint has explored and unexplored work; a search on the host has none.
+
+        Raises `UserError` for an invalid criterion, or a checkpoint of another bound, of other items or of another
+        number of cities.
+        """
+        stop = (stop or Stop()).only("exact search", "seconds", "target")
+        stop.check()
+        ranks = ranks or self.communicator
+        if self.method is None:
+            return self._exhaustive(ranks, history, callback)
+        proof = Proof(
+            self.method, self.distances, self.start, self.start_length, bound=self.bound, is_counted=self.count
+        )
+        options = {"total": self.work, "checkpointer": checkpointer, "history": history}
+        return execute(proof, AsynchronousRun(ranks, stop, callback, **options))
+
+    def _exhaustive(self, ranks: Any, history: bool, callback: Callback | None) -> Solution:
+        """Search all tours in NumPy; stop criteria do not apply."""
+        from core.tours.small_tours import enumerate_tours
+
+        samples = ProgressSamples(time.perf_counter(), self.start_length)
+        length, tour, optimal_tours = enumerate_tours(self.distances)
+        counted = int(optimal_tours) if self.count else None
+        nodes = np.zeros(self.n + 1, np.int64)
+        for visited in range(1, self.n + 1):
+            nodes[visited] = count_items(self.n, visited)
+        explored = int(nodes.sum())
+        # Every rank looks at all tours: they count once.
+        samples.see(int(length), 0 if ranks.rank else explored)
+        ProgressMonitor(Stop(), callback, explored).report_end(explored, int(length), explored)
+        return Solution(
+            int(length),
+            canonical_tour(tour),
+            counted,
+            nodes,
+            None,
+            self.start_length,
+            digest_of(int(length), counted),
+            samples.history(ranks, numbered=True) if history else None,
+        )
+
+
+def check_cities(n: int) -> None:
+    if n > MOST_CITIES:
+        raise UserError(
+            f"{n} cities: exact search takes at most {MOST_CITIES}, since sets are 32-bit words; "
+            "for good tours of more use drivers.aco or drivers.ihc, for a proof drivers.heldkarp (36) or Concorde"
+        )

@@ -1,0 +1,1 @@
+"""Downloads of instances: collections and their addresses, the instances of each paper, digests, limits."""

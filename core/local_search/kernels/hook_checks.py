@@ -1,0 +1,146 @@
+"""Kernels that call a problem's functions one at a time, to compare them with its scorer."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from core.lang import *
+from core.local_search.kernels.hooks import D, Hooks
+from core.local_search.kernels.moves import change
+from core.local_search.kernels.walks import AnyMove, Draw, Move, S, Share
+
+
+class HookChecks(NamedTuple):
+    """The kernels of `hook_check_kernels`: `build` and `make` run in one team, the others in any number.
+
+    Attributes
+    ----------
+    build : Kernel
+        ``build(solution, data)``: `Hooks.begin`.
+    refresh : Kernel
+        ``refresh(share, changed, move, solution, data)``: `Hooks.refresh`, every lane a worker.
+    ask : Kernel
+        ``ask(count, listed, differences, solution, data)``: `Hooks.delta` of the moves (i, j, k) in ``listed``, or
+        `Hooks.value` if there is no `delta`.
+    ask_quick : Kernel
+        ``ask_quick(count, indices, listed, differences, solution, data)``: `Hooks.quick` of the same moves with their
+        indices as neighbours.
+    ask_parts : Kernel
+        ``ask_parts(count, listed, parts, solution, data)``: `Hooks.partial`, every lane of a team a worker.
+    make : Kernel
+        ``make(n, move, solution, data)``: `Hooks.update`, then `Hooks.move` or the neighbourhood's own change.
+    """
+
+    build: Kernel
+    refresh: Kernel
+    ask: Kernel
+    ask_quick: Kernel
+    ask_parts: Kernel
+    make: Kernel
+
+
+def evaluation_kernels(hooks: Hooks, change_kind: int) -> tuple[Kernel, Kernel, Kernel]:
+    """Make `HookChecks.ask`, `HookChecks.ask_quick` and `HookChecks.ask_parts`."""
+    delta, quick, partial, value = hooks.delta, hooks.quick, hooks.partial, hooks.value
+
+    @kernel
+    def ask(count: i32, listed: Array[i32], differences: Array[i32], solution: Array[S], data: D):
+        """Compute the change of cost by each listed move."""
+        for m in range(team_rank() * team_size() + lane(), count, team_count() * team_size()):
+            move = AnyMove(listed[3 * m], listed[3 * m + 1], listed[3 * m + 2], change_kind)
+            if delta is not None:
+                difference = delta(solution, move, data)
+                differences[m] = difference
+            else:
+                cost = value(solution, move, data)
+                differences[m] = cost
+
+    @kernel
+    def ask_quick(
+        count: i32, indices: Array[u32], listed: Array[i32], differences: Array[i32], solution: Array[S], data: D
+    ):
+        """Compute the same changes from the data of `refresh`."""
+        for m in range(team_rank() * team_size() + lane(), count, team_count() * team_size()):
+            move = AnyMove(listed[3 * m], listed[3 * m + 1], listed[3 * m + 2], change_kind)
+            difference = quick(solution, indices[m], move, data)
+            differences[m] = difference
+
+    @kernel
+    def ask_parts(count: i32, listed: Array[i32], parts: Array[i32], solution: Array[S], data: D):
+        """Compute every lane's part of the same changes."""
+        for m in range(team_rank(), count, team_count()):
+            move = AnyMove(listed[3 * m], listed[3 * m + 1], listed[3 * m + 2], change_kind)
+            part = partial(lane(), team_size(), solution, move, data)
+            parts[m * team_size() + lane()] = part
+
+    return ask, ask_quick, ask_parts
+
+
+def state_kernels(hooks: Hooks, change_kind: int, apply: Function | None) -> tuple[Kernel, Kernel, Kernel]:
+    """Make `HookChecks.build`, `HookChecks.refresh` and `HookChecks.make`."""
+    begin, update, move_by, refresh = hooks.begin, hooks.update, hooks.move, hooks.refresh
+
+    @kernel
+    def build(solution: Array[S], data: D):
+        """Build the state of a walk with this solution."""
+        if begin is not None:
+            begin(solution, data)
+
+    @kernel
+    def refresh_all(share: Share, changed: i32, move: Move, solution: Array[S], data: D):
+        """Refresh the data of `quick` for the neighbours of the share."""
+        worker, workers = team_rank() * team_size() + lane(), team_count() * team_size()
+        any_move = AnyMove(move.i, move.j, move.k, change_kind)
+        refresh(Share(worker, workers, share.first, share.end), changed, any_move, solution, data)
+
+    @kernel
+    def make(n: i32, move: Move, solution: Array[S], data: D):
+        """Update the state and make a move, as the search does."""
+        any_move = AnyMove(move.i, move.j, move.k, change_kind)
+        barrier()
+        if update is not None:
+            update(solution, any_move, data)
+            barrier()
+        if move_by is not None:
+            move_by(solution, any_move, data)
+        elif apply is not None:
+            apply(solution, any_move, n)
+        else:
+            change(change_kind, solution, move)
+        barrier()
+
+    return build, refresh_all, make
+
+
+@lru_cache(maxsize=64)
+def hook_check_kernels(hooks: Hooks, change_kind: int, apply: Function | None = None) -> HookChecks:
+    """Return the kernels that call one problem's functions, made at the first call.
+
+    A move makes the change ``change_kind``, or ``apply`` makes it.
+    """
+    build, refresh, make = state_kernels(hooks, change_kind, apply)
+    ask, ask_quick, ask_parts = evaluation_kernels(hooks, change_kind)
+    return HookChecks(build, refresh, ask, ask_quick, ask_parts, make)
+
+
+@lru_cache(maxsize=64)
+def rule_check_kernel(accepts: Function, has_parameters: bool) -> Kernel:
+    """Make ``ask(verdict, draw)`` or ``ask(verdict, draw, parameters)``, the kernel that calls a rule of acceptance."""
+    if has_parameters:
+
+        @kernel
+        def ask_with(verdict: Array[i32], draw: Draw, parameters: D):
+            """Write 1 if the draw is accepted, else 0."""
+            is_accepted = accepts(draw, parameters)
+            verdict[0] = 1 if is_accepted else 0
+
+        return ask_with
+
+    @kernel
+    def ask(verdict: Array[i32], draw: Draw):
+        """Write 1 if the draw is accepted, else 0."""
+        is_accepted = accepts(draw)
+        verdict[0] = 1 if is_accepted else 0
+
+    return ask

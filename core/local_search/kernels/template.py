@@ -1,0 +1,55 @@
+"""The template of local search (algorithms 1 and 2 of `luong2013`) as kernels, made for one problem and one rule.
+
+An iteration scans the neighbours of the current solution (`core.local_search.kernels.neighbour_scans`), chooses one by
+a rule, and makes the move (`core.local_search.kernels.walk_steps`). `walk` does all of it in one team (a team per walk:
+the algorithmic level). `scan` and `step` divide one walk's neighbourhood among teams and ranks (the iteration level),
+`scan_and_step` among teams alone. All call the same functions, so all trajectories are equal.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from core.lang import Kernel
+from core.local_search.kernels.fitness_kernels import copied_kernel, fitness_kernel, listed_kernel
+from core.local_search.kernels.hooks import Hooks, Rules
+from core.local_search.kernels.neighbour_scans import scan_function
+from core.local_search.kernels.shared_walk_kernels import refresh_kernel, scan_and_step_kernel, scan_kernel, step_kernel
+from core.local_search.kernels.walk_kernels import adopt_kernel, begin_kernel, keep_walks, walk_kernel
+from core.local_search.kernels.walk_steps import step_function
+
+
+class SearchKernels(NamedTuple):
+    """The kernels of a search."""
+
+    begin: Kernel
+    walk: Kernel
+    refresh: Kernel
+    scan: Kernel
+    step: Kernel
+    scan_and_step: Kernel
+    fitness: Kernel
+    listed: Kernel
+    copied: Kernel
+    keep: Kernel
+    adopt: Kernel
+
+
+@lru_cache(maxsize=32)
+def search_kernels(hooks: Hooks, rules: Rules) -> SearchKernels:
+    """Make the kernels of a search from the functions of its problem and the rules of its algorithm."""
+    scan, take_step = scan_function(hooks, rules), step_function(hooks, rules)
+    return SearchKernels(
+        begin=begin_kernel(hooks.begin, rules.lag),
+        walk=walk_kernel(hooks, rules, scan, take_step),
+        refresh=refresh_kernel(hooks, rules),
+        scan=scan_kernel(rules, scan),
+        step=step_kernel(take_step),
+        scan_and_step=scan_and_step_kernel(rules, scan, take_step),
+        fitness=fitness_kernel(hooks, rules),
+        listed=listed_kernel(hooks, rules),
+        copied=copied_kernel(hooks, rules),
+        keep=keep_walks,
+        adopt=adopt_kernel(hooks.begin),
+    )

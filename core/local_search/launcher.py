@@ -1,0 +1,208 @@
+"""Launches of a search's kernels over the walks of one rank: shapes, recordings, and the tuner of shapes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from core.errors import LaunchRefused
+from core.lang import Kernel
+from core.local_search.kernels.hooks import Rules
+from core.local_search.kernels.template import SearchKernels, search_kernels
+from core.local_search.kernels.walks import Share, record_improvement
+from core.local_search.memory import WalkMemory
+from core.local_search.plan import Plan
+from core.local_search.shape import WalkShape
+from core.run.partition import equal_part
+
+Tune = Callable[[Any, int, int], Any]
+"""Makes a tuner from the kernel of the scan and the sizes of solution and neighbourhood."""
+
+
+class WalkLauncher:
+    """Launches over the walks of one rank. Each method queues launches and does not wait for them.
+
+    The rank and size of ``ranks``, a `cluster.Communicator`, determine this rank's share. For ``tune`` see
+    `LocalSearch`.
+
+    Attributes
+    ----------
+    evaluating : Kernel
+        The kernel that evaluates the neighbours of an iteration; a tuner varies its shape.
+    awake : int
+        Number of this rank's walks that iterate.
+    """
+
+    def __init__(self, backend: Any, ranks: Any, plan: Plan, tune: Tune | None = None) -> None:
+        self.backend, self.ranks, self.plan = backend, ranks, plan
+        self.kernels = kernels_of(plan)
+        self.evaluating = evaluating_kernel(plan, self.kernels)
+        tuner = tune(self.evaluating, plan.problem.encoding.n, max(plan.sizes)) if tune else None
+        self.shape = WalkShape(plan, backend, ranks.size, tuner)
+        self.recorded: dict[tuple[object, ...], Any] = {}
+        walks = plan.settings.walks
+        self.allocate(*(equal_part(walks, ranks.rank, ranks.size) if plan.settings.by_walks else (0, 1)))
+
+    def allocate(self, first: int, end: int) -> None:
+        """Allocate memory for the walks ``first`` to ``end - 1``."""
+        self.memory = WalkMemory(self.backend, self.plan, first, end, self.shape.most_lanes(end - first))
+        self.awake = self.memory.count
+        self.recorded.clear()
+
+    @property
+    def walk_teams(self) -> int:
+        """Teams of a launch that gives every walk a team."""
+        return self.shape.walk_teams(self.memory.count)
+
+    @property
+    def side_by_side(self) -> int:
+        """Number of this rank's walks that the device runs at a time."""
+        return min(self.memory.count, self.walk_teams) if self.shape.in_one_team else self.memory.count
+
+    @property
+    def shares_neighbours(self) -> bool:
+        """True if several ranks share the neighbours of one walk."""
+        return not self.plan.settings.by_walks and self.ranks.size > 1
+
+    @property
+    def own_share(self) -> tuple[int, int]:
+        """This rank's part of a walk's neighbours, and the number of parts."""
+        return (self.ranks.rank, self.ranks.size) if self.shares_neighbours else (0, 1)
+
+    # --- all walks ---
+
+    def begin(self) -> None:
+        """Build the state of every walk from its solution."""
+        on = self.memory
+        self.backend.launch(self.kernels.begin, self.walk_teams, self.shape.step_size, on.walkers, on.data)
+
+    def keep(self) -> None:
+        """Copy every walk's best solution to its `best`."""
+        self.backend.launch(self.kernels.keep, self.walk_teams, self.shape.step_size, self.memory.walkers)
+
+    def adopt(self, cost: int) -> None:
+        """Continue every walk that is worse than this cost from the solution in `WalkMemory.adopted`."""
+        on, size = self.memory, self.shape.step_size
+        self.backend.launch(self.kernels.adopt, self.walk_teams, size, cost, on.adopted, on.walkers, on.data)
+
+    def walk(self, count: int, first: int, end: int) -> None:
+        """Make ``count`` iterations of this rank's walks ``first`` to ``end - 1``, each by one team."""
+        on, teams = self.memory, max(1, min(end - first, self.walk_teams))
+        self.backend.launch(self.kernels.walk, teams, self.shape.team_size, first == 0, first, end, count, on.walkers,
+                            on.shared, on.data)  # fmt: skip
+
+    def iterate(self, count: int) -> None:
+        """Make ``count`` iterations of every walk that is awake."""
+        if self.shape.in_one_team:
+            self.walk(count, 0, self.awake)
+        elif self.shape.is_tuning:
+            for _ in range(count):
+                self.tuned(self.own_scan)
+                self.agree()
+                self.step()
+        else:
+            self.repeat(("iteration",), self.iteration, count)
+
+    # --- one walk, in parts ---
+
+    def iteration(self) -> None:
+        """Scan the neighbourhood, and make the move of the smallest key."""
+        on, shape = self.memory, self.shape
+        if shape.steps_at_once:
+            self.refresh()
+            self.backend.launch(self.kernels.scan_and_step, shape.teams, shape.team_size, on.finished, on.keys,
+                                on.walkers, on.shared, on.data)  # fmt: skip
+        else:
+            self.own_scan()
+            self.agree()
+            self.step()
+
+    def own_scan(self) -> None:
+        """Find the smallest key of this rank's share of the neighbours."""
+        self.refresh()
+        self.part(0, *self.own_share)
+
+    def refresh(self, walk: int = 0) -> None:
+        """Update the problem's tables for a walk, if it keeps any."""
+        if self.plan.is_quick:
+            on, shape, (rank, size) = self.memory, self.shape, self.own_share
+            first, end = self.plan.sizes[0] * rank // size, self.plan.sizes[0] * (rank + 1) // size
+            self.backend.launch(self.kernels.refresh, shape.teams, shape.team_size, on.count <= 1, walk, first, end,
+                                on.walkers, on.shared, on.data)  # fmt: skip
+
+    def part(self, walk: int, part: int, parts: int) -> None:
+        """Find the smallest key in one of ``parts`` equal parts of a walk's neighbours."""
+        on, shape = self.memory, self.shape
+        self.backend.launch(self.kernels.scan, shape.teams, shape.team_size, on.count <= 1, walk, part, parts, on.keys,
+                            on.walkers, on.shared, on.data)  # fmt: skip
+
+    def agree(self) -> None:
+        """Reduce all ranks' smallest keys to the smallest."""
+        self.backend.collectives(self.ranks).reduce(self.memory.keys, "least")
+
+    def step(self, walk: int = 0) -> None:
+        """Make the move of a walk with the smallest key."""
+        on = self.memory
+        self.backend.launch(self.kernels.step, 1, self.shape.step_size, on.count <= 1, walk, on.keys, on.walkers,
+                            on.shared, on.data)  # fmt: skip
+
+    def fitness(self, is_quick: bool, level: int, share: Share, fitnesses: Any, teams: int) -> None:
+        """Write the fitnesses of a share of the neighbours of the first walk."""
+        on = self.memory
+        self.backend.launch(self.kernels.fitness, teams, self.shape.team_size, is_quick, level, share, fitnesses,
+                            on.walkers, on.data)  # fmt: skip
+
+    # --- recordings and tuning ---
+
+    def repeat(self, key: tuple[object, ...], launch: Callable[[], None], times: int = 1) -> None:
+        """Queue launches that are the same for equal ``key``: they are checked and recorded once."""
+        key = (*key, *self.shape.key)
+        if key not in self.recorded:
+            with self.backend.record() as self.recorded[key]:
+                launch()
+        self.recorded[key].replay(times)
+
+    def tuned(self, launch: Callable[[], None]) -> None:
+        """Queue launches with the shape that the tuner proposes, and report the time to it."""
+        tuner = self.shape.tuner
+        while True:
+            self.shape.take_proposed()
+            try:
+                began = time.perf_counter()
+                launch()
+                self.backend.synchronize()
+                tuner.report(time.perf_counter() - began)
+                break
+            except (LaunchRefused, MemoryError) as error:
+                tuner.failed(error)
+        self.shape.take_proposed()
+
+
+def kernels_of(plan: Plan) -> SearchKernels:
+    first, algorithm = plan.neighbourhoods[0], plan.algorithm
+    rules = Rules(
+        tuple(neighbourhood.shape for neighbourhood in plan.neighbourhoods),
+        first.change,
+        plan.tabu.kind,
+        algorithm.rule,
+        algorithm.at_optimum,
+        by_team=plan.settings.level == "solution",
+        note=record_improvement if plan.history else None,
+        decode=next((neighbourhood.decode for neighbourhood in plan.neighbourhoods if neighbourhood.decode), ()),
+        apply=first.apply,
+        accepts=algorithm.accepts,
+        has_parameters=algorithm.rule_data is not None,
+        lag=algorithm.lag,
+        restarts=algorithm.restart > 0,
+    )
+    return search_kernels(plan.problem.hooks(plan.evaluation, first.name), rules)
+
+
+def evaluating_kernel(plan: Plan, kernels: SearchKernels) -> Kernel:
+    """Return the kernel that evaluates the neighbours of an iteration."""
+    if not plan.settings.is_host_driven:
+        return kernels.scan
+    if plan.settings.generate == "device":
+        return kernels.fitness
+    return kernels.copied if plan.copies_solutions else kernels.listed

@@ -1,0 +1,161 @@
+"""Settings of a local search: mapping, evaluation, parallel model, and the host's part of the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, TypedDict
+
+from core.arguments import integer, refuse_choice, refuse_keyword
+from core.errors import UserError
+from core.local_search.algorithms import Algorithm
+from core.local_search.kernels import hooks
+from core.local_search.problem import checked_data_memory
+
+Level = Literal["iteration", "algorithm", "solution"]
+LEVELS = ("iteration", "algorithm", "solution")
+MAPPINGS = ("native", "published")
+DRAWING = {hooks.ANNEAL: "simulated annealing", hooks.CUSTOM: "a rule of acceptance"}
+"""Names of algorithms that draw random neighbours."""
+
+
+class SettingKeywords(TypedDict, total=False):
+    """Fields of `SearchSettings` as keywords."""
+
+    mapping: Literal["native", "published"]
+    evaluation: str
+    level: Level
+    walks: int
+    exchange: int
+    seed: int
+    generate: Literal["device", "host"]
+    select: Literal["device", "host"]
+    data_memory: Literal["global", "readonly", "shared", "image"]
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """Settings of a `LocalSearch`, which takes them as keywords.
+
+    Attributes
+    ----------
+    mapping : str
+        Mapping of a walk to the device: ``native``, or ``published`` for the paper's (sections 3 to 6): a lane of a
+        team of 256 decodes and evaluates each neighbour; fitnesses are written to global memory; and the host drives
+        every iteration.
+    evaluation : str
+        A name among ``problem.evaluations(...)``, or ``auto``: the paper's for its mapping, else the first, at the
+        solution level the first that lanes share.
+    level : str
+        Level of parallelism (section 2.3 of `luong2013`): ``iteration`` distributes one walk's neighbourhood over
+        lanes, teams and ranks; ``solution`` gives every neighbour a team that evaluates it together; ``algorithm``
+        gives every walk a team and distributes walks over teams and ranks.
+    walks : int
+        Number of walks of all ranks; more than 1 at the algorithm level, or with the published mapping, which makes
+        them one after another.
+    exchange : int
+        At the algorithm level: after this many iterations all walks continue from the best of them; 0: never.
+    seed : int
+        Of start solutions, tenures, shakes and draws.
+    generate, select : str
+        ``device``, or ``host`` for the paper's first loop: see `core.local_search.host_loop`. With the published
+        mapping, to select on the device is to reduce the structure of fitnesses (section 6.7).
+    data_memory : str
+        Place of the problem's arrays: ``global``, ``readonly``, ``shared`` or ``image`` (see `core.lang.Table`).
+    """
+
+    mapping: str = "native"
+    evaluation: str = "auto"
+    level: str = "iteration"
+    walks: int = 1
+    exchange: int = 0
+    seed: int = 0
+    generate: str = "device"
+    select: str = "device"
+    data_memory: str = "global"
+
+    @classmethod
+    def of(cls, keywords: Mapping[str, Any]) -> SearchSettings:
+        """Make settings from keywords; raises `UserError` for an unknown one, with the nearest name."""
+        known = [field.name for field in fields(cls)]
+        for name in keywords:
+            if name not in known:
+                refuse_keyword(name, keywords[name], known, "LocalSearch")
+        return cls(**keywords)
+
+    @property
+    def is_published(self) -> bool:
+        return self.mapping == "published"
+
+    @property
+    def by_walks(self) -> bool:
+        """True at the algorithm level, where every walk has a team and ranks share the walks."""
+        return self.level == "algorithm"
+
+    @property
+    def is_host_driven(self) -> bool:
+        return self.select == "host" or self.is_published
+
+    @property
+    def takes_turns(self) -> bool:
+        """True if walks are made one after another."""
+        return self.walks > 1 and self.level == "iteration"
+
+    def checked(self, algorithm: Algorithm, tuned: bool) -> SearchSettings:
+        """Return the settings with plain integers.
+
+        Raises `UserError` for a setting that is out of range, or does not fit the others, the algorithm, or a tuner.
+        """
+        checked = replace(
+            self,
+            walks=integer("walks", self.walks, 1),
+            exchange=integer("exchange", self.exchange, 0),
+            seed=integer("seed", self.seed, 0, 2**31 - 1),
+            data_memory=checked_data_memory(self.data_memory),
+        )
+        check_mapping(checked, algorithm)
+        check_level(checked)
+        check_host(checked, algorithm, tuned)
+        return checked
+
+
+def check_mapping(settings: SearchSettings, algorithm: Algorithm) -> None:
+    """Refuse the paper's mapping for algorithms and settings that the paper does not have."""
+    if settings.mapping not in MAPPINGS:
+        refuse_choice("mapping", settings.mapping, MAPPINGS)
+    if not settings.is_published:
+        return
+    if settings.level != "iteration":
+        raise UserError(
+            f"mapping published at the {settings.level} level: expected level iteration, the one that the paper maps"
+        )
+    if not algorithm.scans:
+        raise UserError(
+            f"mapping published for {DRAWING[algorithm.rule]}: expected an algorithm that looks at whole "
+            "neighbourhoods, as the paper's mapping does"
+        )
+
+
+def check_level(settings: SearchSettings) -> None:
+    """Refuse a parallel model that does not fit the number of walks."""
+    level, walks, exchange = settings.level, settings.walks, settings.exchange
+    if level not in LEVELS:
+        refuse_choice("level", level, LEVELS)
+    if walks > 1 and not (settings.by_walks or settings.is_published):
+        raise UserError(f"{walks} walks: expected 1 at the {level} level")
+    if exchange and not settings.by_walks:
+        raise UserError(f"an exchange between walks at the {level} level, which has one: use level algorithm")
+
+
+def check_host(settings: SearchSettings, algorithm: Algorithm, tuned: bool) -> None:
+    """Refuse a loop on the host for algorithms that draw, or at another level than ``iteration``."""
+    generate, select = settings.generate, settings.select
+    for option, value in (("generate", generate), ("select", select)):
+        if value not in ("device", "host"):
+            refuse_choice(option, value, ("device", "host"))
+    if generate == "host" and select != "host":
+        raise UserError("generate on the host, select on the device: expected select host too, as in the paper")
+    if (select == "host" or tuned) and settings.level != "iteration":
+        raise UserError(f"level {settings.level}: expected level iteration for a loop on the host or tuned launches")
+    if select == "host" and not algorithm.scans:
+        raise UserError(f"{DRAWING[algorithm.rule]} draws on the device: expected select device")

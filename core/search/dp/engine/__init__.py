@@ -1,8 +1,0 @@
-"""Generic engines for recurrences by waves, grids and cells, with packed decisions and host memory.
-
-A problem derives from `Waves`, `Diagonals` or `Grid`. `WaveEngine` computes it by `PackedWaves`, `PublishedWaves` or
-`GridTiles`, and returns a `WaveResult`. `DecisionRows` stores choices.
-
-Only `core.search.dp` imports these modules; users of the engines import `core.search.dp`.
-Nothing here knows one of the problems.
-"""

@@ -1,0 +1,174 @@
+"""Shortest tours from layers of up to half of the cities, which meet (`core.tables.held_karp.kernels.halves`).
+
+The tour behind the best meeting is traced on the host, from all layers of two problems of half the size.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from core.errors import NoRoom
+from core.tables.engine.table_search import TableRun
+from core.tables.held_karp.kernels.halves import NUMBER_BITS
+from core.tables.held_karp.kernels.layers import ROW, Layer, Paths
+from core.tables.held_karp.layers import (
+    HeldKarpLauncher,
+    HeldKarpLayers,
+    bytes_of_rank,
+    has_distributed_memory,
+    step_lengths,
+)
+from core.tables.held_karp.plan import HeldKarpPlan, bytes_needed, every_set, layer_cells, rank_of, refuse_layers
+
+
+class HeldKarpAnswer(NamedTuple):
+    """Length of a shortest tour, and the tour from city 0 in either direction; None if it was not traced."""
+
+    length: int
+    tour: np.ndarray | None
+    streamed_bytes: int = 0
+
+
+class NoTour(RuntimeError):  # noqa: N818
+    """The layers have no tour of the length found: an error of the project."""
+
+
+class HeldKarpTrace:
+    """Shortest paths through both halves; of equal ones, the smallest city before the last wins, and so on."""
+
+    def __init__(self, launches: HeldKarpLauncher, distances: np.ndarray, first: int) -> None:
+        self.launches = launches
+        self.distances = np.minimum(distances, launches.cap)
+        elements = len(distances) - 1
+        self.sizes = (first, elements - first)
+        self.starts: list[list[int]] = []
+        used = [0, 0]
+        for last in self.sizes:
+            self.starts.append([0])
+            for size in range(1, last + 1):
+                self.starts[-1].append(used[size % 2])
+                used[size % 2] += layer_cells(last, size)
+        backend = launches.backend
+        self.cells = [backend.allocate(max(1, count), launches.dtype) for count in used]
+        self.steps = [backend.allocate(last * ROW, np.uint32) for last in self.sizes]
+        with backend.record() as self.sequence:
+            for side, last in enumerate(self.sizes):
+                for size in range(2, last + 1):
+                    before = Paths(self._layer(side, size - 1), self.steps[side])
+                    rows = every_set(last, size)
+                    launches.extend(before, self._layer(side, size), rows, 0, rows.end)
+
+    def _layer(self, side: int, size: int) -> Layer:
+        """Return the place of a layer: even sizes are in one array, odd sizes in another."""
+        return Layer(self.cells[size % 2], self.starts[side][size], 0)
+
+    def tour(self, length: int, half: list[int]) -> np.ndarray:
+        others = [element for element in range(len(self.distances) - 1) if element not in half]
+        halves = [
+            self._half(side, distances, cities)
+            for side, (distances, cities) in enumerate(((self.distances, half), (self.distances.T, others)))
+        ]
+        self.sequence.replay()
+        layers = [self.launches.backend.download(cells) for cells in self.cells]
+        outward, homeward = (self._row(layers, side, range(last)) for side, last in enumerate(self.sizes))
+        between = self.distances[1:, 1:][np.ix_(half, others)]
+        tours = outward[:, None] + between + homeward
+        i, m = divmod(int((tours == length).argmax()), len(others))
+        if tours[i, m] != length:
+            raise NoTour(f"the half {half} of the shortest tour has no tour of length {length}")
+        out = [half[element] + 1 for element in self._path(layers, 0, halves[0], i)]
+        home = [others[element] + 1 for element in self._path(layers, 1, halves[1], m)]
+        return np.array([0, *out, *home[::-1]], np.int64)
+
+    def _half(self, side: int, distances: np.ndarray, cities: list[int]) -> np.ndarray:
+        chosen = [element + 1 for element in cities]
+        steps = distances[np.ix_(chosen, chosen)].T
+        backend, start = self.launches.backend, self.starts[side][1]
+        backend.write(self.steps[side], step_lengths(steps))
+        with backend.on_host(self.cells[1], start, len(cities), read=False) as first:
+            first[:] = distances[0, chosen]
+        return steps
+
+    def _row(self, layers: list[np.ndarray], side: int, elements: Any) -> np.ndarray:
+        size = len(elements)
+        start = self.starts[side][size] + rank_of(elements) * size
+        return layers[size % 2][start : start + size].astype(np.int64)
+
+    def _path(self, layers: list[np.ndarray], side: int, steps: np.ndarray, end: int) -> list[int]:
+        elements = list(range(self.sizes[side]))
+        path = [end]
+        length = int(self._row(layers, side, elements)[end])
+        while len(elements) > 1:
+            to = path[-1]
+            elements.remove(to)
+            before = self._row(layers, side, elements)
+            place = int(np.flatnonzero(before + steps[to, elements] == length)[0])
+            length = int(before[place])
+            path.append(elements[place])
+        return path[::-1]
+
+
+class HeldKarpHalves:
+    """Layers of up to half of the cities, in ``room`` bytes, and their meeting; lengths above ``cap`` count as that."""
+
+    def __init__(self, backend: Any, distances: np.ndarray, dtype: np.dtype, cap: int, room: int) -> None:
+        self.backend, self.room = backend, room
+        directed = not np.array_equal(distances, distances.T)
+        self.plan = HeldKarpPlan(len(distances) - 1, directed)
+        self.launches = HeldKarpLauncher(backend, self.plan.elements, dtype, cap)
+        short = np.minimum(distances, cap)
+        self.firsts = []
+        for towards in (short, short.T)[: self.plan.directions]:
+            first = Layer(backend.upload(towards[0, 1:].astype(dtype)), 0, 0)
+            self.firsts.append(Paths(first, backend.upload(step_lengths(towards[1:, 1:].T))))
+        self.trace = HeldKarpTrace(self.launches, short, self.plan.half)
+        self.layers: HeldKarpLayers | None = None
+
+    def settle(self, ranks: Any) -> None:
+        """Make the layers of these ranks and record their launches, if needed; all ranks call this."""
+        together = self.backend.collectives(ranks)
+        if self.layers is not None:
+            earlier = self.layers.together
+            if earlier.ranks is ranks or (earlier.is_silent and together.is_silent):
+                return
+            self.layers = None
+        at_elements = self.cut_at_elements(together)
+        try:
+            self.layers = HeldKarpLayers(self.plan, self.launches, together, self.firsts, at_elements)
+        except MemoryError as error:
+            n = self.plan.elements + 1
+            needed = bytes_needed(n, self.launches.dtype.itemsize, self.plan.directed)
+            raise NoRoom(f"{n} cities need {needed} bytes of the device: {error}") from error
+
+    def cut_at_elements(self, together: Any) -> bool:
+        """Return True if GPUs' shares begin at the highest elements: all can hold them, though some are larger.
+
+        Refuses on all ranks, before any allocation, layers that the device of one rank cannot hold at all.
+        """
+        least, rank = 0, 0
+        for at_elements in (True, False) if has_distributed_memory(self.launches, together) else (False,):
+            spare = self.room - bytes_of_rank(self.plan, self.launches, together, together.rank, at_elements)
+            least, rank = together.ranks.minloc(spare, together.rank)
+            if least >= 0:
+                return at_elements
+        needed = bytes_of_rank(self.plan, self.launches, together, rank, False)
+        where = f"rank {rank}'s device" if together.size > 1 else "the device"
+        refuse_layers(self.plan.elements + 1, needed, needed + least, where)
+
+    def warm_up(self) -> None:
+        plan, launches = self.plan, self.launches
+        first_layer, second_layer = (Layer(self.backend.allocate(1, launches.dtype), 0, 0) for _ in range(2))
+        out, home = self.firsts[0], self.firsts[-1]
+        for rows in [plan.layer(2), plan.halves]:
+            launches.extend(Paths(first_layer, out.steps), second_layer, rows, 0, 0)
+        for meeting in plan.meetings()[:2]:
+            launches.meet(plan, meeting, Paths(second_layer, out.steps), Paths(first_layer, home.steps), 0, 0)
+
+    def find(self, run: TableRun) -> HeldKarpAnswer:
+        self.settle(run.ranks)
+        assert self.layers is not None
+        best = self.layers.least_key(run.progress)
+        length, number = best >> NUMBER_BITS, best & (1 << NUMBER_BITS) - 1
+        return HeldKarpAnswer(length, self.trace.tour(length, self.plan.first_half(number)) if run.trace else None)

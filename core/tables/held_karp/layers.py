@@ -1,0 +1,267 @@
+"""The layers of Held and Karp's recursion in the memory of all ranks, and the launches that fill them.
+
+Every rank computes a contiguous share of every layer in its own memory, and reads rows of the layer before from the
+memory of their rank. A set without one of its elements has about the same relative place in its layer as the set has in
+its own, unless the element is one of the highest: two ranks have some 93 % of the rows that they read. Cut at the first
+set with the highest element, layers leave the first rank nothing to read elsewhere, and the second one row of each set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import groupby
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from core.run.protocol import CountCallback
+from core.tables.held_karp.kernels.halves import Meeting, meet
+from core.tables.held_karp.kernels.layers import COLUMNS, ELEMENTS, ROW, Layer, Paths, Sets, SubsetShare, extend
+from core.tables.held_karp.plan import HeldKarpPlan, MeetingSets, SubsetRows, binomials
+
+TEAM_SIZE = 256
+RUN_OF_A_CORE = 64
+"""Neighbouring sets that a core computes; finding the first costs about as much as one set."""
+TEAMS_OF_A_CORE = 4
+
+
+class HeldKarpLauncher:
+    """Launches on one device for up to ``elements`` cities but city 0; lengths above ``cap`` count as that."""
+
+    def __init__(self, backend: Any, elements: int, dtype: np.dtype, cap: int) -> None:
+        self.backend, self.dtype, self.cap = backend, dtype, cap
+        capabilities = backend.capabilities
+        self.is_wide = wide = capabilities.lanes_resident > 1
+        self.team_size = min(TEAM_SIZE, capabilities.max_team_size) if wide else 1
+        self.run = 1 if wide else RUN_OF_A_CORE
+        self.most_teams = capabilities.compute_units * (
+            max(1, capabilities.lanes_resident // self.team_size) if wide else TEAMS_OF_A_CORE
+        )
+        self.most = max(ELEMENTS, elements)
+        numbers = np.uint32 if self.most == ELEMENTS else np.uint64
+        self.binomials = backend.upload(binomials(self.most, COLUMNS).astype(numbers))
+        self.pitch = pitch((self.most + 1) // 2, dtype.itemsize)
+        self.best = backend.allocate(1, np.uint64)
+        self.unread = Paths(Layer(backend.allocate(1, dtype), 0, 0), backend.allocate(1, np.uint32))
+
+    def extend(self, before: Paths, after: Layer, rows: SubsetRows, begin: int, end: int) -> None:
+        """Queue the sets ``begin`` to ``end`` - 1 of some rows, from rows of the layer before."""
+        share = SubsetShare(begin, end, self.run, *rows.numbering)
+        self._launch(extend, end - begin, before, after, self._sets(rows.elements), rows.size, share)
+
+    def meet(self, plan: HeldKarpPlan, gathering: MeetingSets, out: Paths, home: Paths, begin: int, end: int) -> None:
+        """Queue the meeting of the sets B ``begin`` to ``end`` - 1 with their complements.
+
+        ``out`` has the rows of the complements; only steps are read if they are among those of ``home``, which has the
+        rows of the last layer, in the other direction if there are two.
+        """
+        rows, middles, _ = gathering
+        if not plan.is_apart:
+            out = Paths(self.unread.layer, out.steps)
+        if not plan.directed:
+            home = Paths(home.layer, self.unread.steps)
+        share = SubsetShare(begin, end, self.run, *rows.numbering)
+        meeting = Meeting(middles, plan.last, plan.is_apart, plan.directed, self.pitch, self.is_wide)
+        sets = self._sets(rows.elements)
+        self._launch(meet, end - begin, out, home, sets, plan.size, share, meeting, self.best)
+
+    def _sets(self, elements: int) -> Sets:
+        return Sets(self.binomials, elements, self.cap, self.most)
+
+    def _launch(self, kernel: Any, sets: int, *arguments: Any) -> None:
+        teams = min(self.most_teams, -(-sets // (self.team_size * self.run)))
+        self.backend.launch(kernel, max(1, teams), self.team_size, *arguments)
+
+
+def pitch(entries: int, itemsize: int) -> int:
+    """Return the distance of rows in a team's memory: an odd number of 4-byte words, since lanes share banks."""
+    words = -(-entries * itemsize // 4) | 1
+    return words * 4 // itemsize
+
+
+def step_lengths(distances: np.ndarray) -> np.ndarray:
+    """Return the distances as the kernels read them: from element j to i at i * 35 + j."""
+    table = np.zeros((len(distances), ROW), np.uint32)
+    table[:, : len(distances)] = distances
+    return table.reshape(-1)
+
+
+SMALL, SMALL_OF_A_CORE = 1 << 22, 1 << 12
+"""Layers of fewer cells are computed by every rank for itself, and recorded together.
+
+On a GPU, at 1 T transitions/s, half of such a layer takes some 20 us; to synchronise with another rank takes some 4, to
+wait until it has come and to read what it has computed some more.
+"""
+NOTHING = 2**64 - 1
+"""Key larger than that of every tour."""
+
+
+class LayerBuffer:
+    """Array of ``room`` cells for rows of several ``layers``; rows of ``least`` cells and more are shared by ranks."""
+
+    def __init__(
+        self,
+        launches: HeldKarpLauncher,
+        together: Any,
+        layers: Sequence[SubsetRows],
+        room: int,
+        least: float,
+        at_elements: bool,
+    ) -> None:
+        self.together, self.at_elements, self.least = together, at_elements, least
+        self.ranks: int = 1 if together.is_silent else together.size
+        self.rank: int = 0 if together.is_silent else together.rank
+        own_cells = [rows.cells for rows in layers if rows.cells < least]
+        shared_rows = [rows for rows in layers if rows.cells >= least]
+        self.own: Any = launches.backend.allocate(max(own_cells), launches.dtype) if own_cells else None
+        self.common: Any = None
+        if shared_rows:
+            self.cuts = memory_boundaries(shared_rows, room, self.ranks, at_elements)
+            self.common = together.common(room, launches.dtype, self.cuts)
+
+    def place(self, rows: SubsetRows) -> tuple[Layer, int, int, Callable[[], None]]:
+        """Return the place of rows, this rank's first set and the one after its last, and the call that follows."""
+        if rows.cells < self.least:
+            return Layer(self.own, 0, rows.first), rows.first, rows.end, lambda: None
+        bounds = rows.bounds(self.ranks, self.at_elements)
+        parts = share_boundaries(rows, bounds)
+        # Smaller layers are placed so that the middle share begins where its rank's memory does.
+        middle = self.ranks // 2
+        start = max(0, min(self.cuts[middle] - parts[middle], self.cuts[-1] - parts[-1]))
+        parts = [start + part for part in parts]
+        begin, end = bounds[self.rank : self.rank + 2]
+        return Layer(self.common, start, rows.first), begin, end, lambda: self.together.gather(self.common, parts)
+
+
+def memory_boundaries(layers: Sequence[SubsetRows], room: int, ranks: int, at_elements: bool) -> list[int]:
+    """Return the starts of the ranks' memory in ``room`` cells: at the shares of the largest layer."""
+    largest = max(layers, key=lambda rows: rows.cells)
+    return [*share_boundaries(largest, largest.bounds(ranks, at_elements))[:-1], room]
+
+
+def share_boundaries(rows: SubsetRows, bounds: Sequence[int]) -> list[int]:
+    return [(bound - rows.first) * rows.size for bound in bounds]
+
+
+class HeldKarpLayers:
+    """All layers, the part of this rank in them, and recorded launches of a whole run.
+
+    ``paths`` are those of the latest layer, by direction. ``steps`` are recorded launches, each with the number of
+    finished steps after it: layers, and the meeting of halves. ``why_not_shared`` is the reason why ranks do not share
+    layers, or empty.
+    """
+
+    def __init__(
+        self,
+        plan: HeldKarpPlan,
+        launches: HeldKarpLauncher,
+        together: Any,
+        firsts: Sequence[Paths],
+        at_elements: bool = False,
+    ) -> None:
+        self.plan, self.launches, self.together, self.firsts = plan, launches, together, firsts
+        limit = SMALL if launches.is_wide else SMALL_OF_A_CORE
+        is_small = all(plan.layer(size).cells < limit for size in range(2, plan.size + 1))
+        least, self.why_not_shared = least_shared(launches, together), ""
+        if is_small and not together.is_silent:
+            least, self.why_not_shared = inf, "so small a problem every rank solves by itself"
+        elif least == inf:
+            self.why_not_shared = (
+                "ranks do not reach each other's memory: each computes all layers, and its share of how halves meet"
+            )
+        self.is_alone = together.is_silent or is_small
+        self.ranks: int = 1 if self.is_alone else together.size
+        self.rank: int = 0 if self.is_alone else together.rank
+        self.turns = [
+            [
+                LayerBuffer(launches, together, plan.rows(k, parity), plan.room(k, parity), least, at_elements)
+                for parity in (0, 1)
+            ]
+            for k in range(plan.directions)
+        ]
+        self.paths = [*firsts]
+        self.steps: list[tuple[Any, int]] = []
+        for _, group in groupby(range(2, plan.size + 1), lambda size: size if plan.layer(size).cells >= limit else 0):
+            sizes = [*group]
+            with self._step(sizes[-1]):
+                for size in sizes:
+                    self.paths = [self.extend(k, plan.layer(size)) for k in range(plan.directions)]
+        meetings = plan.meetings()
+        for meeting in meetings:
+            is_end, out = meeting is meetings[-1], self.paths[0]
+            if meeting.out.cells:
+                with self._step(plan.size):
+                    out = self.extend(0, meeting.out)
+            bounds = meeting.rows.bounds(self.ranks, at_elements)
+            with self._step(plan.size + is_end):
+                self.meet(meeting, out, *bounds[self.rank : self.rank + 2])
+                self.synchronise(is_end)
+
+    @contextmanager
+    def _step(self, done: int) -> Iterator[None]:
+        with self.launches.backend.record() as sequence:
+            yield
+        self.steps.append((sequence, done))
+
+    def extend(self, direction: int, rows: SubsetRows) -> Paths:
+        """Compute this rank's share of rows; return their place."""
+        before = self.paths[direction]
+        layer, begin, end, follow = self.turns[direction][rows.size % 2].place(rows)
+        if begin < end:
+            self.launches.extend(before, layer, rows, begin, end)
+        follow()
+        return Paths(layer, before.steps)
+
+    def meet(self, meeting: MeetingSets, out: Paths, begin: int, end: int) -> None:
+        if begin < end:
+            self.launches.meet(self.plan, meeting, out, self.paths[-1], begin, end)
+
+    def synchronise(self, is_end: bool) -> None:
+        """Reduce the ranks' keys after the last meeting; wait after others, before rows are overwritten."""
+        if not self.is_alone and is_end:
+            self.together.reduce(self.launches.best, "least")
+        elif not self.is_alone:
+            self.together.barrier()
+
+    def least_key(self, report: CountCallback | None) -> int:
+        backend, best = self.launches.backend, self.launches.best
+        backend.write(best, np.array([NOTHING], np.uint64))
+        for sequence, done in [(None, 1), *self.steps]:
+            if sequence is not None:
+                sequence.replay()
+            if report is not None:
+                backend.synchronize()
+                report(done, self.plan.size + 1)
+        return int(backend.download(best)[0])
+
+
+def least_shared(launches: HeldKarpLauncher, together: Any) -> float:
+    """Return the fewest cells of a partitioned layer; every rank computes smaller ones itself.
+
+    GPUs without access to each other's memory compute all layers themselves: a cell is computed in some 15 ps and sent
+    through the host in some 500, through NCCL between hosts in some 50.
+    """
+    if together.is_silent:
+        return 0
+    if launches.is_wide:
+        return SMALL if together.is_one_memory else inf
+    return SMALL_OF_A_CORE
+
+
+def has_distributed_memory(launches: HeldKarpLauncher, together: Any) -> bool:
+    """Return True if ranks have one memory that is not equally near to all: that of several GPUs."""
+    return launches.is_wide and together.is_one_memory and not together.is_silent
+
+
+def bytes_of_rank(plan: HeldKarpPlan, launches: HeldKarpLauncher, together: Any, rank: int, at_elements: bool) -> int:
+    cells = 0
+    for direction in range(plan.directions):
+        for parity in (0, 1):
+            room = plan.room(direction, parity)
+            if room and has_distributed_memory(launches, together):
+                bounds = memory_boundaries(plan.rows(direction, parity), room, together.size, at_elements)
+                room = bounds[rank + 1] - bounds[rank]
+            cells += room  # each rank of a host counts their common memory
+    return cells * launches.dtype.itemsize
