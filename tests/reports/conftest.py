@@ -150,7 +150,7 @@ def published(request):
 def catalogue():
     """Fields of each instance of the TSPLIB catalogue."""
     rows = (
-        line.split("\t") for line in (ROOT / "core" / "problems" / "instances" / "tsplib.tsv").read_text().splitlines()
+        line.split("\t") for line in (ROOT / "core" / "instances" / "tsplib.tsv").read_text().splitlines()
     )
     return {name: fields for name, *fields in rows}
 
