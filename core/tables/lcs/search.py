@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from core.errors import UserError
-from core.run.protocol import alias
+from core.run.protocol import CountCallback, alias
 from core.tables.engine.decisions import decision_room
 from core.tables.engine.table_search import TableRun, TableSearch, check_mapping, trace_over_ranks
+from core.tables.engine.waves import WaveEngine
 from core.tables.lcs.bidirectional import BidirectionalLcs
 from core.tables.lcs.blocks import LcsBlockTracer
 from core.tables.lcs.kernels import COLUMN, COLUMNS, EVERY_ROW, NO_ROWS
@@ -28,13 +30,7 @@ from core.tables.lcs.table import (
     message_batches,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from core.run.protocol import CountCallback
-    from core.tables.engine.waves import WaveEngine
-
-    Follow = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+Follow = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 __all__ = ["CommonSubsequence", "LongestCommonSubsequence", "LcsLaunchShape"]
 
