@@ -18,10 +18,8 @@ from core.errors import UserError
 from core.lang import Function, boolean
 from core.lang.bundles import fields_of, row_sizes
 from core.lang.digest import source_digest
-from core.local_search.checks.signatures import check_function
 from core.local_search.kernels.hooks import ANNEAL, BEST, CUSTOM, FIRST, HALT, SHAKE_EVENLY, SHAKE_HARDER, TABU
 from core.local_search.kernels.walks import COOLING, Draw
-from core.local_search.problem import checked_data
 
 MOST_SHAKES = 255
 
@@ -253,6 +251,9 @@ def Rule(  # noqa: N802
     KernelError
         The function has other parameters or another result.
     """
+    from core.local_search.checks.signatures import check_function
+    from core.local_search.problem import checked_data
+
     data = None if parameters is None else checked_data("rule", parameters)
     if data is not None and row_sizes(data):
         raise UserError(

@@ -13,11 +13,10 @@ Half of the ranks share each wave: columns in strips, carries from rank to rank.
 from __future__ import annotations
 
 from math import lcm
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from core.run.protocol import CountCallback
 from core.tables.lcs.kernels import COLUMNS, ROWS
 from core.tables.lcs.table import (
     LAUNCHES_PER_STRIP,
@@ -30,6 +29,9 @@ from core.tables.lcs.table import (
     message_batches,
     shape_for,
 )
+
+if TYPE_CHECKING:
+    from core.run.protocol import CountCallback
 
 
 class Stair(NamedTuple):

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from core.errors import UserError
-from core.run.protocol import CountCallback, alias
+from core.run.protocol import alias
 from core.tables.engine.decisions import decision_room
 from core.tables.engine.table_search import TableRun, TableSearch, check_mapping, trace_over_ranks
-from core.tables.engine.waves import WaveEngine
 from core.tables.lcs.bidirectional import BidirectionalLcs
 from core.tables.lcs.blocks import LcsBlockTracer
 from core.tables.lcs.kernels import COLUMN, COLUMNS, EVERY_ROW, NO_ROWS
@@ -30,7 +28,13 @@ from core.tables.lcs.table import (
     message_batches,
 )
 
-Follow = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from core.run.protocol import CountCallback
+    from core.tables.engine.waves import WaveEngine
+
+    Follow = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 __all__ = ["CommonSubsequence", "LongestCommonSubsequence", "LcsLaunchShape"]
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from core.errors import UserError
-from core.run.protocol import CountCallback
 from core.tables.engine.decisions import DecisionRows
 from core.tables.lcs import kernels as kernels
-from core.tables.lcs.kernels import COLUMNS, EVERY_ROW, LEFT, NO_ROWS, ROWS, SOME_ROWS, Pipeline
+from core.tables.lcs.kernels import COLUMNS, EVERY_ROW, LEFT, NO_ROWS, ROWS, SOME_ROWS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from core.run.protocol import CountCallback
+from core.tables.lcs.kernels import Pipeline
 
 LAUNCHES_PER_STRIP = 8
 """Launches of cores for each strip of all ranks; the wave reaches the next strip after one of them."""
