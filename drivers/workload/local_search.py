@@ -177,7 +177,7 @@ class LocalSearchWorkload(IndependentWalksWorkload):
             },
         )
 
-    def judges(
+    def verify(
         self, run: PreparedRun[SearchOptions], outcome: Any, result: RepetitionResult
     ) -> Iterator[VerifierVerdict]:
         scored = run.problem.cost(outcome.solution)

@@ -79,7 +79,7 @@ class Idle(Workload):
     def result(self, run, outcome):
         return RepetitionResult(0, 0, 0, outcome)
 
-    def judges(self, run, outcome, result):
+    def verify(self, run, outcome, result):
         return iter(())
 
 
