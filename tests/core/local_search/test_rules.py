@@ -98,14 +98,16 @@ def test_a_faulty_rule_is_refused_before_a_device_calls_it(rule, error, words, c
 
 
 def test_a_record_names_the_rule_its_digest_and_parameters():
-    parameters = ls.Rule(rules.below_threshold, rules.Threshold(np.zeros(3, np.int32), 7), restart=5).parameters
+    parameters = ls.Rule(
+        rules.below_threshold, rules.Threshold(np.zeros(3, np.int32), 7), restart=5
+    ).recorded_parameters
     assert parameters["rule"] == "below_threshold" and len(parameters["rule_digest"]) == 16
     assert parameters["parameter_plateau"] == 7 and parameters["restart"] == 5
-    assert parameters["rule_digest"] != LATE.parameters["rule_digest"]
+    assert parameters["rule_digest"] != LATE.recorded_parameters["rule_digest"]
 
 
 def test_a_record_tells_the_first_better_neighbour_from_the_best():
-    best, first = (ls.IteratedLocalSearch(4, first=one).parameters for one in (False, True))
+    best, first = (ls.IteratedLocalSearch(4, first=one).recorded_parameters for one in (False, True))
     assert best == {"algorithm": "ils", "strength": 4} and first == best | {"first": True}
 
 
