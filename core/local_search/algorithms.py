@@ -8,14 +8,14 @@ makes others of a function that accepts or rejects random neighbours.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import KW_ONLY, Field, dataclass, field, fields
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from core.arguments import checked_class, flag, integer, number, refuse, refuse_choice
+from core.arguments import checked_class, choice, flag, integer, number, refuse
 from core.errors import UserError
 from core.lang import Function, boolean
 from core.lang.bundles import fields_of, row_sizes
@@ -34,12 +34,6 @@ shakes = partial(integer, least=1, most=MOST_SHAKES)
 
 def natural_or_none(name: str, value: object) -> int | None:
     return None if value is None else natural(name, value)
-
-
-def choice(name: str, value: Any, choices: Sequence[str]) -> str:
-    if value not in choices:
-        refuse_choice(name, value, choices)
-    return str(value)
 
 
 def factor(name: str, value: object) -> float:
@@ -70,6 +64,8 @@ class Algorithm:
         Name in programs and records.
     rule, at_optimum : int
         See `core.local_search.kernels.hooks`.
+    first : bool
+        True to take the first better neighbour by index instead of the best one.
     draws : bool
         True if an iteration is a draw of a random neighbour.
     strength : int
@@ -83,7 +79,7 @@ class Algorithm:
         Iterations back of the ``before`` of a `Draw`.
     """
 
-    at_optimum, draws = HALT, False
+    at_optimum, first, draws = HALT, False, False
     strength, plateau, batch = 1, 1, 1
     restart, lag = 0, 0
 
@@ -100,7 +96,7 @@ class Algorithm:
 
     @property
     def rule(self) -> int:
-        raise NotImplementedError
+        return FIRST if self.first else BEST
 
     @property
     def scans(self) -> bool:
@@ -147,10 +143,6 @@ class HillClimbing(Algorithm):
     def name(self) -> str:
         return "first" if self.first else "hill"
 
-    @property
-    def rule(self) -> int:
-        return FIRST if self.first else BEST
-
 
 @checked_class
 @dataclass(frozen=True, repr=False)
@@ -188,10 +180,6 @@ class IteratedLocalSearch(Algorithm):
     restart: int = parameter(0, natural)
     name, at_optimum = "ils", SHAKE_EVENLY
 
-    @property
-    def rule(self) -> int:
-        return FIRST if self.first else BEST
-
 
 @checked_class
 @dataclass(frozen=True, repr=False)
@@ -203,7 +191,7 @@ class VariableNeighbourhoodSearch(Algorithm):
 
     strength: int = parameter(5, shakes)
     restart: int = parameter(0, natural)
-    name, rule, at_optimum = "vns", BEST, SHAKE_HARDER
+    name, at_optimum = "vns", SHAKE_HARDER
 
 
 @checked_class

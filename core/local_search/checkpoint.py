@@ -64,7 +64,7 @@ def layout(plan: Plan, memory: WalkMemory, stop: Stop, before_s: float, state: C
     yield CheckpointArray(DONE, np.int64, (), [(1, stop.iterations)])
     # An iteration of simulated annealing or of a rule evaluates up to `batch` draws, and a walk counts each of them.
     done = int(state[DONE])
-    most = done * algorithm.batch if plan.draws else done
+    most = done * algorithm.batch if plan.algorithm.draws else done
     costs, anything = (plan.costs.least, plan.costs.most), (-ANY, ANY)
     words = {
         WalkStatus.cost: costs,

@@ -170,11 +170,6 @@ class Plan:
         return isinstance(self.algorithm, HillClimbing) and not self.algorithm.restart
 
     @property
-    def draws(self) -> bool:
-        """True if an iteration draws neighbours and does not scan them."""
-        return self.algorithm.draws
-
-    @property
     def memory_words(self) -> int:
         """Words of a walk's memory: tabu list, earlier costs, or nothing; and the words of restarts."""
         return max(self.tabu.words, self.algorithm.lag) + (RESTART_WORDS if self.algorithm.restart else 0)
@@ -187,7 +182,7 @@ class Plan:
     @property
     def most_evaluations(self) -> int:
         """Largest number of neighbours that an iteration evaluates."""
-        return self.algorithm.batch if self.draws else max(self.sizes)
+        return self.algorithm.batch if self.algorithm.draws else max(self.sizes)
 
     @property
     def copies_solutions(self) -> bool:
@@ -219,7 +214,7 @@ class Plan:
     @property
     def execution(self) -> dict[str, object]:
         """Execution settings by name, which affect only the speed, for the record."""
-        batch = {"batch": self.algorithm.batch} if self.draws else {}
+        batch = {"batch": self.algorithm.batch} if self.algorithm.draws else {}
         return {
             **batch,
             "mapping": self.settings.mapping,
