@@ -70,11 +70,11 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions]):
     def search(self, backend: Any, ranks: Any, problem: Any, options: ClimbOptions) -> Any:
         """Return hill climbing, compiled and warmed up alone; it synchronises with other ranks when it runs."""
         from cluster.mpi.proxies import Rehearsal
-        from core.hill_climbing.search import HillClimbing
+        from core.hill_climbing.search import IterativeHillClimbing
 
         how = {"start": options.start, "seed": options.seed, "scan": options.scan, "name": problem.name}
         published = (options.assign or "auto") if options.mapping == "published" else None
-        climbing = HillClimbing(backend, Rehearsal(ranks), problem.distances, published=published, **how)
+        climbing = IterativeHillClimbing(backend, Rehearsal(ranks), problem.distances, published=published, **how)
         climbing.warm_up()
         return climbing
 

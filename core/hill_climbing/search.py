@@ -32,7 +32,7 @@ BATCH = 1 << 17
 class ClimbLauncher:
     """Launches climbs, as many at a time as fit the device's memory.
 
-    ``notes`` has messages about batches that did not fit. For ``start`` and ``seed`` see `HillClimbing`.
+    ``notes`` has messages about batches that did not fit. For ``start`` and ``seed`` see `IterativeHillClimbing`.
     """
 
     def __init__(self, backend: Any, scan: Scan, n: int, *, start: str, seed: int) -> None:
@@ -113,7 +113,7 @@ PARTS = 20
 """Ranks of unlike speeds begin with batches of this part of their share."""
 
 
-class HillClimbing:
+class IterativeHillClimbing:
     """Iterative hill climbing on one instance and one device, ready to be repeated.
 
     Parameters

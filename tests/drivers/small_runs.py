@@ -28,7 +28,7 @@ SAVES = {
 
 LOCAL = ("core.local_search", "LocalSearch", "cost")
 SEARCHES = {
-    "ihc": ("core.hill_climbing.search", "HillClimbing", "length"),
+    "ihc": ("core.hill_climbing.search", "IterativeHillClimbing", "length"),
     "aco": ("core.ant_colony", "AntColony", "length"),
     "tsp": ("core.three_opt", "IteratedThreeOpt", "cost"),
     "qap": LOCAL,
