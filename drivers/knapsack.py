@@ -48,6 +48,7 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
     unit = "cells"
     doing = "items"
     noun = "value"
+    maximises = True
     standard = ("--items", "1000", "--capacity", "1000000")
     with_less_room = "--method core, without --mapping, has no table, and --no-trace no decisions"
     speeds = {"native": 2e9, "published": 1e8}

@@ -85,6 +85,7 @@ class LcsWorkload(DpWorkload[LcsOptions]):
     unit = "cells"
     doing = "waves"
     noun = "length"
+    maximises = True
     standard = ("--instance", "random:120000")
     with_less_room = "the default mapping traces in any memory, and --no-trace stores nothing"
     speeds = {"native": 4e10, "published": 2e7}

@@ -16,7 +16,6 @@ from drivers.library.results import Result
 from drivers.runs.repetition_times import RepetitionMeasurement
 from drivers.runs.repetitions import Repetitions
 from drivers.workload.declaration import RepetitionResult as Found
-from reports.records.iohprofiler import MAXIMISED
 
 
 class CollectedRepetitions(Repetitions):
@@ -97,7 +96,7 @@ class CollectedRepetitions(Repetitions):
                 ranks=self.ranks.size,
                 unit=self.unit_of(result),
                 optimum=getattr(self.run.problem, "optimum", None),
-                is_value=self.workload.name in MAXIMISED,
+                maximises=self.workload.maximises,
                 interrupted=self.ended,
                 words=self.in_words(result, spent, verdict),
             )

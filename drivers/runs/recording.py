@@ -103,6 +103,7 @@ class RunRecorder:
         device = backend.device
         about = {
             "instance_source": self.run.source,
+            **({"maximises": True} if self.workload.maximises else {}),
             "device_name": device.name,
             **({"cores_per_rank": device.compute_units} if device.part else {}),
             "device_driver": device.driver,

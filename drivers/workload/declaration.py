@@ -186,6 +186,8 @@ class Workload(Generic[AnyOptions]):
         Text before the progress bar.
     noun : str
         Word for the cost in messages: length, value.
+    maximises : bool
+        True if the largest cost is best.
     best_known : str
         Word for the problem's ``optimum``.
     standard : tuple of str
@@ -205,6 +207,7 @@ class Workload(Generic[AnyOptions]):
     hash_scope: str
     doing: str
     noun = "cost"
+    maximises = False
     best_known = "optimum"
     standard: tuple[str, ...] = ()
     scaled = ""
