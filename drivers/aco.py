@@ -142,6 +142,7 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
     hash_scope = "tours"
     doing = "touring"
     standard = ("--ants", "256", "--iterations", "400")
+    in_overview = ("--ants", "256", "--iterations", "2500")
     scaled = "ants"
 
     def load(self, options: AntOptions, ranks: int) -> Task:

@@ -95,6 +95,7 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
     hash_scope = "result"
     doing = "searching"
     standard = ("--instance", "uniform:16:seed=1", "--bound", "edges")
+    in_overview = standard
 
     def load(self, options: ExactOptions, ranks: int) -> Task:
         options.refuse_idle()

@@ -117,6 +117,7 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
     noun = "length"
     with_less_room = "--k K finds a tour that is optimal over a neighbourhood, with a small K in little memory"
     standard = ("--instance", "uniform:24:seed=1")
+    in_overview = ("--instance", "uniform:26:seed=1")
 
     def load(self, options: HeldKarpOptions, ranks: int) -> Task:
         options.refuse_idle()

@@ -52,6 +52,7 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions]):
     hash_scope = "climbs"
     doing = "climbing"
     standard = ("--climbers", "2000")
+    in_overview = ("--climbers", "15000")
     scaled = "climbers"
 
     def load(self, options: ClimbOptions, ranks: int) -> Task:

@@ -50,6 +50,7 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
     noun = "value"
     maximises = True
     standard = ("--items", "1000", "--capacity", "1000000")
+    in_overview = ("--items", "1000", "--capacity", "8000000")
     with_less_room = "--method core, without --mapping, has no table, and --no-trace no decisions"
     speeds = {"native": 2e9, "published": 1e8}
 

@@ -86,7 +86,7 @@ class LcsWorkload(DpWorkload[LcsOptions]):
     doing = "waves"
     noun = "length"
     maximises = True
-    standard = ("--instance", "random:120000")
+    standard = ("--instance", "random:120000")  # none for overviews: the trace of a second takes 10 GB
     with_less_room = "the default mapping traces in any memory, and --no-trace stores nothing"
     speeds = {"native": 4e10, "published": 2e7}
 

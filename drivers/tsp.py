@@ -53,6 +53,7 @@ class TspWorkload(LocalSearchWorkload):
     options = TspOptions
     arguments = (*PAPER_ARGUMENTS, "--walks", "64")
     iterations, usual_size = 400, 100**2
+    in_overview = ("--walks", "64", "--iterations", "1200")
 
     cost_word = "length"
 

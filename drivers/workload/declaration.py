@@ -193,6 +193,9 @@ class Workload(Generic[AnyOptions]):
     standard : tuple of str
         Options with values, the defaults of a comparison, which takes about a second on one core. Empty: they depend on
         the problem, also if the user names no instance.
+    in_overview : tuple of str
+        Options of an overview, which take a second or more on one core, so that launches and copies take a small part.
+        Empty: those of `standard`.
     scaled : str
         Name of the option that weak scaling multiplies by the number of ranks; empty: there is no weak scaling.
     program : tuple of str
@@ -210,6 +213,7 @@ class Workload(Generic[AnyOptions]):
     maximises = False
     best_known = "optimum"
     standard: tuple[str, ...] = ()
+    in_overview: tuple[str, ...] = ()
     scaled = ""
     with_less_room = "expected a smaller instance"
     program: tuple[str, ...] = ()
