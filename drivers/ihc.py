@@ -86,10 +86,10 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions]):
         stop, history = Iterations(run.options.climbers), keeps_history(run.options)
         return run.searched(callback, stop, history=history, trace=False)
 
-    def work(self, run: PreparedRun[ClimbOptions]) -> RepetitionWork:
+    def planned_work(self, options: ClimbOptions, problem: Any) -> RepetitionWork:
         """Estimate the moves: a climb from a random tour takes about n steps, each over all pairs of edges."""
-        n = run.problem.n
-        return RepetitionWork(run.options.climbers * n * (n * (n - 1) // 2), "moves", 1e9)
+        n = problem.n
+        return RepetitionWork(options.climbers * n * (n * (n - 1) // 2), "moves", 1e9)
 
     def result(self, run: PreparedRun[ClimbOptions], outcome: Any) -> RepetitionResult:
         """Return the shortest tour of all climbs, by a repetition of its climb."""

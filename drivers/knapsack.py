@@ -88,6 +88,9 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
             return super().once(run, callback)
         return run.searched(callback, None if run.options.seconds is None else Seconds(run.options.seconds))
 
+    def cells(self, options: KnapsackOptions, problem: Any) -> int | None:
+        return None if options.bounded else len(problem.useful_items()) * (problem.capacity + 1)
+
     def parameters(self, run: PreparedRun[KnapsackOptions]) -> dict[str, Any]:
         return {"method": run.options.method}
 

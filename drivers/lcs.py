@@ -116,6 +116,9 @@ class LcsWorkload(DpWorkload[LcsOptions]):
             search.make_room()
         return search
 
+    def cells(self, options: LcsOptions, problem: Any) -> int:
+        return len(problem.a) * len(problem.b)
+
     def result(self, run: PreparedRun[LcsOptions], outcome: Any) -> RepetitionResult:
         """Return the length, and the subsequence if traced; all cells count, even if a mapping computes fewer."""
         pair = run.problem

@@ -151,6 +151,12 @@ class PreparedRun(Generic[AnyOptions]):
         return self.found_before[name]
 
     @property
+    def place(self) -> str:
+        """The device, or the number of ranks with the first one's device, for headlines."""
+        where = f"{self.search.backend.name} ({self.search.backend.device.name})"
+        return f"{self.ranks.size} ranks, the first: {where}" if self.ranks.size > 1 else where
+
+    @property
     def covered_s(self) -> float:
         """Seconds of preparation that a time limit covers."""
         return max(0.0, self.prepared_s - FREE_PREPARATION_S)
@@ -244,6 +250,10 @@ class Workload(Generic[AnyOptions]):
 
     # --- defaults ---
 
+    def variant(self, options: AnyOptions) -> Workload[AnyOptions]:
+        """Return the declaration for these options of a task, if a program has several kinds of search."""
+        return self
+
     def once(self, run: PreparedRun[AnyOptions], callback: Callback | None) -> Any:
         """Search once on all ranks and return the outcome; the callback gets the progress."""
         return run.searched(callback)
@@ -263,9 +273,16 @@ class Workload(Generic[AnyOptions]):
         count = getattr(run.options, self.scaled or "none", None)
         return None if count is None else (count, self.scaled)
 
-    def work(self, run: PreparedRun[AnyOptions]) -> RepetitionWork | None:
-        """Return the work of one repetition on all ranks; None if it is not known in advance."""
+    def planned_work(self, options: AnyOptions, problem: Any) -> RepetitionWork | None:
+        """Return the work of one repetition on all ranks, before a device is made; None if it is not known in advance.
+
+        It is an upper bound if the work depends on the device. Raises `UserError` if no device can run the search.
+        """
         return None
+
+    def work(self, run: PreparedRun[AnyOptions]) -> RepetitionWork | None:
+        """Return the work of one repetition, as the prepared search knows it."""
+        return self.planned_work(run.options, run.problem)
 
     def parameters(self, run: PreparedRun[AnyOptions]) -> Mapping[str, Any]:
         """Return parameters in addition to those that options declare."""
