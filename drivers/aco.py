@@ -209,10 +209,9 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
         colony = run.search
         of_colony = f" of colony {outcome.colony}" if run.options.settings().colonies > 1 else ""
         length = f"length {outcome.length}{describe_gap(outcome.length, run.problem.optimum)}"
-        return RepetitionResult.of(
+        return RepetitionResult(
             outcome,
             f"{length} by ant {outcome.ant}{of_colony} in iteration {outcome.iteration}{describe_time_limit(outcome)}",
-            outcome,
             index=outcome.ant,
             details={
                 **tours.instance_details(run.problem),

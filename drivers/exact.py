@@ -143,10 +143,9 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
         counted = "" if outcome.optimal_tours is None else f", shortest tours: {outcome.optimal_tours}"
         root = "" if outcome.root_bound is None else f"bound at the root {outcome.root_bound}, "
         best = "shortest length" if outcome.proved else "incumbent of length"
-        return RepetitionResult.of(
+        return RepetitionResult(
             outcome,
             f"{best} {outcome.length}{known}{counted}, {root}start length {outcome.start_length}",
-            outcome,
             gave_up="" if outcome.finished else GAVE_UP,
             details={
                 **tours.instance_details(run.problem),

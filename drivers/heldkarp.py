@@ -182,7 +182,7 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
                 f"restricted, optimal over the neighbourhood (k = {k}) of a start tour: length {outcome.length}{gap}, "
                 f"start length {outcome.start_length}"
             )
-        return RepetitionResult.of(
+        return RepetitionResult(
             outcome,
             words,
             details={
@@ -209,8 +209,8 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
             name, length = run.once("second opinion", lambda: cross_check(instance))
             yield VerifierVerdict(name, None if length == outcome.length else f"{name} finds length {length}")
 
-    def save(self, run: PreparedRun[HeldKarpOptions], tour: Any) -> None:
-        tours.save_tour(self.name, run.options, run.problem, tour)
+    def save(self, run: PreparedRun[HeldKarpOptions], outcome: Any) -> None:
+        tours.save_tour(self.name, run.options, run.problem, outcome.tour)
 
 
 HELDKARP = HeldKarpWorkload()

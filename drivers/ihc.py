@@ -96,10 +96,9 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions]):
         steps, (fewest, most) = outcome.steps / outcome.climbs, outcome.steps_of_a_climb
         length = f"length {outcome.length}{describe_gap(outcome.length, run.problem.optimum)}"
         tour = run.once(outcome.climber, lambda: run.search.tour_of(outcome.climber))
-        return RepetitionResult.of(
-            outcome,
-            f"{length} by climber {outcome.climber}, {steps:.2f} steps a climb ({fewest} to {most})",
+        return RepetitionResult(
             replace(outcome, tour=tour),
+            f"{length} by climber {outcome.climber}, {steps:.2f} steps a climb ({fewest} to {most})",
             index=outcome.climber,
             details={
                 **tours.instance_details(run.problem),

@@ -102,11 +102,10 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
             packed = f", weight {outcome.weight} of {instance.capacity}, {int(outcome.chosen.sum())} items"
         if not options.bounded and options.trace:
             streamed = f", {outcome.streamed_bytes:,} bytes streamed"
-        return RepetitionResult.of(
+        return RepetitionResult(
             outcome,
             f"{'value' if outcome.optimal else 'incumbent of value'} {outcome.value}{packed}{streamed}",
             gave_up="" if outcome.optimal else GAVE_UP,
-            unit={"bb": "nodes", "core": "states"}.get(options.method or "", ""),
             details={
                 "optimum": instance.optimum,
                 "evaluation_definition": STATES if options.method == "core" else CELLS,
@@ -138,8 +137,8 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
                 "NumPy", value_mismatch(outcome, run.once("again", instance.best_value), "NumPy finds")
             )
 
-    def save(self, run: PreparedRun[KnapsackOptions], chosen: Any) -> None:
-        path = run.options.output
+    def save(self, run: PreparedRun[KnapsackOptions], outcome: Any) -> None:
+        path, chosen = run.options.output, outcome.chosen
         if path is not None and chosen is not None:
             with reporting_write_errors(path), open(path, "w", encoding="ascii") as file:
                 file.writelines(f"{item}\n" for item in chosen.nonzero()[0].tolist())

@@ -141,7 +141,7 @@ class ThreeOptWorkload(TspWorkload):
         alone = Rehearsal(ranks)
         if options.algorithm == WINDOWS:
             size = {} if options.window is None else {"window": options.window}
-            search = WindowedThreeOpt(backend, alone, problem.instance, seed=options.seed, **size)
+            search: IteratedThreeOpt = WindowedThreeOpt(backend, alone, problem.instance, seed=options.seed, **size)
         else:
             search = IteratedThreeOpt(backend, alone, problem.instance, walks=options.walks, seed=options.seed)
         search.warm_up()
@@ -177,13 +177,11 @@ class ThreeOptWorkload(TspWorkload):
 
     def result(self, run: PreparedRun[SearchOptions], outcome: Any) -> RepetitionResult:
         gap = describe_gap(outcome.cost, run.problem.optimum, self.best_known)
-        return RepetitionResult.of(
+        return RepetitionResult(
             outcome,
             f"{self.cost_word} {self.in_words(outcome.cost)}{gap} after {run.search.place_of_best(outcome)}"
             f"{describe_time_limit(outcome)}",
-            outcome,
             index=outcome.walk,
-            unit=run.search.unit,
             details={
                 **tours.instance_details(run.problem.instance),
                 "evaluation_definition": run.search.evaluation_definition,

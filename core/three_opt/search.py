@@ -18,7 +18,7 @@ from core.local_search.outcome import Outcome, mix_digests
 from core.run.checkpoint import ANY_WORD, Checkpoint, CheckpointArray, Checkpointer, history_array, permutation_fault
 from core.run.loop import Step, SynchronousRun, execute
 from core.run.partition import equal_part
-from core.run.protocol import Callback
+from core.run.protocol import Callback, Search
 from core.run.stop import MOST, Stop, checked_stop
 from core.three_opt.kernels.or_opt import Kicks, begin_tours, improve_tours, keep_best, resume_tours
 from core.three_opt.kernels.three_opt import MOST_LISTS
@@ -48,7 +48,7 @@ PATIENCE_CITIES, PERIOD_ROUNDS = 10, 20
 MOST_SLACK = 1 << 22
 
 
-class IteratedThreeOpt:
+class IteratedThreeOpt(Search):
     """Iterated local search of tours on one instance and one device, ready to be repeated.
 
     Parameters
@@ -77,7 +77,6 @@ class IteratedThreeOpt:
     title = "iterated local search of tours"
     """Name of the search in messages."""
     unit = "perturbations"
-    """Unit of `Outcome.evaluations`."""
     initial: np.ndarray | None = None
     """Start tours of all walks, in this search's numbers of the cities; None: the cities in their order."""
     evaluation_definition = "local double bridges, each with its descent"

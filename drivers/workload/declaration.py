@@ -11,7 +11,7 @@ from drivers.options.declaration import AnyOptions
 
 if TYPE_CHECKING:
     from core.run.checkpoint import Checkpointer
-    from core.run.protocol import Callback, SearchResult
+    from core.run.protocol import Callback
     from drivers.workload.run_time import RepetitionWork
 
 FREE_PREPARATION_S = 1.0
@@ -44,48 +44,23 @@ class RepetitionResult:
 
     Attributes
     ----------
-    cost : int
-        Cost of the best solution; its value if the workload maximises.
-    evaluations : int
-        Amount of work, in the workload's unit.
-    digest : int or str
-        Digest of what the workload's hash covers: 64 bits, as a number or as 16 hexadecimal digits.
+    outcome : SearchResult
+        Result of the search; its cost is a value if the workload maximises.
     words : str
         Text of the result, for the line on standard output.
-    solution
-        Solution for the files that the workload writes; None: no file is written.
     index : int
         Number of the climber, ant or walk that found the solution.
     details : Mapping
         Entries for the record's ``details``.
     gave_up : str
         Reason why this is no result, even if its cost is confirmed; empty: it is one.
-    unit : str
-        Unit of `evaluations`, plural, if it is not the workload's.
-    history : list of list, optional
-        Rows [iteration, evaluations, seconds, best cost], one for each improvement; None: not wanted.
-
     """
 
-    cost: int
-    evaluations: int
-    digest: int | str
+    outcome: Any
     words: str
-    solution: Any = None
     index: int = 0
     details: Mapping[str, Any] = field(default_factory=dict)
     gave_up: str = ""
-    unit: str = ""
-    history: list[list[Any]] | None = None
-
-    @property
-    def hash(self) -> str:
-        return self.digest if isinstance(self.digest, str) else f"{self.digest:016x}"
-
-    @classmethod
-    def of(cls, outcome: SearchResult, words: str, solution: Any = None, **more: Any) -> RepetitionResult:
-        solution = outcome.solution if solution is None else solution
-        return cls(outcome.cost, outcome.evaluations, outcome.hash, words, solution, history=outcome.history, **more)
 
 
 SCORER, PUBLISHED_OPTIMUM, GENERATOR, INSTANCE_FILE = "scorer", "published optimum", "generator", "instance file"
@@ -296,7 +271,7 @@ class Workload(Generic[AnyOptions]):
         """Return a line before the first repetition, or None."""
         return None
 
-    def save(self, run: PreparedRun[AnyOptions], solution: Any) -> None:
+    def save(self, run: PreparedRun[AnyOptions], outcome: Any) -> None:
         """Write the output files that the options name."""
 
     def on_one_core(self, options: AnyOptions) -> bool:

@@ -165,11 +165,10 @@ class LocalSearchWorkload(Workload[SearchOptions]):
     def result(self, run: PreparedRun[SearchOptions], outcome: Any) -> RepetitionResult:
         launcher, shape = run.search.launcher, run.search.launcher.shape
         gap = describe_gap(outcome.cost, run.problem.optimum, self.best_known)
-        return RepetitionResult.of(
+        return RepetitionResult(
             outcome,
             f"{self.cost_word} {self.in_words(outcome.cost)}{gap} in iteration {outcome.found_at} of walk "
             f"{outcome.walk}, {outcome.iterations} iterations{describe_time_limit(outcome)}",
-            outcome,
             index=outcome.walk,
             details={
                 "size": run.problem.encoding.n,
