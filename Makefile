@@ -11,7 +11,7 @@ INTEL := $(VENV)/intel
 PYTEST := PYTHONDONTWRITEBYTECODE= $(RUN) -m pytest -n auto --maxprocesses 8 --dist loadgroup --durations 20 \
     --durations-min 0.5
 PROGRAMS := core backends drivers cluster reports
-CHECKED := $(PROGRAMS) onekernel.py docs examples tests
+CHECKED := $(PROGRAMS) onekernel docs examples tests
 
 # By default what the last set-up of programs chose; at first what programs can use here, CUDA's wheels (900 MB) only for
 # a driver.
@@ -60,7 +60,7 @@ help:
 	@echo "               reports/out"
 
 # Bytecode too, for environments in which Python writes none: 64 ranks that compile the sources start a third later.
-COMPILE := @$(RUN) -m compileall -q $(PROGRAMS) onekernel.py
+COMPILE := @$(RUN) -m compileall -q $(PROGRAMS) onekernel
 
 venv: $(call with,$(EXTRAS))
 	$(COMPILE)

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterable
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-LIBRARY = tuple(f"{ROOT}/{name}" for name in ("core/", "backends/", "cluster/", "reports/", "drivers/", "onekernel.py"))
+LIBRARY = tuple(f"{ROOT}/{name}/" for name in ("core", "backends", "cluster", "reports", "drivers", "onekernel"))
 """Beginnings of the project's file names."""
 MEMORY_ADVICE = "expected a smaller instance, fewer walks, ants, climbers or ranks, or less --device-memory"
 REFUSALS = {

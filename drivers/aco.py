@@ -142,6 +142,7 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
     hash_scope = "tours"
     doing = "touring"
     standard = ("--ants", "256", "--iterations", "400")
+    in_overview = ("--ants", "256", "--iterations", "2500")
     scaled = "ants"
 
     def load(self, options: AntOptions, ranks: int) -> Task:
@@ -179,9 +180,9 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
         settings = run.options.settings()
         return (settings.colonies, "colonies") if settings.colonies > 1 else (settings.ants, "ants")
 
-    def work(self, run: PreparedRun[AntOptions]) -> RepetitionWork | None:
+    def planned_work(self, options: AntOptions, problem: Any) -> RepetitionWork | None:
         """Estimate the cities that ants compare in their steps, without climbs; None for a time limit."""
-        n, settings, options = run.problem.n, run.options.settings(), run.options
+        n, settings = problem.n, options.settings()
         if options.iterations is None or options.seconds is not None:
             return None
         ants = settings.colonies * settings.ants * options.iterations
@@ -194,26 +195,23 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
         return {**run.options.settings()._asdict(), **{name: one for name, one in limits.items() if one is not None}}
 
     def headline(self, run: PreparedRun[AntOptions]) -> str:
-        settings, colony, ranks = run.options.settings(), run.search, run.ranks
+        settings, colony = run.options.settings(), run.search
         ants = f"{settings.colonies} colonies of {settings.ants}" if settings.colonies > 1 else f"{settings.ants}"
         choice = f", {settings.candidates} candidates" if settings.candidates else ""
         lanes = colony.team_size // colony.ants_per_team
-        where = f"{colony.backend.name} ({colony.backend.device.name})"
         mapping = " as published" if run.options.mapping == "published" else ""
         return (
             f"{run.problem.name}: {NAMES[settings.variant]}, {ants} ants{choice}{CLIMBS[settings.local_search]}, "
-            f"{describe_stop(run.options)}, {run.options.strategy}{mapping} (lanes per ant: {lanes}), on "
-            + (f"{ranks.size} ranks, the first: {where}" if ranks.size > 1 else where)
+            f"{describe_stop(run.options)}, {run.options.strategy}{mapping} (lanes per ant: {lanes}), on {run.place}"
         )
 
     def result(self, run: PreparedRun[AntOptions], outcome: Any) -> RepetitionResult:
         colony = run.search
         of_colony = f" of colony {outcome.colony}" if run.options.settings().colonies > 1 else ""
         length = f"length {outcome.length}{describe_gap(outcome.length, run.problem.optimum)}"
-        return RepetitionResult.of(
+        return RepetitionResult(
             outcome,
             f"{length} by ant {outcome.ant}{of_colony} in iteration {outcome.iteration}{describe_time_limit(outcome)}",
-            outcome,
             index=outcome.ant,
             details={
                 **tours.instance_details(run.problem),

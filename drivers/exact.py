@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import perm
 from typing import Any
 
 from core.errors import UserError
@@ -81,6 +82,8 @@ class ExactOptions(
 
 GAVE_UP = "the search stopped early; this is its incumbent"
 MOST_ENUMERATED = 10
+NODES_PER_SECOND = 5e7
+"""Usual speed of a core without a bound."""
 MOST_BY_EDGES = 17
 """Largest number of cities for which the thesis' bound takes seconds on one core."""
 
@@ -95,6 +98,7 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
     hash_scope = "result"
     doing = "searching"
     standard = ("--instance", "uniform:16:seed=1", "--bound", "edges")
+    in_overview = standard
 
     def load(self, options: ExactOptions, ranks: int) -> Task:
         options.refuse_idle()
@@ -139,10 +143,9 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
         counted = "" if outcome.optimal_tours is None else f", shortest tours: {outcome.optimal_tours}"
         root = "" if outcome.root_bound is None else f"bound at the root {outcome.root_bound}, "
         best = "shortest length" if outcome.proved else "incumbent of length"
-        return RepetitionResult.of(
+        return RepetitionResult(
             outcome,
             f"{best} {outcome.length}{known}{counted}, {root}start length {outcome.start_length}",
-            outcome,
             gave_up="" if outcome.finished else GAVE_UP,
             details={
                 **tours.instance_details(run.problem),
@@ -184,9 +187,15 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
     def once(self, run: PreparedRun[ExactOptions], callback: Any) -> Any:
         return run.searched(callback, history=keeps_history(run.options))
 
+    def planned_work(self, options: ExactOptions, problem: Any) -> RepetitionWork | None:
+        """Count all beginnings of tours; None with a bound."""
+        if options.bound != "none":
+            return None
+        nodes = sum(perm(problem.n - 1, k) for k in range(max(1, problem.n - 3)))
+        return RepetitionWork(nodes * (2 if options.count else 1), self.unit, NODES_PER_SECOND)
+
     def work(self, run: PreparedRun[ExactOptions]) -> RepetitionWork | None:
-        """Count all tours; None with a bound."""
-        return RepetitionWork.of(run.search, 5e7)
+        return RepetitionWork.of(run.search, NODES_PER_SECOND)
 
     def on_one_core(self, options: ExactOptions) -> bool:
         """True for 1-trees: with few nodes, one core ends before a GPU begins (0.7 ms for bays29, a GPU 10 to 18)."""

@@ -24,7 +24,6 @@ from drivers.runs.workload_main import driver
 from drivers.workload import tours
 from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict, describe_gap
 from drivers.workload.dynamic_programming import DpWorkload
-from drivers.workload.run_time import RepetitionWork
 
 DEFAULT_K = 8
 """Default of `--k` for instances too large for a proof."""
@@ -117,6 +116,7 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
     noun = "length"
     with_less_room = "--k K finds a tour that is optimal over a neighbourhood, with a small K in little memory"
     standard = ("--instance", "uniform:24:seed=1")
+    in_overview = ("--instance", "uniform:26:seed=1")
 
     def load(self, options: HeldKarpOptions, ranks: int) -> Task:
         options.refuse_idle()
@@ -145,10 +145,19 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
         search.warm_up()
         return search
 
-    def work(self, run: PreparedRun[HeldKarpOptions]) -> RepetitionWork | None:
-        """Count all transitions; waves are many launches for few cells."""
-        usual = 2e8 if run.options.k is not None else 2e7 if run.options.published else 8e8
-        return RepetitionWork.of(run.search, usual)
+    def cells(self, options: HeldKarpOptions, problem: Any) -> int:
+        """Return the number of all transitions, although meeting in the middle takes about half of them."""
+        n = problem.n
+        if options.k is None:
+            return int((n - 1) * ((n - 2) * 2 ** max(0, n - 3) + 1))
+        from core.tables.held_karp.kernels.restricted_tour import network
+        from core.tables.held_karp.neighbourhood import LEAST_K
+
+        return int((n - 1) * network(max(LEAST_K, min(options.k, n - 1))).transitions)
+
+    def speed(self, options: HeldKarpOptions) -> float:
+        """Waves are many launches for few cells."""
+        return 2e8 if options.k is not None else 2e7 if options.published else 8e8
 
     def headline(self, run: PreparedRun[HeldKarpOptions]) -> str | None:
         """Return the number of cities, and the largest one that fits the device."""
@@ -173,7 +182,7 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
                 f"restricted, optimal over the neighbourhood (k = {k}) of a start tour: length {outcome.length}{gap}, "
                 f"start length {outcome.start_length}"
             )
-        return RepetitionResult.of(
+        return RepetitionResult(
             outcome,
             words,
             details={
@@ -200,8 +209,8 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
             name, length = run.once("second opinion", lambda: cross_check(instance))
             yield VerifierVerdict(name, None if length == outcome.length else f"{name} finds length {length}")
 
-    def save(self, run: PreparedRun[HeldKarpOptions], tour: Any) -> None:
-        tours.save_tour(self.name, run.options, run.problem, tour)
+    def save(self, run: PreparedRun[HeldKarpOptions], outcome: Any) -> None:
+        tours.save_tour(self.name, run.options, run.problem, outcome.tour)
 
 
 HELDKARP = HeldKarpWorkload()

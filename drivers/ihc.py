@@ -52,6 +52,7 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions]):
     hash_scope = "climbs"
     doing = "climbing"
     standard = ("--climbers", "2000")
+    in_overview = ("--climbers", "15000")
     scaled = "climbers"
 
     def load(self, options: ClimbOptions, ranks: int) -> Task:
@@ -70,11 +71,11 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions]):
     def search(self, backend: Any, ranks: Any, problem: Any, options: ClimbOptions) -> Any:
         """Return hill climbing, compiled and warmed up alone; it synchronises with other ranks when it runs."""
         from cluster.mpi.proxies import Rehearsal
-        from core.hill_climbing.search import IterativeHillClimbing
+        from core.hill_climbing.search import HillClimbing
 
         how = {"start": options.start, "seed": options.seed, "scan": options.scan, "name": problem.name}
         published = (options.assign or "auto") if options.mapping == "published" else None
-        climbing = IterativeHillClimbing(backend, Rehearsal(ranks), problem.distances, published=published, **how)
+        climbing = HillClimbing(backend, Rehearsal(ranks), problem.distances, published=published, **how)
         climbing.warm_up()
         return climbing
 
@@ -85,20 +86,19 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions]):
         stop, history = Iterations(run.options.climbers), keeps_history(run.options)
         return run.searched(callback, stop, history=history, trace=False)
 
-    def work(self, run: PreparedRun[ClimbOptions]) -> RepetitionWork:
+    def planned_work(self, options: ClimbOptions, problem: Any) -> RepetitionWork:
         """Estimate the moves: a climb from a random tour takes about n steps, each over all pairs of edges."""
-        n = run.problem.n
-        return RepetitionWork(run.options.climbers * n * (n * (n - 1) // 2), "moves", 1e9)
+        n = problem.n
+        return RepetitionWork(options.climbers * n * (n * (n - 1) // 2), "moves", 1e9)
 
     def result(self, run: PreparedRun[ClimbOptions], outcome: Any) -> RepetitionResult:
         """Return the shortest tour of all climbs, by a repetition of its climb."""
         steps, (fewest, most) = outcome.steps / outcome.climbs, outcome.steps_of_a_climb
         length = f"length {outcome.length}{describe_gap(outcome.length, run.problem.optimum)}"
         tour = run.once(outcome.climber, lambda: run.search.tour_of(outcome.climber))
-        return RepetitionResult.of(
-            outcome,
-            f"{length} by climber {outcome.climber}, {steps:.2f} steps a climb ({fewest} to {most})",
+        return RepetitionResult(
             replace(outcome, tour=tour),
+            f"{length} by climber {outcome.climber}, {steps:.2f} steps a climb ({fewest} to {most})",
             index=outcome.climber,
             details={
                 **tours.instance_details(run.problem),

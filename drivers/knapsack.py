@@ -48,7 +48,9 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
     unit = "cells"
     doing = "items"
     noun = "value"
+    maximises = True
     standard = ("--items", "1000", "--capacity", "1000000")
+    in_overview = ("--items", "1000", "--capacity", "8000000")
     with_less_room = "--method core, without --mapping, has no table, and --no-trace no decisions"
     speeds = {"native": 2e9, "published": 1e8}
 
@@ -86,6 +88,9 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
             return super().once(run, callback)
         return run.searched(callback, None if run.options.seconds is None else Seconds(run.options.seconds))
 
+    def cells(self, options: KnapsackOptions, problem: Any) -> int | None:
+        return None if options.bounded else len(problem.useful_items()) * (problem.capacity + 1)
+
     def parameters(self, run: PreparedRun[KnapsackOptions]) -> dict[str, Any]:
         return {"method": run.options.method}
 
@@ -97,11 +102,10 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
             packed = f", weight {outcome.weight} of {instance.capacity}, {int(outcome.chosen.sum())} items"
         if not options.bounded and options.trace:
             streamed = f", {outcome.streamed_bytes:,} bytes streamed"
-        return RepetitionResult.of(
+        return RepetitionResult(
             outcome,
             f"{'value' if outcome.optimal else 'incumbent of value'} {outcome.value}{packed}{streamed}",
             gave_up="" if outcome.optimal else GAVE_UP,
-            unit={"bb": "nodes", "core": "states"}.get(options.method or "", ""),
             details={
                 "optimum": instance.optimum,
                 "evaluation_definition": STATES if options.method == "core" else CELLS,
@@ -133,8 +137,8 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
                 "NumPy", value_mismatch(outcome, run.once("again", instance.best_value), "NumPy finds")
             )
 
-    def save(self, run: PreparedRun[KnapsackOptions], chosen: Any) -> None:
-        path = run.options.output
+    def save(self, run: PreparedRun[KnapsackOptions], outcome: Any) -> None:
+        path, chosen = run.options.output, outcome.chosen
         if path is not None and chosen is not None:
             with reporting_write_errors(path), open(path, "w", encoding="ascii") as file:
                 file.writelines(f"{item}\n" for item in chosen.nonzero()[0].tolist())

@@ -85,7 +85,8 @@ class LcsWorkload(DpWorkload[LcsOptions]):
     unit = "cells"
     doing = "waves"
     noun = "length"
-    standard = ("--instance", "random:120000")
+    maximises = True
+    standard = ("--instance", "random:120000")  # none for overviews: the trace of a second takes 10 GB
     with_less_room = "the default mapping traces in any memory, and --no-trace stores nothing"
     speeds = {"native": 4e10, "published": 2e7}
 
@@ -115,15 +116,18 @@ class LcsWorkload(DpWorkload[LcsOptions]):
             search.make_room()
         return search
 
+    def cells(self, options: LcsOptions, problem: Any) -> int:
+        return len(problem.a) * len(problem.b)
+
     def result(self, run: PreparedRun[LcsOptions], outcome: Any) -> RepetitionResult:
         """Return the length, and the subsequence if traced; all cells count, even if a mapping computes fewer."""
         pair = run.problem
         streamed = f", {outcome.streamed_bytes:,} bytes streamed" if run.options.trace else ""
-        return RepetitionResult.of(
+        return RepetitionResult(
             outcome,
             f"length {outcome.length} of {len(pair.a)} and {len(pair.b)} letters, {outcome.method}{streamed}",
             details={
-                "optimum": pair.known_length,
+                "optimum": pair.optimum,
                 "evaluation_definition": "cells of the table, one for a letter of each string",
                 "string_lengths": [len(pair.a), len(pair.b)],
                 "method": outcome.method,
@@ -142,17 +146,17 @@ class LcsWorkload(DpWorkload[LcsOptions]):
             objection = "no subsequence"
         if objection is not None or outcome.pairs is not None:
             yield VerifierVerdict(SCORER, None if objection is None else f"the scorer finds {objection}")
-        if pair.known_length == length:  # another length is the scorer's objection
+        if pair.optimum == length:  # another length is the scorer's objection
             yield VerifierVerdict(GENERATOR)
         if run.options.verify or len(pair.a) * len(pair.b) <= MOST_VERIFIED_CELLS:
             again = run.once("again", lambda: lcs_length(pair.a, pair.b))
             yield VerifierVerdict("plain Python", None if again == length else f"plain Python finds length {again}")
 
-    def save(self, run: PreparedRun[LcsOptions], pairs: Any) -> None:
+    def save(self, run: PreparedRun[LcsOptions], outcome: Any) -> None:
         path = run.options.output
-        if path is None or pairs is None:
+        if path is None or outcome.pairs is None:
             return
-        common = run.problem.subsequence(pairs)
+        common = run.problem.subsequence(outcome.pairs)
         if path.lower().endswith((".fasta", ".fa")):
             header = f">longest common subsequence of {run.problem.name}"
             common = "\n".join([header, *(common[first : first + LINE] for first in range(0, len(common), LINE))])

@@ -31,6 +31,7 @@ class QapWorkload(LocalSearchWorkload):
     chosen = DEFAULT_INSTANCE
     best_known = "best known"
     iterations, usual_size = 10_000, 30**2
+    in_overview = ("--walks", "64", "--iterations", "25000")
 
     def load_problem(self, options: QapOptions) -> tuple[Any, str]:
         from core.qap.problem import Qap

@@ -16,21 +16,38 @@ from typing import Any
 from core.errors import UserError
 from core.local_search.algorithms import ALGORITHMS
 from drivers.cli.exit_codes import run_driver
+from drivers.options.declaration import Options, option_flag
+from drivers.options.initial import start_solutions
 from drivers.options.local_search import SearchOptions
 from drivers.options.output_files import OutputFile
 from drivers.runs.workload_main import driver
 from drivers.workload import tours
-from drivers.workload.declaration import PreparedRun, Task
-from drivers.workload.local_search import LocalSearchWorkload
+from drivers.workload.declaration import (
+    PreparedRun,
+    RepetitionResult,
+    Task,
+    Workload,
+    describe_gap,
+    describe_time_limit,
+)
+from drivers.workload.history import keeps_history, refuse_clocked_records
+from drivers.workload.local_search import FIRST_SECONDS, LocalSearchWorkload, limits_and_start
+from drivers.workload.run_time import RepetitionWork
 
 PAPER_ARGUMENTS = ("--algorithm", "tabu", "--neighbourhood", "exchange2")
 """Default arguments of comparisons: tabu search by swaps, as in the paper's tables."""
 
-
 THREE_OPT, WINDOWS = "3opt", "windows"
+SHARED_OPTIONS = (
+    *("algorithm", "iterations", "seconds", "target", "walks"),
+    *("initial", "solution", "history", "curve", "plot"),
+)
+"""Options of local search that iterated 3-opt has too."""
 FEWEST_CITIES = 5
 PERTURBATIONS_PER_SECOND = 150_000
 """Perturbations per second of a core, on instances of up to 10,000 cities."""
+FIRST_WALKS = 8
+"""Default number of walks of iterated 3-opt."""
 
 
 @dataclass(frozen=True)
@@ -43,50 +60,40 @@ class TspOptions(SearchOptions, table="tsp", algorithms=("auto", THREE_OPT, WIND
     window: int | None = None
     tour: OutputFile | None = None
     svg: OutputFile | None = None
-    automatic = (THREE_OPT, "ils")
+
+    def of_local_search(self) -> list[str]:
+        """Return the given options that iterated 3-opt lacks, as written."""
+        own = SearchOptions.__dataclass_fields__.keys() - {*SHARED_OPTIONS} - Options.__dataclass_fields__.keys()
+        listed = (one for one, _ in self.declared() if one.name in own)
+        return [option_flag(one) for one in listed if getattr(self, one.name) != one.default]
 
 
 class TspWorkload(LocalSearchWorkload):
-    """Iterated 3-opt by neighbour lists, or moves of tours in iterations over all pairs of cities."""
+    """Moves of tours in iterations over all pairs of cities; `ThreeOptWorkload` has the other searches."""
 
     name = "tsp"
     title = "iterated 3-opt and local search for the TSP"
     options = TspOptions
     arguments = (*PAPER_ARGUMENTS, "--walks", "64")
     iterations, usual_size = 400, 100**2
-
+    in_overview = ("--walks", "64", "--iterations", "1200")
     cost_word = "length"
 
+    def variant(self, options: Any) -> Workload[SearchOptions]:
+        return ITERATED_THREE_OPT if options.algorithm in (THREE_OPT, WINDOWS) else self
+
     def load(self, options: Any, ranks: int) -> Task:
-        """Load the instance, and fill in the options; fewer than five cities have another algorithm."""
+        """Load the instance, and fill in the options; fewer than five cities have another algorithm than 3-opt."""
         if options.window is not None and options.algorithm != WINDOWS:
             raise UserError(f"--window {options.window} with --algorithm {options.algorithm}: expected with windows")
-        if options.algorithm == WINDOWS:
-            if options.walks not in (None, 1):
-                raise UserError(f"--walks {options.walks} with --algorithm windows: expected 1, since all share a tour")
-            options = replace(options, walks=1)
-        task = super().load(options, ranks)
-        if options.algorithm == "auto" and not task.options.has_plan and task.problem.encoding.n < FEWEST_CITIES:
+        if options.algorithm == "auto" and options.of_local_search():
+            options = replace(options, algorithm="ils")
+        if options.algorithm not in ("auto", THREE_OPT, WINDOWS):
+            return super().load(options, ranks)
+        task = ITERATED_THREE_OPT.load(options, ranks)
+        if options.algorithm == "auto" and task.problem.encoding.n < FEWEST_CITIES:
             return super().load(replace(options, algorithm="ils"), ranks)
         return task
-
-    def make_search(self, backend: Any, ranks: Any, problem: Any, options: Any) -> Any:
-        from core.three_opt import IteratedThreeOpt, WindowedThreeOpt
-
-        if options.algorithm == WINDOWS:
-            size = {} if options.window is None else {"window": options.window}
-            return WindowedThreeOpt(backend, ranks, problem.instance, seed=options.seed, **size)
-        return IteratedThreeOpt(backend, ranks, problem.instance, walks=options.walks, seed=options.seed)
-
-    def rounds_per_second(self, options: Any, problem: Any) -> float:
-        return PERTURBATIONS_PER_SECOND / (problem.encoding.n if options.algorithm == WINDOWS else 1)
-
-    def on_one_core(self, options: Any) -> bool:
-        """Windows of one tour keep all cores busy."""
-        return options.algorithm != WINDOWS and super().on_one_core(options)
-
-    def details(self, problem: Any) -> Mapping[str, Any]:
-        return tours.instance_details(problem.instance)
 
     def load_problem(self, options: TspOptions) -> tuple[Any, str]:
         from core.tours.problem import TspTour
@@ -102,7 +109,100 @@ class TspWorkload(LocalSearchWorkload):
         return problem.instance
 
 
-TSP = TspWorkload()
+class ThreeOptWorkload(TspWorkload):
+    """Iterated 3-opt by neighbour lists: independent walks, or windows of one tour."""
+
+    def load(self, options: Any, ranks: int) -> Task:
+        name = options.algorithm
+        if name == "auto":
+            options = replace(options, algorithm=THREE_OPT)
+        if name == WINDOWS:
+            if options.walks not in (None, 1):
+                raise UserError(f"--walks {options.walks} with --algorithm windows: expected 1, since all share a tour")
+            options = replace(options, walks=1)
+        for flag in options.of_local_search():
+            raise UserError(f"{flag} with --algorithm {name}: expected with {', '.join(ALGORITHMS)}")
+        options.chosen_stop().check()
+        if options.seconds is not None:
+            refuse_clocked_records(options, "--iterations or --target")
+        problem, source = self.load_problem(options)
+        if options.initial is not None:
+            options = replace(options, initial=start_solutions(options.initial, problem))
+        is_open = all(one is None for one in (options.walks, options.iterations, options.seconds, options.target))
+        walks = options.walks or (max(FIRST_WALKS, ranks) if is_open else 1)
+        iterations = options.iterations
+        if iterations is None and options.seconds is None:
+            iterations = max(1, int(FIRST_SECONDS * iterations_per_second(options, problem) / walks))
+        return Task(replace(options, walks=walks, iterations=iterations), problem, source)
+
+    def search(self, backend: Any, ranks: Any, problem: Any, options: Any) -> Any:
+        from cluster.mpi.proxies import Rehearsal
+        from core.three_opt import IteratedThreeOpt, WindowedThreeOpt
+
+        alone = Rehearsal(ranks)
+        if options.algorithm == WINDOWS:
+            size = {} if options.window is None else {"window": options.window}
+            search: IteratedThreeOpt = WindowedThreeOpt(backend, alone, problem.instance, seed=options.seed, **size)
+        else:
+            search = IteratedThreeOpt(backend, alone, problem.instance, walks=options.walks, seed=options.seed)
+        search.warm_up()
+        return search
+
+    def once(self, run: PreparedRun[SearchOptions], callback: Any) -> Any:
+        initial: Any = run.options.initial
+        how = {"history": keeps_history(run.options), "initial": initial and initial.values}
+        return run.searched(callback, run.options.chosen_stop(), **how)
+
+    def on_one_core(self, options: SearchOptions) -> bool:
+        """One walk is fastest on a core; windows of one tour keep all cores busy."""
+        return options.algorithm == THREE_OPT and options.walks == 1
+
+    def parts(self, run: PreparedRun[SearchOptions]) -> tuple[int, str]:
+        return run.options.walks or 1, self.scaled
+
+    def planned_work(self, options: SearchOptions, problem: Any) -> RepetitionWork | None:
+        """All perturbations; None if the clock ends the run."""
+        if options.iterations is None or options.seconds is not None:
+            return None
+        amount, speed = (options.walks or 1) * options.iterations, iterations_per_second(options, problem)
+        return RepetitionWork(amount, "perturbations", speed, at_most=options.target is not None)
+
+    def work(self, run: PreparedRun[SearchOptions]) -> RepetitionWork | None:
+        return self.planned_work(run.options, run.problem)
+
+    def parameters(self, run: PreparedRun[SearchOptions]) -> dict[str, Any]:
+        return {"algorithm": run.options.algorithm, **run.search.parameters, **limits_and_start(run.options)}
+
+    def execution(self, run: PreparedRun[SearchOptions]) -> Mapping[str, Any]:
+        return {"team_size": run.search.team_size}
+
+    def result(self, run: PreparedRun[SearchOptions], outcome: Any) -> RepetitionResult:
+        gap = describe_gap(outcome.cost, run.problem.optimum, self.best_known)
+        return RepetitionResult(
+            outcome,
+            f"{self.cost_word} {self.in_words(outcome.cost)}{gap} after {run.search.place_of_best(outcome)}"
+            f"{describe_time_limit(outcome)}",
+            index=outcome.walk,
+            details={
+                **tours.instance_details(run.problem.instance),
+                "evaluation_definition": run.search.evaluation_definition,
+                "iterations": outcome.iterations,
+                "best_iteration": outcome.found_at,
+                "team_size": run.search.team_size,
+            },
+        )
+
+    def headline(self, run: PreparedRun[SearchOptions]) -> str:
+        walks = f"{run.options.walks} {'walk' if run.options.walks == 1 else 'walks'}"
+        return f"{run.problem.name}: {run.search.description}, {walks}, on {run.place}"
+
+
+def iterations_per_second(options: SearchOptions, problem: Any) -> float:
+    """Return the number of perturbations, or of rounds of windows, that a core usually makes in a second."""
+    return PERTURBATIONS_PER_SECOND / (problem.encoding.n if options.algorithm == WINDOWS else 1)
+
+
+TSP, ITERATED_THREE_OPT = TspWorkload(), ThreeOptWorkload()
 main = driver(TSP, __doc__)
 
 if __name__ == "__main__":

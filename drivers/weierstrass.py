@@ -43,6 +43,7 @@ class WeierstrassWorkload(LocalSearchWorkload):
     chosen = DEFAULT_INSTANCE
     arguments = ()
     iterations, usual_size = 20, 10 * 10_000
+    in_overview = ("--iterations", "150")
 
     def load_problem(self, options: WeierstrassOptions) -> tuple[Any, str]:
         from core.weierstrass.problem import Weierstrass

@@ -13,7 +13,7 @@ from backends import create
 from cluster import default_communicator
 from core import tours as tsp
 from core.hill_climbing.kernels.climbs import start_tours
-from core.hill_climbing.search import IterativeHillClimbing
+from core.hill_climbing.search import HillClimbing
 from core.lang import (
     Array,
     Row,
@@ -99,7 +99,7 @@ def main(argv):
         backend.download(starts).reshape(count, n).astype(np.int32),
         min(64, backend.capabilities.max_team_size),
     )
-    search = IterativeHillClimbing(backend, default_communicator(), distances, scan="full")
+    search = HillClimbing(backend, default_communicator(), distances, scan="full")
     search.run(Iterations(count), trace=False)
     begin = time.perf_counter()
     result = search.run(Iterations(count), trace=False)

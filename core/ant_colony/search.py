@@ -22,7 +22,7 @@ from core.errors import UserError
 from core.run.checkpoint import Checkpoint, CheckpointArray, Checkpointer
 from core.run.loop import Step, SynchronousRun, execute
 from core.run.partition import equal_part
-from core.run.protocol import Callback
+from core.run.protocol import Callback, Search
 from core.run.stop import Stop, checked_stop
 
 FIRST_PLACES = 1 << 16
@@ -31,7 +31,7 @@ MAPPINGS: dict[str, type[Colony]] = {"native": Colony, "published": PublishedCol
 """Mapping of a colony to a device: native, or as in the paper."""
 
 
-class AntColony:
+class AntColony(Search):
     """Ant System or Max-Min Ant System on one instance, ready to be repeated.
 
     Parameters
@@ -55,6 +55,8 @@ class AntColony:
         Invalid settings or settings without a published mapping, tours longer than 31 bits, or more memory than the
         device has: the message has the number of bytes.
     """
+
+    unit = "selections"
 
     def __init__(
         self,
@@ -84,7 +86,6 @@ class AntColony:
         self.communicator = communicator
         self.n = n
         self.settings = settings
-        self.notes: list[str] = []
         kind = MAPPINGS[mapping]
         most = -(-settings.ants // size) if shared else settings.ants
         self.shape = kind.shape_for(strategy, backend.capabilities, n, settings._replace(ants=most), team)

@@ -18,7 +18,7 @@ from core.exact.solution import ExactMethod, Solution, canonical_tour, digest_of
 from core.run.checkpoint import Checkpointer
 from core.run.loop import AsynchronousRun, execute
 from core.run.progress import ProgressMonitor, ProgressSamples
-from core.run.protocol import Callback
+from core.run.protocol import Callback, Search
 from core.run.stop import Stop
 from core.tours import tour_length
 from core.tours.distance_matrices import checked_distances
@@ -34,7 +34,7 @@ FEWEST_CITIES = 5
 """Least cities for a device; fewer are searched on the host with any bound."""
 
 
-class ExactSearch:
+class ExactSearch(Search):
     """Exact search on one instance and one device per rank, ready to be repeated.
 
     Raises `UserError` for invalid distances or settings, too many cities, or the published mapping of 1-trees.
@@ -78,7 +78,6 @@ class ExactSearch:
         self.distances = checked_distances(distances, check_cities, symmetric=True)
         self.n = n = len(self.distances)
         self.count = count
-        self.notes: list[str] = []
         if bound not in (None, *BOUNDS):
             raise UserError(f"bound {bound!r}; choose one of {', '.join(BOUNDS)}")
         if start not in STARTS:
@@ -110,7 +109,7 @@ class ExactSearch:
             return Enumeration(*common, bounded=bounded, depth=depth)
         return PublishedSearch(*common, bounded=bounded, depth=depth, unrolled=unrolled)
 
-    work_unit = "nodes"
+    unit = "nodes"
 
     @property
     def work(self) -> int | None:

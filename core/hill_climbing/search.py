@@ -22,7 +22,7 @@ from core.run.batches import Batches, EqualShare
 from core.run.checkpoint import Checkpoint, CheckpointArray, Checkpointer
 from core.run.loop import AsynchronousRun, Step, execute
 from core.run.partition import Intervals, equal_part, have_equal_devices
-from core.run.protocol import Callback
+from core.run.protocol import Callback, Search
 from core.run.stop import Stop, checked_stop
 
 BATCH = 1 << 17
@@ -32,7 +32,7 @@ BATCH = 1 << 17
 class ClimbLauncher:
     """Launches climbs, as many at a time as fit the device's memory.
 
-    ``notes`` has messages about batches that did not fit. For ``start`` and ``seed`` see `IterativeHillClimbing`.
+    ``notes`` has messages about batches that did not fit. For ``start`` and ``seed`` see `HillClimbing`.
     """
 
     def __init__(self, backend: Any, scan: Scan, n: int, *, start: str, seed: int) -> None:
@@ -113,7 +113,7 @@ PARTS = 20
 """Ranks of unlike speeds begin with batches of this part of their share."""
 
 
-class IterativeHillClimbing:
+class HillClimbing(Search):
     """Iterative hill climbing on one instance and one device, ready to be repeated.
 
     Parameters
@@ -140,6 +140,8 @@ class IterativeHillClimbing:
     UserError
         Too few or too many cities, too many for the scan, or tours longer than 31 bits.
     """
+
+    unit = "moves"
 
     def __init__(
         self,

@@ -33,7 +33,7 @@ from core.local_search.walks import Walks, measure_speed, share_by_speed
 from core.run.checkpoint import Checkpoint, CheckpointArray, Checkpointer
 from core.run.loop import Step, SynchronousRun, execute
 from core.run.partition import have_equal_devices
-from core.run.protocol import Callback
+from core.run.protocol import Callback, Search
 from core.run.stop import CRITERIA, MOST_SAFETY_FACTOR, SAFETY_FACTOR, BatchSizes, Stop, check_stop_type, checked_stop
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ MOST_TRIED_AGAIN_S = 2.0
 """A longer first iteration is not repeated to exclude the cost of first launches."""
 
 
-class LocalSearch:
+class LocalSearch(Search):
     """One algorithm on one problem and one device, ready to be repeated.
 
     Parameters
@@ -79,6 +79,8 @@ class LocalSearch:
         Arguments do not fit; one line has the value found and the value expected.
     """
 
+    unit = "neighbours"
+
     @checked_call
     def __init__(
         self,
@@ -105,7 +107,7 @@ class LocalSearch:
         self.host_loop = HostLoop(self.launcher) if self.plan.settings.is_host_driven else None
         self.slices: Slices | None = None
         self.is_checked = self.plan.problem.is_tested
-        self.notes: list[str] = []
+        self.check_notes: list[str] = []
         """Notes on checks of the problem that were cut short."""
         self.met: Any = None
         self.initial: np.ndarray | None = None
@@ -118,6 +120,10 @@ class LocalSearch:
         self.iteration_s = 0.0
         """Seconds of an iteration of the walks that run side by side, as the warm-up found; 0: not known."""
         settle_shape(self.launcher, self.host_loop)
+
+    @property
+    def notes(self) -> list[str]:
+        return self.check_notes
 
     @property
     def searched(self) -> str:
@@ -156,7 +162,7 @@ class LocalSearch:
         if not self.is_checked:
             names = [neighbourhood.name for neighbourhood in self.plan.neighbourhoods]
             check = partial(check_first_moves, self.plan.problem, names, self.plan.evaluation_name)
-            self.notes = self.launcher.ranks.on_first(check) or []
+            self.check_notes = self.launcher.ranks.on_first(check) or []
         self.is_checked = True
 
     def meet(self, ranks: Any) -> None:

@@ -11,7 +11,7 @@ Every rank constructs and runs it with the same arguments. The loop of a run is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple, Protocol
 
@@ -86,7 +86,7 @@ class SearchResult(Protocol):
 
 
 class Search(Protocol):
-    """A search on one device of each rank, ready to be repeated.
+    """Base of searches: a search on one device of each rank, ready to be repeated.
 
     It is constructed from a backend (`backends.launch.Backend`), a communicator (`cluster.Communicator`), the problem
     (or an instance's data) and settings by name; every rank constructs and calls the same. The rank and the size of the
@@ -95,6 +95,18 @@ class Search(Protocol):
     """
 
     backend: Any
+    unit: str
+    """Unit of `SearchResult.evaluations`, plural."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Notes for the user after a run."""
+        return ()
+
+    @property
+    def searched(self) -> str:
+        """The search in messages about a wrong result, as text; empty: the workload has a text."""
+        return ""
 
     def warm_up(self) -> None:
         """Compile everything; the time counts as the backend's compilation."""

@@ -5,27 +5,32 @@ A walk depends only on the seed and its number, so walks are distributed over te
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from core.arguments import Matrix, Numbers
 from core.errors import UserError
+from core.lang.named_arrays import size_of
 from core.local_search.initial import start_solutions
-from core.local_search.outcome import Outcome
-from core.run.checkpoint import Checkpointer
-from core.run.protocol import Callback
-from core.run.stop import Stop
-from core.three_opt.independent_walks import IndependentWalks, check_range
+from core.local_search.outcome import Outcome, mix_digests
+from core.run.checkpoint import ANY_WORD, Checkpoint, CheckpointArray, Checkpointer, history_array, permutation_fault
+from core.run.loop import Step, SynchronousRun, execute
+from core.run.partition import equal_part
+from core.run.protocol import Callback, Search
+from core.run.stop import MOST, Stop, checked_stop
 from core.three_opt.kernels.or_opt import Kicks, begin_tours, improve_tours, keep_best, resume_tours
 from core.three_opt.kernels.three_opt import MOST_LISTS
-from core.three_opt.kernels.tour_array import MOST_LOGGED, CityLists, TourWalk
+from core.three_opt.kernels.tour_array import MOST_LOGGED, CityLists, TourControl, TourTotals, TourWalk
 from core.tours import TspInstance
 from core.tours.alpha_nearness import alpha_nearest
 from core.tours.distances import distance_bound
 from core.tours.neighbour_lists import city_order, list_distances, neighbour_lists
 from core.tours.problem import TspTour
 
+TARGET_BATCH = 1000
+"""Iterations between two checks of the target."""
 FEWEST_CITIES = 5
 LARGEST_TABLE = 4 << 20
 """Bytes of a table of distances that is faster than coordinates."""
@@ -43,19 +48,25 @@ PATIENCE_CITIES, PERIOD_ROUNDS = 10, 20
 MOST_SLACK = 1 << 22
 
 
-class IteratedThreeOpt(IndependentWalks):
+class IteratedThreeOpt(Search):
     """Iterated local search of tours on one instance and one device, ready to be repeated.
 
     Parameters
     ----------
+    backend, communicator
+        See `core.run.protocol.Search`.
     instance
         Cities with coordinates or a matrix.
+    walks
+        Number of walks over all ranks.
     lists
         Largest number of neighbours to which moves may join a city; see `core.tours.alpha_nearness`.
     segment
         Largest number of cities in a segment of a perturbation.
-    backend, communicator, walks, seed, team_size
-        See `core.three_opt.independent_walks.IndependentWalks`.
+    seed
+        Seed of all random numbers.
+    team_size
+        Lanes of a team; None: chosen for the device. The walks are the same.
 
     Raises
     ------
@@ -64,7 +75,8 @@ class IteratedThreeOpt(IndependentWalks):
     """
 
     title = "iterated local search of tours"
-    solution_row = "tour"
+    """Name of the search in messages."""
+    unit = "perturbations"
     initial: np.ndarray | None = None
     """Start tours of all walks, in this search's numbers of the cities; None: the cities in their order."""
     evaluation_definition = "local double bridges, each with its descent"
@@ -86,13 +98,24 @@ class IteratedThreeOpt(IndependentWalks):
             raise UserError(f"{instance.name} has {n} cities: iterated 3-opt takes at least {FEWEST_CITIES}")
         check_range("lists", lists, 1, MOST_LISTS)
         check_range("segment", segment, 1)
-        self.instance = instance
+        check_range("walks", walks, 1)
+        check_range("seed", seed, 0)
+        self.backend, self.communicator = backend, communicator
+        self.instance, self.n, self.walks, self.seed = instance, n, walks, seed
+        self.first, self.end = equal_part(walks, communicator.rank, communicator.size)
+        lanes = 1 if backend.capabilities.max_team_size == 1 else min(32, backend.capabilities.max_team_size)
+        self.team_size = team_size or lanes
         walk = TourWalk(n=n, words=-(-n // 32), logged=2 * MOST_LOGGED)
-        super().__init__(backend, communicator, walk, n, walks=walks, seed=seed, team_size=team_size)
+        self.rows: Any = backend.rows(walk, self.own_count) if self.own_count else None
         self.lists, self.segment = min(lists, n - 1), min(segment, (n - 2) // 2)
         self.order = city_order(instance)
         self.start_length = instance.tour_length(self.order)
         self.cities = backend.load(self._cities())
+
+    @property
+    def own_count(self) -> int:
+        """Number of this rank's walks."""
+        return self.end - self.first
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -136,6 +159,17 @@ class IteratedThreeOpt(IndependentWalks):
     def description(self) -> str:
         return f"iterated 3-opt by {self.lists} neighbours"
 
+    # --- runs ---
+
+    def warm_up(self) -> None:
+        """Compile everything; the time counts as compilation."""
+        with self.backend.warming_up():
+            if self.own_count:
+                self.start()
+                self.improve(1, Stop())
+                self.launch(keep_best)
+                self.backend.synchronize()
+
     def run(
         self,
         stop: Stop | None = None,
@@ -146,40 +180,129 @@ class IteratedThreeOpt(IndependentWalks):
         checkpointer: Checkpointer | None = None,
         initial: Matrix | Numbers | None = None,
     ) -> Outcome:
-        """Search from ``initial``, one tour or one for each walk, or else from the cities in their order.
+        """Search from ``initial``, or from a checkpoint; an iteration is one perturbation of every walk.
 
-        For other arguments see `IndependentWalks.run`.
+        ``initial`` is one tour or one for each walk, by default the cities in their order. ``stop`` has iterations of a
+        walk, the time, or a target, which is checked every `TARGET_BATCH` iterations; patience is refused. For other
+        arguments see `core.run.protocol.Search.run`.
         """
         tours = start_solutions(TspTour(self.instance), self.walks, initial)
         self.initial = None if tours is None else np.argsort(self.order)[tours].astype(np.int32)
-        return super().run(stop, history=history, callback=callback, ranks=ranks, checkpointer=checkpointer)
+        stop = checked_stop(stop, self.title, "iterations", "seconds", "target", callback=callback)
+        self.communicator = ranks or self.communicator
+        run = SynchronousRun(
+            self.communicator, stop, callback, total=stop.limit, checkpointer=checkpointer, history=history
+        )
+        return execute(self, run)
 
-    # --- the walks: see `IndependentWalks` ---
+    # --- the search, as the run loop calls it ---
+
+    def begin(self, run: SynchronousRun, checkpoint: Checkpoint | None) -> None:
+        """Descend from the start solutions, or take those of a checkpoint."""
+        if checkpoint is not None:
+            run.done = int(checkpoint["iterations"])
+            if self.own_count:
+                self.number()
+                for name, _, dtype in self.kept_rows():
+                    rows: np.ndarray = checkpoint[name][self.first : self.end].astype(dtype)
+                    self.backend.write(getattr(self.rows, name), rows.reshape(-1))
+                self.launch(resume_tours)
+            run.begin_samples(None, checkpoint.get("history"), (run.done * self.walks, run.done))
+        else:
+            if self.own_count:
+                self.start()
+                self.improve(0, run.stop)
+            run.begin_samples(self.best_here()[0] if self.own_count else None)
+
+    def step(self, run: SynchronousRun) -> Step:
+        """Perturb every walk once in each iteration of the budget."""
+        has_target = run.stop.target != Stop().target
+        count = run.budget().steps
+        if has_target:
+            count = min(TARGET_BATCH - run.done % TARGET_BATCH, count)
+        if self.own_count == 0:
+            return Step(count)
+        self.improve(count, run.stop)
+        cost = self.best_here()[0]
+        done = run.done + count
+        if run.samples is not None:
+            run.samples.see(cost, done * self.own_count, done)
+        if run.is_report_due:
+            run.report(done, cost, self.evaluations_after(done))
+        return Step(count, is_ended=has_target and cost <= run.stop.target)
+
+    def kept_rows(self) -> list[tuple[str, int, type]]:
+        """Return name, number of elements and type of the rows in a checkpoint."""
+        solutions = [(name, self.n, np.int32) for name in ("tour", "best")]
+        return [*solutions, ("control", size_of(TourControl), np.int32), ("totals", size_of(TourTotals), np.uint64)]
+
+    def checkpoint(self, run: SynchronousRun) -> Checkpoint | None:
+        """Return solutions, costs and digests of all walks."""
+        rows = {}
+        if self.own_count:
+            self.launch(keep_best)
+            for name, width, _ in self.kept_rows():
+                rows[name] = self.backend.download(getattr(self.rows, name)).reshape(self.own_count, width)
+        parts = run.ranks.gather(rows)
+        history = run.history_rows(numbered=False)
+        if parts is None:
+            return None
+        state = {name: np.concatenate([part[name] for part in parts if part]) for name, _, _ in self.kept_rows()}
+        more = {} if history is None else {"history": history}
+        return {"iterations": np.array(run.done, np.int64), **state, **more}
+
+    def layout(self, run: SynchronousRun, state: Checkpoint) -> Iterator[CheckpointArray]:
+        yield CheckpointArray("iterations", np.int64, (), [(0, run.stop.iterations)])
+        done = int(state["iterations"])
+        for name in ("tour", "best"):
+            yield CheckpointArray(name, np.int32, (self.walks, self.n), [(0, self.n - 1)], permutation_fault)
+        ranges = [(0, MOST), (0, MOST), (0, done), (0, done), (0, 1)]
+        yield CheckpointArray("control", np.int32, (self.walks, size_of(TourControl)), ranges)
+        yield CheckpointArray("totals", np.uint64, (self.walks, size_of(TourTotals)), [(0, ANY_WORD)])
+        if run.has_history:
+            best = int(state["control"][:, TourControl.best_length].min())
+            yield history_array("history", done, done * self.walks, run.before_s, best)
+
+    def result(self, run: SynchronousRun) -> Outcome:
+        """Return the best solution of all walks, of the smallest number."""
+        ranks, n = run.ranks, self.n
+        cost, walk = ranks.minloc(*(self.best_here() if self.own_count else (MOST, self.walks)))
+        words = np.zeros(n + 4, np.uint64)
+        if self.own_count:
+            self.launch(keep_best)
+            control = self.control()
+            totals = self.backend.download(self.rows.totals).reshape(-1, size_of(TourTotals))
+            numbers = np.arange(self.first, self.end, dtype=np.uint64)
+            words[n] = control[:, TourControl.kicks].sum()
+            words[n + 3] = self.evaluations(control, totals)
+            words[n + 1] = mix_digests(totals[:, TourTotals.digest], numbers)
+            if self.first <= walk < self.end:
+                words[n + 2] = control[walk - self.first, TourControl.best_at]
+                best = self.backend.read(self.rows.best, (walk - self.first) * n, n)
+                words[:n] = self.order[best]
+        ranks.reduce(words, "sum")
+        rounds, digest, found_at, evaluations = (int(word) for word in words[n:])
+        run.end(run.done, cost, evaluations)
+        solution, history = words[:n].astype(np.int64), run.history(numbered=False)
+        return Outcome(
+            cost, walk, found_at, rounds, evaluations, digest, solution, history, run.is_finished, run.by_time
+        )
+
+    # --- the walks ---
 
     def start(self) -> None:
         """Start every walk of this rank with its start tour, or the cities in their order."""
-        self.write_control(self.start_length, 1)
+        self.write_control(self.start_length)
         self.number()
         self.launch(begin_tours, self.seed)
         if self.initial is not None:
             tours = self.initial[self.first : self.end]
-            self.write_control(self.instance.tour_lengths(self.order[tours]), 1)
+            self.write_control(self.instance.tour_lengths(self.order[tours]))
             self.backend.write(self.rows.tour, tours.reshape(-1))
             self.backend.write(self.rows.place, np.argsort(tours, axis=1).astype(np.int32).reshape(-1))
 
     def improve(self, count: int, stop: Stop) -> None:
         self.launch(improve_tours, self.cities, count, self._kicks(stop))
-
-    def resume(self) -> None:
-        """Find the places of the cities."""
-        self.launch(resume_tours)
-
-    def keep_best(self) -> None:
-        self.launch(keep_best)
-
-    def numbered_by_problem(self, solution: np.ndarray) -> np.ndarray:
-        cities: np.ndarray = self.order[solution]
-        return cities
 
     def _kicks(self, stop: Stop) -> Kicks:
         """Return the rule of all walks."""
@@ -188,3 +311,48 @@ class IteratedThreeOpt(IndependentWalks):
         slack = min(MOST_SLACK, max(1, round(SLACK_EDGES * edge)))
         reach = round(REACH_EDGES * edge)
         return Kicks(self.segment, n // PATIENCE_CITIES, slack, reach, PERIOD_ROUNDS * n, stop.target, self.seed)
+
+    def evaluations_after(self, iterations: int) -> int:
+        return iterations * self.walks
+
+    def evaluations(self, control: np.ndarray, totals: np.ndarray) -> int:
+        """Return the units of work of this rank's walks."""
+        return int(control[:, TourControl.kicks].sum())
+
+    def place_of_best(self, outcome: Outcome) -> str:
+        """Return where the best solution was found, as text."""
+        return f"perturbation {outcome.found_at} of walk {outcome.walk}"
+
+    # --- launches ---
+
+    def number(self) -> None:
+        """Write the numbers of this rank's walks."""
+        self.backend.write(self.rows.number, np.arange(self.first, self.end, dtype=np.uint64))
+
+    def write_control(self, costs: Any) -> None:
+        """Write the control words of walks that begin at solutions of these costs."""
+        control = np.zeros((self.own_count, size_of(TourControl)), np.int32)
+        control[:, TourControl.length] = control[:, TourControl.best_length] = costs
+        control[:, TourControl.at_best] = 1
+        self.backend.write(self.rows.control, control.reshape(-1))
+        self.backend.write(self.rows.totals, np.zeros(self.own_count * size_of(TourTotals), np.uint64))
+
+    def launch(self, kernel: Any, *arguments: Any) -> None:
+        """Launch a kernel on all walks of this rank, each by one team."""
+        teams = min(self.own_count, 64 * self.backend.capabilities.compute_units)
+        self.backend.launch(kernel, teams, self.team_size, self.rows, *arguments)
+
+    def control(self) -> np.ndarray:
+        """Return the control words of this rank's walks: shape (walks, words of `TourControl`)."""
+        words: np.ndarray = self.backend.download(self.rows.control).reshape(-1, size_of(TourControl))
+        return words
+
+    def best_here(self) -> tuple[int, int]:
+        """Return the least cost of this rank's walks, and the number of the first walk that has it."""
+        costs = self.control()[:, TourControl.best_length]
+        return int(costs.min()), self.first + int(costs.argmin())
+
+
+def check_range(name: str, value: float, least: int, most: int = MOST) -> None:
+    if not least <= value <= most:
+        raise UserError(f"{name} {value}: expected {least} to {most}")

@@ -15,10 +15,9 @@ from core.errors import UserError
 from core.local_search.outcome import Outcome, mix_digests
 from core.run.stop import Stop
 from core.three_opt.cells import FEWEST, cells_along, cells_in_strips, closed_curve, most_cells, partition
-from core.three_opt.independent_walks import BEST_AT, BEST_COST, COST, DIGEST, EVALUATIONS, ROUNDS, check_range
-from core.three_opt.kernels.tour_array import MOST_LOGGED
+from core.three_opt.kernels.tour_array import MOST_LOGGED, TourControl, TourTotals
 from core.three_opt.kernels.windows import WindowKicks, WindowMemory, Windows, descend_from, find_moves, improve_windows
-from core.three_opt.search import CHAIN_LISTS, IteratedThreeOpt
+from core.three_opt.search import CHAIN_LISTS, IteratedThreeOpt, check_range
 from core.tours import TspInstance
 from core.tours.distances import distance_bound
 
@@ -112,10 +111,10 @@ class WindowedThreeOpt(IteratedThreeOpt):
         return f"round {outcome.found_at}"
 
     def evaluations(self, control: np.ndarray, totals: np.ndarray) -> int:
-        return int(totals[0, EVALUATIONS])
+        return int(totals[0, TourTotals.evaluations])
 
     def evaluations_after(self, iterations: int) -> int:
-        return int(self.backend.download(self.rows.totals)[EVALUATIONS])
+        return int(self.backend.download(self.rows.totals)[TourTotals.evaluations])
 
     def start(self) -> None:
         """Start with the start tour, or along a closed curve, since windows shorten a long edge slowly."""
@@ -124,14 +123,14 @@ class WindowedThreeOpt(IteratedThreeOpt):
         tour = curve if self.initial is None else self.initial[0]
         self._write_tour(tour)
         self.number()
-        self.write_control(self.instance.tour_length(self.order[tour]), 1)
+        self.write_control(self.instance.tour_length(self.order[tour]))
 
     def improve(self, count: int, stop: Stop) -> None:
         """Make ``count`` rounds, or fewer if the target is reached."""
         control = self.control()[0]
         totals = self.backend.download(self.rows.totals)
         for _ in range(count):
-            if control[BEST_COST] <= stop.target:
+            if control[TourControl.best_length] <= stop.target:
                 break
             self._improve_once(control, totals)
         self.backend.write(self.rows.control, control)
@@ -139,18 +138,18 @@ class WindowedThreeOpt(IteratedThreeOpt):
 
     def _improve_once(self, control: np.ndarray, totals: np.ndarray) -> None:
         """Make one round, and count it in the words of the walk."""
-        round_number = int(control[ROUNDS])
+        round_number = int(control[TourControl.kicks])
         change, kicks, digest = self._improve_windows(round_number)
         if round_number % BETWEEN == BETWEEN - 1:
             change -= self._improve_between()
-        control[ROUNDS] += 1
+        control[TourControl.kicks] += 1
         if change < 0:
-            control[COST] += change
-            control[BEST_COST] = control[COST]
-            control[BEST_AT] = control[ROUNDS]
-        totals[EVALUATIONS] += np.uint64(kicks)
-        pair = np.array([totals[DIGEST], digest], np.uint64)
-        totals[DIGEST] = mix_digests(pair, np.array([round_number, control[COST]], np.uint64))
+            control[TourControl.length] += change
+            control[TourControl.best_length] = control[TourControl.length]
+            control[TourControl.best_at] = control[TourControl.kicks]
+        totals[TourTotals.evaluations] += np.uint64(kicks)
+        pair = np.array([totals[TourTotals.digest], digest], np.uint64)
+        totals[TourTotals.digest] = mix_digests(pair, np.array([round_number, control[TourControl.length]], np.uint64))
 
     def _improve_windows(self, round_number: int) -> tuple[int, int, int]:
         """Improve all windows; return the change of the length, the number of perturbations, and a digest."""

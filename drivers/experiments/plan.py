@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from core.errors import UserError
 from drivers.experiments.case import Case, counted_environment, seed_words
-from drivers.experiments.estimate import START_S, estimate_seconds, format_estimate, planned_work
+from drivers.experiments.estimate import START_S, estimate_seconds, format_estimate
 from drivers.experiments.executors.remote import tasks_folder
 from drivers.experiments.options import workload_options
 from drivers.workload.declaration import Task, Workload
@@ -44,7 +44,7 @@ def plan_work(
             )
         task = workload.load(replace(asked, seed=seeds[0]), 1)
         light = Task(task.options, ProblemIdentity(task.problem.name, task.problem.sha256), task.source)
-        work = planned_work(workload, task)
+        work = workload.variant(task.options).planned_work(task.options, task.problem)
         return Case(
             workload, light, tuple(arguments), asked.asked(), tuple(seeds), repeats, records=records, work=work, **more
         )

@@ -16,7 +16,6 @@ from drivers.library.results import Result
 from drivers.runs.repetition_times import RepetitionMeasurement
 from drivers.runs.repetitions import Repetitions
 from drivers.workload.declaration import RepetitionResult as Found
-from reports.records.iohprofiler import MAXIMISED
 
 
 class CollectedRepetitions(Repetitions):
@@ -78,26 +77,25 @@ class CollectedRepetitions(Repetitions):
         super().conclude(outcome, spent)
 
     def show(self, result: Found, spent: RepetitionMeasurement, confirmed: bool | None, verdict: str) -> None:
-        backend, outcome = self.run.search.backend, result.solution
-        solution = getattr(outcome, "solution", outcome)
+        backend, outcome = self.run.search.backend, result.outcome
         self.found.append(
             shown := Result(
                 name=self.run.problem.name,
-                cost=result.cost,
-                solution=solution,
-                evaluations=result.evaluations,
+                cost=outcome.cost,
+                solution=outcome.solution,
+                evaluations=outcome.evaluations,
                 seconds=spent.times.running_s,
                 compile_seconds=spent.times.compile_s,
                 confirmed=confirmed,
-                hash=result.hash,
-                history=result.history,
+                hash=outcome.hash,
+                history=outcome.history,
                 seed=self.options.seed,
                 backend=backend.name,
                 device=backend.device.name,
                 ranks=self.ranks.size,
-                unit=self.unit_of(result),
-                optimum=getattr(self.run.problem, "optimum", None),
-                is_value=self.workload.name in MAXIMISED,
+                unit=self.run.search.unit,
+                optimum=self.run.problem.optimum,
+                maximises=self.workload.maximises,
                 interrupted=self.ended,
                 words=self.in_words(result, spent, verdict),
             )
@@ -109,7 +107,7 @@ class CollectedRepetitions(Repetitions):
     def contradiction(self, result: Result) -> Unconfirmed:
         """Return the error for a result that a verifier rejects."""
         cost = next((verdict.cost for verdict in self.verdicts if verdict.objection and verdict.cost is not None), None)
-        searched = getattr(self.run.search, "searched", "")
+        searched = self.run.search.searched
         if searched and cost is not None:
             return Unconfirmed(searched, result, cost)
         objections = "; ".join(verdict.objection for verdict in self.verdicts if verdict.objection)

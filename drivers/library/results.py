@@ -44,7 +44,7 @@ class Result:
         Unit of `evaluations`, plural.
     optimum
         The best known cost; None if unknown.
-    is_value
+    maximises
         True if the workload maximises `cost`.
     interrupted
         True if Ctrl-C or the callback ended the run.
@@ -67,7 +67,7 @@ class Result:
     ranks: int
     unit: str
     optimum: int | None
-    is_value: bool
+    maximises: bool
     interrupted: bool
     words: str
 
@@ -134,7 +134,7 @@ class Results(Sequence[Result]):
     @property
     def best(self) -> Result:
         """The run with the least cost, or the largest value; the first one of equal ones."""
-        return min(self.runs, key=lambda run: -run.cost if run.is_value else run.cost)
+        return min(self.runs, key=lambda run: -run.cost if run.maximises else run.cost)
 
     @property
     def cost(self) -> int:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from core.arguments import refuse
 from core.errors import UserError
 from core.local_search.algorithms import ALGORITHMS, Algorithm
-from drivers.options.declaration import OptionGroup, Options, option_flag
+from drivers.options.declaration import OptionGroup, Options
 from drivers.options.initial import INITIAL
 from drivers.options.output_files import OutputFile
 from drivers.options.values import ArrayValue, ValueType
@@ -32,13 +32,6 @@ PARAMETERS = {
     for name, algorithm in ALGORITHMS.items()
 }
 """Options of each algorithm by its name for `--algorithm`; flags of an algorithm have no option."""
-OF_WALKS = ("3opt", "windows")
-"""Algorithms of independent walks (`core.three_opt.independent_walks`)."""
-SHARED_OPTIONS = (
-    "algorithm", "iterations", "seconds", "target", "walks", "initial", "solution", "history", "curve",
-    "plot",
-)  # fmt: skip
-"""Options of local search that independent walks have too."""
 
 EXPERIMENTS = OptionGroup("experiments of the paper", "same trajectory, different times", decides="search")
 RESULTS = OptionGroup("results and problem")
@@ -121,15 +114,6 @@ class SearchOptions(
     curve: OutputFile | None = None
     plot: OutputFile | None = None
 
-    automatic: ClassVar[tuple[str, str]] = ("", "")
-    """Algorithms of ``auto``: usually the first, and the second with an option that the first lacks."""
-
-    @property
-    def has_plan(self) -> bool:
-        """True if `core.local_search` runs the search; its plan describes it."""
-        name = self.algorithm if isinstance(self.algorithm, str) else self.algorithm.name
-        return name not in OF_WALKS
-
     @property
     def neighbourhoods(self) -> list[str | Neighbourhood]:
         return [*(self.neighbourhood.split(",") if isinstance(self.neighbourhood, str) else self.neighbourhood)]
@@ -140,26 +124,6 @@ class SearchOptions(
             values |= algorithm_options(self.algorithm)
         values["neighbourhood"] = ",".join(one if isinstance(one, str) else one.name for one in self.neighbourhoods)
         return values
-
-    def of_local_search(self) -> list[str]:
-        """Return the given options that algorithms of `OF_WALKS` lack, as written."""
-        own = SearchOptions.__dataclass_fields__.keys() - {*SHARED_OPTIONS} - Options.__dataclass_fields__.keys()
-        listed = (one for one, _ in self.declared() if one.name in own)
-        return [option_flag(one) for one in listed if getattr(self, one.name) != one.default]
-
-    def resolved(self) -> Self:
-        """Return these options with an algorithm that is not ``auto``.
-
-        Raises `UserError` for an option that an algorithm of `OF_WALKS` lacks.
-        """
-        if self.algorithm == "auto":
-            preferred, usual = self.automatic
-            return replace(self, algorithm=usual if self.of_local_search() else preferred)
-        if not self.has_plan:
-            name = self.algorithm if isinstance(self.algorithm, str) else self.algorithm.name
-            for flag in self.of_local_search():
-                raise UserError(f"{flag} with --algorithm {name}: expected with {', '.join(ALGORITHMS)}")
-        return self
 
     def settled(self, chosen: str | None, ranks: int) -> Self:
         """Return these options with defaults for a number of ranks; no stop criterion if no option sets the work."""

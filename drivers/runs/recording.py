@@ -99,10 +99,11 @@ class RunRecorder:
         from reports.records.files import Record, Repetition, append
         from reports.records.programs import program_digests
 
-        backend = self.run.search.backend
+        outcome, backend = result.outcome, self.run.search.backend
         device = backend.device
         about = {
             "instance_source": self.run.source,
+            **({"maximises": True} if self.workload.maximises else {}),
             "device_name": device.name,
             **({"cores_per_rank": device.compute_units} if device.part else {}),
             "device_driver": device.driver,
@@ -116,11 +117,11 @@ class RunRecorder:
                 **self.identified(),
                 instance=self.run.problem.name,
                 device_kind=device.kind,
-                best_cost=result.cost,
+                best_cost=outcome.cost,
                 best_index=result.index,
-                evaluations=result.evaluations,
-                evaluation_unit=result.unit or self.workload.unit,
-                hash=result.hash,
+                evaluations=outcome.evaluations,
+                evaluation_unit=self.run.search.unit,
+                hash=outcome.hash,
                 hash_scope=self.workload.hash_scope,
                 details={**result.details, **details, **about},
                 repetitions=(
@@ -130,7 +131,7 @@ class RunRecorder:
                         rank_s=None if self.ranks.lost else spent.rank_s,
                         communication_share=spent.communication_share,
                         group=self.group,
-                        history=None if result.history is None else thin_rows(result.history, MOST_ROWS),
+                        history=None if outcome.history is None else thin_rows(outcome.history, MOST_ROWS),
                     ),
                 ),
                 verified=verified,

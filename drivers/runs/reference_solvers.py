@@ -39,19 +39,19 @@ class ReferenceSolvers:
         from drivers.peers import PeerRace, PeerTask, confirming_peers, peer_rejections
 
         self.own_s.append(running_s)
-        self.cost = result.cost
+        self.cost = cost = result.outcome.cost
         self.proved = self.proves and not result.gave_up
         if not self.races:
             self.process_s = process_age_s() + before_s
-            task = PeerTask(self.problem, running_s, result.cost)
+            task = PeerTask(self.problem, running_s, cost)
             self.races = [PeerRace(peer, task) for peer in self.peers]
         for race in self.races:
             race.repeat(self.first_seed + len(self.own_s) - 1)
         self.measured = [race.measured() for race in self.races]
         if self.proved:
-            for objection in peer_rejections(self.peers, self.measured, result.cost, self.noun):
+            for objection in peer_rejections(self.peers, self.measured, cost, self.noun):
                 yield VerifierVerdict("", objection)
-            for name in confirming_peers(self.measured, result.cost):
+            for name in confirming_peers(self.measured, cost):
                 yield VerifierVerdict(name)
 
     def recorded(self) -> list[dict[str, Any]]:

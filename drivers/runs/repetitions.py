@@ -178,8 +178,7 @@ class Repetitions:
             self.long_run.listening(),
         ):
             shown = not isinstance(bar, SilentDisplay)
-            unit = getattr(self.run.search, "work_unit", workload.unit)
-            callback = progress_callback(bar, unit, workload.noun, workload.in_words) if shown else None
+            callback = progress_callback(bar, self.run.search.unit, workload.noun, workload.in_words) if shown else None
             began = time.perf_counter()
             outcome = self.searched(callback)
             ran_s = time.perf_counter() - began
@@ -226,7 +225,7 @@ class Repetitions:
             last.callback(self.show, result, spent, confirmed, verdict)
             if not self.saved:
                 self.saved = True
-                last.callback(self.workload.save, self.run, result.solution)
+                last.callback(self.workload.save, self.run, result.outcome)
             if self.options.record:
                 self.record(result, spent, confirmed is True)
         self.contradicted += confirmed is False
@@ -245,21 +244,19 @@ class Repetitions:
         self.print_notes()
 
     def print_notes(self) -> None:
-        for words in getattr(self.run.search, "notes", ()):
+        for words in self.run.search.notes:
             print_note(words)
 
     def in_words(self, result: RepetitionResult, spent: RepetitionMeasurement, verdict: str) -> str:
         from reports.records.schema import HASH_SCOPES
 
-        unit, running_s = self.unit_of(result), spent.times.running_s
+        outcome, unit = result.outcome, self.run.search.unit
+        per_second = formatting.rate(rate(outcome.evaluations, spent.times.running_s), 4)
         return (
-            f"{self.run.problem.name}: {result.words}, {result.evaluations:,} {unit}, "
-            f"{formatting.rate(rate(result.evaluations, running_s), 4)} {unit}/s, {self.times_in_words(spent)}, "
-            f"hash {result.hash} of {HASH_SCOPES[self.workload.hash_scope]}, {verdict}"
+            f"{self.run.problem.name}: {result.words}, {outcome.evaluations:,} {unit}, "
+            f"{per_second} {unit}/s, {self.times_in_words(spent)}, "
+            f"hash {outcome.hash} of {HASH_SCOPES[self.workload.hash_scope]}, {verdict}"
         )
-
-    def unit_of(self, result: RepetitionResult) -> str:
-        return result.unit or self.workload.unit
 
     def times_in_words(self, spent: RepetitionMeasurement) -> str:
         """Return the end-to-end time of a repetition, and its parts, for a resumed one since its resumption."""

@@ -86,6 +86,7 @@ def prepare_repetitions(
     task = load() if ranks.size == 1 else share_task(load, own, ranks)
     loaded_s = time.thread_time() - began
     options = task.options
+    workload = workload.variant(options)
     details: Mapping[str, Any] = {}
     if getattr(options, "profile", False):
         from drivers.runs.kernel_profile import run_profiled

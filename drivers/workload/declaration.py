@@ -11,7 +11,7 @@ from drivers.options.declaration import AnyOptions
 
 if TYPE_CHECKING:
     from core.run.checkpoint import Checkpointer
-    from core.run.protocol import Callback, SearchResult
+    from core.run.protocol import Callback
     from drivers.workload.run_time import RepetitionWork
 
 FREE_PREPARATION_S = 1.0
@@ -44,48 +44,23 @@ class RepetitionResult:
 
     Attributes
     ----------
-    cost : int
-        Cost of the best solution; its value if the workload maximises.
-    evaluations : int
-        Amount of work, in the workload's unit.
-    digest : int or str
-        Digest of what the workload's hash covers: 64 bits, as a number or as 16 hexadecimal digits.
+    outcome : SearchResult
+        Result of the search; its cost is a value if the workload maximises.
     words : str
         Text of the result, for the line on standard output.
-    solution
-        Solution for the files that the workload writes; None: no file is written.
     index : int
         Number of the climber, ant or walk that found the solution.
     details : Mapping
         Entries for the record's ``details``.
     gave_up : str
         Reason why this is no result, even if its cost is confirmed; empty: it is one.
-    unit : str
-        Unit of `evaluations`, plural, if it is not the workload's.
-    history : list of list, optional
-        Rows [iteration, evaluations, seconds, best cost], one for each improvement; None: not wanted.
-
     """
 
-    cost: int
-    evaluations: int
-    digest: int | str
+    outcome: Any
     words: str
-    solution: Any = None
     index: int = 0
     details: Mapping[str, Any] = field(default_factory=dict)
     gave_up: str = ""
-    unit: str = ""
-    history: list[list[Any]] | None = None
-
-    @property
-    def hash(self) -> str:
-        return self.digest if isinstance(self.digest, str) else f"{self.digest:016x}"
-
-    @classmethod
-    def of(cls, outcome: SearchResult, words: str, solution: Any = None, **more: Any) -> RepetitionResult:
-        solution = outcome.solution if solution is None else solution
-        return cls(outcome.cost, outcome.evaluations, outcome.hash, words, solution, history=outcome.history, **more)
 
 
 SCORER, PUBLISHED_OPTIMUM, GENERATOR, INSTANCE_FILE = "scorer", "published optimum", "generator", "instance file"
@@ -151,6 +126,12 @@ class PreparedRun(Generic[AnyOptions]):
         return self.found_before[name]
 
     @property
+    def place(self) -> str:
+        """The device, or the number of ranks with the first one's device, for headlines."""
+        where = f"{self.search.backend.name} ({self.search.backend.device.name})"
+        return f"{self.ranks.size} ranks, the first: {where}" if self.ranks.size > 1 else where
+
+    @property
     def covered_s(self) -> float:
         """Seconds of preparation that a time limit covers."""
         return max(0.0, self.prepared_s - FREE_PREPARATION_S)
@@ -186,11 +167,16 @@ class Workload(Generic[AnyOptions]):
         Text before the progress bar.
     noun : str
         Word for the cost in messages: length, value.
+    maximises : bool
+        True if the largest cost is best.
     best_known : str
         Word for the problem's ``optimum``.
     standard : tuple of str
         Options with values, the defaults of a comparison, which takes about a second on one core. Empty: they depend on
         the problem, also if the user names no instance.
+    in_overview : tuple of str
+        Options of an overview, which take a second or more on one core, so that launches and copies take a small part.
+        Empty: those of `standard`.
     scaled : str
         Name of the option that weak scaling multiplies by the number of ranks; empty: there is no weak scaling.
     program : tuple of str
@@ -205,8 +191,10 @@ class Workload(Generic[AnyOptions]):
     hash_scope: str
     doing: str
     noun = "cost"
+    maximises = False
     best_known = "optimum"
     standard: tuple[str, ...] = ()
+    in_overview: tuple[str, ...] = ()
     scaled = ""
     with_less_room = "expected a smaller instance"
     program: tuple[str, ...] = ()
@@ -237,6 +225,10 @@ class Workload(Generic[AnyOptions]):
 
     # --- defaults ---
 
+    def variant(self, options: AnyOptions) -> Workload[AnyOptions]:
+        """Return the declaration for these options of a task, if a program has several kinds of search."""
+        return self
+
     def once(self, run: PreparedRun[AnyOptions], callback: Callback | None) -> Any:
         """Search once on all ranks and return the outcome; the callback gets the progress."""
         return run.searched(callback)
@@ -256,9 +248,16 @@ class Workload(Generic[AnyOptions]):
         count = getattr(run.options, self.scaled or "none", None)
         return None if count is None else (count, self.scaled)
 
-    def work(self, run: PreparedRun[AnyOptions]) -> RepetitionWork | None:
-        """Return the work of one repetition on all ranks; None if it is not known in advance."""
+    def planned_work(self, options: AnyOptions, problem: Any) -> RepetitionWork | None:
+        """Return the work of one repetition on all ranks, before a device is made; None if it is not known in advance.
+
+        It is an upper bound if the work depends on the device. Raises `UserError` if no device can run the search.
+        """
         return None
+
+    def work(self, run: PreparedRun[AnyOptions]) -> RepetitionWork | None:
+        """Return the work of one repetition, as the prepared search knows it."""
+        return self.planned_work(run.options, run.problem)
 
     def parameters(self, run: PreparedRun[AnyOptions]) -> Mapping[str, Any]:
         """Return parameters in addition to those that options declare."""
@@ -272,7 +271,7 @@ class Workload(Generic[AnyOptions]):
         """Return a line before the first repetition, or None."""
         return None
 
-    def save(self, run: PreparedRun[AnyOptions], solution: Any) -> None:
+    def save(self, run: PreparedRun[AnyOptions], outcome: Any) -> None:
         """Write the output files that the options name."""
 
     def on_one_core(self, options: AnyOptions) -> bool:

@@ -22,8 +22,19 @@ class DpWorkload(Workload[AnyDp]):
     def once(self, run: PreparedRun[AnyDp], callback: Callable[..., Any] | None) -> Any:
         return run.searched(callback, trace=run.options.trace)
 
+    def cells(self, options: AnyDp, problem: Any) -> int | None:
+        """Return the number of cells of the table, at most; None if there is no table."""
+        raise NotImplementedError
+
+    def speed(self, options: AnyDp) -> float:
+        return self.speeds[options.mapping]
+
+    def planned_work(self, options: AnyDp, problem: Any) -> RepetitionWork | None:
+        cells = self.cells(options, problem)
+        return RepetitionWork(cells, self.unit, self.speed(options)) if cells else None
+
     def work(self, run: PreparedRun[AnyDp]) -> RepetitionWork | None:
-        return RepetitionWork.of(run.search, self.speeds[run.options.mapping])
+        return RepetitionWork.of(run.search, self.speed(run.options))
 
     def execution(self, run: PreparedRun[AnyDp]) -> dict[str, Any]:
         """Return True if stored decisions leave the device to files, and not the folder."""

@@ -37,7 +37,7 @@ def save_history(workload: Workload[Any], run: PreparedRun[Any], outcome: Any) -
         known = {workload.best_known: optimum} if optimum is not None else {}
         evaluated = outcome.evaluations
         figure = draw_history(
-            rows, workload.unit, title, noun=noun, in_words=in_words, known=known, evaluations=evaluated
+            rows, run.search.unit, title, noun=noun, in_words=in_words, known=known, evaluations=evaluated
         )
         with reporting_write_errors(plot):
             save_figure(figure, plot)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cache
+from math import inf
 from typing import Any
 
 from drivers.options.initial import start_solutions
@@ -16,20 +17,24 @@ from drivers.workload.declaration import (
     RepetitionResult,
     Task,
     VerifierVerdict,
+    Workload,
     describe_gap,
     describe_time_limit,
 )
 from drivers.workload.history import refuse_clocked_records, save_history
-from drivers.workload.independent_walks import FIRST_SECONDS, IndependentWalksWorkload
 from drivers.workload.run_time import RepetitionWork
 
+FIRST_SECONDS = 4
+"""Seconds of one core's work in a run with default options."""
 FEWEST_ITERATIONS = 5
 """Least number of iterations of a walk in a run with default options."""
+CLIMBS = ("hill", "first")
+"""Algorithms that end in the first local optimum."""
 NEIGHBOURS_OF_A_DRAW = 16
 """Neighbours of a scan that take as long as a draw of simulated annealing, which keeps no differences."""
 
 
-class LocalSearchWorkload(IndependentWalksWorkload):
+class LocalSearchWorkload(Workload[SearchOptions]):
     """Local search on a problem (a `core.local_search.problem.Problem`).
 
     A comparison's options follow from `iterations`, unless `standard` and `fitted` are others.
@@ -48,10 +53,19 @@ class LocalSearchWorkload(IndependentWalksWorkload):
     hash_scope = "moves"
     doing = "searching"
     scaled = "walks"
+    cost_word = "best cost"
     chosen: str | None = None
     arguments: tuple[str, ...] = ("--walks", "64")
     iterations: int
     usual_size: int
+
+    def load_problem(self, options: Any) -> tuple[Any, str]:
+        """Return the problem of the options and the origin of its instance."""
+        raise NotImplementedError
+
+    def speed(self, problem: Any) -> float:
+        """Return the number of neighbours that a core usually evaluates in a second."""
+        return 1e8
 
     def size(self, problem: Any) -> int:
         """Return the work of an iteration, in the unit of `usual_size`: by default n^2 for n elements."""
@@ -71,10 +85,6 @@ class LocalSearchWorkload(IndependentWalksWorkload):
         return (*self.arguments, "--iterations", str(iterations))
 
     def load(self, options: SearchOptions, ranks: int) -> Task:
-        if options.algorithm == "auto":
-            options = options.resolved()
-        if not options.has_plan:
-            return super().load(replace(options, instance=options.instance or self.chosen), ranks)
         settled = options.settled(self.chosen, ranks)
         if isinstance(settled.algorithm, str):  # the search checks Python's value
             settled.chosen_algorithm()
@@ -90,8 +100,6 @@ class LocalSearchWorkload(IndependentWalksWorkload):
 
     def search(self, backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> Any:
         """Return the search, compiled and warmed up alone; it synchronises with other ranks when it runs."""
-        if not options.has_plan:
-            return super().search(backend, ranks, problem, options)
         from core.local_search import LocalSearch
 
         if ranks.size > 1:
@@ -113,8 +121,6 @@ class LocalSearchWorkload(IndependentWalksWorkload):
 
     def once(self, run: PreparedRun[SearchOptions], callback: Any) -> Any:
         """Search once; a result that the search's scorer rejects is an outcome too, for the verifiers."""
-        if not run.options.has_plan:
-            return super().once(run, callback)
         from core.local_search import Unconfirmed
 
         initial: Any = run.options.initial
@@ -127,46 +133,47 @@ class LocalSearchWorkload(IndependentWalksWorkload):
 
     def parts(self, run: PreparedRun[SearchOptions]) -> tuple[int, str] | None:
         """Return the walks; None if ranks divide the neighbours of each."""
-        is_divided = run.options.has_plan and not run.search.plan.settings.by_walks
-        return None if is_divided else super().parts(run)
+        return super().parts(run) if run.search.plan.settings.by_walks else None
+
+    def planned_work(self, options: SearchOptions, problem: Any) -> RepetitionWork | None:
+        """Return the work, with the usual iterations of a climb: as many as a solution has elements."""
+        from core.local_search.plan import Plan
+
+        names, is_tuned = chosen_neighbourhoods(options, problem), options.shape != "fixed"
+        settings = {name: getattr(options, name) for name in setting_names()}
+        plan = Plan.make(problem, options.chosen_algorithm(), names, tuned=is_tuned, **settings)
+        most = problem.encoding.n if options.algorithm in CLIMBS else inf
+        return self.work_of(plan, options, most)
 
     def work(self, run: PreparedRun[SearchOptions]) -> RepetitionWork | None:
+        return self.work_of(run.search.plan, run.options)
+
+    def work_of(self, plan: Any, options: SearchOptions, most_iterations: float = inf) -> RepetitionWork | None:
         """Return all neighbours in all iterations, or fewer by another stop criterion; None if the clock ends it."""
-        if not run.options.has_plan:
-            return super().work(run)
-        if run.options.iterations is None or run.options.seconds is not None:
+        if options.iterations is None or options.seconds is not None:
             return None
-        plan = run.search.plan
         an_iteration = max(plan.sizes) if plan.algorithm.scans else NEIGHBOURS_OF_A_DRAW
-        count = plan.settings.walks * run.options.iterations * an_iteration
-        return RepetitionWork(count, "neighbours", self.speed(run.problem), at_most=True)
+        count = plan.settings.walks * int(min(options.iterations, most_iterations)) * an_iteration
+        return RepetitionWork(count, "neighbours", self.speed(plan.problem), at_most=True)
 
     def parameters(self, run: PreparedRun[SearchOptions]) -> dict[str, Any]:
-        if not run.options.has_plan:
-            return super().parameters(run)
-        stop = run.options.chosen_stop()
-        limits = {name: getattr(stop, name) for name in stop.given}
-        initial = {} if run.options.initial is None else {"initial": str(run.options.initial)}
-        return {**run.search.plan.parameters, **limits, **initial}
+        return {**run.search.plan.parameters, **limits_and_start(run.options)}
 
     def execution(self, run: PreparedRun[SearchOptions]) -> Mapping[str, Any]:
-        if not run.options.has_plan:
-            return super().execution(run)
         return {**run.search.plan.execution, "shape": run.options.shape}
 
     def result(self, run: PreparedRun[SearchOptions], outcome: Any) -> RepetitionResult:
-        if not run.options.has_plan:
-            return super().result(run, outcome)
         launcher, shape = run.search.launcher, run.search.launcher.shape
         gap = describe_gap(outcome.cost, run.problem.optimum, self.best_known)
-        return RepetitionResult.of(
+        return RepetitionResult(
             outcome,
             f"{self.cost_word} {self.in_words(outcome.cost)}{gap} in iteration {outcome.found_at} of walk "
             f"{outcome.walk}, {outcome.iterations} iterations{describe_time_limit(outcome)}",
-            outcome,
             index=outcome.walk,
             details={
-                **super().details(run.problem),
+                "size": run.problem.encoding.n,
+                "optimum": run.problem.optimum,
+                "scorer_tolerance": run.problem.tolerance(),
                 "neighbourhood_sizes": list(run.search.plan.sizes),
                 "evaluation_definition": "the neighbours that a sequential search looks at",
                 "iterations": outcome.iterations,
@@ -185,19 +192,14 @@ class LocalSearchWorkload(IndependentWalksWorkload):
         yield VerifierVerdict(SCORER, None if right else f"the scorer finds cost {scored}", int(scored))
 
     def headline(self, run: PreparedRun[SearchOptions]) -> str:
-        if not run.options.has_plan:
-            return super().headline(run)
-        plan, backend, ranks = run.search.plan, run.search.backend, run.ranks
+        plan = run.search.plan
         moves = ", ".join(
             f"{one.name} ({size} neighbours)" for one, size in zip(plan.neighbourhoods, plan.sizes, strict=True)
         )
         walks = f", {plan.settings.walks} walks" if plan.settings.walks > 1 else ""
         laid = ", mapping published" if plan.settings.is_published else ""
-        where = f"{backend.name} ({backend.device.name})"
-        return (
-            f"{run.problem.name}: {plan.algorithm.name}, {moves}{walks}, evaluation {plan.evaluation_name}{laid}, on "
-            + (f"{ranks.size} ranks, the first: {where}" if ranks.size > 1 else where)
-        )
+        search = f"{plan.algorithm.name}, {moves}{walks}, evaluation {plan.evaluation_name}{laid}"
+        return f"{run.problem.name}: {search}, on {run.place}"
 
     def save(self, run: PreparedRun[SearchOptions], outcome: Any) -> None:
         path = run.options.solution
@@ -206,6 +208,13 @@ class LocalSearchWorkload(IndependentWalksWorkload):
                 file.writelines(f"{element}\n" for element in outcome.solution.tolist())
         save_history(self, run, outcome)
         self.save_problem(run, outcome.solution)
+
+
+def limits_and_start(options: SearchOptions) -> dict[str, Any]:
+    """Return the given stop criteria and start solutions, as parameters of a record."""
+    stop = options.chosen_stop()
+    initial = {} if options.initial is None else {"initial": str(options.initial)}
+    return {**{name: getattr(stop, name) for name in stop.given}, **initial}
 
 
 def first_iterations(settled: SearchOptions, problem: Any, fitted: Sequence[str]) -> int:

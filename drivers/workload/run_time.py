@@ -37,8 +37,8 @@ class RepetitionWork(NamedTuple):
 
     @classmethod
     def of(cls, search: Any, speed: float) -> RepetitionWork | None:
-        """Return the search's estimate: ``work`` (None if unknown) in its ``work_unit``."""
-        return cls(search.work, search.work_unit, speed) if search.work else None
+        """Return the search's estimate: ``work`` (None if unknown) in its ``unit``."""
+        return cls(search.work, search.unit, speed) if search.work else None
 
 
 def announce_run_time(work: RepetitionWork, backend: Any, ranks: int, repetitions: int) -> None:

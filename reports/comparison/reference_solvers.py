@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from reports.comparison.speedups import ComparedRun, ComparedRuns
 from reports.records.files import Record
-from reports.records.iohprofiler import MAXIMISED
 from reports.text.formatting import cost, gap, number, ratio, seconds
 from reports.text.tables import TextTable
 
@@ -107,7 +106,7 @@ class SolverComparison:
         return [(what, row) for what, row in known if row]
 
     def better(self, cost: float, other: float) -> bool:
-        return cost > other if self.comparison.work.workload in MAXIMISED else cost < other
+        return cost > other if self.comparison.work.maximises else cost < other
 
     def table(self) -> TextTable:
         work = self.comparison.work

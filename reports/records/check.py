@@ -101,6 +101,7 @@ class DetailValues(TypedDict, total=False):
     streamed_bytes: Count | None
     iterations: Count | None
     optimum: Number | None
+    maximises: YesOrNo
     root_bound: Number | None
 
 

@@ -22,7 +22,6 @@ from reports.records.parameters import parameters_text
 VERSION = "1.0.0"
 """Version of the format. IOHanalyzer compares it, as text, with the least version for data files with two columns."""
 HEADING = "evaluations raw_y"
-MAXIMISED = ("lcs", "knapsack")
 SIZES = ("cities", "size", "items")
 """Details with the size of an instance, in the order of the search."""
 START = "start_cost"
@@ -110,7 +109,7 @@ def _write(runs: Sequence[IohRun], folder: Path) -> Iterable[Path]:
             "suite": "onekernel",
             "function_id": number,
             "function_name": f"{record.workload} {record.instance}",
-            "maximization": record.workload in MAXIMISED,
+            "maximization": record.maximises,
             "algorithm": {"name": name, "info": parameters_text(_run_settings(record))},
             "attributes": HEADING.split(),
             "scenarios": [{"dimension": size, "path": data.as_posix(), "runs": [_run(run) for run in alike]}],
@@ -121,7 +120,7 @@ def _write(runs: Sequence[IohRun], folder: Path) -> Iterable[Path]:
 
 
 def _run(run: IohRun) -> dict[str, Any]:
-    choose = max if run.record.workload in MAXIMISED else min
+    choose = max if run.record.maximises else min
     best = choose(run.rows, key=lambda row: row[1])
     return {
         "instance": 1,

@@ -122,14 +122,15 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
     verified
         True only if the plain NumPy scorer confirmed `best_cost`; otherwise the run enters no ratio.
     details
-        Values that a report may show but which neither identify the run nor affect the work. The reports read
-        `cities`, `optimum`, `instance_source` and `evaluation_definition` (texts that complete "Instance: ..."
-        and "Counted: ..."), `device_name`, `cores_per_rank` (set by `--cores`), `rank_cores` (the numbers of each
-        rank's cores, "0-3", set by `--pin-cores`), `simulated` and `reference` (true or false; the latter: the
-        reference interpreter, too slow for a baseline), `verified_by` (names of verifiers), `options` (options of the
-        command line that are not defaults), `reference_solvers` (see `drivers.peers.peer.PeerMeasurement`),
-        `programs` (digests of the kernels that ran, see `reports.records.programs`); of dynamic programming also
-        `cells`, `method`, `streamed_bytes` and `profile` (see `drivers.runs.kernel_profile`).
+        Values that a report may show but which neither identify the run nor affect the work. The reports read `cities`,
+        `optimum`, `maximises` (true if the largest cost is best), `instance_source` and `evaluation_definition` (texts
+        that complete "Instance: ..." and "Counted: ..."), `device_name`, `cores_per_rank` (set by `--cores`),
+        `rank_cores` (the numbers of each rank's cores, "0-3", set by `--pin-cores`), `simulated` and `reference` (true
+        or false; the latter: the reference interpreter, too slow for a baseline), `verified_by` (names of verifiers),
+        `options` (options of the command line that are not defaults), `reference_solvers` (see
+        `drivers.peers.peer.PeerMeasurement`), `programs` (digests of the kernels that ran, see
+        `reports.records.programs`); of dynamic programming also `cells`, `method`, `streamed_bytes` and `profile` (see
+        `drivers.runs.kernel_profile`).
     origin
         Place of the record, for messages; not written.
     """
@@ -175,6 +176,11 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
 
     def with_repetitions(self, repetitions: tuple[Repetition, ...], verified: bool) -> Record:
         return structs.replace(self, repetitions=repetitions, verified=verified)
+
+    @property
+    def maximises(self) -> bool:
+        """True if the largest cost is best."""
+        return self.details.get("maximises", False)
 
     @property
     def running_seconds(self) -> list[float]:

@@ -13,7 +13,7 @@ from core import tours as tsp
 from core.ant_colony import AntColony, Settings
 from core.exact import ExactSearch
 from core.hill_climbing.scans import ColumnsScan
-from core.hill_climbing.search import IterativeHillClimbing
+from core.hill_climbing.search import HillClimbing
 from core.local_search import IteratedLocalSearch, LocalSearch, SimulatedAnnealing, TabuSearch
 from core.qap.problem import Qap
 from core.run.stop import Iterations
@@ -42,7 +42,7 @@ def few(backend):
 
 
 def climb(backend, by=None, **how):
-    search = IterativeHillClimbing(backend, Solo(), CITIES, **how)
+    search = HillClimbing(backend, Solo(), CITIES, **how)
     search.launcher.scan = by(backend, CITIES) if by else search.scan
     search.scan.team_size = few(backend) or search.scan.team_size
     outcome = search.run(Iterations(6), trace=False)

@@ -10,7 +10,7 @@ import pytest
 from cluster import Solo
 from core import tours as tsp
 from core.hill_climbing.scans import TilesScan
-from core.hill_climbing.search import IterativeHillClimbing
+from core.hill_climbing.search import HillClimbing
 from core.lang import Array, f32, f64, kernel, u32
 from core.lang.types import BY_NAME
 from core.run.stop import Iterations
@@ -137,7 +137,7 @@ def test_kernels_of_large_instances_compile_to_ptx(ptx, cpu, monkeypatch):
     monkeypatch.setattr("core.tables.knapsack.halves.FEW", -1)
     assert SEARCHES["knapsack of two ranks"](gpu) == SEARCHES["knapsack of two ranks"](cpu)
     monkeypatch.setattr("core.lang.reference_interpreter.run", lambda *given: None)
-    search = IterativeHillClimbing(gpu, Solo(), CITIES)
+    search = HillClimbing(gpu, Solo(), CITIES)
     search.launcher.scan = TilesScan(gpu, tsp.load("uniform:64:seed=1").distances)
     search.run(Iterations(1), trace=False)
     paths = [Paths(Layer(np.zeros(9, np.uint16), 0, 0), np.zeros(9, np.uint32)) for _ in range(2)]

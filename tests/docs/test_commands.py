@@ -73,7 +73,7 @@ def check_onekernel(words, understood):
     """Check that the distribution has the command, and that the program accepts the options."""
     assert "onekernel" in tomllib.loads((pages.ROOT / "pyproject.toml").read_text())["project"]["scripts"]
     if words:
-        understood(["onekernel.py", *words])
+        understood(["onekernel", *words])
 
 
 def check_python(words, understood):

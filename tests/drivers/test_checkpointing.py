@@ -33,7 +33,7 @@ from drivers.runs.checkpoint_file import (
     write_checkpoint,
 )
 from drivers.runs.checkpointing import RecoveryState, RunCheckpoints
-from drivers.workload.declaration import RepetitionResult
+from tests.drivers.small_runs import found
 from tests.patience import written
 from tests.reports.test_damaged_records import mutated
 
@@ -380,7 +380,7 @@ def test_what_a_run_took_before_it_went_on_is_no_start_of_its_process(monkeypatc
     solvers = reference_solvers.ReferenceSolvers.__new__(reference_solvers.ReferenceSolvers)
     solvers.races, solvers.measured, solvers.own_s, solvers.peers = [], [], [], []
     solvers.problem, solvers.first_seed, solvers.proves = None, 1, False
-    list(solvers.verdicts(RepetitionResult(7, 1, 0, ""), 12.0, 10.0))
+    list(solvers.verdicts(found(""), 12.0, 10.0))
     assert solvers.process_s - solvers.own_s[0] == 1.0
 
 

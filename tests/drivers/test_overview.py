@@ -4,9 +4,9 @@ import pytest
 
 from core.errors import UserError
 from drivers.experiments.presets.compare import STANDARD_REASON
-from drivers.experiments.presets.overview import DEFAULT_REASON, WORKLOAD_ARGUMENTS
+from drivers.experiments.presets.overview import DEFAULT_REASON
 from drivers.overview import main
-from drivers.workload.registry import NAMES, get_workload
+from drivers.workload.registry import NAMES, all_workloads, get_workload
 from reports.records.files import load
 from tests.drivers.made_up_runs import device, made_up_suite
 from tests.drivers.test_compare_workloads import SMALL
@@ -39,9 +39,9 @@ def test_every_workload_runs_on_every_device_and_is_shown(overview, tmp_path, ca
         assert "2.00x" in text and "1.00 s" in text
         assert "opencl (device 0): no platform" in text
     assert {"overview.md", "overview.svg", "overview.jsonl"} <= {one.name for one in tmp_path.iterdir()}
-    assert set(WORKLOAD_ARGUMENTS) == set(NAMES) - {"lcs"}
+    assert [one.name for one in all_workloads() if not one.in_overview] == ["lcs"]
     (climbers,) = {one.parameters["climbers"] for one in load(tmp_path / "overview.jsonl") if one.workload == "ihc"}
-    assert climbers == int(WORKLOAD_ARGUMENTS["ihc"][1]) > int(get_workload("ihc").standard[1])
+    assert climbers == int(get_workload("ihc").in_overview[1]) > int(get_workload("ihc").standard[1])
     assert DEFAULT_REASON in report
     assert f"- **lcs**: {get_workload('lcs').title}; 1 G cells, best 7, hash `01230`; {STANDARD_REASON}." in report
 
@@ -114,7 +114,7 @@ def test_without_a_choice_every_workload_is_shown(tmp_path, capsys):
 @pytest.mark.slow
 def test_overview_end_to_end(tmp_path, monkeypatch):
     for name in ("ihc", "knapsack"):
-        monkeypatch.setitem(WORKLOAD_ARGUMENTS, name, tuple(SMALL[name].split()))
+        monkeypatch.setattr(get_workload(name), "in_overview", tuple(SMALL[name].split()))
     places = ["--backends", "cpu", "threads", "--ranks", "2", "--oversubscribe"]
     assert main(["--workloads", "ihc", "knapsack", *places, "--seconds-each", "0", "--out", str(tmp_path)]) == 0
     records = load(tmp_path / "overview.jsonl")

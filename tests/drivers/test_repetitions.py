@@ -14,12 +14,12 @@ from drivers.runs.device_selection import device_of_rank
 from drivers.runs.repetition_times import RepetitionTimes
 from drivers.runs.repetitions import Repetitions, overall_verdict, report_idle_ranks
 from drivers.runs.seeds import build_search
-from drivers.workload.declaration import SHORTEST_S, PreparedRun, RepetitionResult, VerifierVerdict
+from drivers.workload.declaration import SHORTEST_S, PreparedRun, VerifierVerdict
 from drivers.workload.registry import get_workload
 from reports.records.files import load
-from tests.drivers.small_runs import FirstOfTwo, Idle, idle_backend
+from tests.drivers.small_runs import FirstOfTwo, Idle, found, idle_backend
 
-FOUND = RepetitionResult(7, 1, 0xBEEF, "cost 7")
+FOUND = found("cost 7")
 
 
 def device(index, kind="gpu", driver="550.54"):
@@ -37,9 +37,8 @@ def repetitions(gathered, repeats=1, met=(0.0, 0.0)):
     ranks.gather = gathered
     problem = SimpleNamespace(name="none", sha256="ab" * 32)
     options = Options(progress=False, repeats=repeats)
-    return Repetitions(
-        Idle(Options), PreparedRun(options, problem, "made here", SimpleNamespace(backend=backend), ranks), {}
-    )
+    search = SimpleNamespace(backend=backend, unit="steps", notes=())
+    return Repetitions(Idle(Options), PreparedRun(options, problem, "made here", search, ranks), {})
 
 
 def of_ranks(*spent):
@@ -169,7 +168,7 @@ def test_one_objection_contradicts_a_result_and_one_judge_confirms_it(verdicts, 
 
 
 def test_what_was_given_up_is_no_result_whoever_confirms_its_cost_and_wrong_if_somebody_objects():
-    gave_up = RepetitionResult(7, 1, 0, "incumbent 7", gave_up="out of nodes")
+    gave_up = found("incumbent 7", gave_up="out of nodes")
     assert overall_verdict([SCORER], gave_up, "") == (None, "NOT PROVED: out of nodes")
     assert overall_verdict([VerifierVerdict("scorer", "the scorer finds 8")], gave_up, "")[0] is False
 

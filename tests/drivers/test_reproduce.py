@@ -180,8 +180,8 @@ def test_within_a_time_both_groups_of_a_baseline_are_around_the_others_of_their_
 
 
 def test_a_run_that_does_not_fit_is_left_out_and_a_shorter_one_taken(within, monkeypatch):
-    work = "drivers.experiments.plan.planned_work"
-    monkeypatch.setattr(work, lambda workload, task: RepetitionWork(task.options.climbers, "moves", 10.0))
+    work = "drivers.ihc.HillClimbingWorkload.planned_work"
+    monkeypatch.setattr(work, lambda self, options, problem: RepetitionWork(options.climbers, "moves", 10.0))
     large = HILLS.replace("climbers = 4", "climbers = 4000")
     assert {climbers for climbers, _ in of_core(within("60s", parts=(large, LARGER))[1])} == {8}
 

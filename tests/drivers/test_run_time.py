@@ -37,9 +37,10 @@ def both(name, arguments):
     """The estimated work, and the search's report on the reference interpreter."""
     workload = get_workload(name)
     task = workload.load(workload_options(workload, arguments), 1)
-    search = workload.search(backends.create("python"), Solo(), task.problem, task.options)
+    search = workload.variant(task.options).search(backends.create("python"), Solo(), task.problem, task.options)
     try:
-        return estimate.planned_work(workload, task), workload.work(PreparedRun(*task, search, Solo()))
+        chosen = workload.variant(task.options)
+        return chosen.planned_work(task.options, task.problem), chosen.work(PreparedRun(*task, search, Solo()))
     finally:
         search.backend.close()
 

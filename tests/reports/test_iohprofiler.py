@@ -108,9 +108,10 @@ def test_a_history_that_begins_late_or_ends_early_is_completed(tmp_path, run):
     assert list(read(tmp_path).values()) == [[[(1, 29000), (500, 28000), (9700, 22000)]]]
 
 
-def test_values_of_knapsack_are_maximised(tmp_path, run):
+def test_values_are_maximised(tmp_path, run):
     history = [[0, 0, 0.0, 5], [1, 10, 0.1, 9]]
-    iohprofiler.write([run(workload="knapsack", history=history, evaluations=10, best_cost=9)], tmp_path)
+    largest = {"details": {"maximises": True}, "best_cost": 9}
+    iohprofiler.write([run(history=history, evaluations=10, **largest)], tmp_path)
     described = json.loads(next(tmp_path.glob("*/*.json")).read_text())
     assert described["maximization"] is True
     assert described["scenarios"][0]["runs"][0]["best"]["y"] == 9

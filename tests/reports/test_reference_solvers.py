@@ -8,9 +8,10 @@ FAST |= {"time_to_cost_s": 0.25, "time_limit_s": 1.0, "in_process": True, "failu
 
 @pytest.fixture
 def with_peers(make_record):
-    def make(*peers, cost=21282, **changes):
+    def make(*peers, cost=21282, details=None, **changes):
         fields = {"best_cost": cost} | changes
-        one_core = make_record(times=[10.0], details={"reference_solvers": list(peers), "optimum": 21282}, **fields)
+        known = {"reference_solvers": list(peers), "optimum": 21282} | (details or {})
+        one_core = make_record(times=[10.0], details=known, **fields)
         return [one_core, make_record(backend="cuda", times=[0.5], **fields)]
 
     return make
@@ -50,7 +51,8 @@ def test_a_slower_and_a_worse_solver_are_not_ahead(with_peers, section_of, repor
 
 
 def test_more_is_better_where_the_cost_is_a_value(with_peers, section_of):
-    runs = with_peers(FAST | {"cost": 300, "time_to_cost_s": None}, cost=200, workload="knapsack", hash_scope="result")
+    found = FAST | {"cost": 300, "time_to_cost_s": None}
+    runs = with_peers(found, cost=200, details={"maximises": True}, hash_scope="result")
     assert "found 300 in 1.00 s, better than our 200," in verdicts(section_of(runs))[0][0]
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from core.errors import UserError
 from core.run.checkpoint import Checkpoint, Checkpointer
 from core.run.progress import ProgressMonitor, refuse_history
-from core.run.protocol import Callback, CountCallback
+from core.run.protocol import Callback, CountCallback, Search
 from core.run.stop import Stop
 from core.tables.engine.recurrences import Waves
 from core.tables.engine.waves import WaveEngine
@@ -39,14 +39,14 @@ class TableRun(NamedTuple):
     ranks: Any
 
 
-class TableSearch(Generic[Found]):
+class TableSearch(Search, Generic[Found]):
     """A search by a table; the answer is known at its end.
 
     ``work`` counts the cells of a run, over all ranks, and ``subject`` names the table in messages. ``are_parts_even``
     is True if the parts that progress counts are about equal work. ``engine`` computes a table by the paper's mapping.
     """
 
-    work_unit = "cells"
+    unit = "cells"
     backend: Any
     communicator: Any
     work: int

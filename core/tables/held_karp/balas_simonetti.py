@@ -77,7 +77,7 @@ class BalasSimonettiSearch(TableSearch[NeighbourhoodTour]):
     """
 
     subject = "a restricted tour"
-    work_unit = "transitions"
+    unit = "transitions"
 
     def __init__(
         self,

@@ -79,7 +79,7 @@ class HeldKarp(TableSearch[ShortestTour]):
     """
 
     subject = "Held and Karp's table"
-    work_unit = "transitions"
+    unit = "transitions"
     are_parts_even = False
 
     def __init__(

@@ -12,7 +12,7 @@ from core.errors import UserError
 from core.run.checkpoint import ANY, Checkpoint, CheckpointArray, Checkpointer
 from core.run.loop import Step, SynchronousRun, execute
 from core.run.progress import refuse_history
-from core.run.protocol import Callback
+from core.run.protocol import Callback, Search
 from core.run.stop import BatchSizes, Stop
 from core.tables.knapsack.kernels import branch_and_bound as kernels
 from core.tables.knapsack.kernels.branch_and_bound import TreeNumbers, TreePlace
@@ -28,7 +28,7 @@ FIELDS = ("place", "numbers", "taken", "best")
 """Fields of `core.tables.knapsack.kernels.branch_and_bound.KnapsackTreeState` in a checkpoint."""
 
 
-class KnapsackBranchAndBound:
+class KnapsackBranchAndBound(Search):
     """Branch and bound on one instance, by one lane of one device; the communicator has one rank.
 
     The value is that of dynamic programming; the selection is one optimal selection, and may be another one. The time
@@ -55,7 +55,7 @@ class KnapsackBranchAndBound:
 
     work = None
     """Number of nodes of a run, which is not known before."""
-    work_unit = "nodes"
+    unit = "nodes"
 
     def warm_up(self) -> None:
         with self.backend.warming_up():

@@ -10,7 +10,7 @@ from core.errors import UserError
 from core.run.checkpoint import Checkpoint, Checkpointer
 from core.run.loop import Step, SynchronousRun, execute
 from core.run.progress import refuse_history
-from core.run.protocol import Callback
+from core.run.protocol import Callback, Search
 from core.run.stop import BatchSizes, Stop
 from core.tables.engine.table_search import WithoutCheckpoints, refuse_checkpoints
 from core.tables.knapsack.core_bounds import SortedItems, best_completion, cardinality_bound
@@ -28,7 +28,7 @@ BATCH = 256
 """Items of the first launch."""
 
 
-class KnapsackCore(WithoutCheckpoints):
+class KnapsackCore(WithoutCheckpoints, Search):
     """An expanding core on one instance and one rank; finds the largest value and any one optimal selection."""
 
     def __init__(self, backend: Any, communicator: Any, instance: Knapsack) -> None:
@@ -59,7 +59,7 @@ class KnapsackCore(WithoutCheckpoints):
 
     work = None
     """Number of states of a run, which is not known before."""
-    work_unit = "states"
+    unit = "states"
 
     def _make_room(self, room: int, changes: int) -> None:
         sizes = (6, np.int32), (2, np.int64), (2 * room, np.int64), (2 * room, np.int64), (2 * room, np.int32)

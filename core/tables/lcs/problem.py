@@ -58,7 +58,7 @@ class StringPair:
     ----------
     a, b : str, bytes or array_like of uint8
         Of any length from 0 to `LONGEST`.
-    known_length
+    optimum
         Length of a longest common subsequence, if known from the generator.
     source
         Origin of the strings.
@@ -85,12 +85,12 @@ class StringPair:
         a: str | bytes | np.ndarray,
         b: str | bytes | np.ndarray,
         *,
-        known_length: int | None = None,
+        optimum: int | None = None,
         source: str = "given by the caller",
     ) -> None:
         self.name = name
         self.source = source
-        self.known_length = known_length
+        self.optimum = optimum
         strings = [_code_points(string) for string in (a, b)]
         for string in strings:
             if len(string) > LONGEST:
@@ -120,8 +120,8 @@ class StringPair:
         limit = self.most_in_common()
         if not 0 <= length <= limit:
             return f"at most {limit} letters in common, not {length}"
-        if self.known_length not in (None, length):
-            return f"length {self.known_length} by the strings' making"
+        if self.optimum not in (None, length):
+            return f"length {self.optimum} by the strings' making"
         return None if pairs is None else self._objection_to(length, pairs)
 
     def _objection_to(self, length: int, pairs: np.ndarray) -> str | None:
@@ -230,8 +230,8 @@ def generate(spec: str) -> StringPair:
         options = [Quantity("other", 0, LONGEST, size), Quantity("letters", 1, 256, "4"), SEED]
         name, (length, other, letters, seed) = parse_specification(spec, [_LENGTH], options)
         strings = random_strings(length, other, letters, seed)
-    known_length = length // 2 if family == "half" else None
-    return StringPair(name, *strings, known_length=known_length, source="generated from its name")
+    optimum = length // 2 if family == "half" else None
+    return StringPair(name, *strings, optimum=optimum, source="generated from its name")
 
 
 # --- files and texts ---

@@ -31,7 +31,7 @@ class TourLine(NamedArray):
 
 
 class TourControl(NamedArray):
-    """Status of a walk; `core.three_opt.independent_walks` reads it."""
+    """Status of a walk; `core.three_opt.search` reads it."""
 
     length: i32
     """Length of the present tour."""
@@ -51,7 +51,7 @@ class TourTotals(NamedArray):
     digest: u64
     """Digest of the walk's moves."""
     evaluations: u64
-    """Unused: the unit of work is a perturbation."""
+    """Perturbations of a tour in windows (`core.three_opt.windows`)."""
 
 
 @bundle

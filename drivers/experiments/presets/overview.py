@@ -29,20 +29,6 @@ from reports.comparison.speedups import compare
 from reports.pages import overview
 from reports.records.files import RecordError, UnequalWorkError
 
-WORKLOAD_ARGUMENTS: dict[str, tuple[str, ...]] = {
-    "ihc": ("--climbers", "15000"),
-    "aco": ("--ants", "256", "--iterations", "2500"),
-    "qap": ("--walks", "64", "--iterations", "25000"),
-    "ppp": ("--walks", "64", "--iterations", "350"),
-    "tsp": ("--walks", "64", "--iterations", "1200"),
-    "weierstrass": ("--iterations", "150"),
-    "exact": ("--instance", "uniform:16:seed=1", "--bound", "edges"),
-    "heldkarp": ("--instance", "uniform:26:seed=1"),
-    "knapsack": ("--items", "1000", "--capacity", "8000000"),
-}
-"""Options for at least a second on one core, so that launches and copies take a small part: 1.3 to 2.3 s of processor
-time on an AMD EPYC (Zen 5). None for `lcs`, whose trace takes 10 GB in a second of one core.
-"""
 DEFAULT_REASON = (
     "Unless a row gives another reason, its work takes one core a second or more, so that launches and copies have "
     "little effect"
@@ -106,7 +92,7 @@ def overview_parser(description: str | None) -> argparse.ArgumentParser:
 
 def plan_workload(workload: Workload[Any], data: str | None, records: Path) -> Case | UserError:
     """Return the work of a workload, or the error."""
-    arguments = [*WORKLOAD_ARGUMENTS.get(workload.name, ()), *(["--data", data] if data else [])]
+    arguments = [*workload.in_overview, *(["--data", data] if data else [])]
     try:
         return plan_with_defaults(workload, arguments, [0], LEAST_REPETITIONS, records)[0]
     except UserError as error:
@@ -141,7 +127,7 @@ def compare_runs(workload: Workload[Any], outcomes: Sequence[CaseOutcome]) -> Ov
     if not records:
         return OverviewRow(name, title, None, not_run, "nothing ran")
     try:
-        reason = "" if name in WORKLOAD_ARGUMENTS else STANDARD_REASON
+        reason = "" if workload.in_overview else STANDARD_REASON
         return OverviewRow(name, title, compare(records), not_run, why=reason)
     except (UnequalWorkError, RecordError) as error:
         # Our own programs made the records: no user error.

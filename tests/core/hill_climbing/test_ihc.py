@@ -12,7 +12,7 @@ from cluster import Solo
 from core import tours as tsp
 from core.errors import UserError
 from core.hill_climbing.scans import LanesScan, TilesScan
-from core.hill_climbing.search import IterativeHillClimbing
+from core.hill_climbing.search import HillClimbing
 from core.run.stop import Iterations
 
 PRUNED, FULL, STATIC, WORKLIST = WAYS = (
@@ -69,7 +69,7 @@ def alike(outcome):
 
 
 def climbed(backend, distances, climbers, **how):
-    return alike(IterativeHillClimbing(backend, Solo(), distances, **how).run(Iterations(climbers), trace=False))
+    return alike(HillClimbing(backend, Solo(), distances, **how).run(Iterations(climbers), trace=False))
 
 
 @pytest.mark.parametrize("spec", INSTANCES)
@@ -79,7 +79,7 @@ def test_every_climb_is_the_plain_climb(spec, cpu):
     climbs = {c: plain_climb(distances, paper_start(n, c)) for c in (*range(20), 123456)}
     lengths = [tsp.tour_length(distances, climbs[c][0]) for c in range(20)]
     for way in WAYS:
-        search = IterativeHillClimbing(cpu, Solo(), distances, **way)
+        search = HillClimbing(cpu, Solo(), distances, **way)
         for climber in (0, 1, 17, 123456):
             assert search.tour_of(climber).tolist() == climbs[climber][0].tolist()
         outcome = search.run(Iterations(20), trace=False)
@@ -102,7 +102,7 @@ def test_same_climbs_on_every_backend_and_team_size_in_either_order_of_lanes(bac
     expected = climbed(cpu, distances, climbers, start=start, seed=5)
     backwards = [PythonBackend(backend.device, reverse=True)] if backend.name == "python" else []
     for device in (backend, *backwards):
-        search = IterativeHillClimbing(device, Solo(), distances, start=start, seed=5, **way)
+        search = HillClimbing(device, Solo(), distances, start=start, seed=5, **way)
         for team_size in search.scan.team_sizes()[: 3 if backend.is_reference else None]:
             search.scan.team_size = team_size
             assert alike(search.run(Iterations(climbers), trace=False)) == expected, f"team size {team_size}"
@@ -122,7 +122,7 @@ def test_same_climbs_on_every_backend_and_team_size_in_either_order_of_lanes(bac
 def test_quality_of_the_paper(shared_data, name, climbers, length):
     instance = tsp.load(name, str(shared_data))
     backend = ThreadsBackend(ThreadsBackend.devices()[0])
-    outcome = IterativeHillClimbing(backend, Solo(), instance.distances).run(Iterations(climbers), trace=False)
+    outcome = HillClimbing(backend, Solo(), instance.distances).run(Iterations(climbers), trace=False)
     assert outcome.length == length
     if name == "kroE100":
         assert outcome.steps / climbers == pytest.approx(103.3, abs=0.05)
@@ -130,7 +130,7 @@ def test_quality_of_the_paper(shared_data, name, climbers, length):
 
 def test_digest_tells_unequal_work_apart(cpu):
     search, other = (
-        IterativeHillClimbing(cpu, Solo(), INSTANCES["uniform:23:seed=3"], start=s) for s in ("oneil2011", "philox")
+        HillClimbing(cpu, Solo(), INSTANCES["uniform:23:seed=3"], start=s) for s in ("oneil2011", "philox")
     )
     runs = [one.run(Iterations(climbers), trace=False) for one, climbers in ((search, 20), (search, 21), (other, 20))]
     assert len({run.digest for run in runs}) == 3
@@ -143,14 +143,14 @@ def test_digest_tells_unequal_work_apart(cpu):
 def test_tiles_climb_the_plain_climb_in_both_orders_of_lanes(reverse):
     distances = tsp.load("uniform:26:seed=4").distances
     backend = PythonBackend(PythonBackend.devices()[0], reverse)
-    search = IterativeHillClimbing(backend, Solo(), distances, scan="pruned")
+    search = HillClimbing(backend, Solo(), distances, scan="pruned")
     search.launcher.scan = TilesScan(backend, distances)
     assert search.tour_of(2).tolist() == plain_climb(distances, paper_start(26, 2))[0].tolist()
 
 
 def test_tiles_settle_ties_between_tiles_by_the_smallest_move(python):
     distances = symmetric(np.random.default_rng(18).integers(1, 4, (18, 18)))  # nearly every move is a tie
-    search = IterativeHillClimbing(python, Solo(), distances, scan="pruned")
+    search = HillClimbing(python, Solo(), distances, scan="pruned")
     search.launcher.scan = TilesScan(python, distances)
     assert search.tour_of(1).tolist() == plain_climb(distances, paper_start(18, 1))[0].tolist()
 
@@ -160,9 +160,9 @@ def test_tiles_settle_ties_between_tiles_by_the_smallest_move(python):
 
 def test_a_batch_that_does_not_fit_is_halved_and_said(cpu, monkeypatch):
     distances = tsp.load("uniform:20:seed=7").distances
-    search = IterativeHillClimbing(cpu, Solo(), distances)
+    search = HillClimbing(cpu, Solo(), distances)
     expected = search.run(Iterations(50), trace=False)
-    cramped = IterativeHillClimbing(cpu, Solo(), distances)
+    cramped = HillClimbing(cpu, Solo(), distances)
     allocate = cpu.allocate
 
     def little(shape, dtype):
@@ -187,9 +187,7 @@ def test_a_step_counts_the_moves_that_the_paper_counts(cpu):
     assert moves_of_a_step(100) == 4851
     for n in (5, 12, 100):
         distances = tsp.load(f"uniform:{n}:seed=2").distances
-        search, usual = (
-            IterativeHillClimbing(cpu, Solo(), distances, scan="full", published=p) for p in ("auto", None)
-        )
+        search, usual = (HillClimbing(cpu, Solo(), distances, scan="full", published=p) for p in ("auto", None))
         outcome, expected = search.run(Iterations(7), trace=False), usual.run(Iterations(7), trace=False)
         assert alike(outcome) == alike(expected)
         assert outcome.evaluations == outcome.steps * moves_of_a_step(n)
@@ -201,7 +199,7 @@ def test_lanes_that_have_one_climber_more_than_others(backend, assign, cpu):
     if backend.name == "python":
         pytest.skip("thousands of climbs on the oracle")
     distances = tsp.load("uniform:9:seed=2").distances
-    search = IterativeHillClimbing(backend, Solo(), distances, published=assign)
+    search = HillClimbing(backend, Solo(), distances, published=assign)
     climbers = 2 * search.scan.teams() * search.scan.team_size + 3
     assert alike(search.run(Iterations(climbers), trace=False)) == climbed(cpu, distances, climbers)
 
@@ -209,7 +207,7 @@ def test_lanes_that_have_one_climber_more_than_others(backend, assign, cpu):
 def test_tours_of_more_cities_than_a_byte_tells_apart(cpu):
     n = 257
     distances = tsp.load(f"uniform:{n}:seed=4").distances
-    search = IterativeHillClimbing(cpu, Solo(), distances, **STATIC)
+    search = HillClimbing(cpu, Solo(), distances, **STATIC)
     assert search.tour_of(3).tolist() == plain_climb(distances, paper_start(n, 3))[0].tolist()
     assert alike(search.run(Iterations(4), trace=False)) == climbed(cpu, distances, 4)
 
@@ -217,7 +215,7 @@ def test_tours_of_more_cities_than_a_byte_tells_apart(cpu):
 def test_lanes_take_climbers_as_the_paper_does_on_such_a_device(cpu, python):
     distances = tsp.load("uniform:10:seed=7").distances
     for backend, assign, team_size in ((cpu, "static", 1), (python, "worklist", 1024)):
-        scan = IterativeHillClimbing(backend, Solo(), distances, published="auto").scan
+        scan = HillClimbing(backend, Solo(), distances, published="auto").scan
         assert isinstance(scan, LanesScan)
         assert scan.execution == {"scan": "full", "assign": assign}
         assert (scan.teams(), scan.team_size) == (backend.capabilities.compute_units, team_size)
@@ -226,7 +224,7 @@ def test_lanes_take_climbers_as_the_paper_does_on_such_a_device(cpu, python):
 def test_a_block_that_needs_too_many_registers_is_halved_until_it_runs(cpu, python, monkeypatch):
     distances = tsp.load("uniform:9:seed=2").distances
     monkeypatch.setattr(python, "most_lanes", lambda program: 20 if program.kernel.name == "climb_lanes" else 1024)
-    search = IterativeHillClimbing(python, Solo(), distances, **WORKLIST)
+    search = HillClimbing(python, Solo(), distances, **WORKLIST)
     assert search.scan.team_size == 16
     assert search.scan.fewest_climbers() == 16 * 16
     assert alike(search.run(Iterations(19), trace=False)) == climbed(cpu, distances, 19)
@@ -250,9 +248,9 @@ def test_a_block_that_needs_too_many_registers_is_halved_until_it_runs(cpu, pyth
 )  # fmt: skip
 def test_bad_requests_are_refused_in_one_line(cpu, distances, options, words):
     with pytest.raises(UserError, match=words):
-        IterativeHillClimbing(cpu, Solo(), distances, **options)
+        HillClimbing(cpu, Solo(), distances, **options)
 
 
 def test_more_climbers_than_the_paper_s_start_tells_apart_are_refused(cpu):
     with pytest.raises(UserError, match="--start philox"):
-        IterativeHillClimbing(cpu, Solo(), INSTANCES["uniform:23:seed=3"]).run(Iterations(2**31 + 1), trace=False)
+        HillClimbing(cpu, Solo(), INSTANCES["uniform:23:seed=3"]).run(Iterations(2**31 + 1), trace=False)

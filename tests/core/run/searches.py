@@ -7,7 +7,7 @@ import numpy as np
 from core import tours as tsp
 from core.ant_colony import AntColony, Settings
 from core.exact import ExactSearch
-from core.hill_climbing.search import IterativeHillClimbing
+from core.hill_climbing.search import HillClimbing
 from core.local_search import LocalSearch, TabuSearch
 from core.qap.problem import Qap
 from core.run.stop import Iterations, Stop
@@ -68,7 +68,7 @@ KINDS = {
         (QAP, {"level": "algorithm", "walks": 3}, MUCH),
     ),
     "hill climbing": Kind(
-        IterativeHillClimbing, (cities(12),), {}, Iterations(40), "ihc --instance uniform:12:seed=1 --climbers 40",
+        HillClimbing, (cities(12),), {}, Iterations(40), "ihc --instance uniform:12:seed=1 --climbers 40",
         ((cities(12),), {"start": "philox"}, MUCH),
     ),
     "iterated 3-opt": Kind(

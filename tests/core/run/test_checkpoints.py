@@ -10,7 +10,7 @@ from core.ant_colony import AntColony, Settings
 from core.errors import UserError
 from core.exact import ExactSearch
 from core.hill_climbing.outcome import HillClimbOutcome as Climbs
-from core.hill_climbing.search import IterativeHillClimbing
+from core.hill_climbing.search import HillClimbing
 from core.local_search import search as search_module
 from core.local_search.kernels import walks as walk_words
 from core.run.checkpoint import SECONDS, Checkpointer
@@ -21,7 +21,7 @@ from tests.core.local_search import rules
 from tests.core.run.searches import HARD, KINDS, QAP, Kind, cities
 from tests.thread_ranks import on_ranks, twin
 
-SEARCHES = (local_search.LocalSearch, IterativeHillClimbing, AntColony, ExactSearch, KnapsackBranchAndBound)
+SEARCHES = (local_search.LocalSearch, HillClimbing, AntColony, ExactSearch, KnapsackBranchAndBound)
 SLOW = Settings(ants=5, variant="mmas", candidates=4, best_every=3, stagnation=2)
 SIXTY = Iterations(60)
 EVEN = 1 - np.eye(8, dtype=int)

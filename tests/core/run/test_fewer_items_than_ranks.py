@@ -7,7 +7,7 @@ from cluster import Solo
 from cluster.mpi.proxies import Rehearsal
 from core.ant_colony import AntColony, Settings
 from core.exact import ExactSearch
-from core.hill_climbing.search import IterativeHillClimbing
+from core.hill_climbing.search import HillClimbing
 from core.local_search import IteratedLocalSearch, LocalSearch, Rule, SimulatedAnnealing, TabuSearch
 from core.qap.problem import Qap
 from core.run.stop import Iterations
@@ -70,7 +70,7 @@ CASES = {
         f"{count} walks, {one.name}{f' {one.restart}' if one.restart else ''}, exchange {k}": walking(one, count, k, history)
         for count, one, k, history in WALKS
     },
-    **{f"{count} climbers": Kind(IterativeHillClimbing, (cities(6),), {}, Iterations(count), "") for count in (1, 2)},
+    **{f"{count} climbers": Kind(HillClimbing, (cities(6),), {}, Iterations(count), "") for count in (1, 2)},
     "1 ant": ants(ants=1),
     "2 ants, limited": ants(ants=2, variant="mmas", candidates=4),
     "1 ant that climbs by lists": ants(ants=1, local_search="2opt-near"),
@@ -102,7 +102,7 @@ def run(kind, backend, ranks, checkpointer=None):
     """Run as programs do: each rank makes and warms up its search alone, then all synchronise."""
     search = impatient(kind.make(backend, ranks if ranks.size == 1 else Rehearsal(ranks)))
     search.warm_up()
-    history = kind.settings.get("history", False) or kind.search in (AntColony, IterativeHillClimbing)
+    history = kind.settings.get("history", False) or kind.search in (AntColony, HillClimbing)
     return search.run(kind.stop, history=history, ranks=ranks, checkpointer=checkpointer)
 
 

@@ -11,7 +11,7 @@ from cluster import Solo
 from core import local_search
 from core.ant_colony import STRATEGIES, AntColony, Settings
 from core.exact import ExactSearch
-from core.hill_climbing.search import IterativeHillClimbing
+from core.hill_climbing.search import HillClimbing
 from core.ppp.problem import Ppp
 from core.qap.problem import Qap
 from core.run.stop import Iterations
@@ -71,7 +71,7 @@ def warmed_up(search):
 @whole_warps
 def test_one_climber_through_five_cities(device, way):
     distances = distances_of(5).astype(np.uint16)
-    search = warmed_up(IterativeHillClimbing(device, Solo(), distances, **way))
+    search = warmed_up(HillClimbing(device, Solo(), distances, **way))
     outcome = search.run(Iterations(1))
     tour = search.tour_of(0)
     assert (outcome.climber, outcome.length) == (0, tour_length(distances, tour))

@@ -146,7 +146,7 @@ def test_branch_and_bound_of_a_knapsack_ends_in_time(limit_s, cpu, monkeypatch):
 @pytest.mark.parametrize("climb_s", [1e-6, 1e-2])
 @limits
 def test_climbs_end_in_time(climb_s, limit_s, cpu, monkeypatch):
-    climbing = search.IterativeHillClimbing(cpu, Solo(), cities(8), start="philox")
+    climbing = search.HillClimbing(cpu, Solo(), cities(8), start="philox")
     machine = Machine(limit_s, monkeypatch)
     monkeypatch.setattr(climbing.launcher, "launch", lambda first, count: machine.launch(count * climb_s))
     climbing.run(Seconds(limit_s), trace=False)

@@ -14,7 +14,7 @@ from cluster import default_communicator
 from cluster.mpi.proxies import Rehearsal
 from core import tours as tsp
 from core.exact import ExactSearch
-from core.hill_climbing.search import IterativeHillClimbing
+from core.hill_climbing.search import HillClimbing
 from core.local_search import Iterations, LocalSearch, TabuSearch
 from core.qap.problem import Qap
 
@@ -34,7 +34,7 @@ class SlowBackend(CpuBackend):
 
 
 def climbers(backend, ranks, count):
-    search = IterativeHillClimbing(backend, Rehearsal(ranks), tsp.load("uniform:60:seed=1").distances)
+    search = HillClimbing(backend, Rehearsal(ranks), tsp.load("uniform:60:seed=1").distances)
     search.warm_up()
     batches = []
     climb = search.launcher.climb

@@ -161,7 +161,7 @@ def test_half_of_the_strings_is_in_common(length):
     for seed in (1, 2):
         pair = strings.generate(f"half:{length}:seed={seed}")
         assert len(pair.a) == len(pair.b) == length
-        assert pair.known_length == length // 2 == by_table(bytes(pair.a), bytes(pair.b))
+        assert pair.optimum == length // 2 == by_table(bytes(pair.a), bytes(pair.b))
     others = set(bytes(pair.a)) - set(b"ACGT"), set(bytes(pair.b)) - set(b"ACGT")
     assert others[0] <= set(b"BDEF") and others[1] <= set(b"HIJK")
 
@@ -192,7 +192,7 @@ def test_many_letters_in_both_strings_have_wide_codes():
 
 
 def test_the_scorer_says_what_is_wrong():
-    pair = strings.StringPair("x", b"ABCBDAB", b"BDCABA", known_length=4)
+    pair = strings.StringPair("x", b"ABCBDAB", b"BDCABA", optimum=4)
 
     def objection(*pairs, length=4):
         return pair.objection(length, np.array(pairs, np.int64).reshape(-1, 2))

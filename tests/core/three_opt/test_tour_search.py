@@ -106,7 +106,7 @@ def test_descents_by_chains_end_at_shorter_tours_than_those_by_three_edges(cpu):
         search.improve(0, Stop())
         by_chains.append(search.best_here()[0])
         cpu.launch(improve_given_tours, 1, search.team_size, tours, 1, search.rows, search.cities)
-        by_three.append(instance.tour_length(search.numbered_by_problem(cpu.download(tours))))
+        by_three.append(instance.tour_length(search.order[cpu.download(tours)]))
     assert np.mean(by_chains) < 0.99 * np.mean(by_three)
 
 

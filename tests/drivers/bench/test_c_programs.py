@@ -10,7 +10,7 @@ import backends
 from cluster import Solo
 from core import tours as tsp
 from core.ant_colony import AntColony, Settings
-from core.hill_climbing.search import IterativeHillClimbing
+from core.hill_climbing.search import HillClimbing
 from core.run.stop import Iterations
 from drivers.aco import AntOptions
 from drivers.cli.exit_codes import run_driver
@@ -61,7 +61,7 @@ def run_in_c(tmp_path_factory):
 @pytest.mark.parametrize("form", PROGRAMS["ihc"].forms)
 @pytest.mark.parametrize("name", INSTANCES)
 def test_it_makes_the_same_climbs(cpu, run_in_c, name, form):
-    ours = IterativeHillClimbing(cpu, Solo(), INSTANCES[name], scan="full").run(Iterations(40), trace=False)
+    ours = HillClimbing(cpu, Solo(), INSTANCES[name], scan="full").run(Iterations(40), trace=False)
     said = run_in_c("ihc", form, INSTANCES[name], ClimbOptions(climbers=40))
     assert [int(said[key]) for key in ("best", "index", "steps", "evaluations")] == [
         *(ours.length, ours.climber, ours.steps, ours.evaluations)

@@ -16,12 +16,12 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 _PACKAGES = ("core", "backends", "cluster", "drivers", "reports")
-"""Packages of the project, in the folder of this file."""
-_FOLDER = os.path.dirname(os.path.realpath(__file__))
+"""Packages of the project, beside this one."""
+_FOLDER = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 
 
 class _PackageFinder:
-    """Import the project's packages from the folder of this file.
+    """Import the project's packages from the folder of this one.
 
     Python searches the folder of the running program first, which may have a `core.py` or `reports.py`.
     """
@@ -46,31 +46,29 @@ def _refuse_namesakes() -> None:
 _refuse_namesakes()
 sys.meta_path.insert(0, _PackageFinder)
 
-if __name__ == "__main__":
-    # `python -m onekernel` is the command, which imports what its program needs and no more.
-    from drivers import console
-
-    sys.exit(console.main())
-
-from core.errors import UserError
+from core.errors import UserError as UserError
 from core.lang import *  # noqa: F403
 from core.lang import __all__ as _language
 from core.local_search import *  # noqa: F403
 from core.local_search import __all__ as _local_search
-from core.ppp.problem import Ppp
-from core.qap.problem import Qap
-from core.run.protocol import Progress
-from core.tours.problem import TspTour
-from core.weierstrass.problem import Weierstrass
-from drivers.library.custom_problem import main
+from core.ppp.problem import Ppp as Ppp
+from core.qap.problem import Qap as Qap
+from core.run.protocol import Progress as Progress
+from core.tours.problem import TspTour as TspTour
+from core.weierstrass.problem import Weierstrass as Weierstrass
+from drivers.library.custom_problem import main as main
 
 if TYPE_CHECKING:
-    from core.tables.knapsack.problem import Knapsack
-    from drivers.library.comparison import Comparison, compare
-    from drivers.library.minimize import minimize, run
-    from drivers.library.results import Result, Results
-    from drivers.library.validation import check  # type: ignore[assignment]
-    from reports.runs import Runs, load
+    from core.tables.knapsack.problem import Knapsack as Knapsack
+    from drivers.library.comparison import Comparison as Comparison
+    from drivers.library.comparison import compare as compare
+    from drivers.library.minimize import minimize as minimize
+    from drivers.library.minimize import run as run
+    from drivers.library.results import Result as Result
+    from drivers.library.results import Results as Results
+    from drivers.library.validation import check as check  # type: ignore[assignment]
+    from reports.runs import Runs as Runs
+    from reports.runs import load as load
 
 _FOUND_IN = {
     "Comparison": "drivers.library.comparison",
@@ -90,10 +88,11 @@ _FOUND_IN = {
 del globals()["check"]
 
 __all__ = [
-    "Knapsack", "Ppp", "Qap", "TspTour", "Weierstrass", "Comparison", "Progress", "Result", "Results", "Runs",
-    "UserError", "check", "compare", "load", "main", "minimize", "run",
-    *_language, *_local_search,
-]  # fmt: skip
+    *("Ppp", "Progress", "Qap", "TspTour", "UserError", "Weierstrass", "main"),
+    *_FOUND_IN,
+    *_language,
+    *_local_search,
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,1 +1,0 @@
-../onekernel.py
