@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from llvmlite import ir
 from numba import cuda
@@ -10,6 +10,17 @@ from numba.cuda import types
 from numba.cuda.extending import _intrinsic, intrinsic
 
 from backends.emit.llvm_operations import LlvmOperations
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from llvmlite.ir import IRBuilder, Value
+    from numba.core.base import BaseContext
+    from numba.core.types import Type
+    from numba.core.typing import Context, Signature
+    from numba.cuda.dispatcher import CUDADispatcher
+
+    from backends.emit.llvm_operations import Definition, Emitted
 
 GLOBAL, SHARED = 1, 3
 BARRIERS = {"barrier": ("barrier.sync", 0), "warp_barrier": ("bar.warp.sync", -1)}
@@ -26,7 +37,7 @@ class CudaOperations(LlvmOperations):
 
     atomic_ordering = "monotonic"
 
-    def make(self, name: str) -> Any:
+    def make(self, name: str) -> object:
         """Make an operation, also those without arguments."""
         if name in SREG:
             return self.intrinsic(self.register(name))
@@ -34,11 +45,11 @@ class CudaOperations(LlvmOperations):
             return self.intrinsic(self.barrier(*BARRIERS[name]))
         return super().make(name)
 
-    def register(self, name: str) -> Any:
+    def register(self, name: str) -> Definition:
         """Return the operation for a lane's index in its team or league."""
 
-        def place(typing: Any) -> Any:
-            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        def place(typing: Context) -> Emitted:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
                 kind = ir.FunctionType(ir.IntType(32), [])
                 symbol = f"llvm.nvvm.read.ptx.sreg.{SREG[name]}"
                 function = builder.module.globals.get(symbol) or ir.Function(builder.module, kind, symbol)
@@ -48,9 +59,9 @@ class CudaOperations(LlvmOperations):
 
         return place
 
-    def barrier(self, function: str, argument: int) -> Any:
-        def wait(typing: Any) -> Any:
-            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+    def barrier(self, function: str, argument: int) -> Definition:
+        def wait(typing: Context) -> Emitted:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
                 number = ir.Constant(ir.IntType(32), argument)
                 self.call(builder, f"llvm.nvvm.{function}", [number], ir.VoidType())
                 return context.get_dummy_value()
@@ -59,22 +70,22 @@ class CudaOperations(LlvmOperations):
 
         return wait
 
-    def word_pointer(self) -> Any:
+    def word_pointer(self) -> Definition:
         """``pointer(array)``: the address behind a kernel's array argument."""
 
-        def pointer(typing: Any, array: Any) -> Any:
-            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        def pointer(typing: Context, array: Type) -> Emitted:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
                 return context.make_array(sig.args[0])(context, builder, values[0]).data
 
             return self.types.CPointer(array.dtype)(array), codegen
 
         return pointer
 
-    def word_load_readonly(self) -> Any:
+    def word_load_readonly(self) -> Definition:
         """``load_readonly(array, index)``: through the read-only path (ld.global.nc); no lane stores to the array."""
 
-        def load_readonly(typing: Any, array: Any, index: Any) -> Any:
-            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        def load_readonly(typing: Context, array: Type, index: Type) -> Emitted:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
                 place = self.element_pointer(builder, values[0], values[1], sig.args[1])
                 loaded = builder.load(builder.addrspacecast(place, place.type.pointee.as_pointer(GLOBAL)))
                 loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
@@ -84,12 +95,12 @@ class CudaOperations(LlvmOperations):
 
         return load_readonly
 
-    def kind_shared(self, kind: str) -> Any:
+    def kind_shared(self, kind: str) -> Definition:
         """``shared_u16(offset, count)``: a part of the team's dynamic shared memory."""
         scalar = self.numba[kind]
 
-        def shared(typing: Any, offset: Any, count: Any) -> Any:
-            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        def shared(typing: Context, offset: Type, count: Type) -> Emitted:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
                 block = builder.module.globals.get("team_memory")
                 if block is None:
                     block = ir.GlobalVariable(builder.module, ir.ArrayType(ir.IntType(8), 0), "team_memory", SHARED)
@@ -103,28 +114,28 @@ class CudaOperations(LlvmOperations):
 
         return shared
 
-    def float_arithmetic(self, builder: Any, operation: str, kind: str, values: Any) -> Any:
+    def float_arithmetic(self, builder: IRBuilder, operation: str, kind: str, values: Sequence[Value]) -> Value:
         """NVVM's intrinsics with a rounding mode are never fused; there is none for subtraction."""
         if operation == "sub":
             operation, values = "add", (values[0], builder.fsub(ir.Constant(values[1].type, -0.0), values[1]))
         return self.call(builder, f"llvm.nvvm.{operation}.rn.{'f' if kind == 'f32' else 'd'}", values)
 
-    def mathematics(self, builder: Any, operation: str, kind: str, values: Any) -> Any:
+    def mathematics(self, builder: IRBuilder, operation: str, kind: str, values: Sequence[Value]) -> Value:
         return self.call(builder, f"__nv_{operation}{'f' if kind == 'f32' else ''}", values)
 
 
-def team_kernel(team_size: int) -> Any:
+def team_kernel(team_size: int) -> Callable[[Callable[..., None]], CUDADispatcher]:
     return cuda.jit(cache=True, launch_bounds=team_size)
 
 
-def team_function() -> Any:
+def team_function() -> Callable[[Callable[..., object]], CUDADispatcher]:
     return cuda.jit(device=True, forceinline=True)
 
 
 _words = CudaOperations(intrinsic, _intrinsic(prefer_literal=True, target="cuda"), types)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name.startswith("__"):
         raise AttributeError(name)
     return _words[name]
