@@ -15,12 +15,7 @@ from backends.emit.numba_compiler import EmittedFunction, EmittedOperation, Func
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from llvmlite.ir import IRBuilder, Value
-    from numba.core.base import BaseContext
-    from numba.core.types import Type
-    from numba.core.typing import Context, Signature
-
-    from backends.emit.llvm_operations import Definition, Emitted
+    from backends.emit.llvm_operations import BaseContext, Coded, Context, Definition, IRBuilder, Signature, Type, Value
 
 
 class CpuOperations(LlvmOperations):
@@ -30,7 +25,7 @@ class CpuOperations(LlvmOperations):
         """``pointer_u16(slots, 3)``: the array at the address in a slot."""
         scalar = self.numba[kind]
 
-        def pointer(typing: Context, slots: Type, k: Type) -> Emitted:
+        def pointer(typing: Context, slots: Type, k: Type) -> Coded:
             def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
                 address = builder.load(builder.gep(values[0], [values[1]]))
                 return builder.inttoptr(address, context.get_data_type(scalar).as_pointer())
@@ -43,7 +38,7 @@ class CpuOperations(LlvmOperations):
         """``slot_i32(slots, 3)``: the scalar in the low bytes of a slot."""
         scalar = self.numba[kind]
 
-        def slot(typing: Context, slots: Type, k: Type) -> Emitted:
+        def slot(typing: Context, slots: Type, k: Type) -> Coded:
             def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
                 place = builder.gep(values[0], [values[1]])
                 return builder.load(builder.bitcast(place, context.get_value_type(scalar).as_pointer()))
@@ -56,9 +51,7 @@ class CpuOperations(LlvmOperations):
         """``call_entry(address, begin, end, team_count, slots)``: run another kernel's machine code."""
         i32, u64 = self.numba["i32"], self.numba["u64"]
 
-        def call_entry(
-            typing: Context, address: Type, begin: Type, end: Type, team_count: Type, slots: Type
-        ) -> Emitted:
+        def call_entry(typing: Context, address: Type, begin: Type, end: Type, team_count: Type, slots: Type) -> Coded:
             def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
                 kind = ir.FunctionType(ir.VoidType(), [ir.IntType(32)] * 3 + [ir.IntType(64)])
                 builder.call(builder.inttoptr(values[0], kind.as_pointer()), values[1:])
@@ -71,7 +64,7 @@ class CpuOperations(LlvmOperations):
     def word_never_inlined(self) -> Definition:
         """``never_inlined()``: LLVM compiles the function that begins with it once, and calls it."""
 
-        def never_inlined(typing: Context) -> Emitted:
+        def never_inlined(typing: Context) -> Coded:
             def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
                 builder.function.attributes.add("noinline")
                 return context.get_dummy_value()
@@ -83,7 +76,7 @@ class CpuOperations(LlvmOperations):
     def word_watch(self) -> Definition:
         """``watch(array, index)``: a 64-bit number that other threads change."""
 
-        def watch(typing: Context, array: Type, index: Type) -> Emitted:
+        def watch(typing: Context, array: Type, index: Type) -> Coded:
             def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
                 place = self.element_pointer(builder, values[0], values[1], sig.args[1])
                 return builder.load_atomic(place, self.atomic_ordering, 8)
@@ -95,7 +88,7 @@ class CpuOperations(LlvmOperations):
     def word_pause(self) -> Definition:
         """``pause()``: tell the core that this thread waits; nothing on cores without such an instruction."""
 
-        def pause(typing: Context) -> Emitted:
+        def pause(typing: Context) -> Coded:
             def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
                 if platform.machine() in ("x86_64", "AMD64"):
                     kind = ir.FunctionType(ir.VoidType(), [])
@@ -109,7 +102,7 @@ class CpuOperations(LlvmOperations):
     def word_yield_core(self) -> Definition:
         """``yield_core()``: let another thread run."""
 
-        def yield_core(typing: Context) -> Emitted:
+        def yield_core(typing: Context) -> Coded:
             def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
                 return builder.call(declared(builder.module, "sched_yield", ir.FunctionType(ir.IntType(32), [])), [])
 

@@ -14,13 +14,9 @@ from backends.emit.llvm_operations import LlvmOperations
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from llvmlite.ir import IRBuilder, Value
-    from numba.core.base import BaseContext
-    from numba.core.types import Type
-    from numba.core.typing import Context, Signature
     from numba.cuda.dispatcher import CUDADispatcher
 
-    from backends.emit.llvm_operations import Definition, Emitted
+    from backends.emit.llvm_operations import BaseContext, Coded, Context, Definition, IRBuilder, Signature, Type, Value
 
 GLOBAL, SHARED = 1, 3
 BARRIERS = {"barrier": ("barrier.sync", 0), "warp_barrier": ("bar.warp.sync", -1)}
@@ -48,7 +44,7 @@ class CudaOperations(LlvmOperations):
     def register(self, name: str) -> Definition:
         """Return the operation for a lane's index in its team or league."""
 
-        def place(typing: Context) -> Emitted:
+        def place(typing: Context) -> Coded:
             def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
                 kind = ir.FunctionType(ir.IntType(32), [])
                 symbol = f"llvm.nvvm.read.ptx.sreg.{SREG[name]}"
@@ -60,7 +56,7 @@ class CudaOperations(LlvmOperations):
         return place
 
     def barrier(self, function: str, argument: int) -> Definition:
-        def wait(typing: Context) -> Emitted:
+        def wait(typing: Context) -> Coded:
             def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
                 number = ir.Constant(ir.IntType(32), argument)
                 self.call(builder, f"llvm.nvvm.{function}", [number], ir.VoidType())
@@ -73,7 +69,7 @@ class CudaOperations(LlvmOperations):
     def word_pointer(self) -> Definition:
         """``pointer(array)``: the address behind a kernel's array argument."""
 
-        def pointer(typing: Context, array: Type) -> Emitted:
+        def pointer(typing: Context, array: Type) -> Coded:
             def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
                 return context.make_array(sig.args[0])(context, builder, values[0]).data
 
@@ -84,7 +80,7 @@ class CudaOperations(LlvmOperations):
     def word_load_readonly(self) -> Definition:
         """``load_readonly(array, index)``: through the read-only path (ld.global.nc); no lane stores to the array."""
 
-        def load_readonly(typing: Context, array: Type, index: Type) -> Emitted:
+        def load_readonly(typing: Context, array: Type, index: Type) -> Coded:
             def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
                 place = self.element_pointer(builder, values[0], values[1], sig.args[1])
                 loaded = builder.load(builder.addrspacecast(place, place.type.pointee.as_pointer(GLOBAL)))
@@ -99,7 +95,7 @@ class CudaOperations(LlvmOperations):
         """``shared_u16(offset, count)``: a part of the team's dynamic shared memory."""
         scalar = self.numba[kind]
 
-        def shared(typing: Context, offset: Type, count: Type) -> Emitted:
+        def shared(typing: Context, offset: Type, count: Type) -> Coded:
             def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
                 block = builder.module.globals.get("team_memory")
                 if block is None:

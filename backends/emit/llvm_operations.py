@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
     # What a definition of an intrinsic returns for the types of its arguments; the code writes LLVM's instructions.
     Codegen = Callable[[BaseContext, IRBuilder, Signature, Sequence[Value]], Value]
-    Emitted = tuple[Signature, Codegen]
-    Definition = Callable[..., Emitted]
+    Coded = tuple[Signature, Codegen]
+    Definition = Callable[..., Coded]
+    Intrinsic = Callable[[Definition], object]
 
 BOOLEAN = "boolean"
 ORDER = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
@@ -37,9 +38,7 @@ class LlvmOperations:
 
     atomic_ordering = "seq_cst"
 
-    def __init__(
-        self, intrinsic: Callable[..., object], literal_intrinsic: Callable[..., object], types: ModuleType
-    ) -> None:
+    def __init__(self, intrinsic: Intrinsic, literal_intrinsic: Intrinsic, types: ModuleType) -> None:
         self.intrinsic = intrinsic
         self.literal_intrinsic = literal_intrinsic
         self.types = types
@@ -92,10 +91,10 @@ class LlvmOperations:
         def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
             return build(builder, *values)
 
-        def one(typing: Context, a: Type) -> Emitted:
+        def one(typing: Context, a: Type) -> Coded:
             return signature, codegen
 
-        def two(typing: Context, a: Type, b: Type) -> Emitted:
+        def two(typing: Context, a: Type, b: Type) -> Coded:
             return signature, codegen
 
         return self.intrinsic(one if len(arguments) == 1 else two)
@@ -115,7 +114,7 @@ class LlvmOperations:
     def word_load(self) -> Definition:
         """``load(array, index)``."""
 
-        def load(typing: Context, array: Type, index: Type) -> Emitted:
+        def load(typing: Context, array: Type, index: Type) -> Coded:
             def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
                 return builder.load(self.element_pointer(builder, values[0], values[1], sig.args[1]))
 
@@ -126,7 +125,7 @@ class LlvmOperations:
     def word_view(self) -> Definition:
         """``view(array, offset)``: the address of an element, as an array."""
 
-        def view(typing: Context, array: Type, offset: Type) -> Emitted:
+        def view(typing: Context, array: Type, offset: Type) -> Coded:
             def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
                 return self.element_pointer(builder, values[0], values[1], sig.args[1])
 
@@ -137,7 +136,7 @@ class LlvmOperations:
     def word_store(self) -> Definition:
         """``store(array, index, value)``."""
 
-        def store(typing: Context, array: Type, index: Type, value: Type) -> Emitted:
+        def store(typing: Context, array: Type, index: Type, value: Type) -> Coded:
             def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
                 builder.store(values[2], self.element_pointer(builder, values[0], values[1], sig.args[1]))
                 return context.get_dummy_value()
@@ -150,7 +149,7 @@ class LlvmOperations:
         """Make an intrinsic for literals of a type, such as ``literal_u64(5)``."""
         scalar = self.numba[kind]
 
-        def literal(typing: Context, value: Type) -> Emitted:
+        def literal(typing: Context, value: Type) -> Coded:
             def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
                 width = ir.IntType(scalar.bitwidth)
                 return values[0] if values[0].type == width else builder.trunc(values[0], width)
@@ -163,7 +162,7 @@ class LlvmOperations:
         """``local_u32(count)``: memory on the stack, allocated once at the function's entry."""
         scalar = self.numba[kind]
 
-        def local(typing: Context, count: Type) -> Emitted:
+        def local(typing: Context, count: Type) -> Coded:
             length = count.literal_value
 
             def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
@@ -183,14 +182,14 @@ class LlvmOperations:
         signed = "" if kind.startswith("i") else "u"
         name = {"atomic_add": "add", "atomic_min": signed + "min", "atomic_max": signed + "max"}.get(operation)
 
-        def update(typing: Context, array: Type, index: Type, value: Type) -> Emitted:
+        def update(typing: Context, array: Type, index: Type, value: Type) -> Coded:
             def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
                 place = self.element_pointer(builder, values[0], values[1], sig.args[1])
                 return builder.atomic_rmw(name, place, values[2], self.atomic_ordering)
 
             return scalar(array, index, scalar), codegen
 
-        def exchange(typing: Context, array: Type, index: Type, expected: Type, desired: Type) -> Emitted:
+        def exchange(typing: Context, array: Type, index: Type, expected: Type, desired: Type) -> Coded:
             def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
                 place = self.element_pointer(builder, values[0], values[1], sig.args[1])
                 ordering = self.atomic_ordering

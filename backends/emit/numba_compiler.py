@@ -25,7 +25,7 @@ from numba.core.lowering import Lower
 from numba.core.targetconfig import ConfigStack
 
 if TYPE_CHECKING:
-    from backends.emit.llvm_operations import Definition
+    from backends.emit.llvm_operations import Definition, IRBuilder, Type, Value
 
 ENTRY_TYPES = (types.int32, types.int32, types.int32, types.CPointer(types.int64))
 """Types of the arguments of ``entry(begin, end, team_count, slots)``."""
@@ -46,7 +46,7 @@ def compile_entry(entry: Callable[..., None]) -> tuple[str, bytes]:
 
 
 def translate(
-    function: Callable[..., object], kinds: tuple[types.Type, ...], library: CPUCodeLibrary, *, inline: bool
+    function: Callable[..., object], kinds: tuple[Type, ...], library: CPUCodeLibrary, *, inline: bool
 ) -> PythonFunctionDescriptor:
     """Add LLVM's code of a function with arguments of these types to a library; returns numba's descriptor of it."""
     code = run_frontend(function)
@@ -62,8 +62,8 @@ def translate(
 class EmittedCall(NamedTuple):
     """A call: the type of its result, and ``build(lower, values)``, which writes LLVM's code and returns the result."""
 
-    result: types.Type
-    build: Callable[[EmittedLower, list[llvm.Value]], llvm.Value]
+    result: Type
+    build: Callable[[EmittedLower, list[Value]], Value]
 
 
 TRUTH = EmittedCall(types.boolean, lambda lower, values: values[0])
@@ -79,15 +79,15 @@ class EmittedOperation:
     def __init__(self, definition: Definition, takes_literals: bool = False) -> None:
         self.definition = definition
         self.takes_literals = takes_literals
-        self.calls: dict[tuple[types.Type, ...], EmittedCall] = {}
+        self.calls: dict[tuple[Type, ...], EmittedCall] = {}
 
-    def call(self, kinds: tuple[types.Type, ...]) -> EmittedCall:
+    def call(self, kinds: tuple[Type, ...]) -> EmittedCall:
         """Return the call with arguments of these types."""
         kinds = kinds if self.takes_literals else tuple(map(types.unliteral, kinds))
         if kinds not in self.calls:
             signature, codegen = self.definition(None, *kinds)
 
-            def build(lower: EmittedLower, values: list[llvm.Value]) -> llvm.Value:
+            def build(lower: EmittedLower, values: list[Value]) -> Value:
                 return codegen(lower.context, lower.builder, signature, values)
 
             self.calls[kinds] = EmittedCall(signature.return_type, build)
@@ -101,13 +101,13 @@ class EmittedFunction:
         self.function, self.library, self.inline = function, library, inline
         self.translated: EmittedCall | None = None
 
-    def call(self, kinds: tuple[types.Type, ...]) -> EmittedCall:
+    def call(self, kinds: tuple[Type, ...]) -> EmittedCall:
         """Return the call with arguments of these types, which are the same in all calls."""
         if self.translated is None:
             library = self.library(context().codegen(), self.function.__name__)
             descriptor = translate(self.function, tuple(map(types.unliteral, kinds)), library, inline=self.inline)
 
-            def build(lower: EmittedLower, values: list[llvm.Value]) -> llvm.Value:
+            def build(lower: EmittedLower, values: list[Value]) -> Value:
                 (lower.library if self.inline else context().program).add_linking_library(library)
                 callee = lower.context.declare_function(lower.module, descriptor)
                 return lower.call_conv.call_function(
@@ -131,10 +131,10 @@ class FunctionTypes:
         Type of the result.
     """
 
-    def __init__(self, code: ir.FunctionIR, kinds: tuple[types.Type, ...]) -> None:
+    def __init__(self, code: ir.FunctionIR, kinds: tuple[Type, ...]) -> None:
         self.kinds = {f"arg.{name}": kind for name, kind in zip(code.arg_names, kinds, strict=True)}
         self.calls: dict[ir.Expr, tuple[EmittedCall, list[str]]] = {}
-        self.result: types.Type = types.none
+        self.result: Type = types.none
         self.callees: dict[str, type[bool] | EmittedOperation | EmittedFunction] = {}
         self.tuples: dict[str, list[ir.Var]] = {}  # Python passes more than 30 arguments as a tuple
         for _, block in sorted(code.blocks.items()):
@@ -157,7 +157,7 @@ class FunctionTypes:
         else:
             self.kinds[name] = types.unliteral(self.kind(value))
 
-    def kind(self, value: ir.AbstractRHS) -> types.Type:
+    def kind(self, value: ir.AbstractRHS) -> Type:
         """Return the type of a value that is no constant; raises `KeyError` for a variable without a type."""
         if isinstance(value, ir.Arg):
             return self.kinds[f"arg.{value.name}"]
@@ -197,7 +197,7 @@ class EmittedLower(Lower):
             returned = self.context.get_return_value(self.builder, self.fndesc.restype, value)
             self.call_conv.return_value(self.builder, returned)
 
-    def value(self, value: ir.AbstractRHS) -> llvm.Value:
+    def value(self, value: ir.AbstractRHS) -> Value:
         """Return LLVM's value of the right side of an assignment."""
         if isinstance(value, ir.Const):
             kind = CONSTANT_TYPES.get(type(value.value)) or types.literal(value.value).literal_type
@@ -212,16 +212,16 @@ class EmittedLower(Lower):
         operand = self.loadvar(value.value.name)
         return self.builder.not_(operand) if value.op == "unary" else operand
 
-    def alloca(self, name: str, type: types.Type) -> llvm.AllocaInstr:  # noqa: A002
+    def alloca(self, name: str, type: Type) -> llvm.AllocaInstr:  # noqa: A002
         return alloca_once(self.builder, self.context.get_value_type(type), name=name)
 
-    def storevar(self, value: llvm.Value, name: str, argidx: int | None = None) -> None:
+    def storevar(self, value: Value, name: str, argidx: int | None = None) -> None:
         if name in self._singly_assigned_vars:
             self._blk_local_varmap[name] = value
         else:
             self.builder.store(value, self.getvar(name))
 
-    def loadvar(self, name: str) -> llvm.Value:
+    def loadvar(self, name: str) -> Value:
         value = self._blk_local_varmap.get(name)
         return self.builder.load(self.getvar(name)) if value is None else value
 
@@ -229,38 +229,33 @@ class EmittedLower(Lower):
 class EmittedCalls(BaseCallConv):
     """Functions return their results as in C."""
 
-    def get_function_type(self, restype: types.Type, argtypes: Sequence[types.Type]) -> llvm.FunctionType:
+    def get_function_type(self, restype: Type, argtypes: Sequence[Type]) -> llvm.FunctionType:
         result = llvm.VoidType() if restype == types.none else self.get_return_type(restype).pointee
         return llvm.FunctionType(result, list(self._get_arg_packer(argtypes).argument_types))
 
     def decorate_function(
-        self, fn: llvm.Function, args: Sequence[str], fe_argtypes: Sequence[types.Type], noalias: bool = False
+        self, fn: llvm.Function, args: Sequence[str], fe_argtypes: Sequence[Type], noalias: bool = False
     ) -> None:
         self._get_arg_packer(fe_argtypes).assign_names(fn.args, [f"arg.{name}" for name in args])
 
     def get_arguments(self, func: llvm.Function) -> Sequence[llvm.Argument]:
         return func.args
 
-    def return_value(self, builder: llvm.IRBuilder, retval: llvm.Value) -> None:
+    def return_value(self, builder: IRBuilder, retval: Value) -> None:
         if builder.function.ftype.return_type == llvm.VoidType():
             builder.ret_void()
         else:
             builder.ret(retval)
 
     def call_function(
-        self,
-        builder: llvm.IRBuilder,
-        callee: llvm.Function,
-        resty: types.Type,
-        argtys: Sequence[types.Type],
-        args: Sequence[llvm.Value],
-    ) -> llvm.Value:
+        self, builder: IRBuilder, callee: llvm.Function, resty: Type, argtys: Sequence[Type], args: Sequence[Value]
+    ) -> Value:
         result = builder.call(callee, self._get_arg_packer(argtys).as_arguments(builder, args))
         if resty == types.none:
             return self.context.get_dummy_value()
         return self.context.get_returned_value(builder, resty, result)
 
-    def _make_call_helper(self, builder: llvm.IRBuilder) -> None:
+    def _make_call_helper(self, builder: IRBuilder) -> None:
         return None
 
 
