@@ -13,9 +13,7 @@ from backends.emit.llvm_operations import LlvmOperations
 from backends.emit.numba_compiler import EmittedFunction, EmittedOperation, FunctionLibrary, SingleLibrary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from backends.emit.llvm_operations import BaseContext, Coded, Context, Definition, IRBuilder, Signature, Type, Value
+    from backends.emit.llvm_operations import BaseContext, Coded, Definition, IRBuilder, Signature, Type, Value, Values
 
 
 class CpuOperations(LlvmOperations):
@@ -25,8 +23,8 @@ class CpuOperations(LlvmOperations):
         """``pointer_u16(slots, 3)``: the array at the address in a slot."""
         scalar = self.numba[kind]
 
-        def pointer(typing: Context, slots: Type, k: Type) -> Coded:
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
+        def pointer(typing: object, slots: Type, k: Type) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 address = builder.load(builder.gep(values[0], [values[1]]))
                 return builder.inttoptr(address, context.get_data_type(scalar).as_pointer())
 
@@ -38,8 +36,8 @@ class CpuOperations(LlvmOperations):
         """``slot_i32(slots, 3)``: the scalar in the low bytes of a slot."""
         scalar = self.numba[kind]
 
-        def slot(typing: Context, slots: Type, k: Type) -> Coded:
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
+        def slot(typing: object, slots: Type, k: Type) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 place = builder.gep(values[0], [values[1]])
                 return builder.load(builder.bitcast(place, context.get_value_type(scalar).as_pointer()))
 
@@ -51,8 +49,8 @@ class CpuOperations(LlvmOperations):
         """``call_entry(address, begin, end, team_count, slots)``: run another kernel's machine code."""
         i32, u64 = self.numba["i32"], self.numba["u64"]
 
-        def call_entry(typing: Context, address: Type, begin: Type, end: Type, team_count: Type, slots: Type) -> Coded:
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
+        def call_entry(typing: object, address: Type, begin: Type, end: Type, team_count: Type, slots: Type) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 kind = ir.FunctionType(ir.VoidType(), [ir.IntType(32)] * 3 + [ir.IntType(64)])
                 builder.call(builder.inttoptr(values[0], kind.as_pointer()), values[1:])
                 return context.get_dummy_value()
@@ -64,8 +62,8 @@ class CpuOperations(LlvmOperations):
     def word_never_inlined(self) -> Definition:
         """``never_inlined()``: LLVM compiles the function that begins with it once, and calls it."""
 
-        def never_inlined(typing: Context) -> Coded:
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
+        def never_inlined(typing: object) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 builder.function.attributes.add("noinline")
                 return context.get_dummy_value()
 
@@ -76,8 +74,8 @@ class CpuOperations(LlvmOperations):
     def word_watch(self) -> Definition:
         """``watch(array, index)``: a 64-bit number that other threads change."""
 
-        def watch(typing: Context, array: Type, index: Type) -> Coded:
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
+        def watch(typing: object, array: Type, index: Type) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 place = self.element_pointer(builder, values[0], values[1], sig.args[1])
                 return builder.load_atomic(place, self.atomic_ordering, 8)
 
@@ -88,8 +86,8 @@ class CpuOperations(LlvmOperations):
     def word_pause(self) -> Definition:
         """``pause()``: tell the core that this thread waits; nothing on cores without such an instruction."""
 
-        def pause(typing: Context) -> Coded:
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
+        def pause(typing: object) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 if platform.machine() in ("x86_64", "AMD64"):
                     kind = ir.FunctionType(ir.VoidType(), [])
                     builder.call(declared(builder.module, "llvm.x86.sse2.pause", kind), [])
@@ -102,8 +100,8 @@ class CpuOperations(LlvmOperations):
     def word_yield_core(self) -> Definition:
         """``yield_core()``: let another thread run."""
 
-        def yield_core(typing: Context) -> Coded:
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
+        def yield_core(typing: object) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 return builder.call(declared(builder.module, "sched_yield", ir.FunctionType(ir.IntType(32), [])), [])
 
             return self.numba["i32"](), codegen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from llvmlite import ir
@@ -12,11 +13,7 @@ from numba.cuda.extending import _intrinsic, intrinsic
 from backends.emit.llvm_operations import LlvmOperations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numba.cuda.dispatcher import CUDADispatcher
-
-    from backends.emit.llvm_operations import BaseContext, Coded, Context, Definition, IRBuilder, Signature, Type, Value
+    from backends.emit.llvm_operations import BaseContext, Coded, Definition, IRBuilder, Signature, Type, Value, Values
 
 GLOBAL, SHARED = 1, 3
 BARRIERS = {"barrier": ("barrier.sync", 0), "warp_barrier": ("bar.warp.sync", -1)}
@@ -44,8 +41,8 @@ class CudaOperations(LlvmOperations):
     def register(self, name: str) -> Definition:
         """Return the operation for a lane's index in its team or league."""
 
-        def place(typing: Context) -> Coded:
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
+        def place(typing: object) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 kind = ir.FunctionType(ir.IntType(32), [])
                 symbol = f"llvm.nvvm.read.ptx.sreg.{SREG[name]}"
                 function = builder.module.globals.get(symbol) or ir.Function(builder.module, kind, symbol)
@@ -56,8 +53,8 @@ class CudaOperations(LlvmOperations):
         return place
 
     def barrier(self, function: str, argument: int) -> Definition:
-        def wait(typing: Context) -> Coded:
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
+        def wait(typing: object) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 number = ir.Constant(ir.IntType(32), argument)
                 self.call(builder, f"llvm.nvvm.{function}", [number], ir.VoidType())
                 return context.get_dummy_value()
@@ -69,8 +66,8 @@ class CudaOperations(LlvmOperations):
     def word_pointer(self) -> Definition:
         """``pointer(array)``: the address behind a kernel's array argument."""
 
-        def pointer(typing: Context, array: Type) -> Coded:
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
+        def pointer(typing: object, array: Type) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 return context.make_array(sig.args[0])(context, builder, values[0]).data
 
             return self.types.CPointer(array.dtype)(array), codegen
@@ -80,8 +77,8 @@ class CudaOperations(LlvmOperations):
     def word_load_readonly(self) -> Definition:
         """``load_readonly(array, index)``: through the read-only path (ld.global.nc); no lane stores to the array."""
 
-        def load_readonly(typing: Context, array: Type, index: Type) -> Coded:
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
+        def load_readonly(typing: object, array: Type, index: Type) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 place = self.element_pointer(builder, values[0], values[1], sig.args[1])
                 loaded = builder.load(builder.addrspacecast(place, place.type.pointee.as_pointer(GLOBAL)))
                 loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
@@ -95,8 +92,8 @@ class CudaOperations(LlvmOperations):
         """``shared_u16(offset, count)``: a part of the team's dynamic shared memory."""
         scalar = self.numba[kind]
 
-        def shared(typing: Context, offset: Type, count: Type) -> Coded:
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
+        def shared(typing: object, offset: Type, count: Type) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 block = builder.module.globals.get("team_memory")
                 if block is None:
                     block = ir.GlobalVariable(builder.module, ir.ArrayType(ir.IntType(8), 0), "team_memory", SHARED)
@@ -110,21 +107,21 @@ class CudaOperations(LlvmOperations):
 
         return shared
 
-    def float_arithmetic(self, builder: IRBuilder, operation: str, kind: str, values: Sequence[Value]) -> Value:
+    def float_arithmetic(self, builder: IRBuilder, operation: str, kind: str, values: Values) -> Value:
         """NVVM's intrinsics with a rounding mode are never fused; there is none for subtraction."""
         if operation == "sub":
             operation, values = "add", (values[0], builder.fsub(ir.Constant(values[1].type, -0.0), values[1]))
         return self.call(builder, f"llvm.nvvm.{operation}.rn.{'f' if kind == 'f32' else 'd'}", values)
 
-    def mathematics(self, builder: IRBuilder, operation: str, kind: str, values: Sequence[Value]) -> Value:
+    def mathematics(self, builder: IRBuilder, operation: str, kind: str, values: Values) -> Value:
         return self.call(builder, f"__nv_{operation}{'f' if kind == 'f32' else ''}", values)
 
 
-def team_kernel(team_size: int) -> Callable[[Callable[..., None]], CUDADispatcher]:
+def team_kernel(team_size: int) -> Callable[..., object]:
     return cuda.jit(cache=True, launch_bounds=team_size)
 
 
-def team_function() -> Callable[[Callable[..., object]], CUDADispatcher]:
+def team_function() -> Callable[..., object]:
     return cuda.jit(device=True, forceinline=True)
 
 

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from llvmlite.ir import IRBuilder, Value
     from numba.core.base import BaseContext
     from numba.core.types import Type
-    from numba.core.typing import Context, Signature
+    from numba.core.typing import Signature
 
+    Values = Sequence[Value]
     # What a definition of an intrinsic returns for the types of its arguments; the code writes LLVM's instructions.
-    Codegen = Callable[[BaseContext, IRBuilder, Signature, Sequence[Value]], Value]
+    Codegen = Callable[[BaseContext, IRBuilder, Signature, Values], Value]
     Coded = tuple[Signature, Codegen]
     Definition = Callable[..., Coded]
     Intrinsic = Callable[[Definition], object]
@@ -88,13 +89,13 @@ class LlvmOperations:
         numba_types = [self.numba[a] for a in arguments]
         signature = self.numba[result](*numba_types)
 
-        def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
+        def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
             return build(builder, *values)
 
-        def one(typing: Context, a: Type) -> Coded:
+        def one(typing: object, a: Type) -> Coded:
             return signature, codegen
 
-        def two(typing: Context, a: Type, b: Type) -> Coded:
+        def two(typing: object, a: Type, b: Type) -> Coded:
             return signature, codegen
 
         return self.intrinsic(one if len(arguments) == 1 else two)
@@ -114,8 +115,8 @@ class LlvmOperations:
     def word_load(self) -> Definition:
         """``load(array, index)``."""
 
-        def load(typing: Context, array: Type, index: Type) -> Coded:
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
+        def load(typing: object, array: Type, index: Type) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 return builder.load(self.element_pointer(builder, values[0], values[1], sig.args[1]))
 
             return array.dtype(array, index), codegen
@@ -125,8 +126,8 @@ class LlvmOperations:
     def word_view(self) -> Definition:
         """``view(array, offset)``: the address of an element, as an array."""
 
-        def view(typing: Context, array: Type, offset: Type) -> Coded:
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
+        def view(typing: object, array: Type, offset: Type) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 return self.element_pointer(builder, values[0], values[1], sig.args[1])
 
             return array(array, offset), codegen
@@ -136,8 +137,8 @@ class LlvmOperations:
     def word_store(self) -> Definition:
         """``store(array, index, value)``."""
 
-        def store(typing: Context, array: Type, index: Type, value: Type) -> Coded:
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
+        def store(typing: object, array: Type, index: Type, value: Type) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 builder.store(values[2], self.element_pointer(builder, values[0], values[1], sig.args[1]))
                 return context.get_dummy_value()
 
@@ -149,8 +150,8 @@ class LlvmOperations:
         """Make an intrinsic for literals of a type, such as ``literal_u64(5)``."""
         scalar = self.numba[kind]
 
-        def literal(typing: Context, value: Type) -> Coded:
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
+        def literal(typing: object, value: Type) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 width = ir.IntType(scalar.bitwidth)
                 return values[0] if values[0].type == width else builder.trunc(values[0], width)
 
@@ -162,10 +163,10 @@ class LlvmOperations:
         """``local_u32(count)``: memory on the stack, allocated once at the function's entry."""
         scalar = self.numba[kind]
 
-        def local(typing: Context, count: Type) -> Coded:
+        def local(typing: object, count: Type) -> Coded:
             length = count.literal_value
 
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 array = ir.ArrayType(context.get_data_type(scalar), length)
                 with builder.goto_entry_block():
                     place = builder.alloca(array)
@@ -182,15 +183,15 @@ class LlvmOperations:
         signed = "" if kind.startswith("i") else "u"
         name = {"atomic_add": "add", "atomic_min": signed + "min", "atomic_max": signed + "max"}.get(operation)
 
-        def update(typing: Context, array: Type, index: Type, value: Type) -> Coded:
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
+        def update(typing: object, array: Type, index: Type, value: Type) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 place = self.element_pointer(builder, values[0], values[1], sig.args[1])
                 return builder.atomic_rmw(name, place, values[2], self.atomic_ordering)
 
             return scalar(array, index, scalar), codegen
 
-        def exchange(typing: Context, array: Type, index: Type, expected: Type, desired: Type) -> Coded:
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Sequence[Value]) -> Value:
+        def exchange(typing: object, array: Type, index: Type, expected: Type, desired: Type) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 place = self.element_pointer(builder, values[0], values[1], sig.args[1])
                 ordering = self.atomic_ordering
                 pair = builder.cmpxchg(place, values[2], values[3], ordering, ordering)
@@ -223,18 +224,18 @@ class LlvmOperations:
             return builder.trunc(x, to)
         return builder.sext(x, to) if source[0] == "i" else builder.zext(x, to)
 
-    def float_arithmetic(self, builder: IRBuilder, operation: str, kind: str, values: Sequence[Value]) -> Value:
+    def float_arithmetic(self, builder: IRBuilder, operation: str, kind: str, values: Values) -> Value:
         """``add``, ``sub``, ``mul``, ``div`` or ``sqrt``, rounded once and never contracted."""
         if operation == "sqrt":
             return self.call(builder, f"llvm.sqrt.{kind}", values)
         return getattr(builder, "f" + operation)(*values)
 
-    def mathematics(self, builder: IRBuilder, operation: str, kind: str, values: Sequence[Value]) -> Value:
+    def mathematics(self, builder: IRBuilder, operation: str, kind: str, values: Values) -> Value:
         """Emit ``sin``, ``cos``, ``exp``, ``log`` or ``pow``."""
         return self.call(builder, f"llvm.{operation}.{kind}", values)
 
     @staticmethod
-    def call(builder: IRBuilder, name: str, values: Sequence[Value], result: ir.Type | None = None) -> Value:
+    def call(builder: IRBuilder, name: str, values: Values, result: ir.Type | None = None) -> Value:
         """Call a function from the type of its arguments to the same type, or to another one."""
         kind = values[0].type
         function = builder.module.globals.get(name)

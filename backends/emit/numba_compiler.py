@@ -8,7 +8,7 @@ own, and loads no registries for arrays, containers and mathematics.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from llvmlite import ir as llvm
@@ -25,7 +25,7 @@ from numba.core.lowering import Lower
 from numba.core.targetconfig import ConfigStack
 
 if TYPE_CHECKING:
-    from backends.emit.llvm_operations import Definition, IRBuilder, Type, Value
+    from backends.emit.llvm_operations import Definition, IRBuilder, Type, Value, Values
 
 ENTRY_TYPES = (types.int32, types.int32, types.int32, types.CPointer(types.int64))
 """Types of the arguments of ``entry(begin, end, team_count, slots)``."""
@@ -229,16 +229,16 @@ class EmittedLower(Lower):
 class EmittedCalls(BaseCallConv):
     """Functions return their results as in C."""
 
-    def get_function_type(self, restype: Type, argtypes: Sequence[Type]) -> llvm.FunctionType:
+    def get_function_type(self, restype: Type, argtypes: list[Type]) -> llvm.FunctionType:
         result = llvm.VoidType() if restype == types.none else self.get_return_type(restype).pointee
         return llvm.FunctionType(result, list(self._get_arg_packer(argtypes).argument_types))
 
     def decorate_function(
-        self, fn: llvm.Function, args: Sequence[str], fe_argtypes: Sequence[Type], noalias: bool = False
+        self, fn: llvm.Function, args: list[str], fe_argtypes: list[Type], noalias: bool = False
     ) -> None:
         self._get_arg_packer(fe_argtypes).assign_names(fn.args, [f"arg.{name}" for name in args])
 
-    def get_arguments(self, func: llvm.Function) -> Sequence[llvm.Argument]:
+    def get_arguments(self, func: llvm.Function) -> tuple[llvm.Argument, ...]:
         return func.args
 
     def return_value(self, builder: IRBuilder, retval: Value) -> None:
@@ -247,9 +247,7 @@ class EmittedCalls(BaseCallConv):
         else:
             builder.ret(retval)
 
-    def call_function(
-        self, builder: IRBuilder, callee: llvm.Function, resty: Type, argtys: Sequence[Type], args: Sequence[Value]
-    ) -> Value:
+    def call_function(self, builder: IRBuilder, callee: Value, resty: Type, argtys: list[Type], args: Values) -> Value:
         result = builder.call(callee, self._get_arg_packer(argtys).as_arguments(builder, args))
         if resty == types.none:
             return self.context.get_dummy_value()

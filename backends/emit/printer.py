@@ -52,8 +52,7 @@ class ProgramPrinter:
 
     def array_type(self, name: str) -> tree.ArrayType:
         local = self.function.arrays.get(name)
-        array: tree.ArrayType = local.array if local is not None else self.function.parameters[name]
-        return array
+        return local.array if local is not None else self.function.parameters[name]
 
     def fresh(self, stem: str) -> str:
         self.counters += 1

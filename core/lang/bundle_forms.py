@@ -31,8 +31,7 @@ def is_bundle(kind: Any) -> bool:
 
 
 def fields_of(cls: type) -> dict[str, Any]:
-    fields: dict[str, Any] = cls.__fields__  # type: ignore[attr-defined]
-    return fields
+    return cls.__fields__  # type: ignore[attr-defined]
 
 
 def is_bundled(kind: Any) -> bool:

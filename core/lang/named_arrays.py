@@ -56,8 +56,7 @@ class NamedArray(Memory):
 
 def columns_of(naming: type[Any]) -> tuple[str, ...]:
     """Return the names of a named array's elements, in order."""
-    columns: tuple[str, ...] = naming.__columns__
-    return columns
+    return naming.__columns__
 
 
 def size_of(naming: type[Any]) -> int:

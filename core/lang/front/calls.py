@@ -218,8 +218,8 @@ class Calls:
                 array = by_name[name] = self.passed_array(nodes[name])
                 expected = self.references.bind(bound, kind.element, array.type.holds)
                 if array.type.holds is not expected:
-                    holds = array.type.holds.__name__
-                    self.refuse(nodes[name], f"{subject} is Array[{expected.__name__}], not Array[{holds}]")
+                    found = array.type.holds.__name__
+                    self.refuse(nodes[name], f"{subject} is Array[{expected.__name__}], not Array[{found}]")
                 types.append(array.type)
             else:
                 value = self.context.expression(nodes[name])
