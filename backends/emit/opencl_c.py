@@ -40,11 +40,7 @@ inline {t} floordiv_by_{n}({t} a, {t} b) {{
 }}
 inline {t} mod_by_{n}({t} a, {t} b) {{ return mod_{n}(a, b == -1 ? 1 : b); }}
 """
-EXTENSIONS = {
-    "cl_khr_fp64": "double",
-    "cl_khr_int64_base_atomics": "atom_",
-    "cl_khr_int64_extended_atomics": "atom_",
-}
+EXTENSIONS = {"cl_khr_fp64": "double", "cl_khr_int64_base_atomics": "atom_", "cl_khr_int64_extended_atomics": "atom_"}
 
 
 class OpenClC(ProgramPrinter):

@@ -36,8 +36,7 @@ class Bundles:
             statements = [first for first, _ in held] + stores
         if self.context.bundles.setdefault(name, copied) != copied:
             self.refuse(
-                node,
-                f"{name} is already a bundle of other arrays or another class; give this one another name",
+                node, f"{name} is already a bundle of other arrays or another class; give this one another name"
             )
         if self.context.defined is not None:
             self.context.defined.add(name)
