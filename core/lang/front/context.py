@@ -184,7 +184,7 @@ class FunctionContext:
         return typed
 
 
-Specialiser = Callable[[Function, tuple[Any, ...], dict[str, Any], ast.AST, FunctionContext], tree.TypedFunction]
+Specialiser = Callable[[Function, tuple[Any, ...], dict[str, Any], ast.expr, FunctionContext], tree.TypedFunction]
 
 
 def called_name(node: ast.AST) -> str:
