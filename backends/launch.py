@@ -17,7 +17,7 @@ from core.lang import tree
 from core.lang.bundle_forms import RowArray
 from core.lang.bundles import unbundled
 from core.lang.named_arrays import columns_of
-from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, Table, boolean, fits, i32
+from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, Scalar, Table, boolean, fits, i32
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -244,7 +244,7 @@ class Backend(Device):
         return Collectives(self, ranks, memory_groups(ranks, self.memory))
 
 
-def scalar_argument(scalar: Any, value: Any, kernel: Kernel, name: str) -> Any:
+def scalar_argument(scalar: Scalar, value: object, kernel: Kernel, name: str) -> Any:
     """Convert a scalar argument to its parameter's type; raises `LaunchRefused` if it does not fit."""
     if type(value) is int and issubclass(scalar, Integer) and scalar.low <= value <= scalar.high:
         return int.__new__(scalar, value)

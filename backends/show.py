@@ -193,7 +193,7 @@ def parse_assignments(kernel: Kernel, option: str, keys: dict[str, Any], texts: 
     return pairs
 
 
-def parse_constant(kernel: Kernel, name: str, scalar: Scalar, text: str) -> Any:
+def parse_constant(kernel: Kernel, name: str, scalar: Scalar, text: str) -> object:
     if scalar is boolean:
         value = {"true": True, "false": False, "1": True, "0": False}.get(text.lower())
         if value is None:

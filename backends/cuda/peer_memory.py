@@ -18,7 +18,6 @@ from backends.device import Buffer, OutOfMemory
 
 if TYPE_CHECKING:
     from cuda.bindings.driver import CUmemAllocationProp
-    from cuda.bindings.driver import CUmemGenericAllocationHandle as Handle
 
 
 def gpu_identity(index: int) -> str:
@@ -54,7 +53,7 @@ def peer_array(
     cuts = [0, *(min(pages, (bound * item + page // 2) // page) for bound in bounds[1:-1]), pages]
     own_bytes = (cuts[rank + 1] - cuts[rank]) * page
 
-    def allocated() -> Handle | None:
+    def allocated() -> object:
         try:
             return allocate_physical(properties, own_bytes) if own_bytes else None
         except OutOfMemory:
@@ -85,14 +84,14 @@ def allocation_granularity(properties: CUmemAllocationProp) -> int:
     return int(check_driver_call(driver.cuMemGetAllocationGranularity(properties, kind)))
 
 
-def allocate_physical(properties: CUmemAllocationProp, size: int) -> Handle:
+def allocate_physical(properties: CUmemAllocationProp, size: int) -> object:
     """Allocate memory of the device without an address."""
     from cuda.bindings import driver
 
     return check_driver_call(driver.cuMemCreate(size, properties, 0))
 
 
-def exchange_handles(ranks: Ranks, own: Handle | None) -> list[Handle | None]:
+def exchange_handles(ranks: Ranks, own: object) -> list[object]:
     """Return every rank's handle of its memory, valid in this process; None for a rank without memory.
 
     A handle is sent as a file descriptor through a socket between processes of one host.
@@ -138,7 +137,7 @@ def exchange_descriptors(ranks: Ranks, mine: int | None) -> list[int | None]:
         return received
 
 
-def map_memory(handles: Sequence[Handle | None], offsets: Sequence[int], device: int) -> int:
+def map_memory(handles: Sequence[object], offsets: Sequence[int], device: int) -> int:
     """Map memory at one range of addresses that a device may read and write; returns its first address."""
     from cuda.bindings import driver
 

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from numba.core.typing import Signature
 
     Values = Sequence[Value]
-    # What a definition of an intrinsic returns for the types of its arguments; the code writes LLVM's instructions.
-    Codegen = Callable[[BaseContext, IRBuilder, Signature, Values], Value]
-    Coded = tuple[Signature, Codegen]
+    # What a definition of an intrinsic returns for its arguments' types: signature, and code that writes LLVM's code.
+    Coded = tuple[Signature, Callable[[BaseContext, IRBuilder, Signature, Values], Value]]
     Definition = Callable[..., Coded]
     Intrinsic = Callable[[Definition], object]
 

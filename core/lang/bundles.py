@@ -149,7 +149,7 @@ def _init(self: object, /, *values: object, **named: object) -> None:
 
 
 def _text(self: object) -> str:
-    def short(value: Any) -> str:
+    def short(value: object) -> str:
         return f"{value.dtype}[{value.size}]" if hasattr(value, "dtype") and hasattr(value, "size") else repr(value)
 
     return f"{type(self).__qualname__}({', '.join(f'{n}={short(getattr(self, n))}' for n in fields_of(type(self)))})"

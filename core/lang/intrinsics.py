@@ -131,7 +131,7 @@ def max(a: Any, b: Any) -> Any:  # noqa: A001
 
 
 def _float_word(function: np.ufunc) -> Callable[..., Any]:
-    def word(*arguments: object) -> Any:
+    def word(*arguments: object) -> np.floating:
         scalar = type_of(arguments[0])
         if scalar not in (f32, f64):
             raise TypeError(f"{function.__name__} needs f32 or f64, not {arguments[0]!r}")
@@ -182,7 +182,7 @@ class Memory:
             return bool(value)
         return self.element(int(value)) if issubclass(self.element, Integer) else value
 
-    def __setitem__(self, index: int, value: Any) -> None:
+    def __setitem__(self, index: int, value: int | float) -> None:
         if type(value) is not int and not widens(type_of(value), self.element):
             raise TypeError(f"{value!r} stored in an array of {self.element.__name__} without a cast")
         self.data[self._position(index)] = value if self.element.kind == "f" else int(value)

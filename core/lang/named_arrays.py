@@ -19,7 +19,7 @@ class ElementName:
     def __get__(self, memory: Memory | None, owner: type) -> Any:
         return self.index if memory is None else memory[self.index]
 
-    def __set__(self, memory: Memory, value: object) -> None:
+    def __set__(self, memory: Memory, value: int | float) -> None:
         memory[self.index] = value
 
 

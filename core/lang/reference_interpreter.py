@@ -148,7 +148,7 @@ def plain_function(function: tree.TypedFunction) -> Callable[..., Any]:
     return function.python  # type: ignore[attr-defined]
 
 
-def typed_range(*bounds: Any) -> Iterator[Integer]:
+def typed_range(*bounds: int) -> Iterator[Integer]:
     """Return a ``range`` with steps of the type of its bounds."""
     scalar = max((promoted(type_of(b)) for b in bounds), key=lambda s: s.bits)
     steps = range(*(int(b) for b in bounds))

@@ -17,7 +17,7 @@ class Literal(NamedTuple):
     """A number or truth value known at compile time."""
 
     type: Scalar
-    value: Any
+    value: int | float
 
 
 class Local(NamedTuple):
@@ -231,6 +231,7 @@ class BundleType(NamedTuple):
 
 Expression = Literal | Local | Load | Unary | Binary | Compare | Logic | Select | Cast | Intrinsic | Atomic | Call
 Statement = Assign | Store | NewArray | Evaluate | Barrier | If | While | For | Break | Continue | Return
+"""Nodes with a value, and nodes of a body."""
 
 
 class TypedFunction:
@@ -263,7 +264,7 @@ class TypedFunction:
         self.copies: dict[str, str] = {}
         self.staged: set[str] = set()
         self.body: list[Statement] = []
-        self.result: Any = None
+        self.result: Scalar | None = None
         self.pure = True
         self.has_messages = False
         self.has_barrier = False

@@ -165,12 +165,10 @@ class FunctionContext:
         self.depth -= 1
         return typed
 
-    def branch(
-        self, statements: list[ast.stmt], start: set[str] | None
-    ) -> tuple[list[tree.Statement], set[str] | None]:
+    def branch(self, body: list[ast.stmt], start: set[str] | None) -> tuple[list[tree.Statement], set[str] | None]:
         """Translate one path, which begins with the locals ``start``; return also the locals defined at its end."""
         self.defined = None if start is None else set(start)
-        return self.block(statements), self.defined
+        return self.block(body), self.defined
 
     def expression(self, node: ast.expr) -> Any:
         """Type one expression without effects."""

@@ -17,7 +17,7 @@ CONSTANTS = "use literals, module constants or Const parameters"
 
 
 class Untyped(NamedTuple):
-    """A number written in the source: its context gives it a type."""
+    """A number written in the source: its ``type`` is None until its context gives it one."""
 
     type: Any
     value: int | float
@@ -25,6 +25,7 @@ class Untyped(NamedTuple):
 
 
 Value = tree.Expression | Untyped
+"""What an expression gives: it has a type, or is a number without one."""
 
 
 class Numbers:
@@ -136,7 +137,7 @@ class Numbers:
             self.refuse(node, f"{subject} must be a constant integer; {CONSTANTS}")
         return int(value.value)
 
-    def known(self, node: ast.expr, scalar: Scalar, subject: str) -> Any:
+    def known(self, node: ast.expr, scalar: Scalar, subject: str) -> int | float:
         """Return the value of a ``Const`` argument."""
         value = self.context.expression(node)
         if not isinstance(value, (tree.Literal, Untyped)):

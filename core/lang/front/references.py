@@ -258,6 +258,6 @@ class References:
         return element or self.refuse(node, "the element type of an array must be a type such as u32")
 
     @staticmethod
-    def bind(bound: dict[str, Any], kind: Any, offered: Any) -> Any:
+    def bind(bound: dict[str, Any], kind: object, offered: object) -> Any:
         """Return the scalar type of an annotation in this call."""
         return bound.setdefault(kind.name, offered) if isinstance(kind, Generic) else kind
