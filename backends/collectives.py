@@ -18,8 +18,8 @@ from backends.device import Buffer, Collective, Device
 T = TypeVar("T")
 
 
-class Ranks(Protocol):
-    """What collectives need of `cluster.mpi.communicator.Communicator`, which describes it."""
+class AllRanks(Protocol):
+    """What collectives need of a `cluster.mpi.communicator.Communicator`, which describes the methods."""
 
     rank: int
     size: int
@@ -59,7 +59,7 @@ class Collectives:
     why_not_faster = ""
     """The reason why GPUs communicate through the host although faster collectives exist; empty: they do not."""
 
-    def __init__(self, device: Device, ranks: Ranks, groups: Sequence[int]) -> None:
+    def __init__(self, device: Device, ranks: AllRanks, groups: Sequence[int]) -> None:
         self.device = device
         self.ranks = ranks
         self.rank = int(ranks.rank)
@@ -194,7 +194,7 @@ class Collectives:
         return 0.0
 
 
-def memory_groups(ranks: Ranks, memory: str) -> list[int]:
+def memory_groups(ranks: AllRanks, memory: str) -> list[int]:
     """For each rank, return the first rank with the same memory on the same host; all ranks call this.
 
     ``memory`` names the memory that this rank's device shares with others of its host; empty if none.

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from backends.collectives import Collectives, Ranks, memory_groups
+from backends.collectives import AllRanks, Collectives, memory_groups
 from backends.device import Buffer, Capabilities, Collective, Device, DeviceInfo, Launch
 from backends.executables import Executables, executables_of_process
 from backends.launch_cache import LaunchCache
@@ -199,7 +199,7 @@ class Backend(Device):
                 lanes = -(-lanes // 2)
         return lanes
 
-    def collectives(self, ranks: Ranks) -> Collectives:
+    def collectives(self, ranks: AllRanks) -> Collectives:
         """Return this device's collectives with others, one object for each communicator; all ranks call this."""
         known = self._collectives.get(id(ranks))  # keeps the communicator alive, so that no other object gets its id
         if known is None:
@@ -239,7 +239,7 @@ class Backend(Device):
         finally:
             self._recording = None
 
-    def joined(self, ranks: Ranks, links: list[Any]) -> Collectives:
+    def joined(self, ranks: AllRanks, links: list[Any]) -> Collectives:
         """Make new collectives with other ranks, all of which call this."""
         return Collectives(self, ranks, memory_groups(ranks, self.memory))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from backends.collectives import Collectives, Ranks
+from backends.collectives import AllRanks, Collectives
 from backends.cuda.collectives import create_collectives, describe_link
 from backends.cuda.compiler import (
     CudaExecutable,
@@ -39,7 +39,7 @@ class CudaBackend(CudaDevice):
     def link(self) -> dict[str, str] | None:
         return describe_link(self)
 
-    def joined(self, ranks: Ranks, links: list[Any]) -> Collectives:
+    def joined(self, ranks: AllRanks, links: list[Any]) -> Collectives:
         if any(link is None for _, link in links):  # some rank has another kind of device
             return super().joined(ranks, links)
         return create_collectives(self, ranks, links)

@@ -14,7 +14,7 @@ from types import ModuleType
 
 import numpy as np
 
-from backends.collectives import Collectives, Ranks, Transfer
+from backends.collectives import AllRanks, Collectives, Transfer
 from backends.cuda.mailbox import MAX_MAILBOX_WORDS, CollectiveKernels, Mailbox
 from backends.cuda.memory import CudaDevice
 from backends.cuda.peer_memory import gpu_identity, peer_array, reaches_peer
@@ -38,7 +38,7 @@ class CudaCollectives(Collectives):
 
     on_device = True
 
-    def __init__(self, device: CudaDevice, ranks: Ranks, groups: Sequence[int], nccl: ModuleType) -> None:
+    def __init__(self, device: CudaDevice, ranks: AllRanks, groups: Sequence[int], nccl: ModuleType) -> None:
         super().__init__(device, ranks, groups)
         self.cuda = device
         self.nccl = nccl
@@ -93,7 +93,7 @@ class CudaCollectives(Collectives):
         return self.kernels.seconds()
 
 
-def create_collectives(device: CudaDevice, ranks: Ranks, links: Sequence[tuple[str, dict[str, str]]]) -> Collectives:
+def create_collectives(device: CudaDevice, ranks: AllRanks, links: Sequence[tuple[str, dict[str, str]]]) -> Collectives:
     """Make the fastest collectives that all ranks support; ``links`` has (host, `describe_link`) of every rank."""
     apart = range(len(links))
     best = min((link["best"] for _, link in links), key=(HOST, NCCL, PEERS).index)
