@@ -14,6 +14,7 @@ from core.errors import UserError
 from core.local_search.initial import start_solutions
 from core.local_search.outcome import Outcome
 from core.run.checkpoint import Checkpointer
+from core.run.devices import ComputeDevice, Ranks
 from core.run.protocol import Callback
 from core.run.stop import Stop
 from core.three_opt.independent_walks import IndependentWalks, check_range
@@ -71,8 +72,8 @@ class IteratedThreeOpt(IndependentWalks):
 
     def __init__(
         self,
-        backend: Any,
-        communicator: Any,
+        backend: ComputeDevice,
+        communicator: Ranks,
         instance: TspInstance,
         *,
         walks: int = 1,
@@ -142,7 +143,7 @@ class IteratedThreeOpt(IndependentWalks):
         *,
         history: bool = False,
         callback: Callback | None = None,
-        ranks: Any = None,
+        ranks: Ranks | None = None,
         checkpointer: Checkpointer | None = None,
         initial: Matrix | Numbers | None = None,
     ) -> Outcome:
