@@ -78,26 +78,26 @@ def path(name: str, value: object) -> str:
     return str(os.fspath(value))
 
 
-def function(name: str, value: Any) -> Any:
+def function(name: str, value: Kind) -> Kind:
     if value is not None and not callable(value):
         refuse(name, value, "a function, or None")
     return value
 
 
-def sequence(name: str, value: Any, expected: str) -> list[Any]:
+def sequence(name: str, value: object, expected: str) -> list[Any]:
     """Return the elements of a list, range, array and so on; a text is refused, since it is one value."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         refuse(name, value, expected)
     return list(value)
 
 
-def frozen(values: Any, dtype: Any) -> np.ndarray:
+def frozen(values: object, dtype: np.dtype | type[np.generic]) -> np.ndarray:
     array = np.array(values, dtype, order="C")
     array.flags.writeable = False
     return array
 
 
-def loaded_instance(value: Any, kind: type[Kind], load: Callable[[str], Kind], arrays: str = "") -> Kind:
+def loaded_instance(value: object, kind: type[Kind], load: Callable[[str], Kind], arrays: str = "") -> Kind:
     """Return an instance; a text or path is loaded. ``arrays`` names what else the caller takes, for the error."""
     if isinstance(value, (str, os.PathLike)):
         return load(str(os.fspath(value)))

@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from itertools import combinations, pairwise
 from statistics import median
-from typing import Any
 
 import numpy as np
 
@@ -42,7 +41,7 @@ def choose_evenly(pairs: Sequence[tuple[int, int]], most_pairs: int) -> list[tup
     return [pairs[number * len(pairs) // count] for number in range(count)]
 
 
-def measure_links(world: Any, hosts: Sequence[str]) -> list[Link]:
+def measure_links(world: serialised_timing.Intracomm, hosts: Sequence[str]) -> list[Link]:
     """Measure the chosen pairs one after another; every rank calls it, and returns links with itself as source."""
     me, links = world.Get_rank(), []
     pairs = choose_pairs(hosts)
@@ -63,7 +62,7 @@ def measure_links(world: Any, hosts: Sequence[str]) -> list[Link]:
     return links
 
 
-def time_half_trip(world: Any, target: int, size: int) -> float:
+def time_half_trip(world: serialised_timing.Intracomm, target: int, size: int) -> float:
     """Return half the median time of trips to a rank and back, in seconds; the target calls `reply`."""
     words = np.zeros(size, np.uint8)
     trips: list[float] = []
@@ -82,7 +81,7 @@ def time_half_trip(world: Any, target: int, size: int) -> float:
     return median(trips) / 2
 
 
-def reply(world: Any, source: int, size: int) -> None:
+def reply(world: serialised_timing.Intracomm, source: int, size: int) -> None:
     """Send back each message of `time_half_trip`."""
     from mpi4py import MPI
 

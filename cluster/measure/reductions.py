@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from statistics import median
-from typing import Any
 
 import numpy as np
 
@@ -29,7 +28,7 @@ def numbers_of_ranks(size: int) -> list[int]:
     return [count for count in (2**power for power in range(1, 32)) if count < size] + [size]
 
 
-def measure_reductions(world: Any) -> list[Reduction]:
+def measure_reductions(world: serialised_timing.Intracomm) -> list[Reduction]:
     """Measure the first 2, 4, 8, ... and all ranks while the others sleep; every rank calls it.
 
     ``world`` is mpi4py's communicator, of two ranks or more. Rank 0 gets the measurements, other ranks an empty list.
@@ -42,7 +41,7 @@ def measure_reductions(world: Any) -> list[Reduction]:
     return reductions if world.Get_rank() == 0 else []
 
 
-def growing_groups(world: Any) -> Iterator[Any]:
+def growing_groups(world: serialised_timing.Intracomm) -> Iterator[serialised_timing.Intracomm]:
     """Yield communicators of the first 2, 4, 8, ... and all ranks to their members; all ranks iterate, others sleep."""
     me, before = world.Get_rank(), 1
     for count in numbers_of_ranks(world.Get_size()):
@@ -58,7 +57,7 @@ def growing_groups(world: Any) -> Iterator[Any]:
             ranks.Free()
 
 
-def bind_allreduce(ranks: Any, size: int) -> Callable[[], None]:
+def bind_allreduce(ranks: serialised_timing.Intracomm, size: int) -> Callable[[], None]:
     """Return a function that reduces an array of ``size`` bytes to all ranks."""
     from mpi4py import MPI
 
@@ -66,7 +65,7 @@ def bind_allreduce(ranks: Any, size: int) -> Callable[[], None]:
     return lambda: ranks.Allreduce(MPI.IN_PLACE, words, MPI.SUM)
 
 
-def time_batches(ranks: Any, call: Callable[[], None]) -> list[float]:
+def time_batches(ranks: serialised_timing.Intracomm, call: Callable[[], None]) -> list[float]:
     """Time batches of calls that these ranks make together; return the seconds of a call on the slowest rank."""
     from mpi4py import MPI
 
@@ -84,5 +83,4 @@ def time_batches(ranks: Any, call: Callable[[], None]) -> list[float]:
     count = min(max(int(BUDGET_S / calls / typical), FEWEST_BATCHES), BATCHES)
     slowest = np.array([batch(calls) for _ in range(count)])
     ranks.Allreduce(MPI.IN_PLACE, slowest, MPI.MAX)
-    seconds: list[float] = slowest.tolist()
-    return seconds
+    return slowest.tolist()

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from cluster.mpi.communicator import Communicator, T
 from core.errors import UserError
 
 
@@ -19,28 +20,29 @@ class AgreeingRanks:
     The error has the attribute ``on_rank``, the first rank that raised it.
     """
 
-    def on_first(self: Any, act: Callable[[], Any], *, is_long: bool = True) -> Any:
+    def on_first(self: Communicator, act: Callable[[], T], *, is_long: bool = True) -> T:
         """Call a function on rank 0 alone; return its result, or raise its error, on every rank.
 
         In a rehearsal, other ranks get None; else see `on_all`.
         """
-        return self.bcast(self.on_all(act if self.rank == 0 else lambda: None, is_long=is_long))
+        own: Callable[[], Any] = act if self.rank == 0 else lambda: None
+        return self.bcast(self.on_all(own, is_long=is_long))
 
-    def on_all(self: Any, act: Callable[[], Any], *, is_long: bool = True) -> Any:
+    def on_all(self: Communicator, act: Callable[[], T], *, is_long: bool = True) -> T:
         """Call a function on every rank; return its own result, or raise the error of the first rank that has one.
 
         Ranks wait for each other in sleep if the function ``is_long``.
         """
         if self.size == 1 or self.is_silent:
             return act()
-        result, own = None, None
+        own: BaseException | None = None
         try:
             result = act()
         except BaseException as error:
             own = error
         if is_long:
             self.assemble()
-        everyone = self.gather(own and _sent(own, self.rank))
+        everyone = self.gather(None if own is None else _sent(own, self.rank))
         sent = self.bcast(next(filter(None, everyone or ()), None))
         if sent is not None:
             raise own if own is not None and sent[-1]["on_rank"] == self.rank else _restored(*sent)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -17,12 +17,8 @@ LEAST_VALUE, MOST_VALUE = -(1 << 63), (1 << 64) - 1
 MOST_INDEX = (1 << 64) - 1
 
 
-class Message(NamedTuple):
-    """A contiguous array on its way from one rank to another, as both of them hold it."""
-
-    items: np.ndarray
-    source: int
-    to: int
+Message = tuple[np.ndarray, int, int]
+"""A contiguous array, as both ranks hold it, the rank that has it, and the one that gets it."""
 
 
 class Communicator(Protocol):
@@ -157,7 +153,7 @@ def check_pair(value: int, index: int) -> None:
         raise OverflowError(f"index {index} is outside 0 to 2^64 - 1")
 
 
-def check_summand(summand: Any) -> None:
+def check_summand(summand: object) -> None:
     """Raise `TypeError` for anything but integers and arrays of integers."""
     kind = summand.dtype if isinstance(summand, np.ndarray | np.generic) else type(summand)
     if kind is not int and not (isinstance(kind, np.dtype) and kind.kind in "iu"):

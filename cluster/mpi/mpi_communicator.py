@@ -9,18 +9,16 @@ from __future__ import annotations
 import atexit
 import struct
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
 from cluster.mpi import idle_waiting, launcher
 from cluster.mpi.agreement import AgreeingRanks
-from cluster.mpi.communicator import Message, check_pair, check_summand, host_name
+from cluster.mpi.communicator import Message, Summand, T, check_pair, check_summand, host_name
 from cluster.mpi.failures import abort, liveness, lost_hosts
 from cluster.mpi.shared_words import LocalWord, SharedWordFactory, WindowWord, Word, WordWindow
-
-T = TypeVar("T")
-Summand = TypeVar("Summand", int, np.integer, np.ndarray)
 
 WORD = (1 << 64) - 1
 PIECE = 1 << 30
@@ -86,7 +84,7 @@ class Mpi(AgreeingRanks, SharedWordFactory):
         except mpi.Exception as error:
             raise LaunchError(f"MPI shares no memory among ranks ({error}): expected free space in /dev/shm") from None
 
-    def _make_liveness(self, mpi: Any) -> liveness.Liveness:
+    def _make_liveness(self, mpi: ModuleType) -> liveness.Liveness:
         return liveness.own_liveness(mpi)
 
     def host(self) -> str:
@@ -134,14 +132,14 @@ class Mpi(AgreeingRanks, SharedWordFactory):
     def join(self, items: np.ndarray) -> np.ndarray:
         self._liveness.together()
         lengths = self.world.allgather(items.size)
-        joined: Any = np.empty(sum(lengths), items.dtype)
+        joined = np.empty(sum(lengths), items.dtype)
         element = self._mpi.BYTE.Create_contiguous(items.dtype.itemsize).Commit()
         own_bytes = np.ascontiguousarray(items).view(np.uint8)
         try:
             self.world.Allgatherv([own_bytes, items.size, element], [joined.view(np.uint8), lengths, element])
         finally:
             element.Free()
-        return np.asarray(joined)
+        return joined
 
     def reduce(self, items: np.ndarray, operation: str) -> None:
         check_summand(items)
@@ -155,7 +153,7 @@ class Mpi(AgreeingRanks, SharedWordFactory):
         for items, source, to in messages:
             words = items.reshape(-1).view(np.uint8)
             for first in range(0, words.size, PIECE):
-                piece: Any = words[first : first + PIECE]
+                piece = words[first : first + PIECE]
                 if source == self.rank:
                     requests.append(self.world.Isend(piece, to, ITEMS))
                 else:
@@ -212,6 +210,6 @@ class Mpi(AgreeingRanks, SharedWordFactory):
         self._pair.Free()
 
 
-def _keep_least(candidate: Any, least: Any, _: Any) -> None:
+def _keep_least(candidate: memoryview, least: memoryview, _: object) -> None:
     if PAIR.unpack(candidate) < PAIR.unpack(least):
         least[:] = candidate

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cluster.mpi.agreement import AgreeingRanks
-from cluster.mpi.communicator import Communicator, Message
+from cluster.mpi.communicator import Communicator, Message, T
 from cluster.mpi.shared_words import LocalWord, SharedCounter, SharedWordFactory, Word
 from cluster.mpi.solo import Solo
 
@@ -19,10 +19,10 @@ WORD = np.zeros(1, np.int64)
 """Array of the size of a shared word's operand."""
 
 
-def _forward(name: str, sent: Callable[..., Iterable[Any]] = lambda *_: ()) -> Any:
+def _forward(name: str, sent: Callable[..., Iterable[object]] = lambda *_: ()) -> Callable[..., Any]:
     """Make a method that forwards a call, times it, and counts the sent items."""
 
-    def call(self: Any, *arguments: Any) -> Any:
+    def call(self: TimedCommunicator | TimedWord, *arguments: object) -> object:
         return self.timed(getattr(self.wrapped, name), sent(self, *arguments), *arguments)
 
     call.__name__, call.__doc__ = name, "See `Communicator`."
@@ -51,7 +51,7 @@ class TimedCommunicator(AgreeingRanks, SharedWordFactory):
         self.calls = 0
         self.sent_bytes = 0
 
-    def timed(self, call: Callable[..., Any], sent: Iterable[Any], *arguments: Any) -> Any:
+    def timed(self, call: Callable[..., T], sent: Iterable[object], *arguments: object) -> T:
         if self.size > 1:
             self.sent_bytes += sum(getattr(item, "nbytes", 0) for item in sent)
         began = time.perf_counter()

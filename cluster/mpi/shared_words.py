@@ -9,9 +9,12 @@ other hosts then wait while rank 0 computes, so rank 0 should take small portion
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from mpi4py.MPI import Intracomm, Op
 
 MAX_VALUE = 2**63 - 1
 """Default initial value of `SharedMinimum`: no value is larger."""
@@ -48,11 +51,11 @@ class SharedWordFactory:
         return SharedMinimum(self.word(), value)
 
 
-class Ranks(Protocol):
+class WindowRanks(Protocol):
     """Operations of an MPI communicator that a word in a window needs."""
 
     rank: int
-    world: Any
+    world: Intracomm
 
     def barrier(self) -> None:
         """Wait for all ranks."""
@@ -136,7 +139,7 @@ class WordWindow:
     Opening a window takes 0.2 to 5 ms; placing a word in an open one takes no time.
     """
 
-    def __init__(self, ranks: Ranks) -> None:
+    def __init__(self, ranks: WindowRanks) -> None:
         from mpi4py import MPI
 
         self.mpi = MPI
@@ -157,7 +160,7 @@ class WordWindow:
 class WindowWord:
     """A word in a window, until it is closed."""
 
-    def __init__(self, ranks: Ranks, window: WordWindow) -> None:
+    def __init__(self, ranks: WindowRanks, window: WordWindow) -> None:
         self._ranks = ranks
         self._window = window
         self._place = window.free.pop(0)
@@ -180,7 +183,7 @@ class WindowWord:
         """Close the word; the next one in its place is reset before use."""
         self._window.free.append(self._place)
 
-    def _fetch(self, operand: int, operation: Any) -> int:
+    def _fetch(self, operand: int, operation: Op) -> int:
         self._operand[0] = operand
         word = self._window.mpi.INT64_T
         memory = self._window.memory

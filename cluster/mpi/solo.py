@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
 
 import numpy as np
 
 from cluster.mpi.agreement import AgreeingRanks
-from cluster.mpi.communicator import Message, check_pair, check_summand, host_name
+from cluster.mpi.communicator import Message, Summand, T, check_pair, check_summand, host_name
 from cluster.mpi.shared_words import LocalWord, SharedWordFactory, Word
-
-T = TypeVar("T")
-Summand = TypeVar("Summand", int, np.integer, np.ndarray)
 
 
 class Solo(AgreeingRanks, SharedWordFactory):

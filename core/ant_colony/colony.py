@@ -8,7 +8,7 @@ nothing.
 from __future__ import annotations
 
 from math import ceil
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from core.hill_climbing.kernels.climbs import EXTREMES, TOTALS, Climbs, CountedC
 from core.hill_climbing.scans import is_wide
 from core.lang.bundles import Rows
 from core.lang.named_arrays import size_of
+from core.run.devices import ComputeDevice, DeviceArray, DeviceCollectives, Ranks, RecordedLaunches
 from core.three_opt.kernels.three_opt import improve_given_tours
 from core.three_opt.kernels.tour_array import TourWalk
 
@@ -37,12 +38,11 @@ class WeightRows:
     ``is_shared`` is True if other ranks compute some rows.
     """
 
-    def __init__(self, backend: Any, n: int) -> None:
+    def __init__(self, backend: ComputeDevice, n: int) -> None:
         self.backend, self.n = backend, n
         self.is_shared, self.bounds = False, [0, n]
-        self.together: Any = None
 
-    def share(self, together: Any, is_shared: bool) -> None:
+    def share(self, together: DeviceCollectives, is_shared: bool) -> None:
         """Share the rows between these ranks, or compute all of them here."""
         self.together, self.is_shared = together, is_shared
         self.bounds = together.equal_parts(self.n) if is_shared else [0, self.n]
@@ -53,14 +53,14 @@ class WeightRows:
         rank = self.together.rank if self.is_shared else 0
         return self.bounds[rank], self.bounds[rank + 1]
 
-    def allocate(self, width: int) -> Any:
+    def allocate(self, width: int) -> DeviceArray:
         """Allocate rows of this width: in the common memory of ranks, if they share the rows."""
         bounds = [width * row for row in self.bounds]
         if self.is_shared:
             return self.together.common(bounds[-1], np.uint32, bounds)
         return self.backend.allocate(max(1, bounds[-1]), np.uint32)
 
-    def gather(self, weights: Any, width: int) -> None:
+    def gather(self, weights: DeviceArray, width: int) -> None:
         """Queue the launches that make all rows visible to this rank's ants."""
         if self.is_shared:
             self.together.gather(weights, [width * row for row in self.bounds])
@@ -72,7 +72,7 @@ class BestTours:
     ``memory`` is a `core.ant_colony.kernels.ants.ColonyState`; ``first`` and ``count`` are the ants of this rank.
     """
 
-    def __init__(self, backend: Any, memory: Any, first: int, count: int) -> None:
+    def __init__(self, backend: ComputeDevice, memory: Any, first: int, count: int) -> None:
         self.backend, self.memory = backend, memory
         self.ants = range(first, first + count)
 
@@ -83,8 +83,7 @@ class BestTours:
 
     def lengths(self, iterations: int) -> np.ndarray:
         """Return the length of each iteration's best tour: shape (iterations,), uint32."""
-        lengths: np.ndarray = self.backend.download(self.memory.curve)
-        return lengths[:iterations]
+        return self.backend.download(self.memory.curve)[:iterations]
 
     def is_here(self) -> bool:
         """Return True if an ant of this rank has made the best tour."""
@@ -92,8 +91,7 @@ class BestTours:
 
     def tour(self) -> np.ndarray:
         """Return the best tour if an ant of this rank has made it, else zeros: shape (n,), int64."""
-        tour: np.ndarray = self.backend.download(self.memory.best).astype(np.int64) * self.is_here()
-        return tour
+        return self.backend.download(self.memory.best).astype(np.int64) * self.is_here()
 
 
 NOTHING = np.iinfo(np.uint64).max
@@ -129,8 +127,8 @@ class Colony:
         True if several ranks can have a part of its ants each.
     """
 
-    ant: Any = Ant
-    begin_trails: Any = pheromone.begin
+    ant = Ant
+    begin_trails = pheromone.begin
     shared_by_ranks = True
     shape_for: Any = staticmethod(shape_for)
     bytes_needed: Any = staticmethod(bytes_needed)
@@ -188,14 +186,14 @@ class Colony:
         self.row_teams = min(n, 8 * units)
         self.climbing_lanes = min(BATCH * NEAR, backend.capabilities.max_team_size) if self.wide else 1
         self.walking_lanes = min(WALK_LANES, backend.capabilities.max_team_size) if self.wide else 1
-        self.walks: Any = None
+        self.walks: Rows | None = None
         if instance.cities is not None and count:
             walk = TourWalk(n=n, words=ceil(n / 32), logged=2)
             self.walks = backend.rows(walk, min(count, shape.walks))
         self.lanes = min(UPDATE_LANES, backend.capabilities.max_team_size) if self.wide else 1
-        self.iteration: Any = None
+        self.iteration: RecordedLaunches | None = None
         """Recorded launches of `iterate`."""
-        self.together = backend.collectives(SingleRank)
+        self.together = backend.collectives(cast("Ranks", SingleRank))
         self.rows = WeightRows(backend, n)
         self.best_tours = BestTours(backend, self.memory, first, count)
         self.make_trails()
@@ -207,7 +205,7 @@ class Colony:
         room = self.backend.allocate(places, np.uint32), self.backend.allocate(places, np.uint32)
         self.trails: Any = pheromone.Trails(*room, self.instance.n)
 
-    def edges(self, a: Any, b: Any) -> Any:
+    def edges(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Return the indices of the edges between cities, see `core.ant_colony.kernels.pheromone.edge`."""
         later = np.maximum(a, b)
         return (later * later >> 1) + np.minimum(a, b)
@@ -219,7 +217,7 @@ class Colony:
         weights, near_weights = self.rows.allocate(stride), self.rows.allocate(COLUMNS if listed else 0)
         self.choice = ChoiceWeights(weights, stride, self.instance.near_cities, near_weights)
 
-    def join(self, together: Any) -> None:
+    def join(self, together: DeviceCollectives) -> None:
         """Synchronise with other ranks from now on; all ranks with ants of this colony call this.
 
         Ranks of narrow devices also share the rows of the weights, in common memory. Wide devices compute all rows

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from core.ant_colony.colony import UNKNOWN, Colony
 from core.ant_colony.instance import ColonyInstance
 from core.ant_colony.kernels.ants import Ant
+from core.run.devices import Ranks
 
 NO_LENGTH = 2**64 - 1
 """Value of `Communicator.minloc` for a rank without a tour."""
@@ -23,13 +23,13 @@ class ColonyGroup:
     empty before it.
     """
 
-    def __init__(self, instance: ColonyInstance, ranks: Any, colonies: Sequence[Colony], is_shared: bool) -> None:
+    def __init__(self, instance: ColonyInstance, ranks: Ranks, colonies: Sequence[Colony], is_shared: bool) -> None:
         self.instance, self.ranks, self.colonies, self.is_shared = instance, ranks, colonies, is_shared
         self.backend = instance.backend
         self.leader = self.backend.rows(Ant(n=instance.n, first=0), 1)
         self.winner: tuple[int, ...] = ()
 
-    def join(self, ranks: Any) -> None:
+    def join(self, ranks: Ranks) -> None:
         """Communicate with these ranks from now on; those with ants of one colony each join it."""
         self.ranks = ranks
         if self.is_shared:
@@ -84,8 +84,7 @@ class ColonyGroup:
         for colony in self.colonies:
             if colony.number == self.winner[1]:
                 tour = colony.best_tours.tour()
-        order: np.ndarray = self.instance.order
-        return order[self.ranks.sum(tour)]
+        return self.instance.order[self.ranks.sum(tour)]
 
     def digest(self) -> int:
         """Return the digest of all ranks; all ranks call this."""
@@ -99,5 +98,4 @@ class ColonyGroup:
         nothing = np.full(done, UNKNOWN, np.uint32)
         curve = np.minimum.reduce([nothing, *(colony.best_tours.lengths(done) for colony in self.colonies)])
         curves = self.ranks.gather(curve)
-        shortest: np.ndarray = self.ranks.bcast(None if curves is None else np.minimum.reduce(curves))
-        return shortest
+        return self.ranks.bcast(curve if curves is None else np.minimum.reduce(curves))

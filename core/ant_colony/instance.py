@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -11,10 +10,13 @@ from core.ant_colony.kernels.neighbour_queue import NEAR
 from core.ant_colony.kernels.roulette import COLUMNS
 from core.ant_colony.settings import FixedPoint, Settings, fixed_point, heuristic, nearest_cities
 from core.hill_climbing.scans import Scan, scan_for
+from core.run.devices import ComputeDevice, DeviceArray
 from core.three_opt.kernels.tour_array import CityLists
 from core.three_opt.search import LISTS, NEAREST
 from core.tours.alpha_nearness import alpha_nearest
 from core.tours.start_tours import nearest_neighbour_tour
+
+Renumbering = Callable[[np.ndarray], np.ndarray]
 
 
 class ColonyInstance:
@@ -25,7 +27,7 @@ class ColonyInstance:
     """
 
     def __init__(
-        self, backend: Any, distances: np.ndarray, settings: Settings, numbered: Callable[[np.ndarray], np.ndarray]
+        self, backend: ComputeDevice, distances: np.ndarray, settings: Settings, numbered: Renumbering
     ) -> None:
         self.backend = backend
         self.n = len(distances)
@@ -39,10 +41,10 @@ class ColonyInstance:
         self.near_cities = self._lists(ordered, settings.candidates, COLUMNS)
         climbs = settings.local_search
         self.scan: Scan | None = scan_for("pruned", backend, ordered) if climbs == "2opt" else None
-        self.joined: Any = self._lists(ordered, NEAR, NEAR) if climbs == "2opt-near" else None
-        self.cities: Any = self._city_lists(ordered) if climbs == "3opt" else None
+        self.joined = self._lists(ordered, NEAR, NEAR) if climbs == "2opt-near" else None
+        self.cities = self._city_lists(ordered) if climbs == "3opt" else None
 
-    def _lists(self, distances: np.ndarray, wanted: int, width: int) -> Any:
+    def _lists(self, distances: np.ndarray, wanted: int, width: int) -> DeviceArray:
         """Return neighbour lists on the device."""
         lists = nearest_cities(distances, wanted, width) if wanted else np.zeros(1, np.uint16)
         return self.backend.upload(lists.reshape(-1))

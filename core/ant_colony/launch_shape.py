@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from math import ceil
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from core.ant_colony.kernels.neighbour_queue import NEAR
 from core.ant_colony.kernels.roulette import BUNCH, COLUMNS, WheelLayout
 from core.ant_colony.settings import Settings
 from core.errors import UserError
+from core.run.devices import DeviceLimits
 from core.three_opt.search import LISTS
 
 COARSE_TEAM = 32
@@ -35,7 +36,7 @@ class ColonyLaunchShape(NamedTuple):
     """
 
     team_size: int
-    layout: Any
+    layout: WheelLayout
     update_teams: int
     update_lanes: int
     walks: int = 0
@@ -58,7 +59,7 @@ def layout_of(ants: int, near_columns: int, lanes: int, depth: int, rows: int) -
 
 
 def shape_for(
-    strategy: str, capabilities: Any, n: int, settings: Settings, team: tuple[int, int] | None = None
+    strategy: str, capabilities: DeviceLimits, n: int, settings: Settings, team: tuple[int, int] | None = None
 ) -> ColonyLaunchShape:
     """Return the launch shape of a strategy on a device.
 
@@ -99,7 +100,7 @@ def shape_for(
     return shape
 
 
-def chosen_team(strategy: str, capabilities: Any, n: int, settings: Settings) -> tuple[int, int]:
+def chosen_team(strategy: str, capabilities: DeviceLimits, n: int, settings: Settings) -> tuple[int, int]:
     """Return lanes and ants of a team on a device that runs many lanes at a time, as measured on one H200."""
     many = settings.ants > 24 * capabilities.compute_units
     if strategy == "coarse":

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from core.ant_colony.colony import UNKNOWN, Colony
+from core.run.devices import Ranks
 from core.run.protocol import Digested, alias
 
 
@@ -71,7 +72,7 @@ class ColonyHistory:
         """Record the time of the run at which a colony has made its first ``iterations``."""
         self.samples[colony.number].append((iterations, seconds))
 
-    def rows(self, ranks: Any, curve: np.ndarray, evaluations: int) -> list[list[Any]]:
+    def rows(self, ranks: Ranks, curve: np.ndarray, evaluations: int) -> list[list[Any]]:
         """Return the rows of `ColonyOutcome.history`, on every rank; all ranks call this.
 
         ``curve``, shape (iterations,), has the least length of each iteration; ``evaluations`` are those of one
@@ -81,7 +82,7 @@ class ColonyHistory:
         before = np.concatenate([[UNKNOWN], np.minimum.accumulate(curve)[:-1]])
         better = np.flatnonzero(curve < before)
         seconds = [np.interp(better + 1, *np.transpose(samples)) for samples in self.samples.values()]
-        parts = ranks.gather(np.max([np.zeros(len(better)), *seconds], axis=0))
-        latest = ranks.bcast(None if parts is None else np.maximum.reduce(parts))
+        latest = np.max([np.zeros(len(better)), *seconds], axis=0)
+        latest = ranks.bcast(np.max(ranks.gather(latest) or [latest], axis=0))
         rows = zip(better.tolist(), latest.tolist(), curve[better].tolist(), strict=True)
         return [[iteration, evaluations * (iteration + 1), time, length] for iteration, time, length in rows]

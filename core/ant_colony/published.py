@@ -14,6 +14,7 @@ from core.ant_colony.kernels.roulette import COLUMNS
 from core.ant_colony.launch_shape import COARSE_TEAM, UPDATE_LANES, bytes_of_instance
 from core.ant_colony.settings import Settings
 from core.errors import UserError
+from core.run.devices import DeviceLimits
 
 PLAIN = {"variant": "as", "candidates": 0, "local_search": "none"}
 """Settings of the paper's ants, the only ones with a published mapping."""
@@ -40,7 +41,7 @@ class PublishedShape(NamedTuple):
 
 
 def published_shape(
-    strategy: str, capabilities: Any, n: int, settings: Settings, team: tuple[int, int] | None = None
+    strategy: str, capabilities: DeviceLimits, n: int, settings: Settings, team: tuple[int, int] | None = None
 ) -> PublishedShape:
     """Return the launch shape of a strategy on a device; one that runs a lane at a time gets teams of one.
 
@@ -110,7 +111,7 @@ class PublishedColony(Colony):
         n = self.instance.n
         self.trails = PheromoneMatrix(self.backend.allocate(n * n, np.uint32), n)
 
-    def edges(self, a: Any, b: Any) -> Any:
+    def edges(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Return the places of pheromone from cities to others; both directions of an edge have one."""
         return a * self.instance.n + b
 

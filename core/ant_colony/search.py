@@ -20,6 +20,7 @@ from core.ant_colony.published import PublishedColony
 from core.ant_colony.settings import STRATEGIES, Settings
 from core.errors import UserError
 from core.run.checkpoint import Checkpoint, CheckpointArray, Checkpointer
+from core.run.devices import ComputeDevice, Ranks
 from core.run.loop import Step, SynchronousRun, execute
 from core.run.partition import equal_part
 from core.run.protocol import Callback, Search
@@ -60,8 +61,8 @@ class AntColony(Search):
 
     def __init__(
         self,
-        backend: Any,
-        communicator: Any,
+        backend: ComputeDevice,
+        communicator: Ranks,
         distances: np.ndarray,
         settings: Settings | None = None,
         *,
@@ -129,7 +130,7 @@ class AntColony(Search):
         *,
         history: bool = False,
         callback: Callback | None = None,
-        ranks: Any = None,
+        ranks: Ranks | None = None,
         checkpointer: Checkpointer | None = None,
     ) -> ColonyOutcome:
         """Run all colonies from the beginning, or from a checkpoint.

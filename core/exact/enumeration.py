@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from core.exact.item_search import MOST_LENGTH, ItemSearch, count_items
 from core.exact.kernels.city_sets import ROW
 from core.exact.kernels.enumeration import END, LEVEL, PLACE, ReducedDistances, Worklist, explore
 from core.run.batches import Batches
+from core.run.devices import ComputeDevice, Ranks
 from core.run.partition import equal_part, parts_by_speed
 
 MOST_IMBALANCE = 1.5
@@ -108,8 +109,8 @@ class Enumeration(ItemSearch):
 
     def __init__(
         self,
-        backend: Any,
-        communicator: Any,
+        backend: ComputeDevice,
+        communicator: Ranks,
         distances: np.ndarray,
         *,
         bounded: bool,
@@ -129,7 +130,7 @@ class Enumeration(ItemSearch):
         self.wanted = (ITEMS_PER_LANE if is_wide else ITEMS_PER_CORE) * self.lanes
         self.ranks = communicator.size
         self.choose_depth(self.wanted * communicator.size)
-        self.agreed: Any = None
+        self.agreed: Ranks | None = None
         self.wide = is_wide
         self.least_slice = self.lanes if is_wide else 1
         self.slice_seconds = SLICE_SECONDS if is_wide else SLICE_SECONDS_OF_CORES
@@ -162,7 +163,7 @@ class Enumeration(ItemSearch):
         self.most_slice = self.lanes if is_short else self.items
         self.first_slice = max(self.lanes, min(self.lanes * CHUNK, self.items // (FIRST_SLICES * self.ranks)))
 
-    def agree(self, ranks: Any) -> None:
+    def agree(self, ranks: Ranks) -> None:
         """Number the same items on devices of all sizes."""
         if self.agreed is not ranks:
             self.ranks = ranks.size
@@ -204,7 +205,7 @@ class Enumeration(ItemSearch):
         self.records = int(backend.download(self.hands)[0])
 
     def explore_rest(
-        self, ranks: Any, batches: Batches, finish_launch: Callable[[], bool], counting: bool, is_over: bool
+        self, ranks: Ranks, batches: Batches, finish_launch: Callable[[], bool], counting: bool, is_over: bool
     ) -> None:
         totals = np.zeros((ranks.size, len(PendingWork._fields)), np.int64)
         while True:
@@ -226,7 +227,7 @@ class Enumeration(ItemSearch):
     def pending(self) -> int:
         return self.records + len(self.waiting)
 
-    def take_up(self, ranks: Any, records: np.ndarray) -> None:
+    def take_up(self, ranks: Ranks, records: np.ndarray) -> None:
         self.waiting = records[slice(*equal_part(len(records), ranks.rank, ranks.size))]
 
     def faulty_records(self, records: np.ndarray) -> str | None:
@@ -238,11 +239,10 @@ class Enumeration(ItemSearch):
         wrong = np.flatnonzero(~fits | (np.bitwise_count(seen) != cities))
         return f"found row {wrong[0]} that is no part of an item, expected different cities" if wrong.size else None
 
-    def records_left(self, ranks: Any) -> np.ndarray:
+    def records_left(self, ranks: Ranks) -> np.ndarray:
         on_device = self.backend.read(self.lists[1], 0, self.records * ROW) if self.records else self.waiting[:0]
         records = np.concatenate([self.waiting.reshape(-1), on_device.reshape(-1)])
-        joined: np.ndarray = ranks.join(records).reshape(-1, ROW)
-        return joined
+        return ranks.join(records).reshape(-1, ROW)
 
     def fetch(self) -> None:
         count = min(len(self.waiting), self.room - self.records)
@@ -268,7 +268,7 @@ class Enumeration(ItemSearch):
         self.records = len(chosen)
         self.backend.put(self.lists[1], 0, chosen.reshape(-1))
 
-    def share_records(self, ranks: Any, plan: list[WorkTransfer]) -> None:
+    def share_records(self, ranks: Ranks, plan: list[WorkTransfer]) -> None:
         """Transfer records between ranks as planned, through host memory."""
         backend, records = self.backend, self.lists[1]
         messages, arrivals = [], []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import prod
-from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from core.exact.kernels.tour_search import BestTour, TourSearch
 from core.exact.solution import ExactMethod, NodeCallback
 from core.run.batches import Batches
 from core.run.checkpoint import Checkpoint, CheckpointArray, interval_array
+from core.run.devices import Ranks
 from core.run.loop import AsynchronousRun
 from core.run.partition import Intervals
 
@@ -64,7 +64,7 @@ class ItemSearch(ExactMethod):
         for counting in (False, True) if count else (False,):
             self.launch(0, 0, counting)
 
-    def agree(self, ranks: Any) -> None:
+    def agree(self, ranks: Ranks) -> None:
         """Agree on the items and the size of slices; all ranks call this before every search."""
 
     def number(self, depth: int) -> None:
@@ -79,21 +79,21 @@ class ItemSearch(ExactMethod):
         """Return the number of records: parts of items that this rank's launches left."""
         return 0
 
-    def take_up(self, ranks: Any, records: np.ndarray) -> None:
+    def take_up(self, ranks: Ranks, records: np.ndarray) -> None:
         """Take this rank's share of the records of an earlier process."""
 
     def faulty_records(self, records: np.ndarray) -> str | None:
         return f"found {len(records)} parts of items, which mapping native has, expected none" if len(records) else None
 
-    def records_left(self, ranks: Any) -> np.ndarray:
+    def records_left(self, ranks: Ranks) -> np.ndarray:
         return np.zeros((0, ROW), np.uint8)
 
     def explore_rest(
-        self, ranks: Any, batches: Batches, finish_launch: Callable[[], bool], counting: bool, is_over: bool
+        self, ranks: Ranks, batches: Batches, finish_launch: Callable[[], bool], counting: bool, is_over: bool
     ) -> None:
         """Explore the records of all ranks until none is left, or ``finish_launch`` returns True."""
 
-    def prepare(self, ranks: Any, limit: int, shortest: int, rest: Checkpoint | None) -> None:
+    def prepare(self, ranks: Ranks, limit: int, shortest: int, rest: Checkpoint | None) -> None:
         self.agree(ranks)
         self.reset(limit)
         self.set_limit(shortest)
@@ -143,7 +143,7 @@ class ItemSearch(ExactMethod):
         self.undone = self.left_items.count + self.pending()
         self.nodes = ranks.sum(self.backend.download(self.shared.nodes)[: self.n + 1].astype(np.int64))
 
-    def left(self, ranks: Any) -> Checkpoint:
+    def left(self, ranks: Ranks) -> Checkpoint:
         return {
             "depth": np.array(self.depth),
             "items": self.left_items.array(),

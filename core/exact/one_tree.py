@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,9 +20,10 @@ from core.exact.kernels.city_sets import ROW
 from core.exact.kernels.one_tree import MOST_MULTIPLIER
 from core.exact.kernels.tour_search import BestTour
 from core.exact.solution import ExactMethod, NodeCallback
-from core.lang import Rows
+from core.lang.bundles import Rows
 from core.run.batches import Batches
 from core.run.checkpoint import ANY, Checkpoint, CheckpointArray
+from core.run.devices import ComputeDevice, Ranks
 from core.run.loop import AsynchronousRun
 from core.run.partition import Intervals
 from core.run.progress import PROGRESS_INTERVAL_S
@@ -46,7 +47,7 @@ class OpenNodes(NamedTuple):
     excluded: np.ndarray
     depths: np.ndarray
 
-    def some(self, chosen: Any) -> OpenNodes:
+    def some(self, chosen: slice | np.ndarray) -> OpenNodes:
         return OpenNodes(*(field[chosen] for field in self))
 
 
@@ -61,7 +62,7 @@ class OneTreeSearch(ExactMethod):
     shared: TreeSearch
     depths = DEPTHS
 
-    def __init__(self, backend: Any, communicator: Any, distances: np.ndarray) -> None:
+    def __init__(self, backend: ComputeDevice, communicator: Ranks, distances: np.ndarray) -> None:
         self.backend = backend
         self.distances = distances
         self.n = n = len(distances)
@@ -73,7 +74,7 @@ class OneTreeSearch(ExactMethod):
         self.teams = min(capabilities.compute_units * (4 if self.wide else 1), most_teams)
         self.lanes = self.teams * self.team_size
         self.want(self.lanes * communicator.size)
-        self.agreed: Any = None
+        self.agreed: Ranks | None = None
         allocate = backend.allocate
         self.problem = OneTreeProblem(allocate(n * ROW, np.int32), n, 1)
         self.shared = TreeSearch(
@@ -94,7 +95,7 @@ class OneTreeSearch(ExactMethod):
         most_items = LARGEST_INDEX // (ROW * CHILDREN)
         self.wanted = 1 if lanes == 1 else min(ITEMS_PER_LANE * lanes, most_items)
 
-    def agree(self, ranks: Any) -> None:
+    def agree(self, ranks: Ranks) -> None:
         if self.agreed is not ranks:
             if ranks.size > 1:
                 self.want(ranks.sum(self.lanes))
@@ -118,7 +119,7 @@ class OneTreeSearch(ExactMethod):
         self.backend.write(self.shared.root_bound, np.zeros(1, np.int32))
         super().reset(limit)
 
-    def prepare(self, ranks: Any, limit: int, shortest: int, rest: Checkpoint | None) -> None:
+    def prepare(self, ranks: Ranks, limit: int, shortest: int, rest: Checkpoint | None) -> None:
         """Start from the root or a checkpoint; ``limit`` decides the unit of the multipliers in both."""
         self.agree(ranks)
         self.reset(limit)
@@ -148,7 +149,7 @@ class OneTreeSearch(ExactMethod):
         bound = int(ranks.sum(int(self.backend.download(self.shared.root_bound)[0])))
         self.root_bound = -(-min(bound, self.most_bound) // self.problem.scale)
 
-    def left(self, ranks: Any) -> Checkpoint:
+    def left(self, ranks: Ranks) -> Checkpoint:
         return self.items._asdict()
 
     def layout(self, state: Checkpoint) -> Iterator[CheckpointArray]:

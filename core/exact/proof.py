@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from core.exact.solution import ExactMethod, NodeCallback, Solution, canonical_tour, digest_of
 from core.run.checkpoint import ANY, Checkpoint, CheckpointArray, history_array, permutation_fault
+from core.run.devices import Ranks
 from core.run.loop import AsynchronousRun, Step
 from core.tours import tour_length
 
@@ -167,18 +168,18 @@ class Proof:
             finished=is_done,
         )
 
-    def _prepare(self, ranks: Any) -> None:
+    def _prepare(self, ranks: Ranks) -> None:
         """Let the method search the tours shorter than the start, or count those of the least length."""
         self.before = state = self.found
         self.limit = state.length + 1 if state.counting else self.start_length
         self.method.prepare(ranks, self.limit, self.limit if state.counting else state.length, state.left)
 
-    def _begin_counting(self, ranks: Any) -> None:
+    def _begin_counting(self, ranks: Ranks) -> None:
         no_nodes = self.found.nodes[:0]
         self.found = self.found._replace(counting=True, nodes=no_nodes, first_nodes=self.found.nodes, left=None)
         self._prepare(ranks)
 
-    def _after(self, ranks: Any) -> ProofState:
+    def _after(self, ranks: Ranks) -> ProofState:
         method, before = self.method, self.before
         root_bound = method.root_bound if before.root_bound is None else before.root_bound
         after = before._replace(nodes=summed(before.nodes, method.nodes), root_bound=root_bound)

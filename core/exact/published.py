@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from core.exact.item_search import MOST_LENGTH, ItemSearch
 from core.exact.kernels.published_search import Distances, WorklistItems, search_items
+from core.run.devices import ComputeDevice, DeviceLimits, Ranks
 
 DEPTH = 7
 """Cities in an item, of eleven cities or more: the nodes "at the tree depth of 6" below the root, city 0.
@@ -43,8 +42,8 @@ class PublishedSearch(ItemSearch):
 
     def __init__(
         self,
-        backend: Any,
-        communicator: Any,
+        backend: ComputeDevice,
+        communicator: Ranks,
         distances: np.ndarray,
         *,
         bounded: bool,
@@ -64,7 +63,7 @@ class PublishedSearch(ItemSearch):
         self.teams = -(-most_lanes // self.team_size)
         self.patience = STEPS_BETWEEN_CHECKS if is_wide else CORE_STEPS_BETWEEN_CHECKS
         self.is_wide = is_wide
-        self.agreed: Any = None
+        self.agreed: tuple[Ranks, bool] | None = None
         self.agree(communicator)
         self.most_slice = MOST_LANES if is_wide else self.items
         # No tour below the limit has a longer edge, and 30 edges of this length have a sum of 31 bits.
@@ -75,7 +74,7 @@ class PublishedSearch(ItemSearch):
         if bounded:
             self.root_bound = int(shortest.sum())
 
-    def agree(self, ranks: Any) -> None:
+    def agree(self, ranks: Ranks) -> None:
         if self.agreed == (ranks, self.is_kept):
             return
         self.agreed = ranks, self.is_kept
@@ -92,7 +91,7 @@ class PublishedSearch(ItemSearch):
         self.backend.launch(search_items, *shape, self.distances, items, self.shared, self.best, *constants)
 
 
-def team_size(items: int, capabilities: Any) -> int:
+def team_size(items: int, capabilities: DeviceLimits) -> int:
     """Return the lanes of a team, few enough that every compute unit gets a team if possible."""
     lanes = min(TEAM_SIZE, capabilities.max_team_size)
     while lanes > FEWEST_LANES and items < lanes * capabilities.compute_units:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from core.exact.proof import Proof
 from core.exact.published import PublishedSearch
 from core.exact.solution import ExactMethod, Solution, canonical_tour, digest_of
 from core.run.checkpoint import Checkpointer
+from core.run.devices import ComputeDevice, Ranks
 from core.run.loop import AsynchronousRun, execute
 from core.run.progress import ProgressMonitor, ProgressSamples
 from core.run.protocol import Callback, Search
@@ -62,8 +62,8 @@ class ExactSearch(Search):
 
     def __init__(
         self,
-        backend: Any,
-        communicator: Any,
+        backend: ComputeDevice,
+        communicator: Ranks,
         distances: np.ndarray,
         *,
         bound: str | None = None,
@@ -131,7 +131,7 @@ class ExactSearch(Search):
         *,
         history: bool = False,
         callback: Callback | None = None,
-        ranks: Any = None,
+        ranks: Ranks | None = None,
         checkpointer: Checkpointer | None = None,
     ) -> Solution:
         """Find a shortest tour and prove that none is shorter; see `core.run.protocol.Search.run`.
@@ -155,7 +155,7 @@ class ExactSearch(Search):
         options = {"total": self.work, "checkpointer": checkpointer, "history": history}
         return execute(proof, AsynchronousRun(ranks, stop, callback, **options))
 
-    def _exhaustive(self, ranks: Any, history: bool, callback: Callback | None) -> Solution:
+    def _exhaustive(self, ranks: Ranks, history: bool, callback: Callback | None) -> Solution:
         """Search all tours in NumPy; stop criteria do not apply."""
         from core.tours.small_tours import enumerate_tours
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from core.exact.kernels.city_sets import ROW
 from core.exact.kernels.tour_search import TourSearch
-from core.lang import Rows
+from core.lang.bundles import Rows
 from core.run.checkpoint import Checkpoint, CheckpointArray
+from core.run.devices import ComputeDevice, LeastNumber, Ranks
 from core.run.loop import AsynchronousRun
 from core.run.protocol import Digested, alias
 
@@ -81,7 +82,7 @@ class ExactMethod:
     directions = 1
     written_limit = NOTHING
     has_tours = True
-    backend: Any
+    backend: ComputeDevice
     n: int
     shared: TourSearch
     best: Rows
@@ -96,7 +97,7 @@ class ExactMethod:
         """Compile all kernels of a search; ``count`` includes those that count all shortest tours."""
         raise NotImplementedError
 
-    def prepare(self, ranks: Any, limit: int, shortest: int, rest: Checkpoint | None) -> None:
+    def prepare(self, ranks: Ranks, limit: int, shortest: int, rest: Checkpoint | None) -> None:
         """Prepare the search for tours shorter than ``limit``, together with all ranks.
 
         ``shortest`` is the length of the shortest tour that is known, or ``limit`` if none is or all are counted.
@@ -111,7 +112,7 @@ class ExactMethod:
         """
         raise NotImplementedError
 
-    def left(self, ranks: Any) -> Checkpoint:
+    def left(self, ranks: Ranks) -> Checkpoint:
         """Return the unexplored rest of all ranks, in a form that any number of ranks and any device can resume."""
         raise NotImplementedError
 
@@ -127,7 +128,7 @@ class ExactMethod:
             write(self.best.length, np.full(self.best.count, NOTHING, np.int32))
             self.has_tours = False
 
-    def exchange(self, least: Any, counting: bool) -> int:
+    def exchange(self, least: LeastNumber, counting: bool) -> int:
         """Wait for the launch and return the length that a tour must beat.
 
         Unless the length is known (``counting``), exchange incumbents by ``least``, the least length of all ranks.
@@ -143,16 +144,16 @@ class ExactMethod:
             return False
         return callback(int(self.backend.download(self.shared.nodes).sum()), shortest, self.root_bound)
 
-    def best_tour(self, ranks: Any, limit: int) -> tuple[int, np.ndarray | None]:
+    def best_tour(self, ranks: Ranks, limit: int) -> tuple[int, np.ndarray | None]:
         """Return length and cities of the shortest tour that was met below ``limit``; (limit, None) if none was."""
         self.limit_here()
         length, tour = best_of_lanes(self.backend, self.best, self.n) if self.has_tours else (limit, None)
         length, holder = ranks.minloc(min(length, limit), ranks.rank)
         if length == limit:
             return limit, None
-        return length, ranks.sum(tour if holder == ranks.rank else np.zeros(self.n, np.int64))
+        return length, ranks.sum(np.zeros(self.n, np.int64) if tour is None or holder != ranks.rank else tour)
 
-    def counted(self, ranks: Any) -> int:
+    def counted(self, ranks: Ranks) -> int:
         """Return the number of tours shorter than the limit that were found since `prepare`."""
         return int(ranks.sum(int(self.backend.download(self.shared.counted)[0])))
 
@@ -180,7 +181,7 @@ def canonical_tour(tour: np.ndarray) -> np.ndarray:
     return turned
 
 
-def best_of_lanes(backend: Any, best: Rows, n: int) -> tuple[int, np.ndarray]:
+def best_of_lanes(backend: ComputeDevice, best: Rows, n: int) -> tuple[int, np.ndarray]:
     lengths = backend.download(best.length)
     lane = int(lengths.argmin())
     return int(lengths[lane]), backend.read(best.tour, lane * ROW, n).astype(np.int64)

@@ -10,6 +10,7 @@ import numpy as np
 
 from core.hill_climbing.kernels import climbs as two_opt_climbs
 from core.run.checkpoint import ANY, ANY_WORD, Checkpoint, CheckpointArray, history_array, interval_array
+from core.run.devices import Ranks
 from core.run.partition import Intervals
 from core.run.protocol import Digested, alias
 
@@ -27,7 +28,7 @@ class StepRange(NamedTuple):
         """Return the range of the climbs of both."""
         return StepRange(min(self.fewest, other.fewest), max(self.most, other.most))
 
-    def of_all(self, ranks: Any) -> StepRange:
+    def of_all(self, ranks: Ranks) -> StepRange:
         """Return the range of the climbs of all ranks; all ranks call this."""
         return StepRange(ranks.minloc(self.fewest, 0)[0], NOTHING - ranks.minloc(NOTHING - self.most, 0)[0])
 

@@ -19,6 +19,8 @@ from core.hill_climbing.kernels.lanes import climb_lanes
 from core.hill_climbing.kernels.pruned import climb_pruned
 from core.hill_climbing.kernels.tiles import TileSweep, climb_tiles
 from core.hill_climbing.kernels.window import ClimberGroups, climb_window
+from core.lang import Kernel
+from core.run.devices import ComputeDevice, DeviceArray
 
 SCANS = ("auto", "pruned", "full")
 FULL_COUNT = "all n(n - 3) / 2 moves of every step"
@@ -35,12 +37,12 @@ If a compute unit has too few registers, a half, a quarter, ... of them.
 class Scan:
     """A kernel that climbs, its tables on the device, and launches of ``team_size`` lanes."""
 
-    kernel: Any = None
+    kernel: Kernel
     name = "full"
     counted = FULL_COUNT
     climbers_per_team = 1
 
-    def __init__(self, backend: Any, distances: np.ndarray) -> None:
+    def __init__(self, backend: ComputeDevice, distances: np.ndarray) -> None:
         self.backend = backend
         self.n = len(distances)
         self.evaluations_per_step = self.n * (self.n - 3) // 2
@@ -83,7 +85,7 @@ class PrunedScan(Scan):
     name = "pruned"
     counted = "the moves that the pruned scan evaluates; those that it proves useless are not counted"
 
-    def __init__(self, backend: Any, distances: np.ndarray) -> None:
+    def __init__(self, backend: ComputeDevice, distances: np.ndarray) -> None:
         super().__init__(backend, distances)
         self.evaluations_per_step = 0
         self.distances = backend.upload(distances)
@@ -100,10 +102,10 @@ class ColumnsScan(Scan):
 
     kernel = climb_columns
 
-    def __init__(self, backend: Any, distances: np.ndarray) -> None:
+    def __init__(self, backend: ComputeDevice, distances: np.ndarray) -> None:
         super().__init__(backend, distances)
         self.distances = backend.upload(distances)
-        self.ordered: Any = None
+        self.ordered: DeviceArray | None = None
 
     def teams(self) -> int:
         """Return the number of compute units, each with one copy of the distances."""
@@ -126,7 +128,7 @@ class WindowScan(Scan):
     rows = 4
     diagonals = 3
 
-    def __init__(self, backend: Any, distances: np.ndarray) -> None:
+    def __init__(self, backend: ComputeDevice, distances: np.ndarray) -> None:
         super().__init__(backend, distances)
         self.distances = backend.upload(distances)
         n = self.n
@@ -139,7 +141,7 @@ class WindowScan(Scan):
         self.team_size = self.lanes * self.climbers_per_team
 
     @staticmethod
-    def fits(backend: Any, distances: np.ndarray) -> bool:
+    def fits(backend: ComputeDevice, distances: np.ndarray) -> bool:
         """Return True if the table leaves memory for several teams per compute unit."""
         n = len(distances)
         room = min(48 << 10, backend.capabilities.shared_bytes)
@@ -162,7 +164,7 @@ class TilesScan(Scan):
     # cities up to -> diagonals per lane, rows of a tile: measured on one H200
     SHAPES = ((320, 5, 8), (520, 8, 4), (1040, 8, 4), (2600, 13, 2), (6200, 6, 2))
 
-    def __init__(self, backend: Any, distances: np.ndarray) -> None:
+    def __init__(self, backend: ComputeDevice, distances: np.ndarray) -> None:
         super().__init__(backend, distances)
         self.distances = backend.upload(distances)
         self.pairs = backend.upload(paired_columns(distances))
@@ -180,7 +182,7 @@ class TilesScan(Scan):
         return next(((q, rows) for cities, q, rows in cls.SHAPES if n <= cities), cls.SHAPES[-1][1:])
 
     @classmethod
-    def fits(cls, backend: Any, distances: np.ndarray) -> bool:
+    def fits(cls, backend: ComputeDevice, distances: np.ndarray) -> bool:
         """Return True if two tiles and the tour fit a team's shared memory."""
         n = len(distances)
         _, rows = cls.shape(n)
@@ -208,7 +210,7 @@ class LanesScan(Scan):
     climbers_per_lane = 16
     """Climbers per lane in a launch, if they exist: the paper launches all at once, some seven for a thread."""
 
-    def __init__(self, backend: Any, distances: np.ndarray, assign: str = "auto") -> None:
+    def __init__(self, backend: ComputeDevice, distances: np.ndarray, assign: str = "auto") -> None:
         super().__init__(backend, distances)
         if assign not in ASSIGNMENTS:
             raise UserError(f"assignment {assign!r}; choose one of {', '.join(ASSIGNMENTS)}")
@@ -223,8 +225,7 @@ class LanesScan(Scan):
         """Return the arguments of a launch without climbs."""
         tours, ticket = np.zeros(self.n, np.uint16), np.zeros(1, np.uint32)
         extremes, totals = np.zeros(EXTREMES, np.uint64), np.zeros(TOTALS, np.uint64)
-        climbs: CountedClimbs = self.backend.load(CountedClimbs(self.n, tours, 0, ticket, 0, extremes, totals))
-        return climbs
+        return self.backend.load(CountedClimbs(self.n, tours, 0, ticket, 0, extremes, totals))
 
     @property
     def execution(self) -> dict[str, str]:
@@ -253,7 +254,7 @@ def check_table(n: int, shared_bytes: int) -> None:
         )
 
 
-def is_wide(backend: Any) -> bool:
+def is_wide(backend: ComputeDevice) -> bool:
     """Return True if a compute unit of the device runs many lanes at a time."""
     return bool(backend.capabilities.lanes_resident > 1)
 
@@ -283,7 +284,7 @@ def paired_columns(distances: np.ndarray) -> np.ndarray:
     return pairs
 
 
-def scan_for(name: str, backend: Any, distances: np.ndarray, published: str | None = None) -> Scan:
+def scan_for(name: str, backend: ComputeDevice, distances: np.ndarray, published: str | None = None) -> Scan:
     """Build a scan by its name in `SCANS`; ``auto`` takes the fastest that fits the device.
 
     ``published`` is one of `ASSIGNMENTS` for the paper's mapping with its full scan; None for the native mapping.

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from math import inf
-from typing import Any
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from core.hill_climbing.outcome import NOTHING, HillClimbOutcome, HillClimbState
 from core.hill_climbing.scans import Scan, scan_for
 from core.run.batches import Batches, EqualShare
 from core.run.checkpoint import Checkpoint, CheckpointArray, Checkpointer
+from core.run.devices import ComputeDevice, DeviceArray, Ranks
 from core.run.loop import AsynchronousRun, Step, execute
 from core.run.partition import Intervals, equal_part, have_equal_devices
 from core.run.protocol import Callback, Search
@@ -35,12 +35,12 @@ class ClimbLauncher:
     ``notes`` has messages about batches that did not fit. For ``start`` and ``seed`` see `HillClimbing`.
     """
 
-    def __init__(self, backend: Any, scan: Scan, n: int, *, start: str, seed: int) -> None:
+    def __init__(self, backend: ComputeDevice, scan: Scan, n: int, *, start: str, seed: int) -> None:
         self.backend, self.scan, self.n, self.start, self.seed = backend, scan, n, start, seed
         self.ticket = backend.allocate(1, np.uint32)
         self.extremes = backend.allocate(two_opt_climbs.EXTREMES, np.uint64)
         self.counted = backend.allocate(two_opt_climbs.TOTALS, np.uint64)
-        self.tours: Any = None
+        self.tours: DeviceArray | None = None
         self.steps = StepRange()
         self.notes: list[str] = []
         self.room = (2**31 - 1) // n
@@ -94,6 +94,7 @@ class ClimbLauncher:
     def launch(self, first: int, count: int) -> None:
         """Queue the climbs of climbers ``first`` to ``first + count - 1``."""
         backend = self.backend
+        assert self.tours is not None
         backend.write(self.ticket, np.zeros(1, np.uint32))
         backend.write(self.extremes, np.full(two_opt_climbs.EXTREMES, NOTHING))
         lanes = min(64, backend.capabilities.max_team_size)
@@ -145,8 +146,8 @@ class HillClimbing(Search):
 
     def __init__(
         self,
-        backend: Any,
-        communicator: Any,
+        backend: ComputeDevice,
+        communicator: Ranks,
         distances: np.ndarray,
         *,
         start: str = "oneil2011",
@@ -169,7 +170,7 @@ class HillClimbing(Search):
         self.launcher = ClimbLauncher(backend, chosen, n, start=start, seed=seed)
         self.speed, self.is_measured = 0.0, False
         """Climbs per second of this device; guessed from one climb until batches have measured it."""
-        self.checked_ranks: Any = None
+        self.checked_ranks: Ranks | None = None
         self.are_alike = True
 
     @property
@@ -198,7 +199,7 @@ class HillClimbing(Search):
         *,
         history: bool = False,
         callback: Callback | None = None,
-        ranks: Any = None,
+        ranks: Ranks | None = None,
         checkpointer: Checkpointer | None = None,
         trace: bool = True,
     ) -> HillClimbOutcome:

@@ -36,8 +36,7 @@ def cached(key: Hashable | None, make: Callable[[], Instance]) -> Instance:
     with _lock:
         if key in _instances:
             _instances.move_to_end(key)
-            known: Instance = _instances[key]
-            return known
+            return _instances[key]
     instance = make()
     size = _array_bytes(instance)
     if size <= MOST_BYTES:

@@ -124,8 +124,7 @@ class InstanceReader(Generic[Instance]):
 
     def _read(self, path: str | os.PathLike, **parameters: object) -> Instance:
         form = self._format_of(os.fspath(path))
-        instance: Instance = form.parse(read_text(path, form.contents), path=path, **parameters)
-        return instance
+        return form.parse(read_text(path, form.contents), path=path, **parameters)
 
     def _format_of(self, path: str) -> InstanceFormat:
         return next((form for form in self.formats if path.endswith(form.suffixes)), self.formats[0])

@@ -1,11 +1,11 @@
 """Words of the kernel language as type checkers see them: a stub, which no program imports.
 
-A number of any width is an `int`, `float` or `bool`, since the front end checks widths. A bundle takes NumPy arrays
-where its fields are arrays, and functions read their elements.
+A number of any width is an `int`, `float` or `bool`, since the front end checks widths. A bundle takes arrays of
+NumPy or a device where its fields are arrays, and functions read their elements.
 """
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal, ParamSpec, Self, TypeAlias, TypeVar, dataclass_transform
+from typing import Annotated, Any, Literal, ParamSpec, Protocol, Self, TypeAlias, TypeVar, dataclass_transform
 from typing import Generic as Parametrised
 
 import numpy as np
@@ -30,17 +30,22 @@ f64: TypeAlias = float
 boolean: TypeAlias = bool
 Const: TypeAlias = Annotated[T, "known when the kernel is compiled"]
 
+class DeviceMemory(Protocol):
+    handle: Any
+    dtype: np.dtype
+    size: int
+
 class Array(Parametrised[T]):
     def __getitem__(self, index: int, /) -> T: ...
     def __setitem__(self, index: int, value: T, /) -> None: ...
     def __get__(self, owner: object, kind: type, /) -> Array[T]: ...
-    def __set__(self, owner: object, value: np.ndarray | Array[Any]) -> None: ...
+    def __set__(self, owner: object, value: np.ndarray | DeviceMemory | Array[Any]) -> None: ...
 
 class NamedArray:
     def __getitem__(self, index: int, /) -> Any: ...
     def __setitem__(self, index: int, value: Any, /) -> None: ...
     def __get__(self, owner: object, kind: type, /) -> Self: ...
-    def __set__(self, owner: object, value: np.ndarray | Self) -> None: ...
+    def __set__(self, owner: object, value: np.ndarray | DeviceMemory | Self) -> None: ...
 
 class Rows(Parametrised[T]):
     bundle: T

@@ -10,8 +10,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from math import inf
-from typing import Any
 
+from core.run.devices import Ranks
 from core.run.partition import equal_part
 
 GROWTH = 8
@@ -56,7 +56,7 @@ class EqualShare(TimedBatches):
     With infinite ``seconds`` one batch has all items.
     """
 
-    def __init__(self, ranks: Any, items: int, *, least: int = 1, seconds: float = inf) -> None:
+    def __init__(self, ranks: Ranks, items: int, *, least: int = 1, seconds: float = inf) -> None:
         super().__init__(least, seconds)
         self.size = ranks.size
         self.begin, self.end = equal_part(items, ranks.rank, ranks.size)
@@ -106,7 +106,7 @@ class Batches(TimedBatches):
 
     def __init__(
         self,
-        ranks: Any,
+        ranks: Ranks,
         items: int,
         first: int,
         *,

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from core.errors import UserError, warn_caller
+from core.run.devices import Ranks
 
 Checkpoint = dict[str, np.ndarray]
 """Arrays by name; a number is an array of shape ()."""
@@ -42,7 +43,7 @@ class CheckpointArray(NamedTuple):
     """
 
     name: str
-    dtype: Any
+    dtype: np.dtype | type[np.generic] | str
     shape: tuple[int | None, ...]
     ranges: Sequence[tuple[float, float]] = ()
     rule: Callable[[np.ndarray], str | None] | None = None
@@ -238,7 +239,7 @@ class Checkpointer:
         """Return True if a file is requested and its checkpoint is too old."""
         return self.write is not None and time.perf_counter() - self.written_at >= self.every_s
 
-    def keep(self, ranks: Any, state: Checkpoint | None) -> None:
+    def keep(self, ranks: Ranks, state: Checkpoint | None) -> None:
         """Store the first rank's checkpoint; all ranks call this together.
 
         An error of the disk does not end the run: the previous checkpoint remains, with a warning. Raises `Terminated`
@@ -255,9 +256,10 @@ class Checkpointer:
             self.hold_every_s = max(HOLD_EVERY_S, HOLD_RATIO * (self.held_at - began))
         asked, due = ranks.sum(np.array([self.asked, self.is_due_for_good()], np.int64))
         refused: Exception | None = None
-        if (asked or due) and self.write is not None:
+        write = self.write
+        if (asked or due) and write is not None:
             try:
-                ranks.on_first(lambda: self.write(state or {}))
+                ranks.on_first(lambda: write(state or {}))
             except (OSError, UserError) as error:
                 refused = error
             self.written_at = time.perf_counter()

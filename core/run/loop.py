@@ -34,11 +34,13 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from core.run.checkpoint import Checkpoint, CheckpointArray, Checkpointer, seconds_before, take_checkpoint
+from core.run.devices import Ranks
 from core.run.progress import PROGRESS_INTERVAL_S, ProgressMonitor, ProgressSamples
 from core.run.protocol import Callback
 from core.run.stop import SAFETY_FACTOR, BatchSizes, Stop, is_time_for, longest_launch_s
 
 Result_co = TypeVar("Result_co", covariant=True)
+RunT_contra = TypeVar("RunT_contra", bound="Run", contravariant=True)
 SHORTEST_STEP_S = 1e-9
 """A measured step takes at least as long, so that it divides."""
 
@@ -84,33 +86,33 @@ class Budget(NamedTuple):
     seconds: float
 
 
-class Steps(Protocol[Result_co]):
+class Steps(Protocol[RunT_contra, Result_co]):
     """A search as `execute` sees it. All ranks call the same methods in the same order."""
 
-    def begin(self, run: Any, checkpoint: Checkpoint | None) -> None:
+    def begin(self, run: RunT_contra, checkpoint: Checkpoint | None) -> None:
         """Set the state to that of a checkpoint, which has this search's layout; None: to the start."""
 
-    def step(self, run: Any) -> Step:
+    def step(self, run: RunT_contra) -> Step:
         """Make the next step, within the budget of the run."""
 
-    def checkpoint(self, run: Any) -> Checkpoint | None:
+    def checkpoint(self, run: RunT_contra) -> Checkpoint | None:
         """Return the state of all ranks, on the first rank at least."""
 
-    def layout(self, run: Any, state: Checkpoint) -> Iterable[CheckpointArray]:
+    def layout(self, run: RunT_contra, state: Checkpoint) -> Iterable[CheckpointArray]:
         """Declare the arrays of a checkpoint."""
 
-    def result(self, run: Any) -> Result_co:
+    def result(self, run: RunT_contra) -> Result_co:
         """Return the result of all ranks."""
 
 
-def execute(search: Steps[Result_co], run: Run) -> Result_co:
+def execute(search: Steps[RunT_contra, Result_co], run: RunT_contra) -> Result_co:
     """Run a search from its start, or from the checkpoint of the run, to its end."""
     search.begin(run, take_checkpoint(run.checkpointer, partial(search.layout, run)))
     advance(search, run)
     return search.result(run)
 
 
-def advance(search: Steps[Any], run: Run) -> None:
+def advance(search: Steps[RunT_contra, object], run: RunT_contra) -> None:
     """Make steps until the run is over: a stop criterion holds, the callback ends it, or no work is left."""
     while not run.is_over:
         run.synchronise(search.step(run))
@@ -152,7 +154,7 @@ class Run:
 
     def __init__(
         self,
-        ranks: Any,
+        ranks: Ranks,
         stop: Stop,
         callback: Callback | None = None,
         *,

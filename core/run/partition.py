@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from heapq import heapify, heapreplace
 from math import isfinite, lcm
-from typing import Any
 
 import numpy as np
 
+from core.run.devices import ComputeDevice, Ranks
 
-def have_equal_devices(backend: Any, ranks: Any) -> bool:
+
+def have_equal_devices(backend: ComputeDevice, ranks: Ranks) -> bool:
     """Return True if all ranks have equal devices and settings, and so equal shares; all ranks call this."""
     if ranks.size == 1 or ranks.is_silent:
         return True
@@ -92,7 +93,7 @@ class Intervals:
             first = end
         return Intervals(pairs)
 
-    def less_taken(self, ranks: Any, positions_taken: Iterable[tuple[int, int]]) -> Intervals:
+    def less_taken(self, ranks: Ranks, positions_taken: Iterable[tuple[int, int]]) -> Intervals:
         """Return the rest after every rank has taken the items at some positions; all ranks call this."""
         positions = ranks.join(Intervals(positions_taken).array().reshape(-1))
         return self.less(Intervals(positions.reshape(-1, 2)))

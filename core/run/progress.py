@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.errors import UserError
+from core.run.devices import Ranks
 from core.run.protocol import Callback, CountCallback, Progress
 from core.run.stop import Stop, is_time_for, longest_launch_s
 
@@ -151,7 +152,7 @@ class ProgressSamples:
         if not self.improvements or cost < self.improvements[-1][1]:
             self.improvements.append((seconds, cost))
 
-    def history(self, communicator: Any, *, numbered: bool) -> list[list[Any]]:
+    def history(self, communicator: Ranks, *, numbered: bool) -> list[list[Any]]:
         """Return rows [steps, evaluations, seconds, cost] on every rank; all ranks call this.
 
         Steps and evaluations are those of all ranks, interpolated linearly by time between the samples of each. If
@@ -166,10 +167,9 @@ class ProgressSamples:
                     for k, before in zip((1, 2), self.done, strict=True)
                 )
                 rows.append([len(rows) if numbered else steps, evaluations, seconds, cost])
-        shared: list[list[Any]] = communicator.bcast(rows)
-        return shared
+        return communicator.bcast(rows)
 
-    def rows(self, communicator: Any, *, numbered: bool) -> np.ndarray:
+    def rows(self, communicator: Ranks, *, numbered: bool) -> np.ndarray:
         """Return the history as an array of four columns, for a checkpoint."""
         return np.array(self.history(communicator, numbered=numbered), np.float64).reshape(-1, 4)
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from core.run.checkpoint import Checkpointer
+from core.run.devices import ComputeDevice, Ranks
 from core.run.stop import Stop
 
 
@@ -94,7 +95,7 @@ class Search(Protocol):
     rank warm up alone.
     """
 
-    backend: Any
+    backend: ComputeDevice
     unit: str
     """Unit of `SearchResult.evaluations`, plural."""
 
@@ -117,7 +118,7 @@ class Search(Protocol):
         *,
         history: bool = False,
         callback: Callback | None = None,
-        ranks: Any = None,
+        ranks: Ranks | None = None,
         checkpointer: Checkpointer | None = None,
     ) -> SearchResult:
         """Search until ``stop`` holds, the callback returns True, or no work is left.

@@ -31,8 +31,7 @@ def cells_along(n: int, size: int, first: int) -> np.ndarray:
 
     The shape is (n,), int64. The last cell is smaller.
     """
-    cells: np.ndarray = (np.arange(n) - first) % n // size
-    return cells
+    return (np.arange(n) - first) % n // size
 
 
 def cells_in_strips(ranks: tuple[np.ndarray, np.ndarray], size: int, shift: int, first: int) -> np.ndarray:
@@ -99,8 +98,7 @@ class TourPartition:
         slot[paths] = np.arange(paths.size, dtype=slot.dtype)
         heads = slot[self.starts].astype(np.int64)
         lengths = np.diff(heads, append=paths.size)
-        tour: np.ndarray = paths[ranges(heads[self.order], lengths[self.order])]
-        return tour
+        return paths[ranges(heads[self.order], lengths[self.order])]
 
 
 def partition(tour: np.ndarray, cells: np.ndarray) -> TourPartition:
@@ -163,5 +161,4 @@ def numbered_members(paths: np.ndarray, begin: np.ndarray, counts: np.ndarray, l
 
 def ranges(heads: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """Return the integers from each head on, ``lengths`` of them, one range after the other."""
-    places: np.ndarray = np.arange(lengths.sum()) + np.repeat(heads - np.cumsum(lengths) + lengths, lengths)
-    return places
+    return np.arange(lengths.sum()) + np.repeat(heads - np.cumsum(lengths) + lengths, lengths)

@@ -16,6 +16,7 @@ from core.lang.named_arrays import size_of
 from core.local_search.initial import start_solutions
 from core.local_search.outcome import Outcome, mix_digests
 from core.run.checkpoint import ANY_WORD, Checkpoint, CheckpointArray, Checkpointer, history_array, permutation_fault
+from core.run.devices import ComputeDevice, Ranks
 from core.run.loop import Step, SynchronousRun, execute
 from core.run.partition import equal_part
 from core.run.protocol import Callback, Search
@@ -83,8 +84,8 @@ class IteratedThreeOpt(Search):
 
     def __init__(
         self,
-        backend: Any,
-        communicator: Any,
+        backend: ComputeDevice,
+        communicator: Ranks,
         instance: TspInstance,
         *,
         walks: int = 1,
@@ -176,7 +177,7 @@ class IteratedThreeOpt(Search):
         *,
         history: bool = False,
         callback: Callback | None = None,
-        ranks: Any = None,
+        ranks: Ranks | None = None,
         checkpointer: Checkpointer | None = None,
         initial: Matrix | Numbers | None = None,
     ) -> Outcome:

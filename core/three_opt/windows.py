@@ -13,6 +13,7 @@ import numpy as np
 
 from core.errors import UserError
 from core.local_search.outcome import Outcome, mix_digests
+from core.run.devices import ComputeDevice, Ranks
 from core.run.stop import Stop
 from core.three_opt.cells import FEWEST, cells_along, cells_in_strips, closed_curve, most_cells, partition
 from core.three_opt.kernels.tour_array import MOST_LOGGED, TourControl, TourTotals
@@ -56,8 +57,8 @@ class WindowedThreeOpt(IteratedThreeOpt):
 
     def __init__(
         self,
-        backend: Any,
-        communicator: Any,
+        backend: ComputeDevice,
+        communicator: Ranks,
         instance: TspInstance,
         *,
         window: int = WINDOW,

@@ -110,14 +110,12 @@ def split_block(axes: np.ndarray, block: np.ndarray, most: int) -> list[np.ndarr
 
 def squared_distances(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return the squares of the distances of all points of two sets: (axes, n), (axes, m) -> (n, m)."""
-    squares: np.ndarray = ((a[:, :, None] - b[:, None, :]) ** 2).sum(axis=0)
-    return squares
+    return ((a[:, :, None] - b[:, None, :]) ** 2).sum(axis=0)
 
 
 def squared_gaps(low: np.ndarray, high: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     """Return the squares of the distances of a box, (axes, 1), to boxes: (axes, m) -> (m,)."""
-    squares: np.ndarray = (np.maximum(0.0, np.maximum(low - upper, lower - high)) ** 2).sum(axis=0)
-    return squares
+    return (np.maximum(0.0, np.maximum(low - upper, lower - high)) ** 2).sum(axis=0)
 
 
 def list_distances(instance: TspInstance, lists: np.ndarray) -> np.ndarray:

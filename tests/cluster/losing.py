@@ -10,7 +10,6 @@ import time
 import numpy as np
 
 from cluster import default_communicator
-from cluster.mpi.communicator import Message
 from cluster.mpi.failures.survivors import RankLost
 
 WAIT_S = 30
@@ -51,7 +50,7 @@ def check_words(ranks):
 
 def others(ranks):
     after, before = (ranks.rank + 1) % ranks.size, (ranks.rank - 1) % ranks.size
-    return [Message(SHARED * 1, ranks.rank, after), Message(SHARED * 0, before, ranks.rank)]
+    return [(SHARED * 1, ranks.rank, after), (SHARED * 0, before, ranks.rank)]
 
 
 # Each of them waits for the lost rank, in this order: a call that only sends may continue for seconds.

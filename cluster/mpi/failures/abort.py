@@ -12,7 +12,6 @@ import signal
 import sys
 import threading
 from types import TracebackType
-from typing import Any
 
 from cluster.mpi import launcher
 
@@ -57,7 +56,7 @@ def end_job(code: int) -> None:
     A launcher ends a job itself when a process exits with a code before MPI has started. Exit handlers do not run,
     since they would wait for the other ranks.
     """
-    mpi: Any = sys.modules.get("mpi4py.MPI")
+    mpi = sys.modules.get("mpi4py.MPI")
     if mpi is None or not mpi.Is_initialized() or mpi.Is_finalized() or mpi.COMM_WORLD.Get_size() == 1:
         return
     sys.stdout.flush()

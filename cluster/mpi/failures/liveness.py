@@ -16,10 +16,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from math import inf
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from cluster.mpi import idle_waiting, launcher
 from cluster.mpi.failures import abort
+
+if TYPE_CHECKING:
+    from mpi4py.MPI import Intracomm
 
 START_S = 300.0
 """Seconds that a rank waits for the slowest to start: 64 on two busy cores need up to a minute."""
@@ -113,7 +117,7 @@ def has_ended(process: str) -> bool:
         return True
 
 
-def start_mpi() -> Any:
+def start_mpi() -> ModuleType:
     """Start MPI, if necessary, and return mpi4py's module; raises ImportError if it is missing."""
     import mpi4py
 
@@ -141,7 +145,7 @@ class Liveness:
     At the end of the process it waits until all ranks have ended. If another rank waits for this one, it ends the job.
     """
 
-    def __init__(self, mpi: Any, world: Any) -> None:
+    def __init__(self, mpi: ModuleType, world: Intracomm) -> None:
         self._mpi = mpi
         self._world = world
         if self._world.Get_size() == 1:
@@ -229,5 +233,5 @@ class Liveness:
 
 
 @cache
-def own_liveness(mpi: Any) -> Liveness:
+def own_liveness(mpi: ModuleType) -> Liveness:
     return Liveness(mpi, mpi.COMM_WORLD)

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
 
-from cluster.mpi.communicator import Message
+from cluster.mpi.communicator import Communicator, Message
 from cluster.mpi.failures import abort, liveness
 from cluster.mpi.mpi_communicator import Mpi
 from cluster.mpi.shared_words import LocalWord, SharedCounter, Word
@@ -42,11 +43,11 @@ class FaultTolerantMpi(Mpi):
         self.lost: Sequence[int] = []
         self._guard(self.world)
 
-    def _make_liveness(self, mpi: Any) -> liveness.Liveness:
+    def _make_liveness(self, mpi: ModuleType) -> liveness.Liveness:
         """Share it with no other rank: the memory of a lost rank cannot be read."""
         return liveness.Liveness(mpi, mpi.COMM_SELF)
 
-    def _guard(self, world: Any) -> None:
+    def _guard(self, world: liveness.Intracomm) -> None:
         self.world = GuardedCommunicator(world, self._mpi)
         self.rank, self.size = world.Get_rank(), world.Get_size()
         self._posted = WordMessages(self)
@@ -101,7 +102,7 @@ class FaultTolerantMpi(Mpi):
 class GuardedCommunicator:
     """mpi4py's communicator, with calls that raise `RankLost` on a lost rank, after notifying all others."""
 
-    def __init__(self, world: Any, mpi: Any) -> None:
+    def __init__(self, world: liveness.Intracomm, mpi: ModuleType) -> None:
         self.whole = world
         self._mpi = mpi
         self._signs = {mpi.ERR_PROC_FAILED, mpi.ERR_PROC_FAILED_PENDING, mpi.ERR_REVOKED}
@@ -113,7 +114,7 @@ class GuardedCommunicator:
     def guarded(self, call: Callable[..., Done]) -> Callable[..., Done]:
         """Wrap a call so that a lost rank raises `RankLost`."""
 
-        def checked(*arguments: Any, **named: Any) -> Done:
+        def checked(*arguments: object, **named: object) -> Done:
             try:
                 result = call(*arguments, **named)
             except Exception as error:
@@ -215,7 +216,7 @@ class ReplicatedWord:
         return before
 
 
-def rerun_on_survivors(ranks: Any, run: Callable[[], Done]) -> Done:
+def rerun_on_survivors(ranks: Communicator, run: Callable[[], Done]) -> Done:
     """Run a function on all ranks, and again, from its checkpoint, on the remaining ones whenever one is lost.
 
     Unless the communicator is a `FaultTolerantMpi`, a lost rank ends all others.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
 
 import numpy as np
 
@@ -52,7 +51,7 @@ class CheckedScorer:
             self.noted(int(cost))
         return costs.astype(np.int64)
 
-    def integer(self, cost: Any) -> int:
+    def integer(self, cost: object) -> int:
         """Return the cost as Python's own integer; refuse anything else."""
         if isinstance(cost, (int, np.integer)) and not isinstance(cost, bool):
             return int(cost)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any, NoReturn
+from collections.abc import Iterable
+from typing import NoReturn
 
 import numpy as np
 
@@ -298,7 +299,7 @@ class EvaluationCheck:
         after = f", after {self.moves_made} move{'s' * (self.moves_made > 1)}" if self.moves_made else self.where
         return f"from seed {self.sequence.seed}{after}"
 
-    def moved(self, move: Any) -> str:
+    def moved(self, move: Iterable[int]) -> str:
         """Return the beginning of a message about a move: neighbourhood, move and origin."""
         return f"{self.name} {move_text(move_tuple(move))} {self.origin}"
 
@@ -320,8 +321,7 @@ def with_only(moves: np.ndarray, place: int) -> np.ndarray:
 
 def unequal_bits(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Return True where two arrays have different bits."""
-    is_unequal: np.ndarray = first.view(f"u{first.itemsize}") != second.view(f"u{second.itemsize}")
-    return is_unequal
+    return first.view(f"u{first.itemsize}") != second.view(f"u{second.itemsize}")
 
 
 def unequal(row: np.ndarray, expected: np.ndarray) -> np.ndarray:
@@ -332,7 +332,7 @@ def unequal(row: np.ndarray, expected: np.ndarray) -> np.ndarray:
     return np.flatnonzero(row != expected)
 
 
-def number_text(change: Any, whole: int = 0) -> str:
+def number_text(change: int, whole: int = 0) -> str:
     """Return a change plus ``whole`` as text, or that a move is none."""
     return "NEVER (no move)" if change == NEVER else str(int(change) + whole)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,7 +20,9 @@ from core.local_search.kernels.moves import MOVES, NEVER
 from core.local_search.kernels.template import search_kernels
 from core.local_search.kernels.walks import Move, Share, Walk, WalkLimits, WalkSettings, WalkStatus
 from core.local_search.problem import Problem
+from core.run.devices import ComputeDevice, DeviceArray
 
+T = TypeVar("T")
 PATTERNS = (0xA5, 0x5A)
 """Bytes of unwritten memory: elements that differ between two such memories are not written yet."""
 TEAMS = 3
@@ -78,7 +80,7 @@ class CheckExecutor:
 
     # --- memory ---
 
-    def array(self, host: np.ndarray) -> Any:
+    def array(self, host: np.ndarray) -> np.ndarray | DeviceArray:
         """Return a copy of a flat host array in memory of kernels."""
         raise NotImplementedError
 
@@ -86,7 +88,7 @@ class CheckExecutor:
         """Return the present content of an array."""
         raise NotImplementedError
 
-    def loaded(self, data: Any) -> Any:
+    def loaded(self, data: T) -> T:
         """Return the bundle in memory of kernels, with unwritten rows."""
         bundle = self.emptied(data)
         for field, kind in fields_of(type(data)).items():
@@ -94,11 +96,11 @@ class CheckExecutor:
                 setattr(bundle, field, self.to_read(getattr(data, field)))
         return bundle
 
-    def to_read(self, host: np.ndarray) -> Any:
+    def to_read(self, host: np.ndarray) -> np.ndarray | DeviceArray:
         """Return a flat host array in memory of kernels that is never written."""
         return self.array(host)
 
-    def emptied(self, data: Any, pattern: int = PATTERNS[0]) -> Any:
+    def emptied(self, data: T, pattern: int = PATTERNS[0]) -> T:
         """Return the same bundle with other rows."""
         bundle = copy.copy(data)
         sizes = row_sizes(data)
@@ -126,7 +128,7 @@ class CheckExecutor:
 
     # --- the problem's functions ---
 
-    def launch(self, kernel: Kernel, teams: int, *arguments: Any, writes: bool = True) -> None:
+    def launch(self, kernel: Kernel, teams: int, *arguments: object, writes: bool = True) -> None:
         """Run a kernel; ``arguments`` precede the solution. Without ``writes`` it can only read the state of a walk."""
         raise NotImplementedError
 
@@ -203,18 +205,17 @@ class CheckExecutor:
 class DeviceExecutor(CheckExecutor):
     """An executor on a device; ``backend`` is a `backends.launch.Backend`."""
 
-    def __init__(self, backend: Any, problem: Problem, name: str, evaluation_name: str, lanes: int) -> None:
+    def __init__(self, backend: ComputeDevice, problem: Problem, name: str, evaluation_name: str, lanes: int) -> None:
         self.backend = backend
         super().__init__(problem, name, evaluation_name, lanes, f"on {backend.name}")
 
-    def array(self, host: np.ndarray) -> Any:
+    def array(self, host: np.ndarray) -> np.ndarray | DeviceArray:
         return self.backend.upload(np.ascontiguousarray(host))
 
     def host(self, array: Any) -> np.ndarray:
-        content: np.ndarray = self.backend.download(array)
-        return content
+        return self.backend.download(array)
 
-    def launch(self, kernel: Kernel, teams: int, *arguments: Any, writes: bool = True) -> None:
+    def launch(self, kernel: Kernel, teams: int, *arguments: object, writes: bool = True) -> None:
         """Run a kernel; ``arguments`` precede the solution. Writes are not checked."""
         self.start(kernel, teams, (*arguments, self.solution, self.data))
 

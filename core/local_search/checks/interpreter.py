@@ -14,7 +14,7 @@ import numpy as np
 from core.lang import Function, Kernel
 from core.lang.bundles import fields_of, unbundled
 from core.lang.types import BY_DTYPE, Array, Const, Generic
-from core.local_search.checks.executors import CheckExecutor
+from core.local_search.checks.executors import CheckExecutor, T
 from core.local_search.checks.problem_errors import ProblemError, WrongLanes, WrongNumber, WrongSubscript, WrongWrite
 from core.local_search.problem import Problem
 
@@ -36,7 +36,7 @@ class MeteredArray(np.ndarray):
 
     reads: list[int]
 
-    def __array_finalize__(self, source: Any) -> None:
+    def __array_finalize__(self, source: np.ndarray | None) -> None:
         self.reads = getattr(source, "reads", [0])
 
     def __getitem__(self, key: Any) -> Any:
@@ -60,7 +60,7 @@ def metered(array: np.ndarray, reads: list[int]) -> MeteredArray:
     return same
 
 
-def map_arrays(data: Any, change: Callable[[np.ndarray], np.ndarray]) -> Any:
+def map_arrays(data: T, change: Callable[[np.ndarray], np.ndarray]) -> T:
     """Return the bundle with every array, rows included, changed by a function."""
     changed = copy.copy(data)
     for name, kind in fields_of(type(data)).items():
@@ -118,7 +118,7 @@ class InterpreterExecutor(CheckExecutor):
         other.reads, other.end = None if reads is None else [reads], math.inf
         return other
 
-    def launch(self, kernel: Kernel, teams: int, *arguments: Any, writes: bool = True) -> None:
+    def launch(self, kernel: Kernel, teams: int, *arguments: object, writes: bool = True) -> None:
         """Run a kernel; ``arguments`` precede the solution. Without ``writes`` the state of a walk is read-only."""
         data, solution = self.data, self.solution
         if not writes:

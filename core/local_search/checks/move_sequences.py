@@ -6,8 +6,8 @@ checks of a problem's functions use the same sequence.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable
+from typing import Protocol
 
 import numpy as np
 
@@ -215,12 +215,12 @@ class MoveSequence:
         return costs - point.cost
 
 
-def move_tuple(move: Any) -> tuple[int, int, int]:
+def move_tuple(move: Iterable[int]) -> tuple[int, int, int]:
     """Return a move as Python's integers."""
     i, j, k = (int(x) for x in move)
     return i, j, k
 
 
-def move_text(move: Any) -> str:
+def move_text(move: Iterable[int]) -> str:
     """Return a move as text, such as (3, 17)."""
     return f"({', '.join(str(int(x)) for x in move if x >= 0)})"

@@ -54,7 +54,7 @@ def check_listed_moves(
     )
 
 
-def custom_neighbourhood_size(name: str, size: Callable[[Any], Any], encoding: Any) -> int:
+def custom_neighbourhood_size(name: str, size: Callable[[Any], object], encoding: Any) -> int:
     """Call the `size` of a custom neighbourhood.
 
     Raises `UserError`, with the function and its line, if it raises an exception or returns no integer from 1 on.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from core.local_search.kernels.moves import OWN
 from core.local_search.kernels.neighbour_functions import checking_kernel
 from core.local_search.kernels.walks import Draw
 from core.local_search.problem import Problem
+from core.run.devices import ComputeDevice
 
 FIRST_ITERATIONS = (0, 1, 2)
 
@@ -77,7 +77,7 @@ TRIED = 8
 
 
 def check_custom_moves(
-    backend: Any, encoding: Encoding, neighbourhoods: Sequence[Neighbourhood], sizes: Sequence[int]
+    backend: ComputeDevice, encoding: Encoding, neighbourhoods: Sequence[Neighbourhood], sizes: Sequence[int]
 ) -> None:
     """Decode all moves once; refuse one that leads out of a solution.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MethodType
 from typing import Any, NoReturn
 
@@ -11,8 +12,10 @@ from core.errors import UserError
 from core.lang import Function, KernelError
 from core.lang.bundle_forms import is_bundle
 from core.lang.types import BY_DTYPE, SCALARS, Array, Generic, described, i32, u32, widens
+from core.local_search.encodings import Neighbourhood
 from core.local_search.kernels.hooks import D
 from core.local_search.kernels.walks import AnyMove, Move, S, Share
+from core.local_search.problem import Evaluation
 
 SOLUTION, MOVE, DATA, WORKER = (
     {"solution": Array(S)},
@@ -40,7 +43,7 @@ DECODING: tuple[dict[str, Any], ...] = (
 """Parameters of the functions that compute a neighbour's i, j and k in a custom neighbourhood; all return i32."""
 
 
-def check_functions(name: str, evaluation: Any, dtype: str, data: type) -> None:
+def check_functions(name: str, evaluation: Evaluation, dtype: str, data: type) -> None:
     """Refuse an evaluation's functions that the kernels of a search could not call.
 
     ``evaluation`` is a `core.local_search.problem.Evaluation`, ``dtype`` that of a solution's elements, ``data`` the
@@ -56,7 +59,7 @@ def check_functions(name: str, evaluation: Any, dtype: str, data: type) -> None:
         check_function(name, role, function, bound, result)
 
 
-def check_neighbourhood(name: str, neighbourhood: Any, dtype: str) -> None:
+def check_neighbourhood(name: str, neighbourhood: Neighbourhood, dtype: str) -> None:
     """Refuse a custom neighbourhood's functions that the kernels of a search could not call.
 
     ``dtype`` is that of a solution's elements. Raises as `check_functions`.
@@ -69,7 +72,7 @@ def check_neighbourhood(name: str, neighbourhood: Any, dtype: str) -> None:
         check_function(owner, "apply", neighbourhood.apply, parameters, None)
 
 
-def check_function(name: str, role: str, function: Any, parameters: dict[str, Any], result: Any) -> None:
+def check_function(name: str, role: str, function: object, parameters: dict[str, Any], result: object) -> None:
     """Refuse a function with other parameters or another result; ``name`` and ``role`` identify it in the message."""
     expected = f"expected a @function {signature_text(parameters, result)}"
     if not isinstance(function, Function):
@@ -83,7 +86,7 @@ def check_function(name: str, role: str, function: Any, parameters: dict[str, An
         raise KernelError(f"{place}: `{role}` of {name} is {has}: {expected}")
 
 
-def require_function(name: str, role: str, value: Any, expected: str) -> NoReturn:
+def require_function(name: str, role: str, value: object, expected: str) -> NoReturn:
     """Refuse anything but a ``@function``, with advice."""
     code = getattr(value, "__code__", None)
     if code is None:
@@ -99,7 +102,7 @@ def require_function(name: str, role: str, value: Any, expected: str) -> NoRetur
     raise UserError(f"{place}: `{role}` of {name} is {kind}: {expected}; {advice}")
 
 
-def problem_type(kind: Any, types: dict[int, Any]) -> Any:
+def problem_type(kind: object, types: Mapping[int, object]) -> object:
     """Return a parameter's type, with the problem's types in place of generic ones."""
     return Array(types[id(kind.element)]) if isinstance(kind, Array) else types.get(id(kind), kind)
 
@@ -117,13 +120,13 @@ def parameter_matches(declared: Any, argument: Any) -> bool:
     return declared in SCALARS and widens(argument, declared)
 
 
-def result_matches(declared: Any, expected: Any) -> bool:
+def result_matches(declared: object, expected: object) -> bool:
     if expected is None or declared not in SCALARS:
         return declared is expected or isinstance(declared, Generic)
-    return widens(declared, expected)
+    return expected in SCALARS and widens(declared, expected)
 
 
-def signature_text(parameters: dict[str, Any], result: Any) -> str:
+def signature_text(parameters: dict[str, Any], result: object) -> str:
     """Return a signature as source text."""
     inside = ", ".join(f"{name}: {described(kind)}" for name, kind in parameters.items())
     return f"({inside})" + (f" -> {described(result)}" if result is not None else "")

@@ -28,6 +28,7 @@ from core.local_search.encodings import Neighbourhood
 from core.local_search.kernels.moves import OWN, start_solutions
 from core.local_search.kernels.walks import Walk
 from core.local_search.problem import Problem, checked_problem, content_digest
+from core.run.devices import ComputeDevice
 
 T = TypeVar("T")
 PLAIN = "plain Python"
@@ -287,7 +288,7 @@ def check_evaluation(
     return count, most, notes
 
 
-def check_starts(backend: Any, scorer: CheckedScorer, seed: int) -> None:
+def check_starts(backend: ComputeDevice, scorer: CheckedScorer, seed: int) -> None:
     """Check the random solutions from which a device's walks begin, and score them."""
     encoding = scorer.problem.encoding
     walk = Walk(room=1, length=encoding.n, choices=encoding.choices)

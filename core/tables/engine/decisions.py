@@ -12,8 +12,10 @@ import tempfile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from core.errors import NoRoom
+from core.run.devices import ComputeDevice, DeviceArray
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,7 +24,7 @@ LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_by
 """Files with the memory limit of a container, in both generations of Linux control groups."""
 
 
-def host_memory(backend: Any, elements: int, dtype: Any, what: str, folder: str | None) -> np.ndarray:
+def host_memory(backend: ComputeDevice, elements: int, dtype: DTypeLike, what: str, folder: str | None) -> np.ndarray:
     """Reserve memory in advance, in a file of ``folder`` if given; ``what`` names the elements in the `NoRoom`."""
     dtype = np.dtype(dtype)
     size = elements * dtype.itemsize
@@ -67,7 +69,7 @@ def available_bytes() -> int:
 CHUNK_BYTES = 256 << 20
 
 
-def decision_room(backend: Any, room: int | None) -> int:
+def decision_room(backend: ComputeDevice, room: int | None) -> int:
     """Return the bytes of device memory for decisions, by default half. A simulator's memory has no bound."""
     return room if room is not None else backend.device.memory_bytes // 2 or 1 << 62
 
@@ -81,12 +83,12 @@ class DecisionRows:
 
     def __init__(
         self,
-        backend: Any,
+        backend: ComputeDevice,
         count: int,
         words: int,
         room: int | None = None,
         folder: str | None = None,
-        dtype: Any = np.uint32,
+        dtype: DTypeLike = np.uint32,
     ) -> None:
         self.backend, self.count, self.words, self.dtype = backend, count, words, np.dtype(dtype)
         row_bytes = words * self.dtype.itemsize
@@ -110,7 +112,7 @@ class DecisionRows:
     def streamed_bytes(self) -> int:
         return int(self.host.size) * self.dtype.itemsize
 
-    def place(self, row: int) -> tuple[Any, int]:
+    def place(self, row: int) -> tuple[DeviceArray, int]:
         chunk, within = divmod(row, self.rows_per_chunk)
         if within == 0:
             self._arrived(chunk - self.slots)
@@ -133,7 +135,7 @@ class DecisionRows:
         if wait is not None:
             wait()
 
-    def chunks_backwards(self) -> Iterator[tuple[int, int, Any]]:
+    def chunks_backwards(self) -> Iterator[tuple[int, int, DeviceArray]]:
         """Yield first row, number of rows and device buffer of every chunk, the last chunk first."""
         for chunk in reversed(range(self.chunks)):
             buffer = self.buffers[chunk % self.slots]

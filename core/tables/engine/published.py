@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from core.errors import NoRoom
+from core.run.devices import ComputeDevice
 from core.tables.engine.kernels.waves import PackedChoices, Wave, Window, clear, wave_kernel
 from core.tables.engine.recurrences import (
     MOST_CELLS,
@@ -32,7 +32,9 @@ PROGRESS = 256
 class PublishedWaves:
     """Ring, host memory and launches of a problem; the parameters are those of `WaveEngine`."""
 
-    def __init__(self, backend: Any, problem: Waves, folder: str | None, shape: tuple[int, ...] | None) -> None:
+    def __init__(
+        self, backend: ComputeDevice, problem: Waves, folder: str | None, shape: tuple[int, ...] | None
+    ) -> None:
         self.backend, self.problem, self.folder = backend, problem, folder
         self.team_size = shape[0] if shape else min(TEAM_SIZE, int(backend.capabilities.max_team_size))
         self.launches = problem.waves()

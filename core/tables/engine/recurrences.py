@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.errors import UserError
-from core.lang import i32
+from core.lang import Function, i32
 from core.lang.bundles import is_bundle, placed
+from core.run.devices import ComputeDevice
 from core.tables.engine.decisions import host_memory
 
 TEAM_SIZE = 128
@@ -80,7 +81,7 @@ class Waves:
     choices = 0
     data: Any
     data_memory = "readonly"
-    cell: Any
+    cell: Function
 
     def waves(self) -> int:
         raise NotImplementedError
@@ -165,14 +166,14 @@ class Grid:
     data_memory = "readonly"
     rows: int
     columns: int
-    step: Any
+    step: Function
 
     def edge(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         """Return the values of cells (i, j) of row 0 or column 0, by NumPy."""
         raise NotImplementedError
 
 
-def upload_problem_data(backend: Any, problem: Waves | Grid) -> Any:
+def upload_problem_data(backend: ComputeDevice, problem: Waves | Grid) -> Any:
     if not is_bundle(type(problem.data)):
         raise UserError(
             f"{type(problem).__name__}: its data are a {type(problem.data).__name__}: expected an instance of a class "
@@ -184,7 +185,7 @@ def upload_problem_data(backend: Any, problem: Waves | Grid) -> Any:
 class HostCells:
     """All cells of a run on the host, wave after wave; in a file if a folder is given."""
 
-    def __init__(self, backend: Any, problem: Waves, folder: str | None) -> None:
+    def __init__(self, backend: ComputeDevice, problem: Waves, folder: str | None) -> None:
         self.problem = problem
         count = problem.begin(problem.waves())
         self.memory = host_memory(backend, count, problem.value.dtype, "cells", folder)

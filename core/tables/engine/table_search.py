@@ -21,6 +21,7 @@ import numpy as np
 
 from core.errors import UserError
 from core.run.checkpoint import Checkpoint, Checkpointer
+from core.run.devices import ComputeDevice, Ranks
 from core.run.progress import ProgressMonitor, refuse_history
 from core.run.protocol import Callback, CountCallback, Search
 from core.run.stop import Stop
@@ -29,6 +30,7 @@ from core.tables.engine.waves import WaveEngine
 
 MAPPINGS = ("native", "published")
 Found = TypeVar("Found", bound=Any)
+WavesT = TypeVar("WavesT", bound="Waves")
 
 
 class TableRun(NamedTuple):
@@ -36,7 +38,7 @@ class TableRun(NamedTuple):
 
     trace: bool
     progress: CountCallback | None
-    ranks: Any
+    ranks: Ranks
 
 
 class TableSearch(Search, Generic[Found]):
@@ -47,14 +49,14 @@ class TableSearch(Search, Generic[Found]):
     """
 
     unit = "cells"
-    backend: Any
-    communicator: Any
+    backend: ComputeDevice
+    communicator: Ranks
     work: int
     subject: str
     are_parts_even = True
     engine: WaveEngine | None = None
 
-    def published_engine(self, problem: Waves, folder: str | None, lanes: int | None) -> WaveEngine:
+    def published_engine(self, problem: WavesT, folder: str | None, lanes: int | None) -> WaveEngine[WavesT]:
         """Return the engine that computes a problem by the paper's mapping, with ``lanes`` in a team."""
         shape = (lanes,) if lanes else None
         return WaveEngine(self.backend, self.communicator, problem, "published", folder=folder, shape=shape)
@@ -77,7 +79,7 @@ class TableSearch(Search, Generic[Found]):
         *,
         history: bool = False,
         callback: Callback | None = None,
-        ranks: Any = None,
+        ranks: Ranks | None = None,
         checkpointer: Checkpointer | None = None,
         trace: bool = True,
     ) -> Found:
@@ -111,14 +113,14 @@ def refuse_checkpoints(checkpointer: Checkpointer | None, subject: str) -> None:
 class WithoutCheckpoints:
     """The part of `core.run.loop.Steps` for a search that refuses checkpoints."""
 
-    def checkpoint(self, run: Any) -> None:
+    def checkpoint(self, run: object) -> None:
         """Return nothing: no run has a checkpointer."""
 
-    def layout(self, run: Any, state: Checkpoint) -> tuple[()]:
+    def layout(self, run: object, state: Checkpoint) -> tuple[()]:
         return ()
 
 
-def trace_over_ranks(ranks: Any, state: np.ndarray, follow: Callable[[np.ndarray], np.ndarray]) -> None:
+def trace_over_ranks(ranks: Ranks, state: np.ndarray, follow: Callable[[np.ndarray], np.ndarray]) -> None:
     """Pass a trace from the last rank to the first; each follows it through its part of the table.
 
     ``state`` is the last cell on the last rank, and becomes the cell where the trace enters the part of each rank.

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from core.errors import NoRoom
+from core.run.devices import ComputeDevice, DeviceLimits
 from core.tables.engine.decisions import DecisionRows, decision_room
 from core.tables.engine.kernels.grid import Frontier, Tiling, tile_kernel
 from core.tables.engine.kernels.waves import PackedChoices
@@ -26,7 +25,7 @@ class TileShape:
             raise NoRoom(f"{end} rows or columns in whole tiles: expected less than {MOST_CELLS}")
 
     @classmethod
-    def fitting(cls, grid: Grid, limits: Any, room: int) -> TileShape:
+    def fitting(cls, grid: Grid, limits: DeviceLimits, room: int) -> TileShape:
         """Return tiles of the device's best size, or smaller ones so that two diagonals fit ``room`` bytes."""
         lanes, bands, columns = (min(64, limits.max_team_size), 1, 256) if limits.lanes_resident > 1 else (1, 128, 1024)
         bands, columns = min(bands, grid.rows), min(columns, grid.columns)
@@ -60,10 +59,10 @@ class GridTiles:
     report_every = 64
 
     def __init__(
-        self, backend: Any, grid: Grid, room: int | None, folder: str | None, shape: tuple[int, ...] | None
+        self, backend: ComputeDevice, grid: Grid, room: int | None, folder: str | None, shape: tuple[int, ...] | None
     ) -> None:
         self.backend, self.room, self.folder = backend, room, folder
-        self.problem: Any = grid
+        self.problem = grid
         if shape:
             self.tiles = TileShape(grid.rows, grid.columns, *shape)
         else:
@@ -75,7 +74,6 @@ class GridTiles:
         self.nothing = backend.allocate(1, np.uint32)
         self.bits = 0
         self.rows: DecisionRows | None = None
-        self.frontier: Any = None
 
     def begin(self, trace: bool) -> None:
         grid, tiles = self.problem, self.tiles

@@ -5,17 +5,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from core.errors import NoRoom, UserError
+from core.run.devices import ComputeDevice, Ranks
 from core.run.protocol import CountCallback
 from core.tables.engine.decisions import DecisionRows
 from core.tables.engine.kernels.waves import SPAN, PackedChoices, Wave, Window, wave_kernel
 from core.tables.engine.published import PublishedWaves
 from core.tables.engine.recurrences import MOST_CELLS, TEAM_SIZE, Grid, WaveResult, Waves, upload_problem_data
 from core.tables.engine.tiles import GridTiles
+
+ProblemT = TypeVar("ProblemT", bound=Waves | Grid)
 
 
 class PackedWaves:
@@ -24,7 +27,12 @@ class PackedWaves:
     report_every = 256
 
     def __init__(
-        self, backend: Any, problem: Waves, room: int | None, folder: str | None, shape: tuple[int, ...] | None
+        self,
+        backend: ComputeDevice,
+        problem: Waves,
+        room: int | None,
+        folder: str | None,
+        shape: tuple[int, ...] | None,
     ) -> None:
         self.backend, self.problem, self.room, self.folder = backend, problem, room, folder
         self.team_size = shape[0] if shape else min(TEAM_SIZE, int(backend.capabilities.max_team_size))
@@ -86,7 +94,7 @@ class PackedWaves:
         return -(-cells // block) * SPAN
 
 
-class WaveEngine:
+class WaveEngine(Generic[ProblemT]):
     """Computes a problem wave by wave on one device.
 
     Parameters
@@ -111,9 +119,9 @@ class WaveEngine:
 
     def __init__(
         self,
-        backend: Any,
-        communicator: Any,
-        problem: Waves | Grid,
+        backend: ComputeDevice,
+        communicator: Ranks,
+        problem: ProblemT,
         mapping: str = "native",
         room: int | None = None,
         folder: str | None = None,
@@ -123,6 +131,7 @@ class WaveEngine:
             raise UserError(
                 f"--mapping {mapping} computes a table on one device here: found {communicator.size} ranks, expected 1"
             )
+        self.problem = problem
         self.mapping: PackedWaves | GridTiles | PublishedWaves
         if isinstance(problem, Grid):
             self.mapping = GridTiles(backend, problem, room, folder, shape)
@@ -130,10 +139,6 @@ class WaveEngine:
             self.mapping = PublishedWaves(backend, problem, folder, shape)
         else:
             self.mapping = PackedWaves(backend, problem, room, folder, shape)
-
-    @property
-    def problem(self) -> Any:
-        return self.mapping.problem
 
     def make_room(self) -> None:
         if isinstance(self.mapping, PublishedWaves):

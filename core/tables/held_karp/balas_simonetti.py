@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from core.errors import UserError
 from core.hill_climbing.kernels import climbs as two_opt_climbs
 from core.permutations import check_tour
+from core.run.devices import ComputeDevice, Ranks
 from core.run.protocol import alias
 from core.tables.engine.table_search import TableRun, TableSearch
 from core.tables.held_karp.kernels.restricted_tour import FAR
@@ -81,8 +81,8 @@ class BalasSimonettiSearch(TableSearch[NeighbourhoodTour]):
 
     def __init__(
         self,
-        backend: Any,
-        communicator: Any,
+        backend: ComputeDevice,
+        communicator: Ranks,
         distances: np.ndarray,
         k: int,
         start: np.ndarray | None = None,
@@ -145,7 +145,7 @@ def check_start(n: int, longest: int, name: str) -> None:
         raise UserError(f"{name}: distances up to {longest}: tours of {n} cities do not fit 31 bits")
 
 
-def start_tour(backend: Any, distances: np.ndarray, name: str = "the instance") -> np.ndarray:
+def start_tour(backend: ComputeDevice, distances: np.ndarray, name: str = "the instance") -> np.ndarray:
     """Return greedy edge matching and 2-opt, or nearest neighbours if asymmetric; shape (n,), int64."""
     from core.hill_climbing.scans import scan_for
     from core.tours.small_tours import greedy_edge_tour

@@ -5,11 +5,12 @@ The tour behind the best meeting is traced on the host, from all layers of two p
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from core.errors import NoRoom
+from core.run.devices import ComputeDevice, DeviceCollectives, Ranks
 from core.tables.engine.table_search import TableRun
 from core.tables.held_karp.kernels.halves import NUMBER_BITS
 from core.tables.held_karp.kernels.layers import ROW, Layer, Paths
@@ -72,7 +73,7 @@ class HeldKarpTrace:
         ]
         self.sequence.replay()
         layers = [self.launches.backend.download(cells) for cells in self.cells]
-        outward, homeward = (self._row(layers, side, range(last)) for side, last in enumerate(self.sizes))
+        outward, homeward = (self._row(layers, side, list(range(last))) for side, last in enumerate(self.sizes))
         between = self.distances[1:, 1:][np.ix_(half, others)]
         tours = outward[:, None] + between + homeward
         i, m = divmod(int((tours == length).argmax()), len(others))
@@ -91,7 +92,7 @@ class HeldKarpTrace:
             first[:] = distances[0, chosen]
         return steps
 
-    def _row(self, layers: list[np.ndarray], side: int, elements: Any) -> np.ndarray:
+    def _row(self, layers: list[np.ndarray], side: int, elements: list[int]) -> np.ndarray:
         size = len(elements)
         start = self.starts[side][size] + rank_of(elements) * size
         return layers[size % 2][start : start + size].astype(np.int64)
@@ -113,7 +114,7 @@ class HeldKarpTrace:
 class HeldKarpHalves:
     """Layers of up to half of the cities, in ``room`` bytes, and their meeting; lengths above ``cap`` count as that."""
 
-    def __init__(self, backend: Any, distances: np.ndarray, dtype: np.dtype, cap: int, room: int) -> None:
+    def __init__(self, backend: ComputeDevice, distances: np.ndarray, dtype: np.dtype, cap: int, room: int) -> None:
         self.backend, self.room = backend, room
         directed = not np.array_equal(distances, distances.T)
         self.plan = HeldKarpPlan(len(distances) - 1, directed)
@@ -126,7 +127,7 @@ class HeldKarpHalves:
         self.trace = HeldKarpTrace(self.launches, short, self.plan.half)
         self.layers: HeldKarpLayers | None = None
 
-    def settle(self, ranks: Any) -> None:
+    def settle(self, ranks: Ranks) -> None:
         """Make the layers of these ranks and record their launches, if needed; all ranks call this."""
         together = self.backend.collectives(ranks)
         if self.layers is not None:
@@ -142,7 +143,7 @@ class HeldKarpHalves:
             needed = bytes_needed(n, self.launches.dtype.itemsize, self.plan.directed)
             raise NoRoom(f"{n} cities need {needed} bytes of the device: {error}") from error
 
-    def cut_at_elements(self, together: Any) -> bool:
+    def cut_at_elements(self, together: DeviceCollectives) -> bool:
         """Return True if GPUs' shares begin at the highest elements: all can hold them, though some are larger.
 
         Refuses on all ranks, before any allocation, layers that the device of one rank cannot hold at all.

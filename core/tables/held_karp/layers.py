@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from math import inf
-from typing import Any
 
 import numpy as np
 
+from core.lang import Kernel
+from core.run.devices import ComputeDevice, DeviceCollectives, RecordedLaunches
 from core.run.protocol import CountCallback
 from core.tables.held_karp.kernels.halves import Meeting, meet
 from core.tables.held_karp.kernels.layers import COLUMNS, ELEMENTS, ROW, Layer, Paths, Sets, SubsetShare, extend
@@ -30,7 +31,7 @@ TEAMS_OF_A_CORE = 4
 class HeldKarpLauncher:
     """Launches on one device for up to ``elements`` cities but city 0; lengths above ``cap`` count as that."""
 
-    def __init__(self, backend: Any, elements: int, dtype: np.dtype, cap: int) -> None:
+    def __init__(self, backend: ComputeDevice, elements: int, dtype: np.dtype, cap: int) -> None:
         self.backend, self.dtype, self.cap = backend, dtype, cap
         capabilities = backend.capabilities
         self.is_wide = wide = capabilities.lanes_resident > 1
@@ -70,7 +71,7 @@ class HeldKarpLauncher:
     def _sets(self, elements: int) -> Sets:
         return Sets(self.binomials, elements, self.cap, self.most)
 
-    def _launch(self, kernel: Any, sets: int, *arguments: Any) -> None:
+    def _launch(self, kernel: Kernel, sets: int, *arguments: object) -> None:
         teams = min(self.most_teams, -(-sets // (self.team_size * self.run)))
         self.backend.launch(kernel, max(1, teams), self.team_size, *arguments)
 
@@ -104,7 +105,7 @@ class LayerBuffer:
     def __init__(
         self,
         launches: HeldKarpLauncher,
-        together: Any,
+        together: DeviceCollectives,
         layers: Sequence[SubsetRows],
         room: int,
         least: float,
@@ -115,8 +116,8 @@ class LayerBuffer:
         self.rank: int = 0 if together.is_silent else together.rank
         own_cells = [rows.cells for rows in layers if rows.cells < least]
         shared_rows = [rows for rows in layers if rows.cells >= least]
-        self.own: Any = launches.backend.allocate(max(own_cells), launches.dtype) if own_cells else None
-        self.common: Any = None
+        if own_cells:
+            self.own = launches.backend.allocate(max(own_cells), launches.dtype)
         if shared_rows:
             self.cuts = memory_boundaries(shared_rows, room, self.ranks, at_elements)
             self.common = together.common(room, launches.dtype, self.cuts)
@@ -157,7 +158,7 @@ class HeldKarpLayers:
         self,
         plan: HeldKarpPlan,
         launches: HeldKarpLauncher,
-        together: Any,
+        together: DeviceCollectives,
         firsts: Sequence[Paths],
         at_elements: bool = False,
     ) -> None:
@@ -182,7 +183,7 @@ class HeldKarpLayers:
             for k in range(plan.directions)
         ]
         self.paths = [*firsts]
-        self.steps: list[tuple[Any, int]] = []
+        self.steps: list[tuple[RecordedLaunches, int]] = []
         for _, group in groupby(range(2, plan.size + 1), lambda size: size if plan.layer(size).cells >= limit else 0):
             sizes = [*group]
             with self._step(sizes[-1]):
@@ -237,7 +238,7 @@ class HeldKarpLayers:
         return int(backend.download(best)[0])
 
 
-def least_shared(launches: HeldKarpLauncher, together: Any) -> float:
+def least_shared(launches: HeldKarpLauncher, together: DeviceCollectives) -> float:
     """Return the fewest cells of a partitioned layer; every rank computes smaller ones itself.
 
     GPUs without access to each other's memory compute all layers themselves: a cell is computed in some 15 ps and sent
@@ -250,12 +251,14 @@ def least_shared(launches: HeldKarpLauncher, together: Any) -> float:
     return SMALL_OF_A_CORE
 
 
-def has_distributed_memory(launches: HeldKarpLauncher, together: Any) -> bool:
+def has_distributed_memory(launches: HeldKarpLauncher, together: DeviceCollectives) -> bool:
     """Return True if ranks have one memory that is not equally near to all: that of several GPUs."""
     return launches.is_wide and together.is_one_memory and not together.is_silent
 
 
-def bytes_of_rank(plan: HeldKarpPlan, launches: HeldKarpLauncher, together: Any, rank: int, at_elements: bool) -> int:
+def bytes_of_rank(
+    plan: HeldKarpPlan, launches: HeldKarpLauncher, together: DeviceCollectives, rank: int, at_elements: bool
+) -> int:
     cells = 0
     for direction in range(plan.directions):
         for parity in (0, 1):

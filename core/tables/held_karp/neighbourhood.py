@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import UserError
+from core.run.devices import ComputeDevice, RecordedLaunches
 from core.tables.held_karp.kernels import restricted_tour as kernels
 from core.tables.held_karp.kernels.restricted_tour import (
     FAR,
@@ -52,7 +53,9 @@ class TourNeighbourhood:
     Choices take ``room`` bytes of the device, by default half of its memory; layers are computed in parts that fit.
     """
 
-    def __init__(self, backend: Any, distances: np.ndarray, tour: np.ndarray, k: int, room: int | None = None) -> None:
+    def __init__(
+        self, backend: ComputeDevice, distances: np.ndarray, tour: np.ndarray, k: int, room: int | None = None
+    ) -> None:
         self.backend, self.distances, self.tour, self.n = backend, distances, tour, len(distances)
         self.k = max(LEAST_K, min(k, self.n - 1))
         self.net = net = network(self.k)
@@ -76,7 +79,7 @@ class TourNeighbourhood:
         self.part = max(1, min(self.n - 1, min(LARGEST_INDEX, room) // states))
         self.lengths, self.step = (backend.allocate(size, np.int32) for size in (2 * states, 3))
         self.choices = backend.allocate(self.part * states, np.uint8)
-        self.sequence: Any = None
+        self.sequence: RecordedLaunches | None = None
         if self.in_team:
             self.team_size = backend.largest_team(kernels.layers_in_team, self.team_size, *self._layers(2, 2))
 

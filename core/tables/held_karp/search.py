@@ -10,12 +10,13 @@ over any number of ranks.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core.errors import UserError
 from core.exact.solution import canonical_tour, digest_of
+from core.run.devices import ComputeDevice, Ranks
 from core.run.protocol import Digested, alias
 from core.tables.engine.table_search import TableRun, TableSearch, check_mapping
 from core.tables.held_karp.halves import HeldKarpAnswer, HeldKarpHalves, NoTour
@@ -24,6 +25,9 @@ from core.tables.held_karp.plan import bytes_needed, refuse_layers
 from core.tours import tour_length
 from core.tours.distance_matrices import checked_distances
 from core.tours.start_tours import greedy_tour, nearest_neighbour_tour
+
+if TYPE_CHECKING:
+    from core.tables.held_karp.waves import HeldKarpByWaves
 
 MOST_CITIES = ELEMENTS + 2
 """Two GPUs hold at most the layers of 36 cities, 284 GB in 16 bits."""
@@ -84,8 +88,8 @@ class HeldKarp(TableSearch[ShortestTour]):
 
     def __init__(
         self,
-        backend: Any,
-        communicator: Any,
+        backend: ComputeDevice,
+        communicator: Ranks,
         distances: np.ndarray,
         *,
         mapping: str = "native",
@@ -114,7 +118,7 @@ class HeldKarp(TableSearch[ShortestTour]):
         self.room = room or 1 << 62
         self.devices = communicator.size if is_gpu else 1
         self.halves: HeldKarpHalves | None = None
-        self.method: Any = None
+        self.method: HeldKarpHalves | HeldKarpByWaves | None = None
         """Computes the layers; None if there are too few cities for any."""
         if n < FEWEST_CITIES:
             self.work = 0
@@ -152,7 +156,7 @@ class HeldKarp(TableSearch[ShortestTour]):
         return [layers.why_not_shared] if layers and layers.why_not_shared else []
 
     def make_room(self) -> None:
-        if self.method and not self.halves:
+        if self.method and not isinstance(self.method, HeldKarpHalves):
             self.method.make_room()
 
     def warm_up(self) -> None:

@@ -6,12 +6,11 @@ host.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from core.errors import NoRoom, UserError
 from core.lang import i32
+from core.run.devices import ComputeDevice, Ranks
 from core.tables.engine.recurrences import MOST_CELLS, HostCells, Waves
 from core.tables.engine.table_search import TableRun
 from core.tables.engine.waves import WaveEngine
@@ -58,8 +57,8 @@ class HeldKarpByWaves:
 
     def __init__(
         self,
-        backend: Any,
-        communicator: Any,
+        backend: ComputeDevice,
+        communicator: Ranks,
         distances: np.ndarray,
         folder: str | None = None,
         team_size: int | None = None,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from core.errors import UserError
 from core.run.checkpoint import ANY, Checkpoint, CheckpointArray, Checkpointer
+from core.run.devices import ComputeDevice, Ranks
 from core.run.loop import Step, SynchronousRun, execute
 from core.run.progress import refuse_history
 from core.run.protocol import Callback, Search
@@ -35,7 +35,9 @@ class KnapsackBranchAndBound(Search):
     is unpredictable: instances of a thousand items take microseconds or years. ``most_nodes`` limits the nodes.
     """
 
-    def __init__(self, backend: Any, communicator: Any, instance: Knapsack, *, most_nodes: int | None = None) -> None:
+    def __init__(
+        self, backend: ComputeDevice, communicator: Ranks, instance: Knapsack, *, most_nodes: int | None = None
+    ) -> None:
         if communicator.size > 1:
             raise UserError(
                 f"branch and bound on {communicator.size} ranks: expected one, it is the baseline of a core"
@@ -107,7 +109,7 @@ class KnapsackBranchAndBound(Search):
         *,
         history: bool = False,
         callback: Callback | None = None,
-        ranks: Any = None,
+        ranks: Ranks | None = None,
         checkpointer: Checkpointer | None = None,
     ) -> Selection:
         """Search until the end or a limit; the result is ``optimal`` at the end. See `core.run.protocol.Search.run`.

@@ -8,6 +8,7 @@ import numpy as np
 
 from core.errors import UserError
 from core.run.checkpoint import Checkpoint, Checkpointer
+from core.run.devices import ComputeDevice, Ranks
 from core.run.loop import Step, SynchronousRun, execute
 from core.run.progress import refuse_history
 from core.run.protocol import Callback, Search
@@ -31,7 +32,7 @@ BATCH = 256
 class KnapsackCore(WithoutCheckpoints, Search):
     """An expanding core on one instance and one rank; finds the largest value and any one optimal selection."""
 
-    def __init__(self, backend: Any, communicator: Any, instance: Knapsack) -> None:
+    def __init__(self, backend: ComputeDevice, communicator: Ranks, instance: Knapsack) -> None:
         if communicator.size > 1:
             raise UserError(f"an expanding core on {communicator.size} ranks: expected one, it runs on one lane")
         self.backend, self.communicator, self.instance = backend, communicator, instance
@@ -65,7 +66,8 @@ class KnapsackCore(WithoutCheckpoints, Search):
         sizes = (6, np.int32), (2, np.int64), (2 * room, np.int64), (2 * room, np.int64), (2 * room, np.int32)
         lists = (changes, np.int32), (changes, np.int32)
         self.room, self.changes = room, changes
-        self.states = kernels.CoreStates(*(self.backend.allocate(*size) for size in sizes + lists), room, changes)
+        arrays: list[Any] = [self.backend.allocate(*size) for size in sizes + lists]
+        self.states = kernels.CoreStates(*arrays, room, changes)
 
     def _put_start(self) -> None:
         self.backend.write(self.states.place, np.array([self.at, self.at, 1, 0, 1, 0], np.int32))
@@ -111,7 +113,7 @@ class KnapsackCore(WithoutCheckpoints, Search):
         *,
         history: bool = False,
         callback: Callback | None = None,
-        ranks: Any = None,
+        ranks: Ranks | None = None,
         checkpointer: Checkpointer | None = None,
     ) -> Selection:
         """Search until the value is proved, or the callback ends it. See `core.run.protocol.Search.run`.

@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from core.run.devices import DeviceArray, DeviceCollectives, Ranks, RecordedLaunches
 from core.tables.knapsack.kernels import halves as kernels
 from core.tables.knapsack.kernels.table import DecisionBits
+from core.tables.knapsack.problem import Knapsack
 from core.tables.knapsack.table import KnapsackPart, KnapsackTable, KnapsackTableItems
 
 ItemHalves = tuple[KnapsackPart, KnapsackPart]
@@ -29,7 +31,7 @@ FEW = 1024
 """Most splits that one team traces; of more, the whole device drops some, item by item."""
 
 
-def split_items(instance: Any, numbers: np.ndarray, dtype: Any, capacity: int, is_wide: bool) -> ItemHalves:
+def split_items(instance: Knapsack, numbers: np.ndarray, dtype: np.dtype, capacity: int, is_wide: bool) -> ItemHalves:
     """Cut items, in order of weight, so that both halves take equal time; see `KnapsackTableItems.of`."""
     launch = CELLS_OF_A_LAUNCH[is_wide]
     low, high = 0, len(numbers)
@@ -43,7 +45,7 @@ def split_items(instance: Any, numbers: np.ndarray, dtype: Any, capacity: int, i
     return split_at(instance, numbers, dtype, capacity, low)
 
 
-def split_at(instance: Any, numbers: np.ndarray, dtype: Any, capacity: int, k: int) -> ItemHalves:
+def split_at(instance: Knapsack, numbers: np.ndarray, dtype: np.dtype, capacity: int, k: int) -> ItemHalves:
     halves = [KnapsackTableItems.of(instance, part, dtype) for part in (numbers[:k], numbers[k:])]
     weights = [int(half.weights.sum()) for half in halves]
     first, second = (
@@ -62,7 +64,7 @@ class KnapsackHalf:
         self.lanes = table.cut.team_size
         self.blocks = table.padded // table.cut.block
         self.splits: Any = None
-        self.sequences: dict[int, Any] = {}
+        self.sequences: dict[int, RecordedLaunches] = {}
 
     def warm_up(self) -> None:
         if self.rank == 1:
@@ -75,7 +77,7 @@ class KnapsackHalf:
             self.sequences.clear()
             self.trace_few(self.table.nothing, self.table.passes, 0)
 
-    def meet(self, ranks: Any, together: Any, trace: bool) -> tuple[int, np.ndarray | None]:
+    def meet(self, ranks: Ranks, together: DeviceCollectives, trace: bool) -> tuple[int, np.ndarray | None]:
         """Return the largest value, and with ``trace`` this rank's chosen items; all passes must be queued."""
         table, row = self.table, self.lighter
         for start in range(row.lowest, row.highest + 1, PIECE):
@@ -102,7 +104,7 @@ class KnapsackHalf:
     # --- the rank of the heavier items ---
 
     @property
-    def tables(self) -> Any:
+    def tables(self) -> kernels.HalfTables:
         table = self.table
         return kernels.HalfTables(
             table.free_row, table.last_row, self.capacity, self.heavier.lowest, self.heavier.highest
@@ -149,7 +151,7 @@ class KnapsackHalf:
             else:
                 self.narrow(buffer, first, first + passes)
 
-    def trace_few(self, buffer: Any, first: int, count: int) -> None:
+    def trace_few(self, buffer: DeviceArray, first: int, count: int) -> None:
         """Decide the items of the passes in ``buffer``, from pass ``first`` on, by a list of splits."""
         table = self.table
         decisions = DecisionBits(buffer, table.words, table.passes)
@@ -158,7 +160,7 @@ class KnapsackHalf:
             table.table, decisions, first, self.splits, count, self.lanes, table.chosen,
         )  # fmt: skip
 
-    def narrow(self, buffer: Any, first: int, end: int) -> None:
+    def narrow(self, buffer: DeviceArray, first: int, end: int) -> None:
         """Decide the items of the passes ``first`` to ``end`` - 1 in ``buffer``."""
         backend, table = self.table.backend, self.table
         if first not in self.sequences:

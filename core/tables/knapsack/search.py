@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from core.run.devices import ComputeDevice, Ranks
 from core.run.protocol import Digested, alias
 from core.tables.engine.table_search import TableRun, TableSearch, check_mapping, trace_over_ranks
 from core.tables.knapsack.halves import KnapsackHalf, split_items
@@ -97,8 +97,8 @@ class KnapsackSearch(TableSearch[Selection]):
 
     def __init__(
         self,
-        backend: Any,
-        communicator: Any,
+        backend: ComputeDevice,
+        communicator: Ranks,
         instance: Knapsack,
         *,
         mapping: str = "native",
@@ -186,7 +186,7 @@ class KnapsackSearch(TableSearch[Selection]):
             chosen = ranks.sum(is_chosen) > 0
         return make_selection(self.instance, value, chosen, cells=self.cells, streamed_bytes=streamed)
 
-    def value_of(self, table: KnapsackTable, ranks: Any) -> int:
+    def value_of(self, table: KnapsackTable, ranks: Ranks) -> int:
         owns = table.own.left <= table.highest < table.own.right
         return int(ranks.sum(int(self.backend.read(table.last_row, table.highest, 1)[0]) if owns else 0))
 

@@ -9,8 +9,10 @@ import numpy as np
 
 from core.errors import NoRoom
 from core.lang import u32, u64
+from core.run.devices import ComputeDevice, DeviceArray, DeviceCollectives, DeviceLimits, RecordedLaunches
 from core.tables.engine.decisions import DecisionRows
 from core.tables.knapsack.kernels import table as kernels
+from core.tables.knapsack.problem import Knapsack
 
 TEAM_SIZE = 128
 BLOCKS = 256
@@ -24,7 +26,7 @@ ItemCallback = Callable[[int], None]
 """Called with the number of items that are done."""
 
 
-def value_type(instance: Any) -> Any:
+def value_type(instance: Knapsack) -> Any:
     return u32 if instance.upper_bound() < 2**32 else u64
 
 
@@ -37,7 +39,7 @@ class RowBlocking(NamedTuple):
     block: int
 
     @classmethod
-    def of(cls, capabilities: Any, team_size: int | None) -> RowBlocking:
+    def of(cls, capabilities: DeviceLimits, team_size: int | None) -> RowBlocking:
         is_wide = capabilities.lanes_resident > 1
         lanes = min(TEAM_SIZE if is_wide else 1, capabilities.max_team_size) if team_size is None else team_size
         # A lone lane's words of neighbouring blocks lie in one cache line, which two cores should not share.
@@ -56,7 +58,7 @@ class KnapsackTableItems(NamedTuple):
     values: np.ndarray
 
     @classmethod
-    def of(cls, instance: Any, numbers: np.ndarray, dtype: Any) -> KnapsackTableItems:
+    def of(cls, instance: Knapsack, numbers: np.ndarray, dtype: np.dtype) -> KnapsackTableItems:
         slots = 2 * max(1, -(-len(numbers) // 2))
         weights, values = np.zeros(slots, np.int64), np.zeros(slots, dtype)
         weights[slots - len(numbers) :] = instance.weights[numbers]
@@ -106,7 +108,7 @@ class KnapsackTable:
 
     def __init__(
         self,
-        backend: Any,
+        backend: ComputeDevice,
         part: KnapsackPart,
         cut: RowBlocking,
         padded: int,
@@ -135,14 +137,14 @@ class KnapsackTable:
         self.trace = backend.allocate(2, np.int32)
         self.chosen = backend.allocate(2 * self.passes, np.uint8)
         self.nothing = backend.allocate(1, np.uint32)
-        self.row: list[Any] = []
-        self.together: Any = None
-        self.sequences: dict[Any, Any] = {}
+        self.row: list[DeviceArray] = []
+        self.together: DeviceCollectives
+        self.sequences: dict[tuple[int, int, int, bool], RecordedLaunches] = {}
         self.rows: DecisionRows | None = None
 
     # --- passes ---
 
-    def compute(self, together: Any, trace: bool, progress: ItemCallback | None = None) -> None:
+    def compute(self, together: DeviceCollectives, trace: bool, progress: ItemCallback | None = None) -> None:
         """Queue all passes; ``together`` are the collectives of the ranks, and ``progress`` gets finished items."""
         self.make_rows(together)
         if trace and self.rows is None:
@@ -171,7 +173,7 @@ class KnapsackTable:
                 self.backend.synchronize()
                 progress(max(2 * first - self.items.spare, 0))
 
-    def make_rows(self, together: Any) -> None:
+    def make_rows(self, together: DeviceCollectives) -> None:
         if self.row and (self.bounds is None or self.together is together):
             return
         self.together = together
@@ -184,11 +186,11 @@ class KnapsackTable:
                 self.row.append(together.common(self.padded, self.dtype, self.bounds))
 
     @property
-    def last_row(self) -> Any:
+    def last_row(self) -> DeviceArray:
         return self.row[self.passes % 2]
 
     @property
-    def free_row(self) -> Any:
+    def free_row(self) -> DeviceArray:
         return self.row[1 - self.passes % 2]
 
     @property
@@ -201,7 +203,7 @@ class KnapsackTable:
             self.table, self.row[0], self.trace, self.teams, 2 * self.passes - 1, self.highest,
         )  # fmt: skip
 
-    def launch_pass(self, buffer: Any, passes_kept: int, parity: int, trace: bool, empty: bool = False) -> None:
+    def launch_pass(self, buffer: DeviceArray, passes_kept: int, parity: int, trace: bool, empty: bool = False) -> None:
         """Queue the next pass, which reads row ``parity``; an ``empty`` one computes nothing."""
         decisions = kernels.DecisionBits(buffer, self.words, passes_kept)
         own = kernels.Slice(self.own.left, self.own.left) if empty else self.own
@@ -210,7 +212,7 @@ class KnapsackTable:
             self.table, self.row[parity], self.row[1 - parity], decisions, own, trace, self.cut.at_once, self.cut.share,
         )  # fmt: skip
 
-    def _replay(self, buffer: Any, passes_kept: int, first: int, end: int, trace: bool) -> None:
+    def _replay(self, buffer: DeviceArray, passes_kept: int, first: int, end: int, trace: bool) -> None:
         """Queue passes as recorded sequences of two, alternating between the two rows of values."""
         parity = first % 2
         for count, times in ((2, (end - first) // 2), (1, (end - first) % 2)):
@@ -232,7 +234,7 @@ class KnapsackTable:
 
     # --- tracing ---
 
-    def follow(self, buffer: Any, first: int) -> None:
+    def follow(self, buffer: DeviceArray, first: int) -> None:
         decisions = kernels.DecisionBits(buffer, self.words, self.passes)
         self.backend.launch(
             kernels.trace_items, 1, 1,

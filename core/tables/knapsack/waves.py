@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from core.lang import u32
+from core.lang import Function, u32
 from core.tables.engine.kernels.diagonals import ItemColumns, packed_value
 from core.tables.engine.recurrences import Diagonals, WaveResult, WaveRing
 from core.tables.knapsack.problem import Knapsack
@@ -28,7 +26,7 @@ class KnapsackDiagonals(Diagonals):
     the halfway point".
     """
 
-    cell: Any = packed_value
+    cell: Function = packed_value
 
     def __init__(self, instance: Knapsack) -> None:
         self.value = value_type(instance)

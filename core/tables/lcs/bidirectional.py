@@ -13,10 +13,11 @@ Half of the ranks share each wave: columns in strips, carries from rank to rank.
 from __future__ import annotations
 
 from math import lcm
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from core.run.devices import ComputeDevice, Ranks
 from core.tables.lcs.kernels import COLUMNS, ROWS
 from core.tables.lcs.table import (
     LAUNCHES_PER_STRIP,
@@ -98,8 +99,8 @@ class BidirectionalLcs:
 
     def __init__(
         self,
-        backend: Any,
-        ranks: Any,
+        backend: ComputeDevice,
+        ranks: Ranks,
         alphabet: Alphabet,
         a: np.ndarray,
         b: np.ndarray,
@@ -113,7 +114,7 @@ class BidirectionalLcs:
             strips = min(lcm(forward, backward), LAUNCHES_PER_STRIP * forward)
             shape = shape_for(backend.capabilities, words, batches, strips=strips)
         width = shape.lanes * shape.words
-        shapes = ranks.bcast(ranks.gather((width, shape.delay * shape.steps)))
+        shapes = ranks.bcast(ranks.gather((width, shape.delay * shape.steps)) or [])
         self.alike = len(set(shapes)) == 1
         # Strips of unlike devices do not fit each other: there the line is a row.
         width, slope = shapes[0] if self.alike else (1, 0)

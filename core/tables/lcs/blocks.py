@@ -11,10 +11,9 @@ computes the table about twice: here it is once, and some 2 / sqrt(blocks) of it
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from core.run.devices import ComputeDevice
 from core.tables.lcs.kernels import COLUMN, COLUMNS, EVERY_ROW, GROWS, LEFT, ROW, ROWS, SOME_ROWS
 from core.tables.lcs.table import Alphabet, LcsBlock, LcsTable, LcsTableLayout, layout_for
 
@@ -67,7 +66,7 @@ class LcsBlockTracer:
 
     strips = LEAST_STRIPS
 
-    def __init__(self, backend: Any, alphabet: Alphabet, room: int, most_bytes: int, most_marks: int) -> None:
+    def __init__(self, backend: ComputeDevice, alphabet: Alphabet, room: int, most_bytes: int, most_marks: int) -> None:
         self.backend, self.alphabet = backend, alphabet
         self.room, self.most_bytes, self.most_marks = room, most_bytes, most_marks
         self.streamed_bytes = 0

@@ -6,11 +6,12 @@ import hashlib
 import os
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core.errors import UserError
+from core.run.devices import ComputeDevice, Ranks
 from core.run.protocol import alias
 from core.tables.engine.decisions import decision_room
 from core.tables.engine.table_search import TableRun, TableSearch, check_mapping, trace_over_ranks
@@ -101,8 +102,8 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
 
     def __init__(
         self,
-        backend: Any,
-        communicator: Any,
+        backend: ComputeDevice,
+        communicator: Ranks,
         a: np.ndarray,
         b: np.ndarray,
         *,
@@ -176,7 +177,7 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         self.whole.clear()
         self.both_ends = None
 
-    def length(self, ranks: Any, progress: CountCallback | None) -> int:
+    def length(self, ranks: Ranks, progress: CountCallback | None) -> int:
         if ranks.size > 1:
             if self.both_ends is None or self.both_ends.ranks is not ranks:
                 self.free_tables()
@@ -195,7 +196,7 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
             room=room, strips=strips, ranks=self.communicator.size, shape=None if strips else self.shape,
         )  # fmt: skip
 
-    def fits(self, ranks: Any) -> bool:
+    def fits(self, ranks: Ranks) -> bool:
         """Return True, on all ranks alike, if the bits of the whole table can be kept."""
         layout = self.layout(EVERY_ROW)
         too_large = self.folder is None and layout.kept_bytes > self.room + host_bytes()
@@ -212,14 +213,14 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
             )
         return self.whole[keep]
 
-    def neighbours(self, ranks: Any, layout: LcsTableLayout) -> CarryRanks:
+    def neighbours(self, ranks: Ranks, layout: LcsTableLayout) -> CarryRanks:
         left = ranks.rank - 1 if ranks.rank > 0 else None
         right = ranks.rank + 1 if ranks.rank < ranks.size - 1 else None
         return CarryRanks(self.backend.collectives(ranks), left, right, message_batches(layout, ranks))
 
     # --- traces, from rank to rank ---
 
-    def traced(self, ranks: Any, progress: CountCallback | None) -> tuple[np.ndarray, bool]:
+    def traced(self, ranks: Ranks, progress: CountCallback | None) -> tuple[np.ndarray, bool]:
         """Compute the table and trace it, from rank to rank.
 
         Return the matched pairs of all ranks, (count, 2), i64, and True if the bits of the whole table were kept.
@@ -242,12 +243,12 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         trace_over_ranks(ranks, last_cell, through)
         return np.asarray(ranks.join(pairs.reshape(-1))).reshape(-1, 2), is_kept
 
-    def bits_kept(self, progress: CountCallback | None, ranks: Any) -> tuple[LcsTable, LcsTable, Follow]:
+    def bits_kept(self, progress: CountCallback | None, ranks: Ranks) -> tuple[LcsTable, LcsTable, Follow]:
         table = self.whole_table(EVERY_ROW)
         table.compute(progress, self.neighbours(ranks, table.layout))
         return table, table, table.trace
 
-    def blocks_marked(self, progress: CountCallback | None, ranks: Any) -> tuple[LcsTable, LcsBlockTracer, Follow]:
+    def blocks_marked(self, progress: CountCallback | None, ranks: Ranks) -> tuple[LcsTable, LcsBlockTracer, Follow]:
         """Return the whole table with some rows and carries kept, and a tracer of its blocks."""
         blocks = LcsBlockTracer(self.backend, self.alphabet, self.room, self.room + host_bytes(), host_bytes() // 4)
         self.free_tables()
@@ -258,7 +259,7 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
         return marked.table, blocks, partial(blocks.follow, marked)
 
 
-def own_columns(columns: int, ranks: Any) -> tuple[int, int]:
+def own_columns(columns: int, ranks: Ranks) -> tuple[int, int]:
     """Return the first of this rank's columns and their number, in whole words."""
     words = -(-columns // COLUMNS)
     begin, end = (min(words, -(-words // ranks.size) * (ranks.rank + k)) for k in range(2))

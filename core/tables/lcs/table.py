@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from core.errors import UserError
+from core.run.devices import ComputeDevice, DeviceArray, DeviceCollectives, DeviceLimits, Ranks, RecordedLaunches
 from core.tables.engine.decisions import DecisionRows
 from core.tables.lcs import kernels as kernels
 from core.tables.lcs.kernels import COLUMNS, EVERY_ROW, LEFT, NO_ROWS, ROWS, SOME_ROWS
@@ -51,15 +52,15 @@ class LcsLaunchShape(NamedTuple):
 
 
 def shape_for(
-    capabilities: Any, words: int, batches: int, room: int | None = None, strips: int | None = None, ranks: int = 1
+    limits: DeviceLimits, words: int, batches: int, room: int | None = None, strips: int | None = None, ranks: int = 1
 ) -> LcsLaunchShape:
     """Choose a shape for a number of words of columns and batches of rows.
 
     The bits of all rows may take ``room`` bytes of the device; with None they are not kept. There are at least
     ``strips`` strips, if there are as many words, and ``ranks`` such tables side by side.
     """
-    if capabilities.lanes_resident > 1:
-        lanes = min(32, capabilities.max_team_size)
+    if limits.lanes_resident > 1:
+        lanes = min(32, limits.max_team_size)
         if strips is not None:
             lanes = max(1, min(lanes, words // strips))
         shape = LcsLaunchShape(lanes, 1, -(-words // lanes), max(1, lanes // 4))
@@ -68,7 +69,7 @@ def shape_for(
             steps = max(1, min(shape.steps, room // (16 * ROWS * -(-words // lanes) * lanes)))
             shape = LcsLaunchShape(lanes, 1, -(-words // lanes), steps)
         return shape
-    strips = min(words, max(capabilities.compute_units, strips or 1))
+    strips = min(words, max(limits.compute_units, strips or 1))
     strip_words = -(-words // strips)
     steps = -(-batches // (LAUNCHES_PER_STRIP * strips * ranks))
     if room is not None:
@@ -117,7 +118,7 @@ class LcsTableLayout(NamedTuple):
 
 
 def layout_for(
-    capabilities: Any,
+    capabilities: DeviceLimits,
     rows: int,
     columns: int,
     *,
@@ -146,18 +147,18 @@ PROGRESS_REPORTS = 16
 LARGEST_INDEX = 2**31 - 1
 
 
-def message_batches(layout: LcsTableLayout, ranks: Any) -> int:
+def message_batches(layout: LcsTableLayout, ranks: Ranks) -> int:
     """Return the batches of carries in a message, the most of any rank; all ranks call this."""
     launches = -(-layout.batches // (layout.shape.steps * MESSAGES))
     if launches > REPETITIONS // 2:
         launches = -(-launches // REPETITIONS) * REPETITIONS
-    return int(max(ranks.bcast(ranks.gather(launches * layout.shape.steps))))
+    return int(max(ranks.bcast(ranks.gather(launches * layout.shape.steps) or [])))
 
 
 class CarryRanks(NamedTuple):
     """Neighbours that send carries into a table's first column or receive the last one's, ``message`` batches each."""
 
-    together: Any
+    together: DeviceCollectives
     left: int | None
     right: int | None
     message: int
@@ -211,7 +212,7 @@ class LcsTable:
 
     def __init__(
         self,
-        backend: Any,
+        backend: ComputeDevice,
         alphabet: Alphabet,
         block: LcsBlock,
         layout: LcsTableLayout,
@@ -239,9 +240,9 @@ class LcsTable:
             self.kept = DecisionRows(backend, layout.launches, shape.launch_words, room, folder, np.uint64)
         marks = layout.batches // stretch * self.first.size if keep == SOME_ROWS else 1
         self.marks = backend.allocate(max(1, marks), np.uint64)
-        self.collected: Any = None
+        self.collected: DeviceArray | None = None
         self.traced: Any = None
-        self.sequences: dict[int, Any] = {}
+        self.sequences: dict[int, RecordedLaunches] = {}
         if block.entering is not None:
             self.enter(block.entering)
 
@@ -310,7 +311,7 @@ class LcsTable:
                 self.backend.synchronize()
                 progress(first, self.launches)
 
-    def _sequence(self, buffer: Any, per_chunk: int) -> Any:
+    def _sequence(self, buffer: DeviceArray, per_chunk: int) -> RecordedLaunches:
         """Return a recorded launch that keeps its bits in this buffer of ``per_chunk`` rows."""
         if id(buffer) not in self.sequences:
             shape = self.layout.shape

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from core.errors import UserError
+from core.lang import Function
 from core.tables.engine.kernels.diagonals import (
     LETTERS,
     PackedStrings,
@@ -26,7 +25,7 @@ class LcsDiagonals(Diagonals):
     """Lengths for all prefixes of two strings, 1-D, u8, not empty; a lane for each letter of the shorter one."""
 
     lookback = 2
-    cell: Any = common_length
+    cell: Function = common_length
 
     def __init__(self, a: np.ndarray, b: np.ndarray) -> None:
         self.lane_is_b = b.size <= a.size

@@ -72,7 +72,7 @@ def keep(choice: u32, c: i32, last_column: i32, packed: u32, line: i64, words: A
 
 
 @lru_cache(maxsize=32)
-def tile_kernel(step: Any) -> Any:
+def tile_kernel(step: Function) -> Kernel:
     """Make the kernel of a diagonal of tiles; ``step`` is that of `core.tables.engine.recurrences.Grid`."""
 
     @kernel

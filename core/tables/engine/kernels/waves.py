@@ -7,7 +7,6 @@ as the widest wave, so that lanes at the ends take the same path.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 from core.lang import *
 
@@ -53,7 +52,7 @@ def clear(cells: Array[V], count: i64):
 
 
 @lru_cache(maxsize=32)
-def wave_kernel(cell: Any) -> Any:
+def wave_kernel(cell: Function) -> Kernel:
     """Return the kernel that computes a wave of a problem, one for each function.
 
     Parameters
