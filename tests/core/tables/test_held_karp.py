@@ -164,7 +164,9 @@ def test_transitions_are_those_that_loops_count(cpu, n, directed):
 @pytest.mark.parametrize("directed", [False, True])
 def test_what_the_device_allocates_is_what_was_announced(cpu, n, directed):
     search = HeldKarp(cpu, Solo(), random_distances(n, 1, 9, directed))
-    layers = [turns.common for direction in search.halves.layers.turns for turns in direction if hasattr(turns, "common")]
+    layers = [
+        turns.common for direction in search.halves.layers.turns for turns in direction if hasattr(turns, "common")
+    ]
     assert sum(buffer.size * buffer.dtype.itemsize for buffer in layers) == bytes_needed(n, 2, directed)
 
 
