@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import importlib
 import os
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 from backends.cpu_info import limit_cores
 from backends.device import DeviceInfo, Unavailable
@@ -55,7 +56,7 @@ class Usability(NamedTuple):
     takes_cores: bool = False
 
 
-def backend_class(name: str) -> Any:
+def backend_class(name: str) -> type[Backend]:
     """Return the class of a backend; raises `Unavailable` for a name that does not exist."""
     if name not in CLASSES:
         raise Unavailable(f"no backend {shown(name)}{did_you_mean(name, NAMES)}; choose one of {', '.join(NAMES)}")
@@ -131,7 +132,7 @@ def named_device(backend: str, devices: list[DeviceInfo], device: str) -> Device
     raise Unavailable(f"{backend} has no device {device!r}; there are {listed}")
 
 
-def _tested(kind: Any, device: DeviceInfo) -> tuple[Backend | None, str]:
+def _tested(kind: Callable[[DeviceInfo], Backend], device: DeviceInfo) -> tuple[Backend | None, str]:
     from backends.self_test import find_cached_failure
 
     try:

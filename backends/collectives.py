@@ -9,9 +9,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
 
 from backends.device import Buffer, Collective, Device
+
+T = TypeVar("T")
+
+
+class AllRanks(Protocol):
+    """What collectives need of a `cluster.mpi.communicator.Communicator`, which describes the methods."""
+
+    rank: int
+    size: int
+    is_silent: bool
+    survives: bool
+
+    def host(self) -> str: ...
+    def bcast(self, item: T) -> T: ...
+    def gather(self, item: object) -> Any: ...
+    def on_first(self, act: Callable[[], T], *, is_long: bool = True) -> T: ...
+    def on_all(self, act: Callable[[], T], *, is_long: bool = True) -> T: ...
+    def barrier(self) -> None: ...
+    def reduce(self, items: np.ndarray, operation: str) -> None: ...
+    def transfer(self, messages: Any) -> None: ...
+    def send(self, items: np.ndarray, to: int) -> None: ...
+    def receive(self, items: np.ndarray, source: int) -> None: ...
 
 
 class Transfer(NamedTuple):
@@ -35,7 +59,7 @@ class Collectives:
     why_not_faster = ""
     """The reason why GPUs communicate through the host although faster collectives exist; empty: they do not."""
 
-    def __init__(self, device: Device, ranks: Any, groups: Sequence[int]) -> None:
+    def __init__(self, device: Device, ranks: AllRanks, groups: Sequence[int]) -> None:
         self.device = device
         self.ranks = ranks
         self.rank = int(ranks.rank)
@@ -59,7 +83,7 @@ class Collectives:
 
     # --- memory ---
 
-    def common(self, size: int, dtype: Any, bounds: Sequence[int] | None = None) -> Buffer:
+    def common(self, size: int, dtype: np.typing.DTypeLike, bounds: Sequence[int] | None = None) -> Buffer:
         """Make an array that belongs to all ranks together.
 
         Ranks in one memory get one array, which all their kernels read and write. Any other rank gets a separate array
@@ -69,25 +93,23 @@ class Collectives:
         """
         size = max(1, size)
         if self.is_silent or self.is_apart:
-            apart: Buffer = self.ranks.on_all(lambda: self.device.allocate(size, dtype), is_long=False)
-            return apart
+            return self.ranks.on_all(lambda: self.device.allocate(size, dtype), is_long=False)
         return self.shared_array(size, dtype, self.equal_parts(size) if bounds is None else bounds)
 
     def equal_parts(self, size: int) -> list[int]:
         """Return bounds of parts that differ by at most one element."""
         return [size * rank // self.size for rank in range(self.size + 1)]
 
-    def shared_array(self, size: int, dtype: Any, bounds: Sequence[int]) -> Buffer:
+    def shared_array(self, size: int, dtype: np.typing.DTypeLike, bounds: Sequence[int]) -> Buffer:
         """Make one array for each group of ranks in host memory: the first rank makes it, the others open it."""
         leader = self.groups[self.rank]
         make = self.device.allocate if self.groups.count(leader) == 1 else self.device.shared
         own = self.ranks.on_all(lambda: make(size, dtype) if leader == self.rank else None, is_long=False)
         segments = self.ranks.bcast(self.ranks.gather(getattr(own, "segment", None)))
         # Until all ranks have opened it, only the leader holds it.
-        segment: Buffer = self.ranks.on_all(
+        return self.ranks.on_all(
             lambda: self.device.opened(segments[leader], size, dtype) if own is None else own, is_long=False
         )
-        return segment
 
     # --- launches ---
 
@@ -172,7 +194,7 @@ class Collectives:
         return 0.0
 
 
-def memory_groups(ranks: Any, memory: str) -> list[int]:
+def memory_groups(ranks: AllRanks, memory: str) -> list[int]:
     """For each rank, return the first rank with the same memory on the same host; all ranks call this.
 
     ``memory`` names the memory that this rank's device shares with others of its host; empty if none.

@@ -10,7 +10,7 @@ import copy
 import itertools
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -22,7 +22,11 @@ from core.lang.types import Array, Generic, boolean, described
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from numpy.typing import DTypeLike
+
     from core.lang import tree
+
+T = TypeVar("T")
 
 
 class Unavailable(UserError):
@@ -88,7 +92,7 @@ class Buffer:
 
     serials = itertools.count()
 
-    def __init__(self, handle: Any, shape: tuple[int, ...], dtype: Any) -> None:
+    def __init__(self, handle: Any, shape: tuple[int, ...], dtype: DTypeLike) -> None:
         self.handle = handle
         self.shape = shape
         self.dtype = np.dtype(dtype)
@@ -185,7 +189,7 @@ class Device:
         self.write(buffer, host)
         return buffer
 
-    def load(self, bundle: Any, **types: Any) -> Any:
+    def load(self, bundle: T, **types: DTypeLike) -> T:
         """Return the bundle on the device: host arrays are copied, and rows that are left out are allocated.
 
         ``types`` has the dtype of every `core.lang.Generic` among the rows to allocate, by its name. Raises `UserError`
@@ -194,7 +198,7 @@ class Device:
         """
         return self.rows(bundle, 1, **types).bundle
 
-    def rows(self, bundle: Any, count: int, **types: Any) -> Rows:
+    def rows(self, bundle: object, count: int, **types: DTypeLike) -> Rows:
         """Return ``count`` rows of a bundle on the device; arguments and errors as for `load`."""
         if not is_bundle(type(bundle)) or count < 0:
             raise UserError(f"{count} rows of {shown(bundle)}; expected a bundle, and a count of 0 or more")
@@ -211,7 +215,7 @@ class Device:
             setattr(filled, name, value)
         return Rows(filled, count)
 
-    def _array_field(self, what: str, kind: Array, value: Any, size: int, types: dict[str, Any]) -> Buffer:
+    def _array_field(self, what: str, kind: Array, value: Any, size: int, types: dict[str, DTypeLike]) -> Buffer:
         """Return the buffer of a bundle's array; rows have ``size`` elements in all."""
         element = kind.element
         if isinstance(kind, RowArray) and size >= 2**31:
@@ -269,7 +273,7 @@ class Device:
         """List the devices of this machine; raises `Unavailable` if there can be none."""
         raise NotImplementedError
 
-    def allocate(self, shape: Any, dtype: Any) -> Buffer:
+    def allocate(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Buffer:
         """Allocate uninitialised memory; raises `OutOfMemory`."""
         raise NotImplementedError
 
@@ -281,15 +285,15 @@ class Device:
         """Copy a flat and contiguous host array of the buffer's dtype to the elements from ``start`` on."""
         raise NotImplementedError
 
-    def shared(self, size: int, dtype: Any) -> Buffer:
+    def shared(self, size: int, dtype: DTypeLike) -> Buffer:
         """Make a flat buffer of zeros that other ranks can open by its ``segment``; only if `memory` is set."""
         raise NotImplementedError
 
-    def opened(self, segment: Any, size: int, dtype: Any) -> Buffer:
+    def opened(self, segment: Any, size: int, dtype: DTypeLike) -> Buffer:
         """Open the buffer that another rank of the same `memory` has made by `shared`."""
         raise NotImplementedError
 
-    def link(self) -> Any:
+    def link(self) -> dict[str, str] | None:
         """Return what other ranks need to reach this device without the host; None if they cannot."""
         return None
 
@@ -301,7 +305,7 @@ class Device:
         """Wait for all queued work and copy a buffer to the host; counts its bytes in `Timings.copied_bytes`."""
         raise NotImplementedError
 
-    def host_array(self, count: int, dtype: Any) -> np.ndarray:
+    def host_array(self, count: int, dtype: DTypeLike) -> np.ndarray:
         """Allocate flat host memory for `stream_out`, page-locked where copies to such memory are faster."""
         return np.empty(count, dtype)
 
@@ -319,7 +323,7 @@ class Device:
     def synchronize(self) -> None:
         """Wait for all queued work, and bring `timings` up to date."""
 
-    def compile(self, program: tree.Program) -> Any:
+    def compile(self, program: tree.Program) -> object:
         raise NotImplementedError
 
     def most_lanes(self, executable: Any) -> int:
@@ -330,7 +334,7 @@ class Device:
         """Return the lanes of an executable that a compute unit holds at a time; its registers may limit them."""
         return self.capabilities.lanes_resident
 
-    def reload(self, saved: str) -> Any:
+    def reload(self, saved: str) -> object:
         """Load an executable of another rank, one of its `compiled_here`; None if it cannot be used here."""
         return None
 
@@ -342,7 +346,7 @@ class Device:
         """Pack the arguments of a launch as machine code reads them; numbers at ``places`` stay variable."""
         raise NotImplementedError
 
-    def prepare(self, launches: list[Any]) -> Any:
+    def prepare(self, launches: list[Any]) -> object:
         """Make recorded launches cheap to repeat."""
         return launches
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
@@ -17,16 +17,16 @@ class Executables:
     """Executables by kernel, constants, team size and types."""
 
     def __init__(self) -> None:
-        self.kernels: WeakKeyDictionary[Kernel, tuple[int, dict[Any, Any]]] = WeakKeyDictionary()
+        self.kernels: WeakKeyDictionary[Kernel, tuple[int, dict[tuple[object, ...], object]]] = WeakKeyDictionary()
 
-    def of_kernel(self, kernel: Kernel) -> dict[Any, Any]:
+    def of_kernel(self, kernel: Kernel) -> dict[tuple[object, ...], object]:
         """Return the executables of a kernel's current revision."""
         cached = self.kernels.get(kernel)
         if cached is None or cached[0] != kernel.revision:
             cached = self.kernels[kernel] = kernel.revision, {}
         return cached[1]
 
-    def keep(self, kernel: Kernel, key: Any, executable: Any) -> None:
+    def keep(self, kernel: Kernel, key: tuple[object, ...], executable: object) -> None:
         executables = self.of_kernel(kernel)
         executables[key] = executable
         for oldest in list(executables)[:-MOST_OF_A_KERNEL]:

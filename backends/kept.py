@@ -9,7 +9,6 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-from typing import Any
 
 from backends import SIMULATORS, create
 from backends.launch import Backend
@@ -24,7 +23,7 @@ class IdleBackends(threading.local):
     """This thread's idle backends: contexts of GPUs belong to a thread."""
 
     def __init__(self) -> None:
-        self.of_device: dict[Any, list[Backend]] = {}
+        self.of_device: dict[tuple[object, ...] | None, list[Backend]] = {}
 
 
 _idle = IdleBackends()

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from backends.collectives import Collectives, memory_groups
+from backends.collectives import AllRanks, Collectives, memory_groups
 from backends.device import Buffer, Capabilities, Collective, Device, DeviceInfo, Launch
 from backends.executables import Executables, executables_of_process
 from backends.launch_cache import LaunchCache
@@ -17,7 +17,7 @@ from core.lang import tree
 from core.lang.bundle_forms import RowArray
 from core.lang.bundles import unbundled
 from core.lang.named_arrays import columns_of
-from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, Table, boolean, fits, i32
+from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, Scalar, Table, boolean, fits, i32
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -73,7 +73,7 @@ class Backend(Device):
         self.launch_cache = LaunchCache()
         self._recording: LaunchRecording | None = None
         self._collectives: dict[int, Collectives] = {}
-        self.kept_as: Any = None
+        self.kept_as: tuple[object, ...] | None = None
         """Key of this backend in `backends.kept`; None if it is not kept."""
 
     @property
@@ -89,7 +89,7 @@ class Backend(Device):
         self._collectives.clear()
         self.launch_cache.forget_launches()
 
-    def launch(self, kernel: Kernel, teams: int, team_size: int, *arguments: Any) -> None:
+    def launch(self, kernel: Kernel, teams: int, team_size: int, *arguments: object) -> None:
         """Queue ``teams`` teams of ``team_size`` lanes.
 
         Parameters
@@ -152,7 +152,7 @@ class Backend(Device):
             raise LaunchRefused(f"{kernel.name}: table {name} has {table.count} elements; {buffer.size} given")
         return self.image(buffer, f"{kernel.name}: argument {name}") if table.place == "image" else buffer
 
-    def executable(self, kernel: Kernel, constants: dict[str, Any], team_size: int, types: dict[str, Any]) -> Any:
+    def executable(self, kernel: Kernel, constants: dict[str, Any], team_size: int, types: dict[str, Any]) -> object:
         """Compile a kernel for these constants, this team size and these types of generic parameters, once."""
         key = (tuple(constants.values()), team_size, tuple(types.values()))
         executable = self.executables.of_kernel(kernel).get(key)
@@ -183,7 +183,7 @@ class Backend(Device):
                 self.compiled_here[name] = executable
         return executable
 
-    def largest_team(self, kernel: Kernel, team_size: int, *arguments: Any) -> int:
+    def largest_team(self, kernel: Kernel, team_size: int, *arguments: object) -> int:
         """Return the largest team of a kernel on this device: ``team_size``, halved until a team fits.
 
         A kernel with many registers has smaller teams than the device. Each size is compiled, as a separate program,
@@ -199,7 +199,7 @@ class Backend(Device):
                 lanes = -(-lanes // 2)
         return lanes
 
-    def collectives(self, ranks: Any) -> Collectives:
+    def collectives(self, ranks: AllRanks) -> Collectives:
         """Return this device's collectives with others, one object for each communicator; all ranks call this."""
         known = self._collectives.get(id(ranks))  # keeps the communicator alive, so that no other object gets its id
         if known is None:
@@ -239,12 +239,12 @@ class Backend(Device):
         finally:
             self._recording = None
 
-    def joined(self, ranks: Any, links: list[Any]) -> Collectives:
+    def joined(self, ranks: AllRanks, links: list[Any]) -> Collectives:
         """Make new collectives with other ranks, all of which call this."""
         return Collectives(self, ranks, memory_groups(ranks, self.memory))
 
 
-def scalar_argument(scalar: Any, value: Any, kernel: Kernel, name: str) -> Any:
+def scalar_argument(scalar: Scalar, value: object, kernel: Kernel, name: str) -> Any:
     """Convert a scalar argument to its parameter's type; raises `LaunchRefused` if it does not fit."""
     if type(value) is int and issubclass(scalar, Integer) and scalar.low <= value <= scalar.high:
         return int.__new__(scalar, value)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from backends.launch import scalar_argument
 from core.errors import UserError
 from core.lang import Function, Kernel
-from core.lang.types import BY_NAME, Array, Const, Generic, Integer, Table, boolean
+from core.lang.types import BY_NAME, Array, Const, Generic, Integer, Scalar, Table, boolean
 from core.program_parser import CompletingParser, invocation
 from core.standard_output import run_watched
 
@@ -182,7 +182,7 @@ def execute_file(path: Path) -> ModuleType:
 # --- what the user gives it ---
 
 
-def parse_assignments(kernel: Kernel, option: str, keys: Any, texts: Sequence[str]) -> list[tuple[str, str]]:
+def parse_assignments(kernel: Kernel, option: str, keys: dict[str, Any], texts: Sequence[str]) -> list[tuple[str, str]]:
     """Return names and texts of ``name=text``, one for each key."""
     pairs = [text.partition("=")[::2] for text in texts]
     names = [name for name, _ in pairs]
@@ -193,7 +193,7 @@ def parse_assignments(kernel: Kernel, option: str, keys: Any, texts: Sequence[st
     return pairs
 
 
-def parse_constant(kernel: Kernel, name: str, scalar: Any, text: str) -> Any:
+def parse_constant(kernel: Kernel, name: str, scalar: Scalar, text: str) -> object:
     if scalar is boolean:
         value = {"true": True, "false": False, "1": True, "0": False}.get(text.lower())
         if value is None:
@@ -205,7 +205,7 @@ def parse_constant(kernel: Kernel, name: str, scalar: Any, text: str) -> Any:
         raise UserError(f"{kernel.name}: {name}={text}; expected a number of type {scalar.__name__}") from error
 
 
-def parse_type(text: str) -> Any:
+def parse_type(text: str) -> Scalar:
     if text not in BY_NAME:
         raise UserError(f"no type {text!r}; choose one of {', '.join(BY_NAME)}")
     return BY_NAME[text]

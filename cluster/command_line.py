@@ -7,7 +7,10 @@ from collections.abc import Callable
 from typing import IO, NoReturn
 
 from cluster.mpi import launcher
+from cluster.mpi.consistency import require_equal_arguments
+from cluster.mpi.default import default_communicator
 from cluster.mpi.failures import abort
+from cluster.mpi.mpi_communicator import LaunchError
 from core.errors import UserError, did_you_mean
 from core.program_parser import CompletingParser
 from core.standard_output import run_watched
@@ -37,9 +40,6 @@ class RankParser(CompletingParser):
             super().print_help(file)
 
     def _agree_on_help(self) -> None:
-        from cluster import default_communicator, require_equal_arguments
-        from cluster.mpi.mpi_communicator import LaunchError
-
         try:
             ranks = default_communicator()
         except LaunchError:

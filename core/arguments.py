@@ -110,6 +110,12 @@ def refuse_choice(name: str, value: object, choices: Sequence[str]) -> NoReturn:
     raise UserError(f"{name}={shown(value)}{did_you_mean(value, choices)}: expected one of {', '.join(choices)}")
 
 
+def choice(name: str, value: Any, choices: Sequence[str]) -> str:
+    if value not in choices:
+        refuse_choice(name, value, choices)
+    return str(value)
+
+
 def refuse_keyword(name: str, value: object, known: Iterable[str], owner: str) -> NoReturn:
     raise UserError(f"{name}={shown(value)}{did_you_mean(name, known)}: found no such option of {owner}")
 

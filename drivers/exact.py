@@ -159,11 +159,11 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
             },
         )
 
-    def judges(
+    def verify(
         self, run: PreparedRun[ExactOptions], outcome: Any, result: RepetitionResult
     ) -> Iterator[VerifierVerdict]:
         """Compare with the scorer, the published optimum, and on request an algorithm without bounds and kernels."""
-        yield from super().judges(run, outcome, result)
+        yield from super().verify(run, outcome, result)
         yield from tours.optimum_verdicts(run.problem, outcome.length, exactly=outcome.proved)
         if run.options.verify and outcome.proved:
             from core.tours.small_tours import enumerate_tours, held_karp

@@ -128,20 +128,20 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
         """Return the search, compiled and warmed up alone; it synchronises with other ranks when it runs."""
         from cluster.mpi.proxies import Rehearsal
 
-        alone = Rehearsal(ranks)
+        proxy = Rehearsal(ranks)
         room = options.device_memory
         search: Any
         if options.k is None:
             from core.tables.held_karp.search import HeldKarp
 
             mapping, folder = options.mapping, options.spill
-            search = HeldKarp(backend, alone, problem.distances, mapping=mapping, room=room, folder=folder)
+            search = HeldKarp(backend, proxy, problem.distances, mapping=mapping, room=room, folder=folder)
             if options.trace:
                 search.make_room()
         else:
             from core.tables.held_karp.balas_simonetti import BalasSimonettiSearch
 
-            search = BalasSimonettiSearch(backend, alone, problem.distances, options.k, room=room, name=problem.name)
+            search = BalasSimonettiSearch(backend, proxy, problem.distances, options.k, room=room, name=problem.name)
         search.warm_up()
         return search
 
@@ -195,7 +195,7 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
             },
         )
 
-    def judges(
+    def verify(
         self, run: PreparedRun[HeldKarpOptions], outcome: Any, result: RepetitionResult
     ) -> Iterator[VerifierVerdict]:
         """Compare with the scorer, the published optimum, the start tour, and on request another algorithm."""

@@ -74,8 +74,8 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
             from core.tables.knapsack.search import KnapsackSearch
 
             room, folder = options.device_memory, options.spill
-            alone, mapping = Rehearsal(ranks), options.mapping
-            search = KnapsackSearch(backend, alone, problem, mapping=mapping, room=room, folder=folder)
+            proxy, mapping = Rehearsal(ranks), options.mapping
+            search = KnapsackSearch(backend, proxy, problem, mapping=mapping, room=room, folder=folder)
             if options.trace:
                 search.make_room()
         search.warm_up()
@@ -119,7 +119,7 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
             },
         )
 
-    def judges(
+    def verify(
         self, run: PreparedRun[KnapsackOptions], outcome: Any, result: RepetitionResult
     ) -> Iterator[VerifierVerdict]:
         """Compare with the selection's scorer, the file's optimum, and NumPy if requested or quick."""

@@ -136,7 +136,7 @@ class LcsWorkload(DpWorkload[LcsOptions]):
             },
         )
 
-    def judges(self, run: PreparedRun[LcsOptions], outcome: Any, result: RepetitionResult) -> Iterator[VerifierVerdict]:
+    def verify(self, run: PreparedRun[LcsOptions], outcome: Any, result: RepetitionResult) -> Iterator[VerifierVerdict]:
         """Compare with the subsequence's scorer, the generator, and plain Python if requested or quick."""
         from core.tables.lcs.problem import lcs_length
 

@@ -30,7 +30,7 @@ class PppOptions(SearchOptions, generator="101-117:seed=5", chosen=DEFAULT_INSTA
         "with histogram evaluation: memory of each lane's histogram, local, or global and coalesced (columns) or not "
         "(rows) (section 5.3; default with --mapping published: local)",
         choices=("local", "columns", "rows"),
-        decides="way",
+        decides="execution",
     )
 
     def settled(self, chosen: str | None, ranks: int) -> Self:

@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core.errors import UserError
+from core.local_search.algorithms import ALGORITHMS
 from drivers.cli.exit_codes import run_driver
 from drivers.options.declaration import Options, option_flag
 from drivers.options.initial import start_solutions
-from drivers.options.local_search import ALGORITHMS, SearchOptions
+from drivers.options.local_search import SearchOptions
 from drivers.options.output_files import OutputFile
 from drivers.runs.workload_main import driver
 from drivers.workload import tours

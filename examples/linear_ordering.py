@@ -74,8 +74,8 @@ class LinearOrdering(ok.Problem):
         if instance is None:
             self.weights, name = np.random.default_rng(n).integers(0, 100, (n, n)), f"linear-ordering:{n}"
         else:
-            n, *numbers = map(int, Path(instance).read_text(encoding="utf-8").split("\n", 1)[1].split())
-            self.weights, name = np.reshape(numbers, (n, n)), Path(instance).stem
+            n, *numbers = map(int, instance.read_text(encoding="utf-8").split("\n", 1)[1].split())
+            self.weights, name = np.reshape(numbers, (n, n)), instance.stem
         self.loss = (self.weights - self.weights.T).astype(np.int32)
         super().__init__(name, ok.Permutation(n), Losses(self.loss, n))
 

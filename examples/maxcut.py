@@ -76,7 +76,7 @@ class MaxCut(ok.Problem):
             first, second = np.triu(random.random((n, n)) < density, 1).nonzero()
             weight = random.integers(1, 10, len(first))
         else:
-            n, name = int(np.loadtxt(instance, max_rows=1)[0]), Path(instance).stem
+            n, name = int(np.loadtxt(instance, max_rows=1)[0]), instance.stem
             first, second, weight = np.loadtxt(instance, int, skiprows=1, ndmin=2).T - [[1], [1], [0]]
         self.edges = first, second, weight
         ends, others = np.concatenate([first, second]), np.concatenate([second, first])

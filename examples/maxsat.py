@@ -63,9 +63,9 @@ class MaxSat(ok.Problem):
             picks = [random.choice(n, 3, replace=False) + 1 for _ in range(round(ratio * n))]
             clauses = [pick * random.choice([-1, 1], 3) for pick in picks]
         else:
-            text = Path(instance).read_text(encoding="ascii").partition("%")[0]
+            text = instance.read_text(encoding="ascii").partition("%")[0]
             lines = [line for line in text.splitlines() if line[:1] not in "cp"]
-            name, clauses = Path(instance).stem, [clause.split() for clause in " ".join(lines).split(" 0")[:-1]]
+            name, clauses = instance.stem, [clause.split() for clause in " ".join(lines).split(" 0")[:-1]]
             n = max(abs(int(literal)) for clause in clauses for literal in clause)
         # Each literal once; a clause that has a variable and its negation always holds.
         sets = [{int(literal) for literal in clause} for clause in clauses]

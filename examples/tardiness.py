@@ -40,7 +40,7 @@ class Tardiness(ok.Problem):
         self.jobs = np.loadtxt(instance, np.int32, ndmin=2)
         duration, weight, due = self.jobs.T.copy()
         n = len(self.jobs)
-        super().__init__(Path(instance).stem, ok.Permutation(n), Jobs(duration, weight, due, n))
+        super().__init__(instance.stem, ok.Permutation(n), Jobs(duration, weight, due, n))
 
     def cost(self, order):
         duration, weight, due = self.jobs[np.asarray(order)].T.astype(np.int64)

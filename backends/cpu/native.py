@@ -16,7 +16,7 @@ import time
 import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -27,6 +27,15 @@ ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int32, ctypes.c_int32, c
 
 RELEASE_COUNT = 1 << 63
 """More than workers ever count at a barrier."""
+
+
+class MachineCode(Protocol):
+    """An `ENTRY` with the address of its machine code."""
+
+    address: int
+
+    def __call__(self, begin: int, end: int, team_count: int, slots: int, /) -> None: ...
+
 
 _engine: Any = None
 _loaded: dict[str, Any] = {}
@@ -85,7 +94,7 @@ def compile_object(source: str, path: str) -> str:
     return write_sealed(path, symbol.encode() + b"\n" + code)
 
 
-def load(path: str) -> Any:
+def load(path: str) -> MachineCode:
     """Load the function of an object file for ctypes, which releases the interpreter lock during a call.
 
     Its attribute ``address`` is that of the machine code.
@@ -181,7 +190,7 @@ class HostStep:
     after an error get no teams, and workers do not wait for each other.
     """
 
-    def __init__(self, act: Callable[[], None], teams: np.ndarray, arrivals: Any) -> None:
+    def __init__(self, act: Callable[[], None], teams: np.ndarray, arrivals: np.ndarray) -> None:
         self.act = act
         self.teams = teams
         self.arrivals = arrivals

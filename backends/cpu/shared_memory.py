@@ -18,7 +18,7 @@ import mmap
 import os
 import tempfile
 import weakref
-from typing import Any, NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -97,12 +97,12 @@ def unlink_opened() -> None:
 class SharedBuffer(Buffer):
     """A buffer in memory that several processes share."""
 
-    def __init__(self, memory: mmap.mmap, segment: Segment, shape: tuple[int, ...], dtype: Any) -> None:
+    def __init__(self, memory: mmap.mmap, segment: Segment, shape: tuple[int, ...], dtype: np.typing.DTypeLike) -> None:
         super().__init__(np.ndarray(math.prod(shape), dtype, memory), shape, dtype)
         self.segment = segment
 
     @classmethod
-    def create(cls, shape: Any, dtype: Any, *, outlives_owner: bool = False) -> SharedBuffer:
+    def create(cls, shape: int | tuple[int, ...], dtype: np.typing.DTypeLike, *, outlives_owner: bool = False) -> Self:
         """Make a buffer of zeros; raises `OutOfMemory`. ``outlives_owner`` as for `create_segment`."""
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
         size = max(1, math.prod(shape) * np.dtype(dtype).itemsize)
@@ -115,7 +115,7 @@ class SharedBuffer(Buffer):
         return cls(memory, segment, shape, dtype)
 
     @classmethod
-    def opened(cls, segment: Segment, shape: tuple[int, ...], dtype: Any) -> SharedBuffer:
+    def opened(cls, segment: Segment, shape: tuple[int, ...], dtype: np.typing.DTypeLike) -> SharedBuffer:
         """Open another process's buffer; it is mapped as long as a reference to it exists."""
         return cls(_map(segment), segment, shape, dtype)
 

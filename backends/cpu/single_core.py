@@ -53,7 +53,7 @@ class CpuBackend(HostMemory):
     def pack(self, launch: Launch, places: list[int]) -> PackedSlots:
         return PackedSlots(self, launch, places)
 
-    def run(self, entry: Any, teams: int, address: int) -> None:
+    def run(self, entry: native.MachineCode, teams: int, address: int) -> None:
         """Call machine code for all teams; ``address`` is that of the packed arguments."""
         entry(0, teams, teams, address)
 
@@ -99,7 +99,7 @@ def argument_slots(arguments: tuple[Any, ...]) -> np.ndarray:
     return np.array([*map(argument_slot, arguments), 0], np.uint64)
 
 
-def argument_slot(value: Any) -> int:
+def argument_slot(value: Buffer | int | np.generic) -> int:
     if isinstance(value, Buffer):
         if value.address is None:
             value.address = int(value.handle.ctypes.data)

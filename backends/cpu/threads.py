@@ -8,8 +8,6 @@ ctypes releases the interpreter lock during a call, so numba's threading layers 
 
 from __future__ import annotations
 
-from typing import Any
-
 from backends.cpu import native
 from backends.cpu.single_core import CpuBackend
 from backends.cpu.worker_threads import WorkerThreads
@@ -32,7 +30,7 @@ class ThreadsBackend(CpuBackend):
     def devices(cls) -> list[DeviceInfo]:
         return [cpu_device()]
 
-    def run(self, entry: Any, teams: int, address: int) -> None:
+    def run(self, entry: native.MachineCode, teams: int, address: int) -> None:
         """Call machine code for all teams, a slice in each thread and the last slice in this one."""
         others = min(self.workers, teams) - 1
         if others:

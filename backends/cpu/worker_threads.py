@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import Any
 
 import numpy as np
 
@@ -114,7 +113,7 @@ class WorkerThreads:
         self.lock = threading.Lock()
 
     @functools.cached_property
-    def entry(self) -> Any:
+    def entry(self) -> native.MachineCode:
         return native.load(native.load_or_compile(SHARED_LAUNCH, native.object_path(SHARED_LAUNCH, "threads")))
 
     def run(self, address: int, count: int, arguments: int, others: int, *, whole: bool = False) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from backends.collectives import Collectives
+from backends.collectives import AllRanks, Collectives
 from backends.cuda.collectives import create_collectives, describe_link
 from backends.cuda.compiler import (
     CudaExecutable,
@@ -36,15 +36,15 @@ class CudaBackend(CudaDevice):
     profiler = "ncu"
     replays_by_itself = True
 
-    def link(self) -> Any:
+    def link(self) -> dict[str, str] | None:
         return describe_link(self)
 
-    def joined(self, ranks: Any, links: list[Any]) -> Collectives:
+    def joined(self, ranks: AllRanks, links: list[Any]) -> Collectives:
         if any(link is None for _, link in links):  # some rank has another kind of device
             return super().joined(ranks, links)
         return create_collectives(self, ranks, links)
 
-    def compile(self, program: tree.Program) -> Any:
+    def compile(self, program: tree.Program) -> CudaExecutable:
         from backends.emit.numba_python import CudaPython
 
         dispatcher = emitted_kernel(program, CudaPython(program).source())
@@ -77,7 +77,7 @@ class CudaBackend(CudaDevice):
         """Pack the recorded steps; CUDA graphs of repetitions are made at their first use."""
         return [self.pack(launch, []) if isinstance(launch, Launch) else launch for launch in launches], {}
 
-    def graph(self, steps: list[Any], repetitions: int) -> Any:
+    def graph(self, steps: list[PackedKernel | Collective], repetitions: int) -> object:
         """Make a CUDA graph of recorded steps, repeated; its time counts as compilation."""
         began = time.perf_counter()
         builder = self.core_stream.create_graph_builder()

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
-from backends.collectives import Collectives, Transfer
+from backends.collectives import AllRanks, Collectives, Transfer
 from backends.cuda.mailbox import MAX_MAILBOX_WORDS, CollectiveKernels, Mailbox
 from backends.cuda.memory import CudaDevice
 from backends.cuda.peer_memory import gpu_identity, peer_array, reaches_peer
@@ -38,7 +38,7 @@ class CudaCollectives(Collectives):
 
     on_device = True
 
-    def __init__(self, device: CudaDevice, ranks: Any, groups: Sequence[int], nccl: Any) -> None:
+    def __init__(self, device: CudaDevice, ranks: AllRanks, groups: Sequence[int], nccl: ModuleType) -> None:
         super().__init__(device, ranks, groups)
         self.cuda = device
         self.nccl = nccl
@@ -48,7 +48,7 @@ class CudaCollectives(Collectives):
         self.kernels = CollectiveKernels(device)
         self.mailbox = Mailbox(self.kernels, ranks) if self.is_one_memory else None
 
-    def shared_array(self, size: int, dtype: Any, bounds: Sequence[int]) -> Buffer:
+    def shared_array(self, size: int, dtype: np.typing.DTypeLike, bounds: Sequence[int]) -> Buffer:
         return peer_array(self.cuda, self.ranks, size, dtype, bounds)
 
     def barrier_now(self) -> None:
@@ -93,7 +93,7 @@ class CudaCollectives(Collectives):
         return self.kernels.seconds()
 
 
-def create_collectives(device: CudaDevice, ranks: Any, links: Sequence[Any]) -> Collectives:
+def create_collectives(device: CudaDevice, ranks: AllRanks, links: Sequence[tuple[str, dict[str, str]]]) -> Collectives:
     """Make the fastest collectives that all ranks support; ``links`` has (host, `describe_link`) of every rank."""
     apart = range(len(links))
     best = min((link["best"] for _, link in links), key=(HOST, NCCL, PEERS).index)

@@ -7,26 +7,33 @@ import hashlib
 import os
 import sys
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from backends.cache import cache_folder, read_sealed, write_once, write_sealed
 from backends.device import OutOfMemory
 from core.lang import tree
+from core.lang.types import Scalar
+
+if TYPE_CHECKING:
+    from cuda.bindings.driver import CUfunction
+    from numba.cuda.cudadrv.driver import CudaPythonFunction
+    from numba.cuda.dispatcher import CUDADispatcher
+    from numba.cuda.typing import Signature
 
 
 class CudaExecutable(NamedTuple):
     """A kernel as numba wraps it, its team size, its shared bytes, and the driver's function."""
 
-    kernel: Any
+    kernel: CudaPythonFunction
     team_size: int
     shared: int
-    function: Any = None
+    function: CUfunction | None = None
 
 
-def signature(program: tree.Program) -> Any:
+def signature(program: tree.Program) -> Signature:
     from numba.cuda import types
 
-    def numba_type(scalar: Any) -> Any:
+    def numba_type(scalar: Scalar) -> object:
         return getattr(types, str(scalar.dtype))
 
     kinds = program.kernel.parameters.values()
@@ -35,7 +42,7 @@ def signature(program: tree.Program) -> Any:
     )
 
 
-def emitted_kernel(program: tree.Program, source: str) -> Any:
+def emitted_kernel(program: tree.Program, source: str) -> CUDADispatcher:
     """Return the kernel, with its text in a file of the cache: numba stores its machine code beside it."""
     folder = os.path.join(os.path.dirname(os.path.dirname(__file__)), "emit")
     digest = hashlib.sha256(source.encode())
@@ -62,7 +69,7 @@ def file_equals(path: str, source: str) -> bool:
         return False
 
 
-def compile_sealed(dispatcher: Any, types: Any) -> None:
+def compile_sealed(dispatcher: CUDADispatcher, types: Signature) -> None:
     """Compile a kernel, or load its machine code from numba's files if these are unchanged."""
     machine_code = dispatcher._cache
     name = dispatcher.py_func.__module__
@@ -84,7 +91,7 @@ def digest_of_files(folder: str, name: str) -> bytes:
     return digest.digest()
 
 
-def allow_shared(kernel: Any, shared: int) -> None:
+def allow_shared(kernel: CudaPythonFunction, shared: int) -> None:
     """Raise a kernel's limit of dynamic shared memory above the default of 48 KiB."""
     from cuda.bindings import driver
 

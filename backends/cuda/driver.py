@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from types import ModuleType
 from typing import Any
 
 from backends.device import OutOfMemory, Unavailable
@@ -10,7 +11,7 @@ from backends.device import OutOfMemory, Unavailable
 INSTALL = "pip install 'onekernel[cuda]' (or 'onekernel[cuda12]' for drivers of CUDA 12)"
 
 
-def numba_cuda() -> Any:
+def numba_cuda() -> ModuleType:
     """Import numba-cuda; raises `Unavailable` if it is not installed."""
     if importlib.util.find_spec("numba_cuda") is None:
         raise Unavailable(f"numba-cuda is not installed; {INSTALL}")

@@ -58,7 +58,7 @@ class PackedKernel:
             raise RuntimeError(f"{executable.kernel.name}: CUDA driver error {status.name}")
 
 
-def kernel_parameters(argument: Any, backend: CudaDevice) -> list[int]:
+def kernel_parameters(argument: Buffer | np.generic, backend: CudaDevice) -> list[int]:
     """Return the words of an argument; only the low bytes of a number count.
 
     Those of an array are owner and parent (none on a GPU), number of elements, bytes of an element, address, and for

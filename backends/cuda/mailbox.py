@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from backends.collectives import AllRanks
 from backends.cuda.driver import check_driver_call
 from backends.cuda.memory import CudaDevice
 from backends.cuda.peer_memory import allocation_granularity, exportable_memory, peer_array
@@ -110,7 +111,7 @@ class CollectiveKernels:
 class Mailbox:
     """Words that GPUs of one host write into each other's memory, which all of them reach."""
 
-    def __init__(self, kernels: CollectiveKernels, ranks: Any) -> None:
+    def __init__(self, kernels: CollectiveKernels, ranks: AllRanks) -> None:
         from cuda.bindings import driver
 
         self.kernels, self.ranks, self.device = kernels, ranks, kernels.device

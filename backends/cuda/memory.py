@@ -6,7 +6,7 @@ import importlib.util
 import os
 import re
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from backends.launch import Backend
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from cuda.bindings.driver import CUevent, CUstream
 
 STAGED_BYTES = 64 << 10
 """Reads of up to this size go through page-locked memory: the driver takes longer to copy to other memory."""
@@ -42,7 +44,7 @@ class CudaDevice(Backend):
         super().__init__(device, self.select(int(device.index)))
         self.begin(int(device.index))
         self.staging = self.host_array(STAGED_BYTES, np.uint8)
-        self.spans: list[tuple[str, Any, Any]] = []
+        self.spans: list[tuple[str, CUevent, CUevent]] = []
 
     def select(self, index: int) -> Capabilities:
         """Make a GPU this thread's current one; returns its capabilities."""
@@ -67,7 +69,7 @@ class CudaDevice(Backend):
         self.stream, self.copies = (
             driver.CUstream(int(queue.handle)) for queue in (self.core_stream, self.core_copies)
         )
-        self.unused_marks: list[Any] = []
+        self.unused_marks: list[CUevent] = []
         self.waits = 0
 
     @classmethod
@@ -85,17 +87,17 @@ class CudaDevice(Backend):
                 devices.append(DeviceInfo(str(k), name, f"CUDA {version}", memory, chip.MULTIPROCESSOR_COUNT, "gpu"))
         return devices
 
-    def mark(self, stream: Any = None) -> Any:
+    def mark(self, stream: CUstream | None = None) -> CUevent:
         """Record an event in a stream, by default that of the kernels."""
         event = self.unused_marks.pop() if self.unused_marks else check_driver_call(self.driver.cuEventCreate(0))
         check_driver_call(self.driver.cuEventRecord(event, stream or self.stream))
         return event
 
-    def span(self, kind: str, first: Any) -> None:
+    def span(self, kind: str, first: CUevent) -> None:
         """Store the time since ``first`` for `synchronize`."""
         self.spans.append((kind, first, self.mark()))
 
-    def allocate(self, shape: Any, dtype: Any) -> Buffer:
+    def allocate(self, shape: int | tuple[int, ...], dtype: np.typing.DTypeLike) -> Buffer:
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
         count = max(1, int(np.prod(shape)))
         try:
@@ -106,7 +108,7 @@ class CudaDevice(Backend):
             size = count * np.dtype(dtype).itemsize
             raise OutOfMemory(f"{size:,} bytes do not fit {self.device.name}") from error
 
-    def at_address(self, address: int, size: int, dtype: Any, holder: Any) -> Buffer:
+    def at_address(self, address: int, size: int, dtype: np.typing.DTypeLike, holder: object) -> Buffer:
         """Wrap an address that other code manages as a buffer; the buffer keeps ``holder`` alive."""
         interface = {"shape": (size,), "typestr": np.dtype(dtype).str, "data": (address, False), "version": 3}
         array = SimpleNamespace(__cuda_array_interface__=interface, holder=holder)
@@ -137,7 +139,7 @@ class CudaDevice(Backend):
         if host.size:
             check_driver_call(self.driver.cuMemcpyHtoDAsync(to, host_address(host), host.nbytes, self.stream))
 
-    def copy_back(self, buffer: Buffer, start: int, host: np.ndarray, stream: Any) -> None:
+    def copy_back(self, buffer: Buffer, start: int, host: np.ndarray, stream: CUstream) -> None:
         """Queue a copy of the elements from ``start`` on into all of ``host``."""
         source = self.address_of(buffer, start)
         if host.size:
@@ -161,7 +163,7 @@ class CudaDevice(Backend):
         self.timings.copied_bytes += host.nbytes
         return host.copy() if staged else host
 
-    def host_array(self, count: int, dtype: Any) -> np.ndarray:
+    def host_array(self, count: int, dtype: np.typing.DTypeLike) -> np.ndarray:
         try:
             return np.asarray(self.cuda.pinned_array(max(1, count), dtype))[:count]
         except Exception as error:  # numba passes on the driver's error
@@ -200,7 +202,7 @@ class CudaDevice(Backend):
         check_driver_call(self.driver.cuStreamSynchronize(self.copies))
         self.waits += 1
 
-    def elapsed(self, first: Any, last: Any) -> float:
+    def elapsed(self, first: CUevent, last: CUevent) -> float:
         """Return the seconds between two marks, which are then reused."""
         self.unused_marks += (first, last)
         return float(check_driver_call(self.driver.cuEventElapsedTime(first, last))) * 1e-3

@@ -7,13 +7,17 @@ import os
 import socket
 import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from backends.collectives import AllRanks
 from backends.cuda.driver import check_driver_call
 from backends.cuda.memory import CudaDevice
 from backends.device import Buffer, OutOfMemory
+
+if TYPE_CHECKING:
+    from cuda.bindings.driver import CUmemAllocationProp
 
 
 def gpu_identity(index: int) -> str:
@@ -34,7 +38,9 @@ def reaches_peer(device: CudaDevice, gpu: str) -> bool:
     return False
 
 
-def peer_array(device: CudaDevice, ranks: Any, size: int, dtype: Any, bounds: Sequence[int]) -> Buffer:
+def peer_array(
+    device: CudaDevice, ranks: AllRanks, size: int, dtype: np.typing.DTypeLike, bounds: Sequence[int]
+) -> Buffer:
     """Make an array with a part on each rank's GPU, at the same offsets for all ranks.
 
     A page lies on the rank with most of its elements: bounds affect only speed, not results.
@@ -47,7 +53,7 @@ def peer_array(device: CudaDevice, ranks: Any, size: int, dtype: Any, bounds: Se
     cuts = [0, *(min(pages, (bound * item + page // 2) // page) for bound in bounds[1:-1]), pages]
     own_bytes = (cuts[rank + 1] - cuts[rank]) * page
 
-    def allocated() -> Any:
+    def allocated() -> object:
         try:
             return allocate_physical(properties, own_bytes) if own_bytes else None
         except OutOfMemory:
@@ -58,7 +64,7 @@ def peer_array(device: CudaDevice, ranks: Any, size: int, dtype: Any, bounds: Se
     return device.at_address(address, size, dtype, MappedRange(address, pages * page))
 
 
-def exportable_memory(device: int) -> Any:
+def exportable_memory(device: int) -> CUmemAllocationProp:
     """Return properties of device memory that other processes can map."""
     from cuda.bindings import driver
 
@@ -70,7 +76,7 @@ def exportable_memory(device: int) -> Any:
     return properties
 
 
-def allocation_granularity(properties: Any) -> int:
+def allocation_granularity(properties: CUmemAllocationProp) -> int:
     """Return the unit in which the driver allocates such memory."""
     from cuda.bindings import driver
 
@@ -78,14 +84,14 @@ def allocation_granularity(properties: Any) -> int:
     return int(check_driver_call(driver.cuMemGetAllocationGranularity(properties, kind)))
 
 
-def allocate_physical(properties: Any, size: int) -> Any:
+def allocate_physical(properties: CUmemAllocationProp, size: int) -> object:
     """Allocate memory of the device without an address."""
     from cuda.bindings import driver
 
     return check_driver_call(driver.cuMemCreate(size, properties, 0))
 
 
-def exchange_handles(ranks: Any, own: Any) -> list[Any]:
+def exchange_handles(ranks: AllRanks, own: object) -> list[object]:
     """Return every rank's handle of its memory, valid in this process; None for a rank without memory.
 
     A handle is sent as a file descriptor through a socket between processes of one host.
@@ -107,7 +113,7 @@ def exchange_handles(ranks: Any, own: Any) -> list[Any]:
     return handles
 
 
-def exchange_descriptors(ranks: Any, mine: int | None) -> list[int | None]:
+def exchange_descriptors(ranks: AllRanks, mine: int | None) -> list[int | None]:
     """Exchange file descriptors with all other ranks of this host; None in this rank's place."""
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
@@ -131,7 +137,7 @@ def exchange_descriptors(ranks: Any, mine: int | None) -> list[int | None]:
         return received
 
 
-def map_memory(handles: Sequence[Any], offsets: Sequence[int], device: int) -> int:
+def map_memory(handles: Sequence[object], offsets: Sequence[int], device: int) -> int:
     """Map memory at one range of addresses that a device may read and write; returns its first address."""
     from cuda.bindings import driver
 

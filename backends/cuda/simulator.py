@@ -37,7 +37,7 @@ class CudaSimulator(CudaBackend):
     def link(self) -> None:
         return None
 
-    def mark(self, stream: Any = None) -> float:
+    def mark(self, stream: object = None) -> float:
         return time.perf_counter()
 
     def elapsed(self, first: float, last: float) -> float:
@@ -49,7 +49,7 @@ class CudaSimulator(CudaBackend):
     def copy_in(self, buffer: Buffer, start: int, host: np.ndarray) -> None:
         buffer.handle[start : start + host.size].copy_to_device(host)
 
-    def copy_back(self, buffer: Buffer, start: int, host: np.ndarray, stream: Any) -> None:
+    def copy_back(self, buffer: Buffer, start: int, host: np.ndarray, stream: object) -> None:
         host[:] = buffer.handle[start : start + host.size].copy_to_host()
 
     def copy_out(self, buffer: Buffer, start: int, count: int, host: np.ndarray) -> Callable[[], None]:
@@ -58,7 +58,7 @@ class CudaSimulator(CudaBackend):
         self.span("transfer", first)
         return lambda: None
 
-    def compile(self, program: tree.Program) -> Any:
+    def compile(self, program: tree.Program) -> CudaExecutable:
         from backends.emit.numba_python import SimulatorPython
 
         dispatcher = emitted_kernel(program, SimulatorPython(program).source())

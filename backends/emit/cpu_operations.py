@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 from llvmlite import ir
 from numba.core import types
@@ -12,16 +12,19 @@ from numba.core import types
 from backends.emit.llvm_operations import LlvmOperations
 from backends.emit.numba_compiler import EmittedFunction, EmittedOperation, FunctionLibrary, SingleLibrary
 
+if TYPE_CHECKING:
+    from backends.emit.llvm_operations import BaseContext, Coded, Definition, IRBuilder, Signature, Type, Value, Values
+
 
 class CpuOperations(LlvmOperations):
     """Operations that read a launch's arguments; a team has one lane."""
 
-    def kind_pointer(self, kind: str) -> Any:
+    def kind_pointer(self, kind: str) -> Definition:
         """``pointer_u16(slots, 3)``: the array at the address in a slot."""
         scalar = self.numba[kind]
 
-        def pointer(typing: Any, slots: Any, k: Any) -> Any:
-            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        def pointer(typing: object, slots: Type, k: Type) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 address = builder.load(builder.gep(values[0], [values[1]]))
                 return builder.inttoptr(address, context.get_data_type(scalar).as_pointer())
 
@@ -29,12 +32,12 @@ class CpuOperations(LlvmOperations):
 
         return pointer
 
-    def kind_slot(self, kind: str) -> Any:
+    def kind_slot(self, kind: str) -> Definition:
         """``slot_i32(slots, 3)``: the scalar in the low bytes of a slot."""
         scalar = self.numba[kind]
 
-        def slot(typing: Any, slots: Any, k: Any) -> Any:
-            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        def slot(typing: object, slots: Type, k: Type) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 place = builder.gep(values[0], [values[1]])
                 return builder.load(builder.bitcast(place, context.get_value_type(scalar).as_pointer()))
 
@@ -42,12 +45,12 @@ class CpuOperations(LlvmOperations):
 
         return slot
 
-    def word_call_entry(self) -> Any:
+    def word_call_entry(self) -> Definition:
         """``call_entry(address, begin, end, team_count, slots)``: run another kernel's machine code."""
         i32, u64 = self.numba["i32"], self.numba["u64"]
 
-        def call_entry(typing: Any, address: Any, begin: Any, end: Any, team_count: Any, slots: Any) -> Any:
-            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        def call_entry(typing: object, address: Type, begin: Type, end: Type, team_count: Type, slots: Type) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 kind = ir.FunctionType(ir.VoidType(), [ir.IntType(32)] * 3 + [ir.IntType(64)])
                 builder.call(builder.inttoptr(values[0], kind.as_pointer()), values[1:])
                 return context.get_dummy_value()
@@ -56,11 +59,11 @@ class CpuOperations(LlvmOperations):
 
         return call_entry
 
-    def word_never_inlined(self) -> Any:
+    def word_never_inlined(self) -> Definition:
         """``never_inlined()``: LLVM compiles the function that begins with it once, and calls it."""
 
-        def never_inlined(typing: Any) -> Any:
-            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        def never_inlined(typing: object) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 builder.function.attributes.add("noinline")
                 return context.get_dummy_value()
 
@@ -68,11 +71,11 @@ class CpuOperations(LlvmOperations):
 
         return never_inlined
 
-    def word_watch(self) -> Any:
+    def word_watch(self) -> Definition:
         """``watch(array, index)``: a 64-bit number that other threads change."""
 
-        def watch(typing: Any, array: Any, index: Any) -> Any:
-            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        def watch(typing: object, array: Type, index: Type) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 place = self.element_pointer(builder, values[0], values[1], sig.args[1])
                 return builder.load_atomic(place, self.atomic_ordering, 8)
 
@@ -80,11 +83,11 @@ class CpuOperations(LlvmOperations):
 
         return watch
 
-    def word_pause(self) -> Any:
+    def word_pause(self) -> Definition:
         """``pause()``: tell the core that this thread waits; nothing on cores without such an instruction."""
 
-        def pause(typing: Any) -> Any:
-            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        def pause(typing: object) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 if platform.machine() in ("x86_64", "AMD64"):
                     kind = ir.FunctionType(ir.VoidType(), [])
                     builder.call(declared(builder.module, "llvm.x86.sse2.pause", kind), [])
@@ -94,11 +97,11 @@ class CpuOperations(LlvmOperations):
 
         return pause
 
-    def word_yield_core(self) -> Any:
+    def word_yield_core(self) -> Definition:
         """``yield_core()``: let another thread run."""
 
-        def yield_core(typing: Any) -> Any:
-            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        def yield_core(typing: object) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 return builder.call(declared(builder.module, "sched_yield", ir.FunctionType(ir.IntType(32), [])), [])
 
             return self.numba["i32"](), codegen
@@ -106,19 +109,19 @@ class CpuOperations(LlvmOperations):
         return yield_core
 
 
-def declared(module: Any, name: str, kind: Any) -> Any:
+def declared(module: ir.Module, name: str, kind: ir.FunctionType) -> ir.Function:
     return module.globals.get(name) or ir.Function(module, kind, name)
 
 
-def team_function() -> Any:
+def team_function() -> partial[EmittedFunction]:
     return partial(EmittedFunction, library=FunctionLibrary, inline=True)
 
 
-def single_function() -> Any:
+def single_function() -> partial[EmittedFunction]:
     return partial(EmittedFunction, library=SingleLibrary, inline=True)
 
 
-def separate_function() -> Any:
+def separate_function() -> partial[EmittedFunction]:
     """Return the decorator of emitted functions that begin with `never_inlined`."""
     return partial(EmittedFunction, library=SingleLibrary, inline=False)
 
@@ -126,5 +129,5 @@ def separate_function() -> Any:
 _words = CpuOperations(EmittedOperation, partial(EmittedOperation, takes_literals=True), types)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     return _words[name]

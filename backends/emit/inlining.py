@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from operator import is_
 from typing import Any
 
@@ -87,9 +87,9 @@ class _Caller:
         self.loops = 0
         """Number of loops around the current statement."""
 
-    def statements(self, body: list[Any]) -> list[Any]:
+    def statements(self, body: list[Any]) -> list[tree.Statement]:
         """Return a block with inlined functions."""
-        inlined: list[Any] = []
+        inlined: list[tree.Statement] = []
         for statement in body:
             value = getattr(statement, "value", None)
             if isinstance(value, tree.Call) and self.calls[value.function] == 1 and self.can_be_inlined(value):
@@ -124,11 +124,11 @@ class _Caller:
         returns = [statement for statement in statements if isinstance(statement, tree.Return)]
         return not returns or (len(returns) == 1 and returns[0] is body[-1])
 
-    def splice(self, call: tree.Call) -> tuple[list[Any], Any]:
+    def splice(self, call: tree.Call) -> tuple[list[tree.Statement], tree.Expression | None]:
         """Return the statements of a function called only here, and its result."""
         callee = self.copies[call.function]
         replacements: dict[str, Any] = {}
-        assignments: list[Any] = []
+        assignments: list[tree.Statement] = []
         for (name, kind), argument in zip(callee.parameters.items(), call.arguments, strict=True):
             if isinstance(kind, tree.ArrayType):
                 replacements[name] = argument
@@ -147,7 +147,7 @@ class _Caller:
         return assignments + body, result
 
 
-def _is_vectorised(node: Any) -> bool:
+def _is_vectorised(node: tree.Statement) -> bool:
     """Return True for a loop of fixed length without calls and further loops."""
     return (
         isinstance(node, tree.For)
@@ -158,7 +158,7 @@ def _is_vectorised(node: Any) -> bool:
     )
 
 
-def _rename(node: Any, replacements: dict[str, Any]) -> Any:
+def _rename(node: list[tree.Statement], replacements: dict[str, Any]) -> Any:
     """Return statements or an expression with other names: expressions for locals, names for arrays."""
 
     def replace(node: Any) -> Any:
@@ -178,7 +178,7 @@ def _rename(node: Any, replacements: dict[str, Any]) -> Any:
     return replace(node)
 
 
-def _rebuild(node: Any, change: Any) -> Any:
+def _rebuild(node: Any, change: Callable[[Any], Any]) -> Any:
     """Return a statement, an expression or a sequence with changed parts; the same object if nothing changed."""
     parts = [change(part) if isinstance(part, (tuple, list)) else part for part in node]
     if all(map(is_, parts, node)):
@@ -188,7 +188,7 @@ def _rebuild(node: Any, change: Any) -> Any:
     return type(node)(*parts) if hasattr(node, "_fields") else tuple(parts)
 
 
-def _called_functions(body: list[Any]) -> Iterator[tree.TypedFunction]:
+def _called_functions(body: list[tree.Statement]) -> Iterator[tree.TypedFunction]:
     """Yield the function of each call in these statements."""
     pending: list[Any] = [body]
     while pending:
@@ -198,7 +198,7 @@ def _called_functions(body: list[Any]) -> Iterator[tree.TypedFunction]:
         pending += [part for part in node if isinstance(part, (tuple, list))]
 
 
-def _statements(body: list[Any]) -> Iterator[Any]:
+def _statements(body: list[tree.Statement]) -> Iterator[tree.Statement]:
     """Yield statements, including nested ones."""
     for statement in body:
         yield statement

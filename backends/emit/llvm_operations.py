@@ -7,10 +7,24 @@ address spaces.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from llvmlite import ir
+
+if TYPE_CHECKING:
+    from llvmlite.ir import IRBuilder, Value
+    from numba.core.base import BaseContext
+    from numba.core.types import Type
+    from numba.core.typing import Signature
+
+    Values = Sequence[Value]
+    # What a definition of an intrinsic returns for its arguments' types: signature, and code that writes LLVM's code.
+    Coded = tuple[Signature, Callable[[BaseContext, IRBuilder, Signature, Values], Value]]
+    Definition = Callable[..., Coded]
+    Intrinsic = Callable[[Definition], object]
 
 BOOLEAN = "boolean"
 ORDER = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
@@ -24,7 +38,7 @@ class LlvmOperations:
 
     atomic_ordering = "seq_cst"
 
-    def __init__(self, intrinsic: Any, literal_intrinsic: Any, types: Any) -> None:
+    def __init__(self, intrinsic: Intrinsic, literal_intrinsic: Intrinsic, types: ModuleType) -> None:
         self.intrinsic = intrinsic
         self.literal_intrinsic = literal_intrinsic
         self.types = types
@@ -34,14 +48,14 @@ class LlvmOperations:
             "f64": types.float64,
             BOOLEAN: types.boolean,
         }
-        self.made: dict[str, Any] = {}
+        self.made: dict[str, object] = {}
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> object:
         if name not in self.made:
             self.made[name] = self.make(name)
         return self.made[name]
 
-    def make(self, name: str) -> Any:
+    def make(self, name: str) -> object:
         """Build an intrinsic, or raise AttributeError if there is no such operation."""
         if hasattr(self, "word_" + name):
             return self.memory_word(getattr(self, "word_" + name))
@@ -69,61 +83,61 @@ class LlvmOperations:
             return self.memory_word(getattr(self, "kind_" + operation), kind)
         raise AttributeError(f"no word {name}")
 
-    def plain(self, build: Any, result: str, arguments: list[str]) -> Any:
+    def plain(self, build: Callable[..., Value], result: str, arguments: list[str]) -> object:
         """Make an intrinsic from scalars to a scalar."""
         numba_types = [self.numba[a] for a in arguments]
         signature = self.numba[result](*numba_types)
 
-        def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
             return build(builder, *values)
 
-        def one(typing: Any, a: Any) -> Any:
+        def one(typing: object, a: Type) -> Coded:
             return signature, codegen
 
-        def two(typing: Any, a: Any, b: Any) -> Any:
+        def two(typing: object, a: Type, b: Type) -> Coded:
             return signature, codegen
 
         return self.intrinsic(one if len(arguments) == 1 else two)
 
-    def memory_word(self, method: Any, *bound: str) -> Any:
+    def memory_word(self, method: Callable[..., Definition], *bound: str) -> object:
         """Make an intrinsic with a signature that depends on its arguments' types."""
         return self.intrinsic(method(*bound))
 
     # --- memory ---
 
-    def element_pointer(self, builder: Any, pointer: Any, index: Any, index_type: Any) -> Any:
+    def element_pointer(self, builder: IRBuilder, pointer: Value, index: Value, index_type: Type) -> Value:
         index_64 = index
         if index.type.width < 64:
             index_64 = (builder.sext if index_type.signed else builder.zext)(index, ir.IntType(64))
         return builder.gep(pointer, [index_64], inbounds=True)
 
-    def word_load(self) -> Any:
+    def word_load(self) -> Definition:
         """``load(array, index)``."""
 
-        def load(typing: Any, array: Any, index: Any) -> Any:
-            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        def load(typing: object, array: Type, index: Type) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 return builder.load(self.element_pointer(builder, values[0], values[1], sig.args[1]))
 
             return array.dtype(array, index), codegen
 
         return load
 
-    def word_view(self) -> Any:
+    def word_view(self) -> Definition:
         """``view(array, offset)``: the address of an element, as an array."""
 
-        def view(typing: Any, array: Any, offset: Any) -> Any:
-            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        def view(typing: object, array: Type, offset: Type) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 return self.element_pointer(builder, values[0], values[1], sig.args[1])
 
             return array(array, offset), codegen
 
         return view
 
-    def word_store(self) -> Any:
+    def word_store(self) -> Definition:
         """``store(array, index, value)``."""
 
-        def store(typing: Any, array: Any, index: Any, value: Any) -> Any:
-            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        def store(typing: object, array: Type, index: Type, value: Type) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 builder.store(values[2], self.element_pointer(builder, values[0], values[1], sig.args[1]))
                 return context.get_dummy_value()
 
@@ -131,12 +145,12 @@ class LlvmOperations:
 
         return store
 
-    def kind_literal(self, kind: str) -> Any:
+    def kind_literal(self, kind: str) -> Definition:
         """Make an intrinsic for literals of a type, such as ``literal_u64(5)``."""
         scalar = self.numba[kind]
 
-        def literal(typing: Any, value: Any) -> Any:
-            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        def literal(typing: object, value: Type) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 width = ir.IntType(scalar.bitwidth)
                 return values[0] if values[0].type == width else builder.trunc(values[0], width)
 
@@ -144,14 +158,14 @@ class LlvmOperations:
 
         return literal
 
-    def kind_local(self, kind: str) -> Any:
+    def kind_local(self, kind: str) -> Definition:
         """``local_u32(count)``: memory on the stack, allocated once at the function's entry."""
         scalar = self.numba[kind]
 
-        def local(typing: Any, count: Any) -> Any:
+        def local(typing: object, count: Type) -> Coded:
             length = count.literal_value
 
-            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 array = ir.ArrayType(context.get_data_type(scalar), length)
                 with builder.goto_entry_block():
                     place = builder.alloca(array)
@@ -162,21 +176,21 @@ class LlvmOperations:
 
         return local
 
-    def atomic(self, operation: str, kind: str) -> Any:
+    def atomic(self, operation: str, kind: str) -> object:
         """``atomic_add_u32(array, index, value)`` and the other atomics."""
         scalar = self.numba[kind]
         signed = "" if kind.startswith("i") else "u"
         name = {"atomic_add": "add", "atomic_min": signed + "min", "atomic_max": signed + "max"}.get(operation)
 
-        def update(typing: Any, array: Any, index: Any, value: Any) -> Any:
-            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        def update(typing: object, array: Type, index: Type, value: Type) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 place = self.element_pointer(builder, values[0], values[1], sig.args[1])
                 return builder.atomic_rmw(name, place, values[2], self.atomic_ordering)
 
             return scalar(array, index, scalar), codegen
 
-        def exchange(typing: Any, array: Any, index: Any, expected: Any, desired: Any) -> Any:
-            def codegen(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        def exchange(typing: object, array: Type, index: Type, expected: Type, desired: Type) -> Coded:
+            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
                 place = self.element_pointer(builder, values[0], values[1], sig.args[1])
                 ordering = self.atomic_ordering
                 pair = builder.cmpxchg(place, values[2], values[3], ordering, ordering)
@@ -188,7 +202,7 @@ class LlvmOperations:
 
     # --- numbers ---
 
-    def convert(self, builder: Any, x: Any, source: str, target: str) -> Any:
+    def convert(self, builder: IRBuilder, x: Value, source: str, target: str) -> Value:
         """Convert between any two scalar types."""
         to = (
             ir.IntType(int(target[1:]))
@@ -209,18 +223,18 @@ class LlvmOperations:
             return builder.trunc(x, to)
         return builder.sext(x, to) if source[0] == "i" else builder.zext(x, to)
 
-    def float_arithmetic(self, builder: Any, operation: str, kind: str, values: Any) -> Any:
+    def float_arithmetic(self, builder: IRBuilder, operation: str, kind: str, values: Values) -> Value:
         """``add``, ``sub``, ``mul``, ``div`` or ``sqrt``, rounded once and never contracted."""
         if operation == "sqrt":
             return self.call(builder, f"llvm.sqrt.{kind}", values)
         return getattr(builder, "f" + operation)(*values)
 
-    def mathematics(self, builder: Any, operation: str, kind: str, values: Any) -> Any:
+    def mathematics(self, builder: IRBuilder, operation: str, kind: str, values: Values) -> Value:
         """Emit ``sin``, ``cos``, ``exp``, ``log`` or ``pow``."""
         return self.call(builder, f"llvm.{operation}.{kind}", values)
 
     @staticmethod
-    def call(builder: Any, name: str, values: Any, result: Any = None) -> Any:
+    def call(builder: IRBuilder, name: str, values: Values, result: ir.Type | None = None) -> Value:
         """Call a function from the type of its arguments to the same type, or to another one."""
         kind = values[0].type
         function = builder.module.globals.get(name)
@@ -229,12 +243,12 @@ class LlvmOperations:
         return builder.call(function, values)
 
 
-def apply(method: Any, words: LlvmOperations, kind: str, builder: Any, *values: Any) -> Any:
+def apply(method: Callable[..., Value], words: LlvmOperations, kind: str, builder: IRBuilder, *values: Value) -> Value:
     """Call a method of `BinaryOperations` or `UnaryOperations` for one type."""
     return method(words, builder, kind, *values)
 
 
-def compare(builder: Any, kind: str, symbol: str, x: Any, y: Any) -> Any:
+def compare(builder: IRBuilder, kind: str, symbol: str, x: Value, y: Value) -> Value:
     if kind[0] == "f":
         return builder.fcmp_unordered(symbol, x, y) if symbol == "!=" else builder.fcmp_ordered(symbol, x, y)
     return (builder.icmp_signed if kind[0] == "i" else builder.icmp_unsigned)(symbol, x, y)
@@ -244,29 +258,29 @@ class BinaryOperations:
     """Operations with two operands; signed overflow is an error of the language, so LLVM may assume its absence."""
 
     @staticmethod
-    def _ring(words: LlvmOperations, builder: Any, operation: str, kind: str, x: Any, y: Any) -> Any:
+    def _ring(words: LlvmOperations, builder: IRBuilder, operation: str, kind: str, x: Value, y: Value) -> Value:
         if kind[0] == "f":
             return words.float_arithmetic(builder, operation, kind, (x, y))
         return getattr(builder, operation)(x, y, flags=("nsw",) if kind[0] == "i" else ())
 
     @staticmethod
-    def add(words: LlvmOperations, builder: Any, kind: str, x: Any, y: Any) -> Any:
+    def add(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value, y: Value) -> Value:
         return BinaryOperations._ring(words, builder, "add", kind, x, y)
 
     @staticmethod
-    def sub(words: LlvmOperations, builder: Any, kind: str, x: Any, y: Any) -> Any:
+    def sub(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value, y: Value) -> Value:
         return BinaryOperations._ring(words, builder, "sub", kind, x, y)
 
     @staticmethod
-    def mul(words: LlvmOperations, builder: Any, kind: str, x: Any, y: Any) -> Any:
+    def mul(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value, y: Value) -> Value:
         return BinaryOperations._ring(words, builder, "mul", kind, x, y)
 
     @staticmethod
-    def div(words: LlvmOperations, builder: Any, kind: str, x: Any, y: Any) -> Any:
+    def div(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value, y: Value) -> Value:
         return words.float_arithmetic(builder, "div", kind, (x, y))
 
     @staticmethod
-    def _floored(builder: Any, x: Any, y: Any) -> tuple[Any, Any, Any, Any]:
+    def _floored(builder: IRBuilder, x: Value, y: Value) -> tuple[Value, Value, Value, Value]:
         """Return if the divisor is -1, the divisor or else 1, the remainder towards zero, and if Python's differs.
 
         CPUs stop a process that divides the lowest number by -1. Compilers fold the choice for a constant divisor.
@@ -279,7 +293,7 @@ class BinaryOperations:
         return negates, divisor, rest, builder.and_(builder.icmp_signed("!=", rest, zero), opposed)
 
     @staticmethod
-    def floordiv(words: LlvmOperations, builder: Any, kind: str, x: Any, y: Any) -> Any:
+    def floordiv(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value, y: Value) -> Value:
         if kind[0] == "u":
             return builder.udiv(x, y)
         negates, divisor, _, differs = BinaryOperations._floored(builder, x, y)
@@ -287,30 +301,30 @@ class BinaryOperations:
         return builder.select(negates, builder.sub(ir.Constant(x.type, 0), x), quotient)
 
     @staticmethod
-    def mod(words: LlvmOperations, builder: Any, kind: str, x: Any, y: Any) -> Any:
+    def mod(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value, y: Value) -> Value:
         if kind[0] == "u":
             return builder.urem(x, y)
         _, divisor, rest, differs = BinaryOperations._floored(builder, x, y)
         return builder.select(differs, builder.add(rest, divisor), rest)
 
     @staticmethod
-    def shl(words: LlvmOperations, builder: Any, kind: str, x: Any, y: Any) -> Any:
+    def shl(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value, y: Value) -> Value:
         return builder.shl(x, y)
 
     @staticmethod
-    def shr(words: LlvmOperations, builder: Any, kind: str, x: Any, y: Any) -> Any:
+    def shr(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value, y: Value) -> Value:
         return builder.ashr(x, y) if kind[0] == "i" else builder.lshr(x, y)
 
     @staticmethod
-    def min(words: LlvmOperations, builder: Any, kind: str, x: Any, y: Any) -> Any:
+    def min(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value, y: Value) -> Value:
         return builder.select(compare(builder, kind, "<", y, x), y, x)
 
     @staticmethod
-    def max(words: LlvmOperations, builder: Any, kind: str, x: Any, y: Any) -> Any:
+    def max(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value, y: Value) -> Value:
         return builder.select(compare(builder, kind, ">", y, x), y, x)
 
     @staticmethod
-    def mulhi(words: LlvmOperations, builder: Any, kind: str, x: Any, y: Any) -> Any:
+    def mulhi(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value, y: Value) -> Value:
         width = x.type.width
         extend = builder.sext if kind[0] == "i" else builder.zext
         product_type = ir.IntType(2 * width)
@@ -318,7 +332,7 @@ class BinaryOperations:
         return builder.trunc(builder.lshr(product, ir.Constant(product_type, width)), x.type)
 
 
-def _bitwise(method: str) -> Any:
+def _bitwise(method: str) -> staticmethod[..., Value]:
     return staticmethod(lambda words, builder, kind, x, y: getattr(builder, method)(x, y))
 
 
@@ -330,34 +344,34 @@ class UnaryOperations:
     """Operations with one operand."""
 
     @staticmethod
-    def neg(words: LlvmOperations, builder: Any, kind: str, x: Any) -> Any:
+    def neg(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value) -> Value:
         if kind[0] == "f":
             return builder.fsub(ir.Constant(x.type, -0.0), x)  # NVVM's text has no fneg
         return builder.sub(ir.Constant(x.type, 0), x, flags=("nsw",) if kind[0] == "i" else ())
 
     @staticmethod
-    def invert(words: LlvmOperations, builder: Any, kind: str, x: Any) -> Any:
+    def invert(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value) -> Value:
         return builder.not_(x)
 
     @staticmethod
-    def abs(words: LlvmOperations, builder: Any, kind: str, x: Any) -> Any:
+    def abs(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value) -> Value:
         if kind[0] == "f":
             return words.call(builder, f"llvm.fabs.{kind}", (x,))
         zero = ir.Constant(x.type, 0)
         return builder.select(builder.icmp_signed("<", x, zero), builder.sub(zero, x, flags=("nsw",)), x)
 
     @staticmethod
-    def sqrt(words: LlvmOperations, builder: Any, kind: str, x: Any) -> Any:
+    def sqrt(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value) -> Value:
         return words.float_arithmetic(builder, "sqrt", kind, (x,))
 
     @staticmethod
-    def popcount(words: LlvmOperations, builder: Any, kind: str, x: Any) -> Any:
+    def popcount(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value) -> Value:
         return narrow_count(builder, builder.ctpop(x))
 
     @staticmethod
-    def clz(words: LlvmOperations, builder: Any, kind: str, x: Any) -> Any:
+    def clz(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value) -> Value:
         return narrow_count(builder, builder.ctlz(x, ir.Constant(ir.IntType(1), 0)))
 
 
-def narrow_count(builder: Any, x: Any) -> Any:
+def narrow_count(builder: IRBuilder, x: Value) -> Value:
     return builder.trunc(x, ir.IntType(32)) if x.type.width > 32 else x

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from llvmlite import ir as llvm
 from llvmlite.binding import address_of_symbol
@@ -24,13 +24,16 @@ from numba.core.funcdesc import PythonFunctionDescriptor
 from numba.core.lowering import Lower
 from numba.core.targetconfig import ConfigStack
 
+if TYPE_CHECKING:
+    from backends.emit.llvm_operations import Definition, IRBuilder, Type, Value, Values
+
 ENTRY_TYPES = (types.int32, types.int32, types.int32, types.CPointer(types.int64))
 """Types of the arguments of ``entry(begin, end, team_count, slots)``."""
 CONSTANT_TYPES = {type(None): types.none, bool: types.boolean, float: types.float64}
 """Types of constants that are not integers."""
 
 
-def compile_entry(entry: Any) -> tuple[str, bytes]:
+def compile_entry(entry: Callable[..., None]) -> tuple[str, bytes]:
     """Compile ``entry`` of an emitted module; returns its symbol and an object file.
 
     Raises `RuntimeError` if it calls a function without code.
@@ -42,7 +45,9 @@ def compile_entry(entry: Any) -> tuple[str, bytes]:
     return descriptor.llvm_func_name, library.object_code
 
 
-def translate(function: Any, kinds: tuple[Any, ...], library: CPUCodeLibrary, *, inline: bool) -> Any:
+def translate(
+    function: Callable[..., object], kinds: tuple[Type, ...], library: CPUCodeLibrary, *, inline: bool
+) -> PythonFunctionDescriptor:
     """Add LLVM's code of a function with arguments of these types to a library; returns numba's descriptor of it."""
     code = run_frontend(function)
     typed = FunctionTypes(code, kinds)
@@ -57,8 +62,8 @@ def translate(function: Any, kinds: tuple[Any, ...], library: CPUCodeLibrary, *,
 class EmittedCall(NamedTuple):
     """A call: the type of its result, and ``build(lower, values)``, which writes LLVM's code and returns the result."""
 
-    result: Any
-    build: Callable[[EmittedLower, list[Any]], Any]
+    result: Type
+    build: Callable[[EmittedLower, list[Value]], Value]
 
 
 TRUTH = EmittedCall(types.boolean, lambda lower, values: values[0])
@@ -71,18 +76,18 @@ class EmittedOperation:
     With ``takes_literals`` the definition gets types that contain the values of constant arguments.
     """
 
-    def __init__(self, definition: Callable[..., tuple[Any, Any]], takes_literals: bool = False) -> None:
+    def __init__(self, definition: Definition, takes_literals: bool = False) -> None:
         self.definition = definition
         self.takes_literals = takes_literals
-        self.calls: dict[tuple[Any, ...], EmittedCall] = {}
+        self.calls: dict[tuple[Type, ...], EmittedCall] = {}
 
-    def call(self, kinds: tuple[Any, ...]) -> EmittedCall:
+    def call(self, kinds: tuple[Type, ...]) -> EmittedCall:
         """Return the call with arguments of these types."""
         kinds = kinds if self.takes_literals else tuple(map(types.unliteral, kinds))
         if kinds not in self.calls:
             signature, codegen = self.definition(None, *kinds)
 
-            def build(lower: EmittedLower, values: list[Any]) -> Any:
+            def build(lower: EmittedLower, values: list[Value]) -> Value:
                 return codegen(lower.context, lower.builder, signature, values)
 
             self.calls[kinds] = EmittedCall(signature.return_type, build)
@@ -92,17 +97,17 @@ class EmittedOperation:
 class EmittedFunction:
     """A function of an emitted module, translated to LLVM's code with its first caller."""
 
-    def __init__(self, function: Any, library: type[FunctionLibrary], inline: bool) -> None:
+    def __init__(self, function: Callable[..., object], library: type[FunctionLibrary], inline: bool) -> None:
         self.function, self.library, self.inline = function, library, inline
         self.translated: EmittedCall | None = None
 
-    def call(self, kinds: tuple[Any, ...]) -> EmittedCall:
+    def call(self, kinds: tuple[Type, ...]) -> EmittedCall:
         """Return the call with arguments of these types, which are the same in all calls."""
         if self.translated is None:
             library = self.library(context().codegen(), self.function.__name__)
             descriptor = translate(self.function, tuple(map(types.unliteral, kinds)), library, inline=self.inline)
 
-            def build(lower: EmittedLower, values: list[Any]) -> Any:
+            def build(lower: EmittedLower, values: list[Value]) -> Value:
                 (lower.library if self.inline else context().program).add_linking_library(library)
                 callee = lower.context.declare_function(lower.module, descriptor)
                 return lower.call_conv.call_function(
@@ -126,12 +131,12 @@ class FunctionTypes:
         Type of the result.
     """
 
-    def __init__(self, code: Any, kinds: tuple[Any, ...]) -> None:
-        self.kinds: dict[str, Any] = {f"arg.{name}": kind for name, kind in zip(code.arg_names, kinds, strict=True)}
-        self.calls: dict[Any, tuple[EmittedCall, list[str]]] = {}
-        self.result: Any = types.none
-        self.callees: dict[str, Any] = {}
-        self.tuples: dict[str, list[Any]] = {}  # Python passes more than 30 arguments as a tuple
+    def __init__(self, code: ir.FunctionIR, kinds: tuple[Type, ...]) -> None:
+        self.kinds = {f"arg.{name}": kind for name, kind in zip(code.arg_names, kinds, strict=True)}
+        self.calls: dict[ir.Expr, tuple[EmittedCall, list[str]]] = {}
+        self.result: Type = types.none
+        self.callees: dict[str, type[bool] | EmittedOperation | EmittedFunction] = {}
+        self.tuples: dict[str, list[ir.Var]] = {}  # Python passes more than 30 arguments as a tuple
         for _, block in sorted(code.blocks.items()):
             for statement in block.body:
                 if isinstance(statement, ir.Assign):
@@ -139,7 +144,7 @@ class FunctionTypes:
                 elif isinstance(statement, ir.Return):
                     self.result = self.kinds[statement.value.name]
 
-    def assign(self, name: str, value: Any) -> None:
+    def assign(self, name: str, value: ir.AbstractRHS) -> None:
         """Store the type, function or tuple of a variable."""
         if isinstance(value, ir.Global):
             self.callees[name] = value.value
@@ -152,7 +157,7 @@ class FunctionTypes:
         else:
             self.kinds[name] = types.unliteral(self.kind(value))
 
-    def kind(self, value: Any) -> Any:
+    def kind(self, value: ir.AbstractRHS) -> Type:
         """Return the type of a value that is no constant; raises `KeyError` for a variable without a type."""
         if isinstance(value, ir.Arg):
             return self.kinds[f"arg.{value.name}"]
@@ -175,11 +180,11 @@ class EmittedLower(Lower):
         self.lower_normal_function(self.fndesc)
         self.library.add_ir_module(self.module)
 
-    def lower_block(self, block: Any) -> None:
+    def lower_block(self, block: ir.Block) -> None:
         for statement in block.body:
             self.lower_inst(statement)
 
-    def lower_inst(self, inst: Any) -> None:
+    def lower_inst(self, inst: ir.Stmt) -> None:
         if isinstance(inst, ir.Assign):
             if inst.target.name in self.fndesc.typemap:
                 self.storevar(self.value(inst.value), inst.target.name)
@@ -192,7 +197,7 @@ class EmittedLower(Lower):
             returned = self.context.get_return_value(self.builder, self.fndesc.restype, value)
             self.call_conv.return_value(self.builder, returned)
 
-    def value(self, value: Any) -> Any:
+    def value(self, value: ir.AbstractRHS) -> Value:
         """Return LLVM's value of the right side of an assignment."""
         if isinstance(value, ir.Const):
             kind = CONSTANT_TYPES.get(type(value.value)) or types.literal(value.value).literal_type
@@ -207,16 +212,16 @@ class EmittedLower(Lower):
         operand = self.loadvar(value.value.name)
         return self.builder.not_(operand) if value.op == "unary" else operand
 
-    def alloca(self, name: str, type: Any) -> Any:  # noqa: A002
+    def alloca(self, name: str, type: Type) -> llvm.AllocaInstr:  # noqa: A002
         return alloca_once(self.builder, self.context.get_value_type(type), name=name)
 
-    def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:
+    def storevar(self, value: Value, name: str, argidx: int | None = None) -> None:
         if name in self._singly_assigned_vars:
             self._blk_local_varmap[name] = value
         else:
             self.builder.store(value, self.getvar(name))
 
-    def loadvar(self, name: str) -> Any:
+    def loadvar(self, name: str) -> Value:
         value = self._blk_local_varmap.get(name)
         return self.builder.load(self.getvar(name)) if value is None else value
 
@@ -224,29 +229,31 @@ class EmittedLower(Lower):
 class EmittedCalls(BaseCallConv):
     """Functions return their results as in C."""
 
-    def get_function_type(self, restype: Any, argtypes: Any) -> Any:
+    def get_function_type(self, restype: Type, argtypes: list[Type]) -> llvm.FunctionType:
         result = llvm.VoidType() if restype == types.none else self.get_return_type(restype).pointee
         return llvm.FunctionType(result, list(self._get_arg_packer(argtypes).argument_types))
 
-    def decorate_function(self, fn: Any, args: Any, fe_argtypes: Any, noalias: bool = False) -> None:
+    def decorate_function(
+        self, fn: llvm.Function, args: list[str], fe_argtypes: list[Type], noalias: bool = False
+    ) -> None:
         self._get_arg_packer(fe_argtypes).assign_names(fn.args, [f"arg.{name}" for name in args])
 
-    def get_arguments(self, func: Any) -> Any:
+    def get_arguments(self, func: llvm.Function) -> tuple[llvm.Argument, ...]:
         return func.args
 
-    def return_value(self, builder: Any, retval: Any) -> None:
+    def return_value(self, builder: IRBuilder, retval: Value) -> None:
         if builder.function.ftype.return_type == llvm.VoidType():
             builder.ret_void()
         else:
             builder.ret(retval)
 
-    def call_function(self, builder: Any, callee: Any, resty: Any, argtys: Any, args: Any) -> Any:
+    def call_function(self, builder: IRBuilder, callee: Value, resty: Type, argtys: list[Type], args: Values) -> Value:
         result = builder.call(callee, self._get_arg_packer(argtys).as_arguments(builder, args))
         if resty == types.none:
             return self.context.get_dummy_value()
         return self.context.get_returned_value(builder, resty, result)
 
-    def _make_call_helper(self, builder: Any) -> None:
+    def _make_call_helper(self, builder: IRBuilder) -> None:
         return None
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from backends.emit.printer import ProgramPrinter
 from core.lang import tree
-from core.lang.types import boolean
+from core.lang.types import Scalar, boolean
 
 TYPES = {
     "i8": "char", "i16": "short", "i32": "int", "i64": "long",
@@ -40,11 +38,7 @@ inline {t} floordiv_by_{n}({t} a, {t} b) {{
 }}
 inline {t} mod_by_{n}({t} a, {t} b) {{ return mod_{n}(a, b == -1 ? 1 : b); }}
 """
-EXTENSIONS = {
-    "cl_khr_fp64": "double",
-    "cl_khr_int64_base_atomics": "atom_",
-    "cl_khr_int64_extended_atomics": "atom_",
-}
+EXTENSIONS = {"cl_khr_fp64": "double", "cl_khr_int64_base_atomics": "atom_", "cl_khr_int64_extended_atomics": "atom_"}
 
 
 class OpenClC(ProgramPrinter):
@@ -91,7 +85,7 @@ class OpenClC(ProgramPrinter):
         self.block(function.body)
         self.line("}")
 
-    def parameter(self, name: str, kind: Any, alone: bool) -> str:
+    def parameter(self, name: str, kind: tree.ArrayType | Scalar, alone: bool) -> str:
         """Return the declaration of one parameter.
 
         ``restrict`` only where a kernel never writes, or a team is one lane: compilers take it to mean that no other

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from core.lang import tree
 
@@ -28,7 +27,7 @@ class ProgramPrinter:
     def line(self, text: str) -> None:
         self.lines.append("    " * self.level + text)
 
-    def block(self, statements: list[Any]) -> None:
+    def block(self, statements: list[tree.Statement]) -> None:
         """Print statements one level deeper."""
         self.level += 1
         for statement in statements:
@@ -52,8 +51,7 @@ class ProgramPrinter:
 
     def array_type(self, name: str) -> tree.ArrayType:
         local = self.function.arrays.get(name)
-        array: tree.ArrayType = local.array if local is not None else self.function.parameters[name]
-        return array
+        return local.array if local is not None else self.function.parameters[name]
 
     def fresh(self, stem: str) -> str:
         self.counters += 1
@@ -61,10 +59,10 @@ class ProgramPrinter:
 
     # --- dispatch ---
 
-    def statement(self, node: Any) -> None:
+    def statement(self, node: tree.Statement) -> None:
         getattr(self, "print_" + type(node).__name__)(node)
 
-    def text(self, node: Any) -> str:
+    def text(self, node: tree.Expression | tree.View) -> str:
         return str(getattr(self, "text_" + type(node).__name__)(node))
 
     def text_Local(self, node: tree.Local) -> str:  # noqa: N802

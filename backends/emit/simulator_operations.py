@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from numba import cuda
@@ -20,7 +20,7 @@ OPERATORS = {
     "div": operator.truediv, "neg": operator.neg, "invert": operator.invert, "abs": abs,
     **{op: getattr(intrinsics, op) for op in INTRINSICS},
 }  # fmt: skip
-PLACES: dict[str, Any] = {
+PLACES: dict[str, Callable[[], Integer | None]] = {
     "lane": lambda: BY_NAME["i32"](gpu().threadIdx.x),
     "team_rank": lambda: BY_NAME["i32"](gpu().blockIdx.x),
     "team_count": lambda: BY_NAME["i32"](gpu().gridDim.x),
@@ -29,15 +29,15 @@ PLACES: dict[str, Any] = {
 }
 
 
-def team_kernel(team_size: int) -> Any:
+def team_kernel(team_size: int) -> Callable[..., object]:
     return cuda.jit
 
 
-def team_function() -> Any:
+def team_function() -> Callable[..., object]:
     return cuda.jit(device=True)
 
 
-def load(array: Any, index: Any) -> Any:
+def load(array: np.ndarray, index: int) -> Integer | np.floating:
     """Read an element; an index outside the array is an error."""
     if not 0 <= int(index) < array.size:
         raise IndexError(f"index {int(index)} outside an array of {array.size} elements")
@@ -48,39 +48,39 @@ def load(array: Any, index: Any) -> Any:
 load_readonly = load
 
 
-def store(array: Any, index: Any, value: Any) -> None:
+def store(array: np.ndarray, index: int, value: Integer | np.floating) -> None:
     if not 0 <= int(index) < array.size:
         raise IndexError(f"index {int(index)} outside an array of {array.size} elements")
     array[int(index)] = value if array.dtype.kind == "f" else array.dtype.type(int(value))
 
 
-def view(array: Any, offset: Any) -> Any:
+def view(array: np.ndarray, offset: int) -> np.ndarray:
     """Return the array from one of its elements on."""
     if not 0 <= int(offset) <= array.size:
         raise IndexError(f"a view from element {int(offset)} of an array of {array.size} elements")
     return array[int(offset) :]
 
 
-def pointer(array: Any) -> Any:
+def pointer(array: np.ndarray) -> np.ndarray:
     """Return a kernel's array argument unchanged."""
     return array
 
 
-def _from(target: str, value: Any) -> Any:
+def _from(target: str, value: Integer | np.floating) -> Integer | np.floating:
     return BY_NAME[target](value)
 
 
-def _atomic(name: str, scalar: Any) -> Any:
+def _atomic(name: str, scalar: type[Integer]) -> Callable[..., Integer]:
     """Return an atomic; the simulator's exist only inside a running kernel."""
 
-    def update(array: Any, index: Any, *values: Any) -> Any:
+    def update(array: np.ndarray, index: int, *values: Integer) -> Integer:
         function = getattr(gpu().atomic, name.removeprefix("atomic_"))
         return scalar(int(function(array, int(index), *(array.dtype.type(int(v)) for v in values))))
 
     return update
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in PLACES:
         return PLACES[name]
     if "_from_" in name:
@@ -102,7 +102,7 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(name)
 
 
-def shared(offset: int, count: int, dtype: Any) -> Any:
+def shared(offset: int, count: int, dtype: np.dtype) -> np.ndarray:
     """Return a part of the simulated block's dynamic shared memory."""
     memory = gpu().shared.array(0, np.dtype(np.uint8))
     return memory[offset : offset + count * dtype.itemsize].view(dtype)

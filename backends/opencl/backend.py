@@ -25,6 +25,8 @@ from core.lang import tree
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from pyopencl import Event, Kernel, Program
+
 IMAGE_CHANNELS = {
     "i1": "SIGNED_INT8", "i2": "SIGNED_INT16", "i4": "SIGNED_INT32",
     "u1": "UNSIGNED_INT8", "u2": "UNSIGNED_INT16", "u4": "UNSIGNED_INT32",
@@ -39,8 +41,8 @@ PAUSES_S = (0.001, 0.01, 0.1, 1.0)
 class OpenClExecutable(NamedTuple):
     """A compiled kernel with its program: Intel's runtime frees a program without references, and its kernels too."""
 
-    program: Any
-    kernel: Any
+    program: Program
+    kernel: Kernel
     team_size: int
 
 
@@ -74,7 +76,7 @@ class OpenClBackend(Backend):
             "cl_khr_fp64" in extensions,
         )
         super().__init__(device, limit)
-        self.events: list[tuple[str, Any, Any]] = []
+        self.events: list[tuple[str, Event, Event]] = []
         self.taken = AllocatedBytes()
         self.memory_flags = cl.mem_flags.READ_WRITE
         if (
@@ -103,7 +105,7 @@ class OpenClBackend(Backend):
             raise Unavailable(f"no OpenCL driver has a device; {icd.driver_advice()}")
         return devices
 
-    def allocate(self, shape: Any, dtype: Any) -> Buffer:
+    def allocate(self, shape: int | tuple[int, ...], dtype: np.typing.DTypeLike) -> Buffer:
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
         size = max(1, int(np.prod(shape, dtype=object)) * np.dtype(dtype).itemsize)
         # Most drivers allocate memory at its first use, and the process would then end without a message.
@@ -117,7 +119,7 @@ class OpenClBackend(Backend):
         return buffer
 
     @contextmanager
-    def memory_for(self, what: str, *kinds: Any) -> Iterator[None]:
+    def memory_for(self, what: str, *kinds: type[Exception]) -> Iterator[None]:
         """Convert the driver's memory errors inside the block to `OutOfMemory`."""
         try:
             yield
@@ -136,7 +138,7 @@ class OpenClBackend(Backend):
             buffer.image = Buffer(image, buffer.shape, buffer.dtype)
         return buffer.image
 
-    def channel(self, buffer: Buffer, what: str) -> Any:
+    def channel(self, buffer: Buffer, what: str) -> int:
         """Return the type of an image's channel; raises the reason if this device has no such image."""
         cl, device = self.cl, self.device.name
         if not self.handle.image_support:
@@ -174,7 +176,7 @@ class OpenClBackend(Backend):
         self.synchronize()
         return host.reshape(buffer.shape)
 
-    def host_array(self, count: int, dtype: Any) -> np.ndarray:
+    def host_array(self, count: int, dtype: np.typing.DTypeLike) -> np.ndarray:
         cl = self.cl
         size = max(1, count * np.dtype(dtype).itemsize)
         with self.memory_for(f"{size} page-locked bytes", cl.LogicError, cl.RuntimeError):
@@ -210,7 +212,7 @@ class OpenClBackend(Backend):
                 self.timings.kernel_s += seconds
         self.events.clear()
 
-    def seconds_of(self, first: Any, last: Any) -> float:
+    def seconds_of(self, first: Event, last: Event) -> float:
         """Return the seconds from the start of one finished event to the end of another.
 
         On a busy machine Intel's runtime may lack their times for a moment after the queue has finished.
@@ -225,7 +227,7 @@ class OpenClBackend(Backend):
             time.sleep(pause_s)
         return float(last.profile.end - first.profile.start) * 1e-9
 
-    def compile(self, program: tree.Program) -> Any:
+    def compile(self, program: tree.Program) -> OpenClExecutable:
         from backends.emit.opencl_c import IntelC, OpenClC
 
         printer = IntelC if self.is_intel else OpenClC
@@ -237,7 +239,7 @@ class OpenClBackend(Backend):
         info = self.cl.kernel_work_group_info.WORK_GROUP_SIZE
         return int(executable.kernel.get_work_group_info(info, self.handle))
 
-    def program(self, source: str, name: str) -> Any:
+    def program(self, source: str, name: str) -> Program:
         """Build from the cached binary of an earlier run, or from source."""
         if self.is_pocl:  # it has a separate cache, shared by all processes, into which it would unpack ours
             return self.build(name, self.cl.Program(self.context, source))
@@ -251,7 +253,7 @@ class OpenClBackend(Backend):
         write_sealed(path, built.get_info(self.cl.program_info.BINARIES)[0])
         return built
 
-    def build(self, name: str, program: Any) -> Any:
+    def build(self, name: str, program: Program) -> Program:
         """Compile and link without output on the terminal; errors have the compiler's messages."""
         cl = self.cl
         with warnings.catch_warnings(), captured_stderr() as words:
@@ -268,7 +270,7 @@ class OpenClBackend(Backend):
     def pack(self, launch: Launch, places: list[int]) -> PackedArguments:
         return PackedArguments(self, launch, places)
 
-    def enqueue(self, kernel: Any, teams: int, team_size: int) -> Any:
+    def enqueue(self, kernel: Kernel, teams: int, team_size: int) -> Event:
         """Queue a launch after its arguments are set."""
         try:
             return self.cl.enqueue_nd_range_kernel(self.queue, kernel, (teams * team_size,), (team_size,))
@@ -276,7 +278,7 @@ class OpenClBackend(Backend):
             with self.memory_for("a launch's buffers"):
                 raise
 
-    def prepare(self, launches: list[Launch]) -> Any:
+    def prepare(self, launches: list[Launch]) -> list[tuple[Kernel, int, int]]:
         """Make a kernel object for each launch, and set its arguments once."""
         prepared = []
         for launch in launches:
@@ -286,7 +288,7 @@ class OpenClBackend(Backend):
             prepared.append((own_kernel, launch.teams, team_size))
         return prepared
 
-    def replay(self, prepared: Any, times: int) -> None:
+    def replay(self, prepared: list[tuple[Kernel, int, int]], times: int) -> None:
         first = last = None
         for _ in range(times):
             for kernel, teams, team_size in prepared:
@@ -305,7 +307,7 @@ class PackedArguments:
     def __init__(self, backend: OpenClBackend, launch: Launch, places: list[int]) -> None:
         self.backend = backend
         _, self.kernel, self.team_size = launch.executable
-        self.words: list[Any] = []  # place, bytes, place, bytes ...
+        self.words: list[int | bytes] = []  # place, bytes, place, bytes ...
         for place, argument in enumerate(launch.arguments):
             self.words += [place, argument_bytes(argument)]
         self.numbers = [(2 * k + 1, struct.Struct(launch.arguments[k].dtype.char).pack) for k in places]
@@ -314,7 +316,7 @@ class PackedArguments:
         for (word, pack), value in zip(self.numbers, numbers, strict=True):
             self.words[word] = pack(value)
 
-    def set(self, kernel: Any) -> None:
+    def set(self, kernel: Kernel) -> None:
         kernel._set_arg_buf_multi(tuple(self.words))
 
     def start(self, teams: int) -> None:
@@ -323,7 +325,7 @@ class PackedArguments:
         self.backend.events.append(("kernel", event, event))
 
 
-def argument_bytes(argument: Any) -> bytes:
+def argument_bytes(argument: Buffer | np.generic) -> bytes:
     if isinstance(argument, Buffer):
         return struct.pack("P", argument.handle.int_ptr)
     return np.asarray(argument, argument.dtype).tobytes()

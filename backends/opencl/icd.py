@@ -17,6 +17,8 @@ from backends.cpu_info import available_cores
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import pyopencl as cl
+
 SYSTEM = "/etc/OpenCL/vendors"
 # If one of these is set, the user chooses the drivers, and nothing is added.
 SET_BY_USER = ("OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH")
@@ -43,7 +45,7 @@ def driver_advice() -> str:
 
 
 @functools.cache
-def list_devices() -> list[Any]:
+def list_devices() -> list[cl.Device]:
     """List the devices of all platforms in pyopencl's form: GPUs first, PoCL last, else in the loader's order."""
     cl = import_pyopencl()
     if available_cores() < (os.cpu_count() or 1):

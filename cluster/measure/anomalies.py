@@ -35,10 +35,10 @@ def find_slow_ranks(ranks: Sequence[RankSpeed]) -> Iterator[str]:
     """Yield ranks slower than others with the same kind of device, even while the others of their host wait."""
     for backend in dict.fromkeys(rank.backend for rank in ranks):
         alike = [rank for rank in ranks if rank.backend == backend]
-        typical = median(rank.rate_alone for rank in alike)
-        slow = [rank for rank in alike if rank.rate_alone < SLOW * typical]
+        typical = median(rank.rate_in_turn for rank in alike)
+        slow = [rank for rank in alike if rank.rate_in_turn < SLOW * typical]
         if slow:
-            least = min(rank.rate_alone for rank in slow) / typical
+            least = min(rank.rate_in_turn for rank in slow) / typical
             where = join_names(dict.fromkeys(rank.host for rank in slow))
             yield (
                 f"{format_ranks([rank.rank for rank in slow])} ({where}): slow, from "
@@ -51,14 +51,14 @@ def find_crowded_hosts(ranks: Sequence[RankSpeed]) -> Iterator[str]:
     """Yield hosts with too few cores for their ranks, or with ranks that slow each other down."""
     for host, ranks_of_host in group_by_host(ranks).items():
         needed, cores = sum(rank.cores for rank in ranks_of_host), min(rank.host_cores for rank in ranks_of_host)
-        faster = median(rank.rate_alone / rank.rate for rank in ranks_of_host)
-        alone = f"a rank alone is {faster:.2g} times as fast"
+        faster = median(rank.rate_in_turn / rank.rate for rank in ranks_of_host)
+        ratio = f"a rank alone is {faster:.2g} times as fast"
         if needed > cores:
-            reason = f"; {alone}" if faster > 1 else ""
+            reason = f"; {ratio}" if faster > 1 else ""
             yield f"{host} is oversubscribed: {len(ranks_of_host)} ranks want {needed} cores of {cores}{reason}"
         elif len(ranks_of_host) > 1 and faster > CROWDED:
             yield (
-                f"ranks of {host} slow each other down: {alone}, though {len(ranks_of_host)} ranks want {needed} of "
+                f"ranks of {host} slow each other down: {ratio}, though {len(ranks_of_host)} ranks want {needed} of "
                 f"{cores} cores (bound to the same core, or other programs run there?)"
             )
 

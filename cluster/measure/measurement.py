@@ -46,9 +46,9 @@ class RankSpeed:
     """A rank, its device, and its compute rate.
 
     ``device`` is the name of the processor or GPU, with 1 core if it is a core or a GPU, which needs one core of its
-    host; ranks share ``host_cores``. ``rate`` counts units of work per second while all ranks work, and ``rate_alone``
-    while the others of its host wait. ``unit`` is plural, such as moves. ``kernel`` is workload and instance of the
-    measurement. ``versions`` are those of Python, NumPy, MPI and the suite's sources, by name.
+    host; ranks share ``host_cores``. ``rate`` counts units of work per second while all ranks work, and
+    ``rate_in_turn`` while the others of its host wait. ``unit`` is plural, such as moves. ``kernel`` is workload and
+    instance of the measurement. ``versions`` are those of Python, NumPy, MPI and the suite's sources, by name.
     """
 
     rank: int
@@ -60,7 +60,7 @@ class RankSpeed:
     rate: float
     unit: str
     kernel: str
-    rate_alone: float
+    rate_in_turn: float
     versions: Mapping[str, str]
 
 

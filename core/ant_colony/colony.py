@@ -138,7 +138,7 @@ class Colony:
     @property
     def phases(self) -> tuple[str, ...]:
         """Methods that make an iteration, in their order."""
-        return "construct", "climb", "measure", "judge", "deposit", "evaporate", "weigh"
+        return "construct", "climb", "measure", "update_best", "deposit", "evaporate", "weigh"
 
     @staticmethod
     def numbered(tour: np.ndarray) -> np.ndarray:
@@ -168,7 +168,7 @@ class Colony:
         )
         allocate = backend.allocate
         self.ants = backend.rows(self.ant(n=n, first=first), count)
-        self.judged = self.ants if count else backend.rows(self.ant(n=n, first=settings.ants), 1)
+        self.measured = self.ants if count else backend.rows(self.ant(n=n, first=settings.ants), 1)
         """`ants`, or one row behind all ants if there is none: a kernel may not read from no rows."""
         self.laid = pheromone.DepositedTour(allocate(n, np.uint32), allocate(1, np.uint32))
         self.memory: Any = ants_kernels.ColonyState(
@@ -294,12 +294,12 @@ class Colony:
         self.backend.launch(ants_kernels.measure, teams, self.lanes, self.instance.distances, self.ants, self.memory)
         self.together.reduce(self.memory.least, "least")
 
-    def judge(self, leader: Rows | None = None) -> None:
+    def update_best(self, leader: Rows | None = None) -> None:
         """Keep the best tour, and in a Max-Min Ant System send all ranks the one that deposits.
 
         ``leader`` is another colony's tour, which ``memory.least`` names: it is adopted if it is the best.
         """
-        ants = self.judged if leader is None else leader
+        ants = self.measured if leader is None else leader
         arguments = ants, leader is not None, self.limited, self.settings.best_every, self.memory, self.laid
         self.backend.launch(pheromone.end_construction, 1, self.lanes, *arguments)
         if self.limited and leader is None:

@@ -62,7 +62,7 @@ class ColonyGroup:
         self.backend.write(self.leader.tour, self.ranks.sum(tour))
         for colony in self.colonies:
             self.backend.write(colony.memory.least, np.array([length << 32 | ant], np.uint64))
-            colony.judge(self.leader)
+            colony.update_best(self.leader)
 
     def find_best(self) -> None:
         """Find the colony of all ranks with the best tour; one that others adopted remains its finder's."""

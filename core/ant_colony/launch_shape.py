@@ -83,12 +83,12 @@ def shape_for(
     rows = min(depth, ROWS_TO_SEARCH)
     if 4 * ceil(depth / rows) * max(1, COLUMNS // lanes) * team_size > LEAST_SHARED_BYTES // 3:
         rows = min(depth, COLUMNS)
-    alone = strategy != "fine-deposit"
+    is_one_team = strategy != "fine-deposit"
     shape = ColonyLaunchShape(
         team_size=team_size,
         layout=layout_of(ants, near_columns, lanes, depth, rows),
-        update_teams=1 if alone else capabilities.compute_units * (8 if wide else 1),
-        update_lanes=1 if alone or not wide else min(UPDATE_LANES, capabilities.max_team_size),
+        update_teams=1 if is_one_team else capabilities.compute_units * (8 if wide else 1),
+        update_lanes=1 if is_one_team or not wide else min(UPDATE_LANES, capabilities.max_team_size),
         walks=(16 if wide else 1) * capabilities.compute_units if settings.local_search == "3opt" else 0,
     )
     if n * shape.stride >= 2**31:

@@ -104,7 +104,7 @@ class PublishedColony(Colony):
         One launch updates all pheromone, or two by all lanes do.
         """
         update = ("evaporate", "deposit") if self.shape.strategy == "fine-deposit" else ("pheromone_update",)
-        return ("construct", "measure", "judge", *update, "weigh")
+        return ("construct", "measure", "update_best", *update, "weigh")
 
     def make_trails(self) -> None:
         n = self.instance.n

@@ -211,7 +211,7 @@ class Enumeration(ItemSearch):
             if not is_over:
                 self.fetch()
             totals[:] = 0
-            totals[ranks.rank] = PendingWork(self.records, self.lanes, self.room, batches.told, is_over)
+            totals[ranks.rank] = PendingWork(self.records, self.lanes, self.room, batches.shared_speed, is_over)
             ranks.reduce(totals, "sum")
             all_work = [PendingWork(*map(int, row)) for row in totals]
             if not any(work.records for work in all_work) or any(work.is_over for work in all_work):

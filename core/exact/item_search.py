@@ -117,7 +117,7 @@ class ItemSearch(ExactMethod):
             speed=self.speed,
         )
 
-        def told() -> bool:
+        def finish_launch() -> bool:
             """Wait for the launch, exchange incumbents and report. Return True if the search ends."""
             shortest = self.exchange(least, counting)
             if report is not None:
@@ -129,13 +129,13 @@ class ItemSearch(ExactMethod):
             for start, stop in self.left_items.part(begin, end).pairs:
                 self.launch(start, stop, counting)
             own_items.append((begin, end))
-            is_over = told()
+            is_over = finish_launch()
             while self.is_kept and self.pending() and not is_over and slices.taken() < slices.every_item:
                 self.launch(0, 0, counting)
-                is_over = told()
+                is_over = finish_launch()
             if is_over:
                 break
-        self.explore_rest(ranks, slices, told, counting, is_over)
+        self.explore_rest(ranks, slices, finish_launch, counting, is_over)
         slices.close()
         least.close()
         self.speed = slices.speed

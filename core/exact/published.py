@@ -80,8 +80,8 @@ class PublishedSearch(ItemSearch):
             return
         self.agreed = ranks, self.is_kept
         capabilities = self.backend.capabilities
-        is_alone = self.is_wide and ranks.size == 1 and not self.is_kept
-        self.slice_seconds = LAUNCH_SECONDS if is_alone else SLICE_SECONDS
+        is_single_rank = self.is_wide and ranks.size == 1 and not self.is_kept
+        self.slice_seconds = LAUNCH_SECONDS if is_single_rank else SLICE_SECONDS
         self.least_slice = min(capabilities.compute_units * capabilities.lanes_resident, -(-self.items // ranks.size))
         self.first_slice = self.least_slice
 

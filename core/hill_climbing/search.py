@@ -169,7 +169,7 @@ class HillClimbing(Search):
         self.launcher = ClimbLauncher(backend, chosen, n, start=start, seed=seed)
         self.speed, self.is_measured = 0.0, False
         """Climbs per second of this device; guessed from one climb until batches have measured it."""
-        self.met: Any = None
+        self.checked_ranks: Any = None
         self.are_alike = True
 
     @property
@@ -238,8 +238,8 @@ class HillClimbing(Search):
         """Start with all climbers, or with the remaining ones of a checkpoint."""
         ranks, climbers = run.ranks, run.stop.iterations
         self.launcher.reset()
-        if self.met is not ranks:
-            self.met, self.are_alike = ranks, have_equal_devices(self.backend, ranks)
+        if self.checked_ranks is not ranks:
+            self.checked_ranks, self.are_alike = ranks, have_equal_devices(self.backend, ranks)
         self.before = HillClimbState.of(checkpoint) if checkpoint is not None else nothing_climbed(climbers)
         outcome, self.remaining, self.climbed = self.before.outcome, self.before.remaining, 0
         self.shortest = outcome.length, outcome.climber

@@ -68,23 +68,7 @@ else:
     from core.lang.bundles import Row, Rows, bundle
     from core.lang.decorators import function
     from core.lang.named_arrays import NamedArray
-    from core.lang.types import (
-        Array,
-        Const,
-        Generic,
-        Table,
-        boolean,
-        f32,
-        f64,
-        i8,
-        i16,
-        i32,
-        i64,
-        u8,
-        u16,
-        u32,
-        u64,
-    )
+    from core.lang.types import Array, Const, Generic, Table, boolean, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
 
 __all__ = [
     "Array",

@@ -15,7 +15,7 @@ FORM_SUFFIX = " is"
 class RowArray(Array):
     """Kind of a field ``Array[...] = Row(size)``; its element may be a `core.lang.types.Generic`."""
 
-    def __init__(self, element: Any, size: int | str, naming: Any = None) -> None:
+    def __init__(self, element: Any, size: int | str, naming: type | None = None) -> None:
         super().__init__(element, naming)
         self.size = size
 
@@ -23,19 +23,18 @@ class RowArray(Array):
 class RowsOf(NamedTuple):
     """The annotation ``Rows[Walk]``; ``bundle`` may be a `core.lang.types.Generic`, which the launch binds."""
 
-    bundle: Any
+    bundle: type | Generic
 
 
-def is_bundle(kind: Any) -> bool:
+def is_bundle(kind: object) -> bool:
     return isinstance(kind, type) and hasattr(kind, "__fields__")
 
 
 def fields_of(cls: type) -> dict[str, Any]:
-    fields: dict[str, Any] = cls.__fields__  # type: ignore[attr-defined]
-    return fields
+    return cls.__fields__  # type: ignore[attr-defined]
 
 
-def is_bundled(kind: Any) -> bool:
+def is_bundled(kind: object) -> bool:
     """Return True for the annotation of a bundle or its rows; for a `Generic` only the argument can tell."""
     return isinstance(kind, RowsOf) or is_bundle(kind)
 
@@ -87,7 +86,7 @@ class TablePlacement:
         self.forms: dict[tuple[type, str], BundleForm] = {}
 
 
-def form_of(instance: Any, declared: Any = None, owner: str = "") -> BundleForm:
+def form_of(instance: Any, declared: type | None = None, owner: str = "") -> BundleForm:
     """Return the form of a bundle, limited to the fields of ``declared`` if given.
 
     A parameter of any class is the ``owner`` of the class's `Generic` types, so that they never clash with others.

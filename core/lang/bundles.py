@@ -6,6 +6,7 @@ import copy
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
+from types import FrameType
 from typing import Any
 
 from core.errors import LaunchRefused, UserError, shown
@@ -43,7 +44,7 @@ class Row:
         self.name = f"Row({size!r})" if size != "" else "Row()"
 
 
-def bundle(cls: type) -> Any:
+def bundle(cls: type) -> type:
     """Decorator: make a class a bundle with its annotations as fields; a subclass has those of its bases first.
 
     A field is a scalar type, ``Const[...]`` of one, ``Array[...]`` or a `core.lang.named_arrays.NamedArray`, perhaps
@@ -97,7 +98,7 @@ def bundle(cls: type) -> Any:
     return cls
 
 
-def _kind(cls: type, name: str, annotation: Any, frame: Any) -> Any:
+def _kind(cls: type, name: str, annotation: Any, frame: FrameType) -> Any:
     text = annotation if isinstance(annotation, str) else described(annotation)
     if isinstance(annotation, str):
         names = {**frame.f_globals, **frame.f_locals}
@@ -125,7 +126,7 @@ def _scalar_kind(kind: Any) -> str:
     return "" if isinstance(kind, Array) or kind not in SCALARS else kind.kind.replace("u", "i")
 
 
-def _init(self: Any, /, *values: Any, **named: Any) -> None:
+def _init(self: object, /, *values: object, **named: object) -> None:
     cls: type = type(self)
     fields = fields_of(cls)
     if len(values) > len(fields):
@@ -147,8 +148,8 @@ def _init(self: Any, /, *values: Any, **named: Any) -> None:
         setattr(self, name, values_by_name.get(name))
 
 
-def _text(self: Any) -> str:
-    def short(value: Any) -> str:
+def _text(self: object) -> str:
+    def short(value: object) -> str:
         return f"{value.dtype}[{value.size}]" if hasattr(value, "dtype") and hasattr(value, "size") else repr(value)
 
     return f"{type(self).__qualname__}({', '.join(f'{n}={short(getattr(self, n))}' for n in fields_of(type(self)))})"
@@ -165,7 +166,7 @@ class Rows:
         self.bundle = bundle
         self.count = count
 
-    def __class_getitem__(cls, bundle: Any) -> RowsOf:
+    def __class_getitem__(cls, bundle: type | Generic) -> RowsOf:
         return RowsOf(bundle)
 
     def __getattr__(self, name: str) -> Any:
@@ -190,7 +191,7 @@ def placed(instance: Any, place: str) -> Any:
     return copied
 
 
-def _values(instance: Any, form: BundleForm) -> list[Any]:
+def _values(instance: object, form: BundleForm) -> list[Any]:
     """Return the values of `kinds_by_name`'s parameters, in the same order."""
     values: list[Any] = []
     if isinstance(instance, Rows):
@@ -207,7 +208,7 @@ def _values(instance: Any, form: BundleForm) -> list[Any]:
     return values
 
 
-def row_sizes(instance: Any) -> dict[str, int]:
+def row_sizes(instance: object) -> dict[str, int]:
     """Return the elements of a row for every `Row` field of a bundle, without its inner bundles.
 
     Raises `UserError` if the field with the size is no number, or negative.
@@ -233,7 +234,7 @@ def has_rows(cls: type) -> bool:
     return bool(sizes_of_rows(cls)) or any(is_bundle(kind) and has_rows(kind) for kind in fields_of(cls).values())
 
 
-def rows_within(path: str, instance: Any) -> Iterator[tuple[str, Any, int]]:
+def rows_within(path: str, instance: object) -> Iterator[tuple[str, Any, int]]:
     """Yield the path, value and elements of a row of every `Row` field of a bundle and of its inner bundles."""
     for name, size in row_sizes(instance).items():
         yield f"{path}.{name}", getattr(instance, name), size

@@ -9,6 +9,8 @@ from core.lang.source import Function, Source
 from core.lang.types import Const
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from core.lang import tree
 
 MOST_PROGRAMS = 8
@@ -20,9 +22,9 @@ class Kernel(Source):
 
     is_kernel = True
 
-    def __init__(self, python: Any) -> None:
+    def __init__(self, python: Callable[..., None]) -> None:
         super().__init__(python)
-        self._programs: dict[Any, Any] = {}
+        self._programs: dict[tuple[object, ...], tree.Program] = {}
         self._free_names: FreeNames | None = None
         self._revision = 0
 
@@ -62,9 +64,9 @@ class Kernel(Source):
         return [name for name, kind in self.signature.items() if isinstance(kind, Const)]
 
 
-def kernel(python: Any) -> Kernel:
+def kernel(python: Callable[..., None]) -> Kernel:
     return Kernel(python)
 
 
-def function(python: Any) -> Function:
+def function(python: Callable[..., object]) -> Function:
     return Function(python)

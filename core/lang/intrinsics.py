@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -28,22 +29,22 @@ class LanePosition(threading.local):
 current_lane = LanePosition()
 
 
-def team_rank() -> Any:
+def team_rank() -> int:
     """Return the number of this team, from 0."""
     return i32(current_lane.team_rank)
 
 
-def team_count() -> Any:
+def team_count() -> int:
     """Return the number of teams of the launch."""
     return i32(current_lane.team_count)
 
 
-def lane() -> Any:
+def lane() -> int:
     """Return the number of this lane in its team, from 0."""
     return i32(current_lane.lane)
 
 
-def team_size() -> Any:
+def team_size() -> int:
     """Return the number of lanes of a team; a constant when the kernel is compiled."""
     return i32(current_lane.team_size)
 
@@ -62,19 +63,19 @@ def local_array(count: int, element: Any) -> Any:
     return Memory(poisoned(count, element), element)
 
 
-def view(array: Any, offset: Any) -> Any:
+def view(array: Any, offset: int) -> Any:
     """Return the part of an array from an element on, as an argument of a function."""
     if not 0 <= int(offset) <= array.data.size:
         raise IndexError(f"a view from element {int(offset)} of an array of {array.data.size} elements")
     return Memory(array.data[int(offset) :], array.element)
 
 
-def unroll(*bounds: int) -> list[Any]:
+def unroll(*bounds: int) -> list[int]:
     """Return a ``range`` of constants; its steps are unrolled when the kernel is compiled."""
     return [i32(k) for k in range(*(int(b) for b in bounds))]
 
 
-def set_bits(word: Any) -> Any:
+def set_bits(word: Any) -> Iterator[int]:
     """Yield the numbers (`i32`) of the set bits of an unsigned integer, rising, in ``for k in set_bits(word)``."""
     bits = int(word)
     while bits:
@@ -82,33 +83,33 @@ def set_bits(word: Any) -> Any:
         bits &= bits - 1
 
 
-def _update(array: Any, index: Any, new: Any) -> Any:
+def _update(array: Any, index: int, new: Callable[[Any], Any]) -> Any:
     old = array[index]
     array[index] = new(old)
     return old
 
 
-def atomic_add(array: Any, index: Any, value: Any) -> Any:
+def atomic_add(array: Any, index: int, value: Any) -> Any:
     """Add to an element and return its old value, in one step; wraps around."""
     return _update(array, index, lambda old: type(old)(int(old) + int(value)))
 
 
-def atomic_min(array: Any, index: Any, value: Any) -> Any:
+def atomic_min(array: Any, index: int, value: Any) -> Any:
     """Store the smaller of element and value and return the element's old value."""
     return _update(array, index, lambda old: type(old)(builtins.min(int(old), int(value))))
 
 
-def atomic_max(array: Any, index: Any, value: Any) -> Any:
+def atomic_max(array: Any, index: int, value: Any) -> Any:
     """Store the larger of element and value and return the element's old value."""
     return _update(array, index, lambda old: type(old)(builtins.max(int(old), int(value))))
 
 
-def atomic_cas(array: Any, index: Any, expected: Any, desired: Any) -> Any:
+def atomic_cas(array: Any, index: int, expected: Any, desired: Any) -> Any:
     """Store ``desired`` if the element equals ``expected``; return its old value."""
     return _update(array, index, lambda old: type(old)(int(desired)) if int(old) == int(expected) else old)
 
 
-def _joined_operands(a: Any, b: Any) -> Any:
+def _joined_operands(a: object, b: object) -> type[Any]:
     if type(a) is int or type(b) is int:
         return promoted(type_of(b if type(a) is int else a))
     kind = joined(type_of(a), type_of(b))
@@ -129,8 +130,8 @@ def max(a: Any, b: Any) -> Any:  # noqa: A001
     return scalar(b if b > a else a)
 
 
-def _float_word(function: Any) -> Any:
-    def word(*arguments: Any) -> Any:
+def _float_word(function: np.ufunc) -> Callable[..., Any]:
+    def word(*arguments: object) -> np.floating:
         scalar = type_of(arguments[0])
         if scalar not in (f32, f64):
             raise TypeError(f"{function.__name__} needs f32 or f64, not {arguments[0]!r}")
@@ -146,12 +147,12 @@ sqrt, sin, cos, exp, log, pow = (  # noqa: A001
 )
 
 
-def popcount(a: Any) -> Any:
+def popcount(a: Any) -> int:
     scalar = promoted(type_of(a))
     return i32((int(a) & ((1 << scalar.bits) - 1)).bit_count())
 
 
-def clz(a: Any) -> Any:
+def clz(a: Any) -> int:
     """Return the number of leading zero bits of an integer; the type's width for 0."""
     scalar = promoted(type_of(a))
     return i32(scalar.bits - (int(a) & ((1 << scalar.bits) - 1)).bit_length())
@@ -166,46 +167,46 @@ def mulhi(a: Any, b: Any) -> Any:
 class Memory:
     """A NumPy array seen through the language: typed elements, no negative or missing index, exact stores."""
 
-    def __init__(self, data: np.ndarray, element: Any = None) -> None:
+    def __init__(self, data: np.ndarray, element: type[Any] | None = None) -> None:
         self.data = data
         self.element = element or BY_DTYPE[data.dtype]
 
-    def _position(self, index: Any) -> int:
+    def _position(self, index: int) -> int:
         if not 0 <= int(index) < self.data.size:
             raise IndexError(f"index {int(index)} outside an array of {self.data.size} elements")
         return int(index)
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: int) -> Any:
         value = self.data[self._position(index)]
         if self.element is boolean:
             return bool(value)
         return self.element(int(value)) if issubclass(self.element, Integer) else value
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: int, value: int | float) -> None:
         if type(value) is not int and not widens(type_of(value), self.element):
             raise TypeError(f"{value!r} stored in an array of {self.element.__name__} without a cast")
         self.data[self._position(index)] = value if self.element.kind == "f" else int(value)
 
 
-def poisoned(count: int, element: Any) -> np.ndarray:
+def poisoned(count: int, element: type[Any]) -> np.ndarray:
     """Return memory with a pattern that reveals reads of unwritten elements."""
     return np.full(int(count) * element.dtype.itemsize, 0xA5, dtype=np.uint8).view(element.dtype)
 
 
-def _same_integers(arguments: list[Any]) -> Any:
+def _same_integers(arguments: list[Any]) -> type[Any] | None:
     kinds = [promoted(a.type) for a in arguments]
     return kinds[0] if kinds[0].kind in "iu" and all(k is kinds[0] for k in kinds) else None
 
 
-def _floats(arguments: list[Any]) -> Any:
+def _floats(arguments: list[Any]) -> type[Any] | None:
     return arguments[0].type if all(a.type.kind == "f" and a.type is arguments[0].type for a in arguments) else None
 
 
-def _numbers(arguments: list[Any]) -> Any:
+def _numbers(arguments: list[Any]) -> type[Any] | None:
     return None if arguments[0].type.kind == "b" else joined(arguments[0].type, arguments[-1].type)
 
 
-def _signed(arguments: list[Any]) -> Any:
+def _signed(arguments: list[Any]) -> type[Any] | None:
     return promoted(arguments[0].type) if arguments[0].type.kind in "if" else None
 
 

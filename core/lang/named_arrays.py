@@ -16,10 +16,10 @@ class ElementName:
     def __init__(self, index: int) -> None:
         self.index = index
 
-    def __get__(self, memory: Any, owner: type) -> Any:
+    def __get__(self, memory: Memory | None, owner: type) -> Any:
         return self.index if memory is None else memory[self.index]
 
-    def __set__(self, memory: Memory, value: Any) -> None:
+    def __set__(self, memory: Memory, value: int | float) -> None:
         memory[self.index] = value
 
 
@@ -56,8 +56,7 @@ class NamedArray(Memory):
 
 def columns_of(naming: type[Any]) -> tuple[str, ...]:
     """Return the names of a named array's elements, in order."""
-    columns: tuple[str, ...] = naming.__columns__
-    return columns
+    return naming.__columns__
 
 
 def size_of(naming: type[Any]) -> int:
@@ -70,7 +69,7 @@ def as_array(kind: Any) -> Any:
     return Array(kind.__element__, kind) if is_named else kind
 
 
-def as_named(memory: Any, kind: Any) -> Any:
+def as_named(memory: Any, kind: object) -> Any:
     """Return an array of a plain-Python run as its annotation names it, without further elements; all rows whole."""
     naming = getattr(kind, "naming", None)
     if naming is None:

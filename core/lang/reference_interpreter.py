@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from core.lang.intrinsics import Memory, current_lane, poisoned
 from core.lang.kernel_errors import LOCATED_ERRORS, KernelError
 from core.lang.named_arrays import as_named
 from core.lang.source import Source, located_error
-from core.lang.types import Generic, Integer, i32, promoted, type_of
+from core.lang.types import Generic, Integer, Scalar, i32, promoted, type_of
 
 
 class _Typed(ast.NodeTransformer):
@@ -33,15 +33,15 @@ class _Typed(ast.NodeTransformer):
         self.names: dict[str, Any] = {}
         self.steps: tuple[int, ...] = ()
 
-    def key(self, node: Any) -> tuple[int, ...]:
+    def key(self, node: ast.AST) -> tuple[int, ...]:
         return (getattr(node, "number", 0), *self.steps)
 
-    def named(self, value: Any, node: ast.AST) -> ast.Name:
+    def named(self, value: object, node: ast.AST) -> ast.Name:
         name = f"__{len(self.names)}"
         self.names[name] = value
         return ast.copy_location(ast.Name(name, ast.Load()), node)
 
-    def visit(self, node: Any) -> Any:
+    def visit(self, node: ast.AST) -> Any:
         if not isinstance(node, ast.expr):
             return super().visit(node)
         key = self.key(node)
@@ -51,19 +51,19 @@ class _Typed(ast.NodeTransformer):
         is_value = isinstance(getattr(node, "ctx", None), (ast.Load, type(None)))
         return self.widened(key, visited) if is_value else visited
 
-    def widened(self, key: tuple[int, ...], value: Any) -> Any:
+    def widened(self, key: tuple[int, ...], value: ast.expr) -> ast.expr:
         """Return a stored value, cast to the type that the language gives it."""
         scalar = self.function.widened.get(key)
         if scalar is None or scalar.kind not in "iu":
             return value
         return ast.copy_location(ast.Call(self.named(scalar, value), [value], []), value)
 
-    def body(self, statements: list[Any]) -> list[Any]:
+    def body(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         """Rewrite statements; an ``unroll`` becomes several."""
         rewritten = (self.visit(copy.deepcopy(s)) for s in statements)
         return [s for statement in rewritten for s in (statement if isinstance(statement, list) else [statement])]
 
-    def visit_Assign(self, node: ast.Assign) -> Any:  # noqa: N802
+    def visit_Assign(self, node: ast.Assign) -> ast.Assign:  # noqa: N802
         target = node.targets[0]
         self.generic_visit(node)
         if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
@@ -73,7 +73,7 @@ class _Typed(ast.NodeTransformer):
             node.value = self.widened(self.key(target), node.value)
         return node
 
-    def visit_For(self, node: ast.For) -> Any:  # noqa: N802
+    def visit_For(self, node: ast.For) -> ast.AST | list[ast.stmt]:  # noqa: N802
         steps = self.function.unrolled.get(self.key(node))
         if steps is None or not isinstance(node.target, ast.Name):
             return self.generic_visit(node)
@@ -87,13 +87,13 @@ class _Typed(ast.NodeTransformer):
         self.steps = outer
         return statements or ast.copy_location(ast.Pass(), node)
 
-    def visit_Assert(self, node: ast.Assert) -> Any:  # noqa: N802
+    def visit_Assert(self, node: ast.Assert) -> ast.stmt:  # noqa: N802
         """Return a branch: versions of Python differ in the line of a failed ``assert``, here that of its test."""
         failed = ast.Raise(ast.Call(self.named(AssertionError, node.test), [ast.Constant(assertion_text(node))], []))
         branch = ast.If(ast.UnaryOp(ast.Not(), self.visit(node.test)), [ast.copy_location(failed, node.test)], [])
         return ast.copy_location(branch if __debug__ else ast.Pass(), node)
 
-    def visit_Call(self, node: ast.Call) -> Any:  # noqa: N802
+    def visit_Call(self, node: ast.Call) -> ast.expr:  # noqa: N802
         callee = self.function.calls.get(self.key(node))
         word = node.func.id if isinstance(node.func, ast.Name) else ""
         self.generic_visit(node)
@@ -114,12 +114,12 @@ def assertion_text(node: ast.Assert) -> str:
     return f"assertion failed: {ast.unparse(node.test)}{text}"
 
 
-def print_line(*values: Any) -> None:
+def print_line(*values: object) -> None:
     """Print a line as Python does, numbers of the language as plain ones."""
     print(*(int(value) if isinstance(value, Integer) else value for value in values))
 
 
-def plain_function(function: tree.TypedFunction) -> Any:
+def plain_function(function: tree.TypedFunction) -> Callable[..., Any]:
     """Return the function as plain Python; a generator if it, or a function that it calls, has a barrier."""
     if getattr(function, "python", None) is None:
         definition = copy.deepcopy(function.source.node)
@@ -148,7 +148,7 @@ def plain_function(function: tree.TypedFunction) -> Any:
     return function.python  # type: ignore[attr-defined]
 
 
-def typed_range(*bounds: Any) -> Any:
+def typed_range(*bounds: int) -> Iterator[Integer]:
     """Return a ``range`` with steps of the type of its bounds."""
     scalar = max((promoted(type_of(b)) for b in bounds), key=lambda s: s.bits)
     steps = range(*(int(b) for b in bounds))
@@ -157,7 +157,7 @@ def typed_range(*bounds: Any) -> Any:
     return map(scalar, steps)
 
 
-def rising_range(start: Any, stop: Any, step: Any) -> Any:
+def rising_range(start: int, stop: int, step: int) -> Iterator[Integer]:
     """`typed_range` with a variable step, which must be positive, so that devices know the direction."""
     if step <= 0:
         raise ValueError(f"range: a step that is not a constant must be positive, not {int(step)}")
@@ -191,7 +191,7 @@ class _Team:
         self.arrays: list[Memory] = []
         self.taken = [0] * size
 
-    def take(self, count: Any, element: Any) -> Memory:
+    def take(self, count: int, element: Scalar) -> Memory:
         k = self.taken[current_lane.lane]
         self.taken[current_lane.lane] += 1
         if k == len(self.arrays):
@@ -281,10 +281,10 @@ def bundled(bundle: Bundle, values: dict[str, Any]) -> Any:
 class RowsOfMemory:
     """`core.lang.bundles.Rows` in a plain-Python run."""
 
-    def __init__(self, kind: tree.BundleType, members: dict[str, Any], count: Any) -> None:
+    def __init__(self, kind: tree.BundleType, members: dict[str, Any], count: int) -> None:
         self.kind, self.members, self.count = kind, members, count
 
-    def __getitem__(self, row: Any) -> Any:
+    def __getitem__(self, row: int) -> Any:
         if not 0 <= int(row) < int(self.count):
             raise IndexError(f"row {int(row)} of {int(self.count)} rows of {self.kind.bundle.__name__}")
         return self.part(self.kind, self.members, int(row))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from inspect import CO_VARARGS, CO_VARKEYWORDS
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 from core.errors import shown
 from core.lang import intrinsics
@@ -39,7 +39,7 @@ class Source:
         self.__doc__ = python.__doc__
         self.__module__ = python.__module__
         self._signature: dict[str, Any] | None = None
-        self._node: Any = None
+        self._node: ast.FunctionDef | None = None
 
     def __call__(self, *arguments: Any) -> Any:
         return self.python(*arguments)
@@ -47,7 +47,7 @@ class Source:
     def __repr__(self) -> str:
         return f"<{type(self).__name__.lower()} {self.__module__}.{self.name}>"
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
         """Pickle a function by name if another process can import it, else by value."""
         import sys
 
@@ -71,7 +71,7 @@ class Source:
 
             linecache.cache[self.path] = (sum(map(len, lines)), None, lines, self.path)
 
-    def refuse(self, node: Any, message: str) -> NoReturn:
+    def refuse(self, node: ast.AST | None, message: str) -> NoReturn:
         line = getattr(node, "lineno", self.first_line)
         raise KernelError(f"{self.path}:{line}: {self.name}: {message}")
 
@@ -111,7 +111,7 @@ class Source:
         """Return True if a free name of the function has a value, even None."""
         return name in self.python.__code__.co_freevars or name in self.python.__globals__
 
-    def annotation(self, node: Any, owner: Any) -> Any:
+    def annotation(self, node: ast.expr | None, owner: ast.AST) -> Any:
         """Evaluate the annotation of a parameter or the result."""
         import ast
 
@@ -182,11 +182,11 @@ class Source:
         kinds["return"] = None if nothing else self.result_type(returns)
         return kinds
 
-    def _is_type(self, kind: Any) -> bool:
+    def _is_type(self, kind: object) -> bool:
         return is_type(kind) and (self.is_kernel or not isinstance(kind, Table))
 
 
-def is_type(kind: Any) -> bool:
+def is_type(kind: object) -> bool:
     """Return True for a type that a parameter of a kernel or a function can have."""
     if isinstance(kind, RowsOf):
         return is_bundle(kind.bundle) or isinstance(kind.bundle, Generic)
@@ -194,12 +194,12 @@ def is_type(kind: Any) -> bool:
     return (is_result(inner) or is_bundle(kind)) and not isinstance(kind, RowArray)
 
 
-def is_result(kind: Any) -> bool:
+def is_result(kind: object) -> bool:
     """Return True for the type of a number, the only results of functions."""
     return kind in SCALARS or kind is boolean or isinstance(kind, Generic)
 
 
-def constant_text(value: Any) -> str | None:
+def constant_text(value: object) -> str | None:
     """Return a constant as text, equal in every process: a number, a text, None, a tuple of such, names of fields."""
     if is_bundle(value) or as_array(value) is not value:
         return kind_text(as_array(value))
@@ -225,7 +225,7 @@ def located_error(kind: type[KernelError], places: list[tuple[Source, int]], mes
 
 
 @contextmanager
-def called_at(source: Source, node: Any) -> Iterator[None]:
+def called_at(source: Source, node: ast.expr) -> Iterator[None]:
     """Add the call that ``source`` makes at ``node`` to errors that pass through this block."""
     try:
         yield
@@ -234,7 +234,7 @@ def called_at(source: Source, node: Any) -> Iterator[None]:
         raise
 
 
-def _check_decorated(function: Any) -> None:
+def _check_decorated(function: object) -> None:
     if isinstance(function, Source):
         function.refuse(None, f"is a @{type(function).__name__.lower()} already; decorate it once")
     code, name = getattr(function, "__code__", None), getattr(function, "__name__", None)
@@ -246,7 +246,7 @@ def _check_depth(source: Source, node: ast.FunctionDef) -> None:
     """Refuse a function with a syntax tree too deep for recursion in Python."""
     import ast
 
-    pending: list[tuple[Any, int]] = [(node, -1)]
+    pending: list[tuple[ast.AST, int]] = [(node, -1)]
     while pending:
         inner, depth = pending.pop()
         depth += isinstance(inner, (ast.stmt, ast.expr))
@@ -255,7 +255,7 @@ def _check_depth(source: Source, node: ast.FunctionDef) -> None:
         pending += [(child, depth) for child in ast.iter_child_nodes(inner)]
 
 
-def too_deep(source: Source, node: Any) -> NoReturn:
+def too_deep(source: Source, node: ast.AST) -> NoReturn:
     """Refuse code nested deeper than `MOST_LEVELS`."""
     source.refuse(
         node,

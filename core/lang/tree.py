@@ -5,107 +5,110 @@ Every expression has a type and no conversion is implicit: an emitter never deci
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core.lang.types import boolean, u8
+from core.lang.types import Scalar, boolean, u8
+
+if TYPE_CHECKING:
+    from core.lang.source import Source
 
 
 class Literal(NamedTuple):
     """A number or truth value known at compile time."""
 
-    type: Any
-    value: Any
+    type: Scalar
+    value: int | float
 
 
 class Local(NamedTuple):
     """A scalar parameter or local variable."""
 
-    type: Any
+    type: Scalar
     name: str
 
 
 class Load(NamedTuple):
     """``array[index]``."""
 
-    type: Any
+    type: Scalar
     array: str
-    index: Any
+    index: Expression  # type: ignore[assignment]
 
 
 class Unary(NamedTuple):
     """``op`` is ``neg``, ``invert`` or ``not``; the operand has the result's type."""
 
-    type: Any
+    type: Scalar
     op: str
-    operand: Any
+    operand: Expression
 
 
 class Binary(NamedTuple):
     """``op`` is add, sub, mul, div, floordiv, mod, and, or, xor, shl or shr; both operands have the result's type."""
 
-    type: Any
+    type: Scalar
     op: str
-    left: Any
-    right: Any
+    left: Expression
+    right: Expression
 
 
 class Compare(NamedTuple):
     """``op`` is lt, le, gt, ge, eq or ne; both operands have the same type, the result is boolean."""
 
-    type: Any
+    type: Scalar
     op: str
     left: Any
-    right: Any
+    right: Expression
 
 
 class Logic(NamedTuple):
     """Short-circuit ``and`` or ``or`` of boolean operands."""
 
-    type: Any
+    type: Scalar
     op: str
-    left: Any
-    right: Any
+    left: Expression
+    right: Expression
 
 
 class Select(NamedTuple):
     """``yes if test else no``."""
 
-    type: Any
-    test: Any
-    yes: Any
-    no: Any
+    type: Scalar
+    test: Expression
+    yes: Expression
+    no: Expression
 
 
 class Cast(NamedTuple):
     """Conversion of the operand to ``type``."""
 
-    type: Any
-    operand: Any
+    type: Scalar
+    operand: Expression
 
 
 class Intrinsic(NamedTuple):
     """Word of the language without effects: ``lane``, ``min``, ``sqrt`` ..."""
 
-    type: Any
+    type: Scalar
     name: str
-    arguments: tuple[Any, ...]
+    arguments: tuple[Expression, ...]
 
 
 class Atomic(NamedTuple):
     """``atomic_add``, ``_min``, ``_max`` or ``_cas`` on ``array[index]``; the value is the element's old one."""
 
-    type: Any
+    type: Scalar
     name: str
     array: str
-    index: Any
-    arguments: tuple[Any, ...]
+    index: Expression  # type: ignore[assignment]
+    arguments: tuple[Expression, ...]
 
 
 class View(NamedTuple):
     """``view(array, offset)``: the part of an array from an element on; only an argument of a `Call`."""
 
     array: str
-    offset: Any
+    offset: Expression
 
 
 class Call(NamedTuple):
@@ -120,15 +123,15 @@ class Assign(NamedTuple):
     """``name = value``."""
 
     name: str
-    value: Any
+    value: Expression
 
 
 class Store(NamedTuple):
     """``array[index] = value``; the value has the element's type."""
 
     array: str
-    index: Any
-    value: Any
+    index: Expression  # type: ignore[assignment]
+    value: Expression
 
 
 class NewArray(NamedTuple):
@@ -142,7 +145,7 @@ class NewArray(NamedTuple):
 class Evaluate(NamedTuple):
     """An expression evaluated for its effect."""
 
-    value: Any
+    value: Expression
 
 
 class Barrier(NamedTuple):
@@ -152,28 +155,28 @@ class Barrier(NamedTuple):
 class If(NamedTuple):
     """A branch on a boolean."""
 
-    test: Any
-    yes: list[Any]
-    no: list[Any]
+    test: Expression
+    yes: list[Statement]
+    no: list[Statement]
 
 
 class While(NamedTuple):
     """A loop on a boolean."""
 
-    test: Any
-    body: list[Any]
+    test: Expression
+    body: list[Statement]
 
 
 class For(NamedTuple):
     """``for name in range(start, stop, step)``, all three of the loop variable's type; ``down``: a negative step."""
 
     name: str
-    type: Any
-    start: Any
-    stop: Any
-    step: Any
+    type: Scalar
+    start: Expression
+    stop: Expression
+    step: Expression
     down: bool
-    body: list[Any]
+    body: list[Statement]
 
 
 class Break(NamedTuple):
@@ -187,7 +190,7 @@ class Continue(NamedTuple):
 class Return(NamedTuple):
     """Leave the function, with a value unless it has none."""
 
-    value: Any
+    value: Expression | None
 
 
 class ArrayType(NamedTuple):
@@ -196,12 +199,12 @@ class ArrayType(NamedTuple):
     Tables are ``fixed``, never written: ``readonly``, ``image``, or a team's ``shared`` copy.
     """
 
-    holds: Any
+    holds: Scalar
     space: str
     fixed: bool = False
 
     @property
-    def element(self) -> Any:
+    def element(self) -> Scalar:
         """The type of the elements in memory, where a truth value is a byte of 0 or 1."""
         return u8 if self.holds is boolean else self.holds
 
@@ -226,6 +229,11 @@ class BundleType(NamedTuple):
     rows: bool = False
 
 
+Expression = Literal | Local | Load | Unary | Binary | Compare | Logic | Select | Cast | Intrinsic | Atomic | Call
+Statement = Assign | Store | NewArray | Evaluate | Barrier | If | While | For | Break | Continue | Return
+"""Nodes with a value, and nodes of a body."""
+
+
 class TypedFunction:
     """A function or kernel specialised for its argument types, constants and team size.
 
@@ -241,7 +249,7 @@ class TypedFunction:
     that it calls asserts or prints; that is no effect (``pure``).
     """
 
-    def __init__(self, name: str, source: Any) -> None:
+    def __init__(self, name: str, source: Source) -> None:
         self.name = name
         self.source = source
         self.parameters: dict[str, Any] = {}
@@ -251,18 +259,18 @@ class TypedFunction:
         self.truths: set[str] = set()
         self.constants: dict[str, Any] = {}
         self.types: dict[str, Any] = {}
-        self.locals: dict[str, Any] = {}
+        self.locals: dict[str, Scalar] = {}
         self.arrays: dict[str, NewArray] = {}
         self.copies: dict[str, str] = {}
         self.staged: set[str] = set()
-        self.body: list[Any] = []
-        self.result: Any = None
+        self.body: list[Statement] = []
+        self.result: Scalar | None = None
         self.pure = True
         self.has_messages = False
         self.has_barrier = False
-        self.callees: dict[Any, TypedFunction] = {}
+        self.callees: dict[object, TypedFunction] = {}
         self.literals: dict[tuple[int, ...], Any] = {}
-        self.widened: dict[tuple[int, ...], Any] = {}
+        self.widened: dict[tuple[int, ...], Scalar] = {}
         self.calls: dict[tuple[int, ...], TypedFunction] = {}
         self.unrolled: dict[tuple[int, ...], range] = {}
         self.rising: set[tuple[int, ...]] = set()
@@ -276,7 +284,7 @@ def written_arrays(function: TypedFunction, seen: dict[TypedFunction, set[str]] 
         return seen[function]
     stored = seen[function] = set()
 
-    def visit(node: Any) -> None:
+    def visit(node: object) -> None:
         if isinstance(node, (Store, Atomic)):
             stored.add(node.array)
         if isinstance(node, Call):

@@ -7,12 +7,15 @@ compute: unsigned arithmetic wraps, signed overflow is an error, and the two nev
 from __future__ import annotations
 
 import operator
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 import numpy as np
 
 from core.errors import shown
 
+Scalar = type[Any]
+"""A scalar type: one of `SCALARS`, or `boolean`."""
 NUMBERS = (int, float, np.integer, np.floating, np.bool_)
 """Arguments of casts in plain Python: no text, though Python would parse it, and no None."""
 
@@ -24,8 +27,9 @@ class Integer(int):
     bits: int
     low: int
     high: int
+    dtype: np.dtype
 
-    def __new__(cls, value: Any = 0) -> Integer:
+    def __new__(cls, value: object = 0) -> Integer:
         """Convert as a cast does: integers wrap modulo 2**bits, floats are cut towards zero."""
         if not isinstance(value, NUMBERS):
             raise TypeError(f"{cls.__name__}({shown(value)}): expected a number")
@@ -52,84 +56,84 @@ class Integer(int):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({int(self)})"
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: int) -> Integer:
         return _binary(operator.add, "+", self, other)
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other: int) -> Integer:
         return _binary(operator.add, "+", other, self)
 
-    def __sub__(self, other: Any) -> Any:
+    def __sub__(self, other: int) -> Integer:
         return _binary(operator.sub, "-", self, other)
 
-    def __rsub__(self, other: Any) -> Any:
+    def __rsub__(self, other: int) -> Integer:
         return _binary(operator.sub, "-", other, self)
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: int) -> Integer:
         return _binary(operator.mul, "*", self, other)
 
-    def __rmul__(self, other: Any) -> Any:
+    def __rmul__(self, other: int) -> Integer:
         return _binary(operator.mul, "*", other, self)
 
-    def __floordiv__(self, other: Any) -> Any:
+    def __floordiv__(self, other: int) -> Integer:
         return _binary(operator.floordiv, "//", self, other)
 
-    def __rfloordiv__(self, other: Any) -> Any:
+    def __rfloordiv__(self, other: int) -> Integer:
         return _binary(operator.floordiv, "//", other, self)
 
-    def __mod__(self, other: Any) -> Any:
+    def __mod__(self, other: int) -> Integer:
         return _binary(operator.mod, "%", self, other)
 
-    def __rmod__(self, other: Any) -> Any:
+    def __rmod__(self, other: int) -> Integer:
         return _binary(operator.mod, "%", other, self)
 
-    def __and__(self, other: Any) -> Any:
+    def __and__(self, other: int) -> Integer:
         return _binary(operator.and_, "&", self, other)
 
-    def __rand__(self, other: Any) -> Any:
+    def __rand__(self, other: int) -> Integer:
         return _binary(operator.and_, "&", other, self)
 
-    def __or__(self, other: Any) -> Any:
+    def __or__(self, other: int) -> Integer:
         return _binary(operator.or_, "|", self, other)
 
-    def __ror__(self, other: Any) -> Any:
+    def __ror__(self, other: int) -> Integer:
         return _binary(operator.or_, "|", other, self)
 
-    def __xor__(self, other: Any) -> Any:
+    def __xor__(self, other: int) -> Integer:
         return _binary(operator.xor, "^", self, other)
 
-    def __rxor__(self, other: Any) -> Any:
+    def __rxor__(self, other: int) -> Integer:
         return _binary(operator.xor, "^", other, self)
 
-    def __lshift__(self, count: Any) -> Any:
+    def __lshift__(self, count: int) -> Integer:
         result = promoted(type(self))
         return result(int(self) << (int(count) & (result.bits - 1)))
 
-    def __rshift__(self, count: Any) -> Any:
+    def __rshift__(self, count: int) -> Integer:
         result = promoted(type(self))
         return result(int(self) >> (int(count) & (result.bits - 1)))
 
-    def __neg__(self) -> Any:
+    def __neg__(self) -> Integer:
         return promoted(type(self)).exact(-int(self), "-")
 
-    def __pos__(self) -> Any:
+    def __pos__(self) -> Integer:
         return promoted(type(self))(int(self))
 
-    def __invert__(self) -> Any:
+    def __invert__(self) -> Integer:
         return promoted(type(self))(~int(self))
 
-    def __abs__(self) -> Any:
+    def __abs__(self) -> Integer:
         return promoted(type(self)).exact(abs(int(self)), "abs")
 
-    def __lt__(self, other: Any) -> bool:
+    def __lt__(self, other: int) -> bool:
         return _compare(operator.lt, self, other)
 
-    def __le__(self, other: Any) -> bool:
+    def __le__(self, other: int) -> bool:
         return _compare(operator.le, self, other)
 
-    def __gt__(self, other: Any) -> bool:
+    def __gt__(self, other: int) -> bool:
         return _compare(operator.gt, self, other)
 
-    def __ge__(self, other: Any) -> bool:
+    def __ge__(self, other: int) -> bool:
         return _compare(operator.ge, self, other)
 
     def __eq__(self, other: object) -> bool:
@@ -141,7 +145,7 @@ class Integer(int):
     def __hash__(self) -> int:
         return int.__hash__(self)
 
-    def __truediv__(self, other: Any) -> Any:
+    def __truediv__(self, other: object) -> NoReturn:
         raise TypeError("integers are not divided by /; write // or cast to f32 or f64")
 
     __rtruediv__ = __truediv__
@@ -158,12 +162,12 @@ i8, i16, i32, i64 = (_integer_class("i", bits) for bits in (8, 16, 32, 64))
 u8, u16, u32, u64 = (_integer_class("u", bits) for bits in (8, 16, 32, 64))
 
 
-def _float_value(value: Any, dtype: type) -> Any:
+def _float_value(value: object, dtype: type[np.floating]) -> Any:
     """Round once: a cast from a 64-bit integer to f32 must not go through f64."""
     if not isinstance(value, NUMBERS):
         raise TypeError(f"{np.dtype(dtype)} of {shown(value)}: expected a number")
     if isinstance(value, Integer):
-        return np.asarray(int(value), dtype=value.dtype).astype(dtype)[()]  # type: ignore[attr-defined]
+        return np.asarray(int(value), dtype=value.dtype).astype(dtype)[()]
     return dtype(value)
 
 
@@ -172,7 +176,7 @@ class f32:  # noqa: N801
 
     kind, bits, dtype = "f", 32, np.dtype(np.float32)
 
-    def __new__(cls, value: Any = 0.0) -> Any:
+    def __new__(cls, value: object = 0.0) -> Any:
         return _float_value(value, np.float32)
 
 
@@ -181,7 +185,7 @@ class f64:  # noqa: N801
 
     kind, bits, dtype = "f", 64, np.dtype(np.float64)
 
-    def __new__(cls, value: Any = 0.0) -> Any:
+    def __new__(cls, value: object = 0.0) -> Any:
         return _float_value(value, np.float64)
 
 
@@ -193,12 +197,12 @@ class boolean:  # noqa: N801
 
 
 INTEGERS: tuple[type[Integer], ...] = (i8, i16, i32, i64, u8, u16, u32, u64)
-SCALARS: tuple[Any, ...] = (*INTEGERS, f32, f64)
-BY_NAME: dict[str, Any] = {scalar.__name__: scalar for scalar in SCALARS}
-BY_DTYPE: dict[Any, Any] = {scalar.dtype: scalar for scalar in SCALARS}
+SCALARS: tuple[Scalar, ...] = (*INTEGERS, f32, f64)
+BY_NAME: dict[str, Scalar] = {scalar.__name__: scalar for scalar in SCALARS}
+BY_DTYPE: dict[np.dtype, Scalar] = {scalar.dtype: scalar for scalar in SCALARS}
 
 
-def promoted(scalar: Any) -> Any:
+def promoted(scalar: Scalar) -> Scalar:
     """Return the type of arithmetic: at least 32 bits, with the same signedness."""
     if scalar.kind in "iu" and scalar.bits < 32:
         return i32 if scalar.kind == "i" else u32
@@ -216,12 +220,12 @@ def joined(left: Any, right: Any) -> Any:
     return promoted(left if left.bits >= right.bits else right)
 
 
-def widens(source: Any, target: Any) -> bool:
+def widens(source: Scalar, target: Scalar) -> bool:
     """Return True if ``source`` may be stored as ``target`` without a cast: same kind, no fewer bits."""
     return bool(source is target or (source.kind == target.kind and source.kind in "iu" and source.bits <= target.bits))
 
 
-def type_of(value: Any) -> Any:
+def type_of(value: object) -> Scalar:
     """Return the language's type of a value in a plain-Python run."""
     if isinstance(value, Integer):
         return type(value)
@@ -236,7 +240,7 @@ def type_of(value: Any) -> Any:
     raise TypeError(f"{shown(value)} is not a value of the kernel language")
 
 
-def _common(left: Any, right: Any) -> Any:
+def _common(left: object, right: object) -> type[Integer]:
     """Return the operands' common type; a Python ``int`` is a literal and takes the other's type."""
     a, b = (None if type(x) is int else type_of(x) for x in (left, right))
     kind = joined(a or b, b or a)
@@ -245,16 +249,16 @@ def _common(left: Any, right: Any) -> Any:
     return kind
 
 
-def _binary(operation: Any, symbol: str, left: Any, right: Any) -> Any:
+def _binary(operation: Callable[[int, int], int], symbol: str, left: int, right: int) -> Integer:
     return _common(left, right).exact(operation(int(left), int(right)), symbol)
 
 
-def _compare(operation: Any, left: Any, right: Any) -> bool:
+def _compare(operation: Callable[[int, int], bool], left: Integer, right: Any) -> bool:
     _common(left, right)
     return bool(operation(int(left), int(right)))
 
 
-def fits(scalar: Any, value: Any) -> bool:
+def fits(scalar: Scalar, value: Any) -> bool:
     """Return True if a number of the host, of NumPy or Python, has a value of this type."""
     if scalar is boolean:
         return isinstance(value, (bool, np.bool_, int)) and value in (0, 1)
@@ -268,10 +272,10 @@ def fits(scalar: Any, value: Any) -> bool:
 class Const:
     """``Const[i32]``: a parameter with a value known at compile time, compiled once for each value."""
 
-    def __init__(self, scalar: Any) -> None:
+    def __init__(self, scalar: Scalar) -> None:
         self.scalar = scalar
 
-    def __class_getitem__(cls, scalar: Any) -> Const:
+    def __class_getitem__(cls, scalar: Scalar) -> Const:
         return cls(scalar)
 
 
@@ -281,7 +285,7 @@ class Array:
     Arrays given to one launch do not overlap.
     """
 
-    def __init__(self, element: Any, naming: Any = None) -> None:
+    def __init__(self, element: Any, naming: type | None = None) -> None:
         self.element = element
         self.naming = naming
 
@@ -322,7 +326,7 @@ class Table(Array):
         self.count = count
 
 
-def described(kind: Any) -> str:
+def described(kind: object) -> str:
     """Return an annotation as source text."""
     inner = getattr(kind, "element", getattr(kind, "scalar", None))
     if inner is None:

@@ -8,12 +8,14 @@ makes others of a function that accepts or rejects random neighbours.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
+from dataclasses import KW_ONLY, Field, dataclass, field, fields
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from core.arguments import checked_call, flag, integer, number, refuse, refuse_choice
+from core.arguments import checked_class, choice, flag, integer, number, refuse
 from core.errors import UserError
 from core.lang import Function, boolean
 from core.lang.bundles import fields_of, row_sizes
@@ -21,213 +23,213 @@ from core.lang.digest import source_digest
 from core.local_search.kernels.hooks import ANNEAL, BEST, CUSTOM, FIRST, HALT, SHAKE_EVENLY, SHAKE_HARDER, TABU
 from core.local_search.kernels.walks import COOLING, Draw
 
-MOST_SHAKES = 255
+MOST_SHAKES, MOST_LAG = 255, 1_000_000
+MOST_DRAWS = 2**31 - 1
+MOST_TEMPERATURE = 1e30
+
+natural = partial(integer, least=0, most=MOST_DRAWS)
+positive = partial(integer, least=1, most=MOST_DRAWS)
+shakes = partial(integer, least=1, most=MOST_SHAKES)
 
 
-class Algorithm(NamedTuple):
-    """One algorithm with its parameters; the functions below make it.
+def natural_or_none(name: str, value: object) -> int | None:
+    return None if value is None else natural(name, value)
+
+
+def factor(name: str, value: object) -> float:
+    checked = number(name, value)
+    if not 0 < checked <= 1:
+        refuse(name, value, "a number above 0, at most 1")
+    return checked
+
+
+def parameter(default: Any, check: Callable[[str, Any], Any], recorded: bool = True) -> Any:
+    """Declare a parameter of an algorithm.
+
+    ``check`` returns a checked value, or raises `UserError`. ``recorded`` is False if the trajectory does not depend on
+    the parameter, or if the algorithm's name has its value.
+    """
+    return field(default=default, metadata={"check": check, "recorded": recorded})
+
+
+@dataclass(frozen=True, repr=False)
+class Algorithm:
+    """Base class of algorithms, which are frozen dataclasses of their parameters.
+
+    An algorithm without one of the numbers below has the neutral value of this class.
 
     Attributes
     ----------
+    name : str
+        Name in programs and records.
     rule, at_optimum : int
         See `core.local_search.kernels.hooks`.
+    first : bool
+        True to take the first better neighbour by index instead of the best one.
+    draws : bool
+        True if an iteration is a draw of a random neighbour.
     strength : int
         Random moves that shake a local optimum (at most, if they grow).
-    tenure, tenure_span : int or None
-        A move stays forbidden for ``tenure`` to ``tenure + tenure_span`` iterations; None: chosen from the problem.
-    tabu_memory : str
-        ``attributes`` (what a move takes away may not come back) or ``moves`` (the same move may not be made again), or
-        ``auto``: attributes where the neighbourhood has them.
-    temperature, cooling : float
-        Of the start, and the factor applied after each plateau; temperature 0: chosen from random moves.
     plateau, batch : int
         Draws at one temperature, and draws evaluated side by side.
     restart : int
         Iterations without a better best solution before a restart; 0: never. Hill climbing with 1 restarts at local
         optima.
-    accepts : Function or None
-        The function of a `Rule`.
-    rule_data : bundle or None
-        Its parameters.
     lag : int
         Iterations back of the ``before`` of a `Draw`.
     """
 
-    name: str
-    rule: int
-    at_optimum: int = HALT
-    strength: int = 1
-    tenure: int | None = None
-    tenure_span: int | None = None
-    tabu_memory: str = "auto"
-    temperature: float = 0.0
-    cooling: float = 0.98
-    plateau: int = 1
-    batch: int = 1
-    restart: int = 0
-    accepts: Function | None = None
-    rule_data: Any = None
-    lag: int = 0
+    at_optimum, first, draws = HALT, False, False
+    strength, plateau, batch = 1, 1, 1
+    restart, lag = 0, 0
+
+    def __post_init__(self) -> None:
+        for one in self.parameter_fields():
+            object.__setattr__(self, one.name, one.metadata["check"](one.name, getattr(self, one.name)))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(self.arguments())})"
 
     @property
-    def draws(self) -> bool:
-        """True if an iteration is a draw of a random neighbour."""
-        return self.rule in (ANNEAL, CUSTOM)
+    def name(self) -> str:
+        raise NotImplementedError
+
+    @property
+    def rule(self) -> int:
+        return FIRST if self.first else BEST
 
     @property
     def scans(self) -> bool:
         """True if an iteration evaluates whole neighbourhoods."""
         return not self.draws
 
+    @classmethod
+    def parameter_fields(cls) -> list[Field[Any]]:
+        """Return the fields that `parameter` declares."""
+        return [one for one in fields(cls) if one.metadata]
+
+    def arguments(self) -> list[str]:
+        """Return the arguments of the call that makes this algorithm, without default values."""
+        values = {one: getattr(self, one.name) for one in self.parameter_fields()}
+        return [f"{one.name}={value!r}" for one, value in values.items() if value != one.default]
+
     @property
-    def parameters(self) -> dict[str, object]:
-        """Parameters that decide the trajectory, for the record."""
-        values: dict[str, object] = {"algorithm": self.name}
-        if self.rule == TABU:
-            values |= {"tenure": self.tenure, "tenure_span": self.tenure_span, "tabu_memory": self.tabu_memory}
-        if self.at_optimum != HALT:
-            values["strength"] = self.strength
-            values |= {"first": True} if self.rule == FIRST else {}
-        if self.rule == ANNEAL:
-            values |= {"temperature": self.temperature, "cooling": self.cooling, "plateau": self.plateau}
-        if self.accepts is not None:
-            values |= {"rule": self.accepts.name, "rule_digest": source_digest([self.accepts])[:16], "lag": self.lag}
-            values |= {f"parameter_{name}": recorded(value) for name, value in parameters_of(self.rule_data).items()}
-        if self.restart:
-            values["restart"] = self.restart
-        return values
+    def recorded_parameters(self) -> dict[str, object]:
+        """Parameters that decide the trajectory, for the record; ``first`` and ``restart`` only if they are set."""
+        values = {one.name: getattr(self, one.name) for one in self.parameter_fields() if one.metadata["recorded"]}
+        kept = {name: value for name, value in values.items() if value or name not in ("first", "restart")}
+        return {"algorithm": self.name, **kept}
 
-    def __repr__(self) -> str:
-        if self.accepts is not None:
-            parameters = "" if self.rule_data is None else f", {self.rule_data!r}"
-            return written("Rule", self, {"lag": 0, "batch": 256, "restart": 0}, f"{self.accepts.name}{parameters}")
-        maker, usual = WRITTEN[self.name]
-        first = "first=True" if self.rule == FIRST else ""
-        return written(maker, self, usual, first)
+    def cooling_table(self, start: float = 0.0) -> np.ndarray:
+        """Return the values of `core.local_search.kernels.walks.COOLING`, which only annealing reads.
+
+        ``start`` is the temperature after a restart.
+        """
+        return np.zeros(1, np.float32)
 
 
-WRITTEN: dict[str, tuple[str, dict[str, object]]] = {
-    "hill": ("HillClimbing", {"restart": 0}),
-    "first": ("HillClimbing", {"restart": 0}),
-    "tabu": ("TabuSearch", {"tenure": None, "tenure_span": None, "tabu_memory": "auto", "restart": 0}),
-    "ils": ("IteratedLocalSearch", {"strength": 3, "restart": 0}),
-    "vns": ("VariableNeighbourhoodSearch", {"strength": 5, "restart": 0}),
-    "annealing": (
-        "SimulatedAnnealing",
-        {"temperature": 0.0, "cooling": 0.98, "plateau": 1000, "batch": 256, "restart": 0},
-    ),
-}
-"""Function that makes an algorithm, and the usual values of its parameters."""
-
-
-def written(maker: str, algorithm: Algorithm, usual: dict[str, object], first: str = "") -> str:
-    """Return the call that makes an algorithm, with the parameters that have unusual values."""
-    named = (f"{name}={getattr(algorithm, name)!r}" for name in usual if getattr(algorithm, name) != usual[name])
-    return f"{maker}({', '.join(filter(None, (first, *named)))})"
-
-
-def parameters_of(data: Any) -> dict[str, Any]:
-    """Return the fields of a rule's parameters by name."""
-    return {} if data is None else {name: getattr(data, name) for name in fields_of(type(data))}
-
-
-def recorded(value: Any) -> object:
-    """Return a parameter of a rule for the record; of an array its digest."""
-    return hashlib.sha256(value.tobytes()).hexdigest()[:16] if isinstance(value, np.ndarray) else value
-
-
-def checked_algorithm(algorithm: object) -> Algorithm:
-    """Return the algorithm. Raises `UserError` for anything else."""
-    if not isinstance(algorithm, Algorithm):
-        refuse("algorithm", algorithm, "an algorithm such as TabuSearch()")
-    return algorithm
-
-
-@checked_call
-def HillClimbing(first: bool = False, restart: int = 0) -> Algorithm:  # noqa: N802
+@checked_class
+@dataclass(frozen=True, repr=False)
+class HillClimbing(Algorithm):
     """Take the best neighbour, or the first better one by index, until there is none.
 
     With ``restart=1`` a walk begins again at each local optimum.
     """
-    name = "first" if flag("first", first) else "hill"
-    return Algorithm(name, FIRST if first else BEST, restart=integer("restart", restart, 0, 1))
+
+    first: bool = parameter(False, flag, recorded=False)
+    restart: int = parameter(0, partial(integer, least=0, most=1))
+
+    @property
+    def name(self) -> str:
+        return "first" if self.first else "hill"
 
 
-@checked_call
-def TabuSearch(  # noqa: N802
-    tenure: int | None = None, tenure_span: int | None = None, tabu_memory: str = "auto", restart: int = 0
-) -> Algorithm:
+@checked_class
+@dataclass(frozen=True, repr=False)
+class TabuSearch(Algorithm):
     """Take the best neighbour that is not forbidden, or that is better than the best so far (aspiration).
 
-    A walk begins again after ``restart`` iterations without a better best solution; 0: never.
+    Parameters
+    ----------
+    tenure, tenure_span
+        A move stays forbidden for ``tenure`` to ``tenure + tenure_span`` iterations; None: chosen from the problem.
+    tabu_memory
+        ``attributes`` (what a move takes away may not come back) or ``moves`` (the same move may not be made again), or
+        ``auto``: attributes where the neighbourhood has them.
+    restart
+        Iterations without a better best solution before a walk begins again; 0: never.
     """
-    for name, value in (("tenure", tenure), ("tenure_span", tenure_span)):
-        if value is not None:
-            integer(name, value, 0, MOST_DRAWS)
-    if tabu_memory not in ("auto", "attributes", "moves"):
-        refuse_choice("tabu_memory", tabu_memory, ("auto", "attributes", "moves"))
-    return Algorithm(
-        "tabu", TABU, tenure=tenure, tenure_span=tenure_span, tabu_memory=tabu_memory, restart=restarts(restart)
-    )
+
+    tenure: int | None = parameter(None, natural_or_none)
+    tenure_span: int | None = parameter(None, natural_or_none)
+    tabu_memory: str = parameter("auto", partial(choice, choices=("auto", "attributes", "moves")))
+    restart: int = parameter(0, natural)
+    name, rule = "tabu", TABU
 
 
-@checked_call
-def IteratedLocalSearch(strength: int = 3, first: bool = False, restart: int = 0) -> Algorithm:  # noqa: N802
+@checked_class
+@dataclass(frozen=True, repr=False)
+class IteratedLocalSearch(Algorithm):
     """Shake each local optimum by ``strength`` random moves; return from a worse one to the last one kept.
 
     A walk begins again after ``restart`` iterations without a better best solution; 0: never.
     """
-    rule = FIRST if flag("first", first) else BEST
-    return Algorithm("ils", rule, SHAKE_EVENLY, strength=shakes(strength), restart=restarts(restart))
+
+    strength: int = parameter(3, shakes)
+    first: bool = parameter(False, flag)
+    restart: int = parameter(0, natural)
+    name, at_optimum = "ils", SHAKE_EVENLY
 
 
-@checked_call
-def VariableNeighbourhoodSearch(strength: int = 5, restart: int = 0) -> Algorithm:  # noqa: N802
+@checked_class
+@dataclass(frozen=True, repr=False)
+class VariableNeighbourhoodSearch(Algorithm):
     """Descend through all neighbourhoods; shake by 1, 2 ... ``strength`` moves, from 1 again after a success.
 
     A walk begins again after ``restart`` iterations without a better best solution; 0: never.
     """
-    return Algorithm("vns", BEST, SHAKE_HARDER, strength=shakes(strength), restart=restarts(restart))
+
+    strength: int = parameter(5, shakes)
+    restart: int = parameter(0, natural)
+    name, at_optimum = "vns", SHAKE_HARDER
 
 
-MOST_TEMPERATURE = 1e30
-MOST_DRAWS = 2**31 - 1
-restarts = partial(integer, "restart", least=0, most=MOST_DRAWS)
-shakes = partial(integer, "strength", least=1, most=MOST_SHAKES)
-
-
-@checked_call
-def SimulatedAnnealing(  # noqa: N802
-    temperature: float = 0.0, cooling: float = 0.98, plateau: int = 1000, batch: int = 256, restart: int = 0
-) -> Algorithm:
+@checked_class
+@dataclass(frozen=True, repr=False)
+class SimulatedAnnealing(Algorithm):
     """Draw neighbours at random and take the first that Metropolis' rule accepts; an iteration is a draw.
 
     Draws are evaluated in batches, side by side; those behind an accepted one are drawn again from there, so the
-    trajectory is that of one draw after the other. A walk begins again, at the first temperature, after ``restart``
-    draws without a better best solution; 0: never.
+    trajectory is that of one draw after the other.
+
+    Parameters
+    ----------
+    temperature
+        Of the start; 0: chosen from random moves.
+    cooling
+        Factor applied to the temperature after each plateau.
+    plateau, batch
+        Draws at one temperature, and draws evaluated side by side.
+    restart
+        Draws without a better best solution before a walk begins again, at the first temperature; 0: never.
     """
-    number("temperature", temperature, 0, MOST_TEMPERATURE)
-    if not 0 < number("cooling", cooling) <= 1:
-        refuse("cooling", cooling, "a number above 0, at most 1")
-    integer("plateau", plateau, 1, MOST_DRAWS), integer("batch", batch, 1, MOST_DRAWS)
-    return Algorithm(
-        "annealing",
-        ANNEAL,
-        temperature=temperature,
-        cooling=cooling,
-        plateau=plateau,
-        batch=batch,
-        restart=restarts(restart),
-    )
+
+    temperature: float = parameter(0.0, partial(number, least=0, most=MOST_TEMPERATURE))
+    cooling: float = parameter(0.98, factor)
+    plateau: int = parameter(1000, positive)
+    batch: int = parameter(256, positive, recorded=False)
+    restart: int = parameter(0, natural)
+    name, rule, draws = "annealing", ANNEAL, True
+
+    def cooling_table(self, start: float = 0.0) -> np.ndarray:
+        """Return the factor, -ln(u) in the middle of 4096 intervals, and with restarts the temperature ``start``."""
+        u = (np.arange(COOLING - 1) + 0.5) / (COOLING - 1)
+        return np.concatenate([[self.cooling], -np.log(u), [start] if self.restart else []]).astype(np.float32)
 
 
-MOST_LAG = 1_000_000
-
-
-@checked_call
-def Rule(  # noqa: N802
-    accepts: Function, parameters: Any = None, *, lag: int = 0, batch: int = 256, restart: int = 0
-) -> Algorithm:
+@checked_class
+@dataclass(frozen=True, repr=False)
+class Rule(Algorithm):
     """Draw neighbours at random and take the first that a function accepts; an iteration is a draw.
 
     Parameters
@@ -251,34 +253,60 @@ def Rule(  # noqa: N802
     KernelError
         The function has other parameters or another result.
     """
-    from core.local_search.checks.signatures import check_function
-    from core.local_search.problem import checked_data
 
-    data = None if parameters is None else checked_data("rule", parameters)
-    if data is not None and row_sizes(data):
-        raise UserError(
-            f"the parameters of a rule have the row {next(iter(row_sizes(data)))}: expected numbers, arrays"
-        )
-    wanted = {"draw": Draw} | ({} if data is None else {"parameters": type(data)})
-    check_function("a rule", "accepts", accepts, wanted, boolean)
-    integer("lag", lag, 0, MOST_LAG), integer("batch", batch, 1, MOST_DRAWS)
-    return Algorithm(
-        "rule",
-        CUSTOM,
-        plateau=MOST_DRAWS,
-        batch=batch,
-        restart=restarts(restart),
-        accepts=accepts,
-        rule_data=data,
-        lag=lag,
+    accepts: Function
+    parameters: Any = None
+    _: KW_ONLY
+    lag: int = parameter(0, partial(integer, least=0, most=MOST_LAG))
+    batch: int = parameter(256, positive, recorded=False)
+    restart: int = parameter(0, natural)
+    name, rule, draws, plateau = "rule", CUSTOM, True, MOST_DRAWS
+
+    def __post_init__(self) -> None:
+        from core.local_search.checks.signatures import check_function
+        from core.local_search.problem import checked_data
+
+        wanted: dict[str, Any] = {"draw": Draw}
+        if self.parameters is not None:
+            object.__setattr__(self, "parameters", checked_data("rule", self.parameters))
+            wanted["parameters"] = type(self.parameters)
+            for row in row_sizes(self.parameters):
+                raise UserError(f"the parameters of a rule have the row {row}: expected numbers, arrays")
+        check_function("a rule", "accepts", self.accepts, wanted, boolean)
+        super().__post_init__()
+
+    def arguments(self) -> list[str]:
+        data = [] if self.parameters is None else [repr(self.parameters)]
+        return [self.accepts.name, *data, *super().arguments()]
+
+    @property
+    def recorded_parameters(self) -> dict[str, object]:
+        """Parameters that decide the trajectory, for the record; the function and arrays by their digests."""
+        values = super().recorded_parameters
+        values |= {"rule": self.accepts.name, "rule_digest": source_digest([self.accepts])[:16]}
+        for name in () if self.parameters is None else fields_of(type(self.parameters)):
+            value = getattr(self.parameters, name)
+            is_array = isinstance(value, np.ndarray)
+            values[f"parameter_{name}"] = hashlib.sha256(value.tobytes()).hexdigest()[:16] if is_array else value
+        return values
+
+
+ALGORITHMS: dict[str, Algorithm] = {
+    one.name: one
+    for one in (
+        HillClimbing(),
+        HillClimbing(first=True),
+        TabuSearch(),
+        IteratedLocalSearch(),
+        VariableNeighbourhoodSearch(),
+        SimulatedAnnealing(),
     )
+}
+"""Algorithms with default parameters, by their names in programs."""
 
 
-def cooling_table(factor: float, start: float | None = None) -> np.ndarray:
-    """Return the values of `core.local_search.kernels.walks.COOLING`.
-
-    These are the factor, and -ln(u) in the middle of 4096 intervals. If walks restart, the temperature of the ``start``
-    follows.
-    """
-    u = (np.arange(COOLING - 1) + 0.5) / (COOLING - 1)
-    return np.concatenate([[factor], -np.log(u), [] if start is None else [start]]).astype(np.float32)
+def checked_algorithm(algorithm: object) -> Algorithm:
+    """Return the algorithm. Raises `UserError` for anything else."""
+    if not isinstance(algorithm, Algorithm):
+        refuse("algorithm", algorithm, "an algorithm such as TabuSearch()")
+    return algorithm

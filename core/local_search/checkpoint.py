@@ -12,9 +12,9 @@ from functools import partial
 import numpy as np
 
 from core.lang.named_arrays import size_of
+from core.local_search.algorithms import SimulatedAnnealing
 from core.local_search.history import AHEAD, FRONT, HistoryRecorder, join_histories
 from core.local_search.kernels import moves, walks
-from core.local_search.kernels.hooks import ANNEAL
 from core.local_search.kernels.walks import WalkStatus, WalkTotals
 from core.local_search.launcher import WalkLauncher
 from core.local_search.memory import WalkMemory
@@ -64,7 +64,7 @@ def layout(plan: Plan, memory: WalkMemory, stop: Stop, before_s: float, state: C
     yield CheckpointArray(DONE, np.int64, (), [(1, stop.iterations)])
     # An iteration of simulated annealing or of a rule evaluates up to `batch` draws, and a walk counts each of them.
     done = int(state[DONE])
-    most = done * algorithm.batch if plan.draws else done
+    most = done * algorithm.batch if plan.algorithm.draws else done
     costs, anything = (plan.costs.least, plan.costs.most), (-ANY, ANY)
     words = {
         WalkStatus.cost: costs,
@@ -79,7 +79,7 @@ def layout(plan: Plan, memory: WalkMemory, stop: Stop, before_s: float, state: C
     fault = partial(wrong_end, plan, stop, done)
     yield CheckpointArray("control", np.int32, (count, size_of(WalkStatus)), ranges, fault)
     yield CheckpointArray("totals", np.uint64, (count, size_of(WalkTotals)), [(0, ANY_WORD), (0, ANY)])
-    heat = [(0, float(np.finfo(np.float32).max))] if algorithm.rule == ANNEAL else ()
+    heat = [(0, float(np.finfo(np.float32).max))] if isinstance(algorithm, SimulatedAnnealing) else ()
     yield CheckpointArray("heat", np.float32, (count, 1), heat)
     forbidden = most + 1 + plan.tabu.tenure + plan.tabu.span
     remembered = costs if algorithm.lag else (0, forbidden)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.arguments import checked_call, integer, refuse, refuse_choice, text
+from core.arguments import checked_call, choice, integer, refuse, text
 from core.errors import UserError, did_you_mean, shown
 from core.lang import Function
 from core.local_search.checks.neighbourhoods import check_listed_moves, custom_neighbourhood_size, move_bounds
@@ -76,9 +76,7 @@ def Permutation(n: int) -> Encoding:  # noqa: N802
 @checked_call
 def Reals(n: int, dtype: str = "float32") -> Encoding:  # noqa: N802
     """Encoding of a vector of ``n`` real numbers in [-1, 1]."""
-    if dtype not in ("float32", "float64"):
-        refuse_choice("dtype", dtype, ("float32", "float64"))
-    return Encoding("reals", moves.REALS, _size(n), 1, dtype)
+    return Encoding("reals", moves.REALS, _size(n), 1, choice("dtype", dtype, ("float32", "float64")))
 
 
 def _size(n: object) -> int:

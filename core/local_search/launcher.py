@@ -8,6 +8,7 @@ from typing import Any
 
 from core.errors import LaunchRefused
 from core.lang import Kernel
+from core.local_search.algorithms import Rule
 from core.local_search.kernels.hooks import Rules
 from core.local_search.kernels.template import SearchKernels, search_kernels
 from core.local_search.kernels.walks import Share, record_improvement
@@ -181,6 +182,7 @@ class WalkLauncher:
 
 def kernels_of(plan: Plan) -> SearchKernels:
     first, algorithm = plan.neighbourhoods[0], plan.algorithm
+    rule = algorithm if isinstance(algorithm, Rule) else None
     rules = Rules(
         tuple(neighbourhood.shape for neighbourhood in plan.neighbourhoods),
         first.change,
@@ -191,8 +193,8 @@ def kernels_of(plan: Plan) -> SearchKernels:
         note=record_improvement if plan.history else None,
         decode=next((neighbourhood.decode for neighbourhood in plan.neighbourhoods if neighbourhood.decode), ()),
         apply=first.apply,
-        accepts=algorithm.accepts,
-        has_parameters=algorithm.rule_data is not None,
+        accepts=rule.accepts if rule else None,
+        has_parameters=rule is not None and rule.parameters is not None,
         lag=algorithm.lag,
         restarts=algorithm.restart > 0,
     )

@@ -10,7 +10,7 @@ import numpy as np
 from core.errors import UserError
 from core.lang.bundles import bundle, placed, row_sizes
 from core.lang.named_arrays import size_of
-from core.local_search.algorithms import cooling_table
+from core.local_search.algorithms import Rule
 from core.local_search.kernels.hooks import NO_KEY
 from core.local_search.kernels.walks import RecordingWalk, Walk, WalkLimits, WalkSettings, WalkStatus, WalkTotals
 from core.local_search.plan import MOST_LEVELS, Plan
@@ -62,13 +62,12 @@ class WalkMemory:
         limits = np.zeros(size_of(WalkLimits), np.int32)
         neighbours = np.array(([*plan.sizes, 0, 0])[:MOST_LEVELS], np.uint32)
         algorithm = plan.algorithm
-        cooling = cooling_table(algorithm.cooling, 0.0 if algorithm.restart else None)
-        if algorithm.rule_data is None:
-            self.shared = backend.load(WalkSettings(limits, neighbours, cooling))
+        shared = limits, neighbours, algorithm.cooling_table()
+        if isinstance(algorithm, Rule) and algorithm.parameters is not None:
+            parameters: Any = type(algorithm.parameters)
+            self.shared = backend.load(settings_with(parameters)(*shared, algorithm.parameters))
         else:
-            parameters: Any = type(algorithm.rule_data)
-            settings = settings_with(parameters)
-            self.shared = backend.load(settings(limits, neighbours, cooling, algorithm.rule_data))
+            self.shared = backend.load(WalkSettings(*shared))
         self.number_walks(first)
         self.adopted = backend.allocate(encoding.n, encoding.dtype)
         self.keys = backend.upload(np.full(1, NO_KEY, np.uint64))

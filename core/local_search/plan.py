@@ -10,7 +10,7 @@ import numpy as np
 
 from core.arguments import refuse, sequence
 from core.errors import UserError, did_you_mean, shown
-from core.local_search.algorithms import Algorithm, checked_algorithm
+from core.local_search.algorithms import Algorithm, HillClimbing, TabuSearch, checked_algorithm
 from core.local_search.checks.neighbourhoods import MOST_NEIGHBOURS
 from core.local_search.checks.signatures import check_functions, check_neighbourhood
 from core.local_search.encodings import NEIGHBOURHOODS, Neighbourhood
@@ -48,15 +48,16 @@ class TabuMemory(NamedTuple):
 def choose_memory(problem: Problem, algorithm: Algorithm, neighbourhood: Neighbourhood, size: int) -> TabuMemory:
     """Choose the memory and the tenure for a problem's neighbourhood of this size."""
     encoding = problem.encoding
-    remembers = algorithm.tabu_memory
+    tabu = algorithm if isinstance(algorithm, TabuSearch) else None
+    remembers = tabu.tabu_memory if tabu else "auto"
     if remembers == "attributes" and not neighbourhood.attributes:
         raise UserError(f"tabu search that remembers attributes of {neighbourhood.name}, which has none: use moves")
     if remembers == "auto":
         remembers = "attributes" if neighbourhood.attributes else "moves"
     kind = moves.MOVES if remembers == "moves" else moves.ATTRIBUTES
-    if algorithm.rule != hooks.TABU:
+    if tabu is None:
         return TabuMemory(kind)
-    tenure, span = algorithm.tenure, algorithm.tenure_span
+    tenure, span = tabu.tenure, tabu.tenure_span
     if tenure is None:
         suitable, addition = default_tenure(kind, neighbourhood.change, encoding.n, size)
         tenure = min(suitable, max(0, size - 2))
@@ -166,14 +167,7 @@ class Plan:
     @property
     def ends_itself(self) -> bool:
         """True if every walk ends at a local optimum."""
-        algorithm = self.algorithm
-        halts = algorithm.rule in (hooks.BEST, hooks.FIRST) and algorithm.at_optimum == hooks.HALT
-        return halts and not algorithm.restart
-
-    @property
-    def draws(self) -> bool:
-        """True if an iteration draws neighbours and does not scan them."""
-        return self.algorithm.draws
+        return isinstance(self.algorithm, HillClimbing) and not self.algorithm.restart
 
     @property
     def memory_words(self) -> int:
@@ -188,7 +182,7 @@ class Plan:
     @property
     def most_evaluations(self) -> int:
         """Largest number of neighbours that an iteration evaluates."""
-        return self.algorithm.batch if self.draws else max(self.sizes)
+        return self.algorithm.batch if self.algorithm.draws else max(self.sizes)
 
     @property
     def copies_solutions(self) -> bool:
@@ -210,8 +204,8 @@ class Plan:
     def parameters(self) -> dict[str, object]:
         """Parameters that decide the trajectory, for the record."""
         return {
-            **self.algorithm.parameters,
-            **(self.tabu.parameters if self.algorithm.rule == hooks.TABU else {}),
+            **self.algorithm.recorded_parameters,
+            **(self.tabu.parameters if isinstance(self.algorithm, TabuSearch) else {}),
             "neighbourhood": "+".join(neighbourhood.name for neighbourhood in self.neighbourhoods),
             "walks": self.settings.walks,
             "exchange": self.settings.exchange,
@@ -220,7 +214,7 @@ class Plan:
     @property
     def execution(self) -> dict[str, object]:
         """Execution settings by name, which affect only the speed, for the record."""
-        batch = {"batch": self.algorithm.batch} if self.draws else {}
+        batch = {"batch": self.algorithm.batch} if self.algorithm.draws else {}
         return {
             **batch,
             "mapping": self.settings.mapping,

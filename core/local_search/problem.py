@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.arguments import checked_class, refuse, refuse_choice, text
+from core.arguments import checked_class, refuse, text
 from core.errors import shown
 from core.lang import Function
 from core.lang.bundle_forms import RowArray, fields_of, is_bundle, kind_text
 from core.lang.bundles import row_sizes
 from core.lang.digest import source_digest
-from core.lang.types import BY_DTYPE, NUMBERS, PLACES, Array, Const, Generic, boolean, f32, f64, fits
+from core.lang.types import BY_DTYPE, NUMBERS, Array, Const, Generic, boolean, f32, f64, fits
 from core.local_search.checks.problem_errors import ProblemError, WrongCost, WrongData
 from core.local_search.encodings import NEIGHBOURHOODS, Encoding, Neighbourhood, neighbourhood
 from core.local_search.kernels.hooks import Hooks
@@ -324,10 +324,3 @@ def content_digest(problem: Problem) -> str:
             else:  # a row is memory, and no data
                 content.update(head.encode())
     return content.hexdigest()
-
-
-def checked_data_memory(name: str) -> str:
-    """Return the name of the memory for a problem's data; raises `UserError` if there is no such memory."""
-    if name not in PLACES:
-        refuse_choice("data_memory", name, PLACES)
-    return name

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict, get_args
 
-from core.arguments import integer, refuse_choice, refuse_keyword
+from core.arguments import choice, integer, refuse_keyword
 from core.errors import UserError
+from core.lang.types import PLACES
 from core.local_search.algorithms import Algorithm
 from core.local_search.kernels import hooks
-from core.local_search.problem import checked_data_memory
 
 Level = Literal["iteration", "algorithm", "solution"]
-LEVELS = ("iteration", "algorithm", "solution")
-MAPPINGS = ("native", "published")
 DRAWING = {hooks.ANNEAL: "simulated annealing", hooks.CUSTOM: "a rule of acceptance"}
 """Names of algorithms that draw random neighbours."""
 
@@ -111,7 +109,7 @@ class SearchSettings:
             walks=integer("walks", self.walks, 1),
             exchange=integer("exchange", self.exchange, 0),
             seed=integer("seed", self.seed, 0, 2**31 - 1),
-            data_memory=checked_data_memory(self.data_memory),
+            data_memory=choice("data_memory", self.data_memory, PLACES),
         )
         check_mapping(checked, algorithm)
         check_level(checked)
@@ -121,8 +119,7 @@ class SearchSettings:
 
 def check_mapping(settings: SearchSettings, algorithm: Algorithm) -> None:
     """Refuse the paper's mapping for algorithms and settings that the paper does not have."""
-    if settings.mapping not in MAPPINGS:
-        refuse_choice("mapping", settings.mapping, MAPPINGS)
+    choice("mapping", settings.mapping, ("native", "published"))
     if not settings.is_published:
         return
     if settings.level != "iteration":
@@ -139,8 +136,7 @@ def check_mapping(settings: SearchSettings, algorithm: Algorithm) -> None:
 def check_level(settings: SearchSettings) -> None:
     """Refuse a parallel model that does not fit the number of walks."""
     level, walks, exchange = settings.level, settings.walks, settings.exchange
-    if level not in LEVELS:
-        refuse_choice("level", level, LEVELS)
+    choice("level", level, get_args(Level))
     if walks > 1 and not (settings.by_walks or settings.is_published):
         raise UserError(f"{walks} walks: expected 1 at the {level} level")
     if exchange and not settings.by_walks:
@@ -151,8 +147,7 @@ def check_host(settings: SearchSettings, algorithm: Algorithm, tuned: bool) -> N
     """Refuse a loop on the host for algorithms that draw, or at another level than ``iteration``."""
     generate, select = settings.generate, settings.select
     for option, value in (("generate", generate), ("select", select)):
-        if value not in ("device", "host"):
-            refuse_choice(option, value, ("device", "host"))
+        choice(option, value, ("device", "host"))
     if generate == "host" and select != "host":
         raise UserError("generate on the host, select on the device: expected select host too, as in the paper")
     if (select == "host" or tuned) and settings.level != "iteration":

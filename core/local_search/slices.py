@@ -147,7 +147,7 @@ class Slices:
 
 def longest_s(plan: Plan, iteration_s: float) -> float:
     """Return the seconds of an iteration of the walks that run side by side, in the largest neighbourhood."""
-    return iteration_s * (1.0 if plan.draws else max(plan.sizes) / plan.sizes[0])
+    return iteration_s * (1.0 if plan.algorithm.draws else max(plan.sizes) / plan.sizes[0])
 
 
 def whole_s(launcher: WalkLauncher, iteration_s: float) -> float:

@@ -10,9 +10,9 @@ import numpy as np
 
 from core.errors import UserError
 from core.lang.named_arrays import size_of
-from core.local_search.algorithms import cooling_table
+from core.local_search.algorithms import SimulatedAnnealing
 from core.local_search.kernels import moves, walks
-from core.local_search.kernels.hooks import ANNEAL, NO_KEY
+from core.local_search.kernels.hooks import NO_KEY
 from core.local_search.kernels.moves import start_solutions
 from core.local_search.kernels.walks import Share, WalkLimits, WalkStatus, WalkTotals
 from core.local_search.launcher import WalkLauncher
@@ -60,11 +60,11 @@ class Walks:
         memory.backend.write(memory.finished, np.zeros(1, np.uint64))
         memory.backend.write(memory.shared.limits, limits_of(plan, stop))
         self.launcher.begin()
-        if plan.algorithm.rule == ANNEAL:
+        if isinstance(plan.algorithm, SimulatedAnnealing):
             temperature = plan.algorithm.temperature or self.usual_difference()
             memory.write(memory.walkers.heat, np.full(memory.count, temperature, np.float32))
             if plan.algorithm.restart:
-                memory.backend.write(memory.shared.cooling, cooling_table(plan.algorithm.cooling, temperature))
+                memory.backend.write(memory.shared.cooling, plan.algorithm.cooling_table(temperature))
 
     def draw_starts(self) -> None:
         plan, memory = self.plan, self.memory

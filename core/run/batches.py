@@ -125,12 +125,12 @@ class Batches(TimedBatches):
         self.is_first = True
         self.speed = speed
         self.done, self.spent = 0, 0.0
-        self.told = 0
+        self.shared_speed = 0
         """Speed of this rank in the sum of all speeds, in `UNITS`; 0: none."""
         self.counter = ranks.counter()
         self.speeds = ranks.counter().word if ranks.survives else ranks.word()
         self.speeds.reset(0)
-        self._tell()
+        self._share_speed()
         ranks.barrier()
         self.began = time.perf_counter()
 
@@ -146,7 +146,7 @@ class Batches(TimedBatches):
             self.done += end - begin
             self.spent += self.end_batch()
             self.speed = self.done / max(self.spent, 1e-9)
-            self._tell()
+            self._share_speed()
 
     @property
     def has_more(self) -> bool:
@@ -162,21 +162,21 @@ class Batches(TimedBatches):
         self.speeds.close()
         self.counter.close()
 
-    def _tell(self) -> None:
+    def _share_speed(self) -> None:
         """Update this rank's part of the sum of all speeds."""
         if self.speed > 0:
             speed = min(max(1, int(self.speed * UNITS)), MOST_SPEED)
-            self.speeds.add(speed - self.told)
-            self.told = speed
+            self.speeds.add(speed - self.shared_speed)
+            self.shared_speed = speed
 
     def _wanted(self) -> int:
         """Return the number of items to take; 0 if there are none or others are faster."""
-        if not self.told:
+        if not self.shared_speed:
             return min(self.last, self.most)
         remaining = self.items - self.counter.taken()
         if remaining <= 0:
             return 0
-        own, total = self.told / UNITS, max(self.speeds.add(0), self.told) / UNITS
+        own, total = self.shared_speed / UNITS, max(self.speeds.add(0), self.shared_speed) / UNITS
         # The rest may be in work already: all ranks then end as with equal parts from the beginning.
         remaining_s = max(remaining / total, self.items / total - (time.perf_counter() - self.began))
         least = min(self.least, remaining)
@@ -193,7 +193,7 @@ class Batches(TimedBatches):
         The sum has the speeds of the remaining ranks. A rank that leaves subtracts its speed, and stays if that was
         more than a part of the sum. So some rank stays until all items are taken, for any change of speeds.
         """
-        if self.speeds.add(-self.told) >= 2 * self.ranks.size * self.told:
+        if self.speeds.add(-self.shared_speed) >= 2 * self.ranks.size * self.shared_speed:
             return True
-        self.speeds.add(self.told)
+        self.speeds.add(self.shared_speed)
         return False

@@ -129,15 +129,15 @@ def held_karp(distances: np.ndarray) -> ShortestTours:
     never = np.iinfo(number).max // 2 + 1
     others = n - 1
     # bit j and column j mean city j + 1
-    home, ways = table[1:, 0], table[1:, 1:].astype(number)
+    home, steps = table[1:, 0], table[1:, 1:].astype(number)
     subsets = np.arange(2**others)
     sizes = np.bitwise_count(subsets)
     rest = np.full((2**others, others), never, number)
-    alone = np.arange(others)
-    rest[1 << alone, alone] = home
+    singles = np.arange(others)
+    rest[1 << singles, singles] = home
     # number of shortest paths for subsets of the size before; the row of a subset is its rank within its size
     rank = np.zeros(2**others, np.int64)
-    rank[1 << alone] = alone
+    rank[1 << singles] = singles
     counts = np.eye(others, dtype=np.int64)
     for size in range(2, n):
         layer = subsets[sizes == size]
@@ -146,7 +146,7 @@ def held_karp(distances: np.ndarray) -> ShortestTours:
         for j in range(others):
             holding = layer[layer >> j & 1 == 1]
             without = holding ^ (1 << j)
-            lengths = rest[without] + ways[j]
+            lengths = rest[without] + steps[j]
             least = lengths.min(axis=1)
             rest[holding, j] = least
             longer_counts[rank[holding], j] = np.where(lengths == least[:, None], counts[rank[without]], 0).sum(axis=1)

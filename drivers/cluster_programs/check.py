@@ -29,7 +29,7 @@ PLACE = ("backend", "device", "cores")
 """Options in which ranks may differ."""
 TOGETHER_S = 0.5
 """Seconds for which all ranks compute at once."""
-ALONE_S, LEAST_ALONE_S, MOST_ALONE_S = 2.0, 0.03, 0.5
+IN_TURN_S, LEAST_IN_TURN_S, MOST_IN_TURN_S = 2.0, 0.03, 0.5
 """Seconds for all ranks of a host in turn, and least and most for each."""
 
 
@@ -147,7 +147,7 @@ def measure_rank(
     before, after = of_host[: of_host.index(ranks.rank)], of_host[of_host.index(ranks.rank) + 1 :]
     if before:
         serialised_timing.wait_for_turn(ranks.world, before[-1])
-    alone = measure_rate(search, min(max(ALONE_S / len(of_host), LEAST_ALONE_S), MOST_ALONE_S))
+    in_turn = measure_rate(search, min(max(IN_TURN_S / len(of_host), LEAST_IN_TURN_S), MOST_IN_TURN_S))
     if after:
         serialised_timing.pass_turn(ranks.world, after[0])
     ranks.assemble()
@@ -162,7 +162,7 @@ def measure_rank(
         rate=together,
         unit="neighbours",
         kernel=f"ppp {own.instance} flip2",
-        rate_alone=alone,
+        rate_in_turn=in_turn,
         versions=versions,
     )
     return speed, meter.values["conditions"] or {}

@@ -47,6 +47,6 @@ def rank_table(ranks: tuple[RankSpeed, ...]) -> TextTable:
             ">ranks": lambda row: len(row[1]),
             f">{ranks[0].unit}/s": lambda row: per_second(median(rank.rate for rank in row[1])),
             ">least..most": lambda row: "..".join(per_second(end(rank.rate for rank in row[1])) for end in (min, max)),
-            ">alone": lambda row: per_second(median(rank.rate_alone for rank in row[1])),
+            ">alone": lambda row: per_second(median(rank.rate_in_turn for rank in row[1])),
         },
     )

@@ -105,7 +105,7 @@ class CProgramCase(Case):
     """A case that a C program runs; the name of its configuration is the form."""
 
     @classmethod
-    def beside(cls, case: Case, form: str) -> CProgramCase:
+    def of_form(cls, case: Case, form: str) -> CProgramCase:
         place = Configuration(BACKEND, "0", form, kind=ONE_CORE)
         return cls(**{**vars(case), "asked": {**case.asked, "program": form}, "configuration": place})
 
@@ -191,13 +191,13 @@ def record_runs(workload: Any, form: str, options: Any, task: Any, run: Callable
     meter = Meter(ONE_CORE, 0)
     for _ in range(len(held.repetitions) if held else 0, options.repeats):
         with meter:
-            said = run()
-        seconds = float(said["seconds"])
+            reported = run()
+        seconds = float(reported["seconds"])
         times = Repetition(compile_s=0.0, transfer_s=0.0, kernel_s=seconds, total_s=seconds, **meter.values)
         same = [
             run
             for run in (load(path) if Path(path).exists() else [])
-            if (run.workload, run.instance_sha256, run.hash) == (workload.name, task.problem.sha256, said["digest"])
+            if (run.workload, run.instance_sha256, run.hash) == (workload.name, task.problem.sha256, reported["digest"])
         ]
         append(
             path,
@@ -208,10 +208,10 @@ def record_runs(workload: Any, form: str, options: Any, task: Any, run: Callable
                 hash_scope=workload.hash_scope,
                 device_kind="core",
                 repetitions=(times,),
-                best_cost=int(said["best"]),
-                best_index=int(said["index"]),
-                evaluations=int(said["evaluations"]),
-                hash=said["digest"],
+                best_cost=int(reported["best"]),
+                best_index=int(reported["index"]),
+                evaluations=int(reported["evaluations"]),
+                hash=reported["digest"],
                 verified=any(record.verified for record in same),
                 details={
                     "options": {**options.asked(), "program": form},

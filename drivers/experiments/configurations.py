@@ -185,8 +185,8 @@ def emulation_obstacle() -> str | None:
         return "hosts are emulated by `tests/hosts`, which only a checkout has"
     command = [sys.executable, "-m", "tests.hosts", "lan", "1", "--", "true"]
     done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    said = done.stderr.strip().rpartition("error: ")[2]
-    return (said or f"`{' '.join(command[1:])}` ended with {done.returncode}") if done.returncode else None
+    message = done.stderr.strip().rpartition("error: ")[2]
+    return (message or f"`{' '.join(command[1:])}` ended with {done.returncode}") if done.returncode else None
 
 
 def _refuse_unusable(devices: Sequence[Any], option: str, named: Sequence[str]) -> None:

@@ -73,10 +73,10 @@ def around_others(cases: Sequence[Case]) -> list[Case]:
 
     The quieter group of a baseline counts, since a machine may be busier at one of the two times.
     """
-    alone = [case for case in cases if case.is_of_one_core]
+    on_one_core = [case for case in cases if case.is_of_one_core]
     others = [case for case in cases if not case.is_of_one_core]
-    halves = [replace(case, repeats=case.repeats - case.repeats // 2) for case in alone if others]
-    return [*halves, *others, *alone]
+    halves = [replace(case, repeats=case.repeats - case.repeats // 2) for case in on_one_core if others]
+    return [*halves, *others, *on_one_core]
 
 
 @dataclass

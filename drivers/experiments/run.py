@@ -73,7 +73,7 @@ class PlanRun:
                 self.ran += 1
                 if not self.executor.in_turn:
                     self._show_case(case)
-                ends.append(self._judged(case, finished))
+                ends.append(self._outcome(case, finished))
         except KeyboardInterrupt:
             print_status(f"\nthe same command continues with the records in {cases[0].records}")
             raise
@@ -110,7 +110,7 @@ class PlanRun:
     def _recorded(self, case: Case) -> list[Record]:
         return case.records_among(load(case.records), self.environment) if case.records.exists() else []
 
-    def _judged(self, case: Case, finished: Finished) -> CaseOutcome:
+    def _outcome(self, case: Case, finished: Finished) -> CaseOutcome:
         took = f" ({finished.seconds:.1f} s{self.time_left()})"
         try:
             records = self._recorded(case)
@@ -120,8 +120,8 @@ class PlanRun:
         if case.is_complete(records) and (finished.returncode == DONE or not all(one.verified for one in records)):
             show(f"{describe_outcome(records)}{took}", indent=4)
             return CaseOutcome(case, records)
-        said = finished.stderr.strip().splitlines()
-        telling = find_error_line(said)
+        lines = finished.stderr.strip().splitlines()
+        telling = find_error_line(lines)
         if finished.returncode == USER_ERROR and telling:
             line = re.sub(r"^error( \(rank \d+\))?: ", "", telling)
             show(f"refused: {line}{took}", indent=4)
@@ -130,7 +130,7 @@ class PlanRun:
         if finished.returncode == DONE:
             reason = self._why_unrecorded(finished.stdout)
         failed = self._failed(case, reason + (f": {telling}" if telling else ""), f"{reason}{took}")
-        print("\n".join(f"    {line}" for line in said[-20:]), file=sys.stderr)
+        print("\n".join(f"    {line}" for line in lines[-20:]), file=sys.stderr)
         elsewhere = finished.returncode == DONE and RECORDED_MESSAGE in finished.stdout
         return failed._replace(kind="elsewhere") if elsewhere else failed
 
@@ -174,15 +174,15 @@ def describe_outcome(records: Sequence[Record]) -> str:
     return f"best {min(one.best_cost for one in records)}{several}, hash {records[0].hashed}"
 
 
-def find_error_line(said: Sequence[str]) -> str:
+def find_error_line(lines: Sequence[str]) -> str:
     """Return the line with the error, outside a launcher's banners between dashes; empty if there is none."""
-    errors = [line for line in said if re.match(r"(error\b|[\w.]*(Error|Exception)\b)", line)]
-    return errors[-1] if errors else next(remove_banners(said), "")
+    errors = [line for line in lines if re.match(r"(error\b|[\w.]*(Error|Exception)\b)", line)]
+    return errors[-1] if errors else next(remove_banners(lines), "")
 
 
-def remove_banners(said: Iterable[str]) -> Iterator[str]:
+def remove_banners(lines: Iterable[str]) -> Iterator[str]:
     within = False
-    for line in said:
+    for line in lines:
         if re.fullmatch("-{5,}", line.strip()):
             within = not within
         elif line.strip() and not within:

@@ -106,11 +106,11 @@ class CollectedRepetitions(Repetitions):
 
     def contradiction(self, result: Result) -> Unconfirmed:
         """Return the error for a result that a verifier rejects."""
-        cost = next((opinion.cost for opinion in self.opinions if opinion.objection and opinion.cost is not None), None)
+        cost = next((verdict.cost for verdict in self.verdicts if verdict.objection and verdict.cost is not None), None)
         searched = self.run.search.searched
         if searched and cost is not None:
             return Unconfirmed(searched, result, cost)
-        objections = "; ".join(opinion.objection for opinion in self.opinions if opinion.objection)
+        objections = "; ".join(verdict.objection for verdict in self.verdicts if verdict.objection)
         return Unconfirmed(f"{result.name}, {self.workload.name}", result, cost, objections)
 
     def end(self, done: int) -> None:

@@ -11,6 +11,7 @@ from backends import NAMES
 from core.arguments import checked_call, integer, path, refuse, sequence, text
 from core.errors import UserError
 from core.local_search import Algorithm
+from core.local_search.algorithms import ALGORITHMS
 from core.local_search.problem import Problem, checked_problem
 from drivers.experiments.options import flag_words
 from drivers.experiments.presets.compare import run_comparison
@@ -18,7 +19,7 @@ from drivers.experiments.presets.compare_options import read_options
 from drivers.library import serialised_problem
 from drivers.library.custom_problem import declare_workload
 from drivers.library.minimize import refuse_algorithm
-from drivers.options.local_search import ALGORITHMS, SearchOptions, algorithm_options
+from drivers.options.local_search import SearchOptions, algorithm_options
 from drivers.workload.declaration import Workload
 from drivers.workload.registry import get_workload
 from reports.comparison.sections import ComparedSection

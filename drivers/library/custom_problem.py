@@ -178,10 +178,12 @@ def make_problem(make: ProblemFactory, options: CustomProblemOptions) -> Problem
 
     Raises `UserError` if a required option is missing, a file cannot be read, or the result is no problem.
     """
-    arguments = {name: getattr(options, name) for name in type(options).made_of}
+    arguments, hints = {name: getattr(options, name) for name in type(options).made_of}, type_hints(make)
     for name, parameter in inspect.signature(make).parameters.items():
         if arguments.get(name, 0) is None and parameter.default is inspect.Parameter.empty:
             raise UserError(f"--{name.replace('_', '-')}: found nothing, expected it, since {make.__name__} needs it")
+        if isinstance(arguments.get(name), str) and plain_type(hints.get(name), parameter.default) is Path:
+            arguments[name] = Path(arguments[name])
     try:
         problem = make(**arguments)
     except OSError as error:

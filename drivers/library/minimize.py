@@ -23,6 +23,7 @@ from cluster.mpi.failures.abort import end_by_exception
 from core.arguments import checked_call, function, named_keywords, refuse, text
 from core.errors import UserError, did_you_mean, shown
 from core.local_search import Algorithm, Stop
+from core.local_search.algorithms import ALGORITHMS
 from core.local_search.encodings import Neighbourhood
 from core.local_search.problem import Problem, checked_problem
 from core.run.protocol import Callback
@@ -32,7 +33,7 @@ from drivers.library.collected import CollectedRepetitions
 from drivers.library.custom_problem import CustomProblemOptions, class_workload
 from drivers.library.results import Result, Results
 from drivers.options.declaration import CHECKPOINT_EVERY_S, Options
-from drivers.options.local_search import ALGORITHMS, CRITERIA, MAKERS
+from drivers.options.local_search import CRITERIA, PARAMETERS
 from drivers.runs.seeds import refuse_several_solutions, run_seeds
 from drivers.workload.declaration import Workload
 from drivers.workload.registry import NAMES, get_workload
@@ -45,15 +46,10 @@ if TYPE_CHECKING:
 Neighbourhoods = str | Neighbourhood | Sequence[str | Neighbourhood]
 Path = str | os.PathLike[str]
 
-FORMS = {
-    name: f"{maker}({', '.join(f'{key}={value}' for key, value in implied.items())})"
-    for name, (maker, implied) in MAKERS.items()
-}
+FORMS = {name: repr(algorithm) for name, algorithm in ALGORITHMS.items()}
 """Python expressions of the algorithms named by programs."""
 PARAMETER_FORMS = {
-    name: f"ok.{FORMS[algorithm].replace(')', f'{name}=...)')}"
-    for algorithm, names in ALGORITHMS.items()
-    for name in names
+    option: f"ok.{type(ALGORITHMS[name]).__name__}({option}=...)" for name, own in PARAMETERS.items() for option in own
 }
 """Python expressions of parameters of algorithms."""
 PROGRAM_FORMS = {

@@ -25,12 +25,12 @@ from drivers.options.values import FLAG, NAMED_TYPES, PLAIN_TYPES, ValueType
 
 CHECKPOINT_EVERY_S = 60.0
 
-OptionEffect = Literal["work", "way", "search", "place", "nothing"]
+OptionEffect = Literal["work", "execution", "search", "place", "nothing"]
 """Effect of an option.
 
 work
     The result: only runs with equal values are compared.
-way
+execution
     The speed alone: equal work has equal hashes for all values.
 search
     Either of both; the search lists it in its parameters or execution settings.
@@ -234,8 +234,8 @@ class Options(DeclaredByTable, table="common"):
         return {**values, "instance": getattr(self.instance, "name", self.instance)}
 
     def asked(self) -> dict[str, Any]:
-        """Values of options that decide work and ways, other than defaults: equal for runs with equal options."""
-        deciding = {one.name for one, about in self.declared() if about.decides in ("work", "way", "search")}
+        """Values of options that decide work and execution, other than defaults: equal for runs with equal options."""
+        deciding = {one.name for one, about in self.declared() if about.decides in ("work", "execution", "search")}
         values = self.named()
         return {
             one.name: values[one.name]

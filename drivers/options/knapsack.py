@@ -110,8 +110,8 @@ class KnapsackOptions(DpOptions, takes="Knapsack"):
         if self.instance is not None:
             for name in ("items", "capacity", "kind", "range", "seed", "seeds"):
                 if getattr(self, name):
-                    said = "class" if name == "kind" else name
-                    raise UserError(f"--{said} changes nothing here: --instance names a file, and nothing is random")
+                    option = "class" if name == "kind" else name
+                    raise UserError(f"--{option} changes nothing here: --instance names a file, and nothing is random")
             return knapsack.load(self.instance, self.data)
         kind = self.kind or knapsack.PAPER
         if self.range is not None and kind in (knapsack.PAPER, "similar-weights"):

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 
 from core.arguments import refuse
 from core.errors import UserError
+from core.local_search.algorithms import ALGORITHMS, Algorithm
 from drivers.options.declaration import OptionGroup, Options
 from drivers.options.initial import INITIAL
 from drivers.options.output_files import OutputFile
 from drivers.options.values import ArrayValue, ValueType
 
 if TYPE_CHECKING:
-    from core.local_search.algorithms import Algorithm
     from core.local_search.encodings import Neighbourhood
     from core.run.stop import Stop
 
@@ -26,25 +27,11 @@ DEFAULT_WALKS = 64
 WORK_OPTIONS = ("instance", "record", "level", "walks", "exchange", "iterations", "seconds", "target", "patience")
 """Options that determine the work."""
 
-ALGORITHMS = {
-    "hill": ("restart",),
-    "first": ("restart",),
-    "tabu": ("tenure", "tenure_span", "tabu_memory", "restart"),
-    "ils": ("strength", "restart"),
-    "vns": ("strength", "restart"),
-    "annealing": ("temperature", "cooling", "plateau", "batch", "restart"),
+PARAMETERS = {
+    name: tuple(one.name for one in algorithm.parameter_fields() if one.type != "bool")
+    for name, algorithm in ALGORITHMS.items()
 }
-"""Names for `--algorithm`, and the options that only each one has."""
-MAKERS: dict[str, tuple[str, dict[str, Any]]] = {
-    "hill": ("HillClimbing", {}),
-    "first": ("HillClimbing", {"first": True}),
-    "tabu": ("TabuSearch", {}),
-    "ils": ("IteratedLocalSearch", {}),
-    "vns": ("VariableNeighbourhoodSearch", {}),
-    "annealing": ("SimulatedAnnealing", {}),
-}
-"""The function of `core.local_search` for each algorithm, and the parameters implied by its name."""
-PARAMETERS = tuple(dict.fromkeys(name for names in ALGORITHMS.values() for name in names))
+"""Options of each algorithm by its name for `--algorithm`; flags of an algorithm have no option."""
 
 EXPERIMENTS = OptionGroup("experiments of the paper", "same trajectory, different times", decides="search")
 RESULTS = OptionGroup("results and problem")
@@ -56,8 +43,6 @@ CRITERIA = ("iterations", "seconds", "target", "patience")
 
 
 def check_algorithm(name: str, value: Any) -> Any:
-    from core.local_search.algorithms import Algorithm
-
     if not isinstance(value, str | Algorithm):
         refuse(name, value, "an algorithm, or the name of one")
     return value
@@ -77,12 +62,9 @@ NEIGHBOURHOOD = ValueType("a neighbourhood", check_neighbourhood)
 
 def algorithm_options(algorithm: Algorithm) -> dict[str, Any]:
     """Return the options by which a program makes an algorithm, if there are any."""
-    if algorithm.name not in ALGORITHMS:
-        return {"algorithm": algorithm.name}
-    usual = SearchOptions(algorithm=algorithm.name).chosen_algorithm()
-    own = {name: getattr(algorithm, name) for name in ALGORITHMS[algorithm.name]}
-    said = {name: value for name, value in own.items() if value != getattr(usual, name)}
-    return {"algorithm": algorithm.name, **said}
+    own = {name: getattr(algorithm, name) for name in PARAMETERS.get(algorithm.name, ())}
+    unusual = {name: value for name, value in own.items() if value != getattr(ALGORITHMS[algorithm.name], name)}
+    return {"algorithm": algorithm.name, **unusual}
 
 
 @dataclass(frozen=True)
@@ -164,25 +146,16 @@ class SearchOptions(
 
     def chosen_algorithm(self) -> Algorithm:
         """Return the algorithm. Raises `UserError` for an option of another algorithm, or a parameter out of range."""
-        from core import local_search
-
-        parameters = {}
-        for name in PARAMETERS:
-            value = getattr(self, name)
-            if value is None:
-                continue
+        named = chain.from_iterable(PARAMETERS.values())
+        given = {name: value for name in named if (value := getattr(self, name)) is not None}
+        for name, value in given.items():
             if not isinstance(self.algorithm, str):
                 raise UserError(f"{name}={value} and algorithm={self.algorithm}: expected it in the algorithm")
-            if name not in ALGORITHMS[self.algorithm]:
-                owners = [algorithm for algorithm, names in ALGORITHMS.items() if name in names]
+            if name not in PARAMETERS[self.algorithm]:
+                owners = [algorithm for algorithm, names in PARAMETERS.items() if name in names]
                 flag = "--" + name.replace("_", "-")
                 raise UserError(f"{flag} with --algorithm {self.algorithm}: expected with {' or '.join(owners)}")
-            parameters[name] = value
-        if not isinstance(self.algorithm, str):
-            return self.algorithm
-        maker, implied = MAKERS[self.algorithm]
-        chosen: Algorithm = getattr(local_search, maker)(**implied, **parameters)
-        return chosen
+        return replace(ALGORITHMS[self.algorithm], **given) if isinstance(self.algorithm, str) else self.algorithm
 
     def chosen_stop(self) -> Stop:
         from core.run.stop import Stop

@@ -171,9 +171,9 @@ def _in_child_process(python: str, request: Sequence[Any], folder: Path, limit: 
     for package in SUITE:
         (folder / package).symlink_to(ROOT / package)
     command = [python, "-P", "-m", "drivers.peers.child", str(asked), str(result)]
-    said = _finished(command, limit, env=os.environ | {"PYTHONPATH": str(folder)})
+    output = _finished(command, limit, env=os.environ | {"PYTHONPATH": str(folder)})
     if not result.exists():
-        raise PeerError(f"no result; its last line: {_last_line(said)}")
+        raise PeerError(f"no result; its last line: {_last_line(output)}")
     return pickle.loads(result.read_bytes())
 
 
@@ -185,8 +185,8 @@ def _program(
 
     def run(name: str, seed: int) -> tuple[float, PeerAnswer]:
         answer = folder / peer.answer_file
-        seconds, said = _timed([path, *peer.command(folder, name, seed)], folder, answer, task.limit_s)
-        return seconds, peer.read(answer, said)
+        seconds, output = _timed([path, *peer.command(folder, name, seed)], folder, answer, task.limit_s)
+        return seconds, peer.read(answer, output)
 
     run("minimal", 1)  # the first run reads the program from the disk
     startup_s, _ = run("minimal", seed)
@@ -197,11 +197,11 @@ def _timed(command: Sequence[str], folder: Path, answer: Path, limit: float) -> 
     """Run a program that must leave a file; return wall-clock seconds and output."""
     answer.unlink(missing_ok=True)
     began = time.perf_counter()
-    said = _finished(command, limit, cwd=folder)
+    output = _finished(command, limit, cwd=folder)
     seconds = time.perf_counter() - began
     if not answer.exists():
-        raise PeerError(f"no answer; its last line: {_last_line(said)}")
-    return seconds, said
+        raise PeerError(f"no answer; its last line: {_last_line(output)}")
+    return seconds, output
 
 
 def _finished(command: Sequence[str], limit: float, **options: Any) -> str:
@@ -235,6 +235,6 @@ def _cost(peer: Peer, problem: Any, answer: PeerAnswer) -> int:
         cost = int(peer.subject.cost(problem, answer.solution))
     except ValueError as error:
         raise PeerError(f"no solution: {error}") from None
-    if answer.said not in (None, cost):
-        raise PeerError(f"it reports {answer.said}, the scorer finds {cost}")
+    if answer.reported_cost not in (None, cost):
+        raise PeerError(f"it reports {answer.reported_cost}, the scorer finds {cost}")
     return cost

@@ -28,7 +28,7 @@ class PeerAnswer(NamedTuple):
         Argument of its `PeerSubject`'s scorer: a tour, a selection, a permutation, or the length of a subsequence.
     proved : bool
         True if the solver proved that there is no better one.
-    said : int, optional
+    reported_cost : int, optional
         The cost reported by the solver; it must agree with our scorer's.
     reported_s : float, optional
         The seconds reported by the solver.
@@ -36,7 +36,7 @@ class PeerAnswer(NamedTuple):
 
     solution: Any
     proved: bool
-    said: int | None = None
+    reported_cost: int | None = None
     reported_s: float | None = None
 
 

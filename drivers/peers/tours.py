@@ -152,7 +152,7 @@ def with_held_karp(matrix: tuple[list[float], int], seconds: float, seed: int) -
     """The plain dynamic programming in Rust on one core, without seed and time limit."""
     package = importlib.import_module("held_karp")
     tour, length = package.solve_flat(*matrix)
-    return PeerAnswer(list(tour), True, said=round(length))
+    return PeerAnswer(list(tour), True, reported_cost=round(length))
 
 
 FAST_TSP = PeerPackage(
@@ -228,10 +228,10 @@ def run_concorde(folder: Path, name: str, seed: int) -> Sequence[str]:
     return ["-s", str(seed), "-x", "-o", "answer.sol", f"{name}.tsp"]
 
 
-def read_concorde(answer: Path, said: str) -> PeerAnswer:
+def read_concorde(answer: Path, output: str) -> PeerAnswer:
     """Read Concorde's answer: the number of cities, then the cities of the tour, from 0."""
     _, *tour = _numbers(answer.read_text(encoding="utf-8"), answer.name)
-    return PeerAnswer(tour, True, reported_s=_clock(r"Total Running Time: ([\d.]+)", said))
+    return PeerAnswer(tour, True, reported_s=_clock(r"Total Running Time: ([\d.]+)", output))
 
 
 def run_lkh(folder: Path, name: str, seed: int) -> Sequence[str]:
@@ -241,11 +241,11 @@ def run_lkh(folder: Path, name: str, seed: int) -> Sequence[str]:
     return [parameters.name]
 
 
-def read_lkh(answer: Path, said: str) -> PeerAnswer:
+def read_lkh(answer: Path, output: str) -> PeerAnswer:
     """Read LKH's answer: a TSPLIB tour, cities from 1, ended by -1."""
     section = answer.read_text(encoding="utf-8").partition("TOUR_SECTION")[2].partition("-1")[0]
     tour = [city - 1 for city in _numbers(section, answer.name)]
-    return PeerAnswer(tour, False, reported_s=_clock(r"Time\.(?:avg|total) = ([\d.]+)", said))
+    return PeerAnswer(tour, False, reported_s=_clock(r"Time\.(?:avg|total) = ([\d.]+)", output))
 
 
 def _numbers(text: str, name: str) -> list[int]:
@@ -258,8 +258,8 @@ def _numbers(text: str, name: str) -> list[int]:
     return numbers
 
 
-def _clock(pattern: str, said: str) -> float | None:
-    times = re.findall(pattern, said)
+def _clock(pattern: str, output: str) -> float | None:
+    times = re.findall(pattern, output)
     return float(times[-1]) if times else None
 
 

@@ -249,8 +249,8 @@ def table(workload: str, kernels: Sequence[KernelProfile]) -> TextTable:
         for kernel in kernels
     ]
     for statistic in ("least", "average"):
-        said = (paper_bound(profile, workload, name, statistic) for name in METRICS)
-        rows.append([f"the paper, {statistic}", "", *said])
+        bounds = (paper_bound(profile, workload, name, statistic) for name in METRICS)
+        rows.append([f"the paper, {statistic}", "", *bounds])
     return TextTable("", ("kernel", ">launches", *(f">{profile['metrics'][name]}" for name in METRICS)), rows)
 
 

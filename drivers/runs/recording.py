@@ -51,7 +51,7 @@ class RunRecorder:
         `pin_cores` is present only if it is not the default.
         """
         apart = {"pin_cores": True} if self.options.pin_cores else {}
-        return {**apart, **self.options.deciding("way"), **self.workload.execution(self.run)}
+        return {**apart, **self.options.deciding("execution"), **self.workload.execution(self.run)}
 
     def identified(self) -> dict[str, Any]:
         from reports.records.environment import environment

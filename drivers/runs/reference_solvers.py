@@ -34,7 +34,7 @@ class ReferenceSolvers:
         self.own_s: list[float] = []
         self.process_s: float | None = None
 
-    def opinions(self, result: RepetitionResult, running_s: float, before_s: float = 0.0) -> Iterator[VerifierVerdict]:
+    def verdicts(self, result: RepetitionResult, running_s: float, before_s: float = 0.0) -> Iterator[VerifierVerdict]:
         """Yield the solvers' verdicts on a result; of its ``running_s`` an earlier process took ``before_s``."""
         from drivers.peers import PeerRace, PeerTask, confirming_peers, peer_rejections
 

@@ -45,7 +45,7 @@ class Repetitions:
 
     Attributes
     ----------
-    opinions : list of VerifierVerdict
+    verdicts : list of VerifierVerdict
         Verdicts on the last repetition; on the first rank.
     """
 
@@ -64,9 +64,9 @@ class Repetitions:
         self.saved = False
         self.contradicted = 0
         self.communication_shares: list[float] = []
-        self.opinions: list[VerifierVerdict] = []
+        self.verdicts: list[VerifierVerdict] = []
         self.recorder = RunRecorder(workload, run)
-        self.beside = ReferenceSolvers(workload, run) if run.options.peers else None
+        self.reference_solvers = ReferenceSolvers(workload, run) if run.options.peers else None
         self.long_run = RunCheckpoints(run.options, run.ranks, memory)
 
     @property
@@ -140,8 +140,8 @@ class Repetitions:
         if share > MOST_COMMUNICATION:
             spent = f"spent {formatting.per_cent(share)} of the time in communication"
             print_note(f"{self.run.problem.name}: the {self.ranks.size} ranks {spent}")
-        if self.beside is not None:
-            print("\n".join(self.beside.table()), flush=True)
+        if self.reference_solvers is not None:
+            print("\n".join(self.reference_solvers.table()), flush=True)
         if self.contradicted:
             print(
                 f"error: {self.run.problem.name}: {self.contradicted} of {self.options.repeats - done} results NOT "
@@ -162,7 +162,7 @@ class Repetitions:
 
         backend = self.run.search.backend
         timings = backend.timings
-        met_before = backend.seconds_in_collectives()
+        communicated_before_s = backend.seconds_in_collectives()
         self.ranks.barrier()
         self.ranks.reset()
         before_s = self.long_run.before_s
@@ -184,8 +184,8 @@ class Repetitions:
             ran_s = time.perf_counter() - began
         # Earlier compilations count for the first repetition; later ones are in its time already.
         times = RepetitionTimes(timings.compile_s, timings.transfer_s, timings.kernel_s, before_s + ran_s + compiled)
-        met = self.ranks.seconds + backend.seconds_in_collectives() - met_before
-        share = met / ran_s if self.ranks.size > 1 and ran_s else 0.0
+        communicated_s = self.ranks.seconds + backend.seconds_in_collectives() - communicated_before_s
+        share = communicated_s / ran_s if self.ranks.size > 1 and ran_s else 0.0
         timings.compile_s = 0.0
         read = {
             **self.readings(meter),
@@ -215,12 +215,12 @@ class Repetitions:
         when the disk is full.
         """
         result = self.workload.result(self.run, outcome)
-        opinions = list(self.workload.judges(self.run, outcome, result))
-        if self.beside is not None:
-            opinions += self.beside.opinions(result, spent.times.running_s, self.long_run.before_s)
-        self.opinions = opinions
+        verdicts = list(self.workload.verify(self.run, outcome, result))
+        if self.reference_solvers is not None:
+            verdicts += self.reference_solvers.verdicts(result, spent.times.running_s, self.long_run.before_s)
+        self.verdicts = verdicts
         unasked = [name for name in ("trace", "verify", "peers") if getattr(self.options, name, None) is False]
-        confirmed, verdict = overall_verdict(opinions, result, ", ".join(f"--{name}" for name in unasked))
+        confirmed, verdict = overall_verdict(verdicts, result, ", ".join(f"--{name}" for name in unasked))
         with ExitStack() as last:
             last.callback(self.show, result, spent, confirmed, verdict)
             if not self.saved:
@@ -231,9 +231,9 @@ class Repetitions:
         self.contradicted += confirmed is False
 
     def record(self, result: RepetitionResult, spent: RepetitionMeasurement, verified: bool) -> None:
-        peers = {} if self.beside is None else {"reference_solvers": self.beside.recorded()}
+        peers = {} if self.reference_solvers is None else {"reference_solvers": self.reference_solvers.recorded()}
         conditions = {**(spent.read["conditions"] or {}), **self.long_run.conditions}
-        details = {**peers, **self.details, "verified_by": confirming_verifiers(self.opinions)}
+        details = {**peers, **self.details, "verified_by": confirming_verifiers(self.verdicts)}
         read = {**spent.read, "conditions": conditions or None}
         self.recorder.append(result, spent._replace(read=read), verified, details)
 
@@ -279,20 +279,20 @@ def report_idle_ranks(workload: Workload[Any], run: PreparedRun[Any]) -> None:
         print_note(f"{parts} {what} for {run.ranks.size} ranks: {idle} of them {verb} no work")
 
 
-def confirming_verifiers(opinions: Sequence[VerifierVerdict]) -> list[str]:
-    return [opinion.judge for opinion in opinions if opinion.judge and not opinion.objection]
+def confirming_verifiers(verdicts: Sequence[VerifierVerdict]) -> list[str]:
+    return [verdict.verifier for verdict in verdicts if verdict.verifier and not verdict.objection]
 
 
 def overall_verdict(
-    opinions: Sequence[VerifierVerdict], result: RepetitionResult, unasked: str
+    verdicts: Sequence[VerifierVerdict], result: RepetitionResult, unasked: str
 ) -> tuple[bool | None, str]:
     """Return the verdict on a result, and its text.
 
     True if the plain scorer, or another verifier that knows the result, confirms it. False if one rejects it. None if
     no verifier applies, or the search was stopped.
     """
-    objections = [opinion.objection for opinion in opinions if opinion.objection]
-    confirmed_by = confirming_verifiers(opinions)
+    objections = [verdict.objection for verdict in verdicts if verdict.objection]
+    confirmed_by = confirming_verifiers(verdicts)
     if objections:
         return False, f"NOT CONFIRMED: {'; '.join(objections)}"
     if result.gave_up:

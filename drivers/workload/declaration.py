@@ -77,7 +77,7 @@ class VerifierVerdict(NamedTuple):
 
     Attributes
     ----------
-    judge : str
+    verifier : str
         Name of the verifier. Empty if the verifier can only reject a result.
     objection : str or None
         Reason to reject the result, a whole sentence; None: the verifier does not reject it.
@@ -85,7 +85,7 @@ class VerifierVerdict(NamedTuple):
         Cost of the result's solution by this scorer; None if it computed none.
     """
 
-    judge: str
+    verifier: str
     objection: str | None = None
     cost: int | None = None
 
@@ -219,7 +219,7 @@ class Workload(Generic[AnyOptions]):
         """Return the result of an outcome of `once`; the first rank calls this."""
         raise NotImplementedError
 
-    def judges(self, run: PreparedRun[AnyOptions], outcome: Any, result: RepetitionResult) -> Iterator[VerifierVerdict]:
+    def verify(self, run: PreparedRun[AnyOptions], outcome: Any, result: RepetitionResult) -> Iterator[VerifierVerdict]:
         """Yield the verdict of each verifier that is independent of the search, the plain scorer first."""
         raise NotImplementedError
 

@@ -184,7 +184,7 @@ class LocalSearchWorkload(Workload[SearchOptions]):
             },
         )
 
-    def judges(
+    def verify(
         self, run: PreparedRun[SearchOptions], outcome: Any, result: RepetitionResult
     ) -> Iterator[VerifierVerdict]:
         scored = run.problem.cost(outcome.solution)

@@ -25,7 +25,7 @@ class TourWorkload(Workload[AnyOptions]):
 
     noun = "length"
 
-    def judges(self, run: PreparedRun[AnyOptions], outcome: Any, result: RepetitionResult) -> Iterator[VerifierVerdict]:
+    def verify(self, run: PreparedRun[AnyOptions], outcome: Any, result: RepetitionResult) -> Iterator[VerifierVerdict]:
         yield tour_verdict(run.problem, result.outcome.solution, outcome.length)
 
     def save(self, run: PreparedRun[AnyOptions], outcome: Any) -> None:

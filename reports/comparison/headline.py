@@ -13,12 +13,12 @@ from reports.text.formatting import ratio, ratio_interval, seconds
 
 def headline(comparison: ComparedRuns, nearby: Sequence[Record] = ()) -> str:
     """Return a sentence on the fastest run and its ratio to one core, with a warning if that ratio is doubtful."""
-    said = _fastest(comparison)
+    sentence = _fastest(comparison)
     fastest = comparison.fastest
     ours = [*nearby, *(row.record for row in comparison.rows)]
     doubts = {} if fastest is None else ratio_doubts(fastest, ours)
     doubtful = "; ".join(f"{text}: {figure}" if figure else text for text, figure in doubts.items())
-    return f"{said} Doubtful, {doubtful}." if doubtful else said
+    return f"{sentence} Doubtful, {doubtful}." if doubtful else sentence
 
 
 def _fastest(comparison: ComparedRuns) -> str:

@@ -68,12 +68,12 @@ class HybridConfigurations:
         kept = "Every rank was pinned to separate cores" if self.is_bound else "Ranks were not pinned to separate cores"
         fastest = min(self.rows, key=lambda row: row.median_s)
         over = "" if fastest.speedup is None else f": {ratio_interval(fastest.speedup)} as fast as one core"
-        said = [f"The fastest configuration of {self.where} is {hybrid_text(fastest)}{over}"]
+        sentences = [f"The fastest configuration of {self.where} is {hybrid_text(fastest)}{over}"]
         for name, ranks in (("flat MPI", self.cores), ("one rank with all cores", 1)):
             other = next((row for row in self.rows if row.record.ranks == ranks), None)
             if other is not None and other is not fastest:
-                said.append(f"That is {ratio_text(fastest, other, f'{name} ({hybrid_label(other)})')}")
-        return [*said, kept]
+                sentences.append(f"That is {ratio_text(fastest, other, f'{name} ({hybrid_label(other)})')}")
+        return [*sentences, kept]
 
 
 def cores_each(row: ComparedRun) -> int:

@@ -153,13 +153,13 @@ class Overview:
                 for text, figure in self.doubts(line, row).items():
                     who = line.workload if _is_of_ratio(text) else f"{row.name} on {line.workload}"
                     notes.setdefault(text, []).append((who, figure))
-        for text, said in notes.items():
-            figures = {figure for _, figure in said}
-            if len(said) == len(self.rows) > 1 and len(figures) == 1:
+        for text, affected in notes.items():
+            figures = {figure for _, figure in affected}
+            if len(affected) == len(self.rows) > 1 and len(figures) == 1:
                 notes[text] = [(EVERY_RUN, figure) for figure in figures]
         return [
-            f"{text}: {'; '.join(dict.fromkeys(f'{who} {figure}'.rstrip() for who, figure in said))}"
-            for text, said in notes.items()
+            f"{text}: {'; '.join(dict.fromkeys(f'{who} {figure}'.rstrip() for who, figure in affected))}"
+            for text, affected in notes.items()
         ]
 
 

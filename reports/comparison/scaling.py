@@ -166,12 +166,12 @@ def grown_work(records: Sequence[Record]) -> tuple[list[Record], list[Record]]:
         grown = {name: record.parameters[name] / record.ranks for name in GROWING if record.parameters.get(name)}
         return {**record.parameters, **grown}
 
-    alone = [record for record in records if record.ranks == 1]
-    known = [of_one_rank(record) for record in alone]
+    of_single_ranks = [record for record in records if record.ranks == 1]
+    known = [of_one_rank(record) for record in of_single_ranks]
     several = [record for record in records if record.ranks > 1]
     grown = [one for one in several if of_one_rank(one) in known and one.parameters not in known]
     shares = [of_one_rank(one) for one in grown]
-    return grown, [one for one, share in zip(alone, known, strict=True) if share in shares]
+    return grown, [one for one, share in zip(of_single_ranks, known, strict=True) if share in shares]
 
 
 def without_grown_work(records: Sequence[Record]) -> list[Record]:

@@ -154,15 +154,15 @@ def _evaluation_sentences(comparison: ComparedRuns) -> list[str]:
         settings = parameters.parameters_text(comparison.unusual_settings(row.record))
         numbers.setdefault(meaning, {}).setdefault(settings, []).append(row.record.evaluations)
     same = len(numbers) == 1 == len({row.record.evaluations for row in comparison.rows})
-    said = []
+    texts = []
     for meaning, by_settings in numbers.items():
         for settings, counts in list(by_settings.items())[: 1 if same else None]:
             where = f" ({settings})" if settings and not same else ""
             many = grouped(counts[0])
             if len(set(counts)) > 1:
                 many = f"{grouped(min(counts))} to {grouped(max(counts))}, different in each row,"
-            said.append(f"{unit[0].upper()}{unit[1:]}{where}: {many} per repetition. Counted: {meaning.rstrip('.')}.")
-    return said
+            texts.append(f"{unit[0].upper()}{unit[1:]}{where}: {many} per repetition. Counted: {meaning.rstrip('.')}.")
+    return texts
 
 
 def _process_sentence(comparisons: Sequence[ComparedRuns]) -> str:

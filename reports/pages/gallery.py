@@ -105,9 +105,9 @@ def read(folder: Path) -> list[GalleryReport]:
     file.among("the file", "key", list(content), ("reports", "elsewhere"))
     elsewhere = file.part(list[Elsewhere], content.get("elsewhere", []), "elsewhere")
     entries = []
-    for said in content.get("reports", []):
-        place = f"report {said.get('name', '?')}"
-        entry = file.part(GalleryReport, {**said, "elsewhere": elsewhere}, place)
+    for table in content.get("reports", []):
+        place = f"report {table.get('name', '?')}"
+        entry = file.part(GalleryReport, {**table, "elsewhere": elsewhere}, place)
         file.among(place, "name", [entry.name], [*names(), *OTHERS])
         file.among(place, "measure", [entry.measure], list(MEASURES))
         file.among(
@@ -189,8 +189,8 @@ def differences(folder: Path) -> list[str]:
 
 
 def stale_reports(folder: Path) -> list[str]:
-    said = [(entry, provenance.stale_line(entry.records(folder), entry.made_by)) for entry in read(folder)]
-    return [f"{folder / one.name}.md: {line}" for one, line in said if line]
+    stale_lines = [(entry, provenance.stale_line(entry.records(folder), entry.made_by)) for entry in read(folder)]
+    return [f"{folder / one.name}.md: {line}" for one, line in stale_lines if line]
 
 
 def _origin(entry: GalleryReport, records: Sequence[Record]) -> str:

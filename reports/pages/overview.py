@@ -59,15 +59,15 @@ def _table(overview: Overview) -> TextTable:
 
 def _proven(compared: Sequence[OverviewRow]) -> list[str]:
     """Return the meaning of the runs' hashes; runs with equal results may have done unequal work."""
-    said = []
+    sentences = []
     for lines in group_by(compared, lambda line: line.comparison.work.hash_scope if line.comparison else ""):
         assert lines[0].comparison is not None
         work = lines[0].comparison.work
         unequal = [line.workload for line in lines if len({row.record.evaluations for row in line.rows}) > 1]
         unlike = f" (unequal numbers of evaluations: {listed(unequal)})" if unequal else ""
         names = listed([line.workload for line in lines])
-        said.append(f"{names}: {work.proven}, by the hash of {HASH_SCOPES[work.hash_scope]}{unlike}")
-    return said
+        sentences.append(f"{names}: {work.proven}, by the hash of {HASH_SCOPES[work.hash_scope]}{unlike}")
+    return sentences
 
 
 def _times(compared: Sequence[OverviewRow]) -> TextTable:
@@ -102,10 +102,10 @@ def plain_text(overview: Overview, width: int = TERMINAL) -> str:
             f"{shortened(left, first - 1):{first}}" + "".join(f"{cell:>{wide}}" for cell in of) for left, of in lines
         ]
         blocks.append("\n".join(filter(None, map(str.rstrip, block))))
-    said = [overview.disturbed] if overview.disturbed else []
-    said += [f"note: {note}" for note in overview.notes] + [f"not run: {failure}" for failure in overview.failures()]
-    said = [textwrap.fill(sentence, width, subsequent_indent="  ") for sentence in said]
-    return "\n".join(["\n\n".join(blocks), *([""] if said else []), *said])
+    remarks = [overview.disturbed] if overview.disturbed else []
+    remarks += [f"note: {note}" for note in overview.notes] + [f"not run: {failure}" for failure in overview.failures()]
+    remarks = [textwrap.fill(sentence, width, subsequent_indent="  ") for sentence in remarks]
+    return "\n".join(["\n\n".join(blocks), *([""] if remarks else []), *remarks])
 
 
 def remove(folder: Path) -> None:

@@ -27,7 +27,7 @@ NAME = "ranks"
 class RankGain(NamedTuple):
     """One work by one rank and by several, with the same hash, and the speed-up of all ranks."""
 
-    alone: Record
+    single: Record
     together: Record
     speedup: Estimate
 
@@ -40,34 +40,34 @@ def rank_gains(records: Iterable[Record]) -> list[RankGain]:
     gains = []
     for runs in group_by(merge(records), lambda run: [getattr(run, name) for name in (*PROBLEM_FIELDS, "backend")]):
         for together in runs:
-            alone = next((run for run in runs if run.ranks == 1 and not ratio_obstacles(run, together)), None)
-            if alone is None or together.ranks == 1:
+            single = next((run for run in runs if run.ranks == 1 and not ratio_obstacles(run, together)), None)
+            if single is None or together.ranks == 1:
                 continue
-            if alone.hash != together.hash:
+            if single.hash != together.hash:
                 raise UnequalWorkError(
-                    f"{alone.work_name}: hash {together.hash} of {together.ranks} ranks, {alone.hash} of one"
+                    f"{single.work_name}: hash {together.hash} of {together.ranks} ranks, {single.hash} of one"
                 )
-            over = ratio_of_medians(alone.running_seconds, together.running_seconds)
-            gains.append(RankGain(alone, together, over))
+            over = ratio_of_medians(single.running_seconds, together.running_seconds)
+            gains.append(RankGain(single, together, over))
     return gains
 
 
 def render(gains: Sequence[RankGain], made_by: str = "") -> str:
     columns: dict[str, Callable[[RankGain], str]] = {
-        "workload": lambda one: one.alone.workload,
-        "instance": lambda one: one.alone.instance,
-        ">work": lambda one: f"{grouped(one.alone.evaluations)} {one.alone.evaluation_unit}",
+        "workload": lambda one: one.single.workload,
+        "instance": lambda one: one.single.instance,
+        ">work": lambda one: f"{grouped(one.single.evaluations)} {one.single.evaluation_unit}",
         "backend": lambda one: one.together.backend,
         ">ranks": lambda one: str(one.together.ranks),
-        ">one rank": lambda one: seconds(median(one.alone.running_seconds)),
+        ">one rank": lambda one: seconds(median(one.single.running_seconds)),
         ">all ranks": lambda one: seconds(median(one.together.running_seconds)),
         ">speed-up [95 %]": lambda one: ratio_interval(one.speedup),
         ">in communication": lambda one: per_cent(
             median(rep.communication_share or 0.0 for rep in one.together.repetitions)
         ),
     }
-    records = [record for gain in gains for record in (gain.alone, gain.together)]
-    unconfirmed = [gain.alone.workload for gain in gains if not (gain.alone.verified and gain.together.verified)]
+    records = [record for gain in gains for record in (gain.single, gain.together)]
+    unconfirmed = [gain.single.workload for gain in gains if not (gain.single.verified and gain.together.verified)]
     return fill(
         "ranks.md.j2",
         made_by=made_by,

@@ -61,8 +61,8 @@ def _shared(section: ComparedSection) -> Iterator[str]:
     yield from _wrapped(sentence[0].lower() + sentence[1:])
     if comparison.usual_settings:
         unless = " (unless its name has others)" if any(map(comparison.unusual_settings, _records(comparison))) else ""
-        ways = ", ".join(f"{name} = {value_text(value)}" for name, value in sorted(comparison.usual_settings.items()))
-        yield from _wrapped(f"execution settings of every row{unless}: {ways}")
+        usual = ", ".join(f"{name} = {value_text(value)}" for name, value in sorted(comparison.usual_settings.items()))
+        yield from _wrapped(f"execution settings of every row{unless}: {usual}")
 
 
 def _records(comparison: ComparedRuns) -> list[Record]:

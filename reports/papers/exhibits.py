@@ -262,10 +262,10 @@ def _ours(
         of_row = shared_parameters([other.row.record for other in kept if other.line == run.line])
         # A note has the amount of work if rows differ in it. Other values may be defaults of the instance.
         alike = {name: value for name, value in of_row.items() if name in common or name not in exhibit.amounts}
-        beside = [other.row.record for other in placed if same_problem(run, other)]
+        nearby = [other.row.record for other in placed if same_problem(run, other)]
         lengths = [row.record for row in rows] if _is_short(exhibit, run.row.record) else None
         cell = ExhibitCell(
-            run.row, find_reference(exhibit, run, placed), str(exhibit.reference.get("peer", "")), beside, lengths
+            run.row, find_reference(exhibit, run, placed), str(exhibit.reference.get("peer", "")), nearby, lengths
         )
         words = [MEASURES[name].words(cell) for name in exhibit.shows]
         values = {name: value for name in _numbers(exhibit) if (value := MEASURES[name].value(cell)) is not None}

@@ -56,8 +56,8 @@ def read(path: Path) -> Paper:
     machines = {name: file.part(Machine, one, f"machine {name}") for name, one in file.tables("machines").items()}
     scales = file.tables("scales")
     file.among("scales", "scale", list(scales), SCALES)
-    said = file.part(list[dict[str, Any]], file.content.get("exhibits", []), "exhibits")
-    exhibits = [_exhibit(file, one, series, scales) for one in said]
+    tables = file.part(list[dict[str, Any]], file.content.get("exhibits", []), "exhibits")
+    exhibits = [_exhibit(file, one, series, scales) for one in tables]
     own = {name: value for name, value in file.content.items() if name not in ("series", "scales")}
     paper = file.part(Paper, {**own, "machines": machines, "exhibits": exhibits}, "the file")
     for one in paper.exhibits:
@@ -86,7 +86,7 @@ def _scale(
 ) -> Scale:
     """Convert an exhibit's scale, with defaults from the paper. By default all rows run."""
     place, keys = f"{exhibit.name}, {name}", [line.key for line in exhibit.lines]
-    usual, own = (file.part(Scale, said.get(name, {}), place) for said in (scales, content))
+    usual, own = (file.part(Scale, table.get(name, {}), place) for table in (scales, content))
     amount = {**exhibit.amount, **usual.amount, **own.amount}
     scale = file.part(Scale, {"rows": keys, **scales.get(name, {}), **content.get(name, {}), "amount": amount}, place)
     file.among(place, "row", [*scale.keys, *scale.row_amounts], keys)

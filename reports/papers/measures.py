@@ -230,11 +230,11 @@ def _share_words(cell: ExhibitCell) -> str:
     whole = _seconds(cell)
     if not whole:
         return ""
-    said = [("transfers", cell.row.transfer.median.value / whole), ("kernel", cell.row.kernel.median.value / whole)]
+    shares = [("transfers", cell.row.transfer.median.value / whole), ("kernel", cell.row.kernel.median.value / whole)]
     communicated = [s.communication_share for s in cell.record.repetitions if s.communication_share is not None]
     if cell.record.ranks > 1 and communicated:
-        said = [("communication", statistics.median(communicated))]
-    return ", ".join(f"{name} {per_cent(share)}" for name, share in said)
+        shares = [("communication", statistics.median(communicated))]
+    return ", ".join(f"{name} {per_cent(share)}" for name, share in shares)
 
 
 def _rate_words(cell: ExhibitCell) -> str:
@@ -255,18 +255,18 @@ def _step_words(cell: ExhibitCell) -> str:
 
 def _proof_words(cell: ExhibitCell) -> str:
     details = cell.record.details
-    said = []
+    parts = []
     if cell.record.execution.get("bound") == "host":
-        said.append("all tours, on the host")
+        parts.append("all tours, on the host")
     if details.get("root_bound") is not None:
-        said.append(f"bound at the root {details['root_bound']}")
+        parts.append(f"bound at the root {details['root_bound']}")
     if details.get("optimal_tours") is not None:
-        said.append(f"shortest tours: {grouped(details['optimal_tours'])}")
+        parts.append(f"shortest tours: {grouped(details['optimal_tours'])}")
     verifiers = details.get("verified_by")
     found_again = [str(name) for name in verifiers if name not in WEAK_VERIFIERS] if isinstance(verifiers, list) else []
     if found_again:
-        said.append(f"verified by {' and by '.join(found_again)}")
-    return ", ".join(said)
+        parts.append(f"verified by {' and by '.join(found_again)}")
+    return ", ".join(parts)
 
 
 def _stream_words(cell: ExhibitCell) -> str:
@@ -288,7 +288,7 @@ def peers_of(record: Record) -> Sequence[Mapping[str, Any]]:
 def _reference_solvers(cell: ExhibitCell) -> Iterable[Mapping[str, Any]]:
     """The rival's runs: beside this run, else beside another on the same instance and machine."""
     named = REFERENCE_SOLVERS.get(cell.rival, (cell.rival,))
-    solvers = next((beside for record in (cell.record, *cell.nearby) if (beside := peers_of(record))), ())
+    solvers = next((measured for record in (cell.record, *cell.nearby) if (measured := peers_of(record))), ())
     return (peer for peer in solvers if not cell.rival or peer["name"] in named)
 
 
@@ -310,9 +310,9 @@ def missing_solver_text(cell: ExhibitCell) -> str:
         return ""
     troubles = set()
     for peer in _reference_solvers(cell):
-        said = str(peer.get("failure") or "has no time")
+        failure = str(peer.get("failure") or "has no time")
         # A failure other than a missing program has its details after a colon.
-        troubles.add(f"{peer['name']} {said if said.startswith('not found') else said.partition(':')[0]}")
+        troubles.add(f"{peer['name']} {failure if failure.startswith('not found') else failure.partition(':')[0]}")
     return f"no time of {cell.rival}: {', '.join(sorted(troubles)) or 'it did not run here'}"
 
 
@@ -341,8 +341,8 @@ def profile_of(record: Record) -> Sequence[Mapping[str, Any]]:
 
 def _profile_measure(metric: str) -> Measure:
     def words(cell: ExhibitCell) -> str:
-        said = [f"`{kernel['kernel']}` {_spread(kernel.get(metric), metric)}" for kernel in profile_of(cell.record)]
-        return "; ".join(said) or NOT_PROFILED
+        values = [f"`{kernel['kernel']}` {_spread(kernel.get(metric), metric)}" for kernel in profile_of(cell.record)]
+        return "; ".join(values) or NOT_PROFILED
 
     return Measure(metric.replace("_", " "), words)
 

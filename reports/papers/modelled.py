@@ -51,12 +51,12 @@ def clusters_of(paper: Paper) -> list[PublishedCluster]:
     """Return the columns of clusters that the paper's file describes."""
     return [
         PublishedCluster(
-            said["table"],
-            said["heading"],
-            interconnect(said["network"], said["cores"], said["sites"]),
-            said["hosts"],
+            cluster["table"],
+            cluster["heading"],
+            interconnect(cluster["network"], cluster["cores"], cluster["sites"]),
+            cluster["hosts"],
         )
-        for said in paper.extra.get("clusters", ())
+        for cluster in paper.extra.get("clusters", ())
     ]
 
 

@@ -116,12 +116,12 @@ def remarks(drawn: Sequence[Panel]) -> list[str]:
     """Return the lines above a picture: missing runs of ours or published figures, markers, and doubtful ratios."""
     curves = [curve for panel in drawn for curve in panel.curves]
     published = {curve.published for curve in curves if curve.group != MODELLED}
-    said = [f"({ONE_SIDED[whose]})" for whose in published] if len(published) == 1 else []
+    lines = [f"({ONE_SIDED[whose]})" for whose in published] if len(published) == 1 else []
     if marked := [group for group in (MODELLED, EMULATED) if any(curve.group == group for curve in curves)]:
-        said.append(f"(half-filled or hatched: {', '.join(marked)})")
+        lines.append(f"(half-filled or hatched: {', '.join(marked)})")
     if any(curve.name.endswith(DOUBTFUL) for curve in curves):
-        said.append("(* its time of one core is doubtful: see the notes of the table)")
-    return said
+        lines.append("(* its time of one core is doubtful: see the notes of the table)")
+    return lines
 
 
 def gap_reason(exhibit: Exhibit, shown: FilledExhibit) -> str:
@@ -210,15 +210,15 @@ def _over_options(plot: Plot, shown: FilledExhibit) -> list[Panel]:
     by_whose: dict[tuple[str, bool], dict[str, dict[str, float]]] = {}
     runs: dict[str, list[Datum]] = {}
     for datum in [*shown.published, *shown.ours]:
-        said = columns.get(datum.column, {})
-        curve = str(said.get(plot.curves))
+        parameters = columns.get(datum.column, {})
+        curve = str(parameters.get(plot.curves))
         if datum.line != plot.row or plot.measure not in datum.values or (plot.only and curve not in plot.only):
             continue
         curves = by_whose.setdefault((datum.whose, datum.row is None), {})
-        curves.setdefault(curve, {})[_place(said.get(plot.over))] = datum.values[plot.measure]
+        curves.setdefault(curve, {})[_place(parameters.get(plot.over))] = datum.values[plot.measure]
         if datum.row is not None:
             runs.setdefault(datum.whose, []).append(datum)
-    all_places = tuple(dict.fromkeys(_place(said.get(plot.over)) for said in columns.values()))
+    all_places = tuple(dict.fromkeys(_place(parameters.get(plot.over)) for parameters in columns.values()))
     panels = []
     for (whose, published), curves in by_whose.items():
         filled = tuple(place for place in all_places if any(place in values for values in curves.values()))

@@ -90,8 +90,8 @@ def make_ratio_tables(shown: FilledExhibit) -> list[TablePart]:
     """
     found = {measure: _ratio_table(shown, measure) for measure in RATIOS if measure in shown.exhibit.shows}
     tables = {measure: table for measure, table in found.items() if table}
-    beside = any(tables.keys() & datum.values.keys() for datum in shown.published)
-    if not tables or beside or shown.exhibit.by_options:
+    has_published = any(tables.keys() & datum.values.keys() for datum in shown.published)
+    if not tables or has_published or shown.exhibit.by_options:
         return list(tables.values())
     published = [column for column in _columns(shown, {}) if column.group == PUBLISHED]
     return [*([_part(shown, published, PUBLISHED)] if published else []), *tables.values()]
@@ -276,12 +276,12 @@ def _series_order(exhibit: Exhibit) -> Callable[[str], int]:
 
 def cell_text(data: Sequence[Datum], marks: dict[str, str]) -> str:
     """Return the lines of a cell, each run with the marks of its notes; runs without a profile only if none has one."""
-    said = []
+    texts = []
     for datum in [one for one in data if NOT_PROFILED not in one.words] or data[:1]:
         letters = [_mark(note, marks) for note in datum.notes]
         lines = [NOT_PROFILED] if NOT_PROFILED in datum.words else filter(None, datum.words)
-        said.append("<br>".join(lines) + (f" [{', '.join(letters)}]" if letters else ""))
-    return "<br>".join(filter(None, said))
+        texts.append("<br>".join(lines) + (f" [{', '.join(letters)}]" if letters else ""))
+    return "<br>".join(filter(None, texts))
 
 
 def _mark(note: str, marks: dict[str, str]) -> str:

@@ -25,7 +25,9 @@ def sources():
         for path in sorted((ROOT / package).rglob("*")):
             if path.suffix in (".py", ".toml", ".md", ".j2") and "_build" not in path.parts:
                 yield path
-    yield from (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "onekernel/__init__.py", "pyproject.toml", "Makefile"))
+    yield from (
+        ROOT / name for name in ("README.md", "CONTRIBUTING.md", "onekernel/__init__.py", "pyproject.toml", "Makefile")
+    )
 
 
 def is_there(name):

@@ -51,7 +51,7 @@ def record_of(case, seed):
         "instance": case.task.problem.name,
         "instance_sha256": case.task.problem.sha256,
         "parameters": options.deciding("work"),
-        "execution": options.deciding("way"),
+        "execution": options.deciding("execution"),
         "backend": configuration.backend,
         "device": configuration.recorded,
         "device_kind": configuration.kind,

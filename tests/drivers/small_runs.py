@@ -86,7 +86,7 @@ class Idle(Workload):
     def result(self, run, outcome):
         return found(outcome)
 
-    def judges(self, run, outcome, result):
+    def verify(self, run, outcome, result):
         return iter(())
 
 

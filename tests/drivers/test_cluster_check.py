@@ -10,7 +10,7 @@ SHORT = """
 from cluster.measure import reductions
 from drivers.cluster_programs import check
 reductions.BUDGET_S = 0.01
-check.TOGETHER_S = check.MOST_ALONE_S = 0.1
+check.TOGETHER_S = check.MOST_IN_TURN_S = 0.1
 check.main()
 """
 

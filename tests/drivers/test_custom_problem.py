@@ -1,6 +1,7 @@
 """A user-defined problem as a program: constructor parameters as options, runs, records, comparisons, over ranks."""
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -117,9 +118,8 @@ def test_a_record_takes_no_other_instance_of_the_same_name(parity):
 
 
 def test_a_file_that_is_not_there_is_a_mistake_of_the_user(parity):
-    def read(instance: str = "missing.txt"):
-        with open(instance) as file:
-            return parity(len(file.read()))
+    def read(instance: Path = Path("missing.txt")):
+        return parity(len(instance.read_text()))
 
     with pytest.raises(UserError, match=r"missing\.txt: cannot read it: No such file"):
         run(read, "--backend", "cpu")

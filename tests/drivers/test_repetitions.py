@@ -154,7 +154,7 @@ NEITHER = [VerifierVerdict("scorer", "the scorer finds 8"), VerifierVerdict("ins
 
 
 @pytest.mark.parametrize(
-    ("opinions", "verdict"),
+    ("verdicts", "verdict"),
     [
         ([SCORER], (True, "confirmed by the scorer")),
         ([SCORER, FILE], (True, "confirmed by the scorer and by the instance file")),
@@ -163,8 +163,8 @@ NEITHER = [VerifierVerdict("scorer", "the scorer finds 8"), VerifierVerdict("ins
         ([VerifierVerdict("")], (None, "not confirmed: no verifier was run (--verify)")),
     ],
 )
-def test_one_objection_contradicts_a_result_and_one_judge_confirms_it(opinions, verdict):
-    assert overall_verdict(opinions, FOUND, "--verify") == verdict
+def test_one_objection_contradicts_a_result_and_one_judge_confirms_it(verdicts, verdict):
+    assert overall_verdict(verdicts, FOUND, "--verify") == verdict
 
 
 def test_what_was_given_up_is_no_result_whoever_confirms_its_cost_and_wrong_if_somebody_objects():

@@ -1,4 +1,4 @@
-"""All workloads' declarations together: what each says of itself is so, and its judges confirm what is right alone."""
+"""All workloads' declarations together: what each says of itself is so, and its verifiers confirm what is right alone."""
 
 import importlib
 import json
@@ -107,7 +107,7 @@ def test_a_small_run_is_confirmed_and_recorded_as_it_is_declared(drive, tmp_path
     assert [sample["communication_share"] for sample in kept["repetitions"]] == [0.0, 0.0]
     options = workload_main.parse_options(kind, "", QUICK[name].split())
     assert options.deciding("work").items() <= kept["parameters"].items()
-    assert options.deciding("way").keys() <= kept["execution"].keys()
+    assert options.deciding("execution").keys() <= kept["execution"].keys()
     elsewhere = {other.name for other, declared in kind.options.declared() if declared.decides in ("place", "nothing")}
     assert not elsewhere & kept["parameters"].keys()
     assert not kept["parameters"].keys() & kept["execution"].keys()

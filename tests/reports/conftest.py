@@ -149,9 +149,7 @@ def published(request):
 @pytest.fixture(scope="session")
 def catalogue():
     """Fields of each instance of the TSPLIB catalogue."""
-    rows = (
-        line.split("\t") for line in (ROOT / "core" / "instances" / "tsplib.tsv").read_text().splitlines()
-    )
+    rows = (line.split("\t") for line in (ROOT / "core" / "instances" / "tsplib.tsv").read_text().splitlines())
     return {name: fields for name, *fields in rows}
 
 

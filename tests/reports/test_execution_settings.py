@@ -67,7 +67,7 @@ DECLARED = [(name, one, declared) for name in NAMES for one, declared in get_wor
 
 def test_every_way_that_an_option_decides_has_words_for_each_of_its_values():
     for workload, name, declared in DECLARED:
-        if declared.decides != "way":
+        if declared.decides != "execution":
             continue
         values = [value for value in declared.choices or () if value != "auto" or name.name != "scan"]
         if str(name.type).startswith("bool"):

@@ -10,7 +10,7 @@ from core.lang import tree
 from core.lang.front.bundle_lowering import Bundles
 from core.lang.front.calls import Calls
 from core.lang.front.context import FunctionContext, called_name
-from core.lang.front.numbers import Numbers, Untyped
+from core.lang.front.numbers import Numbers, Untyped, Value
 from core.lang.front.references import SPACES, References
 from core.lang.intrinsics import WORDS
 from core.lang.types import boolean, i32, promoted
@@ -29,7 +29,7 @@ class Assignments:
         self.calls = calls
         context.statements |= {ast.Assign: self.assignment, ast.AugAssign: self.augmented}
 
-    def assignment(self, node: ast.Assign) -> list[Any]:
+    def assignment(self, node: ast.Assign) -> list[tree.Statement]:
         """Translate an assignment to one target, or to as many as there are values."""
         if len(node.targets) > 1:
             self.refuse(node, "several targets in one assignment; write one assignment for each")
@@ -51,7 +51,7 @@ class Assignments:
             return [keep, *self.assign(target, typed)]
         return self.assign(target, typed)
 
-    def augmented(self, node: ast.AugAssign) -> list[Any]:
+    def augmented(self, node: ast.AugAssign) -> list[tree.Statement]:
         """Translate ``x += y`` as ``x = x + y``."""
         target = self.references.element(node.target)
         load = copy.copy(target)
@@ -59,7 +59,7 @@ class Assignments:
         both = ast.copy_location(ast.BinOp(load, node.op, node.value), node)
         return self.assign(target, self.context.expression(both))
 
-    def assign(self, target: Any, value: Any) -> list[Any]:
+    def assign(self, target: ast.expr, value: Value) -> list[tree.Statement]:
         """Store a typed value in a local or an array element."""
         if isinstance(target, ast.Name):
             value = self.declare(target, target.id, value)
@@ -80,7 +80,7 @@ class Assignments:
             )
         return self.refuse(target, f"assignment to {ast.unparse(target)}; assign to a local or an array element")
 
-    def declare(self, node: Any, name: str, value: Any) -> Any:
+    def declare(self, node: ast.AST, name: str, value: Value) -> tree.Expression:
         """Return the value as stored in a local, with the type of the local's first assignment."""
         if name in self.out.parameters and isinstance(self.out.parameters[name], tree.ArrayType):
             self.refuse(node, f"assignment to the array {name}; assign to its elements")
@@ -95,7 +95,7 @@ class Assignments:
             declared = self.out.locals[name] = promoted(value.type)
         return self.numbers.stored(value, declared, node, name, node)
 
-    def right_side(self, node: Any) -> Any:
+    def right_side(self, node: ast.expr) -> Value:
         """Return the value of an assignment, which may be one call with effects."""
         if not isinstance(node, ast.Call):
             return self.context.expression(node)
@@ -104,9 +104,9 @@ class Assignments:
             self.refuse(node, f"{ast.unparse(node.func)} returns nothing; call it as a statement")
         return value
 
-    def assign_bundle(self, target: Any, node: Any) -> list[Any] | None:
+    def assign_bundle(self, target: ast.expr, node: Any) -> list[tree.Statement] | None:
         """Translate ``walk = walks[w]`` or ``move = Move(i, j)``; None if the value is no bundle."""
-        statements: list[Any] = []
+        statements: list[tree.Statement] = []
         cls = self.references.made_of(node)
         if cls is not None and isinstance(target, ast.Name):
             statements, value = self.references.constructed(node, cls, target.id)
@@ -119,12 +119,12 @@ class Assignments:
             self.refuse(target, f"a bundle assigned to {ast.unparse(target)}; give it a name")
         return statements + self.bundles.named(target, target.id, value)
 
-    def assign_tuple(self, node: ast.Assign, target: ast.Tuple) -> list[Any]:
+    def assign_tuple(self, node: ast.Assign, target: ast.Tuple) -> list[tree.Statement]:
         """Translate ``a, b = b, a``: all values first, then the stores from left to right."""
         if not isinstance(node.value, ast.Tuple) or len(node.value.elts) != len(target.elts):
             self.refuse(node, "unpacking; write as many values on the right as targets on the left")
-        statements: list[Any] = []
-        stores: list[Any] = []
+        statements: list[tree.Statement] = []
+        stores: list[tuple[ast.expr, tree.Expression]] = []
         targets = [self.references.element(element) for element in target.elts]
         names = {element.id for element in targets if isinstance(element, ast.Name)}
         read = [node.value, *(element for element in targets if not isinstance(element, ast.Name))]

@@ -21,7 +21,7 @@ class Bundles:
         self.context, self.source, self.out, self.refuse = context, context.source, context.out, context.refuse
         self.references = references
 
-    def named(self, node: Any, name: str, value: Bundle) -> list[Any]:
+    def named(self, node: ast.expr, name: str, value: Bundle) -> list[tree.Assign]:
         """Name a bundle, and return the statements that store its numbers."""
         existing = self.out.locals.get(name) or self.out.parameters.get(name) or self.out.arrays.get(name)
         if existing is not None or name in self.context.constants or name in WORDS:
@@ -36,16 +36,15 @@ class Bundles:
             statements = [first for first, _ in held] + stores
         if self.context.bundles.setdefault(name, copied) != copied:
             self.refuse(
-                node,
-                f"{name} is already a bundle of other arrays or another class; give this one another name",
+                node, f"{name} is already a bundle of other arrays or another class; give this one another name"
             )
         if self.context.defined is not None:
             self.context.defined.add(name)
         return statements
 
-    def keep(self, path: str, value: Bundle) -> tuple[list[Any], Bundle]:
+    def keep(self, path: str, value: Bundle) -> tuple[list[tree.Assign], Bundle]:
         """Copy mutable values into locals: numbers of bundles made here, and the numbers of rows."""
-        statements: list[Any] = []
+        statements: list[tree.Assign] = []
         members = dict(value.members)
         constants = {field.name for field in value.type.fields if isinstance(field.type, tree.Literal)}
         row = value.row
@@ -61,19 +60,19 @@ class Bundles:
                 members[name] = self.copied(f"{path}.{name}", member, statements)
         return statements, value._replace(members=members, row=row)
 
-    def is_given(self, value: Any) -> bool:
+    def is_given(self, value: object) -> bool:
         """Return True if an expression is a field of a parameter, which never changes."""
         if not isinstance(value, tree.Local) or value.name.isidentifier():
             return False
         return value.name in self.out.offered or value.name in self.out.parameters
 
-    def copied(self, name: str, value: Any, statements: list[Any]) -> Any:
+    def copied(self, name: str, value: tree.Expression, statements: list[tree.Assign]) -> tree.Local:
         self.out.locals[name] = value.type
         statements.append(tree.Assign(name, value))
         return tree.Local(value.type, name)
 
     def passed_bundle(
-        self, node: Any, kind: Any, bound: dict[str, Any], subject: str
+        self, node: ast.expr, kind: Any, bound: dict[str, Any], subject: str
     ) -> tuple[Bundle, tree.BundleType]:
         """Return a bundle as an argument for a parameter of this annotation, and the parameter's type."""
         rows = isinstance(kind, RowsOf)
@@ -112,7 +111,7 @@ class Bundles:
             fields.append(field)
         return value.type._replace(fields=tuple(fields))
 
-    def operand(self, value: Bundle, path: str) -> Any:
+    def operand(self, value: Bundle, path: str) -> tree.Expression | ArrayRef:
         """Return the field for a parameter of the called function; ``path`` is its name without the bundle's."""
         if value.type.rows and path == ".count":
             return self.context.touched(value.count)

@@ -22,7 +22,7 @@ class ArrayRef(NamedTuple):
 
     name: str
     type: tree.ArrayType
-    offset: Any = None
+    offset: tree.Expression | None = None
     length: int | None = None
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
+from collections.abc import Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -19,14 +20,14 @@ from core.lang.front.bundle_lowering import Bundles
 from core.lang.front.bundle_types import ArrayRef, Bundle
 from core.lang.front.context import FunctionContext, called_name
 from core.lang.front.expressions import Expressions
-from core.lang.front.numbers import Numbers, Untyped
+from core.lang.front.numbers import Numbers, Untyped, Value
 from core.lang.front.references import References
 from core.lang.intrinsics import ATOMICS, PURE, WORDS
 from core.lang.source import Function, called_at
-from core.lang.types import BY_NAME, Array, Const, Generic, boolean, i32, promoted
+from core.lang.types import BY_NAME, Array, Const, Generic, Scalar, boolean, i32, promoted
 
 
-def inlined_call(function: tree.TypedFunction, arguments: tuple[Any, ...]) -> Any:
+def inlined_call(function: tree.TypedFunction, arguments: tuple[Any, ...]) -> tree.Expression | None:
     """Return the expression of an inlined call, or None if it must stay a call.
 
     A call stays if the function takes arrays, or if an argument would be computed more than once.
@@ -43,7 +44,7 @@ def inlined_call(function: tree.TypedFunction, arguments: tuple[Any, ...]) -> An
     return substituted(value, by_name)
 
 
-def names_in(value: Any) -> Any:
+def names_in(value: object) -> Iterator[str]:
     """Yield the names of the locals in an expression, once for each occurrence."""
     if isinstance(value, tree.Local):
         yield value.name
@@ -80,7 +81,7 @@ class Calls:
         self.expressions = expressions
         context.expressions[ast.Call] = self.call_expression
 
-    def call_expression(self, node: ast.Call) -> Any:
+    def call_expression(self, node: ast.Call) -> Value:
         """Type a call inside an expression, which has no effects."""
         value = self.call(node)
         if isinstance(value, tree.Atomic) or (isinstance(value, tree.Call) and not value.function.pure):
@@ -90,7 +91,7 @@ class Calls:
             self.refuse(node, f"{ast.unparse(node.func)} returns nothing; call it as a statement")
         return value
 
-    def call(self, node: ast.Call) -> Any:
+    def call(self, node: ast.Call) -> Value:
         """Type a call, which may have effects."""
         if not isinstance(node.func, ast.Name):
             self.refuse(node, f"a call of {ast.unparse(node.func)}; {self.advice_for(node.func)}")
@@ -132,7 +133,7 @@ class Calls:
             advice = "; write a loop, or a @function"
         return self.refuse(node, f"a call of {name}, which is neither a @function nor a word of the language{advice}")
 
-    def advice_for(self, node: Any) -> str:
+    def advice_for(self, node: ast.expr) -> str:
         """Advise on a call of a module's function, or of a method."""
         bare = "call functions by their bare name"
         if not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)):
@@ -147,7 +148,7 @@ class Calls:
             return f"write {node.attr}(...), a word of the kernel language: from onekernel import {node.attr}"
         return f"kernels cannot call {owner.__name__}; write a loop, or a @function"
 
-    def call_cast(self, node: ast.Call, scalar: Any) -> Any:
+    def call_cast(self, node: ast.Call, scalar: Scalar) -> tree.Expression:
         """Translate ``u32(x)``."""
         self.context.count(node, 1)
         if scalar is boolean:
@@ -159,7 +160,7 @@ class Calls:
             return tree.Literal(scalar, self.numbers.folded(node, scalar, value.value))
         return self.numbers.cast(value, scalar)
 
-    def call_word(self, node: ast.Call, name: str) -> Any:
+    def call_word(self, node: ast.Call, name: str) -> tree.Intrinsic:
         expected, rule, result, needs = PURE[name]
         self.context.count(node, expected)
         values = [self.context.expression(a) for a in node.args]
@@ -179,7 +180,7 @@ class Calls:
             self.refuse(node, f"{name} needs {needs}, not {kinds}; cast the arguments")
         return tree.Intrinsic(result or scalar, name, tuple(self.numbers.cast(v, scalar) for v in values))
 
-    def call_atomic(self, node: ast.Call, name: str) -> Any:
+    def call_atomic(self, node: ast.Call, name: str) -> tree.Atomic:
         """Translate an atomic update of one element."""
         self.context.count(node, 2 + ATOMICS[name])
         reference = self.references.array(node.args[0])
@@ -197,7 +198,7 @@ class Calls:
         self.out.pure = False
         return tree.Atomic(scalar, name, reference.name, index, values)
 
-    def call_function(self, node: ast.Call, callee: Function) -> Any:
+    def call_function(self, node: ast.Call, callee: Function) -> Value:
         """Bind the types of a called function to the arguments, and specialise it."""
         with called_at(self.source, node):
             kinds = {k: v for k, v in callee.signature.items() if k != "return"}
@@ -218,8 +219,8 @@ class Calls:
                 array = by_name[name] = self.passed_array(nodes[name])
                 expected = self.references.bind(bound, kind.element, array.type.holds)
                 if array.type.holds is not expected:
-                    holds = array.type.holds.__name__
-                    self.refuse(nodes[name], f"{subject} is Array[{expected.__name__}], not Array[{holds}]")
+                    found = array.type.holds.__name__
+                    self.refuse(nodes[name], f"{subject} is Array[{expected.__name__}], not Array[{found}]")
                 types.append(array.type)
             else:
                 value = self.context.expression(nodes[name])
@@ -273,7 +274,7 @@ class Calls:
         self.viewed(array, node)
         return array
 
-    def viewed(self, array: ArrayRef, node: Any) -> Any:
+    def viewed(self, array: ArrayRef, node: ast.AST) -> str | tree.View:
         """Return an array as a call takes it: its name, or a view of it."""
         if array.offset is None:
             return array.name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from core.lang import tree
 from core.lang.bundle_forms import is_bundle
@@ -15,6 +15,7 @@ from core.lang.intrinsics import PYTHON_NAMES, WORDS
 from core.lang.source import MOST_LEVELS, Function, Source, too_deep
 from core.lang.types import Generic
 
+T = TypeVar("T")
 MOST_LOCAL_BYTES = 1 << 18
 """Size of a lane's local arrays: they lie on the stack of a thread, which may be as small as 512 KiB."""
 
@@ -81,17 +82,17 @@ class FunctionContext:
         self.temporaries = 0
         self.node_numbers = itertools.count(1)
         self.expressions: dict[type, Callable[[Any], Any]] = {}
-        self.statements: dict[type, Callable[[Any], list[Any]]] = {}
+        self.statements: dict[type, Callable[[Any], list[tree.Statement]]] = {}
 
     def close(self) -> None:
         """Drop the visitors: without cycles, reference counts free them."""
         self.expressions.clear()
         self.statements.clear()
 
-    def refuse(self, node: Any, message: str) -> NoReturn:
+    def refuse(self, node: ast.AST, message: str) -> NoReturn:
         self.source.refuse(node, message)
 
-    def descend(self, node: Any, levels: int) -> None:
+    def descend(self, node: ast.AST, levels: int) -> None:
         """Count levels of nesting; the caller subtracts them after ``node``."""
         self.program.levels += levels
         if self.program.levels > MOST_LEVELS:
@@ -103,7 +104,7 @@ class FunctionContext:
             node.number = -next(self.node_numbers)
         return (node.number, *self.steps)
 
-    def occupy(self, node: Any, count: int) -> None:
+    def occupy(self, node: ast.AST, count: int) -> None:
         self.out.local_bytes += count
         if self.out.local_bytes > MOST_LOCAL_BYTES:
             self.refuse(
@@ -116,7 +117,7 @@ class FunctionContext:
         """Return True for a name that the function does not define: its module or closure does."""
         return not (name in self.assigned or name in self.source.signature or name in self.constants)
 
-    def check_word(self, node: ast.Name, value: Any) -> None:
+    def check_word(self, node: ast.Name, value: object) -> None:
         """Refuse a word of the language that the kernel's module does not import, or defines otherwise."""
         name = node.id
         if not self.is_free(name):
@@ -134,23 +135,23 @@ class FunctionContext:
         if len(node.args) != expected:
             self.refuse(node, f"{ast.unparse(node.func)} takes {expected} arguments, not {len(node.args)}")
 
-    def touched(self, value: Any) -> Any:
+    def touched(self, value: T) -> T:
         """Return the value; an offered field becomes a parameter of the function."""
         name = getattr(value, "name", None)
         if name in self.out.offered:
             self.out.parameters.setdefault(name, self.out.offered[name])
         return value
 
-    def hold(self, value: Any) -> tuple[Any, Any]:
+    def hold(self, value: tree.Expression) -> tuple[tree.Assign, tree.Local]:
         """Return the assignment of a value to a temporary, and the local that reads it."""
         self.temporaries += 1
         name = f"held.{self.temporaries}"  # no identifier, so that it hides no name of the module
         self.out.locals[name] = value.type
         return tree.Assign(name, value), tree.Local(value.type, name)
 
-    def block(self, statements: list[Any]) -> list[Any]:
+    def block(self, statements: list[ast.stmt]) -> list[tree.Statement]:
         """Translate statements in order."""
-        typed: list[Any] = []
+        typed: list[tree.Statement] = []
         self.depth += 1
         for statement in statements:
             self.descend(statement, 1)
@@ -164,12 +165,12 @@ class FunctionContext:
         self.depth -= 1
         return typed
 
-    def branch(self, statements: list[Any], start: set[str] | None) -> tuple[list[Any], set[str] | None]:
+    def branch(self, body: list[ast.stmt], start: set[str] | None) -> tuple[list[tree.Statement], set[str] | None]:
         """Translate one path, which begins with the locals ``start``; return also the locals defined at its end."""
         self.defined = None if start is None else set(start)
-        return self.block(statements), self.defined
+        return self.block(body), self.defined
 
-    def expression(self, node: Any) -> Any:
+    def expression(self, node: ast.expr) -> Any:
         """Type one expression without effects."""
         kind = type(node)
         if kind not in self.expressions:
@@ -181,10 +182,10 @@ class FunctionContext:
         return typed
 
 
-Specialiser = Callable[[Function, tuple[Any, ...], dict[str, Any], ast.AST, FunctionContext], tree.TypedFunction]
+Specialiser = Callable[[Function, tuple[Any, ...], dict[str, Any], ast.expr, FunctionContext], tree.TypedFunction]
 
 
-def called_name(node: Any) -> str:
+def called_name(node: ast.AST) -> str:
     """Return the bare name of the called function; empty for anything but a call."""
     return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
 

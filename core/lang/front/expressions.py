@@ -9,11 +9,11 @@ from typing import Any
 from core.lang import tree
 from core.lang.front.bundle_types import ArrayRef, Bundle, boolean_of_parameter
 from core.lang.front.context import FunctionContext
-from core.lang.front.numbers import MOST_BITS, Numbers, Untyped
+from core.lang.front.numbers import MOST_BITS, Numbers, Untyped, Value
 from core.lang.front.references import LENGTH_ADVICE, References
 from core.lang.named_arrays import as_array
 from core.lang.source import Source
-from core.lang.types import Integer, boolean, promoted, type_of, u32
+from core.lang.types import Integer, Scalar, boolean, promoted, type_of, u32
 
 BINARY = {
     ast.Add: ("add", operator.add),
@@ -58,14 +58,14 @@ class Expressions:
             ast.Attribute: self.attribute,
         }
 
-    def literal(self, node: ast.Constant) -> Any:
+    def literal(self, node: ast.Constant) -> Value:
         if isinstance(node.value, bool):
             return tree.Literal(boolean, node.value)
         if isinstance(node.value, (int, float)):
             return self.numbers.untyped(node.value, node)
         return self.refuse(node, f"the constant {node.value!r}; kernels have integers, floats and truth values")
 
-    def name(self, node: ast.Name) -> Any:
+    def name(self, node: ast.Name) -> Value:
         name = node.id
         if name in self.context.constants:
             value = self.context.constants[name]
@@ -83,7 +83,7 @@ class Expressions:
             return self.refuse(node, f"{name} is used before its assignment")
         return self.constant_of(self.source.lookup(name), node)
 
-    def constant_of(self, value: Any, node: Any) -> Any:
+    def constant_of(self, value: Any, node: ast.expr) -> Value:
         """Translate a constant of the module or of the closure."""
         if isinstance(value, Integer):
             return tree.Literal(type(value), value)
@@ -94,7 +94,7 @@ class Expressions:
         name = ast.unparse(node)
         return self.refuse(node, f"{name} is neither a local, a parameter nor a module constant (int, float or bool)")
 
-    def binary(self, node: ast.BinOp) -> Any:
+    def binary(self, node: ast.BinOp) -> Value:
         left, right = self.context.expression(node.left), self.context.expression(node.right)
         if type(node.op) not in BINARY:
             advice = "write a product or pow" if isinstance(node.op, ast.Pow) else "it has no meaning for scalars"
@@ -119,14 +119,14 @@ class Expressions:
             return tree.Literal(scalar, self.numbers.folded(node, python, left.value, right.value))
         return tree.Binary(scalar, name, left, right)
 
-    def shift_count(self, count: Any, scalar: Any) -> Any:
+    def shift_count(self, count: tree.Expression, scalar: Scalar) -> tree.Expression:
         """Return a count modulo the width, as on every device."""
         mask = tree.Literal(scalar, scalar(scalar.bits - 1))
         if isinstance(count, tree.Literal):
             return tree.Literal(scalar, scalar(int(count.value) & (scalar.bits - 1)))
         return tree.Binary(scalar, "and", self.numbers.cast(count, scalar), mask)
 
-    def check_operator(self, node: Any, name: str, scalar: Any) -> None:
+    def check_operator(self, node: ast.expr, name: str, scalar: Scalar) -> None:
         """Refuse an operator without a meaning for a type."""
         if scalar.kind == "b":
             self.refuse(node, f"{name} of truth values; write and, or, not, or cast to i32")
@@ -135,7 +135,7 @@ class Expressions:
         if scalar.kind == "f" and name not in ("add", "sub", "mul", "div"):
             self.refuse(node, f"{name} of floats; cast to an integer first")
 
-    def unary(self, node: ast.UnaryOp) -> Any:
+    def unary(self, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.Not):
             value = self.numbers.truth(node.operand)
             if isinstance(value, tree.Literal):
@@ -157,7 +157,7 @@ class Expressions:
             return tree.Literal(scalar, self.numbers.folded(node, python, value.value))
         return tree.Unary(scalar, name, value)
 
-    def comparison(self, node: ast.Compare) -> Any:
+    def comparison(self, node: ast.Compare) -> Value:
         if isinstance(node.ops[0], (ast.Is, ast.IsNot)):
             return self.is_absent(node)
         operands = [self.context.expression(n) for n in (node.left, *node.comparators)]
@@ -167,7 +167,7 @@ class Expressions:
                 self.refuse(node, f"comparison {type(op).__name__}; compare numbers with < <= > >= == !=")
             name, python = COMPARE[type(op)]
             if isinstance(left, Untyped) and isinstance(right, Untyped):
-                part: Any = tree.Literal(boolean, python(left.value, right.value))
+                part: tree.Expression = tree.Literal(boolean, python(left.value, right.value))
             else:
                 scalar, left, right = self.numbers.meet(left, right, node)
                 if scalar.kind == "b":
@@ -179,7 +179,7 @@ class Expressions:
             whole = part if whole is None else self.logic("and", whole, part)
         return whole
 
-    def is_absent(self, node: ast.Compare) -> Any:
+    def is_absent(self, node: ast.Compare) -> tree.Literal:
         """Fold ``refresh is not None`` for a function that may be absent from a template."""
         name, nothing = node.left, node.comparators[0]
         is_none = isinstance(nothing, ast.Constant) and nothing.value is None
@@ -190,13 +190,13 @@ class Expressions:
             self.refuse(node, f"{name.id} is None, or is not: only a @function that may be absent can be asked")
         return tree.Literal(boolean, (value is None) == isinstance(node.ops[0], ast.Is))
 
-    def logic(self, op: str, left: Any, right: Any) -> Any:
+    def logic(self, op: str, left: tree.Expression, right: tree.Expression) -> tree.Expression:
         """Return a short-circuit ``and`` or ``or``; a constant left side is folded."""
         if isinstance(left, tree.Literal):
             return right if left.value == (op == "and") else left
         return tree.Logic(boolean, op, left, right)
 
-    def logical(self, node: ast.BoolOp) -> Any:
+    def logical(self, node: ast.BoolOp) -> Value:
         op = "and" if isinstance(node.op, ast.And) else "or"
         result = self.numbers.truth(node.values[0])
         for operand in node.values[1:]:
@@ -205,7 +205,7 @@ class Expressions:
             result = self.logic(op, result, self.numbers.truth(operand))
         return result
 
-    def choice(self, node: ast.IfExp) -> Any:
+    def choice(self, node: ast.IfExp) -> Value:
         test = self.numbers.truth(node.test)
         if isinstance(test, tree.Literal):
             return self.context.expression(node.body if test.value else node.orelse)
@@ -216,7 +216,7 @@ class Expressions:
         self.out.widened[self.context.key(node)] = scalar
         return tree.Select(scalar, test, yes, no)
 
-    def subscript(self, node: ast.Subscript) -> Any:
+    def subscript(self, node: ast.Subscript) -> Value:
         if isinstance(node.value, ast.Name) and self.context.is_free(node.value.id):
             constant = self.source.lookup(node.value.id)
             if isinstance(constant, tuple):
@@ -230,7 +230,7 @@ class Expressions:
             return load
         return tree.Compare(boolean, "ne", tree.Cast(u32, load), tree.Literal(u32, u32(0)))
 
-    def of_tuple(self, node: ast.Subscript, elements: tuple[Any, ...]) -> Any:
+    def of_tuple(self, node: ast.Subscript, elements: tuple[Any, ...]) -> Value:
         """Return an element of a constant tuple at a constant subscript: ``shapes[k]``."""
         subject = f"a subscript of the tuple {ast.unparse(node.value)}"
         index = self.numbers.constant(node.slice, subject)
@@ -238,7 +238,7 @@ class Expressions:
             self.refuse(node, f"{subject}, which has {len(elements)} elements: {index}")
         return self.constant_of(elements[index], node)
 
-    def constants_in(self, node: Any) -> tuple[Any, ...]:
+    def constants_in(self, node: ast.expr) -> tuple[Any, ...]:
         """Return the tuple of constants of a name of the module or the closure."""
         constant = self.source.lookup(node.id) if isinstance(node, ast.Name) and self.context.is_free(node.id) else None
         if not isinstance(constant, tuple) and self.references.is_array(node):
@@ -247,7 +247,7 @@ class Expressions:
             self.refuse(node, f"{ast.unparse(node)} is no tuple of constants of the module; write one, or use an array")
         return constant
 
-    def attribute(self, node: ast.Attribute) -> Any:
+    def attribute(self, node: ast.Attribute) -> Value:
         element = self.references.element(node)
         if element is not node:
             return self.context.expression(element)

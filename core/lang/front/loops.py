@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
 
 from core.lang import tree
 from core.lang.front.assignments import Assignments
@@ -29,7 +28,7 @@ class Loops:
             ast.Continue: self.continue_loop,
         }
 
-    def for_loop(self, node: ast.For) -> list[Any]:
+    def for_loop(self, node: ast.For) -> list[tree.Statement]:
         """Translate ``for``, by the word that it loops over."""
         if node.orelse:
             self.refuse(node, "else of a loop; set a flag before break")
@@ -44,7 +43,7 @@ class Loops:
             self.refuse(node, "several loop variables; use one")
         return self.loops_over[word](node, call, node.target.id)
 
-    def bounds(self, node: ast.For, call: ast.Call) -> list[Any]:
+    def bounds(self, node: ast.For, call: ast.Call) -> list[ast.expr]:
         """Return the start, stop and step of a ``range``, in that order."""
         arguments = call.args
         if not 1 <= len(arguments) <= 3:
@@ -52,7 +51,7 @@ class Loops:
         zero, one = (ast.copy_location(ast.Constant(v), call) for v in (0, 1))
         return {1: [zero, *arguments, one], 2: [*arguments, one], 3: arguments}[len(arguments)]
 
-    def ranged(self, node: ast.For, call: ast.Call, name: str) -> list[Any]:
+    def ranged(self, node: ast.For, call: ast.Call, name: str) -> list[tree.Statement]:
         """Translate ``for i in range(...)``."""
         nodes = self.bounds(node, call)
         values = [self.context.expression(n) for n in nodes]
@@ -78,7 +77,7 @@ class Loops:
             self.out.rising.add(self.context.key(call))
         return [tree.For(name, scalar, start, stop, step, down, self.loop_body(node, name))]
 
-    def over_bits(self, node: ast.For, call: ast.Call, name: str) -> list[Any]:
+    def over_bits(self, node: ast.For, call: ast.Call, name: str) -> list[tree.Statement]:
         """Translate ``for k in set_bits(word)``: the lowest bit is cleared before the body runs."""
         self.context.count(call, 1)
         word = self.numbers.typed(call.args[0])
@@ -97,7 +96,7 @@ class Loops:
         body = self.loop_body(node, name)
         return [keep, tree.While(tree.Compare(boolean, "ne", bits, zero), [first, rest, *body])]
 
-    def loop_body(self, node: ast.For, name: str) -> list[Any]:
+    def loop_body(self, node: ast.For, name: str) -> list[tree.Statement]:
         """Translate the body of a loop that may have no rounds; ``name`` is defined in it."""
         before = self.context.defined
         self.context.open_loops.append([])
@@ -106,7 +105,7 @@ class Loops:
         self.context.defined = before
         return body
 
-    def unrolled(self, node: ast.For, call: ast.Call, name: str) -> list[Any]:
+    def unrolled(self, node: ast.For, call: ast.Call, name: str) -> list[tree.Statement]:
         """Translate ``for k in unroll(...)``: the body once for each value of the constant ``k``."""
         nodes = self.bounds(node, call)
         bounds = [int(self.numbers.folded(n, i32.exact, self.numbers.constant(n, "a bound of unroll"))) for n in nodes]
@@ -120,7 +119,7 @@ class Loops:
         if self.context.copies > MOST_UNROLLED:
             inside = f", {self.context.copies} with those around it" if outer_copies > 1 else ""
             self.refuse(node, f"unroll of {len(steps)} steps{inside}; at most {MOST_UNROLLED}, use range")
-        statements: list[Any] = []
+        statements: list[tree.Statement] = []
         self.context.open_loops.append(None)
         self.context.depth -= 1
         outer = self.context.steps
@@ -134,13 +133,13 @@ class Loops:
         self.context.constants.pop(name, None)
         return statements
 
-    def while_loop(self, node: ast.While) -> list[Any]:
+    def while_loop(self, node: ast.While) -> list[tree.Statement]:
         """Translate ``while``; only its ``break`` leads out of an endless one."""
         if node.orelse:
             self.refuse(node, "else of a loop; set a flag before break")
         test = self.numbers.truth(node.test)
         endless = isinstance(test, tree.Literal)
-        if endless and not test.value:
+        if endless and not test.value:  # type: ignore[union-attr]
             return []
         start = self.context.defined
         leaving: list[set[str] | None] = []
@@ -150,17 +149,17 @@ class Loops:
         self.context.defined = certainly_assigned(leaving) if endless else start
         return [tree.While(test, body)]
 
-    def break_loop(self, node: ast.Break) -> list[Any]:
+    def break_loop(self, node: ast.Break) -> list[tree.Statement]:
         self.leave(node, "break").append(self.context.defined)
         self.context.defined = None
         return [tree.Break()]
 
-    def continue_loop(self, node: ast.Continue) -> list[Any]:
+    def continue_loop(self, node: ast.Continue) -> list[tree.Statement]:
         self.leave(node, "continue")
         self.context.defined = None
         return [tree.Continue()]
 
-    def leave(self, node: Any, word: str) -> list[set[str] | None]:
+    def leave(self, node: ast.stmt, word: str) -> list[set[str] | None]:
         """Return the list of locals defined at the exits of the innermost loop."""
         loop = self.context.open_loops[-1]
         if loop is None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from core.lang import tree
 from core.lang.front.context import FunctionContext
-from core.lang.types import boolean, f32, i32, joined, promoted, widens
+from core.lang.types import Scalar, boolean, f32, i32, joined, promoted, widens
 
 MOST_BITS = 128
 """Most bits of an integer constant without a type: a value has at most 64, intermediate results a few more."""
@@ -17,11 +17,15 @@ CONSTANTS = "use literals, module constants or Const parameters"
 
 
 class Untyped(NamedTuple):
-    """A number written in the source: its context gives it a type."""
+    """A number written in the source: its ``type`` is None until its context gives it one."""
 
-    type: None
-    value: Any
-    node: Any
+    type: Any
+    value: int | float
+    node: ast.expr
+
+
+Value = tree.Expression | Untyped
+"""What an expression gives: it has a type, or is a number without one."""
 
 
 class Numbers:
@@ -30,7 +34,7 @@ class Numbers:
     def __init__(self, context: FunctionContext) -> None:
         self.context, self.source, self.out, self.refuse = context, context.source, context.out, context.refuse
 
-    def adopt(self, value: Any, scalar: Any, node: Any) -> Any:
+    def adopt(self, value: Untyped, scalar: Scalar, node: ast.AST) -> tree.Literal:
         """Give an untyped number the type ``scalar``, and record it for the plain-Python run."""
         number = value.value
         if scalar.kind == "b":
@@ -45,18 +49,18 @@ class Numbers:
             self.refuse(node, f"the number {number} beside two types; cast one of them")
         return tree.Literal(scalar, typed)
 
-    def untyped(self, number: Any, node: Any) -> Untyped:
+    def untyped(self, number: int | float, node: ast.expr) -> Untyped:
         if isinstance(number, int) and number.bit_length() > MOST_BITS:
             self.refuse(node, f"a constant of {number.bit_length()} bits; at most {MOST_BITS}, and 64 where it is used")
         return Untyped(None, number, node)
 
-    def settled(self, value: Any, node: Any) -> Any:
+    def settled(self, value: Value, node: ast.AST) -> tree.Expression:
         """Return a typed expression: an untyped number without context is i32, or f32."""
         if isinstance(value, Untyped):
             return self.adopt(value, f32 if isinstance(value.value, float) else i32, node)
         return value
 
-    def fitted(self, value: Any, scalar: Any, node: Any, subject: str) -> Any:
+    def fitted(self, value: Value, scalar: Scalar, node: ast.AST, subject: str) -> tree.Expression:
         """Return an expression of exactly type ``scalar``, widened if nothing is lost; refuse any other."""
         if isinstance(value, Untyped):
             return self.adopt(value, scalar, node)
@@ -67,20 +71,20 @@ class Numbers:
             self.refuse(node, f"{subject} is {scalar.__name__}, not {value.type.__name__}; write {advice}")
         return self.cast(value, scalar)
 
-    def cast(self, value: Any, scalar: Any) -> Any:
+    def cast(self, value: tree.Expression, scalar: Scalar) -> tree.Expression:
         """Convert a value; a constant is folded."""
         if isinstance(value, tree.Literal):
             return tree.Literal(scalar, scalar(value.value))
         return value if value.type is scalar else tree.Cast(scalar, value)
 
-    def stored(self, value: Any, scalar: Any, node: Any, subject: str, place: Any) -> Any:
+    def stored(self, value: Value, scalar: Scalar, node: ast.AST, subject: str, place: ast.AST) -> tree.Expression:
         """Return the value as `fitted` does, and note that the plain-Python run widens it at ``place``."""
         fitted = self.fitted(value, scalar, node, subject)
         if not isinstance(value, Untyped) and value.type is not scalar:
             self.out.widened[self.context.key(place)] = scalar
         return fitted
 
-    def meet(self, left: Any, right: Any, node: Any) -> tuple[Any, Any, Any]:
+    def meet(self, left: Value, right: Value, node: ast.AST) -> tuple[Scalar, tree.Expression, tree.Expression]:
         """Return the common type of two operands, and both in it."""
         if isinstance(left, Untyped):
             scalar = promoted(right.type)
@@ -93,7 +97,7 @@ class Numbers:
                 self.refuse(node, f"{names} do not mix; cast one of them")
         return scalar, self.fitted(left, scalar, node, "operand"), self.fitted(right, scalar, node, "operand")
 
-    def folded(self, node: Any, python: Any, *values: Any) -> Any:
+    def folded(self, node: ast.AST, python: Any, *values: object) -> Any:
         """Compute a constant expression."""
         try:
             with np.errstate(all="ignore"):
@@ -101,17 +105,17 @@ class Numbers:
         except (ArithmeticError, TypeError, ValueError) as error:
             return self.refuse(node, f"constant expression {ast.unparse(node)}: {error}")
 
-    def typed(self, node: Any) -> Any:
+    def typed(self, node: ast.expr) -> tree.Expression:
         return self.settled(self.context.expression(node), node)
 
-    def truth(self, node: Any) -> Any:
+    def truth(self, node: ast.expr) -> tree.Expression:
         """Return an expression that must be a truth value."""
         value = self.typed(node)
         if value.type is not boolean:
             self.refuse(node, f"{value.type.__name__} instead of a truth value; write a comparison such as x != 0")
         return value
 
-    def index(self, node: Any) -> Any:
+    def index(self, node: ast.expr) -> tree.Expression:
         """Return an array index: one integer."""
         if isinstance(node, ast.Tuple):
             self.refuse(node, "a subscript of several dimensions; arrays are flat, write row * width + column")
@@ -122,7 +126,7 @@ class Numbers:
             self.refuse(node, "a negative subscript; count from the front")
         return self.cast(value, promoted(value.type))
 
-    def constant(self, node: Any, subject: str) -> int:
+    def constant(self, node: ast.expr, subject: str) -> int:
         """Return the value of an expression that must be an integer known at compile time."""
         value = self.context.expression(node)
         if (
@@ -133,9 +137,9 @@ class Numbers:
             self.refuse(node, f"{subject} must be a constant integer; {CONSTANTS}")
         return int(value.value)
 
-    def known(self, node: Any, scalar: Any, subject: str) -> Any:
+    def known(self, node: ast.expr, scalar: Scalar, subject: str) -> int | float:
         """Return the value of a ``Const`` argument."""
         value = self.context.expression(node)
         if not isinstance(value, (tree.Literal, Untyped)):
             self.refuse(node, f"{subject} must be a constant; {CONSTANTS}")
-        return self.fitted(value, scalar, node, subject).value
+        return self.fitted(value, scalar, node, subject).value  # type: ignore[union-attr]

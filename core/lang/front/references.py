@@ -11,7 +11,7 @@ from core.lang.front.bundle_types import ArrayRef, Bundle
 from core.lang.front.context import FunctionContext, called_name
 from core.lang.front.numbers import Numbers
 from core.lang.named_arrays import columns_of, size_of
-from core.lang.types import BY_NAME, Array, Const, Generic, boolean, i32, promoted
+from core.lang.types import BY_NAME, Array, Const, Generic, Scalar, boolean, i32, promoted
 
 LENGTH_ADVICE = "arrays do not know their length: pass it as a number, such as a field n: i32 of the bundle"
 TYPES = {**BY_NAME, "boolean": boolean}
@@ -42,7 +42,7 @@ class References:
         cls = self.made_of(node)
         return None if cls is None else self.constructed(node, cls, "")[1]
 
-    def member(self, outer: Bundle, node: ast.Attribute) -> Any:
+    def member(self, outer: Bundle, node: ast.Attribute) -> tree.Expression | ArrayRef | Bundle:
         """Return ``walk.field``: a typed expression, an `ArrayRef` or a `Bundle`."""
         name, cls = node.attr, outer.type.bundle
         if outer.type.rows:
@@ -74,7 +74,7 @@ class References:
             self.refuse(node, f"row {ast.unparse(node.slice)} of {name} is {index.type.__name__}; cast it to i32")
         return Bundle(rows.type._replace(rows=False), rows.members, row=index)
 
-    def begin_of_row(self, outer: Bundle, size: int | str) -> Any:
+    def begin_of_row(self, outer: Bundle, size: int | str) -> tree.Binary | None:
         """Return the element at which a row begins; None for the constant row 0."""
         if isinstance(outer.row, tree.Literal) and outer.row.value == 0:
             return None
@@ -103,13 +103,13 @@ class References:
             self.refuse(node, f"{name} is not an array; declare it as Array[...], shared_array or local_array")
         return self.counted(self.of_team(ArrayRef(name, kind)), node)
 
-    def counted(self, array: ArrayRef, node: Any) -> ArrayRef:
+    def counted(self, array: ArrayRef, node: ast.expr) -> ArrayRef:
         """Return an array with its number of elements, if that is known."""
         naming, made = self.naming_of(node), self.out.arrays.get(array.name)
         known = size_of(naming) if naming else made.count if made else self.out.counts.get(array.name)
         return array if known is None else array._replace(length=known)
 
-    def is_array(self, node: Any) -> bool:
+    def is_array(self, node: ast.expr) -> bool:
         """Return True if an expression names an array."""
         if isinstance(node, ast.Attribute) and (outer := self.bundle(node.value)) is not None:
             return isinstance(self.member(outer, node), ArrayRef)
@@ -117,7 +117,7 @@ class References:
             return False
         return node.id in self.out.arrays or isinstance(self.out.parameters.get(node.id), tree.ArrayType)
 
-    def naming_of(self, node: Any) -> Any:
+    def naming_of(self, node: Any) -> type | None:
         """Return the named array of an expression, or None."""
         if isinstance(node, ast.Name):
             kind = self.source.signature.get(node.id)
@@ -134,14 +134,14 @@ class References:
         index = ast.copy_location(ast.Constant(self.column(naming, node)), node)
         return ast.copy_location(ast.Subscript(node.value, index, node.ctx), node)
 
-    def column(self, naming: Any, node: ast.Attribute) -> int:
+    def column(self, naming: type, node: ast.Attribute) -> int:
         """Return the index of a named array's element."""
         columns = columns_of(naming)
         if node.attr not in columns:
             self.refuse(node, f"{naming.__name__} has no column {node.attr}; it has {', '.join(columns)}")
         return columns.index(node.attr)
 
-    def check_naming(self, node: Any, kind: Array, subject: str) -> None:
+    def check_naming(self, node: ast.expr, kind: Array, subject: str) -> None:
         """Refuse an array, or another named array, where one is declared."""
         if kind.naming is not None and self.naming_of(node) is not kind.naming:
             self.refuse(node, f"{subject} is a {kind.naming.__name__}, not {ast.unparse(node)}; pass such an array")
@@ -154,7 +154,7 @@ class References:
         self.out.staged.add(name)
         return array._replace(name=name, type=self.out.arrays[name].array)
 
-    def index_in(self, array: ArrayRef, node: Any, beyond: int = 0) -> Any:
+    def index_in(self, array: ArrayRef, node: ast.expr, beyond: int = 0) -> tree.Expression:
         """Return an index of an array, which may begin at a row; a constant is at most ``beyond`` the last element."""
         index = self.numbers.index(node)
         if array.length is not None and isinstance(index, tree.Literal) and index.value >= array.length + beyond:
@@ -163,7 +163,7 @@ class References:
             return index
         return tree.Binary(index.type, "add", self.numbers.cast(array.offset, index.type), index)
 
-    def check_writable(self, node: Any, array_node: Any, array: tree.ArrayType) -> None:
+    def check_writable(self, node: ast.expr, array_node: ast.expr, array: tree.ArrayType) -> None:
         """Refuse a store into a table."""
         if array.fixed:
             name = ast.unparse(array_node)
@@ -171,18 +171,18 @@ class References:
                 node, f"a store into the table {name}, which is only read; declare it as Array[...] to write it"
             )
 
-    def made_of(self, node: Any) -> Any:
+    def made_of(self, node: Any) -> type | None:
         """Return the class of the bundle that a call makes, or None."""
         named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and self.context.is_free(node.func.id)
         cls = self.source.lookup(node.func.id) if named else None
         return cls if is_bundle(cls) else None
 
-    def constructed(self, node: ast.Call, cls: Any, path: str) -> tuple[list[Any], Bundle]:
+    def constructed(self, node: ast.Call, cls: type, path: str) -> tuple[list[tree.Statement], Bundle]:
         """Translate ``Move(i, j)``: the statements for its new arrays, and the bundle, which will be named ``path``."""
         kinds = fields_of(cls)
         if node.keywords or len(node.args) != len(kinds):
             self.refuse(node, f"{cls.__name__} takes its fields by position: {', '.join(kinds)}")
-        statements: list[Any] = []
+        statements: list[tree.Statement] = []
         members: dict[str, Any] = {}
         bound: dict[str, Any] = {}
         for (name, kind), argument in zip(kinds.items(), node.args, strict=True):
@@ -210,7 +210,7 @@ class References:
         )
         return statements, Bundle(tree.BundleType(cls, fields), members, is_new=True)
 
-    def array_field(self, node: Any, path: str, statements: list[Any]) -> ArrayRef:
+    def array_field(self, node: Any, path: str, statements: list[tree.Statement]) -> ArrayRef:
         """Return an array for a field of a new bundle; it may be a new array too."""
         word = called_name(node)
         if word in ("shared_array", "local_array"):
@@ -221,14 +221,14 @@ class References:
             return ArrayRef(path, self.out.arrays[path].array)
         return self.array(node)._replace(length=None)  # the length of the field is that of its class
 
-    def number_field(self, node: Any, kind: Any, bound: dict[str, Any], subject: str) -> Any:
+    def number_field(self, node: ast.expr, kind: object, bound: dict[str, Any], subject: str) -> tree.Expression:
         value = self.context.expression(node)
         if isinstance(kind, Generic) and kind.name not in bound:
             value = self.numbers.settled(value, node)
         expected = self.bind(bound, kind, None if value.type is None else promoted(value.type))
         return self.numbers.stored(value, expected, node, subject, node)
 
-    def new_array(self, call: ast.Call, name: str, word: str) -> list[Any]:
+    def new_array(self, call: ast.Call, name: str, word: str) -> list[tree.Statement]:
         """Translate ``name = shared_array(count, element)``; the name may be that of a bundle's field."""
         self.context.count(call, 2)
         if name in self.out.arrays or name in self.out.parameters or name in self.context.bundles:
@@ -250,7 +250,7 @@ class References:
         self.out.arrays[name] = array
         return [array]
 
-    def element_type(self, node: Any) -> Any:
+    def element_type(self, node: Any) -> Scalar:
         """Return the scalar type of a name."""
         element = TYPES.get(node.id) or self.context.bound_type(node.id) if isinstance(node, ast.Name) else None
         if element is not None:
@@ -258,6 +258,6 @@ class References:
         return element or self.refuse(node, "the element type of an array must be a type such as u32")
 
     @staticmethod
-    def bind(bound: dict[str, Any], kind: Any, offered: Any) -> Any:
+    def bind(bound: dict[str, Any], kind: object, offered: object) -> Any:
         """Return the scalar type of an annotation in this call."""
         return bound.setdefault(kind.name, offered) if isinstance(kind, Generic) else kind

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
 
 from core.lang import tree
 from core.lang.front.assignments import Assignments
@@ -29,7 +28,7 @@ class Statements:
             ast.Assert: self.assertion,
         }
 
-    def conditional(self, node: ast.If) -> list[Any]:
+    def conditional(self, node: ast.If) -> list[tree.Statement]:
         """Translate ``if``; of a constant test only the branch taken."""
         test = self.numbers.truth(node.test)
         if isinstance(test, tree.Literal):
@@ -43,7 +42,7 @@ class Statements:
         self.context.defined = certainly_assigned([after_yes, after_no])
         return [tree.If(test, yes, no)]
 
-    def return_value(self, node: ast.Return) -> list[Any]:
+    def return_value(self, node: ast.Return) -> list[tree.Statement]:
         result = self.out.result
         if node.value is None or result is None:
             if node.value is not None:
@@ -56,10 +55,10 @@ class Statements:
         self.context.defined = None
         return [tree.Return(value)]
 
-    def nothing(self, _: ast.Pass) -> list[Any]:
+    def nothing(self, _: ast.Pass) -> list[tree.Statement]:
         return []
 
-    def evaluated(self, node: ast.Expr) -> list[Any]:
+    def evaluated(self, node: ast.Expr) -> list[tree.Statement]:
         """Translate a call used as a statement, or leave out a docstring."""
         if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             return []
@@ -83,7 +82,7 @@ class Statements:
             self.refuse(node, f"{ast.unparse(node.value)} has no effect; assign it or remove it")
         return []
 
-    def assertion(self, node: ast.Assert) -> list[Any]:
+    def assertion(self, node: ast.Assert) -> list[tree.Statement]:
         """Check the test, and leave the assertion out: only the reference interpreter asserts and prints."""
         self.out.has_messages = True
         self.numbers.truth(node.test)
@@ -92,7 +91,7 @@ class Statements:
             self.refuse(node.msg, f"the text {ast.unparse(node.msg)} of an assertion; {advice}")
         return []
 
-    def printed(self, node: ast.Call) -> list[Any]:
+    def printed(self, node: ast.Call) -> list[tree.Statement]:
         """Check the values of ``print("text", x)``, and leave it out."""
         assert isinstance(node.func, ast.Name)
         if self.source.lookup("print") is not None:

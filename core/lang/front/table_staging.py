@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from core.lang import tree
-from core.lang.types import Table, i32, i64
+from core.lang.types import Array, Scalar, Table, i32, i64
 
 
-def array_type(kind: Any, element: Any) -> tree.ArrayType:
+def array_type(kind: Array, element: Scalar) -> tree.ArrayType:
     """Return the type of a kernel's array parameter."""
     if not isinstance(kind, Table):
         return tree.ArrayType(element, "global")
@@ -17,13 +17,13 @@ def array_type(kind: Any, element: Any) -> tree.ArrayType:
 
 def stage_tables(
     kernel: tree.TypedFunction, kinds: dict[str, Any], used: set[str], team_size: int
-) -> dict[str, list[Any]]:
+) -> dict[str, list[tree.Statement]]:
     """Return the statements by which a team copies shared tables before the kernel's first one, by the copy's name.
 
     The copies are entered in ``kernel.arrays`` and ``kernel.copies``; the plain-Python run reads the tables themselves.
     ``kinds`` are the annotations of the parameters, ``used`` all names in the kernel's body.
     """
-    statements: dict[str, list[Any]] = {}
+    statements: dict[str, list[tree.Statement]] = {}
     for name, kind in kinds.items():
         if not isinstance(kind, Table) or kind.place != "shared" or kind.count is None:
             continue
@@ -32,7 +32,7 @@ def stage_tables(
         array = tree.NewArray(copy, kernel.parameters[name]._replace(space="shared"), kind.count)
         scalar = i32 if kind.count < 2**30 else i64
         kernel.copies[name], kernel.arrays[copy], kernel.locals[step] = copy, array, scalar
-        first: Any = tree.Intrinsic(i32, "lane", ())
+        first: tree.Expression = tree.Intrinsic(i32, "lane", ())
         if scalar is i64:
             first = tree.Cast(i64, first)
         store = tree.Store(copy, tree.Local(scalar, step), tree.Load(element, name, tree.Local(scalar, step)))
@@ -41,7 +41,7 @@ def stage_tables(
     return statements
 
 
-def drop_unread_copies(kernel: tree.TypedFunction, copying: dict[str, list[Any]]) -> list[Any]:
+def drop_unread_copies(kernel: tree.TypedFunction, copying: dict[str, list[Any]]) -> list[tree.Statement]:
     """Keep the statements of `stage_tables` for the tables that the kernel reads, and undo the rest."""
     for name, copy in list(kernel.copies.items()):
         if copy not in kernel.staged:

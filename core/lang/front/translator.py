@@ -33,7 +33,7 @@ class Translator:
         self.open: list[Source] = []
 
     def function(
-        self, source: Function, types: tuple[Any, ...], bound: dict[str, Any], node: Any, caller: FunctionContext
+        self, source: Function, types: tuple[Any, ...], bound: dict[str, Any], node: ast.expr, caller: FunctionContext
     ) -> tree.TypedFunction:
         """Return the function for these argument types; ``types`` has constants by their value."""
         key = (source, types)

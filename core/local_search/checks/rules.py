@@ -9,7 +9,7 @@ import numpy as np
 
 from core.lang import KernelError
 from core.lang.bundles import unbundled
-from core.local_search.algorithms import Algorithm
+from core.local_search.algorithms import Algorithm, Rule
 from core.local_search.checks.cost import random_solution
 from core.local_search.checks.interpreter import map_arrays, read_only
 from core.local_search.checks.neighbourhoods import move_bounds
@@ -37,7 +37,7 @@ def check_rule(problem: Problem, algorithm: Algorithm, iterations: Iterable[int]
     KernelError
         The function is not in the language.
     """
-    if algorithm.accepts is None:
+    if not isinstance(algorithm, Rule):
         return
     random = np.random.default_rng(0)
     costs = [int(problem.cost(random_solution(problem.encoding, random))) for _ in range(2)]
@@ -46,12 +46,11 @@ def check_rule(problem: Problem, algorithm: Algorithm, iterations: Iterable[int]
             call_rule(problem, algorithm, Draw(cost, new, min(costs), cost, iteration, int(random.integers(2**32))))
 
 
-def call_rule(problem: Problem, algorithm: Algorithm, draw: Draw) -> None:
+def call_rule(problem: Problem, rule: Rule, draw: Draw) -> None:
     """Call the function of a rule once; raises `ProblemError`."""
     from core.lang import reference_interpreter
 
-    accepts, parameters = algorithm.accepts, algorithm.rule_data
-    assert accepts is not None
+    accepts, parameters = rule.accepts, rule.parameters
     data = () if parameters is None else (map_arrays(parameters, read_only),)
     kernel = rule_check_kernel(accepts, parameters is not None)
     _, values, types = unbundled(kernel, (np.zeros(1, np.int32), draw, *data))

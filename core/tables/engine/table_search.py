@@ -14,7 +14,8 @@ Tables keep no checkpoints, and only the published mapping keeps host memory (`m
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from collections.abc import Callable
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -23,12 +24,8 @@ from core.run.checkpoint import Checkpoint, Checkpointer
 from core.run.progress import ProgressMonitor, refuse_history
 from core.run.protocol import Callback, CountCallback, Search
 from core.run.stop import Stop
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from core.tables.engine.recurrences import Waves
-    from core.tables.engine.waves import WaveEngine
+from core.tables.engine.recurrences import Waves
+from core.tables.engine.waves import WaveEngine
 
 MAPPINGS = ("native", "published")
 Found = TypeVar("Found", bound=Any)
@@ -59,8 +56,6 @@ class TableSearch(Search, Generic[Found]):
 
     def published_engine(self, problem: Waves, folder: str | None, lanes: int | None) -> WaveEngine:
         """Return the engine that computes a problem by the paper's mapping, with ``lanes`` in a team."""
-        from core.tables.engine.waves import WaveEngine
-
         shape = (lanes,) if lanes else None
         return WaveEngine(self.backend, self.communicator, problem, "published", folder=folder, shape=shape)
 

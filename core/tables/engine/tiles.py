@@ -80,10 +80,10 @@ class GridTiles:
     def begin(self, trace: bool) -> None:
         grid, tiles = self.problem, self.tiles
         i, j = np.arange(grid.rows + 1), np.arange(grid.columns + 1)
-        below, beside = grid.edge(np.zeros_like(j), j), grid.edge(i, np.zeros_like(i))
+        below, right_of = grid.edge(np.zeros_like(j), j), grid.edge(i, np.zeros_like(i))
         left = grid.edge(np.zeros(tiles.across, np.int64), np.arange(tiles.across)[::-1] * tiles.wide)
         top = grid.edge(np.arange(1, tiles.down) * tiles.tall, np.zeros(tiles.down - 1, np.int64))
-        borders = below, beside, np.concatenate([left, top])
+        borders = below, right_of, np.concatenate([left, top])
         self.frontier = self.backend.load(Frontier(*(np.asarray(v, grid.value.dtype) for v in borders)))
         self.bits, self.rows = grid.choices if trace else 0, None
         if self.bits:

@@ -171,9 +171,9 @@ class HeldKarpLayers:
             self.why_not_shared = (
                 "ranks do not reach each other's memory: each computes all layers, and its share of how halves meet"
             )
-        self.is_alone = together.is_silent or is_small
-        self.ranks: int = 1 if self.is_alone else together.size
-        self.rank: int = 0 if self.is_alone else together.rank
+        self.is_solo = together.is_silent or is_small
+        self.ranks: int = 1 if self.is_solo else together.size
+        self.rank: int = 0 if self.is_solo else together.rank
         self.turns = [
             [
                 LayerBuffer(launches, together, plan.rows(k, parity), plan.room(k, parity), least, at_elements)
@@ -220,9 +220,9 @@ class HeldKarpLayers:
 
     def synchronise(self, is_end: bool) -> None:
         """Reduce the ranks' keys after the last meeting; wait after others, before rows are overwritten."""
-        if not self.is_alone and is_end:
+        if not self.is_solo and is_end:
             self.together.reduce(self.launches.best, "least")
-        elif not self.is_alone:
+        elif not self.is_solo:
             self.together.barrier()
 
     def least_key(self, report: CountCallback | None) -> int:

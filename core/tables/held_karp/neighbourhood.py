@@ -20,7 +20,7 @@ from core.tables.held_karp.kernels.restricted_tour import (
 )
 
 LARGEST_INDEX = 2**31 - 1
-LANES_ALONE, LANES_OF_MANY = 1024, 256
+LANES_OF_ONE, LANES_OF_MANY = 1024, 256
 """Largest teams: of one team that computes all layers, and of several that share a layer.
 
 A team that has more states than lanes takes longer for a layer than a recorded launch over the whole device (fnl4461 on
@@ -65,9 +65,9 @@ class TourNeighbourhood:
         )
         states, limits = net.states, backend.capabilities
         # One team is one compute unit, but no launch between layers; and on cores a team is a plain loop anyway.
-        fits = limits.lanes_resident == 1 or states <= min(LANES_ALONE, limits.max_team_size)
+        fits = limits.lanes_resident == 1 or states <= min(LANES_OF_ONE, limits.max_team_size)
         self.in_team = fits and 8 * states <= limits.shared_bytes
-        most_lanes = LANES_ALONE if self.in_team else LANES_OF_MANY
+        most_lanes = LANES_OF_ONE if self.in_team else LANES_OF_MANY
         self.team_size = min(-(-states // 32) * 32, most_lanes, limits.max_team_size)
         most_teams = limits.compute_units * max(1, limits.lanes_resident // self.team_size)
         self.teams = min(-(-states // self.team_size), most_teams)

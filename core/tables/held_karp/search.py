@@ -114,13 +114,13 @@ class HeldKarp(TableSearch[ShortestTour]):
         self.room = room or 1 << 62
         self.devices = communicator.size if is_gpu else 1
         self.halves: HeldKarpHalves | None = None
-        self.way: Any = None
+        self.method: Any = None
         """Computes the layers; None if there are too few cities for any."""
         if n < FEWEST_CITIES:
             self.work = 0
         elif mapping == "native":
             self._check_room()
-            self.way = self.halves = HeldKarpHalves(backend, self.distances, self.dtype, self.cap, self.room)
+            self.method = self.halves = HeldKarpHalves(backend, self.distances, self.dtype, self.cap, self.room)
             self.work = self.halves.plan.transitions
             if communicator.size == 1:
                 self.halves.settle(communicator)
@@ -128,8 +128,8 @@ class HeldKarp(TableSearch[ShortestTour]):
             from core.tables.held_karp.waves import HeldKarpByWaves
 
             short = np.minimum(self.distances, self.start_length + 1)  # longer edges are in no shortest tour
-            self.way = HeldKarpByWaves(backend, communicator, short, folder)
-            self.work = self.way.transitions
+            self.method = HeldKarpByWaves(backend, communicator, short, folder)
+            self.work = self.method.transitions
 
     @property
     def most_cities(self) -> int:
@@ -152,16 +152,16 @@ class HeldKarp(TableSearch[ShortestTour]):
         return [layers.why_not_shared] if layers and layers.why_not_shared else []
 
     def make_room(self) -> None:
-        if self.way and not self.halves:
-            self.way.make_room()
+        if self.method and not self.halves:
+            self.method.make_room()
 
     def warm_up(self) -> None:
-        if self.way:
+        if self.method:
             with self.backend.warming_up():
-                self.way.warm_up()
+                self.method.warm_up()
 
     def compute(self, run: TableRun) -> ShortestTour:
-        length, tour, streamed = self.way.find(run) if self.way else self._tiny()
+        length, tour, streamed = self.method.find(run) if self.method else self._tiny()
         if length > self.start_length:
             raise NoTour(f"length {length}, but the heuristic found {self.start_length}")
         if tour is not None and not self.directed:

@@ -194,5 +194,5 @@ class KnapsackSearch(TableSearch[Selection]):
 def bounds_of_parts(cells: int, block: int, ranks: int, least: int) -> list[int]:
     """Return bounds of the ranks' parts of a row, in whole blocks; the last parts of a short row are empty."""
     blocks = cells // block
-    sharing = max(1, min(ranks, cells // least))
-    return [block * (blocks * min(rank, sharing) // sharing) for rank in range(ranks + 1)]
+    used_ranks = max(1, min(ranks, cells // least))
+    return [block * (blocks * min(rank, used_ranks) // used_ranks) for rank in range(ranks + 1)]

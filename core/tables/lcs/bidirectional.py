@@ -57,7 +57,7 @@ class Stair(NamedTuple):
         return self._replace(reach=self.batches - self.reach + self.slope * (self.strips - 1))
 
     @classmethod
-    def sharing(cls, strips: int, words: int, batches: int, slope: int, first: int, second: int) -> Stair:
+    def partition(cls, strips: int, words: int, batches: int, slope: int, first: int, second: int) -> Stair:
         """Return the line that divides the work as ``first`` to ``second``."""
         low, high = 0, batches + slope * (strips - 1)
         while low < high:
@@ -84,13 +84,13 @@ def wave_part(rank: int, size: int, strips: int) -> WavePart | None:
     """Return the part of a rank among at least two; None if it has no strip."""
     forward = size - size // 2
     from_end = rank >= forward
-    begin, sharing = (forward, size - forward) if from_end else (0, forward)
-    sharing = min(sharing, strips)
+    begin, used_ranks = (forward, size - forward) if from_end else (0, forward)
+    used_ranks = min(used_ranks, strips)
     k = rank - begin
-    if k >= sharing:
+    if k >= used_ranks:
         return None
-    first, end = (strips * (k + side) // sharing for side in range(2))
-    return WavePart(from_end, first, end, rank - 1 if k > 0 else None, rank + 1 if k < sharing - 1 else None)
+    first, end = (strips * (k + side) // used_ranks for side in range(2))
+    return WavePart(from_end, first, end, rank - 1 if k > 0 else None, rank + 1 if k < used_ranks - 1 else None)
 
 
 class BidirectionalLcs:
@@ -117,7 +117,7 @@ class BidirectionalLcs:
         self.alike = len(set(shapes)) == 1
         # Strips of unlike devices do not fit each other: there the line is a row.
         width, slope = shapes[0] if self.alike else (1, 0)
-        self.stair = Stair.sharing(-(-words // width), width, batches, slope, forward, backward)
+        self.stair = Stair.partition(-(-words // width), width, batches, slope, forward, backward)
         self.places = StairPieces(self.stair)
         self.part = wave_part(ranks.rank, ranks.size, self.stair.strips)
         layout = LcsTableLayout(shape, batches) if self.part is None else self.own_layout(self.part, shape)

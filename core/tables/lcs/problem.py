@@ -106,7 +106,7 @@ class StringPair:
             if len(shared) > MOST_SHARED:
                 raise InstanceError(name, None, f"{len(shared)} letters in both strings", f"at most {MOST_SHARED}")
             self.letters = np.concatenate([[0, 0], shared]).astype("<u4")
-            strings = [_coded(string, shared, alone) for alone, string in enumerate(strings)]
+            strings = [_coded(string, shared, code) for code, string in enumerate(strings)]
         self.a, self.b = strings
         for array in (self.a, self.b, self.letters):
             array.flags.writeable = False
@@ -356,9 +356,9 @@ def _code_points(string: str | bytes | np.ndarray) -> np.ndarray:
     return letters
 
 
-def _coded(string: np.ndarray, shared: np.ndarray, alone: int) -> np.ndarray:
-    """Return the codes of code points: from 2 on for those in both strings, else ``alone``."""
-    codes = np.full(sys.maxunicode + 1, alone, np.uint8 if len(shared) <= MOST_NARROW else np.uint16)
+def _coded(string: np.ndarray, shared: np.ndarray, code: int) -> np.ndarray:
+    """Return the codes of code points: from 2 on for those in both strings, else ``code``."""
+    codes = np.full(sys.maxunicode + 1, code, np.uint8 if len(shared) <= MOST_NARROW else np.uint16)
     codes[shared] = np.arange(2, 2 + len(shared))
     return np.asarray(codes[string])
 

@@ -16,7 +16,7 @@ from core.tables.engine.kernels.diagonals import (
 )
 from core.tables.engine.recurrences import Diagonals, WaveResult, WaveRing
 
-ABOVE, BESIDE = 256, 257
+DOWN_PADDING, ACROSS_PADDING = 256, 257
 """Letters of the padding, unequal to all letters and to each other."""
 MOST_PACKED = 254
 """Different letters of packed strings: two of the 256 values of a byte are the padding's."""
@@ -37,10 +37,10 @@ class LcsDiagonals(Diagonals):
 
     def lie(self, ring: WaveRing) -> None:
         """Pad the strings, since lanes read letters before they enter the table and after they leave it."""
-        across = np.full(ring.lanes, BESIDE, np.uint16)
+        across = np.full(ring.lanes, ACROSS_PADDING, np.uint16)
         across[: self.across.size] = self.across
         start = ring.lanes - 1
-        down = np.full(start + self.waves(), ABOVE, np.uint16)
+        down = np.full(start + self.waves(), DOWN_PADDING, np.uint16)
         down[start : start + self.down.size] = self.down
         self.data = PaddedStrings(across, down, start)
 
@@ -90,7 +90,7 @@ class PackedLcsDiagonals(LcsDiagonals):
 
 def packed(letters: np.ndarray) -> np.ndarray:
     """Return letters as bytes of words, those of the padding as 254 and 255."""
-    narrow = np.where(letters >= ABOVE, letters - ABOVE + MOST_PACKED, letters).astype(np.uint32)
+    narrow = np.where(letters >= DOWN_PADDING, letters - DOWN_PADDING + MOST_PACKED, letters).astype(np.uint32)
     words = np.zeros((-(-letters.size // LETTERS), LETTERS), np.uint32)
     words.reshape(-1)[: letters.size] = narrow
     return np.bitwise_or.reduce(words << (8 * np.arange(LETTERS, dtype=np.uint32)), axis=1)

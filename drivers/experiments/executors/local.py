@@ -49,8 +49,8 @@ def run_process(command: Sequence[str], environment: Mapping[str, str]) -> Finis
 
 def joined(ends: Sequence[Finished]) -> Finished:
     code = max(one.returncode for one in ends)
-    said = "".join(one.stdout for one in ends), "".join(one.stderr for one in ends)
-    return Finished(code, *said, max(one.seconds for one in ends))
+    outputs = "".join(one.stdout for one in ends), "".join(one.stderr for one in ends)
+    return Finished(code, *outputs, max(one.seconds for one in ends))
 
 
 def executor() -> LocalExecutor:

@@ -124,8 +124,8 @@ def result_of(job: Any) -> Finished:
     from submitit.core.utils import UncompletedJobError
 
     if not job.paths.result_pickle.exists():
-        said = f"error: Slurm ended job {job.job_id}, and no result appeared within {RESULT_WAIT_S:.0f} s"
-        return Finished(1, "", f"{said}; see {job.paths.stderr}", 0.0)
+        message = f"error: Slurm ended job {job.job_id}, and no result appeared within {RESULT_WAIT_S:.0f} s"
+        return Finished(1, "", f"{message}; see {job.paths.stderr}", 0.0)
     try:
         result: Finished = job.result()
     except UncompletedJobError as error:

@@ -133,7 +133,7 @@ def plan_cases(
                 show(f"{title}: not measured ({error})")
                 continue
             forms = PROGRAMS[values["workload"]].forms if with_c and values.get("c") else ()
-            runs += [CProgramCase.beside(runs[0], form) for form in forms]
+            runs += [CProgramCase.of_form(runs[0], form) for form in forms]
             yield BenchmarkCase(title, runs, values.get("remark", ""))
 
 
@@ -150,14 +150,14 @@ def plan_variants(values: Mapping[str, Any], options: argparse.Namespace, record
 
 def choose_places(on: str, configurations: Sequence[Configuration]) -> list[Configuration]:
     """Return the configurations of a row; see `cases.toml`."""
-    alone = [one for one in configurations if one.ranks == 1]
+    of_one_rank = [one for one in configurations if one.ranks == 1]
     if on.startswith("ranks"):
         several = [one for one in configurations if one.ranks > 1 and (one.kind == "gpu") == (on == "ranks of GPUs")]
         devices = {(one.backend, one.device) for one in several}
-        return [one for one in alone if (one.backend, one.device) in devices] + several
+        return [one for one in of_one_rank if (one.backend, one.device) in devices] + several
     if on == "one core":
-        return [one for one in alone if one.is_core][:1]
-    return [one for one in alone if (one.kind == "gpu") == (on == "gpu")]
+        return [one for one in of_one_rank if one.is_core][:1]
+    return [one for one in of_one_rank if (one.kind == "gpu") == (on == "gpu")]
 
 
 # --- runs and pages ---

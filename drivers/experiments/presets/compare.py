@@ -83,10 +83,10 @@ def run_comparison(workload: Workload[Any], options: argparse.Namespace, rest: S
         refuse_weak_scaling(workload, chosen_ranks(options))
     if options.parallel and len(options.seeds or ()) < 2:
         raise UserError("--parallel seeds: found one seed, expected several, as in --seeds 0..9")
-    beside = installed_peers(peers_for(workload.name)) if options.peers is not False else []
+    solvers = installed_peers(peers_for(workload.name)) if options.peers is not False else []
     if options.peers:
         refuse_without_peers(workload)
-    options.peers = bool(options.peers or beside)
+    options.peers = bool(options.peers or solvers)
     is_hybrid = options.hybrid is not None
     # Weak scaling and hybrid configurations have separate file names.
     name = workload.name + "-weak" * options.weak + "-hybrid" * is_hybrid
@@ -107,7 +107,7 @@ def run_comparison(workload: Workload[Any], options: argparse.Namespace, rest: S
     show(f"{workload.name}: {plan.summary()}")
     show(f"{options.repeats} repetitions each, records: {records}")
     if options.peers:
-        show(f"reference solvers with the run on one core: {', '.join(beside) or 'none installed'}")
+        show(f"reference solvers with the run on one core: {', '.join(solvers) or 'none installed'}")
     for work in works:
         show(f"{workload.name} {' '.join(work.arguments)}")
     outcomes = PlanRun(len(cases), executor).run(cases)

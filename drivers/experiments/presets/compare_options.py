@@ -90,11 +90,11 @@ def default_arguments(workload: Workload[Any], arguments: Sequence[str], problem
     standard = workload.standard if problem is None else workload.fitted(problem)
     declared = {option_flag(one): (one.name, about) for one, about in workload.options.declared()}
     flags = [flag for flag in (word.split("=")[0] for word in arguments) if flag in declared]
-    said = {declared[flag][1].group for flag in flags} - {COMMON}
+    given = {declared[flag][1].group for flag in flags} - {COMMON}
     pairs = dict(zip(standard[::2], standard[1::2], strict=True))
     if WALKS in pairs and WALKS not in flags and {declared[flag][0] for flag in flags}.intersection(WORK_OPTIONS):
         pairs[ITERATIONS] = str(int(pairs[ITERATIONS]) * int(pairs.pop(WALKS)))
-    return [word for flag, value in pairs.items() if declared[flag][1].group not in said for word in (flag, value)]
+    return [word for flag, value in pairs.items() if declared[flag][1].group not in given for word in (flag, value)]
 
 
 def comparison_parser(workload: Workload[Any]) -> PlanParser:

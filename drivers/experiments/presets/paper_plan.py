@@ -146,7 +146,7 @@ class ReproductionPlan:
         """Add a case to the plan, or join it with an equal one."""
         where = case.configuration
         # With settled options, since an open option and its explicit default are the same run.
-        asked = {kind: case.task.options.deciding(kind) for kind in ("work", "way", "search")}
+        asked = {kind: case.task.options.deciding(kind) for kind in ("work", "execution", "search")}
         what = [case.workload.name, case.task.problem.sha256, asked, case.seeds]
         place = [where.backend, where.recorded, where.device, where.ranks, where.emulated]
         key = json.dumps([*what, *place], sort_keys=True)
@@ -165,7 +165,7 @@ class ReproductionPlan:
 
 
 def merge_cases(case: Case, other: Case) -> Case:
-    """Return a case for both: flags of both that affect neither work nor way, and the larger number of repetitions."""
+    """Return a case for both: flags of both that decide neither work nor execution, and the larger repetitions."""
     neutral = {
         option_flag(field)
         for field, about in case.workload.options.declared()

@@ -82,16 +82,16 @@ def series_configurations(
         why = series.why_not or f"no device{named} is of the kind {' or '.join(series.kinds)} here"
         return [], [(series.heading, why)]
     kinds = kinds if series.everywhere else kinds[:1]
-    alone = [one for kind in kinds for device in devices if device.kind == kind for one in on_cores(series, device)]
+    singles = [one for kind in kinds for device in devices if device.kind == kind for one in on_cores(series, device)]
     configurations: list[Configuration] = []
     refused: dict[str, list[str]] = {}
     for count in ranks_of(series, machine):
-        obstacle = _obstacle(alone, count, machine, series.network)
+        obstacle = _obstacle(singles, count, machine, series.network)
         if obstacle:
             refused.setdefault(obstacle, []).append(str(count))
         else:
-            ranked = replace(_of_a_rank(alone), ranks=count, network=series.network, hosts=series.hosts)
-            configurations += alone if count == 1 else [ranked]
+            ranked = replace(_of_a_rank(singles), ranks=count, network=series.network, hosts=series.hosts)
+            configurations += singles if count == 1 else [ranked]
     return configurations, [(f"{series.heading}, {', '.join(counts)} ranks", why) for why, counts in refused.items()]
 
 
@@ -112,21 +112,21 @@ def ranks_of(series: Series, machine: MachineResources) -> list[int]:
     return [one for one in series.ranks if one == 1] + sorted({one for one in machine.ranks if one > 1})
 
 
-def _of_a_rank(alone: Sequence[Configuration]) -> Configuration:
+def _of_a_rank(singles: Sequence[Configuration]) -> Configuration:
     """Return the configuration of each of several ranks: a core, if the series is for one."""
-    return next((one for one in alone if one.kind == ONE_CORE), alone[0])
+    return next((one for one in singles if one.kind == ONE_CORE), singles[0])
 
 
-def _obstacle(alone: Sequence[Configuration], count: int, machine: MachineResources, network: str) -> str | None:
+def _obstacle(singles: Sequence[Configuration], count: int, machine: MachineResources, network: str) -> str | None:
     """Return the reason against this number of ranks on emulated hosts of a network, or None."""
     if count == 1:
         return None
     obstacle = mpi_obstacle() or (emulation_obstacle() if network else None)
     if obstacle or network:
         return obstacle
-    place = _of_a_rank(alone)
+    place = _of_a_rank(singles)
     if place.kind == GPU:
-        there = sum(one.backend == place.backend and one.kind == GPU for one in alone)
+        there = sum(one.backend == place.backend and one.kind == GPU for one in singles)
         return None if count <= there else f"each rank needs a GPU, found {there} of {place.backend}"
     if count > machine.cores and not machine.oversubscribe:
         return f"each rank needs a core, found {machine.cores} (--oversubscribe lets ranks share cores)"

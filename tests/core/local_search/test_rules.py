@@ -1,5 +1,7 @@
 """Rules of acceptance, what a search refuses, initial solutions of walks, and texts of problems and criteria."""
 
+import dataclasses
+import pickle
 import re
 
 import numpy as np
@@ -10,6 +12,7 @@ from core import local_search as ls
 from core.errors import UserError
 from core.lang import KernelError, boolean, function, i32
 from core.local_search import encodings
+from core.local_search.algorithms import ALGORITHMS
 from core.local_search.checks.problem_errors import WrongNumber, WrongSubscript, WrongWrite
 from core.local_search.encodings import NEIGHBOURHOODS
 from core.qap.problem import Qap
@@ -98,15 +101,26 @@ def test_a_faulty_rule_is_refused_before_a_device_calls_it(rule, error, words, c
 
 
 def test_a_record_names_the_rule_its_digest_and_parameters():
-    parameters = ls.Rule(rules.below_threshold, rules.Threshold(np.zeros(3, np.int32), 7), restart=5).parameters
+    parameters = ls.Rule(
+        rules.below_threshold, rules.Threshold(np.zeros(3, np.int32), 7), restart=5
+    ).recorded_parameters
     assert parameters["rule"] == "below_threshold" and len(parameters["rule_digest"]) == 16
     assert parameters["parameter_plateau"] == 7 and parameters["restart"] == 5
-    assert parameters["rule_digest"] != LATE.parameters["rule_digest"]
+    assert parameters["rule_digest"] != LATE.recorded_parameters["rule_digest"]
 
 
 def test_a_record_tells_the_first_better_neighbour_from_the_best():
-    best, first = (ls.IteratedLocalSearch(4, first=one).parameters for one in (False, True))
+    best, first = (ls.IteratedLocalSearch(4, first=one).recorded_parameters for one in (False, True))
     assert best == {"algorithm": "ils", "strength": 4} and first == best | {"first": True}
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_algorithms_are_frozen_comparable_and_serialisable(name):
+    one = ALGORITHMS[name]
+    assert one.name == name and pickle.loads(pickle.dumps(one)) == one == dataclasses.replace(one)
+    assert dataclasses.replace(one, restart=1) != one
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        one.restart = 1
 
 
 @pytest.mark.parametrize(

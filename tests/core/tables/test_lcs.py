@@ -253,7 +253,7 @@ def test_unlike_devices_meet_in_a_row(cpu):
 )
 @pytest.mark.parametrize(("first", "second"), [(1, 1), (2, 1), (1, 3)])
 def test_the_largest_sum_on_a_stair_is_the_length(strips, words, batches, slope, first, second):
-    stair = Stair.sharing(strips, words, batches, slope, first, second)
+    stair = Stair.partition(strips, words, batches, slope, first, second)
     ends = stair.ends
     other = stair.from_end()
     assert np.array_equal(batches - other.ends[::-1], ends)
