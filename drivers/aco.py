@@ -187,7 +187,7 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
             return None
         ants = settings.colonies * settings.ants * options.iterations
         return RepetitionWork(
-            ants * n * (settings.candidates or -(-n // 2)), "selections", 8e8, at_most=options.target is not None
+            ants * n * (settings.candidates or -(-n // 2)), self.unit, 8e8, at_most=options.target is not None
         )
 
     def parameters(self, run: PreparedRun[AntOptions]) -> dict[str, Any]:

@@ -89,7 +89,7 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions]):
     def planned_work(self, options: ClimbOptions, problem: Any) -> RepetitionWork:
         """Estimate the moves: a climb from a random tour takes about n steps, each over all pairs of edges."""
         n = problem.n
-        return RepetitionWork(options.climbers * n * (n * (n - 1) // 2), "moves", 1e9)
+        return RepetitionWork(options.climbers * n * (n * (n - 1) // 2), self.unit, 1e9)
 
     def result(self, run: PreparedRun[ClimbOptions], outcome: Any) -> RepetitionResult:
         """Return the shortest tour of all climbs, by a repetition of its climb."""

@@ -112,6 +112,8 @@ class TspWorkload(LocalSearchWorkload):
 class ThreeOptWorkload(TspWorkload):
     """Iterated 3-opt by neighbour lists: independent walks, or windows of one tour."""
 
+    unit = "perturbations"
+
     def load(self, options: Any, ranks: int) -> Task:
         name = options.algorithm
         if name == "auto":
@@ -165,7 +167,7 @@ class ThreeOptWorkload(TspWorkload):
         if options.iterations is None or options.seconds is not None:
             return None
         amount, speed = (options.walks or 1) * options.iterations, iterations_per_second(options, problem)
-        return RepetitionWork(amount, "perturbations", speed, at_most=options.target is not None)
+        return RepetitionWork(amount, self.unit, speed, at_most=options.target is not None)
 
     def work(self, run: PreparedRun[SearchOptions]) -> RepetitionWork | None:
         return self.planned_work(run.options, run.problem)

@@ -11,7 +11,7 @@ from drivers.options.declaration import AnyOptions
 
 if TYPE_CHECKING:
     from core.run.checkpoint import Checkpointer
-    from core.run.protocol import Callback
+    from core.run.protocol import Callback, SearchResult
     from drivers.workload.run_time import RepetitionWork
 
 FREE_PREPARATION_S = 1.0
@@ -56,7 +56,7 @@ class RepetitionResult:
         Reason why this is no result, even if its cost is confirmed; empty: it is one.
     """
 
-    outcome: Any
+    outcome: SearchResult
     words: str
     index: int = 0
     details: Mapping[str, Any] = field(default_factory=dict)

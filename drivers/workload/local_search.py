@@ -154,7 +154,7 @@ class LocalSearchWorkload(Workload[SearchOptions]):
             return None
         an_iteration = max(plan.sizes) if plan.algorithm.scans else NEIGHBOURS_OF_A_DRAW
         count = plan.settings.walks * int(min(options.iterations, most_iterations)) * an_iteration
-        return RepetitionWork(count, "neighbours", self.speed(plan.problem), at_most=True)
+        return RepetitionWork(count, self.unit, self.speed(plan.problem), at_most=True)
 
     def parameters(self, run: PreparedRun[SearchOptions]) -> dict[str, Any]:
         return {**run.search.plan.parameters, **limits_and_start(run.options)}

@@ -26,7 +26,7 @@ class TourWorkload(Workload[AnyOptions]):
     noun = "length"
 
     def verify(self, run: PreparedRun[AnyOptions], outcome: Any, result: RepetitionResult) -> Iterator[VerifierVerdict]:
-        yield tour_verdict(run.problem, result.outcome.tour, outcome.length)
+        yield tour_verdict(run.problem, result.outcome.solution, outcome.length)
 
     def save(self, run: PreparedRun[AnyOptions], outcome: Any) -> None:
         save_tour(self.name, run.options, run.problem, outcome.tour)
