@@ -81,9 +81,9 @@ class MaxCut(ok.Problem):
         self.edges = first, second, weight
         ends, others = np.concatenate([first, second]), np.concatenate([second, first])
         order = np.argsort(ends)
-        start = np.searchsorted(ends[order], np.arange(n + 1))
-        self.graph = [one.astype(np.int32) for one in (start, others[order], np.tile(weight, 2)[order])]
-        super().__init__(name, ok.Bits(n), Graph(*self.graph, n))
+        start = np.searchsorted(ends[order], np.arange(n + 1)).astype(np.int32)
+        self.graph = Graph(start, others[order].astype(np.int32), np.tile(weight, 2)[order].astype(np.int32), n)
+        super().__init__(name, ok.Bits(n), self.graph)
 
     def cost(self, side):
         first, second, weight = self.edges
@@ -93,7 +93,8 @@ class MaxCut(ok.Problem):
         return {"gains": ok.Evaluation(added_by_gains, begin=gather, update=follow), "delta": ok.Evaluation(added)}
 
     def data_for(self, evaluation):
-        return Gains(*self.graph, self.encoding.n) if evaluation == "gains" else self.data
+        graph = self.graph
+        return Gains(graph.start, graph.other, graph.weight, graph.n) if evaluation == "gains" else graph
 
 
 if __name__ == "__main__":

@@ -70,14 +70,14 @@ class MaxSat(ok.Problem):
         # Each literal once; a clause that has a variable and its negation always holds.
         sets = [{int(literal) for literal in clause} for clause in clauses]
         self.clauses = [sorted(one) for one in sets if not any(-literal in one for literal in one)]
-        literals = np.array([literal for clause in self.clauses for literal in clause])
+        literals = np.array([literal for clause in self.clauses for literal in clause], np.int32)
         start = np.cumsum([0, *map(len, self.clauses)])
         codes = 2 * (abs(literals) - 1) + (literals < 0)
         order = np.argsort(codes >> 1, kind="stable")
         first = np.searchsorted(codes[order] >> 1, np.arange(n + 1))
         clause = 2 * np.repeat(np.arange(len(self.clauses)), np.diff(start))[order] + (codes[order] & 1)
-        arrays = (one.astype(np.int32) for one in (start, codes, first, clause))
-        super().__init__(name, ok.Bits(n), Formula(*arrays, clauses=len(self.clauses)))
+        parts = start.astype(np.int32), codes, first.astype(np.int32), clause.astype(np.int32)
+        super().__init__(name, ok.Bits(n), Formula(*parts, clauses=len(self.clauses)))
 
     def cost(self, bits):
         return sum(not any(bits[abs(literal) - 1] == (literal > 0) for literal in one) for one in self.clauses)
