@@ -98,7 +98,7 @@ QAP = Qap.load("taillard:6:seeds=1,2")
 
 
 def by_layers(backend):
-    search = HeldKarpByWaves(backend, Solo(), ASYMMETRIC[:5, :5], "published", team_size=few(backend))
+    search = HeldKarpByWaves(backend, Solo(), ASYMMETRIC[:5, :5], team_size=few(backend))
     return search.find(TableRun(True, None, Solo()))
 
 
