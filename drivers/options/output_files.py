@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from tempfile import TemporaryFile
 from typing import Any
 
 from core.errors import UserError
@@ -43,20 +44,21 @@ def writing_obstacle(path: str) -> str | None:
     # The target of a broken link is made when it is written.
     target = os.path.realpath(path) if os.path.islink(path) else path
     try:
-        mode = os.stat(target).st_mode if os.path.lexists(target) else None
-        if mode is not None and not stat.S_ISREG(mode):
-            return "it is a folder" if stat.S_ISDIR(mode) else "it is no regular file"
-        descriptor = os.open(target, os.O_WRONLY | (os.O_CREAT | os.O_EXCL if mode is None else 0), 0o644)
+        mode = os.stat(target).st_mode
+    except FileNotFoundError:
+        mode = None
     except OSError as error:
         return error.strerror
+    if mode is not None and not stat.S_ISREG(mode):
+        return "it is a folder" if stat.S_ISDIR(mode) else "it is no regular file"
     try:
-        room = os.fstatvfs(descriptor)
-        # Some network file systems report neither size nor free space.
-        return os.strerror(errno.ENOSPC) if room.f_blocks and not room.f_bavail else None
-    finally:
-        os.close(descriptor)
-        if mode is None:
-            os.unlink(target)
+        # Another process may make the file meanwhile, so a missing one is not made here.
+        with open(target, "ab") if mode else TemporaryFile(dir=os.path.dirname(target) or ".") as file:
+            room = os.fstatvfs(file.fileno())
+    except OSError as error:
+        return error.strerror
+    # Some network file systems report neither size nor free space.
+    return os.strerror(errno.ENOSPC) if room.f_blocks and not room.f_bavail else None
 
 
 @contextmanager

@@ -65,3 +65,10 @@ def test_a_result_is_saved_and_shown_though_its_record_fails(drive, folder, monk
     assert (code, error) == (2, "error: r.jsonl: the disk took only a part of a record\n")
     assert said.count("confirmed by the scorer") == 1
     assert sorted(map(int, (folder / "best.txt").read_text().split())) == list(range(9))
+
+
+def test_a_missing_file_is_checked_without_making_it(tmp_path, monkeypatch):
+    """Workers check one record at the same time; a file made for the check could be another's, or be lost with it."""
+    seen, look = [], os.fstatvfs
+    monkeypatch.setattr(os, "fstatvfs", lambda file: seen.append((tmp_path / "r").exists()) or look(file))
+    assert writing_obstacle(str(tmp_path / "r")) is None and seen == [False]
