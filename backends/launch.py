@@ -7,6 +7,7 @@ import time
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from backends.collectives import AllRanks, Collectives, memory_groups
 from backends.device import Buffer, Capabilities, Collective, Device, DeviceInfo, Launch
@@ -71,6 +72,8 @@ class Backend(Device):
         self.compiled_earlier: dict[str, str] = {}
         self.compiled_here: dict[str, str] = {}
         self.launch_cache = LaunchCache()
+        self.launched: WeakSet[Kernel] = WeakSet()
+        """Kernels launched since the backend was made, or last rested."""
         self._recording: LaunchRecording | None = None
         self._collectives: dict[int, Collectives] = {}
         self.kept_as: tuple[object, ...] | None = None
@@ -88,6 +91,7 @@ class Backend(Device):
         self.compiled_earlier, self.compiled_here = {}, {}
         self._collectives.clear()
         self.launch_cache.forget_launches()
+        self.launched.clear()
 
     def launch(self, kernel: Kernel, teams: int, team_size: int, *arguments: object) -> None:
         """Queue ``teams`` teams of ``team_size`` lanes.
@@ -144,6 +148,7 @@ class Backend(Device):
             else:
                 value = scalar_argument(types.get(getattr(kind, "name", ""), kind), by_name[name], kernel, name)
                 values.append(i32(value) if kind is boolean else value)
+        self.launched.add(kernel)
         return Launch(self.executable(kernel, constants, team_size, types), teams, tuple(values))
 
     def placed(self, table: Table, buffer: Buffer, kernel: Kernel, name: str) -> Buffer:

@@ -109,7 +109,7 @@ class RunRecorder:
             "device_driver": device.driver,
             "simulated": device.driver == "simulated",
             "reference": backend.is_reference,
-            "programs": program_digests(backend.executables.kernels),
+            "programs": program_digests(backend.launched),
         }
         append(
             self.options.record,

@@ -24,13 +24,13 @@ from reports.records.environment import ROOT
 from reports.records.files import Record
 
 SUITE = "core"
-"""Package of the functions that count; a user's own do not."""
+"""Package of the kernels and functions that count; a user's own and those of the self-test do not."""
 DIGITS = 6
 
 
 def program_digests(kernels: Iterable[Source]) -> list[str]:
-    """Return the digests of the suite's functions in kernels, sorted."""
-    reached, left = set[Source](), list(kernels)
+    """Return the digests of all functions of the suite's kernels, sorted."""
+    reached, left = set[Source](), [one for one in kernels if _is_own(one)]
     while left:
         source = left.pop()
         if source not in reached:
@@ -38,8 +38,11 @@ def program_digests(kernels: Iterable[Source]) -> list[str]:
             code = source.python.__code__
             named = map(source.lookup, (*code.co_names, *code.co_freevars))
             left += [one for one in named if isinstance(one, Source)]
-    own = [one for one in reached if one.__module__.partition(".")[0] == SUITE]
-    return sorted({_digest_of(one.python.__code__, one.__module__) for one in own})
+    return sorted({_digest_of(one.python.__code__, one.__module__) for one in reached if _is_own(one)})
+
+
+def _is_own(source: Source) -> bool:
+    return source.__module__.partition(".")[0] == SUITE
 
 
 def is_stale(record: Record) -> bool:

@@ -6,6 +6,7 @@ import pytest
 
 from core.qap import problem as qap
 from drivers.ihc import main as ihc
+from drivers.knapsack import main as knapsack
 from reports.records import programs
 from reports.records.files import load
 from reports.records.programs import is_stale, program_digests, todays_digests
@@ -88,9 +89,14 @@ def test_todays_functions_are_those_that_run(make_record):
         assert is_stale(make_record(details=about)) == stale
 
 
-def test_a_run_records_the_digests_of_its_kernels(tmp_path):
-    path = tmp_path / "runs.jsonl"
-    words = ["--instance", "uniform:8:seed=1", "--climbers", "4", "--backend", "python", "--record", str(path)]
-    assert ihc(words) == 0
-    (record,) = load(path)
-    assert len(record.details["programs"]) > 5 and not is_stale(record)
+def test_a_run_records_the_digests_of_its_kernels_and_of_no_other_run(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # the self-test of a device launches kernels too
+    for backend in ("python", "cpu"):
+        for path in (tmp_path / "first", tmp_path / "again"):
+            words = ["--instance", "uniform:8:seed=1", "--climbers", "4", "--backend", backend, "--record", str(path)]
+            assert ihc(words) == 0
+            assert knapsack(["--items", "9", "--capacity", "50", "--backend", backend]) == 0
+    first, again = (load(tmp_path / name) for name in ("first", "again"))
+    for one, same in zip(first, again, strict=True):
+        assert len(one.details["programs"]) > 5 and one.details["programs"] == same.details["programs"]
+        assert not is_stale(one)
