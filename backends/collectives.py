@@ -20,7 +20,7 @@ Summand = TypeVar("Summand", int, np.integer, np.ndarray)
 
 
 class AllRanks(Protocol):
-    """What collectives need of a `cluster.mpi.communicator.Communicator`, which describes the methods."""
+    """Methods that collectives need of a `cluster.mpi.communicator.Communicator`, which describes them."""
 
     rank: int
     size: int

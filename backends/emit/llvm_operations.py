@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numba.core.typing import Signature
 
     Values = Sequence[Value]
-    # What a definition of an intrinsic returns for its arguments' types: signature, and code that writes LLVM's code.
+    # Result of an intrinsic's definition, for the types of its arguments: signature, and writer of LLVM's code.
     Coded = tuple[Signature, Callable[[BaseContext, IRBuilder, Signature, Values], Value]]
     Definition = Callable[..., Coded]
     Intrinsic = Callable[[Definition], object]

@@ -193,6 +193,7 @@ class Colony:
         self.lanes = min(UPDATE_LANES, backend.capabilities.max_team_size) if self.wide else 1
         self.iteration: RecordedLaunches | None = None
         """Recorded launches of `iterate`."""
+        # One rank needs no other methods.
         self.together = backend.collectives(cast("Ranks", SingleRank))
         self.rows = WeightRows(backend, n)
         self.best_tours = BestTours(backend, self.memory, first, count)

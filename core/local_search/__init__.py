@@ -1,8 +1,8 @@
 """Local search as a family (`luong2013`): one template for any problem, on any backend and any number of ranks.
 
 A `Problem` has an `Encoding` of its solutions, `Neighbourhood`s, a bundle of data and an `Evaluation`, whose functions
-kernels call. Other packages import this package, `problem`, `encodings`, `signatures`, `algorithms`, `plan` and
-`checks.validation`. Problems with their scorers have rooms of their own, such as `core.qap`.
+kernels call. Other packages import this package, `problem`, `encodings`, `algorithms`, `plan` and the modules of
+`checks`. Problems with their scorers are in separate packages, such as `core.qap`.
 """
 
 from core.local_search.algorithms import (

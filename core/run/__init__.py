@@ -1,4 +1,4 @@
-"""What all searches share: protocols, loop, stop criteria, progress, checkpoints and partition.
+"""Common parts of all searches: protocols, loop, stop criteria, progress, checkpoints and partition.
 
 A `Search` gets a problem in its constructor. Its `run` takes a `Stop`, a callback and a `Checkpointer`, makes a `Run`,
 and calls the `Steps` of the search until it is over; the result is a `SearchResult`.

@@ -1,4 +1,6 @@
-"""What searches use of a device and of ranks; `backends` and `cluster` have the classes, which `core` does not import.
+"""Protocols of devices and ranks, with what searches use of them.
+
+`backends` and `cluster` have the classes, which `core` does not import.
 
 Arguments that are memory of a device are `DeviceArray`, or fields of a bundle that was loaded, so they have no type
 here.

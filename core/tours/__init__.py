@@ -1,4 +1,4 @@
-"""Tours of cities, for all rooms: instances and scorer, distances, start tours, near cities, the local search problem.
+"""Tours of cities: instances and scorer, distances, start tours, near cities, the local search problem.
 
 A `TspInstance` has coordinates or distances; `TspTour` is its `Problem`. `load` makes an instance by name; others also
 import `instance`, `problem`, `distances`, `tour_files`, `small_tours`, `start_tours`, `neighbour_lists` and

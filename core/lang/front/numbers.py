@@ -25,7 +25,7 @@ class Untyped(NamedTuple):
 
 
 Value = tree.Expression | Untyped
-"""What an expression gives: it has a type, or is a number without one."""
+"""Value of an expression: it has a type, or is a number without one."""
 
 
 class Numbers:
