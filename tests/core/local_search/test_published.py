@@ -78,7 +78,7 @@ def test_walks_one_after_another_find_what_they_find_side_by_side(cpu, row):
     assert [result_of(search), result_of(search)] == [side_by_side] * 2
 
 
-def test_no_walk_begins_after_the_time_is_over(cpu):
+def test_no_walk_begins_after_the_time_is_over(cpu, counted_time):
     search = published(cpu, ROWS[0], walks=1000)
     outcome = search.run(Seconds(0.2) | Iterations(10**6))
     assert 0 < outcome.iterations < 10**8

@@ -140,7 +140,7 @@ def test_a_known_shape_is_the_one_that_runs(python, cpu, launches):
     assert [one for one in launches if one[0] == "scan_shared"] == [("scan_shared", 3, 5)] * table.ITERATIONS
 
 
-def test_a_search_stops_where_it_is_told(cpu):
+def test_a_search_stops_where_it_is_told(cpu, counted_time):
     stopped = search(cpu, Solo(), KEPT)
     assert stopped.run(local_search.Iterations(9)).iterations == 9
     long = stopped.run(local_search.Iterations(300))

@@ -173,7 +173,7 @@ def test_ants_of_all_ranks_end_with_the_first_iteration_that_reaches_the_target(
         assert one.curve.tolist() == outcome.curve.tolist()
 
 
-def test_ants_stop_when_the_time_is_over_and_have_room_for_all_iterations(cpu, monkeypatch):
+def test_ants_stop_when_the_time_is_over_and_have_room_for_all_iterations(cpu, monkeypatch, counted_time):
     monkeypatch.setattr("core.ant_colony.search.FIRST_PLACES", 2)
     outcome = ants(cpu).run(Seconds(0.1), history=True)
     iterations = len(outcome.curve)
