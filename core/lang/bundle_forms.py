@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import copy
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from core.lang.types import Array, Generic, described, i32
+
+if TYPE_CHECKING:
+    from core.lang import Kernel
 
 FORM_SUFFIX = " is"
 """Suffix of a parameter's name, under which its `BundleForm` is listed among the types of a launch."""
@@ -26,7 +29,7 @@ class RowsOf(NamedTuple):
     bundle: type | Generic
 
 
-def is_bundle(kind: object) -> bool:
+def is_bundle(kind: object) -> TypeGuard[type]:
     return isinstance(kind, type) and hasattr(kind, "__fields__")
 
 
@@ -121,7 +124,7 @@ def form_with(bundle: type, kinds: tuple[tuple[str, Any], ...]) -> BundleForm:
 
 
 @lru_cache(maxsize=1024)
-def _owned(kind: Any, owner: str) -> Any:
+def _owned(kind: object, owner: str) -> object:
     """Return a field's kind, its `Generic` renamed after the owner if there is one."""
     if owner and isinstance(kind, Generic):
         return Generic(f"{kind.name} of {owner}")
@@ -147,7 +150,7 @@ def kinds_by_name(name: str, is_rows: bool, form: BundleForm) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=256)
-def all_kinds_of(kernel: Any, forms: tuple[tuple[str, BundleForm], ...]) -> dict[str, Any]:
+def all_kinds_of(kernel: Kernel, forms: tuple[tuple[str, BundleForm], ...]) -> dict[str, Any]:
     """Return a kernel's parameters with the fields of its bundles of these forms."""
     kinds: dict[str, Any] = {}
     forms_by_name = dict(forms)

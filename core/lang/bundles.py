@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from functools import lru_cache
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.errors import LaunchRefused, UserError, shown
 from core.lang.bundle_forms import (
@@ -26,6 +26,11 @@ from core.lang.bundle_forms import (
 )
 from core.lang.named_arrays import as_array, size_of
 from core.lang.types import SCALARS, Array, Const, Generic, Table, boolean, described
+
+if TYPE_CHECKING:
+    from core.lang import Kernel
+
+T = TypeVar("T")
 
 
 class Row:
@@ -98,7 +103,7 @@ def bundle(cls: type) -> type:
     return cls
 
 
-def _kind(cls: type, name: str, annotation: Any, frame: FrameType) -> Any:
+def _kind(cls: type, name: str, annotation: object, frame: FrameType) -> object:
     text = annotation if isinstance(annotation, str) else described(annotation)
     if isinstance(annotation, str):
         names = {**frame.f_globals, **frame.f_locals}
@@ -121,7 +126,7 @@ def _kind(cls: type, name: str, annotation: Any, frame: FrameType) -> Any:
     return annotation
 
 
-def _scalar_kind(kind: Any) -> str:
+def _scalar_kind(kind: object) -> str:
     kind = kind.scalar if isinstance(kind, Const) else kind
     return "" if isinstance(kind, Array) or kind not in SCALARS else kind.kind.replace("u", "i")
 
@@ -178,7 +183,7 @@ class Rows:
         return f"{self.count} rows of {self.bundle!r}"
 
 
-def placed(instance: Any, place: str) -> Any:
+def placed(instance: T, place: str) -> T:
     """Return the bundle with its plain arrays as read-only tables in ``place``, one of `core.lang.types.PLACES`."""
     kinds = {}
     for name, kind in form_of(instance).kinds:
@@ -186,7 +191,7 @@ def placed(instance: Any, place: str) -> Any:
         if place != "global" and isinstance(kind, Array) and not isinstance(kind, RowArray):
             kinds[name] = table = Table(kind.element, place, value.size if place == "shared" else None)
             table.naming = kind.naming
-    copied = copy.copy(instance)
+    copied: Any = copy.copy(instance)
     copied.__placed__ = TablePlacement(kinds)
     return copied
 
@@ -243,14 +248,14 @@ def rows_within(path: str, instance: object) -> Iterator[tuple[str, Any, int]]:
             yield from rows_within(f"{path}.{name}", getattr(instance, name))
 
 
-def unchecked_bundle(cls: type, values: dict[str, Any]) -> Any:
+def unchecked_bundle(cls: type, values: dict[str, Any]) -> object:
     """Return a bundle of these fields, unchecked."""
-    instance: Any = object.__new__(cls)
+    instance: object = object.__new__(cls)
     vars(instance).update(values)
     return instance
 
 
-def unbundled(kernel: Any, arguments: tuple[Any, ...]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+def unbundled(kernel: Kernel, arguments: tuple[Any, ...]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Return a launch's parameters with the fields of its bundles, their arguments, and the bundles' forms, by name.
 
     Raises `LaunchRefused` for a wrong number of arguments, a bundle of another class, a bundle in place of rows or the

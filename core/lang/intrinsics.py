@@ -8,12 +8,39 @@ from __future__ import annotations
 
 import builtins
 import threading
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from core.lang.types import BY_DTYPE, BY_NAME, Integer, boolean, f32, f64, i32, joined, promoted, type_of, widens
+from core.lang.types import (
+    BY_DTYPE,
+    BY_NAME,
+    Integer,
+    Scalar,
+    boolean,
+    common_type,
+    f32,
+    f64,
+    i32,
+    joined,
+    promoted,
+    type_of,
+    widens,
+)
+
+if TYPE_CHECKING:
+    from core.lang.tree import Expression
+
+T = TypeVar("T", bound=float)
+I = TypeVar("I", bound=int)  # noqa: E741
+
+
+class Elements(Protocol[T]):
+    """An array of a kernel, in plain Python a `Memory`."""
+
+    def __getitem__(self, index: int, /) -> T: ...
+    def __setitem__(self, index: int, value: T, /) -> None: ...
 
 
 class LanePosition(threading.local):
@@ -75,7 +102,7 @@ def unroll(*bounds: int) -> list[int]:
     return [i32(k) for k in range(*(int(b) for b in bounds))]
 
 
-def set_bits(word: Any) -> Iterator[int]:
+def set_bits(word: int) -> Iterator[int]:
     """Yield the numbers (`i32`) of the set bits of an unsigned integer, rising, in ``for k in set_bits(word)``."""
     bits = int(word)
     while bits:
@@ -83,51 +110,40 @@ def set_bits(word: Any) -> Iterator[int]:
         bits &= bits - 1
 
 
-def _update(array: Any, index: int, new: Callable[[Any], Any]) -> Any:
+def _update(array: Elements[I], index: int, new: Callable[[I], I]) -> I:
     old = array[index]
     array[index] = new(old)
     return old
 
 
-def atomic_add(array: Any, index: int, value: Any) -> Any:
+def atomic_add(array: Elements[I], index: int, value: I) -> I:
     """Add to an element and return its old value, in one step; wraps around."""
     return _update(array, index, lambda old: type(old)(int(old) + int(value)))
 
 
-def atomic_min(array: Any, index: int, value: Any) -> Any:
+def atomic_min(array: Elements[I], index: int, value: I) -> I:
     """Store the smaller of element and value and return the element's old value."""
     return _update(array, index, lambda old: type(old)(builtins.min(int(old), int(value))))
 
 
-def atomic_max(array: Any, index: int, value: Any) -> Any:
+def atomic_max(array: Elements[I], index: int, value: I) -> I:
     """Store the larger of element and value and return the element's old value."""
     return _update(array, index, lambda old: type(old)(builtins.max(int(old), int(value))))
 
 
-def atomic_cas(array: Any, index: int, expected: Any, desired: Any) -> Any:
+def atomic_cas(array: Elements[I], index: int, expected: I, desired: I) -> I:
     """Store ``desired`` if the element equals ``expected``; return its old value."""
     return _update(array, index, lambda old: type(old)(int(desired)) if int(old) == int(expected) else old)
 
 
-def _joined_operands(a: object, b: object) -> type[Any]:
-    if type(a) is int or type(b) is int:
-        return promoted(type_of(b if type(a) is int else a))
-    kind = joined(type_of(a), type_of(b))
-    if kind is None:
-        raise TypeError(f"{a!r} and {b!r} do not mix without a cast")
-    return kind
-
-
-def min(a: Any, b: Any) -> Any:  # noqa: A001
+def min(a: T, b: T) -> T:  # noqa: A001
     """Return the smaller of two; the first if they are unordered."""
-    scalar = _joined_operands(a, b)
-    return scalar(b if b < a else a)
+    return common_type(a, b)(b if b < a else a)
 
 
-def max(a: Any, b: Any) -> Any:  # noqa: A001
+def max(a: T, b: T) -> T:  # noqa: A001
     """Return the larger of two; the first if they are unordered."""
-    scalar = _joined_operands(a, b)
-    return scalar(b if b > a else a)
+    return common_type(a, b)(b if b > a else a)
 
 
 def _float_word(function: np.ufunc) -> Callable[..., Any]:
@@ -147,27 +163,27 @@ sqrt, sin, cos, exp, log, pow = (  # noqa: A001
 )
 
 
-def popcount(a: Any) -> int:
+def popcount(a: int) -> int:
     scalar = promoted(type_of(a))
     return i32((int(a) & ((1 << scalar.bits) - 1)).bit_count())
 
 
-def clz(a: Any) -> int:
+def clz(a: int) -> int:
     """Return the number of leading zero bits of an integer; the type's width for 0."""
     scalar = promoted(type_of(a))
     return i32(scalar.bits - (int(a) & ((1 << scalar.bits) - 1)).bit_length())
 
 
-def mulhi(a: Any, b: Any) -> Any:
+def mulhi(a: int, b: int) -> int:
     """Return the upper half of the full product of two integers."""
-    scalar = _joined_operands(a, b)
+    scalar = common_type(a, b)
     return scalar((int(a) * int(b)) >> scalar.bits)
 
 
 class Memory:
     """A NumPy array seen through the language: typed elements, no negative or missing index, exact stores."""
 
-    def __init__(self, data: np.ndarray, element: type[Any] | None = None) -> None:
+    def __init__(self, data: np.ndarray, element: Scalar | None = None) -> None:
         self.data = data
         self.element = element or BY_DTYPE[data.dtype]
 
@@ -176,7 +192,7 @@ class Memory:
             raise IndexError(f"index {int(index)} outside an array of {self.data.size} elements")
         return int(index)
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, index: int) -> int | float:
         value = self.data[self._position(index)]
         if self.element is boolean:
             return bool(value)
@@ -188,31 +204,31 @@ class Memory:
         self.data[self._position(index)] = value if self.element.kind == "f" else int(value)
 
 
-def poisoned(count: int, element: type[Any]) -> np.ndarray:
+def poisoned(count: int, element: Scalar) -> np.ndarray:
     """Return memory with a pattern that reveals reads of unwritten elements."""
     return np.full(int(count) * element.dtype.itemsize, 0xA5, dtype=np.uint8).view(element.dtype)
 
 
-def _same_integers(arguments: list[Any]) -> type[Any] | None:
+def _same_integers(arguments: Sequence[Expression]) -> Scalar | None:
     kinds = [promoted(a.type) for a in arguments]
     return kinds[0] if kinds[0].kind in "iu" and all(k is kinds[0] for k in kinds) else None
 
 
-def _floats(arguments: list[Any]) -> type[Any] | None:
+def _floats(arguments: Sequence[Expression]) -> Scalar | None:
     return arguments[0].type if all(a.type.kind == "f" and a.type is arguments[0].type for a in arguments) else None
 
 
-def _numbers(arguments: list[Any]) -> type[Any] | None:
+def _numbers(arguments: Sequence[Expression]) -> Scalar | None:
     return None if arguments[0].type.kind == "b" else joined(arguments[0].type, arguments[-1].type)
 
 
-def _signed(arguments: list[Any]) -> type[Any] | None:
+def _signed(arguments: Sequence[Expression]) -> Scalar | None:
     return promoted(arguments[0].type) if arguments[0].type.kind in "if" else None
 
 
 # word -> (number of arguments, rule that gives the operands' common type or None, result type or None for that type,
 #          its condition as text)
-PURE: dict[str, tuple[int, Any, Any, str]] = {
+PURE: dict[str, tuple[int, Callable[[Sequence[Expression]], Scalar | None] | None, Scalar | None, str]] = {
     "team_rank": (0, None, i32, ""),
     "team_count": (0, None, i32, ""),
     "lane": (0, None, i32, ""),

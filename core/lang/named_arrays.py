@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from core.errors import UserError
 from core.lang.bundle_forms import RowArray
 from core.lang.intrinsics import Memory
 from core.lang.types import BY_NAME, SCALARS, Array, described
+
+K = TypeVar("K")
+M = TypeVar("M")
 
 
 class ElementName:
@@ -16,7 +19,7 @@ class ElementName:
     def __init__(self, index: int) -> None:
         self.index = index
 
-    def __get__(self, memory: Memory | None, owner: type) -> Any:
+    def __get__(self, memory: Memory | None, owner: type) -> int | float:
         return self.index if memory is None else memory[self.index]
 
     def __set__(self, memory: Memory, value: int | float) -> None:
@@ -37,7 +40,7 @@ class NamedArray(Memory):
     """
 
     __columns__: tuple[str, ...] = ()
-    __element__: Any = None
+    __element__: object = None
 
     def __init_subclass__(cls) -> None:
         columns = vars(cls).get("__annotations__", {})
@@ -63,16 +66,17 @@ def size_of(naming: type[Any]) -> int:
     return len(columns_of(naming))
 
 
-def as_array(kind: Any) -> Any:
+def as_array(kind: K) -> K | Array:
     """Return the array type of a named array, any other annotation as it is."""
-    is_named = isinstance(kind, type) and issubclass(kind, NamedArray) and kind is not NamedArray
-    return Array(kind.__element__, kind) if is_named else kind
+    if isinstance(kind, type) and issubclass(kind, NamedArray) and kind is not NamedArray:
+        return Array(kind.__element__, kind)
+    return kind
 
 
-def as_named(memory: Any, kind: object) -> Any:
+def as_named(memory: M | Memory, kind: object) -> M | Memory:
     """Return an array of a plain-Python run as its annotation names it, without further elements; all rows whole."""
     naming = getattr(kind, "naming", None)
-    if naming is None:
+    if naming is None or not isinstance(memory, Memory):
         return memory
     is_longer = memory.data.size > size_of(naming) and not isinstance(kind, RowArray)
     return naming(memory.data[: size_of(naming)] if is_longer else memory.data, memory.element)

@@ -241,7 +241,7 @@ def run(program: tree.Program, teams: int, arguments: list[Any], reverse: bool =
         vars(current_lane).clear()  # outside a launch, one lane stands alone
 
 
-def value(name: str, argument: Any, kernel: tree.TypedFunction) -> Any:
+def value(name: str, argument: Any, kernel: tree.TypedFunction) -> object:
     """Return an argument as a kernel reads it: a typed number, or an array as `Memory`, cut to the size of a table.
 
     A number must fit, because a cast would cut it; a store to a table is a ``ValueError`` of NumPy's.
@@ -257,10 +257,10 @@ def value(name: str, argument: Any, kernel: tree.TypedFunction) -> Any:
     return Memory(argument, typed.holds)
 
 
-def bundled(bundle: Bundle, values: dict[str, Any]) -> Any:
+def bundled(bundle: Bundle, values: dict[str, Any]) -> object:
     """Return a bundle, or rows of one, made of the values of a kernel's parameters."""
 
-    def given_value(member: Any) -> Any:
+    def given_value(member: Any) -> object:
         if isinstance(member, tree.Literal):
             return member.value
         return bool(values[member.left.name]) if isinstance(member, tree.Compare) else values[member.name]
@@ -284,12 +284,12 @@ class RowsOfMemory:
     def __init__(self, kind: tree.BundleType, members: dict[str, Any], count: int) -> None:
         self.kind, self.members, self.count = kind, members, count
 
-    def __getitem__(self, row: int) -> Any:
+    def __getitem__(self, row: int) -> object:
         if not 0 <= int(row) < int(self.count):
             raise IndexError(f"row {int(row)} of {int(self.count)} rows of {self.kind.bundle.__name__}")
         return self.part(self.kind, self.members, int(row))
 
-    def part(self, kind: tree.BundleType, members: dict[str, Any], row: int) -> Any:
+    def part(self, kind: tree.BundleType, members: dict[str, Any], row: int) -> object:
         """Return one row: of every `core.lang.bundles.Row` only the row's part."""
         parts = dict(members)
         for name, type_, size in kind.fields:

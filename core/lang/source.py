@@ -99,7 +99,7 @@ class Source:
             parts.append(f"{free}={text}")
         return "; ".join(parts)
 
-    def lookup(self, name: str) -> Any:
+    def lookup(self, name: str) -> object:
         """Return the value of a free name of the function, or None."""
         code, cells = self.python.__code__, self.python.__closure__ or ()
         for free, cell in zip(code.co_freevars, cells, strict=True):
@@ -136,15 +136,6 @@ class Source:
             self.refuse(node, "a Table, which only kernels declare; write Array[...], which takes tables too")
         return kind
 
-    def result_type(self, node: Any) -> Any:
-        """Evaluate the result's annotation, which is a scalar type."""
-        import ast
-
-        kind = self.annotation(node, self.node)
-        if not is_result(kind):
-            self.refuse(node, f"returns {ast.unparse(node)}; return a number, and store the rest in arrays")
-        return kind
-
     @property
     def signature(self) -> dict[str, Any]:
         """Parameter names and their annotations, in order; the key ``return`` holds the result's."""
@@ -177,9 +168,11 @@ class Source:
         if arguments.defaults:
             self.refuse(self.node, "has default values; pass every argument")
         kinds = {a.arg: self.annotation(a.annotation, a) for a in arguments.args}
-        returns = self.node.returns
-        nothing = returns is None or (isinstance(returns, ast.Constant) and returns.value is None)
-        kinds["return"] = None if nothing else self.result_type(returns)
+        returns, kinds["return"] = self.node.returns, None
+        if returns is not None and not (isinstance(returns, ast.Constant) and returns.value is None):
+            kinds["return"] = self.annotation(returns, self.node)
+            if not is_result(kinds["return"]):
+                self.refuse(returns, f"returns {ast.unparse(returns)}; return a number, and store the rest in arrays")
         return kinds
 
     def _is_type(self, kind: object) -> bool:

@@ -116,7 +116,7 @@ class Call(NamedTuple):
 
     type: Any
     function: TypedFunction
-    arguments: tuple[Any, ...]
+    arguments: tuple[Argument, ...]
 
 
 class Assign(NamedTuple):
@@ -230,6 +230,7 @@ class BundleType(NamedTuple):
 
 
 Expression = Literal | Local | Load | Unary | Binary | Compare | Logic | Select | Cast | Intrinsic | Atomic | Call
+Argument = Expression | str | View
 Statement = Assign | Store | NewArray | Evaluate | Barrier | If | While | For | Break | Continue | Return
 """Nodes with a value, and nodes of a body."""
 
@@ -276,6 +277,10 @@ class TypedFunction:
         self.rising: set[tuple[int, ...]] = set()
         self.local_bytes = 0
 
+    def declared(self, name: str) -> Any:
+        """Return the type of a parameter or a local; None for any other name."""
+        return self.parameters.get(name) or self.locals.get(name)
+
 
 def written_arrays(function: TypedFunction, seen: dict[TypedFunction, set[str]] | None = None) -> set[str]:
     """Return the arrays to which the function, or one that it calls, stores; ``seen`` has those of other functions."""
@@ -290,7 +295,7 @@ def written_arrays(function: TypedFunction, seen: dict[TypedFunction, set[str]] 
         if isinstance(node, Call):
             inside = written_arrays(node.function, seen)
             for name, argument in zip(node.function.parameters, node.arguments, strict=True):
-                if name in inside:
+                if name in inside and isinstance(argument, (View, str)):
                     stored.add(argument.array if isinstance(argument, View) else argument)
         if isinstance(node, (list, tuple)):
             for part in node:

@@ -20,6 +20,29 @@ NUMBERS = (int, float, np.integer, np.floating, np.bool_)
 """Arguments of casts in plain Python: no text, though Python would parse it, and no None."""
 
 
+Operator = Callable[["Integer", int], "Integer"]
+
+
+def _arithmetic(operation: Callable[[int, int], int], symbol: str) -> tuple[Operator, Operator]:
+    """Return the methods of an operator, for an integer on its left and on its right side."""
+
+    def operate(self: Integer, other: int) -> Integer:
+        return common_type(self, other).exact(operation(int(self), int(other)), symbol)
+
+    def operate_reflected(self: Integer, other: int) -> Integer:
+        return common_type(other, self).exact(operation(int(other), int(self)), symbol)
+
+    return operate, operate_reflected
+
+
+def _comparison(operation: Callable[[int, int], bool]) -> Callable[[Integer, Any], bool]:
+    def compare(self: Integer, other: Any) -> bool:
+        common_type(self, other)
+        return operation(int(self), int(other))
+
+    return compare
+
+
 class Integer(int):
     """Common arithmetic of the eight integer types; never instantiated itself."""
 
@@ -56,53 +79,14 @@ class Integer(int):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({int(self)})"
 
-    def __add__(self, other: int) -> Integer:
-        return _binary(operator.add, "+", self, other)
-
-    def __radd__(self, other: int) -> Integer:
-        return _binary(operator.add, "+", other, self)
-
-    def __sub__(self, other: int) -> Integer:
-        return _binary(operator.sub, "-", self, other)
-
-    def __rsub__(self, other: int) -> Integer:
-        return _binary(operator.sub, "-", other, self)
-
-    def __mul__(self, other: int) -> Integer:
-        return _binary(operator.mul, "*", self, other)
-
-    def __rmul__(self, other: int) -> Integer:
-        return _binary(operator.mul, "*", other, self)
-
-    def __floordiv__(self, other: int) -> Integer:
-        return _binary(operator.floordiv, "//", self, other)
-
-    def __rfloordiv__(self, other: int) -> Integer:
-        return _binary(operator.floordiv, "//", other, self)
-
-    def __mod__(self, other: int) -> Integer:
-        return _binary(operator.mod, "%", self, other)
-
-    def __rmod__(self, other: int) -> Integer:
-        return _binary(operator.mod, "%", other, self)
-
-    def __and__(self, other: int) -> Integer:
-        return _binary(operator.and_, "&", self, other)
-
-    def __rand__(self, other: int) -> Integer:
-        return _binary(operator.and_, "&", other, self)
-
-    def __or__(self, other: int) -> Integer:
-        return _binary(operator.or_, "|", self, other)
-
-    def __ror__(self, other: int) -> Integer:
-        return _binary(operator.or_, "|", other, self)
-
-    def __xor__(self, other: int) -> Integer:
-        return _binary(operator.xor, "^", self, other)
-
-    def __rxor__(self, other: int) -> Integer:
-        return _binary(operator.xor, "^", other, self)
+    __add__, __radd__ = _arithmetic(operator.add, "+")
+    __sub__, __rsub__ = _arithmetic(operator.sub, "-")
+    __mul__, __rmul__ = _arithmetic(operator.mul, "*")
+    __floordiv__, __rfloordiv__ = _arithmetic(operator.floordiv, "//")
+    __mod__, __rmod__ = _arithmetic(operator.mod, "%")
+    __and__, __rand__ = _arithmetic(operator.and_, "&")
+    __or__, __ror__ = _arithmetic(operator.or_, "|")
+    __xor__, __rxor__ = _arithmetic(operator.xor, "^")
 
     def __lshift__(self, count: int) -> Integer:
         result = promoted(type(self))
@@ -124,23 +108,12 @@ class Integer(int):
     def __abs__(self) -> Integer:
         return promoted(type(self)).exact(abs(int(self)), "abs")
 
-    def __lt__(self, other: int) -> bool:
-        return _compare(operator.lt, self, other)
-
-    def __le__(self, other: int) -> bool:
-        return _compare(operator.le, self, other)
-
-    def __gt__(self, other: int) -> bool:
-        return _compare(operator.gt, self, other)
-
-    def __ge__(self, other: int) -> bool:
-        return _compare(operator.ge, self, other)
-
-    def __eq__(self, other: object) -> bool:
-        return _compare(operator.eq, self, other)
-
-    def __ne__(self, other: object) -> bool:
-        return _compare(operator.ne, self, other)
+    __lt__ = _comparison(operator.lt)
+    __le__ = _comparison(operator.le)
+    __gt__ = _comparison(operator.gt)
+    __ge__ = _comparison(operator.ge)
+    __eq__ = _comparison(operator.eq)
+    __ne__ = _comparison(operator.ne)
 
     def __hash__(self) -> int:
         return int.__hash__(self)
@@ -162,31 +135,22 @@ i8, i16, i32, i64 = (_integer_class("i", bits) for bits in (8, 16, 32, 64))
 u8, u16, u32, u64 = (_integer_class("u", bits) for bits in (8, 16, 32, 64))
 
 
-def _float_value(value: object, dtype: type[np.floating]) -> Any:
-    """Round once: a cast from a 64-bit integer to f32 must not go through f64."""
-    if not isinstance(value, NUMBERS):
-        raise TypeError(f"{np.dtype(dtype)} of {shown(value)}: expected a number")
-    if isinstance(value, Integer):
-        return np.asarray(int(value), dtype=value.dtype).astype(dtype)[()]
-    return dtype(value)
+def _float_class(bits: int) -> Scalar:
+    dtype = np.dtype(f"f{bits // 8}")
+
+    def convert(cls: type, value: object = 0.0) -> object:
+        """Round once: a cast from a 64-bit integer to f32 must not go through f64."""
+        if not isinstance(value, NUMBERS):
+            raise TypeError(f"{dtype} of {shown(value)}: expected a number")
+        if isinstance(value, Integer):
+            return np.asarray(int(value), dtype=value.dtype).astype(dtype)[()]
+        return dtype.type(value)
+
+    text = f"Binary floating point of {bits} bits, rounded to nearest even; values are ``numpy.{dtype}``."
+    return type(f"f{bits}", (), {"__new__": convert, "kind": "f", "bits": bits, "dtype": dtype, "__doc__": text})
 
 
-class f32:  # noqa: N801
-    """Binary floating point of 32 bits, rounded to nearest even; values are ``numpy.float32``."""
-
-    kind, bits, dtype = "f", 32, np.dtype(np.float32)
-
-    def __new__(cls, value: object = 0.0) -> Any:
-        return _float_value(value, np.float32)
-
-
-class f64:  # noqa: N801
-    """Binary floating point of 64 bits, rounded to nearest even; values are ``numpy.float64``."""
-
-    kind, bits, dtype = "f", 64, np.dtype(np.float64)
-
-    def __new__(cls, value: object = 0.0) -> Any:
-        return _float_value(value, np.float64)
+f32, f64 = _float_class(32), _float_class(64)
 
 
 class boolean:  # noqa: N801
@@ -209,7 +173,7 @@ def promoted(scalar: Scalar) -> Scalar:
     return scalar
 
 
-def joined(left: Any, right: Any) -> Any:
+def joined(left: Scalar, right: Scalar) -> Scalar | None:
     """Return the type in which two operands meet, or None if they need a cast."""
     if left.kind != right.kind:
         return None
@@ -240,33 +204,27 @@ def type_of(value: object) -> Scalar:
     raise TypeError(f"{shown(value)} is not a value of the kernel language")
 
 
-def _common(left: object, right: object) -> type[Integer]:
+def common_type(left: object, right: object) -> Scalar:
     """Return the operands' common type; a Python ``int`` is a literal and takes the other's type."""
-    a, b = (None if type(x) is int else type_of(x) for x in (left, right))
-    kind = joined(a or b, b or a)
+    if type(left) is int or type(right) is int:
+        return promoted(type_of(right if type(left) is int else left))
+    kind = joined(type_of(left), type_of(right))
     if kind is None:
         raise TypeError(f"{left!r} and {right!r} do not mix without a cast")
     return kind
 
 
-def _binary(operation: Callable[[int, int], int], symbol: str, left: int, right: int) -> Integer:
-    return _common(left, right).exact(operation(int(left), int(right)), symbol)
-
-
-def _compare(operation: Callable[[int, int], bool], left: Integer, right: Any) -> bool:
-    _common(left, right)
-    return bool(operation(int(left), int(right)))
-
-
-def fits(scalar: Scalar, value: Any) -> bool:
+def fits(scalar: Scalar, value: object) -> bool:
     """Return True if a number of the host, of NumPy or Python, has a value of this type."""
     if scalar is boolean:
         return isinstance(value, (bool, np.bool_, int)) and value in (0, 1)
     if issubclass(scalar, Integer):
         return isinstance(value, (int, np.integer)) and scalar.low <= int(value) <= scalar.high
     # Infinities and not-a-number are values of floats too, and of no others is the difference to itself not 0.
-    is_number = isinstance(value, (int, float, np.integer, np.floating))
-    return is_number and bool(abs(value) <= float(np.finfo(scalar.dtype).max) or value - value != 0)
+    if not isinstance(value, (int, float, np.integer, np.floating)):
+        return False
+    most = float(np.finfo(scalar.dtype).max)
+    return bool(-most <= value <= most or value - value != 0)
 
 
 class Const:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import copy
-from typing import Any
 
 from core.lang import tree
 from core.lang.front.bundle_lowering import Bundles
@@ -37,7 +36,7 @@ class Assignments:
         if isinstance(target, ast.Tuple):
             return self.assign_tuple(node, target)
         word, value = called_name(node.value), node.value
-        if word in SPACES and isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+        if word in SPACES and isinstance(value, ast.Call):
             self.context.check_word(value.func, self.source.lookup(word))
             if not isinstance(target, ast.Name):
                 self.refuse(node, "a new array needs a new name")
@@ -89,7 +88,7 @@ class Assignments:
             self.refuse(node, f"assignment to {name}, which is {described}; choose another name")
         if name in self.out.truths:
             return self.numbers.cast(self.numbers.fitted(value, boolean, node, name), i32)
-        declared = self.out.parameters.get(name) or self.out.locals.get(name)
+        declared = self.out.declared(name)
         if declared is None:
             value = self.numbers.settled(value, node)
             declared = self.out.locals[name] = promoted(value.type)
@@ -104,17 +103,12 @@ class Assignments:
             self.refuse(node, f"{ast.unparse(node.func)} returns nothing; call it as a statement")
         return value
 
-    def assign_bundle(self, target: ast.expr, node: Any) -> list[tree.Statement] | None:
+    def assign_bundle(self, target: ast.expr, node: ast.expr) -> list[tree.Statement] | None:
         """Translate ``walk = walks[w]`` or ``move = Move(i, j)``; None if the value is no bundle."""
-        statements: list[tree.Statement] = []
-        cls = self.references.made_of(node)
-        if cls is not None and isinstance(target, ast.Name):
-            statements, value = self.references.constructed(node, cls, target.id)
-        else:
-            bundle = self.references.bundle(node)
-            if bundle is None:
-                return None
-            value = bundle
+        made = self.references.constructed(node, target.id) if isinstance(target, ast.Name) else None
+        statements, value = made or ([], self.references.bundle(node))
+        if value is None:
+            return None
         if not isinstance(target, ast.Name):
             self.refuse(target, f"a bundle assigned to {ast.unparse(target)}; give it a name")
         return statements + self.bundles.named(target, target.id, value)
@@ -136,13 +130,11 @@ class Assignments:
                 statements += bundled
                 continue
             value = self.context.expression(element)
-            if isinstance(value, Untyped) and isinstance(name, ast.Subscript):
-                value = self.numbers.adopt(value, self.references.array(name.value).type.holds, element)
-            elif isinstance(value, Untyped) and isinstance(name, ast.Name):
-                declared = self.out.parameters.get(name.id) or self.out.locals.get(name.id)
-                value = (
-                    self.numbers.adopt(value, declared, element) if declared else self.numbers.settled(value, element)
-                )
+            if isinstance(value, Untyped):
+                scalar = self.out.declared(name.id) if isinstance(name, ast.Name) else None
+                if isinstance(name, ast.Subscript):
+                    scalar = self.references.array(name.value).type.holds
+                value = self.numbers.adopt(value, scalar, element) if scalar else self.numbers.settled(value, element)
             if isinstance(value, tree.Literal):
                 stores.append((name, value))
                 continue

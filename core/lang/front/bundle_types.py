@@ -35,7 +35,7 @@ class Bundle(NamedTuple):
 
     type: tree.BundleType
     members: dict[str, Any]
-    row: Any = None
+    row: tree.Expression | None = None
     count: Any = None
     is_new: bool = False
 

@@ -27,7 +27,7 @@ from core.lang.source import Function, called_at
 from core.lang.types import BY_NAME, Array, Const, Generic, Scalar, boolean, i32, promoted
 
 
-def inlined_call(function: tree.TypedFunction, arguments: tuple[Any, ...]) -> tree.Expression | None:
+def inlined_call(function: tree.TypedFunction, arguments: tuple[tree.Argument, ...]) -> tree.Expression | None:
     """Return the expression of an inlined call, or None if it must stay a call.
 
     A call stays if the function takes arrays, or if an argument would be computed more than once.
@@ -108,8 +108,8 @@ class Calls:
         if is_bundle(value):
             self.refuse(node, f"the bundle {name}(...) instead of a number; assign it to a name, or pass it on")
         self.context.check_word(node.func, value)
-        if name in BY_NAME or self.context.bound_type(name):
-            return self.call_cast(node, BY_NAME.get(name) or self.context.bound_type(name))
+        if scalar := BY_NAME.get(name) or self.context.bound_type(name):
+            return self.call_cast(node, scalar)
         if name == "team_size":
             self.context.count(node, 0)
             return tree.Literal(i32, i32(self.context.program.team_size))
@@ -154,31 +154,28 @@ class Calls:
         if scalar is boolean:
             self.refuse(node, "a cast to a truth value; write a comparison such as x != 0")
         value = self.context.expression(node.args[0])
-        if isinstance(value, Untyped):
-            return tree.Literal(scalar, self.numbers.folded(node, scalar, value.value))
-        if isinstance(value, tree.Literal):
+        if isinstance(value, (Untyped, tree.Literal)):
             return tree.Literal(scalar, self.numbers.folded(node, scalar, value.value))
         return self.numbers.cast(value, scalar)
 
     def call_word(self, node: ast.Call, name: str) -> tree.Intrinsic:
         expected, rule, result, needs = PURE[name]
         self.context.count(node, expected)
-        values = [self.context.expression(a) for a in node.args]
         if rule is None:
-            return tree.Intrinsic(result, name, ())
-        typed = [v for v in values if not isinstance(v, Untyped)]
-        if typed:
-            first = promoted(typed[0].type)
-            values = [
-                self.numbers.fitted(v, first, a, "operand") if isinstance(v, Untyped) else v
-                for v, a in zip(values, node.args, strict=True)
-            ]
-        values = [self.numbers.settled(v, a) for v, a in zip(values, node.args, strict=True)]
-        scalar = rule(values)
+            return tree.Intrinsic(i32, name, ())
+        values = [self.context.expression(a) for a in node.args]
+        first = next((promoted(v.type) for v in values if not isinstance(v, Untyped)), None)
+        operands = [
+            self.numbers.fitted(v, first, a, "operand")
+            if first and isinstance(v, Untyped)
+            else self.numbers.settled(v, a)
+            for v, a in zip(values, node.args, strict=True)
+        ]
+        scalar = rule(operands)
         if scalar is None:
-            kinds = ", ".join(v.type.__name__ for v in values)
+            kinds = ", ".join(v.type.__name__ for v in operands)
             self.refuse(node, f"{name} needs {needs}, not {kinds}; cast the arguments")
-        return tree.Intrinsic(result or scalar, name, tuple(self.numbers.cast(v, scalar) for v in values))
+        return tree.Intrinsic(result or scalar, name, tuple(self.numbers.cast(v, scalar) for v in operands))
 
     def call_atomic(self, node: ast.Call, name: str) -> tree.Atomic:
         """Translate an atomic update of one element."""
@@ -244,9 +241,9 @@ class Calls:
 
     def used_arguments(
         self, callee: tree.TypedFunction, by_name: dict[str, Any], nodes: dict[str, Any]
-    ) -> tuple[Any, list[ArrayRef]]:
+    ) -> tuple[tuple[tree.Argument, ...], list[ArrayRef]]:
         """Return the arguments for the parameters that a function uses, and the arrays among them."""
-        arguments: list[Any] = []
+        arguments: list[tree.Argument] = []
         touched: dict[str, ArrayRef] = {}
         for parameter in callee.parameters:
             name = parameter if parameter in by_name else re.split(r"[.\[]", parameter, maxsplit=1)[0]
@@ -263,9 +260,9 @@ class Calls:
                 arguments.append(value)
         return tuple(arguments), list(touched.values())
 
-    def passed_array(self, node: Any) -> ArrayRef:
+    def passed_array(self, node: ast.expr) -> ArrayRef:
         """Return an array argument, whole or as a view."""
-        if called_name(node) != "view":
+        if not isinstance(node, ast.Call) or called_name(node) != "view":
             return self.references.array(node)
         self.context.check_word(node.func, self.source.lookup("view"))
         self.context.count(node, 2)

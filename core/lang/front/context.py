@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Callable
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from core.lang import tree
 from core.lang.bundle_forms import is_bundle
@@ -13,7 +13,10 @@ from core.lang.front.advice import EXPRESSION_ADVICE, STATEMENT_ADVICE
 from core.lang.front.bundle_types import Bundle
 from core.lang.intrinsics import PYTHON_NAMES, WORDS
 from core.lang.source import MOST_LEVELS, Function, Source, too_deep
-from core.lang.types import Generic
+from core.lang.types import Generic, Scalar
+
+if TYPE_CHECKING:
+    from core.lang.front.numbers import Value
 
 T = TypeVar("T")
 MOST_LOCAL_BYTES = 1 << 18
@@ -117,15 +120,16 @@ class FunctionContext:
         """Return True for a name that the function does not define: its module or closure does."""
         return not (name in self.assigned or name in self.source.signature or name in self.constants)
 
-    def check_word(self, node: ast.Name, value: object) -> None:
+    def check_word(self, node: ast.expr, value: object) -> None:
         """Refuse a word of the language that the kernel's module does not import, or defines otherwise."""
+        assert isinstance(node, ast.Name)
         name = node.id
         if not self.is_free(name):
             self.refuse(node, f"{name}, which is a variable here; choose another name for the variable")
         if name in WORDS and value is not WORDS[name] and not (value is None and name in PYTHON_NAMES):
             self.refuse(node, f"{name} is not the word of the kernel language here; import it from core.lang")
 
-    def bound_type(self, name: str) -> Any:
+    def bound_type(self, name: str) -> Scalar | None:
         """Return the scalar type of a `Generic` in this function, or None."""
         value = self.source.lookup(name)
         bound = self.out.types.get(value.name) if isinstance(value, Generic) else None
@@ -170,7 +174,7 @@ class FunctionContext:
         self.defined = None if start is None else set(start)
         return self.block(body), self.defined
 
-    def expression(self, node: ast.expr) -> Any:
+    def expression(self, node: ast.expr) -> Value:
         """Type one expression without effects."""
         kind = type(node)
         if kind not in self.expressions:
@@ -190,13 +194,12 @@ def called_name(node: ast.AST) -> str:
     return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
 
 
-def levels_of(node: Any) -> int:
+def levels_of(node: ast.expr) -> int:
     """Return the levels that an expression nests: at least as many parentheses as its text has on any device."""
-    kind = type(node)
-    if kind is ast.Call or kind is ast.Subscript:
+    if isinstance(node, (ast.Call, ast.Subscript)):
         return 2
-    if kind is ast.BinOp:
+    if isinstance(node, ast.BinOp):
         return 3 if isinstance(node.op, (ast.LShift, ast.RShift)) else 1
-    if kind is ast.Compare:
+    if isinstance(node, ast.Compare):
         return len(node.ops)
-    return len(node.values) if kind is ast.BoolOp else 1
+    return len(node.values) if isinstance(node, ast.BoolOp) else 1

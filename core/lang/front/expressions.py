@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+from collections.abc import Callable
 from typing import Any
 
 from core.lang import tree
@@ -36,7 +37,10 @@ COMPARE = {
     ast.Eq: ("eq", operator.eq),
     ast.NotEq: ("ne", operator.ne),
 }
-UNARY = {ast.USub: ("neg", operator.neg), ast.Invert: ("invert", operator.invert)}
+UNARY: dict[type[ast.unaryop], tuple[str, Callable[[Any], Any]]] = {
+    ast.USub: ("neg", operator.neg),
+    ast.Invert: ("invert", operator.invert),
+}
 
 
 class Expressions:
@@ -70,7 +74,7 @@ class Expressions:
         if name in self.context.constants:
             value = self.context.constants[name]
             return tree.Literal(type_of(value), value)
-        scalar = self.out.parameters.get(name) or self.out.locals.get(name)
+        scalar = self.out.declared(name)
         if isinstance(scalar, tree.ArrayType) or name in self.out.arrays:
             return self.refuse(node, f"the array {name} as a value; subscript it, or pass it to a function")
         if name in self.context.bundles:
@@ -83,13 +87,13 @@ class Expressions:
             return self.refuse(node, f"{name} is used before its assignment")
         return self.constant_of(self.source.lookup(name), node)
 
-    def constant_of(self, value: Any, node: ast.expr) -> Value:
+    def constant_of(self, value: object, node: ast.expr) -> Value:
         """Translate a constant of the module or of the closure."""
         if isinstance(value, Integer):
             return tree.Literal(type(value), value)
         if isinstance(value, bool):
             return tree.Literal(boolean, value)
-        if type(value) in (int, float):
+        if type(value) is int or type(value) is float:
             return self.numbers.untyped(value, node)
         name = ast.unparse(node)
         return self.refuse(node, f"{name} is neither a local, a parameter nor a module constant (int, float or bool)")
@@ -137,10 +141,10 @@ class Expressions:
 
     def unary(self, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.Not):
-            value = self.numbers.truth(node.operand)
-            if isinstance(value, tree.Literal):
-                return tree.Literal(boolean, not value.value)
-            return tree.Unary(boolean, "not", value)
+            test = self.numbers.truth(node.operand)
+            if isinstance(test, tree.Literal):
+                return tree.Literal(boolean, not test.value)
+            return tree.Unary(boolean, "not", test)
         if isinstance(node.op, ast.UAdd):
             self.refuse(node, "unary +; leave it out")
         value = self.context.expression(node.operand)
@@ -161,7 +165,7 @@ class Expressions:
         if isinstance(node.ops[0], (ast.Is, ast.IsNot)):
             return self.is_absent(node)
         operands = [self.context.expression(n) for n in (node.left, *node.comparators)]
-        whole: Any = None
+        whole: tree.Expression = tree.Literal(boolean, True)
         for op, left, right in zip(node.ops, operands, operands[1:], strict=False):
             if type(op) not in COMPARE:
                 self.refuse(node, f"comparison {type(op).__name__}; compare numbers with < <= > >= == !=")
@@ -176,7 +180,7 @@ class Expressions:
                     part = tree.Literal(boolean, bool(python(left.value, right.value)))
                 else:
                     part = tree.Compare(boolean, name, left, right)
-            whole = part if whole is None else self.logic("and", whole, part)
+            whole = self.logic("and", whole, part)
         return whole
 
     def is_absent(self, node: ast.Compare) -> tree.Literal:
@@ -251,9 +255,10 @@ class Expressions:
         element = self.references.element(node)
         if element is not node:
             return self.context.expression(element)
-        is_outside = isinstance(node.value, ast.Name) and self.context.is_free(node.value.id)
-        if is_outside and (naming := getattr(as_array(self.source.lookup(node.value.id)), "naming", None)):
-            return self.numbers.untyped(self.references.column(naming, node), node)
+        if isinstance(node.value, ast.Name) and self.context.is_free(node.value.id):
+            naming = getattr(as_array(self.source.lookup(node.value.id)), "naming", None)
+            if naming is not None:
+                return self.numbers.untyped(self.references.column(naming, node), node)
         outer = self.references.bundle(node.value)
         if outer is None:
             later = self.context.assigned - self.out.locals.keys() - self.out.arrays.keys()

@@ -69,7 +69,7 @@ class Loops:
         down = isinstance(step, tree.Literal) and int(step.value) < 0
         if isinstance(step, tree.Literal) and int(step.value) == 0:
             self.refuse(node, "range with step 0")
-        declared = self.out.parameters.get(name) or self.out.locals.get(name)
+        declared = self.out.declared(name)
         if declared not in (None, scalar) and not isinstance(declared, tree.ArrayType):
             self.refuse(node, f"{name} is {declared.__name__}, not {scalar.__name__}; give the loop its own variable")
         self.assignments.declare(node, name, tree.Local(scalar, name))
@@ -88,7 +88,7 @@ class Loops:
         zero, unit = (tree.Literal(scalar, scalar(n)) for n in (0, 1))
         lowest = tree.Binary(scalar, "and", bits, tree.Binary(scalar, "sub", zero, bits))
         number = tree.Binary(i32, "sub", tree.Literal(i32, i32(scalar.bits - 1)), tree.Intrinsic(i32, "clz", (lowest,)))
-        declared = self.out.parameters.get(name) or self.out.locals.get(name)
+        declared = self.out.declared(name)
         if declared not in (None, i32) and not isinstance(declared, tree.ArrayType):
             self.refuse(node, f"{name} is {declared.__name__}, not i32; give the loop its own variable")
         first = tree.Assign(name, self.assignments.declare(node, name, number))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -91,13 +92,14 @@ class Numbers:
         elif isinstance(right, Untyped):
             scalar = promoted(left.type)
         else:
-            scalar = joined(left.type, right.type)
-            if scalar is None:
+            common = joined(left.type, right.type)
+            if common is None:
                 names = f"{left.type.__name__} and {right.type.__name__}"
                 self.refuse(node, f"{names} do not mix; cast one of them")
+            scalar = common
         return scalar, self.fitted(left, scalar, node, "operand"), self.fitted(right, scalar, node, "operand")
 
-    def folded(self, node: ast.AST, python: Any, *values: object) -> Any:
+    def folded(self, node: ast.AST, python: Callable[..., Any], *values: object) -> Any:
         """Compute a constant expression."""
         try:
             with np.errstate(all="ignore"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import Any, TypeVar
 
 from core.lang import tree
 from core.lang.bundle_forms import RowArray, fields_of, is_bundle
@@ -16,6 +16,7 @@ from core.lang.types import BY_NAME, Array, Const, Generic, Scalar, boolean, i32
 LENGTH_ADVICE = "arrays do not know their length: pass it as a number, such as a field n: i32 of the bundle"
 TYPES = {**BY_NAME, "boolean": boolean}
 SPACES = {"shared_array": "shared", "local_array": "local"}
+Node = TypeVar("Node", bound=ast.expr)
 
 
 class References:
@@ -25,7 +26,7 @@ class References:
         self.context, self.source, self.out, self.refuse = context, context.source, context.out, context.refuse
         self.numbers = numbers
 
-    def bundle(self, node: Any) -> Bundle | None:
+    def bundle(self, node: ast.expr) -> Bundle | None:
         """Return the bundle of an expression, or None."""
         if isinstance(node, ast.Name):
             bundle = self.context.bundles.get(node.id)
@@ -39,8 +40,8 @@ class References:
         if isinstance(node, ast.Subscript):
             rows = self.bundle(node.value)
             return None if rows is None else self.row(rows, node)
-        cls = self.made_of(node)
-        return None if cls is None else self.constructed(node, cls, "")[1]
+        made = self.constructed(node, "")
+        return None if made is None else made[1]
 
     def member(self, outer: Bundle, node: ast.Attribute) -> tree.Expression | ArrayRef | Bundle:
         """Return ``walk.field``: a typed expression, an `ArrayRef` or a `Bundle`."""
@@ -75,16 +76,15 @@ class References:
         return Bundle(rows.type._replace(rows=False), rows.members, row=index)
 
     def begin_of_row(self, outer: Bundle, size: int | str) -> tree.Binary | None:
-        """Return the element at which a row begins; None for the constant row 0."""
-        if isinstance(outer.row, tree.Literal) and outer.row.value == 0:
+        """Return the element at which a row begins; None for the constant row 0, and if there are no rows."""
+        if outer.row is None or (isinstance(outer.row, tree.Literal) and outer.row.value == 0):
             return None
         elements = self.field(outer._replace(row=None), size) if isinstance(size, str) else tree.Literal(i32, i32(size))
         return tree.Binary(i32, "mul", outer.row, self.numbers.cast(elements, i32))
 
-    def array(self, node: Any) -> ArrayRef:
+    def array(self, node: ast.expr) -> ArrayRef:
         """Return the array of a name or a bundle's field."""
-        outer = self.bundle(node.value) if isinstance(node, ast.Attribute) else None
-        if outer is not None:
+        if isinstance(node, ast.Attribute) and (outer := self.bundle(node.value)) is not None:
             value = self.member(outer, node)
             if not isinstance(value, ArrayRef):
                 described = "a bundle" if isinstance(value, Bundle) else "a number"
@@ -117,19 +117,16 @@ class References:
             return False
         return node.id in self.out.arrays or isinstance(self.out.parameters.get(node.id), tree.ArrayType)
 
-    def naming_of(self, node: Any) -> type | None:
+    def naming_of(self, node: ast.expr) -> type | None:
         """Return the named array of an expression, or None."""
-        if isinstance(node, ast.Name):
-            kind = self.source.signature.get(node.id)
-        else:
-            outer = self.bundle(node.value) if isinstance(node, ast.Attribute) else None
-            kind = None if outer is None or outer.type.rows else fields_of(outer.type.bundle).get(node.attr)
+        kind = self.source.signature.get(node.id) if isinstance(node, ast.Name) else None
+        if isinstance(node, ast.Attribute) and (outer := self.bundle(node.value)) is not None and not outer.type.rows:
+            kind = fields_of(outer.type.bundle).get(node.attr)
         return getattr(kind, "naming", None)
 
-    def element(self, node: Any) -> Any:
+    def element(self, node: Node) -> Node | ast.Subscript:
         """Return ``status.cost`` of a named array as the subscript of its array; any other node as it is."""
-        naming = self.naming_of(node.value) if isinstance(node, ast.Attribute) else None
-        if naming is None:
+        if not isinstance(node, ast.Attribute) or (naming := self.naming_of(node.value)) is None:
             return node
         index = ast.copy_location(ast.Constant(self.column(naming, node)), node)
         return ast.copy_location(ast.Subscript(node.value, index, node.ctx), node)
@@ -171,14 +168,15 @@ class References:
                 node, f"a store into the table {name}, which is only read; declare it as Array[...] to write it"
             )
 
-    def made_of(self, node: Any) -> type | None:
-        """Return the class of the bundle that a call makes, or None."""
-        named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and self.context.is_free(node.func.id)
-        cls = self.source.lookup(node.func.id) if named else None
-        return cls if is_bundle(cls) else None
+    def constructed(self, node: ast.expr, path: str) -> tuple[list[tree.Statement], Bundle] | None:
+        """Translate ``Move(i, j)``: the statements for its new arrays, and the bundle, which will be named ``path``.
 
-    def constructed(self, node: ast.Call, cls: type, path: str) -> tuple[list[tree.Statement], Bundle]:
-        """Translate ``Move(i, j)``: the statements for its new arrays, and the bundle, which will be named ``path``."""
+        Return None for any other expression.
+        """
+        name = called_name(node)
+        cls = self.source.lookup(name) if name and self.context.is_free(name) else None
+        if not isinstance(node, ast.Call) or not is_bundle(cls):
+            return None
         kinds = fields_of(cls)
         if node.keywords or len(node.args) != len(kinds):
             self.refuse(node, f"{cls.__name__} takes its fields by position: {', '.join(kinds)}")
@@ -210,10 +208,10 @@ class References:
         )
         return statements, Bundle(tree.BundleType(cls, fields), members, is_new=True)
 
-    def array_field(self, node: Any, path: str, statements: list[tree.Statement]) -> ArrayRef:
+    def array_field(self, node: ast.expr, path: str, statements: list[tree.Statement]) -> ArrayRef:
         """Return an array for a field of a new bundle; it may be a new array too."""
         word = called_name(node)
-        if word in ("shared_array", "local_array"):
+        if isinstance(node, ast.Call) and word in SPACES:
             if not path:
                 self.refuse(node, f"{word} in a bundle without a name; assign the bundle to one first")
             self.context.check_word(node.func, self.source.lookup(word))
@@ -250,12 +248,12 @@ class References:
         self.out.arrays[name] = array
         return [array]
 
-    def element_type(self, node: Any) -> Scalar:
+    def element_type(self, node: ast.expr) -> Scalar:
         """Return the scalar type of a name."""
-        element = TYPES.get(node.id) or self.context.bound_type(node.id) if isinstance(node, ast.Name) else None
-        if element is not None:
+        if isinstance(node, ast.Name) and (element := TYPES.get(node.id) or self.context.bound_type(node.id)):
             self.context.check_word(node, self.source.lookup(node.id))
-        return element or self.refuse(node, "the element type of an array must be a type such as u32")
+            return element
+        return self.refuse(node, "the element type of an array must be a type such as u32")
 
     @staticmethod
     def bind(bound: dict[str, Any], kind: object, offered: object) -> Any:
