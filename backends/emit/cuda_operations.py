@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from llvmlite import ir
@@ -10,10 +10,10 @@ from numba import cuda
 from numba.cuda import types
 from numba.cuda.extending import _intrinsic, intrinsic
 
-from backends.emit.llvm_operations import LlvmOperations
+from backends.emit.llvm_operations import LlvmOperations, definition
 
 if TYPE_CHECKING:
-    from backends.emit.llvm_operations import BaseContext, Coded, Definition, IRBuilder, Signature, Type, Value, Values
+    from backends.emit.llvm_operations import BaseContext, Definition, IRBuilder, Type, Value, Values
 
 GLOBAL, SHARED = 1, 3
 BARRIERS = {"barrier": ("barrier.sync", 0), "warp_barrier": ("bar.warp.sync", -1)}
@@ -41,71 +41,53 @@ class CudaOperations(LlvmOperations):
     def register(self, name: str) -> Definition:
         """Return the operation for a lane's index in its team or league."""
 
-        def place(typing: object) -> Coded:
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
-                kind = ir.FunctionType(ir.IntType(32), [])
-                symbol = f"llvm.nvvm.read.ptx.sreg.{SREG[name]}"
-                function = builder.module.globals.get(symbol) or ir.Function(builder.module, kind, symbol)
-                return builder.call(function, [])
+        def build(context: BaseContext, builder: IRBuilder, kinds: Sequence[Type]) -> Value:
+            kind = ir.FunctionType(ir.IntType(32), [])
+            symbol = f"llvm.nvvm.read.ptx.sreg.{SREG[name]}"
+            return builder.call(builder.module.globals.get(symbol) or ir.Function(builder.module, kind, symbol), [])
 
-            return self.numba["i32"](), codegen
-
-        return place
+        return definition(lambda: self.numba["i32"](), build)
 
     def barrier(self, function: str, argument: int) -> Definition:
-        def wait(typing: object) -> Coded:
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
-                number = ir.Constant(ir.IntType(32), argument)
-                self.call(builder, f"llvm.nvvm.{function}", [number], ir.VoidType())
-                return context.get_dummy_value()
+        def build(context: BaseContext, builder: IRBuilder, kinds: Sequence[Type]) -> None:
+            number = ir.Constant(ir.IntType(32), argument)
+            self.call(builder, f"llvm.nvvm.{function}", [number], ir.VoidType())
 
-            return self.types.void(), codegen
-
-        return wait
+        return definition(lambda: self.types.void(), build)
 
     def word_pointer(self) -> Definition:
         """``pointer(array)``: the address behind a kernel's array argument."""
-
-        def pointer(typing: object, array: Type) -> Coded:
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
-                return context.make_array(sig.args[0])(context, builder, values[0]).data
-
-            return self.types.CPointer(array.dtype)(array), codegen
-
-        return pointer
+        return definition(
+            lambda array: self.types.CPointer(array.dtype)(array),
+            lambda context, builder, kinds, array: context.make_array(kinds[0])(context, builder, array).data,
+        )
 
     def word_load_readonly(self) -> Definition:
         """``load_readonly(array, index)``: through the read-only path (ld.global.nc); no lane stores to the array."""
 
-        def load_readonly(typing: object, array: Type, index: Type) -> Coded:
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
-                place = self.element_pointer(builder, values[0], values[1], sig.args[1])
-                loaded = builder.load(builder.addrspacecast(place, place.type.pointee.as_pointer(GLOBAL)))
-                loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
-                return loaded
+        def build(context: BaseContext, builder: IRBuilder, kinds: Sequence[Type], *values: Value) -> Value:
+            place = self.element_pointer(builder, kinds, *values)
+            loaded = builder.load(builder.addrspacecast(place, place.type.pointee.as_pointer(GLOBAL)))
+            loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
+            return loaded
 
-            return array.dtype(array, index), codegen
+        return definition(lambda array, index: array.dtype(array, index), build)
 
-        return load_readonly
-
-    def kind_shared(self, kind: str) -> Definition:
+    def kind_shared(self, scalar: Type) -> Definition:
         """``shared_u16(offset, count)``: a part of the team's dynamic shared memory."""
-        scalar = self.numba[kind]
 
-        def shared(typing: object, offset: Type, count: Type) -> Coded:
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
-                block = builder.module.globals.get("team_memory")
-                if block is None:
-                    block = ir.GlobalVariable(builder.module, ir.ArrayType(ir.IntType(8), 0), "team_memory", SHARED)
-                    block.linkage, block.align = "external", 16
-                zero = ir.Constant(ir.IntType(64), 0)
-                place = builder.gep(block, [zero, values[0]], inbounds=True)
-                element = context.get_data_type(scalar)
-                return builder.addrspacecast(builder.bitcast(place, element.as_pointer(SHARED)), element.as_pointer())
+        def build(
+            context: BaseContext, builder: IRBuilder, kinds: Sequence[Type], offset: Value, count: Value
+        ) -> Value:
+            block = builder.module.globals.get("team_memory")
+            if block is None:
+                block = ir.GlobalVariable(builder.module, ir.ArrayType(ir.IntType(8), 0), "team_memory", SHARED)
+                block.linkage, block.align = "external", 16
+            place = builder.gep(block, [ir.Constant(ir.IntType(64), 0), offset], inbounds=True)
+            element = context.get_data_type(scalar)
+            return builder.addrspacecast(builder.bitcast(place, element.as_pointer(SHARED)), element.as_pointer())
 
-            return self.types.CPointer(scalar)(offset, count), codegen
-
-        return shared
+        return definition(lambda offset, count: self.types.CPointer(scalar)(offset, count), build)
 
     def float_arithmetic(self, builder: IRBuilder, operation: str, kind: str, values: Values) -> Value:
         """NVVM's intrinsics with a rounding mode are never fused; there is none for subtraction."""

@@ -7,8 +7,8 @@ address spaces.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
-from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     Coded = tuple[Signature, Callable[[BaseContext, IRBuilder, Signature, Values], Value]]
     Definition = Callable[..., Coded]
     Intrinsic = Callable[[Definition], object]
+    # Writer of LLVM's code of an operation on one or two numbers of a type: words, builder, name of the type, values.
+    Build = Callable[..., Value]
 
 BOOLEAN = "boolean"
 ORDER = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
@@ -58,157 +60,109 @@ class LlvmOperations:
     def make(self, name: str) -> object:
         """Build an intrinsic, or raise AttributeError if there is no such operation."""
         if hasattr(self, "word_" + name):
-            return self.memory_word(getattr(self, "word_" + name))
+            return self.intrinsic(getattr(self, "word_" + name)())
         if "_from_" in name:
             target, source = name.split("_from_")
-            return self.plain(lambda b, x: self.convert(b, x, source, target), target, [source])
+            return self.plain(lambda _, b, kind, x: self.convert(b, x, kind, target), source, target, 1)
         operation, _, kind = name.rpartition("_")
-        if kind not in self.numba:
-            raise AttributeError(f"no word {name}")
-        if operation.startswith("atomic"):
-            return self.atomic(operation, kind)
-        for group, count in ((BinaryOperations, None), (UnaryOperations, 1)):
-            if hasattr(group, operation):
-                method = getattr(group, operation)
-                result = "i32" if operation in ("popcount", "clz") else kind
-                return self.plain(partial(apply, method, self, kind), result, [kind] * (count or 2))
-        if operation in ORDER:
-            return self.plain(lambda b, x, y: compare(b, kind, ORDER[operation], x, y), BOOLEAN, [kind] * 2)
-        if operation in ("sin", "cos", "exp", "log", "pow"):
-            arity = 2 if operation == "pow" else 1
-            return self.plain(lambda b, *x: self.mathematics(b, operation, kind, x), kind, [kind] * arity)
-        if operation == "local":
-            return self.literal_intrinsic(self.kind_local(kind))
-        if operation in ("literal", "pointer", "slot", "shared"):
-            return self.memory_word(getattr(self, "kind_" + operation), kind)
+        if kind in self.numba:
+            result = RESULTS.get(operation, kind)
+            for arity, operations in ((1, UNARY), (2, BINARY)):
+                if operation in operations:
+                    return self.plain(operations[operation], kind, result, arity)
+            if operation.startswith("atomic"):
+                return self.intrinsic(self.atomic(operation, kind))
+            if operation == "local":
+                return self.literal_intrinsic(self.kind_local(self.numba[kind]))
+            if operation in ("literal", "pointer", "slot", "shared"):
+                return self.intrinsic(getattr(self, "kind_" + operation)(self.numba[kind]))
         raise AttributeError(f"no word {name}")
 
-    def plain(self, build: Callable[..., Value], result: str, arguments: list[str]) -> object:
-        """Make an intrinsic from scalars to a scalar."""
-        numba_types = [self.numba[a] for a in arguments]
-        signature = self.numba[result](*numba_types)
-
-        def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
-            return build(builder, *values)
-
-        def one(typing: object, a: Type) -> Coded:
-            return signature, codegen
-
-        def two(typing: object, a: Type, b: Type) -> Coded:
-            return signature, codegen
-
-        return self.intrinsic(one if len(arguments) == 1 else two)
-
-    def memory_word(self, method: Callable[..., Definition], *bound: str) -> object:
-        """Make an intrinsic with a signature that depends on its arguments' types."""
-        return self.intrinsic(method(*bound))
+    def plain(self, build: Build, kind: str, result: str, arity: int) -> object:
+        """Make an intrinsic from one or two scalars of a kind to a scalar."""
+        signature = self.numba[result](*[self.numba[kind]] * arity)
+        return self.intrinsic(
+            definition(
+                (lambda a: signature) if arity == 1 else (lambda a, b: signature),
+                lambda context, builder, kinds, *values: build(self, builder, kind, *values),
+            )
+        )
 
     # --- memory ---
 
-    def element_pointer(self, builder: IRBuilder, pointer: Value, index: Value, index_type: Type) -> Value:
-        index_64 = index
+    @staticmethod
+    def element_pointer(builder: IRBuilder, kinds: Sequence[Type], pointer: Value, index: Value) -> Value:
+        """Return the address of an element; ``kinds`` are the types of array and index."""
         if index.type.width < 64:
-            index_64 = (builder.sext if index_type.signed else builder.zext)(index, ir.IntType(64))
-        return builder.gep(pointer, [index_64], inbounds=True)
+            index = (builder.sext if kinds[1].signed else builder.zext)(index, ir.IntType(64))
+        return builder.gep(pointer, [index], inbounds=True)
 
     def word_load(self) -> Definition:
         """``load(array, index)``."""
-
-        def load(typing: object, array: Type, index: Type) -> Coded:
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
-                return builder.load(self.element_pointer(builder, values[0], values[1], sig.args[1]))
-
-            return array.dtype(array, index), codegen
-
-        return load
+        return definition(
+            lambda array, index: array.dtype(array, index),
+            lambda context, builder, kinds, *place: builder.load(self.element_pointer(builder, kinds, *place)),
+        )
 
     def word_view(self) -> Definition:
         """``view(array, offset)``: the address of an element, as an array."""
-
-        def view(typing: object, array: Type, offset: Type) -> Coded:
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
-                return self.element_pointer(builder, values[0], values[1], sig.args[1])
-
-            return array(array, offset), codegen
-
-        return view
+        return definition(
+            lambda array, offset: array(array, offset),
+            lambda context, builder, kinds, *place: self.element_pointer(builder, kinds, *place),
+        )
 
     def word_store(self) -> Definition:
         """``store(array, index, value)``."""
 
-        def store(typing: object, array: Type, index: Type, value: Type) -> Coded:
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
-                builder.store(values[2], self.element_pointer(builder, values[0], values[1], sig.args[1]))
-                return context.get_dummy_value()
+        def build(context: BaseContext, builder: IRBuilder, kinds: Sequence[Type], *values: Value) -> None:
+            builder.store(values[2], self.element_pointer(builder, kinds, *values[:2]))
 
-            return self.types.void(array, index, array.dtype), codegen
+        return definition(lambda array, index, value: self.types.void(array, index, array.dtype), build)
 
-        return store
+    def kind_literal(self, scalar: Type) -> Definition:
+        """Define literals of a type, such as ``literal_u64(5)``."""
 
-    def kind_literal(self, kind: str) -> Definition:
-        """Make an intrinsic for literals of a type, such as ``literal_u64(5)``."""
-        scalar = self.numba[kind]
+        def build(context: BaseContext, builder: IRBuilder, kinds: Sequence[Type], value: Value) -> Value:
+            width = ir.IntType(scalar.bitwidth)
+            return value if value.type == width else builder.trunc(value, width)
 
-        def literal(typing: object, value: Type) -> Coded:
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
-                width = ir.IntType(scalar.bitwidth)
-                return values[0] if values[0].type == width else builder.trunc(values[0], width)
+        return definition(lambda value: scalar(value), build)
 
-            return scalar(value), codegen
-
-        return literal
-
-    def kind_local(self, kind: str) -> Definition:
+    def kind_local(self, scalar: Type) -> Definition:
         """``local_u32(count)``: memory on the stack, allocated once at the function's entry."""
-        scalar = self.numba[kind]
 
-        def local(typing: object, count: Type) -> Coded:
-            length = count.literal_value
+        def build(context: BaseContext, builder: IRBuilder, kinds: Sequence[Type], count: Value) -> Value:
+            length = kinds[0].literal_value
+            array = ir.ArrayType(context.get_data_type(scalar), length)
+            with builder.goto_entry_block():
+                place = builder.alloca(array)
+                place.align = 64 if length * scalar.bitwidth >= 512 else 16
+            return builder.bitcast(place, array.element.as_pointer())
 
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
-                array = ir.ArrayType(context.get_data_type(scalar), length)
-                with builder.goto_entry_block():
-                    place = builder.alloca(array)
-                    place.align = 64 if length * scalar.bitwidth >= 512 else 16
-                return builder.bitcast(place, array.element.as_pointer())
+        return definition(lambda count: self.types.CPointer(scalar)(count), build)
 
-            return self.types.CPointer(scalar)(count), codegen
-
-        return local
-
-    def atomic(self, operation: str, kind: str) -> object:
+    def atomic(self, operation: str, kind: str) -> Definition:
         """``atomic_add_u32(array, index, value)`` and the other atomics."""
-        scalar = self.numba[kind]
+        scalar, ordering = self.numba[kind], self.atomic_ordering
         signed = "" if kind.startswith("i") else "u"
-        name = {"atomic_add": "add", "atomic_min": signed + "min", "atomic_max": signed + "max"}.get(operation)
 
-        def update(typing: object, array: Type, index: Type, value: Type) -> Coded:
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
-                place = self.element_pointer(builder, values[0], values[1], sig.args[1])
-                return builder.atomic_rmw(name, place, values[2], self.atomic_ordering)
+        def update(context: BaseContext, builder: IRBuilder, kinds: Sequence[Type], *values: Value) -> Value:
+            name = {"atomic_add": "add", "atomic_min": signed + "min", "atomic_max": signed + "max"}[operation]
+            return builder.atomic_rmw(name, self.element_pointer(builder, kinds, *values[:2]), values[2], ordering)
 
-            return scalar(array, index, scalar), codegen
+        def exchange(context: BaseContext, builder: IRBuilder, kinds: Sequence[Type], *values: Value) -> Value:
+            place = self.element_pointer(builder, kinds, *values[:2])
+            return builder.extract_value(builder.cmpxchg(place, *values[2:], ordering, ordering), 0)
 
-        def exchange(typing: object, array: Type, index: Type, expected: Type, desired: Type) -> Coded:
-            def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
-                place = self.element_pointer(builder, values[0], values[1], sig.args[1])
-                ordering = self.atomic_ordering
-                pair = builder.cmpxchg(place, values[2], values[3], ordering, ordering)
-                return builder.extract_value(pair, 0)
-
-            return scalar(array, index, scalar, scalar), codegen
-
-        return self.intrinsic(update if name else exchange)
+        if operation == "atomic_cas":
+            return definition(lambda array, index, old, new: scalar(array, index, scalar, scalar), exchange)
+        return definition(lambda array, index, value: scalar(array, index, scalar), update)
 
     # --- numbers ---
 
     def convert(self, builder: IRBuilder, x: Value, source: str, target: str) -> Value:
         """Convert between any two scalar types."""
-        to = (
-            ir.IntType(int(target[1:]))
-            if target[0] in "iu"
-            else {"f32": ir.FloatType(), "f64": ir.DoubleType()}[target]
-        )
+        to = {"f32": ir.FloatType(), "f64": ir.DoubleType()}.get(target) or ir.IntType(int(target[1:]))
         if source[0] == "f" and target[0] == "f":
             if source == target:
                 return x
@@ -243,135 +197,140 @@ class LlvmOperations:
         return builder.call(function, values)
 
 
-def apply(method: Callable[..., Value], words: LlvmOperations, kind: str, builder: IRBuilder, *values: Value) -> Value:
-    """Call a method of `BinaryOperations` or `UnaryOperations` for one type."""
-    return method(words, builder, kind, *values)
+def definition(kinds: Callable[..., Signature], build: Callable[..., Value | None]) -> Definition:
+    """Return an operation's definition for numba's `intrinsic`.
+
+    ``kinds`` returns the signature for the types of the arguments. ``build(context, builder, types, *values)`` writes
+    LLVM's code and returns the result; None for an operation without one.
+    """
+
+    def define(typing: object, *arguments: Type) -> Coded:
+        def codegen(context: BaseContext, builder: IRBuilder, sig: Signature, values: Values) -> Value:
+            result = build(context, builder, sig.args, *values)
+            return context.get_dummy_value() if result is None else result
+
+        return kinds(*arguments), codegen
+
+    names = ("typing", *inspect.signature(kinds).parameters)
+    parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names]
+    define.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return define
 
 
-def compare(builder: IRBuilder, kind: str, symbol: str, x: Value, y: Value) -> Value:
-    if kind[0] == "f":
-        return builder.fcmp_unordered(symbol, x, y) if symbol == "!=" else builder.fcmp_ordered(symbol, x, y)
-    return (builder.icmp_signed if kind[0] == "i" else builder.icmp_unsigned)(symbol, x, y)
+# --- operations on numbers; signed overflow is an error of the language, so LLVM may assume its absence ---
 
 
-class BinaryOperations:
-    """Operations with two operands; signed overflow is an error of the language, so LLVM may assume its absence."""
-
-    @staticmethod
-    def _ring(words: LlvmOperations, builder: IRBuilder, operation: str, kind: str, x: Value, y: Value) -> Value:
+def ring(operation: str) -> Build:
+    def build(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value, y: Value) -> Value:
         if kind[0] == "f":
             return words.float_arithmetic(builder, operation, kind, (x, y))
         return getattr(builder, operation)(x, y, flags=("nsw",) if kind[0] == "i" else ())
 
-    @staticmethod
-    def add(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value, y: Value) -> Value:
-        return BinaryOperations._ring(words, builder, "add", kind, x, y)
-
-    @staticmethod
-    def sub(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value, y: Value) -> Value:
-        return BinaryOperations._ring(words, builder, "sub", kind, x, y)
-
-    @staticmethod
-    def mul(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value, y: Value) -> Value:
-        return BinaryOperations._ring(words, builder, "mul", kind, x, y)
-
-    @staticmethod
-    def div(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value, y: Value) -> Value:
-        return words.float_arithmetic(builder, "div", kind, (x, y))
-
-    @staticmethod
-    def _floored(builder: IRBuilder, x: Value, y: Value) -> tuple[Value, Value, Value, Value]:
-        """Return if the divisor is -1, the divisor or else 1, the remainder towards zero, and if Python's differs.
-
-        CPUs stop a process that divides the lowest number by -1. Compilers fold the choice for a constant divisor.
-        """
-        zero, one = ir.Constant(x.type, 0), ir.Constant(x.type, 1)
-        negates = builder.icmp_signed("==", y, ir.Constant(x.type, -1))
-        divisor = builder.select(negates, one, y)
-        rest = builder.srem(x, divisor)
-        opposed = builder.icmp_signed("<", builder.xor(rest, divisor), zero)
-        return negates, divisor, rest, builder.and_(builder.icmp_signed("!=", rest, zero), opposed)
-
-    @staticmethod
-    def floordiv(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value, y: Value) -> Value:
-        if kind[0] == "u":
-            return builder.udiv(x, y)
-        negates, divisor, _, differs = BinaryOperations._floored(builder, x, y)
-        quotient = builder.sub(builder.sdiv(x, divisor), builder.zext(differs, x.type))
-        return builder.select(negates, builder.sub(ir.Constant(x.type, 0), x), quotient)
-
-    @staticmethod
-    def mod(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value, y: Value) -> Value:
-        if kind[0] == "u":
-            return builder.urem(x, y)
-        _, divisor, rest, differs = BinaryOperations._floored(builder, x, y)
-        return builder.select(differs, builder.add(rest, divisor), rest)
-
-    @staticmethod
-    def shl(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value, y: Value) -> Value:
-        return builder.shl(x, y)
-
-    @staticmethod
-    def shr(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value, y: Value) -> Value:
-        return builder.ashr(x, y) if kind[0] == "i" else builder.lshr(x, y)
-
-    @staticmethod
-    def min(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value, y: Value) -> Value:
-        return builder.select(compare(builder, kind, "<", y, x), y, x)
-
-    @staticmethod
-    def max(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value, y: Value) -> Value:
-        return builder.select(compare(builder, kind, ">", y, x), y, x)
-
-    @staticmethod
-    def mulhi(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value, y: Value) -> Value:
-        width = x.type.width
-        extend = builder.sext if kind[0] == "i" else builder.zext
-        product_type = ir.IntType(2 * width)
-        product = builder.mul(extend(x, product_type), extend(y, product_type))
-        return builder.trunc(builder.lshr(product, ir.Constant(product_type, width)), x.type)
+    return build
 
 
-def _bitwise(method: str) -> staticmethod[..., Value]:
-    return staticmethod(lambda words, builder, kind, x, y: getattr(builder, method)(x, y))
+def bitwise(method: str) -> Build:
+    return lambda words, builder, kind, x, y: getattr(builder, method)(x, y)
 
 
-for _operation, _method in (("and", "and_"), ("or", "or_"), ("xor", "xor")):
-    setattr(BinaryOperations, _operation, _bitwise(_method))
-
-
-class UnaryOperations:
-    """Operations with one operand."""
-
-    @staticmethod
-    def neg(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value) -> Value:
+def comparison(symbol: str) -> Build:
+    def build(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value, y: Value) -> Value:
         if kind[0] == "f":
-            return builder.fsub(ir.Constant(x.type, -0.0), x)  # NVVM's text has no fneg
-        return builder.sub(ir.Constant(x.type, 0), x, flags=("nsw",) if kind[0] == "i" else ())
+            return builder.fcmp_unordered(symbol, x, y) if symbol == "!=" else builder.fcmp_ordered(symbol, x, y)
+        return (builder.icmp_signed if kind[0] == "i" else builder.icmp_unsigned)(symbol, x, y)
 
-    @staticmethod
-    def invert(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value) -> Value:
-        return builder.not_(x)
+    return build
 
-    @staticmethod
-    def abs(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value) -> Value:
-        if kind[0] == "f":
-            return words.call(builder, f"llvm.fabs.{kind}", (x,))
-        zero = ir.Constant(x.type, 0)
-        return builder.select(builder.icmp_signed("<", x, zero), builder.sub(zero, x, flags=("nsw",)), x)
 
-    @staticmethod
-    def sqrt(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value) -> Value:
-        return words.float_arithmetic(builder, "sqrt", kind, (x,))
+def extreme(symbol: str) -> Build:
+    precedes = comparison(symbol)
+    return lambda words, builder, kind, x, y: builder.select(precedes(words, builder, kind, y, x), y, x)
 
-    @staticmethod
-    def popcount(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value) -> Value:
-        return narrow_count(builder, builder.ctpop(x))
 
-    @staticmethod
-    def clz(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value) -> Value:
-        return narrow_count(builder, builder.ctlz(x, ir.Constant(ir.IntType(1), 0)))
+def mathematical(operation: str) -> Build:
+    return lambda words, builder, kind, *values: words.mathematics(builder, operation, kind, values)
+
+
+def floored(builder: IRBuilder, x: Value, y: Value) -> tuple[Value, Value, Value, Value]:
+    """Return if the divisor is -1, the divisor or else 1, the remainder towards zero, and if Python's differs.
+
+    CPUs stop a process that divides the lowest number by -1. Compilers fold the choice for a constant divisor.
+    """
+    zero, one = ir.Constant(x.type, 0), ir.Constant(x.type, 1)
+    negates = builder.icmp_signed("==", y, ir.Constant(x.type, -1))
+    divisor = builder.select(negates, one, y)
+    rest = builder.srem(x, divisor)
+    opposed = builder.icmp_signed("<", builder.xor(rest, divisor), zero)
+    return negates, divisor, rest, builder.and_(builder.icmp_signed("!=", rest, zero), opposed)
+
+
+def floordiv(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value, y: Value) -> Value:
+    if kind[0] == "u":
+        return builder.udiv(x, y)
+    negates, divisor, _, differs = floored(builder, x, y)
+    quotient = builder.sub(builder.sdiv(x, divisor), builder.zext(differs, x.type))
+    return builder.select(negates, builder.sub(ir.Constant(x.type, 0), x), quotient)
+
+
+def mod(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value, y: Value) -> Value:
+    if kind[0] == "u":
+        return builder.urem(x, y)
+    _, divisor, rest, differs = floored(builder, x, y)
+    return builder.select(differs, builder.add(rest, divisor), rest)
+
+
+def shr(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value, y: Value) -> Value:
+    return builder.ashr(x, y) if kind[0] == "i" else builder.lshr(x, y)
+
+
+def mulhi(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value, y: Value) -> Value:
+    width = x.type.width
+    extend = builder.sext if kind[0] == "i" else builder.zext
+    product_type = ir.IntType(2 * width)
+    product = builder.mul(extend(x, product_type), extend(y, product_type))
+    return builder.trunc(builder.lshr(product, ir.Constant(product_type, width)), x.type)
+
+
+def neg(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value) -> Value:
+    if kind[0] == "f":
+        return builder.fsub(ir.Constant(x.type, -0.0), x)  # NVVM's text has no fneg
+    return builder.sub(ir.Constant(x.type, 0), x, flags=("nsw",) if kind[0] == "i" else ())
+
+
+def absolute(words: LlvmOperations, builder: IRBuilder, kind: str, x: Value) -> Value:
+    if kind[0] == "f":
+        return words.call(builder, f"llvm.fabs.{kind}", (x,))
+    zero = ir.Constant(x.type, 0)
+    return builder.select(builder.icmp_signed("<", x, zero), builder.sub(zero, x, flags=("nsw",)), x)
 
 
 def narrow_count(builder: IRBuilder, x: Value) -> Value:
     return builder.trunc(x, ir.IntType(32)) if x.type.width > 32 else x
+
+
+BINARY: dict[str, Build] = {
+    **{name: ring(name) for name in ("add", "sub", "mul", "div")},
+    "floordiv": floordiv,
+    "mod": mod,
+    "and": bitwise("and_"),
+    "or": bitwise("or_"),
+    "xor": bitwise("xor"),
+    "shl": bitwise("shl"),
+    "shr": shr,
+    "min": extreme("<"),
+    "max": extreme(">"),
+    "mulhi": mulhi,
+    "pow": mathematical("pow"),
+    **{name: comparison(symbol) for name, symbol in ORDER.items()},
+}
+UNARY: dict[str, Build] = {
+    "neg": neg,
+    "invert": lambda words, builder, kind, x: builder.not_(x),
+    "abs": absolute,
+    "sqrt": lambda words, builder, kind, x: words.float_arithmetic(builder, "sqrt", kind, (x,)),
+    "popcount": lambda words, builder, kind, x: narrow_count(builder, builder.ctpop(x)),
+    "clz": lambda words, builder, kind, x: narrow_count(builder, builder.ctlz(x, ir.Constant(ir.IntType(1), 0))),
+    **{name: mathematical(name) for name in ("sin", "cos", "exp", "log")},
+}
+RESULTS = {"popcount": "i32", "clz": "i32", **dict.fromkeys(ORDER, BOOLEAN)}
+"""Types of the results of operations, if they are not those of the operands."""
