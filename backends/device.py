@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike
 
+    from backends.cpu.shared_memory import Segment
     from core.lang import tree
 
 T = TypeVar("T")
@@ -278,8 +279,8 @@ class Device:
         raise NotImplementedError
 
     def fill(self, buffer: Buffer, host: np.ndarray) -> None:
-        """Copy a flat and contiguous host array of the buffer's size and dtype into it."""
-        raise NotImplementedError
+        """Copy a flat and contiguous host array of the buffer's size and dtype into it; by default by `put`."""
+        self.put(buffer, 0, host)
 
     def put(self, buffer: Buffer, start: int, host: np.ndarray) -> None:
         """Copy a flat and contiguous host array of the buffer's dtype to the elements from ``start`` on."""
@@ -289,7 +290,7 @@ class Device:
         """Make a flat buffer of zeros that other ranks can open by its ``segment``; only if `memory` is set."""
         raise NotImplementedError
 
-    def opened(self, segment: Any, size: int, dtype: DTypeLike) -> Buffer:
+    def opened(self, segment: Segment, size: int, dtype: DTypeLike) -> Buffer:
         """Open the buffer that another rank of the same `memory` has made by `shared`."""
         raise NotImplementedError
 
@@ -346,14 +347,15 @@ class Device:
         """Pack the arguments of a launch as machine code reads them; numbers at ``places`` stay variable."""
         raise NotImplementedError
 
-    def prepare(self, launches: list[Any]) -> object:
-        """Make recorded launches cheap to repeat."""
-        return launches
+    def prepare(self, launches: list[Any]) -> Callable[[int], None]:
+        """Return a function that repeats recorded launches a number of times, as cheaply as this device can."""
 
-    def replay(self, prepared: Any, times: int) -> None:
-        for _ in range(times):
-            for launch in prepared:
-                self.execute(launch)
+        def replay(times: int) -> None:
+            for _ in range(times):
+                for launch in launches:
+                    self.execute(launch)
+
+        return replay
 
     def close(self) -> None:
         """Free processes and memory that outlive Python's references."""

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from backends.collectives import AllRanks, Collectives, memory_groups
+from backends.collectives import AllRanks, Collectives, from_all, memory_groups
 from backends.device import Buffer, Capabilities, Collective, Device, DeviceInfo, Launch
 from backends.executables import Executables, executables_of_process
 from backends.launch_cache import LaunchCache
@@ -21,7 +21,7 @@ from core.lang.named_arrays import columns_of
 from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, Scalar, Table, boolean, fits, i32
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from core.lang import Kernel
 
@@ -42,7 +42,7 @@ class LaunchRecording:
         parts: list[Callable[[int], None]] = []
         for replayed, steps in itertools.groupby(self.launches, self.backend.can_replay):
             if replayed:
-                parts.append(partial(self.backend.replay, self.backend.prepare(list(steps))))
+                parts.append(self.backend.prepare(list(steps)))
             else:
                 parts += [partial(repeat, step.act) for step in steps if isinstance(step, Collective)]
         return parts
@@ -212,7 +212,7 @@ class Backend(Device):
                 known = Collectives(self, ranks, range(ranks.size))
             else:
                 link = ranks.host(), ranks.on_all(self.link, is_long=False)
-                known = self.joined(ranks, ranks.bcast(ranks.gather(link)))
+                known = self.joined(ranks, from_all(ranks, link))
             self._collectives[id(ranks)] = known
         return known
 
@@ -244,12 +244,12 @@ class Backend(Device):
         finally:
             self._recording = None
 
-    def joined(self, ranks: AllRanks, links: list[Any]) -> Collectives:
+    def joined(self, ranks: AllRanks, links: Sequence[tuple[str, dict[str, str] | None]]) -> Collectives:
         """Make new collectives with other ranks, all of which call this."""
         return Collectives(self, ranks, memory_groups(ranks, self.memory))
 
 
-def scalar_argument(scalar: Scalar, value: object, kernel: Kernel, name: str) -> Any:
+def scalar_argument(scalar: Scalar, value: object, kernel: Kernel, name: str) -> object:
     """Convert a scalar argument to its parameter's type; raises `LaunchRefused` if it does not fit."""
     if type(value) is int and issubclass(scalar, Integer) and scalar.low <= value <= scalar.high:
         return int.__new__(scalar, value)

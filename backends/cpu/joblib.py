@@ -19,8 +19,9 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,12 +33,21 @@ from backends.device import Buffer, DeviceInfo, Launch, Unavailable
 from core.errors import refusal
 from core.lang.types import BY_NAME
 
+if TYPE_CHECKING:
+    from joblib.externals.loky import ProcessPoolExecutor
+
 SOURCE_ROOT = str(Path(__file__).parents[2])
 """Folder of the project's packages."""
 PARENT_POLL_S = 0.25
 """Seconds between two checks of a worker that its parent process still exists."""
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 """Environment of a worker: NumPy starts no threads beside the workers."""
+
+
+Description = tuple[shared_memory.Segment, int, str] | tuple[str, float]
+"""An argument as sent to a process: a segment with number and type of its elements, or the type of a number and it."""
+DescribedLaunch = tuple[str, int, list[Description]]
+"""Path of machine code, number of teams, arguments."""
 
 
 class JoblibBackend(CpuBackend):
@@ -55,7 +65,7 @@ class JoblibBackend(CpuBackend):
 
     def __init__(self, device: DeviceInfo) -> None:
         super().__init__(device, device.compute_units)
-        self.pool: Any = None
+        self.pool: ProcessPoolExecutor | None = None
 
     @classmethod
     def devices(cls) -> list[DeviceInfo]:
@@ -72,7 +82,7 @@ class JoblibBackend(CpuBackend):
             raise Unavailable(why) from error
         return [cpu_device()]
 
-    def allocate(self, shape: Any, dtype: Any) -> Buffer:
+    def allocate(self, shape: int | tuple[int, ...], dtype: np.typing.DTypeLike) -> SharedBuffer:
         return SharedBuffer.create(shape, dtype)
 
     def execute(self, launch: Launch) -> None:
@@ -86,14 +96,12 @@ class JoblibBackend(CpuBackend):
         )
         self.timings.kernel_s += time.perf_counter() - began
 
-    def prepare(self, launches: list[Any]) -> Any:
-        arrivals = self.allocate(1, np.uint64)
+    def prepare(self, launches: list[Any]) -> Callable[[int], None]:
         described = [(step.executable, step.teams, [describe_argument(a) for a in step.arguments]) for step in launches]
-        return arrivals, described
+        return partial(self.replay_in_workers, self.allocate(1, np.uint64), described)
 
-    def replay(self, prepared: Any, times: int) -> None:
+    def replay_in_workers(self, arrivals: SharedBuffer, launches: list[DescribedLaunch], times: int) -> None:
         began = time.perf_counter()
-        arrivals, launches = prepared
         arrivals.handle[:] = 0
         self.work_in_parallel(
             run_replay,
@@ -170,17 +178,17 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def describe_argument(value: Any) -> Any:
+def describe_argument(value: SharedBuffer | np.generic | int) -> Description:
     """Return an argument in the form sent to a process: a segment and its elements, or a number."""
     if isinstance(value, SharedBuffer):
         return (value.segment, value.size, value.dtype.str)
-    return (type(value).__name__, value.item() if hasattr(value, "item") else int(value))
+    return (type(value).__name__, value.item() if isinstance(value, np.generic) else int(value))
 
 
 FLOATS = {"float32": "f32", "float64": "f64"}
 
 
-def attach_argument(description: Any) -> Any:
+def attach_argument(description: Description) -> Any:
     """Restore an argument in the worker process."""
     if len(description) == 2:
         kind, value = description
@@ -189,12 +197,14 @@ def attach_argument(description: Any) -> Any:
     return Buffer(np.ndarray(count, np.dtype(dtype), shared_memory.open_segment(segment)), (count,), dtype)
 
 
-def run_teams(path: str, begin: int, end: int, total: int, described: list[Any]) -> None:
+def run_teams(path: str, begin: int, end: int, total: int, described: list[Description]) -> None:
     packed = argument_slots(tuple(attach_argument(d) for d in described))
     native.load(path)(begin, end, total, packed.ctypes.data)
 
 
-def run_replay(code: str, launches: list[Any], arrivals: Any, times: int, worker: int, workers: int) -> None:
+def run_replay(
+    code: str, launches: list[DescribedLaunch], arrivals: Description, times: int, worker: int, workers: int
+) -> None:
     packed = [argument_slots(tuple(attach_argument(d) for d in described)) for _, _, described in launches]
     counter = attach_argument(arrivals).handle
     recorded = native.CompiledReplay([p for p, _, _ in launches], [t for _, t, _ in launches], packed, counter, code)

@@ -16,12 +16,15 @@ import time
 import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from backends.cache import cache_folder, read_sealed, write_sealed
 from backends.cpu_info import cpu_tag
+
+if TYPE_CHECKING:
+    from llvmlite.binding import ExecutionEngine
 
 ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int32, ctypes.c_int32, ctypes.c_void_p)
 
@@ -37,7 +40,7 @@ class MachineCode(Protocol):
     def __call__(self, begin: int, end: int, team_count: int, slots: int, /) -> None: ...
 
 
-_engine: Any = None
+_engine: ExecutionEngine | None = None
 _loaded: dict[str, Any] = {}
 # Paths where this process saved its object files, by their paths in the cache, which may have refused them.
 _elsewhere: dict[str, str] = {}
@@ -226,7 +229,7 @@ class CompiledReplay:
         steps: Sequence[str | Callable[[], None]],
         teams: list[int],
         packed: list[np.ndarray],
-        arrivals: Any = None,
+        arrivals: np.ndarray | None = None,
         code: str | None = None,
     ) -> None:
         self.wanted_teams = np.array(teams, np.int32)
@@ -239,7 +242,7 @@ class CompiledReplay:
         )
         self.packed = packed
         self.addresses = np.array([p.ctypes.data for p in packed], np.uint64)
-        parts = [self.entries, self.teams, self.addresses, self.arrivals]
+        parts: list[np.ndarray] = [self.entries, self.teams, self.addresses, self.arrivals]
         self.slots = np.array([len(steps), *(p.ctypes.data for p in parts)], np.uint64)
         self.entry = load(code or replay_code())
 

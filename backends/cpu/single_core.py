@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import struct
 import time
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ import numpy as np
 from backends.cpu import native
 from backends.cpu.host_memory import HostMemory
 from backends.cpu_info import cpu_device, cpu_tag
-from backends.device import Buffer, Capabilities, Collective, DeviceInfo, Launch
+from backends.device import Buffer, Capabilities, DeviceInfo, Launch
 from core.lang import tree
 
 
@@ -57,12 +59,13 @@ class CpuBackend(HostMemory):
         """Call machine code for all teams; ``address`` is that of the packed arguments."""
         entry(0, teams, teams, address)
 
-    def prepare(self, steps: list[Launch | Collective]) -> native.CompiledReplay:
-        return native.CompiledReplay(
-            [step.executable if isinstance(step, Launch) else step.act for step in steps],
-            [step.teams if isinstance(step, Launch) else 1 for step in steps],
-            [argument_slots(step.arguments if isinstance(step, Launch) else ()) for step in steps],
+    def prepare(self, launches: list[Any]) -> Callable[[int], None]:
+        prepared = native.CompiledReplay(
+            [step.executable if isinstance(step, Launch) else step.act for step in launches],
+            [step.teams if isinstance(step, Launch) else 1 for step in launches],
+            [argument_slots(step.arguments if isinstance(step, Launch) else ()) for step in launches],
         )
+        return partial(self.replay, prepared)
 
     def replay(self, prepared: native.CompiledReplay, times: int) -> None:
         began = time.perf_counter()
@@ -79,8 +82,8 @@ class PackedSlots:
     def __init__(self, backend: CpuBackend, launch: Launch, places: list[int]) -> None:
         self.backend = backend
         self.entry = native.load(launch.executable)
-        self.slots: Any = argument_slots(launch.arguments)
-        self.address = int(self.slots.ctypes.data)
+        slots = argument_slots(launch.arguments)
+        self.slots, self.address = slots.data, slots.ctypes.data
         self.numbers = [(struct.Struct(launch.arguments[k].dtype.char).pack_into, 8 * k) for k in places]
 
     def put(self, numbers: list[Any]) -> None:

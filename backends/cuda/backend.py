@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from backends.collectives import AllRanks, Collectives
 from backends.cuda.collectives import create_collectives, describe_link
@@ -22,6 +24,9 @@ from backends.cuda.launch import PackedKernel
 from backends.cuda.memory import CudaDevice
 from backends.device import Collective, Launch
 from core.lang import tree
+
+if TYPE_CHECKING:
+    from cuda.core import Graph
 
 REPETITIONS = 64
 """Repetitions of a recorded sequence in one CUDA graph."""
@@ -39,10 +44,11 @@ class CudaBackend(CudaDevice):
     def link(self) -> dict[str, str] | None:
         return describe_link(self)
 
-    def joined(self, ranks: AllRanks, links: list[Any]) -> Collectives:
-        if any(link is None for _, link in links):  # some rank has another kind of device
+    def joined(self, ranks: AllRanks, links: Sequence[tuple[str, dict[str, str] | None]]) -> Collectives:
+        described = [(host, link) for host, link in links if link is not None]
+        if len(described) < len(links):  # some rank has another kind of device
             return super().joined(ranks, links)
-        return create_collectives(self, ranks, links)
+        return create_collectives(self, ranks, described)
 
     def compile(self, program: tree.Program) -> CudaExecutable:
         from backends.emit.numba_python import CudaPython
@@ -69,29 +75,25 @@ class CudaBackend(CudaDevice):
     def pack(self, launch: Launch, places: list[int]) -> PackedKernel:
         return PackedKernel(self, launch, places)
 
-    def enqueue(self, step: PackedKernel | Collective) -> None:
-        """Queue a step of a recording: a packed launch or a collective. Graphs are captured from these calls."""
-        step.act()
-
-    def prepare(self, launches: list[Any]) -> Any:
+    def prepare(self, launches: list[Any]) -> Callable[[int], None]:
         """Pack the recorded steps; CUDA graphs of repetitions are made at their first use."""
-        return [self.pack(launch, []) if isinstance(launch, Launch) else launch for launch in launches], {}
+        steps = [self.pack(launch, []) if isinstance(launch, Launch) else launch for launch in launches]
+        return partial(self.replay, steps, {})
 
-    def graph(self, steps: list[PackedKernel | Collective], repetitions: int) -> object:
+    def graph(self, steps: list[PackedKernel | Collective], repetitions: int) -> Graph:
         """Make a CUDA graph of recorded steps, repeated; its time counts as compilation."""
         began = time.perf_counter()
         builder = self.core_stream.create_graph_builder()
         builder.begin_building()
         for _ in range(repetitions):
             for step in steps:
-                self.enqueue(step)
+                step.act()
         graph = builder.end_building().complete()
         graph.upload(self.core_stream)
         self.timings.compile_s += time.perf_counter() - began
         return graph
 
-    def replay(self, prepared: Any, times: int) -> None:
-        steps, graphs = prepared
+    def replay(self, steps: list[PackedKernel | Collective], graphs: dict[int, Graph], times: int) -> None:
         first = self.mark()
         # A graph costs the host some microseconds, a further launch inside it less than one.
         for repetitions in (REPETITIONS, 1):

@@ -29,11 +29,11 @@ class PackedKernel:
         parameters = [kernel_parameters(a, backend) for a in launch.arguments]
         order = [*places, *(k for k in range(len(parameters)) if k not in set(places))]
         first_words = dict(zip(order, np.cumsum([0, *(len(parameters[k]) for k in order)]).tolist(), strict=False))
-        self.block: Any = np.array([word for k in order for word in parameters[k]] or [0], np.uint64)
-        start = self.block.ctypes.data
+        block = np.array([word for k in order for word in parameters[k]] or [0], np.uint64)
+        self.block, start = block.data, block.ctypes.data
         words = [first_words[k] + i for k, words in enumerate(parameters) for i in range(len(words))]
         self.pointers = np.array([start + 8 * word for word in words] or [0], np.uint64)
-        self.where = int(self.pointers.ctypes.data)
+        self.where = self.pointers.ctypes.data
         dtypes = [launch.arguments[k].dtype for k in places]
         self.pack_into = struct.Struct("".join(f"{dtype.char}{8 - dtype.itemsize}x" for dtype in dtypes)).pack_into
 

@@ -125,9 +125,6 @@ class CudaDevice(Backend):
     def raw_stream(self) -> int:
         return int(self.core_stream.handle)
 
-    def fill(self, buffer: Buffer, host: np.ndarray) -> None:
-        self.put(buffer, 0, host)
-
     def put(self, buffer: Buffer, start: int, host: np.ndarray) -> None:
         first = self.mark()
         self.copy_in(buffer, start, host)

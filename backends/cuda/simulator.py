@@ -6,11 +6,12 @@ With ``NUMBA_ENABLE_CUDASIM=1``, read by numba at its import, `backends.create("
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from backends.cuda.backend import CudaBackend
 from backends.cuda.compiler import CudaExecutable, emitted_kernel
 from backends.device import Buffer, Capabilities, DeviceInfo, Launch
+from backends.launch import Backend
 from core.lang import tree
 
 if TYPE_CHECKING:
@@ -72,20 +73,9 @@ class CudaSimulator(CudaBackend):
 
     def execute(self, launch: Launch) -> None:
         first = self.mark()
-        self.enqueue(launch)
+        dispatcher, team_size, shared, _ = launch.executable
+        values = [a.handle if isinstance(a, Buffer) else a.dtype.type(a) for a in launch.arguments]
+        dispatcher[launch.teams, team_size, self.stream, shared](*values)
         self.span("kernel", first)
 
-    def enqueue(self, step: Any) -> None:
-        dispatcher, team_size, shared, _ = step.executable
-        values = [a.handle if isinstance(a, Buffer) else a.dtype.type(a) for a in step.arguments]
-        dispatcher[step.teams, team_size, self.stream, shared](*values)
-
-    def prepare(self, launches: list[Launch]) -> list[Launch]:
-        return launches
-
-    def replay(self, prepared: list[Launch], times: int) -> None:
-        first = self.mark()
-        for _ in range(times):
-            for launch in prepared:
-                self.enqueue(launch)
-        self.span("kernel", first)
+    prepare = Backend.prepare

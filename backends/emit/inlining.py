@@ -142,9 +142,11 @@ class _Caller:
         for name, array in callee.arrays.items():
             replacements[name] = f"{callee.name}.{name}"
             self.function.arrays[replacements[name]] = array._replace(name=replacements[name])
-        body = list(_rename(callee.body, replacements))
-        result = body.pop().value if body and isinstance(body[-1], tree.Return) else None
-        return assignments + body, result
+        body = _rename(callee.body, replacements)
+        last = body[-1] if body else None
+        if isinstance(last, tree.Return):
+            return assignments + body[:-1], last.value
+        return assignments + body, None
 
 
 def _is_vectorised(node: tree.Statement) -> bool:
@@ -158,10 +160,10 @@ def _is_vectorised(node: tree.Statement) -> bool:
     )
 
 
-def _rename(node: list[tree.Statement], replacements: dict[str, Any]) -> Any:
-    """Return statements or an expression with other names: expressions for locals, names for arrays."""
+def _rename(body: list[tree.Statement], replacements: dict[str, Any]) -> list[tree.Statement]:
+    """Return statements with other names: expressions for locals, names for arrays."""
 
-    def replace(node: Any) -> Any:
+    def replace(node: object) -> Any:
         if isinstance(node, tree.Local):
             return replacements[node.name]
         if isinstance(node, (tree.Assign, tree.For)):
@@ -175,12 +177,14 @@ def _rename(node: list[tree.Statement], replacements: dict[str, Any]) -> Any:
             return node._replace(arguments=arguments)
         return _rebuild(node, replace)
 
-    return replace(node)
+    return [replace(statement) for statement in body]
 
 
 def _rebuild(node: Any, change: Callable[[Any], Any]) -> Any:
     """Return a statement, an expression or a sequence with changed parts; the same object if nothing changed."""
-    parts = [change(part) if isinstance(part, (tuple, list)) else part for part in node]
+    if not isinstance(node, (tuple, list)):
+        return node
+    parts = [change(part) for part in node]
     if all(map(is_, parts, node)):
         return node
     if isinstance(node, list):

@@ -10,6 +10,7 @@ import time
 import warnings
 import weakref
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -155,11 +156,6 @@ class OpenClBackend(Backend):
             raise LaunchRefused(f"{what} is an image of {buffer.dtype}, which {device} lacks; use readonly")
         return image_format.channel_data_type
 
-    def fill(self, buffer: Buffer, host: np.ndarray) -> None:
-        with self.memory_for(f"{host.nbytes} bytes"):
-            event = self.cl.enqueue_copy(self.queue, buffer.handle, host, is_blocking=True)
-        self.events.append(("transfer", event, event))
-
     def put(self, buffer: Buffer, start: int, host: np.ndarray) -> None:
         with self.memory_for(f"{host.nbytes} bytes"):
             event = self.cl.enqueue_copy(
@@ -278,7 +274,7 @@ class OpenClBackend(Backend):
             with self.memory_for("a launch's buffers"):
                 raise
 
-    def prepare(self, launches: list[Launch]) -> list[tuple[Kernel, int, int]]:
+    def prepare(self, launches: list[Any]) -> Callable[[int], None]:
         """Make a kernel object for each launch, and set its arguments once."""
         prepared = []
         for launch in launches:
@@ -286,7 +282,7 @@ class OpenClBackend(Backend):
             own_kernel = self.cl.Kernel(program, kernel.function_name)
             PackedArguments(self, launch, []).set(own_kernel)
             prepared.append((own_kernel, launch.teams, team_size))
-        return prepared
+        return partial(self.replay, prepared)
 
     def replay(self, prepared: list[tuple[Kernel, int, int]], times: int) -> None:
         first = last = None

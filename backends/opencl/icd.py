@@ -10,12 +10,13 @@ import functools
 import hashlib
 import os
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from backends.cpu_info import available_cores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import ModuleType
 
     import pyopencl as cl
 
@@ -28,7 +29,7 @@ THREAD_COUNTS = ("POCL_MAX_PTHREAD_COUNT", "DPCPP_CPU_NUM_CUS")
 INTEL, POCL = "Intel(R) OpenCL", "Portable Computing Language"
 
 
-def import_pyopencl() -> Any:
+def import_pyopencl() -> ModuleType:
     """Import pyopencl without its cache of generated argument code, which fails if it cannot be written."""
     os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
     import pyopencl as cl
@@ -51,7 +52,7 @@ def list_devices() -> list[cl.Device]:
     if available_cores() < (os.cpu_count() or 1):
         for name in THREAD_COUNTS:
             os.environ.setdefault(name, str(available_cores()))
-    with intel_icd_registered(os.path.dirname(cl.__file__)):
+    with intel_icd_registered(os.path.dirname(str(cl.__file__))):
         try:
             devices = [d for p in cl.get_platforms() for d in p.get_devices()]
         except cl.LogicError:  # the loader's code for a missing driver

@@ -191,8 +191,8 @@ def placed(instance: T, place: str) -> T:
         if place != "global" and isinstance(kind, Array) and not isinstance(kind, RowArray):
             kinds[name] = table = Table(kind.element, place, value.size if place == "shared" else None)
             table.naming = kind.naming
-    copied: Any = copy.copy(instance)
-    copied.__placed__ = TablePlacement(kinds)
+    copied = copy.copy(instance)
+    vars(copied)["__placed__"] = TablePlacement(kinds)
     return copied
 
 

@@ -80,7 +80,7 @@ def barrier() -> None:
     """Wait until all lanes of the team have arrived; their earlier writes are visible to all afterwards."""
 
 
-def shared_array(count: int, element: Any) -> Any:
+def shared_array(count: int, element: object) -> Any:
     """Return an array that the lanes of a team share, not initialised; ``count`` is a constant."""
     return current_lane.shared(count, element)
 

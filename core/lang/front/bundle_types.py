@@ -53,7 +53,7 @@ def bundle_type(
         size = kind.size if isinstance(kind, RowArray) and rows else None
         inner = f"{path}.{name}"
         if isinstance(kind, BundleForm):
-            kind_of_field: Any = bundle_type(inner, kind, types, constants, rows)._replace(rows=False)
+            kind_of_field: object = bundle_type(inner, kind, types, constants, rows)._replace(rows=False)
         elif isinstance(kind, Const):
             kind_of_field = tree.Literal(kind.scalar, constants[inner])
         else:

@@ -101,11 +101,12 @@ class FunctionContext:
         if self.program.levels > MOST_LEVELS:
             too_deep(self.source, node)
 
-    def key(self, node: Any) -> tuple[int, ...]:
+    def key(self, node: ast.AST) -> tuple[int, ...]:
         """Return the identity of an expression in one step of every `unroll` around it."""
-        if not hasattr(node, "number"):  # made by the front end: no node of the function's text
-            node.number = -next(self.node_numbers)
-        return (node.number, *self.steps)
+        facts = vars(node)
+        if "number" not in facts:  # made by the front end: no node of the function's text
+            facts["number"] = -next(self.node_numbers)
+        return (facts["number"], *self.steps)
 
     def occupy(self, node: ast.AST, count: int) -> None:
         self.out.local_bytes += count

@@ -186,23 +186,22 @@ class References:
         for (name, kind), argument in zip(kinds.items(), node.args, strict=True):
             subject = f"field {name} of {cls.__name__}"
             if is_bundle(kind):
-                value: Any = self.bundle(argument)
-                if value is None or value.type.rows or not issubclass(value.type.bundle, kind):
+                inner = members[name] = self.bundle(argument)
+                if inner is None or inner.type.rows or not issubclass(inner.type.bundle, kind):
                     self.refuse(argument, f"{subject} is a {kind.__name__}, not {ast.unparse(argument)}")
             elif isinstance(kind, Array):
                 self.check_naming(argument, kind, subject)
-                value = self.array_field(argument, f"{path}.{name}" if path else "", statements)
-                expected = self.bind(bound, kind.element, value.type.holds)
-                holds = value.type.holds
+                array = members[name] = self.array_field(argument, f"{path}.{name}" if path else "", statements)
+                holds = array.type.holds
+                expected = self.bind(bound, kind.element, holds)
                 if expected is not holds:
                     self.refuse(argument, f"{subject} is Array[{expected.__name__}], not Array[{holds.__name__}]")
-                if isinstance(kind, RowArray) and value.type.space == "local":
+                if isinstance(kind, RowArray) and array.type.space == "local":
                     self.refuse(argument, f"{subject} is a row, not a local array; declare the field as Array[...]")
             elif isinstance(kind, Const):
-                value = tree.Literal(kind.scalar, self.numbers.known(argument, kind.scalar, subject))
+                members[name] = tree.Literal(kind.scalar, self.numbers.known(argument, kind.scalar, subject))
             else:
-                value = self.number_field(argument, kind, bound, subject)
-            members[name] = value
+                members[name] = self.number_field(argument, kind, bound, subject)
         fields = tuple(
             tree.Field(name, value if isinstance(kinds[name], Const) else value.type) for name, value in members.items()
         )
