@@ -8,38 +8,33 @@ from typing import Any
 from core.lang import tree
 from core.lang.bundle_forms import RowsOf, is_bundle
 from core.lang.front.bundle_types import ArrayRef, Bundle, projected, scalars_of
-from core.lang.front.context import FunctionContext
 from core.lang.front.references import References
 from core.lang.intrinsics import WORDS
 from core.lang.types import Generic
 
 
-class Bundles:
+class Bundles(References):
     """Names and passes the bundles of one function."""
-
-    def __init__(self, context: FunctionContext, references: References) -> None:
-        self.context, self.source, self.out, self.refuse = context, context.source, context.out, context.refuse
-        self.references = references
 
     def named(self, node: ast.expr, name: str, value: Bundle) -> list[tree.Assign]:
         """Name a bundle, and return the statements that store its numbers."""
         existing = self.out.locals.get(name) or self.out.parameters.get(name) or self.out.arrays.get(name)
-        if existing is not None or name in self.context.constants or name in WORDS:
+        if existing is not None or name in self.constants or name in WORDS:
             self.refuse(node, f"{name} is a number, an array or a word; give the bundle another name")
         if name in self.source.signature:
             self.refuse(node, f"assignment to the parameter {name}, a bundle; give the new one another name")
         statements, copied = self.keep(name, value)
-        if name in self.context.bundles:
+        if name in self.bundles:
             # the new numbers may be made of the old ones: all values first, then the stores
-            held = [self.context.hold(statement.value) for statement in statements]
+            held = [self.hold(statement.value) for statement in statements]
             stores = [store._replace(value=local) for store, (_, local) in zip(statements, held, strict=True)]
             statements = [first for first, _ in held] + stores
-        if self.context.bundles.setdefault(name, copied) != copied:
+        if self.bundles.setdefault(name, copied) != copied:
             self.refuse(
                 node, f"{name} is already a bundle of other arrays or another class; give this one another name"
             )
-        if self.context.defined is not None:
-            self.context.defined.add(name)
+        if self.defined is not None:
+            self.defined.add(name)
         return statements
 
     def keep(self, path: str, value: Bundle) -> tuple[list[tree.Assign], Bundle]:
@@ -77,7 +72,7 @@ class Bundles:
         """Return a bundle as an argument for a parameter of this annotation, and the parameter's type."""
         rows = isinstance(kind, RowsOf)
         declared = kind.bundle if rows else kind
-        value = self.references.bundle(node)
+        value = self.bundle(node)
         expected = f"Rows[{declared.__name__ if is_bundle(declared) else declared.name}]" if rows else ""
         if value is None:
             self.refuse(node, f"{subject} is {expected or 'a ' + declared.__name__}, not {ast.unparse(node)}")
@@ -86,14 +81,14 @@ class Bundles:
             self.refuse(node, f"{subject} is {expected or 'one ' + value.type.bundle.__name__}; {advice}")
         scalars = []
         if isinstance(declared, Generic):
-            declared = self.references.bind(bound, declared, value.type.bundle)
+            declared = self.bind(bound, declared, value.type.bundle)
         elif issubclass(value.type.bundle, declared):  # types of a class that it names are the function's own
             scalars = scalars_of(declared, value.type)
         if not is_bundle(declared) or not issubclass(value.type.bundle, declared):
             name = getattr(declared, "__name__", declared)
             self.refuse(node, f"{subject} is a {name}, not a {value.type.bundle.__name__}")
         for generic, scalar in scalars:
-            if self.references.bind(bound, generic, scalar) is not scalar:
+            if self.bind(bound, generic, scalar) is not scalar:
                 self.refuse(
                     node, f"{subject}: its {generic.name} is {scalar.__name__}, not {bound[generic.name].__name__}"
                 )
@@ -114,9 +109,9 @@ class Bundles:
     def operand(self, value: Bundle, path: str) -> tree.Expression | ArrayRef:
         """Return the field for a parameter of the called function; ``path`` is its name without the bundle's."""
         if value.type.rows and path == ".count":
-            return self.context.touched(value.count)
+            return self.touched(value.count)
         first, _, rest = path.removeprefix("[]").removeprefix(".").partition(".")
         if value.type.rows:
             value = value._replace(type=value.type._replace(rows=False))
-        field = self.references.field(value, first)
+        field = self.field(value, first)
         return self.operand(field, "." + rest) if isinstance(field, Bundle) else field

@@ -16,12 +16,10 @@ from typing import Any
 from core.lang import tree
 from core.lang.bundle_forms import is_bundle, is_bundled
 from core.lang.front.advice import EXPRESSION_ADVICE
-from core.lang.front.bundle_lowering import Bundles
 from core.lang.front.bundle_types import ArrayRef, Bundle
-from core.lang.front.context import FunctionContext, called_name
+from core.lang.front.context import called_name
 from core.lang.front.expressions import Expressions
-from core.lang.front.numbers import Numbers, Untyped, Value
-from core.lang.front.references import References
+from core.lang.front.numbers import Untyped, Value
 from core.lang.intrinsics import ATOMICS, PURE, WORDS
 from core.lang.source import Function, called_at
 from core.lang.types import BY_NAME, Array, Const, Generic, Scalar, boolean, i32, promoted
@@ -63,23 +61,8 @@ def substituted(value: Any, by_name: dict[str, Any]) -> Any:
     return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
 
 
-class Calls:
+class Calls(Expressions):
     """Types the calls of one function."""
-
-    def __init__(
-        self,
-        context: FunctionContext,
-        numbers: Numbers,
-        references: References,
-        bundles: Bundles,
-        expressions: Expressions,
-    ) -> None:
-        self.context, self.source, self.out, self.refuse = context, context.source, context.out, context.refuse
-        self.numbers = numbers
-        self.references = references
-        self.bundles = bundles
-        self.expressions = expressions
-        context.expressions[ast.Call] = self.call_expression
 
     def call_expression(self, node: ast.Call) -> Value:
         """Type a call inside an expression, which has no effects."""
@@ -101,25 +84,25 @@ class Calls:
             self.refuse(node, EXPRESSION_ADVICE[ast.Starred])
         name = node.func.id
         value = self.source.lookup(name)
-        if not self.context.is_free(name):
-            self.context.check_word(node.func, value)
+        if not self.is_free(name):
+            self.check_word(node.func, value)
         if isinstance(value, Function):
             return self.call_function(node, value)
         if is_bundle(value):
             self.refuse(node, f"the bundle {name}(...) instead of a number; assign it to a name, or pass it on")
-        self.context.check_word(node.func, value)
-        if scalar := BY_NAME.get(name) or self.context.bound_type(name):
+        self.check_word(node.func, value)
+        if scalar := BY_NAME.get(name) or self.bound_type(name):
             return self.call_cast(node, scalar)
         if name == "team_size":
-            self.context.count(node, 0)
-            return tree.Literal(i32, i32(self.context.program.team_size))
+            self.count(node, 0)
+            return tree.Literal(i32, i32(self.program.team_size))
         if name in ATOMICS:
             return self.call_atomic(node, name)
         if name in PURE:
             return self.call_word(node, name)
         if name == "len":
-            self.context.count(node, 1)
-            return self.numbers.untyped(len(self.expressions.constants_in(node.args[0])), node)
+            self.count(node, 1)
+            return self.untyped(len(self.constants_in(node.args[0])), node)
         if name == "print":
             self.refuse(node, "print inside an expression; it gives no value, write it as a separate statement")
         if name == "view":
@@ -150,39 +133,37 @@ class Calls:
 
     def call_cast(self, node: ast.Call, scalar: Scalar) -> tree.Expression:
         """Translate ``u32(x)``."""
-        self.context.count(node, 1)
+        self.count(node, 1)
         if scalar is boolean:
             self.refuse(node, "a cast to a truth value; write a comparison such as x != 0")
-        value = self.context.expression(node.args[0])
+        value = self.expression(node.args[0])
         if isinstance(value, (Untyped, tree.Literal)):
-            return tree.Literal(scalar, self.numbers.folded(node, scalar, value.value))
-        return self.numbers.cast(value, scalar)
+            return tree.Literal(scalar, self.folded(node, scalar, value.value))
+        return self.cast(value, scalar)
 
     def call_word(self, node: ast.Call, name: str) -> tree.Intrinsic:
         expected, rule, result, needs = PURE[name]
-        self.context.count(node, expected)
+        self.count(node, expected)
         if rule is None:
             return tree.Intrinsic(i32, name, ())
-        values = [self.context.expression(a) for a in node.args]
+        values = [self.expression(a) for a in node.args]
         first = next((promoted(v.type) for v in values if not isinstance(v, Untyped)), None)
         operands = [
-            self.numbers.fitted(v, first, a, "operand")
-            if first and isinstance(v, Untyped)
-            else self.numbers.settled(v, a)
+            self.fitted(v, first, a, "operand") if first and isinstance(v, Untyped) else self.settled(v, a)
             for v, a in zip(values, node.args, strict=True)
         ]
         scalar = rule(operands)
         if scalar is None:
             kinds = ", ".join(v.type.__name__ for v in operands)
             self.refuse(node, f"{name} needs {needs}, not {kinds}; cast the arguments")
-        return tree.Intrinsic(result or scalar, name, tuple(self.numbers.cast(v, scalar) for v in operands))
+        return tree.Intrinsic(result or scalar, name, tuple(self.cast(v, scalar) for v in operands))
 
     def call_atomic(self, node: ast.Call, name: str) -> tree.Atomic:
         """Translate an atomic update of one element."""
-        self.context.count(node, 2 + ATOMICS[name])
-        reference = self.references.array(node.args[0])
+        self.count(node, 2 + ATOMICS[name])
+        reference = self.array(node.args[0])
         array = reference.type
-        self.references.check_writable(node, node.args[0], array)
+        self.check_writable(node, node.args[0], array)
         scalar = array.holds
         if scalar.kind not in "iu" or scalar.bits < 32 or array.space == "local":
             self.refuse(
@@ -190,8 +171,8 @@ class Calls:
                 f"{name} on {scalar.__name__} in {array.space} memory; use 32 or 64-bit integers "
                 "in an argument or a shared array",
             )
-        index = self.references.index_in(reference, node.args[1])
-        values = tuple(self.numbers.fitted(self.context.expression(a), scalar, a, "the element") for a in node.args[2:])
+        index = self.index_in(reference, node.args[1])
+        values = tuple(self.fitted(self.expression(a), scalar, a, "the element") for a in node.args[2:])
         self.out.pure = False
         return tree.Atomic(scalar, name, reference.name, index, values)
 
@@ -199,7 +180,7 @@ class Calls:
         """Bind the types of a called function to the arguments, and specialise it."""
         with called_at(self.source, node):
             kinds = {k: v for k, v in callee.signature.items() if k != "return"}
-        self.context.count(node, len(kinds))
+        self.count(node, len(kinds))
         bound: dict[str, Any] = {}
         types: list[Any] = []
         nodes = dict(zip(kinds, node.args, strict=True))
@@ -207,31 +188,31 @@ class Calls:
         for name, kind in kinds.items():
             subject = f"argument {name} of {callee.name}"
             if isinstance(kind, Const):
-                types.append(self.numbers.known(nodes[name], kind.scalar, subject))
-            elif is_bundled(kind) or (isinstance(kind, Generic) and self.references.bundle(nodes[name]) is not None):
-                by_name[name], expected = self.bundles.passed_bundle(nodes[name], kind, bound, subject)
+                types.append(self.known(nodes[name], kind.scalar, subject))
+            elif is_bundled(kind) or (isinstance(kind, Generic) and self.bundle(nodes[name]) is not None):
+                by_name[name], expected = self.passed_bundle(nodes[name], kind, bound, subject)
                 types.append(expected)
             elif isinstance(kind, Array):
-                self.references.check_naming(nodes[name], kind, subject)
+                self.check_naming(nodes[name], kind, subject)
                 array = by_name[name] = self.passed_array(nodes[name])
-                expected = self.references.bind(bound, kind.element, array.type.holds)
+                expected = self.bind(bound, kind.element, array.type.holds)
                 if array.type.holds is not expected:
                     found = array.type.holds.__name__
                     self.refuse(nodes[name], f"{subject} is Array[{expected.__name__}], not Array[{found}]")
                 types.append(array.type)
             else:
-                value = self.context.expression(nodes[name])
+                value = self.expression(nodes[name])
                 if isinstance(kind, Generic) and kind.name not in bound:
-                    value = self.numbers.settled(value, nodes[name])
+                    value = self.settled(value, nodes[name])
                 offered = None if isinstance(value, Untyped) else promoted(value.type)
-                expected = self.references.bind(bound, kind, offered)
+                expected = self.bind(bound, kind, offered)
                 if is_bundle(expected):
                     self.refuse(nodes[name], f"{subject} is a {expected.__name__}, not a number")
                 types.append(expected)
-                by_name[name] = self.numbers.stored(value, expected, nodes[name], subject, nodes[name])
-        holds = self.context.specialise(callee, tuple(types), bound, node, self.context)
-        self.out.calls[self.context.key(node)] = holds
-        self.context.occupy(node, holds.local_bytes)
+                by_name[name] = self.stored(value, expected, nodes[name], subject, nodes[name])
+        holds = self.specialise(callee, tuple(types), bound, node, self)
+        self.out.calls[self.key(node)] = holds
+        self.occupy(node, holds.local_bytes)
         arguments, touched = self.used_arguments(holds, by_name, nodes)
         only_local = all(array.name in self.out.arrays and array.type.space == "local" for array in touched)
         self.out.pure = self.out.pure and (holds.pure or (only_local and not holds.has_barrier))
@@ -249,9 +230,9 @@ class Calls:
             name = parameter if parameter in by_name else re.split(r"[.\[]", parameter, maxsplit=1)[0]
             value, node = by_name[name], nodes[name]
             if isinstance(value, Bundle):
-                value = self.bundles.operand(value, parameter.removeprefix(name))
+                value = self.operand(value, parameter.removeprefix(name))
             if isinstance(value, ArrayRef):
-                value = self.references.of_team(value)
+                value = self.of_team(value)
                 if value.name in touched:
                     self.refuse(node, f"the array {value.name} is passed twice; arrays of one call must not overlap")
                 touched[value.name] = value
@@ -263,11 +244,11 @@ class Calls:
     def passed_array(self, node: ast.expr) -> ArrayRef:
         """Return an array argument, whole or as a view."""
         if not isinstance(node, ast.Call) or called_name(node) != "view":
-            return self.references.array(node)
-        self.context.check_word(node.func, self.source.lookup("view"))
-        self.context.count(node, 2)
-        array = self.references.array(node.args[0])
-        array = array._replace(offset=self.references.index_in(array, node.args[1], beyond=1))
+            return self.array(node)
+        self.check_word(node.func, self.source.lookup("view"))
+        self.count(node, 2)
+        array = self.array(node.args[0])
+        array = array._replace(offset=self.index_in(array, node.args[1], beyond=1))
         self.viewed(array, node)
         return array
 
@@ -280,3 +261,5 @@ class Calls:
         if array.type.space == "image":
             self.refuse(node, f"a view of the image {array.name}; pass it whole, with an index, or make it readonly")
         return tree.View(array.name, array.offset)
+
+    expressions = {**Expressions.expressions, ast.Call: call_expression}

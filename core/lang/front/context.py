@@ -1,11 +1,11 @@
-"""Context of the function that is being translated, read and written by every visitor of the front end."""
+"""Context of the function that is being translated: the base of its translators."""
 
 from __future__ import annotations
 
 import ast
 import itertools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 from core.lang import tree
 from core.lang.bundle_forms import is_bundle
@@ -37,8 +37,8 @@ class ProgramContext:
 class FunctionContext:
     """State of the function that is being translated, with its result ``out``.
 
-    Visitors enter themselves in `expressions` and `statements`, by the class of the nodes that they translate. The rest
-    describes a place in the function.
+    Subclasses translate it, each one kind of construct with the methods of those before it. They enter these methods in
+    `expressions` and `statements`, by the class of the node. The rest describes a place in the function.
 
     Attributes
     ----------
@@ -57,6 +57,9 @@ class FunctionContext:
     depth : int
         Statements around this place.
     """
+
+    expressions: ClassVar[dict[type, Callable[..., Value]]] = {}
+    statements: ClassVar[dict[type, Callable[..., list[tree.Statement]]]] = {}
 
     def __init__(
         self,
@@ -84,13 +87,6 @@ class FunctionContext:
         self.depth = 0
         self.temporaries = 0
         self.node_numbers = itertools.count(1)
-        self.expressions: dict[type, Callable[[Any], Any]] = {}
-        self.statements: dict[type, Callable[[Any], list[tree.Statement]]] = {}
-
-    def close(self) -> None:
-        """Drop the visitors: without cycles, reference counts free them."""
-        self.expressions.clear()
-        self.statements.clear()
 
     def refuse(self, node: ast.AST, message: str) -> NoReturn:
         self.source.refuse(node, message)
@@ -165,7 +161,7 @@ class FunctionContext:
                 self.refuse(
                     statement, STATEMENT_ADVICE.get(kind, f"{kind.__name__} is not part of the kernel language")
                 )
-            typed.extend(self.statements[kind](statement))
+            typed.extend(self.statements[kind](self, statement))
             self.program.levels -= 1
         self.depth -= 1
         return typed
@@ -182,7 +178,7 @@ class FunctionContext:
             self.refuse(node, EXPRESSION_ADVICE.get(kind, f"{kind.__name__} is not part of the kernel language"))
         levels = levels_of(node)
         self.descend(node, levels)
-        typed = self.expressions[kind](node)
+        typed = self.expressions[kind](self, node)
         self.program.levels -= levels
         return typed
 

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from core.lang import tree
+from core.lang.front.bundle_lowering import Bundles
 from core.lang.front.bundle_types import ArrayRef, Bundle, boolean_of_parameter
-from core.lang.front.context import FunctionContext
-from core.lang.front.numbers import MOST_BITS, Numbers, Untyped, Value
-from core.lang.front.references import LENGTH_ADVICE, References
+from core.lang.front.numbers import MOST_BITS, Untyped, Value
+from core.lang.front.references import LENGTH_ADVICE
 from core.lang.named_arrays import as_array
 from core.lang.source import Source
 from core.lang.types import Integer, Scalar, boolean, promoted, type_of, u32
@@ -43,47 +43,31 @@ UNARY: dict[type[ast.unaryop], tuple[str, Callable[[Any], Any]]] = {
 }
 
 
-class Expressions:
+class Expressions(Bundles):
     """Types the expressions of one function."""
-
-    def __init__(self, context: FunctionContext, numbers: Numbers, references: References) -> None:
-        self.context, self.source, self.out, self.refuse = context, context.source, context.out, context.refuse
-        self.numbers = numbers
-        self.references = references
-        context.expressions |= {
-            ast.Constant: self.literal,
-            ast.Name: self.name,
-            ast.BinOp: self.binary,
-            ast.UnaryOp: self.unary,
-            ast.Compare: self.comparison,
-            ast.BoolOp: self.logical,
-            ast.IfExp: self.choice,
-            ast.Subscript: self.subscript,
-            ast.Attribute: self.attribute,
-        }
 
     def literal(self, node: ast.Constant) -> Value:
         if isinstance(node.value, bool):
             return tree.Literal(boolean, node.value)
         if isinstance(node.value, (int, float)):
-            return self.numbers.untyped(node.value, node)
+            return self.untyped(node.value, node)
         return self.refuse(node, f"the constant {node.value!r}; kernels have integers, floats and truth values")
 
     def name(self, node: ast.Name) -> Value:
         name = node.id
-        if name in self.context.constants:
-            value = self.context.constants[name]
+        if name in self.constants:
+            value = self.constants[name]
             return tree.Literal(type_of(value), value)
         scalar = self.out.declared(name)
         if isinstance(scalar, tree.ArrayType) or name in self.out.arrays:
             return self.refuse(node, f"the array {name} as a value; subscript it, or pass it to a function")
-        if name in self.context.bundles:
+        if name in self.bundles:
             return self.refuse(node, f"the bundle {name} instead of a number; read a field of it")
         if scalar is not None:
-            if self.context.defined is not None and name not in self.context.defined:
+            if self.defined is not None and name not in self.defined:
                 self.refuse(node, f"{name} may be unassigned here; give it a value on every path")
             return boolean_of_parameter(name) if name in self.out.truths else tree.Local(scalar, name)
-        if name in self.context.assigned:
+        if name in self.assigned:
             return self.refuse(node, f"{name} is used before its assignment")
         return self.constant_of(self.source.lookup(name), node)
 
@@ -94,12 +78,12 @@ class Expressions:
         if isinstance(value, bool):
             return tree.Literal(boolean, value)
         if type(value) is int or type(value) is float:
-            return self.numbers.untyped(value, node)
+            return self.untyped(value, node)
         name = ast.unparse(node)
         return self.refuse(node, f"{name} is neither a local, a parameter nor a module constant (int, float or bool)")
 
     def binary(self, node: ast.BinOp) -> Value:
-        left, right = self.context.expression(node.left), self.context.expression(node.right)
+        left, right = self.expression(node.left), self.expression(node.right)
         if type(node.op) not in BINARY:
             advice = "write a product or pow" if isinstance(node.op, ast.Pow) else "it has no meaning for scalars"
             self.refuse(node, f"operator {type(node.op).__name__}; {advice}")
@@ -109,18 +93,18 @@ class Expressions:
                 self.refuse(node, "/ divides floats; write // for integers")
             if name == "shl" and not isinstance(right.value, float) and right.value > MOST_BITS:
                 self.refuse(node, f"a constant shifted by {right.value}; at most {MOST_BITS}")
-            return self.numbers.untyped(self.numbers.folded(node, python, left.value, right.value), node)
+            return self.untyped(self.folded(node, python, left.value, right.value), node)
         if name in ("shl", "shr"):
-            left, right = self.numbers.settled(left, node.left), self.numbers.settled(right, node.right)
+            left, right = self.settled(left, node.left), self.settled(right, node.right)
             scalar = promoted(left.type)
             if scalar.kind not in "iu" or right.type.kind not in "iu":
                 self.refuse(node, "shifts are for integers; cast the operands")
-            left, right = self.numbers.cast(left, scalar), self.shift_count(right, scalar)
+            left, right = self.cast(left, scalar), self.shift_count(right, scalar)
         else:
-            scalar, left, right = self.numbers.meet(left, right, node)
+            scalar, left, right = self.meet(left, right, node)
             self.check_operator(node, name, scalar)
         if isinstance(left, tree.Literal) and isinstance(right, tree.Literal):
-            return tree.Literal(scalar, self.numbers.folded(node, python, left.value, right.value))
+            return tree.Literal(scalar, self.folded(node, python, left.value, right.value))
         return tree.Binary(scalar, name, left, right)
 
     def shift_count(self, count: tree.Expression, scalar: Scalar) -> tree.Expression:
@@ -128,7 +112,7 @@ class Expressions:
         mask = tree.Literal(scalar, scalar(scalar.bits - 1))
         if isinstance(count, tree.Literal):
             return tree.Literal(scalar, scalar(int(count.value) & (scalar.bits - 1)))
-        return tree.Binary(scalar, "and", self.numbers.cast(count, scalar), mask)
+        return tree.Binary(scalar, "and", self.cast(count, scalar), mask)
 
     def check_operator(self, node: ast.expr, name: str, scalar: Scalar) -> None:
         """Refuse an operator without a meaning for a type."""
@@ -141,30 +125,30 @@ class Expressions:
 
     def unary(self, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.Not):
-            test = self.numbers.truth(node.operand)
+            test = self.truth(node.operand)
             if isinstance(test, tree.Literal):
                 return tree.Literal(boolean, not test.value)
             return tree.Unary(boolean, "not", test)
         if isinstance(node.op, ast.UAdd):
             self.refuse(node, "unary +; leave it out")
-        value = self.context.expression(node.operand)
+        value = self.expression(node.operand)
         name, python = UNARY[type(node.op)]
         if isinstance(value, Untyped):
-            return self.numbers.untyped(self.numbers.folded(node, python, value.value), node)
+            return self.untyped(self.folded(node, python, value.value), node)
         scalar = promoted(value.type)
         if scalar.kind == "b" or (scalar.kind == "f" and name == "invert"):
             self.refuse(
                 node, f"{name} of {scalar.__name__}; it is for numbers" + (" without a point" * (name != "neg"))
             )
-        value = self.numbers.cast(value, scalar)
+        value = self.cast(value, scalar)
         if isinstance(value, tree.Literal):
-            return tree.Literal(scalar, self.numbers.folded(node, python, value.value))
+            return tree.Literal(scalar, self.folded(node, python, value.value))
         return tree.Unary(scalar, name, value)
 
     def comparison(self, node: ast.Compare) -> Value:
         if isinstance(node.ops[0], (ast.Is, ast.IsNot)):
             return self.is_absent(node)
-        operands = [self.context.expression(n) for n in (node.left, *node.comparators)]
+        operands = [self.expression(n) for n in (node.left, *node.comparators)]
         whole: tree.Expression = tree.Literal(boolean, True)
         for op, left, right in zip(node.ops, operands, operands[1:], strict=False):
             if type(op) not in COMPARE:
@@ -173,7 +157,7 @@ class Expressions:
             if isinstance(left, Untyped) and isinstance(right, Untyped):
                 part: tree.Expression = tree.Literal(boolean, python(left.value, right.value))
             else:
-                scalar, left, right = self.numbers.meet(left, right, node)
+                scalar, left, right = self.meet(left, right, node)
                 if scalar.kind == "b":
                     self.refuse(node, "comparison of truth values; use and, or, not")
                 if isinstance(left, tree.Literal) and isinstance(right, tree.Literal):
@@ -187,7 +171,7 @@ class Expressions:
         """Fold ``refresh is not None`` for a function that may be absent from a template."""
         name, nothing = node.left, node.comparators[0]
         is_none = isinstance(nothing, ast.Constant) and nothing.value is None
-        if not (isinstance(name, ast.Name) and is_none and len(node.ops) == 1 and self.context.is_free(name.id)):
+        if not (isinstance(name, ast.Name) and is_none and len(node.ops) == 1 and self.is_free(name.id)):
             self.refuse(node, f"{ast.unparse(node)}; ask whether a @function of the closure or module is None")
         value = self.source.lookup(name.id)
         if not (isinstance(value, Source) or (value is None and self.source.has(name.id))):
@@ -202,33 +186,33 @@ class Expressions:
 
     def logical(self, node: ast.BoolOp) -> Value:
         op = "and" if isinstance(node.op, ast.And) else "or"
-        result = self.numbers.truth(node.values[0])
+        result = self.truth(node.values[0])
         for operand in node.values[1:]:
             if isinstance(result, tree.Literal) and result.value != (op == "and"):
                 return result
-            result = self.logic(op, result, self.numbers.truth(operand))
+            result = self.logic(op, result, self.truth(operand))
         return result
 
     def choice(self, node: ast.IfExp) -> Value:
-        test = self.numbers.truth(node.test)
+        test = self.truth(node.test)
         if isinstance(test, tree.Literal):
-            return self.context.expression(node.body if test.value else node.orelse)
-        yes, no = self.context.expression(node.body), self.context.expression(node.orelse)
+            return self.expression(node.body if test.value else node.orelse)
+        yes, no = self.expression(node.body), self.expression(node.orelse)
         if isinstance(yes, Untyped) and isinstance(no, Untyped):
-            yes, no = self.numbers.settled(yes, node.body), self.numbers.settled(no, node.orelse)
-        scalar, yes, no = self.numbers.meet(yes, no, node)
-        self.out.widened[self.context.key(node)] = scalar
+            yes, no = self.settled(yes, node.body), self.settled(no, node.orelse)
+        scalar, yes, no = self.meet(yes, no, node)
+        self.out.widened[self.key(node)] = scalar
         return tree.Select(scalar, test, yes, no)
 
     def subscript(self, node: ast.Subscript) -> Value:
-        if isinstance(node.value, ast.Name) and self.context.is_free(node.value.id):
+        if isinstance(node.value, ast.Name) and self.is_free(node.value.id):
             constant = self.source.lookup(node.value.id)
             if isinstance(constant, tuple):
                 return self.of_tuple(node, constant)
-        if self.references.bundle(node) is not None:
+        if self.bundle(node) is not None:
             self.refuse(node, f"the bundle {ast.unparse(node)} instead of a number; read a field of it")
-        array = self.references.array(node.value)
-        index = self.references.index_in(array, node.slice)
+        array = self.array(node.value)
+        index = self.index_in(array, node.slice)
         load = tree.Load(array.type.element, array.name, index)
         if array.type.holds is not boolean:
             return load
@@ -237,39 +221,51 @@ class Expressions:
     def of_tuple(self, node: ast.Subscript, elements: tuple[Any, ...]) -> Value:
         """Return an element of a constant tuple at a constant subscript: ``shapes[k]``."""
         subject = f"a subscript of the tuple {ast.unparse(node.value)}"
-        index = self.numbers.constant(node.slice, subject)
+        index = self.constant(node.slice, subject)
         if not 0 <= index < len(elements):
             self.refuse(node, f"{subject}, which has {len(elements)} elements: {index}")
         return self.constant_of(elements[index], node)
 
     def constants_in(self, node: ast.expr) -> tuple[Any, ...]:
         """Return the tuple of constants of a name of the module or the closure."""
-        constant = self.source.lookup(node.id) if isinstance(node, ast.Name) and self.context.is_free(node.id) else None
-        if not isinstance(constant, tuple) and self.references.is_array(node):
+        constant = self.source.lookup(node.id) if isinstance(node, ast.Name) and self.is_free(node.id) else None
+        if not isinstance(constant, tuple) and self.is_array(node):
             self.refuse(node, f"the length of the array {ast.unparse(node)}; {LENGTH_ADVICE}")
         if not isinstance(constant, tuple):
             self.refuse(node, f"{ast.unparse(node)} is no tuple of constants of the module; write one, or use an array")
         return constant
 
     def attribute(self, node: ast.Attribute) -> Value:
-        element = self.references.element(node)
+        element = self.element(node)
         if element is not node:
-            return self.context.expression(element)
-        if isinstance(node.value, ast.Name) and self.context.is_free(node.value.id):
+            return self.expression(element)
+        if isinstance(node.value, ast.Name) and self.is_free(node.value.id):
             naming = getattr(as_array(self.source.lookup(node.value.id)), "naming", None)
             if naming is not None:
-                return self.numbers.untyped(self.references.column(naming, node), node)
-        outer = self.references.bundle(node.value)
+                return self.untyped(self.column(naming, node), node)
+        outer = self.bundle(node.value)
         if outer is None:
-            later = self.context.assigned - self.out.locals.keys() - self.out.arrays.keys()
+            later = self.assigned - self.out.locals.keys() - self.out.arrays.keys()
             if isinstance(node.value, ast.Name) and node.value.id in later:
                 self.refuse(node, f"{node.value.id} is used before its assignment")
             self.refuse(
                 node, "an attribute; import the name itself, and pass sizes as arguments or as fields of a bundle"
             )
-        value = self.references.member(outer, node)
+        value = self.member(outer, node)
         if isinstance(value, ArrayRef):
             self.refuse(node, f"the array {ast.unparse(node)} as a value; subscript it, or pass it to a function")
         if isinstance(value, Bundle):
             self.refuse(node, f"the bundle {ast.unparse(node)} instead of a number; read a field of it")
         return value
+
+    expressions = {
+        ast.Constant: literal,
+        ast.Name: name,
+        ast.BinOp: binary,
+        ast.UnaryOp: unary,
+        ast.Compare: comparison,
+        ast.BoolOp: logical,
+        ast.IfExp: choice,
+        ast.Subscript: subscript,
+        ast.Attribute: attribute,
+    }

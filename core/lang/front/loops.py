@@ -6,27 +6,15 @@ import ast
 
 from core.lang import tree
 from core.lang.front.assignments import Assignments
-from core.lang.front.context import FunctionContext, called_name
-from core.lang.front.numbers import Numbers, Untyped
+from core.lang.front.context import called_name
+from core.lang.front.numbers import Untyped
 from core.lang.types import boolean, i32, promoted
 
 MOST_UNROLLED = 4096
 
 
-class Loops:
+class Loops(Assignments):
     """Translates the loops of one function."""
-
-    def __init__(self, context: FunctionContext, numbers: Numbers, assignments: Assignments) -> None:
-        self.context, self.source, self.out, self.refuse = context, context.source, context.out, context.refuse
-        self.numbers = numbers
-        self.assignments = assignments
-        self.loops_over = {"range": self.ranged, "unroll": self.unrolled, "set_bits": self.over_bits}
-        context.statements |= {
-            ast.For: self.for_loop,
-            ast.While: self.while_loop,
-            ast.Break: self.break_loop,
-            ast.Continue: self.continue_loop,
-        }
 
     def for_loop(self, node: ast.For) -> list[tree.Statement]:
         """Translate ``for``, by the word that it loops over."""
@@ -36,12 +24,12 @@ class Loops:
         word = called_name(call)
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or word not in self.loops_over:
             self.refuse(node, f"for over {ast.unparse(call)}; loop over range(...), unroll(...) or set_bits(...)")
-        self.context.check_word(call.func, self.source.lookup(word))
+        self.check_word(call.func, self.source.lookup(word))
         if call.keywords:
             self.refuse(node, "keyword arguments; pass arguments by position")
         if not isinstance(node.target, ast.Name):
             self.refuse(node, "several loop variables; use one")
-        return self.loops_over[word](node, call, node.target.id)
+        return self.loops_over[word](self, node, call, node.target.id)
 
     def bounds(self, node: ast.For, call: ast.Call) -> list[ast.expr]:
         """Return the start, stop and step of a ``range``, in that order."""
@@ -54,7 +42,7 @@ class Loops:
     def ranged(self, node: ast.For, call: ast.Call, name: str) -> list[tree.Statement]:
         """Translate ``for i in range(...)``."""
         nodes = self.bounds(node, call)
-        values = [self.context.expression(n) for n in nodes]
+        values = [self.expression(n) for n in nodes]
         typed = [v.type for v in values if not isinstance(v, Untyped)]
         scalar = promoted(typed[0]) if typed else i32
         for kind in typed:
@@ -63,27 +51,25 @@ class Loops:
             if kind.kind != scalar.kind:
                 self.refuse(node, "range of signed and unsigned numbers; cast one of them")
             scalar = max(scalar, promoted(kind), key=lambda s: s.bits)
-        start, stop, step = (
-            self.numbers.fitted(v, scalar, n, "a bound of range") for v, n in zip(values, nodes, strict=True)
-        )
+        start, stop, step = (self.fitted(v, scalar, n, "a bound of range") for v, n in zip(values, nodes, strict=True))
         down = isinstance(step, tree.Literal) and int(step.value) < 0
         if isinstance(step, tree.Literal) and int(step.value) == 0:
             self.refuse(node, "range with step 0")
         declared = self.out.declared(name)
         if declared not in (None, scalar) and not isinstance(declared, tree.ArrayType):
             self.refuse(node, f"{name} is {declared.__name__}, not {scalar.__name__}; give the loop its own variable")
-        self.assignments.declare(node, name, tree.Local(scalar, name))
+        self.declare(node, name, tree.Local(scalar, name))
         if not isinstance(step, tree.Literal):
-            self.out.rising.add(self.context.key(call))
+            self.out.rising.add(self.key(call))
         return [tree.For(name, scalar, start, stop, step, down, self.loop_body(node, name))]
 
     def over_bits(self, node: ast.For, call: ast.Call, name: str) -> list[tree.Statement]:
         """Translate ``for k in set_bits(word)``: the lowest bit is cleared before the body runs."""
-        self.context.count(call, 1)
-        word = self.numbers.typed(call.args[0])
+        self.count(call, 1)
+        word = self.typed(call.args[0])
         if word.type.kind != "u":
             self.refuse(node, f"set_bits of {word.type.__name__}; cast it to u32 or u64")
-        keep, bits = self.context.hold(self.numbers.cast(word, promoted(word.type)))
+        keep, bits = self.hold(self.cast(word, promoted(word.type)))
         scalar = bits.type
         zero, unit = (tree.Literal(scalar, scalar(n)) for n in (0, 1))
         lowest = tree.Binary(scalar, "and", bits, tree.Binary(scalar, "sub", zero, bits))
@@ -91,80 +77,89 @@ class Loops:
         declared = self.out.declared(name)
         if declared not in (None, i32) and not isinstance(declared, tree.ArrayType):
             self.refuse(node, f"{name} is {declared.__name__}, not i32; give the loop its own variable")
-        first = tree.Assign(name, self.assignments.declare(node, name, number))
+        first = tree.Assign(name, self.declare(node, name, number))
         rest = tree.Assign(bits.name, tree.Binary(scalar, "and", bits, tree.Binary(scalar, "sub", bits, unit)))
         body = self.loop_body(node, name)
         return [keep, tree.While(tree.Compare(boolean, "ne", bits, zero), [first, rest, *body])]
 
     def loop_body(self, node: ast.For, name: str) -> list[tree.Statement]:
         """Translate the body of a loop that may have no rounds; ``name`` is defined in it."""
-        before = self.context.defined
-        self.context.open_loops.append([])
-        body, _ = self.context.branch(node.body, None if before is None else before | {name})
-        self.context.open_loops.pop()
-        self.context.defined = before
+        before = self.defined
+        self.open_loops.append([])
+        body, _ = self.branch(node.body, None if before is None else before | {name})
+        self.open_loops.pop()
+        self.defined = before
         return body
 
     def unrolled(self, node: ast.For, call: ast.Call, name: str) -> list[tree.Statement]:
         """Translate ``for k in unroll(...)``: the body once for each value of the constant ``k``."""
         nodes = self.bounds(node, call)
-        bounds = [int(self.numbers.folded(n, i32.exact, self.numbers.constant(n, "a bound of unroll"))) for n in nodes]
-        used = (self.out.locals, self.out.parameters, self.out.arrays, self.context.bundles, self.context.constants)
+        bounds = [int(self.folded(n, i32.exact, self.constant(n, "a bound of unroll"))) for n in nodes]
+        used = (self.out.locals, self.out.parameters, self.out.arrays, self.bundles, self.constants)
         if any(name in names for names in used):
             self.refuse(node, f"the name {name} is in use; give the constant of unroll its own")
         if bounds[2] == 0:
             self.refuse(node, "unroll with step 0")
-        steps = self.out.unrolled[self.context.key(node)] = range(*bounds)
-        outer_copies, self.context.copies = self.context.copies, self.context.copies * max(1, len(steps))
-        if self.context.copies > MOST_UNROLLED:
-            inside = f", {self.context.copies} with those around it" if outer_copies > 1 else ""
+        steps = self.out.unrolled[self.key(node)] = range(*bounds)
+        outer_copies, self.copies = self.copies, self.copies * max(1, len(steps))
+        if self.copies > MOST_UNROLLED:
+            inside = f", {self.copies} with those around it" if outer_copies > 1 else ""
             self.refuse(node, f"unroll of {len(steps)} steps{inside}; at most {MOST_UNROLLED}, use range")
         statements: list[tree.Statement] = []
-        self.context.open_loops.append(None)
-        self.context.depth -= 1
-        outer = self.context.steps
+        self.open_loops.append(None)
+        self.depth -= 1
+        outer = self.steps
         for value in steps:
-            self.context.steps = (*outer, value)
-            self.context.constants[name] = self.numbers.folded(node, i32.exact, value)
-            statements.extend(self.context.block(node.body))
-        self.context.steps, self.context.copies = outer, outer_copies
-        self.context.depth += 1
-        self.context.open_loops.pop()
-        self.context.constants.pop(name, None)
+            self.steps = (*outer, value)
+            self.constants[name] = self.folded(node, i32.exact, value)
+            statements.extend(self.block(node.body))
+        self.steps, self.copies = outer, outer_copies
+        self.depth += 1
+        self.open_loops.pop()
+        self.constants.pop(name, None)
         return statements
 
     def while_loop(self, node: ast.While) -> list[tree.Statement]:
         """Translate ``while``; only its ``break`` leads out of an endless one."""
         if node.orelse:
             self.refuse(node, "else of a loop; set a flag before break")
-        test = self.numbers.truth(node.test)
+        test = self.truth(node.test)
         endless = isinstance(test, tree.Literal)
         if endless and not test.value:  # type: ignore[union-attr]
             return []
-        start = self.context.defined
+        start = self.defined
         leaving: list[set[str] | None] = []
-        self.context.open_loops.append(leaving)
-        body, _ = self.context.branch(node.body, start)
-        self.context.open_loops.pop()
-        self.context.defined = certainly_assigned(leaving) if endless else start
+        self.open_loops.append(leaving)
+        body, _ = self.branch(node.body, start)
+        self.open_loops.pop()
+        self.defined = certainly_assigned(leaving) if endless else start
         return [tree.While(test, body)]
 
     def break_loop(self, node: ast.Break) -> list[tree.Statement]:
-        self.leave(node, "break").append(self.context.defined)
-        self.context.defined = None
+        self.leave(node, "break").append(self.defined)
+        self.defined = None
         return [tree.Break()]
 
     def continue_loop(self, node: ast.Continue) -> list[tree.Statement]:
         self.leave(node, "continue")
-        self.context.defined = None
+        self.defined = None
         return [tree.Continue()]
 
     def leave(self, node: ast.stmt, word: str) -> list[set[str] | None]:
         """Return the list of locals defined at the exits of the innermost loop."""
-        loop = self.context.open_loops[-1]
+        loop = self.open_loops[-1]
         if loop is None:
             self.refuse(node, f"{word} inside unroll; write a condition, or use range")
         return loop
+
+    loops_over = {"range": ranged, "unroll": unrolled, "set_bits": over_bits}
+    statements = {
+        **Assignments.statements,
+        ast.For: for_loop,
+        ast.While: while_loop,
+        ast.Break: break_loop,
+        ast.Continue: continue_loop,
+    }
 
 
 def certainly_assigned(paths: list[set[str] | None]) -> set[str] | None:

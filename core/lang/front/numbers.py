@@ -29,11 +29,8 @@ Value = tree.Expression | Untyped
 """Value of an expression: it has a type, or is a number without one."""
 
 
-class Numbers:
+class Numbers(FunctionContext):
     """Types the numbers of one function."""
-
-    def __init__(self, context: FunctionContext) -> None:
-        self.context, self.source, self.out, self.refuse = context, context.source, context.out, context.refuse
 
     def adopt(self, value: Untyped, scalar: Scalar, node: ast.AST) -> tree.Literal:
         """Give an untyped number the type ``scalar``, and record it for the plain-Python run."""
@@ -45,7 +42,7 @@ class Numbers:
         if scalar.kind != "f" and not scalar.low <= number <= scalar.high:
             self.refuse(node, f"{number} does not fit {scalar.__name__}; cast it to a type that holds it")
         typed = self.folded(node, scalar, number)
-        recorded = self.out.literals.setdefault(self.context.key(value.node), typed)
+        recorded = self.out.literals.setdefault(self.key(value.node), typed)
         if type(recorded) is not type(typed):
             self.refuse(node, f"the number {number} beside two types; cast one of them")
         return tree.Literal(scalar, typed)
@@ -82,7 +79,7 @@ class Numbers:
         """Return the value as `fitted` does, and note that the plain-Python run widens it at ``place``."""
         fitted = self.fitted(value, scalar, node, subject)
         if not isinstance(value, Untyped) and value.type is not scalar:
-            self.out.widened[self.context.key(place)] = scalar
+            self.out.widened[self.key(place)] = scalar
         return fitted
 
     def meet(self, left: Value, right: Value, node: ast.AST) -> tuple[Scalar, tree.Expression, tree.Expression]:
@@ -108,7 +105,7 @@ class Numbers:
             return self.refuse(node, f"constant expression {ast.unparse(node)}: {error}")
 
     def typed(self, node: ast.expr) -> tree.Expression:
-        return self.settled(self.context.expression(node), node)
+        return self.settled(self.expression(node), node)
 
     def truth(self, node: ast.expr) -> tree.Expression:
         """Return an expression that must be a truth value."""
@@ -130,7 +127,7 @@ class Numbers:
 
     def constant(self, node: ast.expr, subject: str) -> int:
         """Return the value of an expression that must be an integer known at compile time."""
-        value = self.context.expression(node)
+        value = self.expression(node)
         if (
             not isinstance(value, (tree.Literal, Untyped))
             or type(value.value) is bool
@@ -141,7 +138,7 @@ class Numbers:
 
     def known(self, node: ast.expr, scalar: Scalar, subject: str) -> int | float:
         """Return the value of a ``Const`` argument."""
-        value = self.context.expression(node)
+        value = self.expression(node)
         if not isinstance(value, (tree.Literal, Untyped)):
             self.refuse(node, f"{subject} must be a constant; {CONSTANTS}")
         return self.fitted(value, scalar, node, subject).value  # type: ignore[union-attr]

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from core.lang import tree
 from core.lang.bundle_forms import RowArray, fields_of, is_bundle
 from core.lang.front.bundle_types import ArrayRef, Bundle
-from core.lang.front.context import FunctionContext, called_name
+from core.lang.front.context import called_name
 from core.lang.front.numbers import Numbers
 from core.lang.named_arrays import columns_of, size_of
 from core.lang.types import BY_NAME, Array, Const, Generic, Scalar, boolean, i32, promoted
@@ -19,18 +19,14 @@ SPACES = {"shared_array": "shared", "local_array": "local"}
 Node = TypeVar("Node", bound=ast.expr)
 
 
-class References:
+class References(Numbers):
     """Finds the arrays and bundles of one function."""
-
-    def __init__(self, context: FunctionContext, numbers: Numbers) -> None:
-        self.context, self.source, self.out, self.refuse = context, context.source, context.out, context.refuse
-        self.numbers = numbers
 
     def bundle(self, node: ast.expr) -> Bundle | None:
         """Return the bundle of an expression, or None."""
         if isinstance(node, ast.Name):
-            bundle = self.context.bundles.get(node.id)
-            if bundle is not None and self.context.defined is not None and node.id not in self.context.defined:
+            bundle = self.bundles.get(node.id)
+            if bundle is not None and self.defined is not None and node.id not in self.defined:
                 self.refuse(node, f"{node.id} may be unassigned here; give it a value on every path")
             return bundle
         if isinstance(node, ast.Attribute):
@@ -49,7 +45,7 @@ class References:
         if outer.type.rows:
             if name != "count":
                 self.refuse(node, f"{name} of rows; take a row first: {ast.unparse(node.value)}[k].{name}, or .count")
-            return self.context.touched(outer.count)
+            return self.touched(outer.count)
         if name not in outer.members:
             self.refuse(node, f"{cls.__name__} has no field {name}; it has {', '.join(outer.members)}")
         return self.field(outer, name)
@@ -63,14 +59,14 @@ class References:
         if isinstance(value, ArrayRef) and outer.row is not None and size is not None:
             length = getattr(outer.members[size], "value", None) if isinstance(size, str) else size
             value = value._replace(offset=self.begin_of_row(outer, size), length=length)
-        return self.context.touched(value)
+        return self.touched(value)
 
     def row(self, rows: Bundle, node: ast.Subscript) -> Bundle:
         """Return the row ``walks[w]``."""
         name = ast.unparse(node.value)
         if not rows.type.rows:
             self.refuse(node, f"a subscript of the bundle {name}; read a field of it, or take Rows[...] of it")
-        index = self.numbers.index(node.slice)
+        index = self.index(node.slice)
         if index.type is not i32:
             self.refuse(node, f"row {ast.unparse(node.slice)} of {name} is {index.type.__name__}; cast it to i32")
         return Bundle(rows.type._replace(rows=False), rows.members, row=index)
@@ -80,7 +76,7 @@ class References:
         if outer.row is None or (isinstance(outer.row, tree.Literal) and outer.row.value == 0):
             return None
         elements = self.field(outer._replace(row=None), size) if isinstance(size, str) else tree.Literal(i32, i32(size))
-        return tree.Binary(i32, "mul", outer.row, self.numbers.cast(elements, i32))
+        return tree.Binary(i32, "mul", outer.row, self.cast(elements, i32))
 
     def array(self, node: ast.expr) -> ArrayRef:
         """Return the array of a name or a bundle's field."""
@@ -97,7 +93,7 @@ class References:
             self.refuse(node, f"{ast.unparse(node)} is not the name of an array; {advice}")
         name = node.id
         kind = self.out.arrays[name].array if name in self.out.arrays else self.out.parameters.get(name)
-        if name in self.context.bundles:
+        if name in self.bundles:
             self.refuse(node, f"the bundle {name} instead of an array; name a field of it")
         if not isinstance(kind, tree.ArrayType):
             self.refuse(node, f"{name} is not an array; declare it as Array[...], shared_array or local_array")
@@ -153,12 +149,12 @@ class References:
 
     def index_in(self, array: ArrayRef, node: ast.expr, beyond: int = 0) -> tree.Expression:
         """Return an index of an array, which may begin at a row; a constant is at most ``beyond`` the last element."""
-        index = self.numbers.index(node)
+        index = self.index(node)
         if array.length is not None and isinstance(index, tree.Literal) and index.value >= array.length + beyond:
             self.refuse(node, f"index {int(index.value)} outside an array of {int(array.length)} elements")
         if array.offset is None:
             return index
-        return tree.Binary(index.type, "add", self.numbers.cast(array.offset, index.type), index)
+        return tree.Binary(index.type, "add", self.cast(array.offset, index.type), index)
 
     def check_writable(self, node: ast.expr, array_node: ast.expr, array: tree.ArrayType) -> None:
         """Refuse a store into a table."""
@@ -174,7 +170,7 @@ class References:
         Return None for any other expression.
         """
         name = called_name(node)
-        cls = self.source.lookup(name) if name and self.context.is_free(name) else None
+        cls = self.source.lookup(name) if name and self.is_free(name) else None
         if not isinstance(node, ast.Call) or not is_bundle(cls):
             return None
         kinds = fields_of(cls)
@@ -199,7 +195,7 @@ class References:
                 if isinstance(kind, RowArray) and array.type.space == "local":
                     self.refuse(argument, f"{subject} is a row, not a local array; declare the field as Array[...]")
             elif isinstance(kind, Const):
-                members[name] = tree.Literal(kind.scalar, self.numbers.known(argument, kind.scalar, subject))
+                members[name] = tree.Literal(kind.scalar, self.known(argument, kind.scalar, subject))
             else:
                 members[name] = self.number_field(argument, kind, bound, subject)
         fields = tuple(
@@ -213,44 +209,44 @@ class References:
         if isinstance(node, ast.Call) and word in SPACES:
             if not path:
                 self.refuse(node, f"{word} in a bundle without a name; assign the bundle to one first")
-            self.context.check_word(node.func, self.source.lookup(word))
+            self.check_word(node.func, self.source.lookup(word))
             statements += self.new_array(node, path, word)
             return ArrayRef(path, self.out.arrays[path].array)
         return self.array(node)._replace(length=None)  # the length of the field is that of its class
 
     def number_field(self, node: ast.expr, kind: object, bound: dict[str, Any], subject: str) -> tree.Expression:
-        value = self.context.expression(node)
+        value = self.expression(node)
         if isinstance(kind, Generic) and kind.name not in bound:
-            value = self.numbers.settled(value, node)
+            value = self.settled(value, node)
         expected = self.bind(bound, kind, None if value.type is None else promoted(value.type))
-        return self.numbers.stored(value, expected, node, subject, node)
+        return self.stored(value, expected, node, subject, node)
 
     def new_array(self, call: ast.Call, name: str, word: str) -> list[tree.Statement]:
         """Translate ``name = shared_array(count, element)``; the name may be that of a bundle's field."""
-        self.context.count(call, 2)
-        if name in self.out.arrays or name in self.out.parameters or name in self.context.bundles:
+        self.count(call, 2)
+        if name in self.out.arrays or name in self.out.parameters or name in self.bundles:
             self.refuse(call, "a new array needs a new name")
         space = SPACES[word]
-        if space == "shared" and (self.context.depth > 1 or not self.source.is_kernel):
+        if space == "shared" and (self.depth > 1 or not self.source.is_kernel):
             self.refuse(
                 call, "shared_array inside a branch, loop or function; make it in the kernel's own body, and pass it on"
             )
-        if self.context.depth > 1:
+        if self.depth > 1:
             self.refuse(call, "local_array inside a branch or loop; make it at the top of the function")
         element = self.element_type(call.args[1])
-        count = self.numbers.constant(call.args[0], "the size of an array")
+        count = self.constant(call.args[0], "the size of an array")
         if count < 1:
             self.refuse(call, f"an array of {count} elements; it needs at least one")
         array = tree.NewArray(name, tree.ArrayType(element, space), count)
         if space == "local":
-            self.context.occupy(call, tree.padded(array))
+            self.occupy(call, tree.padded(array))
         self.out.arrays[name] = array
         return [array]
 
     def element_type(self, node: ast.expr) -> Scalar:
         """Return the scalar type of a name."""
-        if isinstance(node, ast.Name) and (element := TYPES.get(node.id) or self.context.bound_type(node.id)):
-            self.context.check_word(node, self.source.lookup(node.id))
+        if isinstance(node, ast.Name) and (element := TYPES.get(node.id) or self.bound_type(node.id)):
+            self.check_word(node, self.source.lookup(node.id))
             return element
         return self.refuse(node, "the element type of an array must be a type such as u32")
 

@@ -5,41 +5,24 @@ from __future__ import annotations
 import ast
 
 from core.lang import tree
-from core.lang.front.assignments import Assignments
-from core.lang.front.calls import Calls
-from core.lang.front.context import FunctionContext
-from core.lang.front.loops import certainly_assigned
-from core.lang.front.numbers import Numbers
+from core.lang.front.loops import Loops, certainly_assigned
 
 
-class Statements:
+class Statements(Loops):
     """Translates the other statements of one function."""
-
-    def __init__(self, context: FunctionContext, numbers: Numbers, calls: Calls, assignments: Assignments) -> None:
-        self.context, self.source, self.out, self.refuse = context, context.source, context.out, context.refuse
-        self.numbers = numbers
-        self.calls = calls
-        self.assignments = assignments
-        context.statements |= {
-            ast.If: self.conditional,
-            ast.Return: self.return_value,
-            ast.Pass: self.nothing,
-            ast.Expr: self.evaluated,
-            ast.Assert: self.assertion,
-        }
 
     def conditional(self, node: ast.If) -> list[tree.Statement]:
         """Translate ``if``; of a constant test only the branch taken."""
-        test = self.numbers.truth(node.test)
+        test = self.truth(node.test)
         if isinstance(test, tree.Literal):
-            self.context.depth -= 1
-            statements = self.context.block(node.body if test.value else node.orelse)
-            self.context.depth += 1
+            self.depth -= 1
+            statements = self.block(node.body if test.value else node.orelse)
+            self.depth += 1
             return statements
-        start = self.context.defined
-        yes, after_yes = self.context.branch(node.body, start)
-        no, after_no = self.context.branch(node.orelse, start)
-        self.context.defined = certainly_assigned([after_yes, after_no])
+        start = self.defined
+        yes, after_yes = self.branch(node.body, start)
+        no, after_no = self.branch(node.orelse, start)
+        self.defined = certainly_assigned([after_yes, after_no])
         return [tree.If(test, yes, no)]
 
     def return_value(self, node: ast.Return) -> list[tree.Statement]:
@@ -49,10 +32,10 @@ class Statements:
                 self.refuse(node, "a value returned, but the function declares none; annotate it with -> type")
             if result is not None:
                 self.refuse(node, f"return without a value; return {result.__name__}")
-            self.context.defined = None
+            self.defined = None
             return [tree.Return(None)]
-        value = self.numbers.stored(self.assignments.right_side(node.value), result, node, "the result", node.value)
-        self.context.defined = None
+        value = self.stored(self.right_side(node.value), result, node, "the result", node.value)
+        self.defined = None
         return [tree.Return(value)]
 
     def nothing(self, _: ast.Pass) -> list[tree.Statement]:
@@ -64,20 +47,20 @@ class Statements:
             return []
         if not isinstance(node.value, ast.Call):
             if type(node.value) is not ast.Constant:
-                self.context.expression(node.value)
+                self.expression(node.value)
             self.refuse(node, f"{ast.unparse(node.value)} has no effect; assign it or remove it")
         if isinstance(node.value.func, ast.Name) and node.value.func.id == "barrier":
-            self.context.count(node.value, 0)
-            self.context.check_word(node.value.func, self.source.lookup("barrier"))
+            self.count(node.value, 0)
+            self.check_word(node.value.func, self.source.lookup("barrier"))
             self.out.has_barrier = True
             self.out.pure = False
             return [tree.Barrier()]
         if isinstance(node.value.func, ast.Name) and node.value.func.id == "print":
             return self.printed(node.value)
-        value = self.calls.call(node.value)
+        value = self.call(node.value)
         if isinstance(value, tree.Atomic) or (isinstance(value, tree.Call) and not value.function.pure):
             return [tree.Evaluate(value)]
-        called = self.out.calls.get(self.context.key(node.value))
+        called = self.out.calls.get(self.key(node.value))
         if called is None or not called.has_messages:
             self.refuse(node, f"{ast.unparse(node.value)} has no effect; assign it or remove it")
         return []
@@ -85,7 +68,7 @@ class Statements:
     def assertion(self, node: ast.Assert) -> list[tree.Statement]:
         """Check the test, and leave the assertion out: only the reference interpreter asserts and prints."""
         self.out.has_messages = True
-        self.numbers.truth(node.test)
+        self.truth(node.test)
         if node.msg is not None and not is_text(node.msg):
             advice = "write a literal text, and print numbers before it"
             self.refuse(node.msg, f"the text {ast.unparse(node.msg)} of an assertion; {advice}")
@@ -96,14 +79,23 @@ class Statements:
         assert isinstance(node.func, ast.Name)
         if self.source.lookup("print") is not None:
             self.refuse(node, "print is not Python's own here; import the other one by another name")
-        self.context.check_word(node.func, None)
+        self.check_word(node.func, None)
         self.out.has_messages = True
         if node.keywords:
             self.refuse(node, f"print with {node.keywords[0].arg}=; a print is a line, its parts with a space between")
         for argument in node.args:
             if not is_text(argument):
-                self.numbers.typed(argument)
+                self.typed(argument)
         return []
+
+    statements = {
+        **Loops.statements,
+        ast.If: conditional,
+        ast.Return: return_value,
+        ast.Pass: nothing,
+        ast.Expr: evaluated,
+        ast.Assert: assertion,
+    }
 
 
 def is_text(node: ast.expr) -> bool:

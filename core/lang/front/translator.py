@@ -7,15 +7,8 @@ from typing import Any
 
 from core.lang import tree
 from core.lang.bundle_forms import FORM_SUFFIX, RowsOf, is_bundle, kinds_by_name
-from core.lang.front.assignments import Assignments
-from core.lang.front.bundle_lowering import Bundles
 from core.lang.front.bundle_types import Bundle, bundle_parameter, bundle_type, candidate_parameters
-from core.lang.front.calls import Calls
 from core.lang.front.context import FunctionContext, ProgramContext
-from core.lang.front.expressions import Expressions
-from core.lang.front.loops import Loops
-from core.lang.front.numbers import Numbers
-from core.lang.front.references import References
 from core.lang.front.statements import Statements
 from core.lang.front.table_staging import array_type, drop_unread_copies, stage_tables
 from core.lang.source import Function, Source, called_at
@@ -70,8 +63,7 @@ class Translator:
         """Translate a body with a known signature."""
         self.open.append(source)
         out.types = bound
-        context = FunctionContext(self.program, self.function, source, out, bundles)
-        enter_visitors(context)
+        context = Statements(self.program, self.function, source, out, bundles)
         context.descend(source.node, 2)
         statements = source.node.body
         out.body = context.block(statements)
@@ -79,22 +71,9 @@ class Translator:
             advice = "return a value on every path"
             context.refuse(statements[-1], f"the end of the function is reached without a return; {advice}")
         self.program.levels -= 2
-        context.close()
         self.open.pop()
         self.order.append(out)
         return out
-
-
-def enter_visitors(context: FunctionContext) -> None:
-    """Make the visitors of a function, which enter themselves in the context."""
-    numbers = Numbers(context)
-    references = References(context, numbers)
-    bundles = Bundles(context, references)
-    expressions = Expressions(context, numbers, references)
-    calls = Calls(context, numbers, references, bundles, expressions)
-    assignments = Assignments(context, numbers, references, bundles, calls)
-    Loops(context, numbers, assignments)
-    Statements(context, numbers, calls, assignments)
 
 
 def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: dict[str, Any]) -> tree.Program:
