@@ -57,9 +57,6 @@ class NumbaPython(ProgramPrinter):
 
     # --- statements ---
 
-    def print_Assign(self, node: tree.Assign) -> None:  # noqa: N802
-        self.line(f"{self.name(node.name)} = {self.text(node.value)}")
-
     def print_Store(self, node: tree.Store) -> None:  # noqa: N802
         self.line(self.word("store", self.name(node.array), self.text(node.index), self.text(node.value)))
 
@@ -67,22 +64,8 @@ class NumbaPython(ProgramPrinter):
         element = node.array.element.__name__
         self.line(f"{self.name(node.name)} = {self.word(f'local_{element}', str(node.count))}")
 
-    def print_Evaluate(self, node: tree.Evaluate) -> None:  # noqa: N802
-        self.line(self.text(node.value))
-
     def print_Barrier(self, node: tree.Barrier) -> None:  # noqa: N802
         self.line(self.word("barrier"))
-
-    def print_If(self, node: tree.If) -> None:  # noqa: N802
-        self.line(f"if {self.text(node.test)}:")
-        self.block(node.yes)
-        if node.no:
-            self.line("else:")
-            self.block(node.no)
-
-    def print_While(self, node: tree.While) -> None:  # noqa: N802
-        self.line(f"while {self.text(node.test)}:")
-        self.block(node.body)
 
     def print_For(self, node: tree.For) -> None:  # noqa: N802
         kind = node.type.__name__
@@ -96,15 +79,6 @@ class NumbaPython(ProgramPrinter):
         self.line(f"{count} = {self.word('add_' + kind, count, step)}")
         self.level -= 1
         self.block(node.body)
-
-    def print_Break(self, node: tree.Break) -> None:  # noqa: N802
-        self.line("break")
-
-    def print_Continue(self, node: tree.Continue) -> None:  # noqa: N802
-        self.line("continue")
-
-    def print_Return(self, node: tree.Return) -> None:  # noqa: N802
-        self.line("return" if node.value is None else f"return {self.text(node.value)}")
 
     # --- expressions ---
 
@@ -128,9 +102,6 @@ class NumbaPython(ProgramPrinter):
 
     def text_Compare(self, node: tree.Compare) -> str:  # noqa: N802
         return self.word(f"{node.op}_{node.left.type.__name__}", self.text(node.left), self.text(node.right))
-
-    def text_Logic(self, node: tree.Logic) -> str:  # noqa: N802
-        return f"({self.text(node.left)} {node.op} {self.text(node.right)})"
 
     def text_Select(self, node: tree.Select) -> str:  # noqa: N802
         return f"({self.text(node.yes)} if {self.text(node.test)} else {self.text(node.no)})"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from backends.emit.printer import ProgramPrinter
 from core.lang import tree
 from core.lang.types import Scalar, boolean
@@ -43,6 +45,11 @@ EXTENSIONS = {"cl_khr_fp64": "double", "cl_khr_int64_base_atomics": "atom_", "cl
 
 class OpenClC(ProgramPrinter):
     """A team is a work-group, shared arrays are ``__local``; float arithmetic is never contracted."""
+
+    end = ";"
+    opening = "{} ({}) {{"
+    otherwise, closing = "} else {", "}"
+    logic: ClassVar = {"and": "&&", "or": "||"}
 
     def source(self) -> str:
         """Return the whole program."""
@@ -101,36 +108,16 @@ class OpenClC(ProgramPrinter):
 
     # --- statements ---
 
-    def print_Assign(self, node: tree.Assign) -> None:  # noqa: N802
-        self.line(f"{self.name(node.name)} = {self.text(node.value)};")
-
     def print_Store(self, node: tree.Store) -> None:  # noqa: N802
         self.line(f"{self.name(node.array)}[{self.text(node.index)}] = {self.text(node.value)};")
 
     def print_NewArray(self, node: tree.NewArray) -> None:  # noqa: N802
         """Print nothing: arrays are declared at the top of their function."""
 
-    def print_Evaluate(self, node: tree.Evaluate) -> None:  # noqa: N802
-        self.line(f"{self.text(node.value)};")
-
     def print_Barrier(self, node: tree.Barrier) -> None:  # noqa: N802
         """Print no barrier for a lone lane: compilers keep variables in memory over a barrier."""
         if self.program.team_size > 1:
             self.line("barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);")
-
-    def print_If(self, node: tree.If) -> None:  # noqa: N802
-        self.line(f"if ({self.text(node.test)}) {{")
-        self.block(node.yes)
-        if node.no:
-            self.line("} else {")
-            self.block(node.no)
-        self.line("}")
-
-    def print_While(self, node: tree.While) -> None:  # noqa: N802
-        self.before_loop(counted=False)
-        self.line(f"while ({self.text(node.test)}) {{")
-        self.block(node.body)
-        self.line("}")
 
     def print_For(self, node: tree.For) -> None:  # noqa: N802
         kind = TYPES[node.type.__name__]
@@ -142,18 +129,6 @@ class OpenClC(ProgramPrinter):
         self.line(f"    {self.name(node.name)} = {count};")
         self.block(node.body)
         self.line("}")
-
-    def before_loop(self, counted: bool) -> None:
-        """Print pragmas for the following loop; ``counted`` is true for a ``for``."""
-
-    def print_Break(self, node: tree.Break) -> None:  # noqa: N802
-        self.line("break;")
-
-    def print_Continue(self, node: tree.Continue) -> None:  # noqa: N802
-        self.line("continue;")
-
-    def print_Return(self, node: tree.Return) -> None:  # noqa: N802
-        self.line("return;" if node.value is None else f"return {self.text(node.value)};")
 
     # --- expressions ---
 
@@ -189,9 +164,6 @@ class OpenClC(ProgramPrinter):
 
     def text_Compare(self, node: tree.Compare) -> str:  # noqa: N802
         return f"({self.text(node.left)} {INFIX[node.op]} {self.text(node.right)})"
-
-    def text_Logic(self, node: tree.Logic) -> str:  # noqa: N802
-        return f"({self.text(node.left)} {'&&' if node.op == 'and' else '||'} {self.text(node.right)})"
 
     def text_Select(self, node: tree.Select) -> str:  # noqa: N802
         return f"({self.text(node.test)} ? {self.text(node.yes)} : {self.text(node.no)})"
