@@ -151,20 +151,16 @@ def survey() -> list[Usability]:
     rows = []
     for name in NAMES:
         kind = backend_class(name)
+        facts = (kind.is_reference, kind.same_as, kind.takes_cores)
         try:
             require_stack()
             devices = kind.devices()
         except Unavailable as error:
-            missing = Usability(name, "", "", "", 0, 0, usable=False, reason=str(error))
-            rows.append(
-                missing._replace(is_reference=kind.is_reference, same_as=kind.same_as, takes_cores=kind.takes_cores)
-            )
+            rows.append(Usability(name, "", "", "", 0, 0, False, str(error), "", *facts))
             continue
         for device in devices:
             backend, reason = _tested(kind, device)
-            facts = (device.index, device.name, device.driver, device.memory_bytes, device.compute_units)
-            found_out = (backend is not None, reason, device.kind)
-            rows.append(Usability(name, *facts, *found_out, kind.is_reference, kind.same_as, kind.takes_cores))
+            rows.append(Usability(name, *device[:5], backend is not None, reason, device.kind, *facts))
             if backend is not None:
                 backend.close()
     return rows

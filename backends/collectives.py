@@ -129,7 +129,7 @@ class Collectives:
         A sum wraps around in the buffer's type. The buffers are in no common memory.
         """
         elements = (start, buffer.size - start if count is None else count)
-        if not self.is_silent and elements[1] > 0:
+        if elements[1] > 0:
             self.queue(lambda: self.reduce_now(buffer, operation, *elements))
 
     def gather(self, buffer: Buffer, bounds: Sequence[int]) -> None:
@@ -142,8 +142,6 @@ class Collectives:
 
     def bring_up_to_date(self, buffer: Buffer, missing: list[Transfer]) -> None:
         """Queue messages between memories, between two barriers for ranks in one memory."""
-        if self.is_silent:
-            return
         if not self.is_apart:
             self.barrier()
         if missing:
@@ -152,20 +150,19 @@ class Collectives:
                 self.barrier()
 
     def send(self, buffer: Buffer, start: int, count: int, to: int) -> None:
-        if not self.is_silent:
-            self.queue(lambda: self.send_now(buffer, start, count, to))
+        self.queue(lambda: self.send_now(buffer, start, count, to))
 
     def receive(self, buffer: Buffer, start: int, count: int, source: int) -> None:
-        if not self.is_silent:
-            self.queue(lambda: self.receive_now(buffer, start, count, source))
+        self.queue(lambda: self.receive_now(buffer, start, count, source))
 
     def barrier(self) -> None:
         """Start no later launch on any rank before all earlier launches of all ranks have ended."""
-        if not self.is_silent:
-            self.queue(self.barrier_now)
+        self.queue(self.barrier_now)
 
     def queue(self, act: Callable[[], None]) -> None:
-        self.device.queue_collective(Collective(act, self.on_device))
+        """Queue a step, unless there is nothing to do for a single rank or in a rehearsal."""
+        if not self.is_silent:
+            self.device.queue_collective(Collective(act, self.on_device))
 
     # --- steps, through MPI ---
 

@@ -83,6 +83,13 @@ class Timings:
         self.compile_s = self.transfer_s = self.kernel_s = self.prepare_s = 0.0
         self.copied_bytes = 0
 
+    def add(self, kind: str, seconds: float) -> None:
+        """Add the time of a ``transfer`` or of a ``kernel``."""
+        if kind == "transfer":
+            self.transfer_s += seconds
+        else:
+            self.kernel_s += seconds
+
 
 class Buffer:
     """Memory of a device.

@@ -187,11 +187,7 @@ class CudaDevice(Backend):
     def synchronize(self) -> None:
         self.wait()
         for kind, first, last in self.spans:
-            seconds = self.elapsed(first, last)
-            if kind == "transfer":
-                self.timings.transfer_s += seconds
-            else:
-                self.timings.kernel_s += seconds
+            self.timings.add(kind, self.elapsed(first, last))
         self.spans.clear()
 
     def wait(self) -> None:

@@ -66,10 +66,6 @@ def pointer(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def _from(target: str, value: Integer | np.floating) -> Integer | np.floating:
-    return BY_NAME[target](value)
-
-
 def _atomic(name: str, scalar: type[Integer]) -> Callable[..., Integer]:
     """Return an atomic; the simulator's exist only inside a running kernel."""
 
@@ -84,8 +80,7 @@ def __getattr__(name: str) -> object:
     if name in PLACES:
         return PLACES[name]
     if "_from_" in name:
-        target = name.partition("_from_")[0]
-        return lambda value: _from(target, value)
+        return BY_NAME[name.partition("_from_")[0]]
     operation, _, kind = name.rpartition("_")
     if operation == "div":
         return lambda a, b: np.divide(a, b)

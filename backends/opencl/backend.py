@@ -201,11 +201,7 @@ class OpenClBackend(Backend):
         self.queue.finish()
         self.copies.finish()
         for kind, first, last in self.events:
-            seconds = self.seconds_of(first, last)
-            if kind == "transfer":
-                self.timings.transfer_s += seconds
-            else:
-                self.timings.kernel_s += seconds
+            self.timings.add(kind, self.seconds_of(first, last))
         self.events.clear()
 
     def seconds_of(self, first: Event, last: Event) -> float:

@@ -73,12 +73,8 @@ def kind_text(kind: Any) -> str:
     if isinstance(kind, RowArray):
         return f"Row({described(kind.element)}, {kind.size!r}{columns})"
     if is_bundle(kind):
-        return _fields_text(kind, fields_of(kind))
+        return f"{kind.__qualname__}({', '.join(f'{n}: {kind_text(k)}' for n, k in fields_of(kind).items())})"
     return repr(kind) if isinstance(kind, BundleForm) else described(kind) + columns
-
-
-def _fields_text(cls: type, kinds: dict[str, Any]) -> str:
-    return f"{cls.__qualname__}({', '.join(f'{name}: {kind_text(kind)}' for name, kind in kinds.items())})"
 
 
 class TablePlacement:

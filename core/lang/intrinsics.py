@@ -229,20 +229,12 @@ def _signed(arguments: Sequence[Expression]) -> Scalar | None:
 # word -> (number of arguments, rule that gives the operands' common type or None, result type or None for that type,
 #          its condition as text)
 PURE: dict[str, tuple[int, Callable[[Sequence[Expression]], Scalar | None] | None, Scalar | None, str]] = {
-    "team_rank": (0, None, i32, ""),
-    "team_count": (0, None, i32, ""),
-    "lane": (0, None, i32, ""),
-    "min": (2, _numbers, None, "two numbers of one kind"),
-    "max": (2, _numbers, None, "two numbers of one kind"),
+    **dict.fromkeys(("team_rank", "team_count", "lane"), (0, None, i32, "")),
+    **dict.fromkeys(("min", "max"), (2, _numbers, None, "two numbers of one kind")),
     "abs": (1, _signed, None, "a signed integer or a float"),
-    "sqrt": (1, _floats, None, "f32 or f64"),
-    "sin": (1, _floats, None, "f32 or f64"),
-    "cos": (1, _floats, None, "f32 or f64"),
-    "exp": (1, _floats, None, "f32 or f64"),
-    "log": (1, _floats, None, "f32 or f64"),
+    **dict.fromkeys(("sqrt", "sin", "cos", "exp", "log"), (1, _floats, None, "f32 or f64")),
     "pow": (2, _floats, None, "two floats of one type"),
-    "popcount": (1, _same_integers, i32, "an integer"),
-    "clz": (1, _same_integers, i32, "an integer"),
+    **dict.fromkeys(("popcount", "clz"), (1, _same_integers, i32, "an integer")),
     "mulhi": (2, _same_integers, None, "two integers of one type"),
 }
 ATOMICS = {"atomic_add": 1, "atomic_min": 1, "atomic_max": 1, "atomic_cas": 2}

@@ -135,30 +135,23 @@ class Loops(Assignments):
         self.defined = certainly_assigned(leaving) if endless else start
         return [tree.While(test, body)]
 
-    def break_loop(self, node: ast.Break) -> list[tree.Statement]:
-        self.leave(node, "break").append(self.defined)
-        self.defined = None
-        return [tree.Break()]
-
-    def continue_loop(self, node: ast.Continue) -> list[tree.Statement]:
-        self.leave(node, "continue")
-        self.defined = None
-        return [tree.Continue()]
-
-    def leave(self, node: ast.stmt, word: str) -> list[set[str] | None]:
-        """Return the list of locals defined at the exits of the innermost loop."""
+    def leave(self, node: ast.Break | ast.Continue) -> list[tree.Statement]:
+        """Translate ``break`` and ``continue``; after a ``break`` the locals are defined that are so now."""
         loop = self.open_loops[-1]
         if loop is None:
-            self.refuse(node, f"{word} inside unroll; write a condition, or use range")
-        return loop
+            self.refuse(node, f"{type(node).__name__.lower()} inside unroll; write a condition, or use range")
+        if isinstance(node, ast.Break):
+            loop.append(self.defined)
+        self.defined = None
+        return [tree.Break() if isinstance(node, ast.Break) else tree.Continue()]
 
     loops_over = {"range": ranged, "unroll": unrolled, "set_bits": over_bits}
     statements = {
         **Assignments.statements,
         ast.For: for_loop,
         ast.While: while_loop,
-        ast.Break: break_loop,
-        ast.Continue: continue_loop,
+        ast.Break: leave,
+        ast.Continue: leave,
     }
 
 
