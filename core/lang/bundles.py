@@ -70,25 +70,22 @@ def bundle(cls: type) -> type:
     for base in reversed(cls.__mro__[1:]):
         fields.update(vars(base).get("__fields__", {}))
     for name, annotation in vars(cls).get("__annotations__", {}).items():
-        kind = _kind(cls, name, annotation, frame)
+        subject = f"{cls.__qualname__}.{name}"
+        kind = _kind(cls, subject, annotation, frame)
         value = vars(cls).get(name)
         if isinstance(value, Row):
             if type(kind) is not Array:
-                subject = f"{cls.__qualname__}.{name}: {kind_text(kind)}"
-                raise UserError(f"{subject} with a Row; expected Array[...] = Row(...)")
+                raise UserError(f"{subject}: {kind_text(kind)} with a Row; expected Array[...] = Row(...)")
             if (value.size == "") != (kind.naming is not None):
-                raise UserError(
-                    f"{cls.__qualname__}.{name}: {value.name}; expected Row() of named arrays, else Row(size)"
-                )
+                raise UserError(f"{subject}: {value.name}; expected Row() of named arrays, else Row(size)")
             kind = RowArray(kind.element, size_of(kind.naming) if kind.naming else value.size, kind.naming)
             delattr(cls, name)
         elif name in vars(cls):
-            raise UserError(f"{cls.__qualname__}.{name} has a value already; give it when a bundle is made")
+            raise UserError(f"{subject} has a value already; give it when a bundle is made")
         if name in fields and kind_text(fields[name]) != kind_text(kind):
-            inherited = kind_text(fields[name])
-            raise UserError(f"{cls.__qualname__}.{name}: {kind_text(kind)}; in its base class it is {inherited}")
+            raise UserError(f"{subject}: {kind_text(kind)}; in its base class it is {kind_text(fields[name])}")
         if name.startswith("__"):
-            raise UserError(f"{cls.__qualname__}.{name}: a name of Python's own; begin it with a letter")
+            raise UserError(f"{subject}: a name of Python's own; begin it with a letter")
         fields[name] = kind
     for name, kind in fields.items():
         if isinstance(kind, RowArray) and isinstance(kind.size, str) and _scalar_kind(fields.get(kind.size)) != "i":
@@ -103,16 +100,16 @@ def bundle(cls: type) -> type:
     return cls
 
 
-def _kind(cls: type, name: str, annotation: object, frame: FrameType) -> object:
+def _kind(cls: type, subject: str, annotation: object, frame: FrameType) -> object:
     text = annotation if isinstance(annotation, str) else described(annotation)
     if isinstance(annotation, str):
         names = {**frame.f_globals, **frame.f_locals}
         if annotation.strip("'\"") == cls.__name__:
-            raise UserError(f"{cls.__qualname__}.{name}: a bundle within itself; pass the other one as a parameter")
+            raise UserError(f"{subject}: a bundle within itself; pass the other one as a parameter")
         try:
             annotation = eval(annotation, names)
         except (NameError, TypeError, AttributeError, SyntaxError, ValueError) as error:
-            raise UserError(f"{cls.__qualname__}.{name}: {text} is no type of a field ({error})") from error
+            raise UserError(f"{subject}: {text} is no type of a field ({error})") from error
     annotation = as_array(annotation)
     element = annotation.element if isinstance(annotation, Array) else annotation
     valid = element in SCALARS or element is boolean or isinstance(element, Generic) or is_bundle(annotation)
@@ -120,7 +117,7 @@ def _kind(cls: type, name: str, annotation: object, frame: FrameType) -> object:
         valid = annotation.scalar in SCALARS or annotation.scalar is boolean
     if not valid or isinstance(annotation, Table):
         raise UserError(
-            f"{cls.__qualname__}.{name}: {text} is no type of a field; expected a scalar type, Const[...], Array[...], "
+            f"{subject}: {text} is no type of a field; expected a scalar type, Const[...], Array[...], "
             "Array[...] = Row(...) or a bundle"
         )
     return annotation

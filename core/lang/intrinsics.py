@@ -32,6 +32,34 @@ from core.lang.types import (
 if TYPE_CHECKING:
     from core.lang.tree import Expression
 
+__all__ = [
+    "atomic_add",
+    "atomic_cas",
+    "atomic_max",
+    "atomic_min",
+    "barrier",
+    "clz",
+    "cos",
+    "exp",
+    "lane",
+    "local_array",
+    "log",
+    "max",
+    "min",
+    "mulhi",
+    "popcount",
+    "pow",
+    "set_bits",
+    "shared_array",
+    "sin",
+    "sqrt",
+    "team_count",
+    "team_rank",
+    "team_size",
+    "unroll",
+    "view",
+]
+
 T = TypeVar("T", bound=float)
 I = TypeVar("I", bound=int)  # noqa: E741
 
