@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-STATEMENT_ADVICE = {
+ADVICE: dict[type, str] = {
     ast.FunctionDef: "a nested function; define a @function at module level",
     ast.AsyncFunctionDef: "an async function; kernels are not asynchronous",
     ast.ClassDef: "a class; use arrays",
@@ -20,9 +20,6 @@ STATEMENT_ADVICE = {
     ast.Match: "match; write if and elif",
     ast.AsyncFor: "async; kernels are not asynchronous",
     ast.AsyncWith: "async; kernels are not asynchronous",
-}
-
-EXPRESSION_ADVICE = {
     ast.List: "a list; use local_array or shared_array",
     ast.Tuple: "a tuple; use separate variables",
     ast.Dict: "a dict; use arrays",

@@ -15,7 +15,7 @@ from typing import Any
 
 from core.lang import tree
 from core.lang.bundle_forms import is_bundle, is_bundled
-from core.lang.front.advice import EXPRESSION_ADVICE
+from core.lang.front.advice import ADVICE
 from core.lang.front.bundle_types import ArrayRef, Bundle
 from core.lang.front.context import called_name
 from core.lang.front.expressions import Expressions
@@ -81,7 +81,7 @@ class Calls(Expressions):
         if node.keywords:
             self.refuse(node, "keyword arguments; pass arguments by position")
         if any(isinstance(a, ast.Starred) for a in node.args):
-            self.refuse(node, EXPRESSION_ADVICE[ast.Starred])
+            self.refuse(node, ADVICE[ast.Starred])
         name = node.func.id
         value = self.source.lookup(name)
         if not self.is_free(name):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 from core.lang import tree
 from core.lang.bundle_forms import is_bundle
-from core.lang.front.advice import EXPRESSION_ADVICE, STATEMENT_ADVICE
+from core.lang.front.advice import ADVICE
 from core.lang.front.bundle_types import Bundle
 from core.lang.intrinsics import PYTHON_NAMES, WORDS
 from core.lang.source import MOST_LEVELS, Function, Source, too_deep
@@ -155,14 +155,7 @@ class FunctionContext:
         typed: list[tree.Statement] = []
         self.depth += 1
         for statement in statements:
-            self.descend(statement, 1)
-            kind = type(statement)
-            if kind not in self.statements:
-                self.refuse(
-                    statement, STATEMENT_ADVICE.get(kind, f"{kind.__name__} is not part of the kernel language")
-                )
-            typed.extend(self.statements[kind](self, statement))
-            self.program.levels -= 1
+            typed.extend(self.translated(statement, self.statements, 1))
         self.depth -= 1
         return typed
 
@@ -173,12 +166,15 @@ class FunctionContext:
 
     def expression(self, node: ast.expr) -> Value:
         """Type one expression without effects."""
+        return self.translated(node, self.expressions, levels_of(node))
+
+    def translated(self, node: ast.AST, methods: dict[type, Callable[..., T]], levels: int) -> T:
+        """Translate a node that nests some levels by the method for its class."""
         kind = type(node)
-        if kind not in self.expressions:
-            self.refuse(node, EXPRESSION_ADVICE.get(kind, f"{kind.__name__} is not part of the kernel language"))
-        levels = levels_of(node)
+        if kind not in methods:
+            self.refuse(node, ADVICE.get(kind, f"{kind.__name__} is not part of the kernel language"))
         self.descend(node, levels)
-        typed = self.expressions[kind](self, node)
+        typed = methods[kind](self, node)
         self.program.levels -= levels
         return typed
 

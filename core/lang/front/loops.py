@@ -22,7 +22,7 @@ class Loops(Assignments):
             self.refuse(node, "else of a loop; set a flag before break")
         call = node.iter
         word = called_name(call)
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or word not in self.loops_over:
+        if not isinstance(call, ast.Call) or word not in self.loops_over:
             self.refuse(node, f"for over {ast.unparse(call)}; loop over range(...), unroll(...) or set_bits(...)")
         self.check_word(call.func, self.source.lookup(word))
         if call.keywords:

@@ -127,14 +127,10 @@ class Numbers(FunctionContext):
 
     def constant(self, node: ast.expr, subject: str) -> int:
         """Return the value of an expression that must be an integer known at compile time."""
-        value = self.expression(node)
-        if (
-            not isinstance(value, (tree.Literal, Untyped))
-            or type(value.value) is bool
-            or not isinstance(value.value, int)
-        ):
+        number = getattr(self.expression(node), "value", None)  # only a number or truth value has one
+        if isinstance(number, bool) or not isinstance(number, int):
             self.refuse(node, f"{subject} must be a constant integer; {CONSTANTS}")
-        return int(value.value)
+        return int(number)
 
     def known(self, node: ast.expr, scalar: Scalar, subject: str) -> int | float:
         """Return the value of a ``Const`` argument."""

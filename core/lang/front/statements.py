@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from core.lang import tree
+from core.lang.front.context import called_name
 from core.lang.front.loops import Loops, certainly_assigned
 
 
@@ -49,13 +50,13 @@ class Statements(Loops):
             if type(node.value) is not ast.Constant:
                 self.expression(node.value)
             self.refuse(node, f"{ast.unparse(node.value)} has no effect; assign it or remove it")
-        if isinstance(node.value.func, ast.Name) and node.value.func.id == "barrier":
+        if called_name(node.value) == "barrier":
             self.count(node.value, 0)
             self.check_word(node.value.func, self.source.lookup("barrier"))
             self.out.has_barrier = True
             self.out.pure = False
             return [tree.Barrier()]
-        if isinstance(node.value.func, ast.Name) and node.value.func.id == "print":
+        if called_name(node.value) == "print":
             return self.printed(node.value)
         value = self.call(node.value)
         if isinstance(value, tree.Atomic) or (isinstance(value, tree.Call) and not value.function.pure):
@@ -76,7 +77,6 @@ class Statements(Loops):
 
     def printed(self, node: ast.Call) -> list[tree.Statement]:
         """Check the values of ``print("text", x)``, and leave it out."""
-        assert isinstance(node.func, ast.Name)
         if self.source.lookup("print") is not None:
             self.refuse(node, "print is not Python's own here; import the other one by another name")
         self.check_word(node.func, None)
