@@ -210,7 +210,7 @@ class Calls(Expressions):
                     self.refuse(nodes[name], f"{subject} is a {expected.__name__}, not a number")
                 types.append(expected)
                 by_name[name] = self.stored(value, expected, nodes[name], subject, nodes[name])
-        holds = self.specialise(callee, tuple(types), bound, node, self)
+        holds = self.program.function(callee, tuple(types), bound, node, self)
         self.out.calls[self.key(node)] = holds
         self.occupy(node, holds.local_bytes)
         arguments, touched = self.used_arguments(holds, by_name, nodes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 from core.lang import tree
@@ -12,26 +12,16 @@ from core.lang.bundle_forms import is_bundle
 from core.lang.front.advice import ADVICE
 from core.lang.front.bundle_types import Bundle
 from core.lang.intrinsics import PYTHON_NAMES, WORDS
-from core.lang.source import MOST_LEVELS, Function, Source, too_deep
+from core.lang.source import MOST_LEVELS, Source, too_deep
 from core.lang.types import Generic, Scalar
 
 if TYPE_CHECKING:
     from core.lang.front.numbers import Value
+    from core.lang.front.translator import Translator
 
 T = TypeVar("T")
 MOST_LOCAL_BYTES = 1 << 18
 """Size of a lane's local arrays: they lie on the stack of a thread, which may be as small as 512 KiB."""
-
-
-class ProgramContext:
-    """State that the functions of one program share while they are translated.
-
-    ``levels`` counts the nesting at the node that is being translated.
-    """
-
-    def __init__(self, team_size: int) -> None:
-        self.team_size = team_size
-        self.levels = 0
 
 
 class FunctionContext:
@@ -42,8 +32,8 @@ class FunctionContext:
 
     Attributes
     ----------
-    specialise
-        Returns a called function for the argument types and bound types of a call.
+    program
+        Translator of the program, which specialises called functions.
     constants : dict
         Values of ``Const`` parameters and of the variables of `unroll`.
     bundles
@@ -62,17 +52,9 @@ class FunctionContext:
     statements: ClassVar[dict[type, Callable[..., list[tree.Statement]]]] = {}
 
     def __init__(
-        self,
-        program: ProgramContext,
-        specialise: Specialiser,
-        source: Source,
-        out: tree.TypedFunction,
-        bundles: dict[str, Bundle],
+        self, program: Translator, source: Source, out: tree.TypedFunction, bundles: dict[str, Bundle]
     ) -> None:
-        self.program = program
-        self.specialise = specialise
-        self.source = source
-        self.out = out
+        self.program, self.source, self.out = program, source, out
         self.constants: dict[str, Any] = dict(out.constants)
         self.bundles = dict(bundles)
         self.assigned = {
@@ -168,7 +150,7 @@ class FunctionContext:
         """Type one expression without effects."""
         return self.translated(node, self.expressions, levels_of(node))
 
-    def translated(self, node: ast.AST, methods: dict[type, Callable[..., T]], levels: int) -> T:
+    def translated(self, node: ast.AST, methods: Mapping[type, Callable[..., T]], levels: int) -> T:
         """Translate a node that nests some levels by the method for its class."""
         kind = type(node)
         if kind not in methods:
@@ -177,9 +159,6 @@ class FunctionContext:
         typed = methods[kind](self, node)
         self.program.levels -= levels
         return typed
-
-
-Specialiser = Callable[[Function, tuple[Any, ...], dict[str, Any], ast.expr, FunctionContext], tree.TypedFunction]
 
 
 def called_name(node: ast.AST) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from core.lang import tree
 from core.lang.bundle_forms import FORM_SUFFIX, RowsOf, is_bundle, kinds_by_name
 from core.lang.front.bundle_types import Bundle, bundle_parameter, bundle_type, candidate_parameters
-from core.lang.front.context import FunctionContext, ProgramContext
+from core.lang.front.context import FunctionContext
 from core.lang.front.statements import Statements
 from core.lang.front.table_staging import array_type, drop_unread_copies, stage_tables
 from core.lang.source import Function, Source, called_at
@@ -16,10 +16,14 @@ from core.lang.types import Array, Const, Generic, Table, boolean, i32
 
 
 class Translator:
-    """Specialises a kernel and, on demand, the functions that it calls."""
+    """Specialises a kernel and, on demand, the functions that it calls.
+
+    ``levels`` counts the nesting at the node that is being translated.
+    """
 
     def __init__(self, team_size: int) -> None:
-        self.program = ProgramContext(team_size)
+        self.team_size = team_size
+        self.levels = 0
         self.done: dict[Any, tree.TypedFunction] = {}
         self.order: list[tree.TypedFunction] = []
         self.named = 0
@@ -63,14 +67,14 @@ class Translator:
         """Translate a body with a known signature."""
         self.open.append(source)
         out.types = bound
-        context = Statements(self.program, self.function, source, out, bundles)
+        context = Statements(self, source, out, bundles)
         context.descend(source.node, 2)
         statements = source.node.body
         out.body = context.block(statements)
         if out.result is not None and context.defined is not None:
             advice = "return a value on every path"
             context.refuse(statements[-1], f"the end of the function is reached without a return; {advice}")
-        self.program.levels -= 2
+        self.levels -= 2
         self.open.pop()
         self.order.append(out)
         return out
