@@ -109,7 +109,19 @@ class Waves:
         """Make ``data`` for the published mapping with this ring of waves."""
 
 
-class Diagonals(Waves):
+class AnsweringWaves(Waves):
+    """Waves with a best value and a solution, which follow from the last wave and from the cells on the host."""
+
+    def answer(self, result: WaveResult) -> TableAnswer:
+        """Return the value and, if cells were kept, a solution."""
+        raise NotImplementedError
+
+    def work(self) -> int:
+        """Return the units of work of a run, by default cells."""
+        return self.begin(self.waves())
+
+
+class Diagonals(AnsweringWaves):
     """A table by diagonals, a lane for each cell of one side: lane k is at place wave - k of the other side."""
 
     def sides(self) -> tuple[int, int]:
@@ -180,6 +192,18 @@ def upload_problem_data(backend: ComputeDevice, problem: Waves | Grid) -> Any:
             "that is a @bundle"
         )
     return placed(backend.load(problem.data), problem.data_memory)
+
+
+class TableAnswer(NamedTuple):
+    """Best value of a table, a solution that has it if traced, and the bytes that left the device for the host.
+
+    ``method`` names the algorithm in messages.
+    """
+
+    value: int
+    solution: np.ndarray | None = None
+    streamed_bytes: int = 0
+    method: str = ""
 
 
 class HostCells:

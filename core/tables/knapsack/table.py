@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from core.errors import NoRoom
 from core.lang import u32, u64
+from core.lang.types import Scalar
 from core.run.devices import ComputeDevice, DeviceArray, DeviceCollectives, DeviceLimits, RecordedLaunches
-from core.tables.engine.decisions import DecisionRows
+from core.run.protocol import CountCallback
+from core.tables.engine.decisions import DecisionRows, spans_of_launches
 from core.tables.knapsack.kernels import table as kernels
 from core.tables.knapsack.problem import Knapsack
 
@@ -22,11 +23,8 @@ BATCH = 64
 LEAST_PART = {True: 1 << 22, False: 1 << 16}
 """Fewest cells of a part, of a wide device and of a core: with fewer a pass takes less time than synchronising."""
 
-ItemCallback = Callable[[int], None]
-"""Called with the number of items that are done."""
 
-
-def value_type(instance: Knapsack) -> Any:
+def value_type(instance: Knapsack) -> Scalar:
     return u32 if instance.upper_bound() < 2**32 else u64
 
 
@@ -144,8 +142,11 @@ class KnapsackTable:
 
     # --- passes ---
 
-    def compute(self, together: DeviceCollectives, trace: bool, progress: ItemCallback | None = None) -> None:
-        """Queue all passes; ``together`` are the collectives of the ranks, and ``progress`` gets finished items."""
+    def compute(self, together: DeviceCollectives, trace: bool, progress: CountCallback | None = None) -> None:
+        """Queue all passes.
+
+        ``together`` are the collectives of the ranks, and ``progress`` gets the numbers of finished and of all items.
+        """
         self.make_rows(together)
         if trace and self.rows is None:
             self.rows = DecisionRows(self.backend, self.passes, 2 * self.words, self.room, self.folder)
@@ -153,25 +154,17 @@ class KnapsackTable:
             together.barrier()  # another rank may still read what the run before has left
         self.begin()
         rows = self.rows if trace else None
-        chunk = self.passes if rows is None else rows.rows_per_chunk
-        first = 0
-        while first < self.passes:
-            stop = min(self.passes, (first // chunk + 1) * chunk)
-            if progress is not None:
-                stop = min(stop, first + BATCH)
-            buffer = self.nothing if rows is None else rows.place(first)[0]
+        chunk, most = self.passes if rows is None else rows.rows_per_chunk, BATCH if progress else self.passes
+        for first, stop, buffer in spans_of_launches(rows, self.nothing, 0, self.passes, most):
             if self.bounds is None or self.together.is_silent or self.together.is_one_memory:
                 self._replay(buffer, chunk, first, stop, trace)
             else:
                 for step in range(first, stop):
                     self.launch_pass(buffer, chunk, step % 2, trace)
                     self._exchange(step % 2, step + 1)
-            if rows is not None:
-                rows.close_row(stop - 1)
-            first = stop
             if progress is not None:
                 self.backend.synchronize()
-                progress(max(2 * first - self.items.spare, 0))
+                progress(max(2 * stop - self.items.spare, 0), len(self.items.numbers))
 
     def make_rows(self, together: DeviceCollectives) -> None:
         if self.row and (self.bounds is None or self.together is together):
@@ -244,9 +237,9 @@ class KnapsackTable:
     def select_none(self) -> None:
         self.backend.write(self.chosen, np.zeros(2 * self.passes, np.uint8))
 
-    def trace_from(self, cell: int) -> np.ndarray:
-        """Trace from a cell of the last row; all decisions beyond the row's end are equal."""
-        return self.follow_all(np.array([2 * self.passes - 1, cell], np.int32))
+    def state_at(self, cell: int) -> np.ndarray:
+        """Return the state of a trace from a cell of the last row; all decisions beyond the row's end are equal."""
+        return np.array([2 * self.passes - 1, cell], np.int32)
 
     def follow_all(self, state: np.ndarray) -> np.ndarray:
         """Trace from this item and cell through this rank's cells; return the item and cell reached."""
