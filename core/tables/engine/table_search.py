@@ -24,7 +24,7 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 
 from core.errors import UserError
-from core.run.checkpoint import Checkpoint, Checkpointer
+from core.run.checkpoint import Checkpointer
 from core.run.devices import ComputeDevice, Ranks
 from core.run.progress import ProgressMonitor, refuse_history
 from core.run.protocol import Callback, CountCallback, Search, SearchResult
@@ -169,16 +169,6 @@ def refuse_checkpoints(checkpointer: Checkpointer | None, subject: str) -> None:
     """Refuse to keep checkpoints in a file; those in memory, for lost ranks, are allowed: the others begin again."""
     if checkpointer is not None and checkpointer.write is not None:
         raise UserError(f"--checkpoint: {subject} has none, since it takes seconds; expected no --checkpoint")
-
-
-class WithoutCheckpoints:
-    """The part of `core.run.loop.Steps` for a search that refuses checkpoints."""
-
-    def checkpoint(self, run: object) -> None:
-        """Return nothing: no run has a checkpointer."""
-
-    def layout(self, run: object, state: Checkpoint) -> tuple[()]:
-        return ()
 
 
 def trace_over_ranks(ranks: Ranks, state: np.ndarray, follow: Callable[[np.ndarray], np.ndarray]) -> None:

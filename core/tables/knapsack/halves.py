@@ -18,8 +18,7 @@ from core.tables.engine.table_search import TableRun
 from core.tables.knapsack.kernels import halves as kernels
 from core.tables.knapsack.kernels.table import DecisionBits
 from core.tables.knapsack.problem import Knapsack
-from core.tables.knapsack.strategies import SharedCapacities
-from core.tables.knapsack.table import KnapsackPart, KnapsackTableItems
+from core.tables.knapsack.table import KnapsackPart, KnapsackTable, KnapsackTableItems
 
 ItemHalves = tuple[KnapsackPart, KnapsackPart]
 """The lighter items, and the heavier ones."""
@@ -57,7 +56,7 @@ def split_at(instance: Knapsack, numbers: np.ndarray, dtype: np.dtype, capacity:
     return first, second
 
 
-class KnapsackHalf(SharedCapacities):
+class KnapsackHalf(KnapsackTable):
     """One of two ranks with a table each; rank 0 has the lighter items."""
 
     def parts(self) -> ItemHalves:
@@ -66,7 +65,7 @@ class KnapsackHalf(SharedCapacities):
         self.lighter, self.heavier = halves
         return halves
 
-    def bounds(self, cells: int) -> None:
+    def bounds_of_ranks(self) -> None:
         """Each rank has a whole row."""
 
     def warm_up(self, trace: bool) -> None:
@@ -74,32 +73,32 @@ class KnapsackHalf(SharedCapacities):
         if self.communicator.rank == 1:
             self.largest_sum()
             self.mark(0)
-            self.backend.write(self.splits.alive, np.zeros(self.table.words, np.uint32))  # so no decision is read
+            self.backend.write(self.splits.alive, np.zeros(self.words, np.uint32))  # so no decision is read
             self.forget_decisions()
-            self.narrow(self.table.nothing, self.table.passes - 1, self.table.passes)
-            self.sequences.clear()
-            self.trace_few(self.table.nothing, self.table.passes, 0)
+            self.narrow(self.nothing, self.passes - 1, self.passes)
+            self.narrowing.clear()
+            self.trace_few(self.nothing, self.passes, 0)
 
     def finish(self, run: TableRun, together: DeviceCollectives) -> tuple[int, np.ndarray | None]:
-        table, row, ranks = self.table, self.lighter, run.ranks
+        row, ranks = self.lighter, run.ranks
         for start in range(row.lowest, row.highest + 1, PIECE):
             count = min(PIECE, row.highest + 1 - start)
             if self.communicator.rank == 0:
-                together.send(table.last_row, start, count, 1)
+                together.send(self.last_row, start, count, 1)
             else:
-                together.receive(table.free_row, start, count, 0)
+                together.receive(self.free_row, start, count, 0)
         value = int(ranks.sum(self.largest_sum() if self.communicator.rank == 1 else 0))
         if not run.trace:
             return value, None
-        table.select_none()
+        self.select_none()
         weight = np.zeros(1, np.int64)
         if self.communicator.rank == 0:
             ranks.receive(weight, 1)
-            table.follow_all(table.state_at(self.capacity - int(weight[0])))
-            return value, table.selected()
-        self.trace(value)
-        chosen = table.selected()
-        weight[0] = table.items.weights[table.items.spare :][chosen > 0].sum()
+            self.follow_all(self.state_at(self.capacity - int(weight[0])))
+            return value, self.selected()
+        self.trace_splits(value)
+        chosen = self.selected()
+        weight[0] = self.items.weights[self.items.spare :][chosen > 0].sum()
         ranks.send(weight, 0)
         return value, chosen
 
@@ -107,10 +106,8 @@ class KnapsackHalf(SharedCapacities):
 
     @property
     def tables(self) -> kernels.HalfTables:
-        table = self.table
-        return kernels.HalfTables(
-            table.free_row, table.last_row, self.capacity, self.heavier.lowest, self.heavier.highest
-        )
+        _, first, last = self.heavier
+        return kernels.HalfTables(self.free_row, self.last_row, self.capacity, first, last)
 
     def largest_sum(self) -> int:
         backend, cells = self.backend, self.heavier.highest - self.heavier.lowest + 1
@@ -121,46 +118,46 @@ class KnapsackHalf(SharedCapacities):
         return int(backend.download(best).max())
 
     @cached_property
-    def sequences(self) -> dict[int, RecordedLaunches]:
+    def narrowing(self) -> dict[int, RecordedLaunches]:
         """Recorded launches of `narrow`, by the first pass of a chunk."""
         return {}
 
     @cached_property
     def splits(self) -> kernels.Splits:
-        backend, items = self.backend, 2 * self.table.passes
-        sizes = {"count": 1, "cells": FEW, "leaves": items, "taken": items, "clock": self.teams}
+        backend, items = self.backend, 2 * self.passes
+        sizes = {"count": 1, "cells": FEW, "leaves": items, "taken": items, "clock": self.split_teams}
         arrays = {name: backend.allocate(size, np.int32) for name, size in sizes.items()}
-        return kernels.Splits(alive=backend.allocate(self.table.words, np.uint32), **arrays)
+        return kernels.Splits(alive=backend.allocate(self.words, np.uint32), **arrays)
 
     def mark(self, value: int) -> int:
         """Mark the splits that reach a value; return their number."""
         splits = self.splits
         self.backend.write(splits.count, np.zeros(1, np.int32))
         self.backend.launch(
-            kernels.mark_splits, self.teams, self.cut.team_size,
+            kernels.mark_splits, self.split_teams, self.cut.team_size,
             self.tables, self.dtype.type(value), splits, self.blocks, FEW,
         )  # fmt: skip
         return int(self.backend.download(splits.count)[0])
 
     @property
     def blocks(self) -> int:
-        return self.table.padded // self.cut.block
+        return self.padded // self.cut.block
 
     @property
-    def teams(self) -> int:
+    def split_teams(self) -> int:
         return self.blocks if self.cut.team_size > 1 else min(self.blocks, self.backend.capabilities.compute_units)
 
     def forget_decisions(self) -> None:
-        splits, items = self.splits, 2 * self.table.passes
+        splits, items = self.splits, 2 * self.passes
         for buffer in (splits.leaves, splits.taken):
             self.backend.write(buffer, np.zeros(items, np.int32))
-        self.backend.write(splits.clock, np.full(self.teams, items - 1, np.int32))
+        self.backend.write(splits.clock, np.full(self.split_teams, items - 1, np.int32))
 
-    def trace(self, value: int) -> None:
+    def trace_splits(self, value: int) -> None:
         count = self.mark(value)
         self.forget_decisions()
-        assert self.table.rows is not None
-        for first, passes, buffer in self.table.rows.chunks_backwards():
+        assert self.rows is not None
+        for first, passes, buffer in self.rows.chunks_backwards():
             if count <= FEW:
                 self.trace_few(buffer, first, count)
             else:
@@ -168,23 +165,22 @@ class KnapsackHalf(SharedCapacities):
 
     def trace_few(self, buffer: DeviceArray, first: int, count: int) -> None:
         """Decide the items of the passes in ``buffer``, from pass ``first`` on, by a list of splits."""
-        table = self.table
-        decisions = DecisionBits(buffer, table.words, table.passes)
+        decisions = DecisionBits(buffer, self.words, self.passes)
         self.backend.launch(
             kernels.trace_few, 1, self.cut.team_size,
-            table.table, decisions, first, self.splits, count, self.cut.team_size, table.chosen,
+            self.table, decisions, first, self.splits, count, self.cut.team_size, self.chosen,
         )  # fmt: skip
 
     def narrow(self, buffer: DeviceArray, first: int, end: int) -> None:
         """Decide the items of the passes ``first`` to ``end`` - 1 in ``buffer``."""
-        backend, table = self.backend, self.table
-        if first not in self.sequences:
-            decisions = DecisionBits(buffer, table.words, table.passes)
-            span = kernels.Span(first, end, 2 * table.passes, self.blocks)
+        backend = self.backend
+        if first not in self.narrowing:
+            decisions = DecisionBits(buffer, self.words, self.passes)
+            span = kernels.Span(first, end, 2 * self.passes, self.blocks)
             with backend.record() as sequence:
                 backend.launch(
-                    kernels.narrow, self.teams, self.cut.team_size,
-                    table.table, decisions, self.splits, span, self.cut.team_size, table.chosen,
+                    kernels.narrow, self.split_teams, self.cut.team_size,
+                    self.table, decisions, self.splits, span, self.cut.team_size, self.chosen,
                 )  # fmt: skip
-            self.sequences[first] = sequence
-        self.sequences[first].replay(2 * (end - first) + 1)
+            self.narrowing[first] = sequence
+        self.narrowing[first].replay(2 * (end - first) + 1)

@@ -117,7 +117,7 @@ def test_lanes_do_not_race(in_order, lanes):
         Knapsack("wide", np.array([1, 2, 3, 2, 5, 700]), np.array([4, BIG, 9, 3, 1, BIG]), 705),
     )[: 3 if lanes > 2 else 2]:
         search = KnapsackSearch(in_order, Solo(), instance, team_size=lanes)
-        assert search.strategy.table.teams == -(-(search.strategy.capacity + 1) // (32 * lanes))
+        assert search.strategy.teams == -(-(search.strategy.capacity + 1) // (32 * lanes))
         assert solve(search) == best_selection(instance)
 
 
@@ -198,8 +198,8 @@ def test_a_search_in_slices_is_the_same_search(cpu, monkeypatch):
     instance = generate("almost-strongly-correlated", 30, seed=4)
     whole = KnapsackBranchAndBound(cpu, Solo(), instance).run()
     calls = []
-    monkeypatch.setattr("core.tables.knapsack.branch_and_bound.FIRST_BUDGET", 7)
-    monkeypatch.setattr("core.tables.knapsack.branch_and_bound.GROWTH", 1)
+    monkeypatch.setattr(KnapsackBranchAndBound, "first_budget", 7)
+    monkeypatch.setattr("core.tables.knapsack.search.GROWTH", 1)
     monkeypatch.setattr("core.run.progress.PROGRESS_INTERVAL_S", 0)
     parted = KnapsackBranchAndBound(cpu, Solo(), instance).run(callback=calls.append)
     assert (parted.value, parted.nodes, parted.digest) == (whole.value, whole.nodes, whole.digest)
