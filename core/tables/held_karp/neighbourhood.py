@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import numpy as np
 
@@ -124,7 +123,7 @@ class TourNeighbourhood(TableStrategy):
             choices[begin - 2 : end - 2] = part.reshape(-1, states)
         return self.backend.download(self.lengths).reshape(lengths.shape)[n & 1, :k], choices
 
-    def _layers(self, begin: int, end: int) -> tuple[Any, ...]:
+    def _layers(self, begin: int, end: int) -> tuple[object, ...]:
         return self.problem, self.lengths, begin, end, self.choices, self.k, self.net.states
 
     def _launch(self, begin: int, end: int) -> None:

@@ -227,7 +227,9 @@ class LcsTable:
         lanes = shape.strips * shape.lanes
         check_size(block.a.size, block.b.size, layout, alphabet)
         self.different = alphabet.size
-        self.first = first_row(lanes * shape.words, block.above)
+        self.first = np.full(lanes * shape.words, 2**64 - 1, np.uint64)
+        if block.above is not None:
+            self.first[: block.above.size] = block.above
         self.above = backend.upload(self.first)
         letters = alphabet.rows(block.a, layout.batches, block.from_end)
         masks = alphabet.masks(block.b, lanes * shape.words, block.from_end)
@@ -240,7 +242,7 @@ class LcsTable:
             self.kept = DecisionRows(backend, layout.launches, shape.launch_words, room, folder, np.uint64)
         marks = layout.batches // stretch * self.first.size if keep == SOME_ROWS else 1
         self.marks = backend.allocate(max(1, marks), np.uint64)
-        self.collected: DeviceArray | None = None
+        self.collected = backend.allocate(layout.batches, np.uint32)
         self.traced: kernels.LcsTrace | None = None
         self.most_pairs = 0
         self.sequences: dict[int, RecordedLaunches] = {}
@@ -322,8 +324,6 @@ class LcsTable:
 
     def rises(self, boundaries: int) -> np.ndarray:
         """Return the carries of the first ``boundaries`` strips that `collect_rises` collects, (batches,), u32."""
-        if self.collected is None:
-            self.collected = self.backend.allocate(self.layout.batches, np.uint32)
         teams, lanes = max(1, boundaries), self.layout.shape.lanes
         self.backend.launch(
             kernels.collect_rises, teams, lanes, self.carries, self.pipeline, boundaries, self.collected
@@ -358,14 +358,6 @@ class LcsTable:
         for side, positions in enumerate((trace.rows, trace.columns)):
             pairs[:, side] = backend.read(positions, begin, end - begin)
         return pairs, reached
-
-
-def first_row(words: int, above: np.ndarray | None) -> np.ndarray:
-    """Return the row above a table, of ``words`` words; by default it does not grow."""
-    first = np.full(words, 2**64 - 1, np.uint64)
-    if above is not None:
-        first[: above.size] = above
-    return first
 
 
 def check_size(rows: int, columns: int, layout: LcsTableLayout, alphabet: Alphabet) -> None:

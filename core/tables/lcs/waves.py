@@ -6,13 +6,7 @@ import numpy as np
 
 from core.errors import UserError
 from core.lang import Function
-from core.tables.engine.kernels.diagonals import (
-    LETTERS,
-    PackedStrings,
-    PaddedStrings,
-    common_length,
-    common_length_of_packed,
-)
+from core.tables.engine.kernels.diagonals import LETTERS, Strings, common_length, common_length_of_packed
 from core.tables.engine.recurrences import Diagonals, HostCells, TableAnswer, WaveResult, WaveRing
 
 DOWN_PADDING, ACROSS_PADDING = 256, 257
@@ -34,14 +28,17 @@ class LcsDiagonals(Diagonals):
     def sides(self) -> tuple[int, int]:
         return self.across.size, self.down.size
 
-    def lie(self, ring: WaveRing) -> None:
+    def padded(self, ring: WaveRing) -> tuple[np.ndarray, np.ndarray, int]:
         """Pad the strings, since lanes read letters before they enter the table and after they leave it."""
         across = np.full(ring.lanes, ACROSS_PADDING, np.uint16)
         across[: self.across.size] = self.across
         start = ring.lanes - 1
         down = np.full(start + self.waves(), DOWN_PADDING, np.uint16)
         down[start : start + self.down.size] = self.down
-        self.data = PaddedStrings(across, down, start)
+        return across, down, start
+
+    def lie(self, ring: WaveRing) -> None:
+        self.data = Strings(*self.padded(ring))
 
     def answer(self, result: WaveResult) -> TableAnswer:
         """Return the length and, if cells were kept, matched positions."""
@@ -86,9 +83,8 @@ class PackedLcsDiagonals(LcsDiagonals):
 
     def lie(self, ring: WaveRing) -> None:
         """Pad the strings, with the last two values of a byte, to whole words."""
-        super().lie(ring)
-        padded = self.data
-        self.data = PackedStrings(packed_words(padded.across), packed_words(padded.down), padded.start)
+        across, down, start = self.padded(ring)
+        self.data = Strings(packed_words(across), packed_words(down), start)
 
 
 def diagonals_of(a: np.ndarray, b: np.ndarray, packed: bool, data_memory: str) -> LcsDiagonals:
