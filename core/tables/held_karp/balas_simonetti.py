@@ -95,7 +95,10 @@ class BalasSimonettiSearch(TableSearch[NeighbourhoodTour]):
         self.distances = nonnegative_integers(distances)
         n = len(self.distances)
         check_k(k, n, name)
-        self.start = start_tour(backend, self.distances, name) if start is None else checked_start(start, n)
+        try:
+            self.start = start_tour(backend, self.distances, name) if start is None else check_tour(start, n)
+        except ValueError as error:
+            raise UserError(f"start tour: {error}") from error
         self.start_length = tour_length(self.distances, self.start) if n > 1 else 0
         if self.start_length >= FAR:
             raise UserError(f"a start tour of length {self.start_length}: expected below {FAR}, or a coarser unit")
@@ -125,13 +128,6 @@ def nonnegative_integers(distances: np.ndarray) -> np.ndarray:
 def check_cities(n: int) -> None:
     if n > MOST_CITIES:
         raise UserError(f"{n} cities: at most {MOST_CITIES}")
-
-
-def checked_start(tour: np.ndarray, n: int) -> np.ndarray:
-    try:
-        return check_tour(tour, n)
-    except ValueError as error:
-        raise UserError(f"start tour: {error}") from error
 
 
 def check_start(n: int, longest: int, name: str) -> None:

@@ -132,7 +132,11 @@ class HeldKarp(TableSearch[ShortestTour]):
         if n < FEWEST_CITIES:
             self.strategy = TinyTour(self.distances)
         elif mapping == "native":
-            self._check_room()
+            # Refuse layers that the devices of all ranks cannot hold, before any allocation.
+            needed = bytes_needed(n, self.dtype.itemsize, self.directed)
+            if needed > self.room * self.devices:
+                where = "the device" if self.devices == 1 else f"{self.devices} devices"
+                refuse_layers(n, needed, self.room * self.devices, where, f": at most {self.most_cities} cities")
             self.strategy = HeldKarpHalves(backend, self.distances, self.dtype, self.cap, self.room)
             if communicator.size == 1:
                 self.strategy.settle(communicator)
@@ -150,13 +154,6 @@ class HeldKarp(TableSearch[ShortestTour]):
         room = self.room * self.devices
         fitting = [n for n in sizes if bytes_needed(n, self.dtype.itemsize, self.directed) <= room]
         return max(fitting, default=FEWEST_CITIES - 1)
-
-    def _check_room(self) -> None:
-        """Refuse layers that the devices of all ranks cannot hold, before any allocation."""
-        needed, room = bytes_needed(self.n, self.dtype.itemsize, self.directed), self.room * self.devices
-        if needed > room:
-            where = "the device" if self.devices == 1 else f"{self.devices} devices"
-            refuse_layers(self.n, needed, room, where, f": at most {self.most_cities} cities")
 
     def result(self, answer: TableAnswer) -> ShortestTour:
         length, tour, streamed_bytes, _ = answer

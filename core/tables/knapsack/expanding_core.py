@@ -30,16 +30,12 @@ class KnapsackCore(OneLaneSearch):
 
     def __init__(self, backend: ComputeDevice, communicator: Ranks, instance: Knapsack) -> None:
         super().__init__(backend, communicator, instance)
-        weights, values = instance.weights.astype(np.uint64), instance.values.astype(np.uint64)
-        self.free = (weights == 0) & (values > 0)
-        self.free_value = int(values[self.free].sum())
-        useful = np.flatnonzero((weights > 0) & (weights <= instance.capacity) & (values > 0))
-        weights, values = weights[useful], values[useful]
-        # Unequal fractions of 32-bit numbers differ by more than 2**-64: two divisions of 32 bits order them.
-        quotients, remainders = np.divmod(values << np.uint64(32), weights)
-        order = np.lexsort((-((remainders << np.uint64(32)) // weights).view(np.int64), ~quotients))
-        self.items = useful[order]
-        self.weights, self.values = weights[order].astype(np.int64), values[order].astype(np.int64)
+        self.free = (instance.weights == 0) & (instance.values > 0)
+        self.free_value = int(instance.values[self.free].sum(dtype=np.int64))
+        order = instance.by_efficiency()
+        weights, values = instance.weights[order].astype(np.int64), instance.values[order].astype(np.int64)
+        useful = (weights > 0) & (weights <= instance.capacity) & (values > 0)
+        self.items, self.weights, self.values = order[useful], weights[useful], values[useful]
         total_weights = np.cumsum(self.weights)
         self.at = int(np.searchsorted(total_weights, instance.capacity, side="right"))
         self.weight, self.value = int(self.weights[: self.at].sum()), int(self.values[: self.at].sum())

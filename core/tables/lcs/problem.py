@@ -88,9 +88,7 @@ class StringPair:
         optimum: int | None = None,
         source: str = "given by the caller",
     ) -> None:
-        self.name = name
-        self.source = source
-        self.optimum = optimum
+        self.name, self.source, self.optimum = name, source, optimum
         strings = [_code_points(string) for string in (a, b)]
         for string in strings:
             if len(string) > LONGEST:
