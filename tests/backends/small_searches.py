@@ -18,15 +18,14 @@ from core.local_search import IteratedLocalSearch, LocalSearch, SimulatedAnneali
 from core.qap.problem import Qap
 from core.run.stop import Iterations
 from core.tables import LongestCommonSubsequence
-from core.tables.engine.table_search import TableRun
 from core.tables.held_karp.balas_simonetti import BalasSimonettiSearch
 from core.tables.held_karp.search import HeldKarp
-from core.tables.held_karp.waves import HeldKarpByWaves
 from core.tables.knapsack.problem import generate
 from core.tables.knapsack.search import KnapsackSearch
 from core.tables.lcs.search import LcsLaunchShape
 from core.three_opt import WindowedThreeOpt
 from tests.core.local_search.scored import Ordering
+from tests.core.tables.tables import by_layers
 from tests.thread_ranks import on_ranks, twin
 
 DRAW = np.random.default_rng(2)
@@ -97,11 +96,6 @@ def exact(backend, **how):
 QAP = Qap.load("taillard:6:seeds=1,2")
 
 
-def by_layers(backend):
-    search = HeldKarpByWaves(backend, Solo(), ASYMMETRIC[:5, :5], team_size=few(backend))
-    return search.find(TableRun(True, None, Solo()))
-
-
 def tour_in_windows(backend):
     outcome = WindowedThreeOpt(backend, Solo(), tsp.load("uniform:24:seed=1"), window=16).run(Iterations(4))
     return outcome.hash, outcome.solution.tolist()
@@ -121,7 +115,7 @@ SEARCHES = {
     "diagonals": diagonals,
     "shortest tour": lambda b: HeldKarp(b, Solo(), ASYMMETRIC).run().tour.tolist(),
     "shortest tour both ways": lambda b: HeldKarp(b, Solo(), SYMMETRIC).run().tour.tolist(),
-    "tour by layers": lambda b: by_layers(b).tour.tolist(),
+    "tour by layers": lambda b: by_layers(b, ASYMMETRIC[:5, :5], few(b))[1].solution.tolist(),
     "restricted tour": lambda b: BalasSimonettiSearch(b, Solo(), ASYMMETRIC, 3, np.arange(7)).run().tour.tolist(),
     "ants": colony,
     "ants with limits and lists": lambda b: colony(b, variant="mmas", candidates=4, local_search="2opt-near"),

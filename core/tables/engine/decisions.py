@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -106,7 +106,7 @@ class DecisionRows:
         self.host = host_memory(backend, elements, self.dtype, "decisions", folder)
         self.buffers = [backend.allocate(self.rows_per_chunk * words, self.dtype) for _ in range(self.slots)]
         self.waits: dict[int, Callable[[], None]] = {}
-        self._cached: tuple[int, Any] = (-1, None)
+        self._cached = -1, np.empty(0, self.dtype)
 
     @property
     def streamed_bytes(self) -> int:
@@ -124,7 +124,7 @@ class DecisionRows:
         if within == self.rows_per_chunk - 1 and chunk < self.leaving:
             target = self._on_host(chunk)
             self.waits[chunk] = self.backend.stream_out(self.buffers[chunk % self.slots], 0, target.size, target)
-        self._cached = (-1, None)
+        self._cached = -1, np.empty(0, self.dtype)
 
     def _on_host(self, chunk: int) -> np.ndarray:
         size = self.rows_per_chunk * self.words
@@ -156,3 +156,19 @@ class DecisionRows:
                 self._cached = chunk, self.backend.download(self.buffers[chunk % self.slots])
             content = self._cached[1]
         return np.asarray(content[within * self.words : (within + 1) * self.words])
+
+
+def spans_of_launches(
+    rows: DecisionRows | None, nothing: DeviceArray, first: int, end: int, most: int
+) -> Iterator[tuple[int, int, DeviceArray]]:
+    """Yield the launches ``first`` to ``end`` - 1 in spans of up to ``most``, each with the buffer of its decisions.
+
+    A span is a first launch, the one after its last, and the chunk that has their rows, or ``nothing`` without rows.
+    """
+    chunk = end if rows is None else rows.rows_per_chunk
+    while first < end:
+        stop = min(end, first + most, (first // chunk + 1) * chunk)
+        yield first, stop, nothing if rows is None else rows.place(first)[0]
+        if rows is not None:
+            rows.close_row(stop - 1)
+        first = stop

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from core.errors import UserError
 from core.lang import Function, i32
 from core.lang.bundles import is_bundle, placed
+from core.lang.types import Scalar
 from core.run.devices import ComputeDevice
 from core.tables.engine.decisions import host_memory
 
 TEAM_SIZE = 128
 MOST_CELLS = 2**31 - 1
-
 
 MOST_IN_FLIGHT = 32
 """Most waves in transit to the host, besides those that are still read."""
@@ -76,10 +77,10 @@ class Waves:
         values are not used. The cell -1 of a wave is 0 there, like all memory that no lane has written.
     """
 
-    value: Any = i32
+    value: Scalar = i32
     lookback = 1
     choices = 0
-    data: Any
+    data: object
     data_memory = "readonly"
     cell: Function
 
@@ -109,7 +110,19 @@ class Waves:
         """Make ``data`` for the published mapping with this ring of waves."""
 
 
-class Diagonals(Waves):
+class AnsweringWaves(Waves):
+    """Waves with a best value and a solution, which follow from the last wave and from the cells on the host."""
+
+    def answer(self, result: WaveResult) -> TableAnswer:
+        """Return the value and, if cells were kept, a solution."""
+        raise NotImplementedError
+
+    def work(self) -> int:
+        """Return the units of work of a run, by default cells."""
+        return self.begin(self.waves())
+
+
+class Diagonals(AnsweringWaves):
     """A table by diagonals, a lane for each cell of one side: lane k is at place wave - k of the other side."""
 
     def sides(self) -> tuple[int, int]:
@@ -160,9 +173,9 @@ class Grid:
         (`core.tables.engine.kernels.grid.Near`); i and j are at least 1. The choice is left in ``choice[0]``.
     """
 
-    value: Any = i32
+    value: Scalar = i32
     choices = 0
-    data: Any
+    data: object
     data_memory = "readonly"
     rows: int
     columns: int
@@ -173,13 +186,25 @@ class Grid:
         raise NotImplementedError
 
 
-def upload_problem_data(backend: ComputeDevice, problem: Waves | Grid) -> Any:
+def upload_problem_data(backend: ComputeDevice, problem: Waves | Grid) -> object:
     if not is_bundle(type(problem.data)):
         raise UserError(
             f"{type(problem).__name__}: its data are a {type(problem.data).__name__}: expected an instance of a class "
             "that is a @bundle"
         )
     return placed(backend.load(problem.data), problem.data_memory)
+
+
+class TableAnswer(NamedTuple):
+    """Best value of a table, a solution that has it if traced, and the bytes that left the device for the host.
+
+    ``method`` names the algorithm in messages.
+    """
+
+    value: int
+    solution: np.ndarray | None = None
+    streamed_bytes: int = 0
+    method: str = ""
 
 
 class HostCells:
@@ -198,15 +223,19 @@ class HostCells:
         return int(self.memory[self.problem.begin(wave) + number - self.problem.first(wave)])
 
 
+def no_choice(row: int, place: int) -> int:
+    raise ValueError("no choices were kept")
+
+
 class WaveResult(NamedTuple):
     """Values of the last wave (of tiles the last cell alone), and the choices and cells that were kept.
 
-    ``choice(wave, index)``, of a `Grid` ``choice(i, j)``, returns the choice of a cell; call it from the last wave to
-    the first. ``cells`` are kept with the published mapping.
+    ``choice(wave, index)``, of a `Grid` ``choice(i, j)``, returns the choice of a cell, if choices were kept; call it
+    from the last wave to the first. ``cells`` are kept with the published mapping.
     """
 
     last: np.ndarray
-    choice: Any = None
+    choice: Callable[[int, int], int] = no_choice
     cells: HostCells | None = None
     streamed_bytes: int = 0
 

@@ -1,36 +1,39 @@
-"""The common part of the searches that compute a table to its end.
+"""The common part of the searches that compute a table to its end: one search, and strategies that it chooses from.
 
-A new table derives from `TableSearch` and defines `compute`, which receives a `TableRun`::
+A new table derives from `TableSearch`, chooses a `TableStrategy` when it is made, and makes its result of an answer::
 
     class Partition(TableSearch[Split]):
         subject = "the partition table"
 
-        def compute(self, run):
-            result = self.engine.run(run.trace, run.progress)
-            return Split(result.value, ...)
+        def __init__(self, backend, communicator, numbers):
+            self.backend, self.communicator = backend, communicator
+            self.strategy = PublishedTable(backend, communicator, Sums(numbers), Sums(numbers[:2]))
+
+        def result(self, answer):
+            return Split(answer.value, answer.solution)
 
 Tables keep no checkpoints, and only the published mapping keeps host memory (`make_room`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Generic, NamedTuple, TypeVar
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from core.errors import UserError
-from core.run.checkpoint import Checkpoint, Checkpointer
+from core.run.checkpoint import Checkpointer
 from core.run.devices import ComputeDevice, Ranks
 from core.run.progress import ProgressMonitor, refuse_history
-from core.run.protocol import Callback, CountCallback, Search
+from core.run.protocol import Callback, CountCallback, Search, SearchResult
 from core.run.stop import Stop
-from core.tables.engine.recurrences import Waves
+from core.tables.engine.recurrences import AnsweringWaves, TableAnswer
 from core.tables.engine.waves import WaveEngine
 
 MAPPINGS = ("native", "published")
-Found = TypeVar("Found", bound=Any)
-WavesT = TypeVar("WavesT", bound="Waves")
+Result = TypeVar("Result", bound=SearchResult)
 
 
 class TableRun(NamedTuple):
@@ -41,36 +44,89 @@ class TableRun(NamedTuple):
     ranks: Ranks
 
 
-class TableSearch(Search, Generic[Found]):
+class TableStrategy:
+    """One algorithm for a table, ready to be repeated.
+
+    ``work`` counts the units of a run, over all ranks, and ``notes`` are those of `core.run.protocol.Search`.
+    """
+
+    work: int
+    notes: Sequence[str] = ()
+
+    def make_room(self) -> None:
+        """Allocate host memory for all cells if they are kept, before any computation."""
+
+    def warm_up(self, trace: bool) -> None:
+        """Compile all programs, or those of a run with or without ``trace``."""
+
+    def compute(self, run: TableRun) -> TableAnswer:
+        raise NotImplementedError
+
+
+class PublishedTable(TableStrategy):
+    """The paper's mapping of a problem; programs are compiled with the ``smallest`` problem of the same types."""
+
+    def __init__(
+        self,
+        backend: ComputeDevice,
+        communicator: Ranks,
+        problem: AnsweringWaves,
+        smallest: AnsweringWaves,
+        folder: str | None = None,
+        team_size: int | None = None,
+    ) -> None:
+        shape = None if team_size is None else (team_size,)
+        self.engine = WaveEngine(backend, communicator, problem, "published", folder=folder, shape=shape)
+        self.smallest = WaveEngine(backend, communicator, smallest, "published", shape=shape)
+        self.work = problem.work()
+
+    def make_room(self) -> None:
+        self.engine.make_room()
+
+    def warm_up(self, trace: bool) -> None:
+        for is_traced in (False, True):
+            self.smallest.run(is_traced)
+
+    def compute(self, run: TableRun) -> TableAnswer:
+        return self.engine.problem.answer(self.engine.run(run.trace, run.progress))
+
+
+class TableSearch(Search, Generic[Result]):
     """A search by a table; the answer is known at its end.
 
-    ``work`` counts the cells of a run, over all ranks, and ``subject`` names the table in messages. ``are_parts_even``
-    is True if the parts that progress counts are about equal work. ``engine`` computes a table by the paper's mapping.
+    ``subject`` names the table in messages. ``are_parts_even`` is True if the parts that progress counts are about
+    equal work.
     """
 
     unit = "cells"
     backend: ComputeDevice
     communicator: Ranks
-    work: int
     subject: str
     are_parts_even = True
-    engine: WaveEngine | None = None
+    strategy: TableStrategy
 
-    def published_engine(self, problem: WavesT, folder: str | None, lanes: int | None) -> WaveEngine[WavesT]:
-        """Return the engine that computes a problem by the paper's mapping, with ``lanes`` in a team."""
-        shape = (lanes,) if lanes else None
-        return WaveEngine(self.backend, self.communicator, problem, "published", folder=folder, shape=shape)
-
-    def make_room(self) -> None:
-        """Allocate host memory for all cells if they are kept, before any computation."""
-        if self.engine is not None:
-            self.engine.make_room()
+    @property
+    def work(self) -> int:
+        """Units of work that a run does, over all ranks."""
+        return self.strategy.work
 
     @property
     def evaluations(self) -> int:
         return self.work
 
-    def compute(self, run: TableRun) -> Found:
+    @property
+    def notes(self) -> Sequence[str]:
+        return self.strategy.notes
+
+    def make_room(self) -> None:
+        """Allocate host memory for all cells if they are kept, before any computation."""
+        self.strategy.make_room()
+
+    def warm_up(self, trace: bool = True) -> None:
+        with self.backend.warming_up():
+            self.strategy.warm_up(trace)
+
+    def result(self, answer: TableAnswer) -> Result:
         raise NotImplementedError
 
     def run(
@@ -82,7 +138,7 @@ class TableSearch(Search, Generic[Found]):
         ranks: Ranks | None = None,
         checkpointer: Checkpointer | None = None,
         trace: bool = True,
-    ) -> Found:
+    ) -> Result:
         """Find the best value and, with ``trace``, a solution that has it; see `core.run.protocol.Search.run`.
 
         Stop criteria, a history and checkpoints are refused: the answer is known at the end. The callback's steps are
@@ -94,9 +150,14 @@ class TableSearch(Search, Generic[Found]):
         monitor = ProgressMonitor(Stop(), callback)
         ranks = self.communicator if ranks is None else ranks
         progress = monitor.counts(self.evaluations if self.are_parts_even else None)
-        result = self.compute(TableRun(trace, progress, ranks))
+        result = self.result(self.strategy.compute(TableRun(trace, progress, ranks)))
         monitor.report_all(result.cost, self.evaluations)
         return result
+
+
+def digest(value: int, content: bytes = b"") -> str:
+    """Return 16 hexadecimal digits of a value and, if traced, the bytes of its solution."""
+    return hashlib.blake2b(str(value).encode() + content, digest_size=8).hexdigest()
 
 
 def check_mapping(mapping: str) -> None:
@@ -108,16 +169,6 @@ def refuse_checkpoints(checkpointer: Checkpointer | None, subject: str) -> None:
     """Refuse to keep checkpoints in a file; those in memory, for lost ranks, are allowed: the others begin again."""
     if checkpointer is not None and checkpointer.write is not None:
         raise UserError(f"--checkpoint: {subject} has none, since it takes seconds; expected no --checkpoint")
-
-
-class WithoutCheckpoints:
-    """The part of `core.run.loop.Steps` for a search that refuses checkpoints."""
-
-    def checkpoint(self, run: object) -> None:
-        """Return nothing: no run has a checkpointer."""
-
-    def layout(self, run: object, state: Checkpoint) -> tuple[()]:
-        return ()
 
 
 def trace_over_ranks(ranks: Ranks, state: np.ndarray, follow: Callable[[np.ndarray], np.ndarray]) -> None:

@@ -6,7 +6,6 @@ optimal among those, and never reported as more. See `core.tables.held_karp.kern
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +15,8 @@ from core.hill_climbing.kernels import climbs as two_opt_climbs
 from core.permutations import check_tour
 from core.run.devices import ComputeDevice, Ranks
 from core.run.protocol import alias
-from core.tables.engine.table_search import TableRun, TableSearch
+from core.tables.engine.recurrences import TableAnswer
+from core.tables.engine.table_search import TableSearch, digest
 from core.tables.held_karp.kernels.restricted_tour import FAR
 from core.tables.held_karp.neighbourhood import TourNeighbourhood, check_k
 from core.tours import tour_length
@@ -51,7 +51,7 @@ class NeighbourhoodTour:
 
     @property
     def hash(self) -> str:
-        return hashlib.blake2b(f"{self.length} {self.tour.tolist()}".encode(), digest_size=8).hexdigest()
+        return digest(self.length, f" {self.tour.tolist()}".encode())
 
 
 class BalasSimonettiSearch(TableSearch[NeighbourhoodTour]):
@@ -78,6 +78,7 @@ class BalasSimonettiSearch(TableSearch[NeighbourhoodTour]):
 
     subject = "a restricted tour"
     unit = "transitions"
+    strategy: TourNeighbourhood
 
     def __init__(
         self,
@@ -94,23 +95,22 @@ class BalasSimonettiSearch(TableSearch[NeighbourhoodTour]):
         self.distances = nonnegative_integers(distances)
         n = len(self.distances)
         check_k(k, n, name)
-        self.start = start_tour(backend, self.distances, name) if start is None else checked_start(start, n)
+        try:
+            self.start = start_tour(backend, self.distances, name) if start is None else check_tour(start, n)
+        except ValueError as error:
+            raise UserError(f"start tour: {error}") from error
         self.start_length = tour_length(self.distances, self.start) if n > 1 else 0
         if self.start_length >= FAR:
             raise UserError(f"a start tour of length {self.start_length}: expected below {FAR}, or a coarser unit")
-        self.near = TourNeighbourhood(backend, self.distances, self.start, k, room)
-        self.work = self.near.transitions
+        self.strategy = TourNeighbourhood(backend, self.distances, self.start, k, room)
 
-    def warm_up(self) -> None:
-        with self.backend.warming_up():
-            self.near.compute_layers()
-
-    def compute(self, run: TableRun) -> NeighbourhoodTour:
-        length, tour = run.ranks.on_first(self.near.shortest)
-        if length >= self.start_length:
-            length, tour = self.start_length, self.start
+    def result(self, answer: TableAnswer) -> NeighbourhoodTour:
+        tour, length = self.start, self.start_length
+        if answer.solution is not None and answer.value < length:
+            tour, length = answer.solution, answer.value
         from_0 = np.roll(tour, -int(np.argmin(tour))).astype(np.uint16)
-        return NeighbourhoodTour(length, from_0, self.start_length, self.near.n, self.near.net.states, self.work)
+        near = self.strategy
+        return NeighbourhoodTour(length, from_0, self.start_length, near.n, near.net.states, self.work)
 
 
 def nonnegative_integers(distances: np.ndarray) -> np.ndarray:
@@ -128,13 +128,6 @@ def nonnegative_integers(distances: np.ndarray) -> np.ndarray:
 def check_cities(n: int) -> None:
     if n > MOST_CITIES:
         raise UserError(f"{n} cities: at most {MOST_CITIES}")
-
-
-def checked_start(tour: np.ndarray, n: int) -> np.ndarray:
-    try:
-        return check_tour(tour, n)
-    except ValueError as error:
-        raise UserError(f"start tour: {error}") from error
 
 
 def check_start(n: int, longest: int, name: str) -> None:

@@ -5,13 +5,14 @@ The tour behind the best meeting is traced on the host, from all layers of two p
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 
 from core.errors import NoRoom
 from core.run.devices import ComputeDevice, DeviceCollectives, Ranks
-from core.tables.engine.table_search import TableRun
+from core.tables.engine.recurrences import TableAnswer
+from core.tables.engine.table_search import TableRun, TableStrategy
 from core.tables.held_karp.kernels.halves import NUMBER_BITS
 from core.tables.held_karp.kernels.layers import ROW, Layer, Paths
 from core.tables.held_karp.layers import (
@@ -22,14 +23,6 @@ from core.tables.held_karp.layers import (
     step_lengths,
 )
 from core.tables.held_karp.plan import HeldKarpPlan, bytes_needed, every_set, layer_cells, rank_of, refuse_layers
-
-
-class HeldKarpAnswer(NamedTuple):
-    """Length of a shortest tour, and the tour from city 0 in either direction; None if it was not traced."""
-
-    length: int
-    tour: np.ndarray | None
-    streamed_bytes: int = 0
 
 
 class NoTour(RuntimeError):  # noqa: N818
@@ -111,13 +104,14 @@ class HeldKarpTrace:
         return path[::-1]
 
 
-class HeldKarpHalves:
+class HeldKarpHalves(TableStrategy):
     """Layers of up to half of the cities, in ``room`` bytes, and their meeting; lengths above ``cap`` count as that."""
 
     def __init__(self, backend: ComputeDevice, distances: np.ndarray, dtype: np.dtype, cap: int, room: int) -> None:
         self.backend, self.room = backend, room
         directed = not np.array_equal(distances, distances.T)
         self.plan = HeldKarpPlan(len(distances) - 1, directed)
+        self.work = self.plan.transitions
         self.launches = HeldKarpLauncher(backend, self.plan.elements, dtype, cap)
         short = np.minimum(distances, cap)
         self.firsts = []
@@ -126,6 +120,10 @@ class HeldKarpHalves:
             self.firsts.append(Paths(first, backend.upload(step_lengths(towards[1:, 1:].T))))
         self.trace = HeldKarpTrace(self.launches, short, self.plan.half)
         self.layers: HeldKarpLayers | None = None
+
+    @property
+    def notes(self) -> Sequence[str]:  # type: ignore[override]
+        return [self.layers.why_not_shared] if self.layers and self.layers.why_not_shared else []
 
     def settle(self, ranks: Ranks) -> None:
         """Make the layers of these ranks and record their launches, if needed; all ranks call this."""
@@ -158,7 +156,7 @@ class HeldKarpHalves:
         where = f"rank {rank}'s device" if together.size > 1 else "the device"
         refuse_layers(self.plan.elements + 1, needed, needed + least, where)
 
-    def warm_up(self) -> None:
+    def warm_up(self, trace: bool) -> None:
         plan, launches = self.plan, self.launches
         first_layer, second_layer = (Layer(self.backend.allocate(1, launches.dtype), 0, 0) for _ in range(2))
         out, home = self.firsts[0], self.firsts[-1]
@@ -167,9 +165,9 @@ class HeldKarpHalves:
         for meeting in plan.meetings()[:2]:
             launches.meet(plan, meeting, Paths(second_layer, out.steps), Paths(first_layer, home.steps), 0, 0)
 
-    def find(self, run: TableRun) -> HeldKarpAnswer:
+    def compute(self, run: TableRun) -> TableAnswer:
         self.settle(run.ranks)
         assert self.layers is not None
         best = self.layers.least_key(run.progress)
         length, number = best >> NUMBER_BITS, best & (1 << NUMBER_BITS) - 1
-        return HeldKarpAnswer(length, self.trace.tour(length, self.plan.first_half(number)) if run.trace else None)
+        return TableAnswer(length, self.trace.tour(length, self.plan.first_half(number)) if run.trace else None)

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import groupby
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
 
@@ -43,7 +45,9 @@ class HeldKarpLauncher:
         self.most = max(ELEMENTS, elements)
         numbers = np.uint32 if self.most == ELEMENTS else np.uint64
         self.binomials = backend.upload(binomials(self.most, COLUMNS).astype(numbers))
-        self.pitch = pitch((self.most + 1) // 2, dtype.itemsize)
+        # Rows are an odd number of 4-byte words apart in a team's memory, since lanes share banks.
+        row_bytes = (self.most + 1) // 2 * dtype.itemsize
+        self.pitch = (-(-row_bytes // 4) | 1) * 4 // dtype.itemsize
         self.best = backend.allocate(1, np.uint64)
         self.unread = Paths(Layer(backend.allocate(1, dtype), 0, 0), backend.allocate(1, np.uint32))
 
@@ -76,12 +80,6 @@ class HeldKarpLauncher:
         self.backend.launch(kernel, max(1, teams), self.team_size, *arguments)
 
 
-def pitch(entries: int, itemsize: int) -> int:
-    """Return the distance of rows in a team's memory: an odd number of 4-byte words, since lanes share banks."""
-    words = -(-entries * itemsize // 4) | 1
-    return words * 4 // itemsize
-
-
 def step_lengths(distances: np.ndarray) -> np.ndarray:
     """Return the distances as the kernels read them: from element j to i at i * 35 + j."""
     table = np.zeros((len(distances), ROW), np.uint32)
@@ -99,41 +97,51 @@ NOTHING = 2**64 - 1
 """Key larger than that of every tour."""
 
 
+class LayerPartition(NamedTuple):
+    """Partition of rows over ``ranks``, of which this one has the number ``rank``.
+
+    Ranks share rows of ``least`` cells and more; see `SubsetRows.bounds` for ``at_elements``.
+    """
+
+    together: DeviceCollectives
+    ranks: int
+    rank: int
+    least: float
+    at_elements: bool
+
+    def own_sets(self, rows: SubsetRows) -> tuple[int, int]:
+        """Return this rank's first set of shared rows, and the one after its last."""
+        begin, end = rows.bounds(self.ranks, self.at_elements)[self.rank :][:2]
+        return begin, end
+
+
 class LayerBuffer:
-    """Array of ``room`` cells for rows of several ``layers``; rows of ``least`` cells and more are shared by ranks."""
+    """Array of ``room`` cells for rows of several ``layers``."""
 
     def __init__(
-        self,
-        launches: HeldKarpLauncher,
-        together: DeviceCollectives,
-        layers: Sequence[SubsetRows],
-        room: int,
-        least: float,
-        at_elements: bool,
+        self, launches: HeldKarpLauncher, partition: LayerPartition, layers: Sequence[SubsetRows], room: int
     ) -> None:
-        self.together, self.at_elements, self.least = together, at_elements, least
-        self.ranks: int = 1 if together.is_silent else together.size
-        self.rank: int = 0 if together.is_silent else together.rank
-        own_cells = [rows.cells for rows in layers if rows.cells < least]
-        shared_rows = [rows for rows in layers if rows.cells >= least]
+        self.partition = partition
+        own_cells = [rows.cells for rows in layers if rows.cells < partition.least]
+        shared_rows = [rows for rows in layers if rows.cells >= partition.least]
         if own_cells:
             self.own = launches.backend.allocate(max(own_cells), launches.dtype)
         if shared_rows:
-            self.cuts = memory_boundaries(shared_rows, room, self.ranks, at_elements)
-            self.common = together.common(room, launches.dtype, self.cuts)
+            self.cuts = memory_boundaries(shared_rows, room, partition.ranks, partition.at_elements)
+            self.common = partition.together.common(room, launches.dtype, self.cuts)
 
     def place(self, rows: SubsetRows) -> tuple[Layer, int, int, Callable[[], None]]:
         """Return the place of rows, this rank's first set and the one after its last, and the call that follows."""
-        if rows.cells < self.least:
+        together, ranks, _, least, at_elements = self.partition
+        if rows.cells < least:
             return Layer(self.own, 0, rows.first), rows.first, rows.end, lambda: None
-        bounds = rows.bounds(self.ranks, self.at_elements)
-        parts = share_boundaries(rows, bounds)
+        parts = share_boundaries(rows, rows.bounds(ranks, at_elements))
         # Smaller layers are placed so that the middle share begins where its rank's memory does.
-        middle = self.ranks // 2
+        middle = ranks // 2
         start = max(0, min(self.cuts[middle] - parts[middle], self.cuts[-1] - parts[-1]))
         parts = [start + part for part in parts]
-        begin, end = bounds[self.rank : self.rank + 2]
-        return Layer(self.common, start, rows.first), begin, end, lambda: self.together.gather(self.common, parts)
+        gather = partial(together.gather, self.common, parts)
+        return Layer(self.common, start, rows.first), *self.partition.own_sets(rows), gather
 
 
 def memory_boundaries(layers: Sequence[SubsetRows], room: int, ranks: int, at_elements: bool) -> list[int]:
@@ -172,14 +180,11 @@ class HeldKarpLayers:
             self.why_not_shared = (
                 "ranks do not reach each other's memory: each computes all layers, and its share of how halves meet"
             )
-        self.is_solo = together.is_silent or is_small
-        self.ranks: int = 1 if self.is_solo else together.size
-        self.rank: int = 0 if self.is_solo else together.rank
+        is_solo = together.is_silent or is_small
+        ranks, rank = (1, 0) if is_solo else (together.size, together.rank)
+        partition = LayerPartition(together, ranks, rank, least, at_elements)
         self.turns = [
-            [
-                LayerBuffer(launches, together, plan.rows(k, parity), plan.room(k, parity), least, at_elements)
-                for parity in (0, 1)
-            ]
+            [LayerBuffer(launches, partition, plan.rows(k, parity), plan.room(k, parity)) for parity in (0, 1)]
             for k in range(plan.directions)
         ]
         self.paths = [*firsts]
@@ -195,10 +200,14 @@ class HeldKarpLayers:
             if meeting.out.cells:
                 with self._step(plan.size):
                     out = self.extend(0, meeting.out)
-            bounds = meeting.rows.bounds(self.ranks, at_elements)
+            begin, end = partition.own_sets(meeting.rows)
             with self._step(plan.size + is_end):
-                self.meet(meeting, out, *bounds[self.rank : self.rank + 2])
-                self.synchronise(is_end)
+                if begin < end:
+                    launches.meet(plan, meeting, out, self.paths[-1], begin, end)
+                if not is_solo and is_end:
+                    together.reduce(launches.best, "least")
+                elif not is_solo:
+                    together.barrier()  # before rows are overwritten
 
     @contextmanager
     def _step(self, done: int) -> Iterator[None]:
@@ -214,17 +223,6 @@ class HeldKarpLayers:
             self.launches.extend(before, layer, rows, begin, end)
         follow()
         return Paths(layer, before.steps)
-
-    def meet(self, meeting: MeetingSets, out: Paths, begin: int, end: int) -> None:
-        if begin < end:
-            self.launches.meet(self.plan, meeting, out, self.paths[-1], begin, end)
-
-    def synchronise(self, is_end: bool) -> None:
-        """Reduce the ranks' keys after the last meeting; wait after others, before rows are overwritten."""
-        if not self.is_solo and is_end:
-            self.together.reduce(self.launches.best, "least")
-        elif not self.is_solo:
-            self.together.barrier()
 
     def least_key(self, report: CountCallback | None) -> int:
         backend, best = self.launches.backend, self.launches.best

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import numpy as np
 
 from core.errors import UserError
 from core.run.devices import ComputeDevice, RecordedLaunches
+from core.tables.engine.recurrences import TableAnswer
+from core.tables.engine.table_search import TableRun, TableStrategy
 from core.tables.held_karp.kernels import restricted_tour as kernels
 from core.tables.held_karp.kernels.restricted_tour import (
     FAR,
@@ -47,7 +48,7 @@ def check_k(k: int, n: int, name: str) -> None:
         )
 
 
-class TourNeighbourhood:
+class TourNeighbourhood(TableStrategy):
     """The neighbourhood of a tour on one device.
 
     Choices take ``room`` bytes of the device, by default half of its memory; layers are computed in parts that fit.
@@ -59,7 +60,7 @@ class TourNeighbourhood:
         self.backend, self.distances, self.tour, self.n = backend, distances, tour, len(distances)
         self.k = max(LEAST_K, min(k, self.n - 1))
         self.net = net = network(self.k)
-        self.transitions = (self.n - 1) * net.transitions
+        self.work = (self.n - 1) * net.transitions
         self.problem = BandedTour(
             backend.upload(band_of(distances, tour, self.k)),
             backend.upload(net.links),
@@ -82,6 +83,13 @@ class TourNeighbourhood:
         self.sequence: RecordedLaunches | None = None
         if self.in_team:
             self.team_size = backend.largest_team(kernels.layers_in_team, self.team_size, *self._layers(2, 2))
+
+    def warm_up(self, trace: bool) -> None:
+        self.compute_layers()
+
+    def compute(self, run: TableRun) -> TableAnswer:
+        """Search on the first rank; the tour is always traced."""
+        return TableAnswer(*run.ranks.on_first(self.shortest))
 
     def shortest(self) -> tuple[int, np.ndarray]:
         """Return the least length in the neighbourhood, and the tour that has it, (n,), from its first city."""
@@ -115,7 +123,7 @@ class TourNeighbourhood:
             choices[begin - 2 : end - 2] = part.reshape(-1, states)
         return self.backend.download(self.lengths).reshape(lengths.shape)[n & 1, :k], choices
 
-    def _layers(self, begin: int, end: int) -> tuple[Any, ...]:
+    def _layers(self, begin: int, end: int) -> tuple[object, ...]:
         return self.problem, self.lengths, begin, end, self.choices, self.k, self.net.states
 
     def _launch(self, begin: int, end: int) -> None:

@@ -10,7 +10,6 @@ over any number of ranks.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,16 +17,14 @@ from core.errors import UserError
 from core.exact.solution import canonical_tour, digest_of
 from core.run.devices import ComputeDevice, Ranks
 from core.run.protocol import Digested, alias
-from core.tables.engine.table_search import TableRun, TableSearch, check_mapping
-from core.tables.held_karp.halves import HeldKarpAnswer, HeldKarpHalves, NoTour
+from core.tables.engine.recurrences import TableAnswer
+from core.tables.engine.table_search import PublishedTable, TableRun, TableSearch, TableStrategy, check_mapping
+from core.tables.held_karp.halves import HeldKarpHalves, NoTour
 from core.tables.held_karp.kernels.layers import ELEMENTS
 from core.tables.held_karp.plan import bytes_needed, refuse_layers
 from core.tours import tour_length
 from core.tours.distance_matrices import checked_distances
 from core.tours.start_tours import greedy_tour, nearest_neighbour_tour
-
-if TYPE_CHECKING:
-    from core.tables.held_karp.waves import HeldKarpByWaves
 
 MOST_CITIES = ELEMENTS + 2
 """Two GPUs hold at most the layers of 36 cities, 284 GB in 16 bits."""
@@ -58,6 +55,21 @@ class ShortestTour(Digested):
 
     cost, solution, evaluations = alias("length"), alias("tour"), alias("transitions")
     history, finished = None, True
+
+
+class TinyTour(TableStrategy):
+    """The tour of up to three cities, in the better direction."""
+
+    work = 0
+
+    def __init__(self, distances: np.ndarray) -> None:
+        self.distances = distances
+
+    def compute(self, run: TableRun) -> TableAnswer:
+        cities = np.arange(len(self.distances))
+        tours = [cities, np.roll(cities[::-1], 1)]
+        tour = min(tours, key=lambda tour: tour_length(self.distances, tour))
+        return TableAnswer(tour_length(self.distances, tour), tour if run.trace else None)
 
 
 class HeldKarp(TableSearch[ShortestTour]):
@@ -117,23 +129,23 @@ class HeldKarp(TableSearch[ShortestTour]):
         # numba's simulator has no separate memory.
         self.room = room or 1 << 62
         self.devices = communicator.size if is_gpu else 1
-        self.halves: HeldKarpHalves | None = None
-        self.method: HeldKarpHalves | HeldKarpByWaves | None = None
-        """Computes the layers; None if there are too few cities for any."""
         if n < FEWEST_CITIES:
-            self.work = 0
+            self.strategy = TinyTour(self.distances)
         elif mapping == "native":
-            self._check_room()
-            self.method = self.halves = HeldKarpHalves(backend, self.distances, self.dtype, self.cap, self.room)
-            self.work = self.halves.plan.transitions
+            # Refuse layers that the devices of all ranks cannot hold, before any allocation.
+            needed = bytes_needed(n, self.dtype.itemsize, self.directed)
+            if needed > self.room * self.devices:
+                where = "the device" if self.devices == 1 else f"{self.devices} devices"
+                refuse_layers(n, needed, self.room * self.devices, where, f": at most {self.most_cities} cities")
+            self.strategy = HeldKarpHalves(backend, self.distances, self.dtype, self.cap, self.room)
             if communicator.size == 1:
-                self.halves.settle(communicator)
+                self.strategy.settle(communicator)
         else:
-            from core.tables.held_karp.waves import HeldKarpByWaves
+            from core.tables.held_karp.waves import SubsetWaves
 
             short = np.minimum(self.distances, self.start_length + 1)  # longer edges are in no shortest tour
-            self.method = HeldKarpByWaves(backend, communicator, short, folder)
-            self.work = self.method.transitions
+            problems = SubsetWaves(short), SubsetWaves(short[:2, :2])
+            self.strategy = PublishedTable(backend, communicator, *problems, folder)
 
     @property
     def most_cities(self) -> int:
@@ -143,41 +155,13 @@ class HeldKarp(TableSearch[ShortestTour]):
         fitting = [n for n in sizes if bytes_needed(n, self.dtype.itemsize, self.directed) <= room]
         return max(fitting, default=FEWEST_CITIES - 1)
 
-    def _check_room(self) -> None:
-        """Refuse layers that the devices of all ranks cannot hold, before any allocation."""
-        needed, room = bytes_needed(self.n, self.dtype.itemsize, self.directed), self.room * self.devices
-        if needed > room:
-            where = "the device" if self.devices == 1 else f"{self.devices} devices"
-            refuse_layers(self.n, needed, room, where, f": at most {self.most_cities} cities")
-
-    @property
-    def notes(self) -> list[str]:
-        layers = self.halves.layers if self.halves else None
-        return [layers.why_not_shared] if layers and layers.why_not_shared else []
-
-    def make_room(self) -> None:
-        if self.method and not isinstance(self.method, HeldKarpHalves):
-            self.method.make_room()
-
-    def warm_up(self) -> None:
-        if self.method:
-            with self.backend.warming_up():
-                self.method.warm_up()
-
-    def compute(self, run: TableRun) -> ShortestTour:
-        length, tour, streamed = self.method.find(run) if self.method else self._tiny()
+    def result(self, answer: TableAnswer) -> ShortestTour:
+        length, tour, streamed_bytes, _ = answer
         if length > self.start_length:
             raise NoTour(f"length {length}, but the heuristic found {self.start_length}")
         if tour is not None and not self.directed:
             tour = canonical_tour(tour)
-        return ShortestTour(
-            length, tour if run.trace else None, self.work, self.start_length, digest_of(length, None), streamed
-        )
-
-    def _tiny(self) -> HeldKarpAnswer:
-        tours = [np.arange(self.n), np.roll(np.arange(self.n)[::-1], 1)]
-        tour = min(tours, key=lambda tour: tour_length(self.distances, tour))
-        return HeldKarpAnswer(tour_length(self.distances, tour), tour)
+        return ShortestTour(length, tour, self.work, self.start_length, digest_of(length, None), streamed_bytes)
 
 
 def check_cities(n: int) -> None:

@@ -10,20 +10,19 @@ import numpy as np
 
 from core.errors import NoRoom, UserError
 from core.lang import i32
-from core.run.devices import ComputeDevice, Ranks
-from core.tables.engine.recurrences import MOST_CELLS, HostCells, Waves
-from core.tables.engine.table_search import TableRun
-from core.tables.engine.waves import WaveEngine
-from core.tables.held_karp.halves import HeldKarpAnswer
+from core.tables.engine.recurrences import MOST_CELLS, AnsweringWaves, HostCells, TableAnswer, WaveResult
 from core.tables.held_karp.kernels.layers import ELEMENTS, ROW, Cities, path_value
 from core.tables.held_karp.plan import binomials, layer_cells, layer_transitions, rank_of
 
 
-class SubsetWaves(Waves):
+class SubsetWaves(AnsweringWaves):
     """Paths from city 0 through sets of cities, a wave for every size: see `core.tables.held_karp.kernels.layers`.
 
     In whole teams a lane after the last one computes the last set again. There are 2 to 35 cities, and no path may be
     longer than 2**31 - 1.
+
+    A tour is traced from its last city on, of equal ones the smallest, by the lengths of paths through the remaining
+    cities, which are cells on the host.
     """
 
     value = i32
@@ -32,9 +31,12 @@ class SubsetWaves(Waves):
     cell = path_value
 
     def __init__(self, distances: np.ndarray) -> None:
-        self.elements = len(distances) - 1
+        n, longest = len(distances), int(distances.max())
+        if n * longest >= 2**31:
+            raise UserError(f"--mapping published: {n} distances of {longest} have no sum of 31 bits")
+        self.distances, self.elements = distances, n - 1
         if self.elements > ELEMENTS:
-            raise NoRoom(f"{len(distances)} cities: layers of all sizes are computed of at most {ELEMENTS + 1}")
+            raise NoRoom(f"{n} cities: layers of all sizes are computed of at most {ELEMENTS + 1}")
         steps = np.zeros((ELEMENTS, ROW), np.int32)
         steps[: self.elements, : self.elements] = distances[1:, 1:].T
         steps[: self.elements, ELEMENTS] = distances[0, 1:]
@@ -47,50 +49,23 @@ class SubsetWaves(Waves):
     def cells(self, wave: int) -> int:
         return layer_cells(self.elements, wave + 1)
 
+    def work(self) -> int:
+        """Return the number of transitions."""
+        sizes = range(2, self.elements + 1)
+        return sum(layer_transitions(self.elements, size) for size in sizes) + self.elements
 
-class HeldKarpByWaves:
-    """A shortest tour from layers of sets of all sizes.
-
-    It is traced from its last city on, of equal ones the smallest, by the lengths of paths through the remaining
-    cities, which are cells on the host.
-    """
-
-    def __init__(
-        self,
-        backend: ComputeDevice,
-        communicator: Ranks,
-        distances: np.ndarray,
-        folder: str | None = None,
-        team_size: int | None = None,
-    ) -> None:
-        self.distances, self.n = distances, len(distances)
-        n, longest = self.n, int(distances.max())
-        if n * longest >= 2**31:
-            raise UserError(f"--mapping published: {n} distances of {longest} have no sum of 31 bits")
-        shape = None if team_size is None else (team_size,)
-        self.engine, self.smallest = (
-            WaveEngine(backend, communicator, SubsetWaves(part), "published", folder=folder, shape=shape)
-            for part in (distances, distances[:2, :2])
-        )
-        self.transitions = sum(layer_transitions(n - 1, size) for size in range(2, n)) + n - 1
-        self.make_room = self.engine.make_room
-
-    def warm_up(self) -> None:
-        self.smallest.run(trace=False)
-
-    def find(self, run: TableRun) -> HeldKarpAnswer:
-        result = self.engine.run(run.trace, run.progress)
+    def answer(self, result: WaveResult) -> TableAnswer:
         last = result.last.astype(np.int64)
         length = int((last + self.distances[1:, 0]).min())
         if result.cells is None:
-            return HeldKarpAnswer(length, None)
-        cities, next_city, tour = list(range(1, self.n)), 0, [0]
+            return TableAnswer(length)
+        cities, next_city, tour = list(range(1, self.elements + 1)), 0, [0]
         while cities:
             if next_city:
                 last = path_lengths(result.cells, cities)
             next_city = cities.pop(int((last + self.distances[cities, next_city]).argmin()))
             tour.insert(1, next_city)
-        return HeldKarpAnswer(length, np.array(tour, np.int64), result.streamed_bytes)
+        return TableAnswer(length, np.array(tour, np.int64), result.streamed_bytes)
 
 
 def path_lengths(cells: HostCells, cities: list[int]) -> np.ndarray:

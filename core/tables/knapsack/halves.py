@@ -9,11 +9,12 @@ The kernels and why the selection is that of a single table: `core.tables.knapsa
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 
-from core.run.devices import DeviceArray, DeviceCollectives, Ranks, RecordedLaunches
+from core.run.devices import DeviceArray, DeviceCollectives, RecordedLaunches
+from core.tables.engine.table_search import TableRun
 from core.tables.knapsack.kernels import halves as kernels
 from core.tables.knapsack.kernels.table import DecisionBits
 from core.tables.knapsack.problem import Knapsack
@@ -55,49 +56,49 @@ def split_at(instance: Knapsack, numbers: np.ndarray, dtype: np.dtype, capacity:
     return first, second
 
 
-class KnapsackHalf:
+class KnapsackHalf(KnapsackTable):
     """One of two ranks with a table each; rank 0 has the lighter items."""
 
-    def __init__(self, table: KnapsackTable, halves: ItemHalves, rank: int, capacity: int) -> None:
-        self.table, self.rank, self.capacity = table, rank, capacity
+    def parts(self) -> ItemHalves:
+        is_wide = self.cut.team_size > 1
+        halves = split_items(self.instance, self.numbers, self.dtype, self.capacity, is_wide)
         self.lighter, self.heavier = halves
-        self.lanes = table.cut.team_size
-        self.blocks = table.padded // table.cut.block
-        self.splits: Any = None
-        self.sequences: dict[int, RecordedLaunches] = {}
+        return halves
 
-    def warm_up(self) -> None:
-        if self.rank == 1:
+    def bounds_of_ranks(self) -> None:
+        """Each rank has a whole row."""
+
+    def warm_up(self, trace: bool) -> None:
+        super().warm_up(trace)
+        if self.communicator.rank == 1:
             self.largest_sum()
             self.mark(0)
-            alive = self.splits.alive
-            self.table.backend.write(alive, np.zeros(alive.size, np.uint32))  # so no decision is read
+            self.backend.write(self.splits.alive, np.zeros(self.words, np.uint32))  # so no decision is read
             self.forget_decisions()
-            self.narrow(self.table.nothing, self.table.passes - 1, self.table.passes)
-            self.sequences.clear()
-            self.trace_few(self.table.nothing, self.table.passes, 0)
+            self.narrow(self.nothing, self.passes - 1, self.passes)
+            self.narrowing.clear()
+            self.trace_few(self.nothing, self.passes, 0)
 
-    def meet(self, ranks: Ranks, together: DeviceCollectives, trace: bool) -> tuple[int, np.ndarray | None]:
-        """Return the largest value, and with ``trace`` this rank's chosen items; all passes must be queued."""
-        table, row = self.table, self.lighter
+    def finish(self, run: TableRun, together: DeviceCollectives) -> tuple[int, np.ndarray | None]:
+        row, ranks = self.lighter, run.ranks
         for start in range(row.lowest, row.highest + 1, PIECE):
             count = min(PIECE, row.highest + 1 - start)
-            if self.rank == 0:
-                together.send(table.last_row, start, count, 1)
+            if self.communicator.rank == 0:
+                together.send(self.last_row, start, count, 1)
             else:
-                together.receive(table.free_row, start, count, 0)
-        value = int(ranks.sum(self.largest_sum() if self.rank == 1 else 0))
-        if not trace:
+                together.receive(self.free_row, start, count, 0)
+        value = int(ranks.sum(self.largest_sum() if self.communicator.rank == 1 else 0))
+        if not run.trace:
             return value, None
-        table.select_none()
+        self.select_none()
         weight = np.zeros(1, np.int64)
-        if self.rank == 0:
+        if self.communicator.rank == 0:
             ranks.receive(weight, 1)
-            table.trace_from(self.capacity - int(weight[0]))
-            return value, table.selected()
-        self.trace(value)
-        chosen = table.selected()
-        weight[0] = table.items.weights[table.items.spare :][chosen > 0].sum()
+            self.follow_all(self.state_at(self.capacity - int(weight[0])))
+            return value, self.selected()
+        self.trace_splits(value)
+        chosen = self.selected()
+        weight[0] = self.items.weights[self.items.spare :][chosen > 0].sum()
         ranks.send(weight, 0)
         return value, chosen
 
@@ -105,47 +106,58 @@ class KnapsackHalf:
 
     @property
     def tables(self) -> kernels.HalfTables:
-        table = self.table
-        return kernels.HalfTables(
-            table.free_row, table.last_row, self.capacity, self.heavier.lowest, self.heavier.highest
-        )
+        _, first, last = self.heavier
+        return kernels.HalfTables(self.free_row, self.last_row, self.capacity, first, last)
 
     def largest_sum(self) -> int:
-        backend, cells = self.table.backend, self.heavier.highest - self.heavier.lowest + 1
-        most_teams = TEAMS if self.lanes > 1 else backend.capabilities.compute_units
-        teams = min(most_teams, -(-cells // self.lanes))
-        best = backend.allocate(teams, self.table.dtype)
-        backend.launch(kernels.best_values, teams, self.lanes, self.tables, best)
+        backend, cells = self.backend, self.heavier.highest - self.heavier.lowest + 1
+        most_teams = TEAMS if self.cut.team_size > 1 else backend.capabilities.compute_units
+        teams = min(most_teams, -(-cells // self.cut.team_size))
+        best = backend.allocate(teams, self.dtype)
+        backend.launch(kernels.best_values, teams, self.cut.team_size, self.tables, best)
         return int(backend.download(best).max())
 
+    @cached_property
+    def narrowing(self) -> dict[int, RecordedLaunches]:
+        """Recorded launches of `narrow`, by the first pass of a chunk."""
+        return {}
+
+    @cached_property
+    def splits(self) -> kernels.Splits:
+        backend, items = self.backend, 2 * self.passes
+        sizes = {"count": 1, "cells": FEW, "leaves": items, "taken": items, "clock": self.split_teams}
+        arrays = {name: backend.allocate(size, np.int32) for name, size in sizes.items()}
+        return kernels.Splits(alive=backend.allocate(self.words, np.uint32), **arrays)
+
     def mark(self, value: int) -> int:
-        backend, table = self.table.backend, self.table
-        if self.splits is None:
-            items = 2 * table.passes
-            sizes = {"count": 1, "cells": FEW, "leaves": items, "taken": items, "clock": self.teams}
-            arrays = {name: backend.allocate(size, np.int32) for name, size in sizes.items()}
-            self.splits = kernels.Splits(alive=backend.allocate(table.words, np.uint32), **arrays)
-        backend.write(self.splits.count, np.zeros(1, np.int32))
-        backend.launch(
-            kernels.mark_splits, self.teams, self.lanes,
-            self.tables, table.dtype.type(value), self.splits, self.blocks, FEW,
+        """Mark the splits that reach a value; return their number."""
+        splits = self.splits
+        self.backend.write(splits.count, np.zeros(1, np.int32))
+        self.backend.launch(
+            kernels.mark_splits, self.split_teams, self.cut.team_size,
+            self.tables, self.dtype.type(value), splits, self.blocks, FEW,
         )  # fmt: skip
-        return int(backend.download(self.splits.count)[0])
+        return int(self.backend.download(splits.count)[0])
 
     @property
-    def teams(self) -> int:
-        return self.blocks if self.lanes > 1 else min(self.blocks, self.table.backend.capabilities.compute_units)
+    def blocks(self) -> int:
+        return self.padded // self.cut.block
+
+    @property
+    def split_teams(self) -> int:
+        return self.blocks if self.cut.team_size > 1 else min(self.blocks, self.backend.capabilities.compute_units)
 
     def forget_decisions(self) -> None:
-        backend, last = self.table.backend, 2 * self.table.passes - 1
-        for buffer, first in ((self.splits.leaves, 0), (self.splits.taken, 0), (self.splits.clock, last)):
-            backend.write(buffer, np.full(buffer.size, first, np.int32))
+        splits, items = self.splits, 2 * self.passes
+        for buffer in (splits.leaves, splits.taken):
+            self.backend.write(buffer, np.zeros(items, np.int32))
+        self.backend.write(splits.clock, np.full(self.split_teams, items - 1, np.int32))
 
-    def trace(self, value: int) -> None:
+    def trace_splits(self, value: int) -> None:
         count = self.mark(value)
         self.forget_decisions()
-        assert self.table.rows is not None
-        for first, passes, buffer in self.table.rows.chunks_backwards():
+        assert self.rows is not None
+        for first, passes, buffer in self.rows.chunks_backwards():
             if count <= FEW:
                 self.trace_few(buffer, first, count)
             else:
@@ -153,23 +165,22 @@ class KnapsackHalf:
 
     def trace_few(self, buffer: DeviceArray, first: int, count: int) -> None:
         """Decide the items of the passes in ``buffer``, from pass ``first`` on, by a list of splits."""
-        table = self.table
-        decisions = DecisionBits(buffer, table.words, table.passes)
-        table.backend.launch(
-            kernels.trace_few, 1, self.lanes,
-            table.table, decisions, first, self.splits, count, self.lanes, table.chosen,
+        decisions = DecisionBits(buffer, self.words, self.passes)
+        self.backend.launch(
+            kernels.trace_few, 1, self.cut.team_size,
+            self.table, decisions, first, self.splits, count, self.cut.team_size, self.chosen,
         )  # fmt: skip
 
     def narrow(self, buffer: DeviceArray, first: int, end: int) -> None:
         """Decide the items of the passes ``first`` to ``end`` - 1 in ``buffer``."""
-        backend, table = self.table.backend, self.table
-        if first not in self.sequences:
-            decisions = DecisionBits(buffer, table.words, table.passes)
-            span = kernels.Span(first, end, 2 * table.passes, self.blocks)
+        backend = self.backend
+        if first not in self.narrowing:
+            decisions = DecisionBits(buffer, self.words, self.passes)
+            span = kernels.Span(first, end, 2 * self.passes, self.blocks)
             with backend.record() as sequence:
                 backend.launch(
-                    kernels.narrow, self.teams, self.lanes,
-                    table.table, decisions, self.splits, span, self.lanes, table.chosen,
+                    kernels.narrow, self.split_teams, self.cut.team_size,
+                    self.table, decisions, self.splits, span, self.cut.team_size, self.chosen,
                 )  # fmt: skip
-            self.sequences[first] = sequence
-        self.sequences[first].replay(2 * (end - first) + 1)
+            self.narrowing[first] = sequence
+        self.narrowing[first].replay(2 * (end - first) + 1)

@@ -77,20 +77,16 @@ class Knapsack:
         optimum: int | None = None,
         source: str = "given by the caller",
     ) -> None:
-        self.name = name
-        self.source = source
-        self.optimum = optimum
-        self.weights = _checked(name, "weight", integer_array(name, "weights", weights))
-        self.values = _checked(name, "value", integer_array(name, "values", values))
+        self.name, self.source, self.optimum = name, source, optimum
+        self.weights, self.values = _checked(name, "weight", weights), _checked(name, "value", values)
         self.n = len(self.weights)
         if len(self.values) != self.n:
             raise InstanceError(name, None, f"{self.n} weights, {len(self.values)} values", "as many of both")
         require_integer(name, f"capacity {capacity}", capacity, 0, MOST_CAPACITY)
         self.capacity = int(capacity)
-        content = hashlib.sha256(f"knapsack {self.n} {self.capacity}\n".encode())
-        content.update(self.weights.astype("<u4").tobytes())
-        content.update(self.values.astype("<u4").tobytes())
-        self.sha256 = content.hexdigest()
+        columns = [column.astype("<u4").tobytes() for column in (self.weights, self.values)]
+        header = f"knapsack {self.n} {self.capacity}\n".encode()
+        self.sha256 = hashlib.sha256(b"".join([header, *columns])).hexdigest()
 
     def __repr__(self) -> str:
         return f"Knapsack({self.name!r}, n={self.n}, capacity={self.capacity})"
@@ -106,11 +102,15 @@ class Knapsack:
         return int(weight), int(self.values[selection].sum(dtype=np.uint64))
 
     def by_efficiency(self) -> np.ndarray:
-        """Return the item numbers in order of value per weight, largest first; ties in order of number: (n,) int64."""
-        weights, values = self.weights.tolist(), self.values.tolist()
-        # Unequal fractions of 32-bit numbers differ by more than 2**-64; weightless items come first.
-        keys = [-((v << 64) // w) if w else -(1 << 97) for w, v in zip(weights, values, strict=True)]
-        return np.array(sorted(range(self.n), key=keys.__getitem__), np.int64)
+        """Return the item numbers in order of value per weight, largest first; ties in order of number: (n,) int64.
+
+        Items without weight come first.
+        """
+        weights, values = self.weights.astype(np.uint64), np.where(self.weights > 0, self.values, 0).astype(np.uint64)
+        # Unequal fractions of 32-bit numbers differ by more than 2**-64: two divisions of 32 bits order them.
+        quotients, remainders = np.divmod(values << np.uint64(32), np.maximum(weights, 1))
+        following = (remainders << np.uint64(32)) // np.maximum(weights, 1)
+        return np.lexsort((~following, ~quotients, weights > 0))
 
     def useful_items(self) -> np.ndarray:
         """Return the numbers of items that fit and have a value, by weight, ties by number: int64."""
@@ -120,14 +120,13 @@ class Knapsack:
 
     def upper_bound(self) -> int:
         """Return Dantzig's bound: the value if items could be cut, rounded down."""
-        free, total = self.capacity, 0
-        for item in self.by_efficiency().tolist():
-            weight, value = int(self.weights[item]), int(self.values[item])
-            if weight > free:
-                return total + free * value // weight
-            free -= weight
-            total += value
-        return total
+        order = self.by_efficiency()
+        weights, values = self.weights[order].astype(np.int64), self.values[order].astype(np.int64)
+        whole_items = int(np.searchsorted(np.cumsum(weights), self.capacity, side="right"))
+        total, free = int(values[:whole_items].sum()), self.capacity - int(weights[:whole_items].sum())
+        if whole_items == self.n:
+            return total
+        return total + free * int(values[whole_items]) // int(weights[whole_items])
 
     def best_value(self) -> int:
         """Return the largest value that fits, by plain dynamic programming over all capacities in 64 bits."""
@@ -330,7 +329,8 @@ def write(path: str | os.PathLike, instance: Knapsack) -> None:
         file.write(f"{instance.n} {instance.capacity}\n{rows}")
 
 
-def _checked(name: str, noun: str, numbers: np.ndarray) -> np.ndarray:
+def _checked(name: str, noun: str, values: Numbers) -> np.ndarray:
+    numbers = integer_array(name, f"{noun}s", values)
     if numbers.ndim != 1 or not 1 <= len(numbers) <= MOST_ITEMS:
         raise InstanceError(name, None, f"{noun}s of shape {numbers.shape}", f"a row of 1 to {MOST_ITEMS}")
     worst = int(numbers.min()) if numbers.min() < 0 else int(numbers.max())

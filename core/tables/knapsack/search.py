@@ -7,24 +7,23 @@ The order also keeps the cells that a pass reads for its two items close togethe
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from core.errors import UserError
+from core.run.checkpoint import ANY, Checkpoint, CheckpointArray, Checkpointer
 from core.run.devices import ComputeDevice, Ranks
-from core.run.protocol import Digested, alias
-from core.tables.engine.table_search import TableRun, TableSearch, check_mapping, trace_over_ranks
-from core.tables.knapsack.halves import KnapsackHalf, split_items
+from core.run.loop import Steps, SynchronousRun, execute
+from core.run.progress import refuse_history
+from core.run.protocol import Callback, Digested, Search, alias
+from core.run.stop import BatchSizes, Stop
+from core.tables.engine.recurrences import TableAnswer
+from core.tables.engine.table_search import PublishedTable, TableSearch, check_mapping, digest, refuse_checkpoints
+from core.tables.knapsack.halves import KnapsackHalf
 from core.tables.knapsack.problem import Knapsack
-from core.tables.knapsack.table import (
-    LEAST_PART,
-    KnapsackPart,
-    KnapsackTable,
-    KnapsackTableItems,
-    RowBlocking,
-    value_type,
-)
+from core.tables.knapsack.table import KnapsackTable
 
 
 @dataclass(frozen=True)
@@ -64,11 +63,8 @@ def make_selection(
     streamed_bytes: int = 0,
 ) -> Selection:
     weight = None if chosen is None else instance.weight_and_value(chosen)[0]
-    hashed = hashlib.blake2b(str(value).encode(), digest_size=8)
-    if chosen is not None:
-        hashed.update(np.packbits(chosen).tobytes())
-    digest = int.from_bytes(hashed.digest(), "big")
-    return Selection(value, weight, chosen, optimal, cells, nodes, streamed_bytes, digest)
+    digits = digest(value, b"" if chosen is None else np.packbits(chosen).tobytes())
+    return Selection(value, weight, chosen, optimal, cells, nodes, streamed_bytes, int(digits, 16))
 
 
 class KnapsackSearch(TableSearch[Selection]):
@@ -108,91 +104,77 @@ class KnapsackSearch(TableSearch[Selection]):
     ) -> None:
         check_mapping(mapping)
         self.backend, self.communicator, self.instance = backend, communicator, instance
-        self.items = instance.useful_items()
         self.cells = instance.n * (instance.capacity + 1)
-        self.value_type = value_type(instance)
         if mapping == "published":
             from core.tables.knapsack.waves import KnapsackDiagonals, smallest
 
-            self.engine, self.smallest_engine = (
-                self.published_engine(KnapsackDiagonals(one), folder, team_size)
-                for one in (instance, smallest(instance))
-            )
-            self.work = self.cells
-            return
-        # No selection is heavier than all items together.
-        self.capacity = min(instance.capacity, int(instance.weights[self.items].astype(np.int64).sum()))
-        cut = RowBlocking.of(backend.capabilities, team_size)
-        padded, dtype = cut.padded(self.capacity), np.dtype(self.value_type.dtype)
-        rank, size = communicator.rank, communicator.size
-        self.half: KnapsackHalf | None = None
-        if size == 2:
-            halves = split_items(instance, self.items, dtype, self.capacity, cut.team_size > 1)
-            own = halves[rank]
-            self.table = KnapsackTable(backend, own, cut, padded, room=room, folder=folder)
-            self.half = KnapsackHalf(self.table, halves, rank, self.capacity)
-            self.work = sum(half.work for half in halves)
-            return
-        bounds = None if size == 1 else bounds_of_parts(padded, cut.block, size, LEAST_PART[cut.team_size > 1])
-        part = KnapsackPart(KnapsackTableItems.of(instance, self.items, dtype), self.capacity, self.capacity)
-        self.table = KnapsackTable(backend, part, cut, padded, bounds=bounds, rank=rank, room=room, folder=folder)
-        self.work = part.work
+            problems = KnapsackDiagonals(instance), KnapsackDiagonals(smallest(instance))
+            self.strategy = PublishedTable(backend, communicator, *problems, folder, team_size)
+        else:
+            strategy = KnapsackHalf if communicator.size == 2 else KnapsackTable
+            self.strategy = strategy(backend, communicator, instance, room, folder, team_size)
 
     @property
     def evaluations(self) -> int:
         return self.cells
 
-    def warm_up(self) -> None:
-        if self.engine is not None:
-            with self.backend.warming_up():
-                for tracing in (False, True):
-                    self.smallest_engine.run(tracing)
-            return
-        table = self.table
-        table.make_rows(self.backend.collectives(self.communicator))
-        with self.backend.warming_up():
-            for tracing in (False, True):
-                table.begin()  # a pass continues where the one before it ended, and there may be only one
-                table.launch_pass(table.nothing, 1, 0, tracing, empty=True)
-            table.follow(table.nothing, table.passes)
-            if self.half is not None:
-                self.half.warm_up()
-
-    def compute(self, run: TableRun) -> Selection:
-        trace, progress, ranks = run
-        if self.engine is not None:
-            result = self.engine.run(trace, progress)
-            chosen = self.engine.problem.chosen(result)
-            return make_selection(
-                self.instance, result.value, chosen, cells=self.cells, streamed_bytes=result.streamed_bytes
-            )
-        table, together = self.table, self.backend.collectives(ranks)
-        own_items, all_items = max(1, len(table.items.numbers)), len(self.items)
-        table.compute(together, trace, progress and (lambda done: progress(done * all_items // own_items, all_items)))
-        own_chosen: np.ndarray | None = None
-        if self.half is not None:
-            value, own_chosen = self.half.meet(ranks, together, trace)
-        else:
-            value = self.value_of(table, ranks)
-            if trace:
-                table.select_none()
-                trace_over_ranks(ranks, np.array([2 * table.passes - 1, table.highest], np.int32), table.follow_all)
-                own_chosen = table.selected()
-        streamed = int(ranks.sum(table.streamed_bytes if trace else 0))
-        chosen = None
-        if own_chosen is not None:
-            is_chosen = np.zeros(self.instance.n, np.uint8)
-            is_chosen[table.items.numbers] = own_chosen
-            chosen = ranks.sum(is_chosen) > 0
-        return make_selection(self.instance, value, chosen, cells=self.cells, streamed_bytes=streamed)
-
-    def value_of(self, table: KnapsackTable, ranks: Ranks) -> int:
-        owns = table.own.left <= table.highest < table.own.right
-        return int(ranks.sum(int(self.backend.read(table.last_row, table.highest, 1)[0]) if owns else 0))
+    def result(self, answer: TableAnswer) -> Selection:
+        value, chosen, streamed_bytes, _ = answer
+        return make_selection(self.instance, value, chosen, cells=self.cells, streamed_bytes=streamed_bytes)
 
 
-def bounds_of_parts(cells: int, block: int, ranks: int, least: int) -> list[int]:
-    """Return bounds of the ranks' parts of a row, in whole blocks; the last parts of a short row are empty."""
-    blocks = cells // block
-    used_ranks = max(1, min(ranks, cells // least))
-    return [block * (blocks * min(rank, used_ranks) // used_ranks) for rank in range(ranks + 1)]
+GROWTH = 2
+"""Factor by which the steps of a launch of one lane grow at most."""
+SLICE_SECONDS = 0.25
+"""Approximate duration of such a launch in seconds, for time limits and progress."""
+
+
+class OneLaneSearch(Steps[SynchronousRun, Selection], Search):
+    """A search without a table, in launches of one lane; the communicator has one rank.
+
+    ``subject`` names it in messages, with the reason for ``one_rank``. ``criteria`` are its stop criteria, and
+    ``most_steps`` ends it too. Launches begin with ``first_budget`` steps.
+    """
+
+    subject: str
+    one_rank: str
+    criteria: tuple[str, ...] = ()
+    keeps_checkpoints = False
+    most_steps: int = ANY
+    first_budget: int
+    work = None
+    """Units of work of a run, which are not known before."""
+
+    def __init__(self, backend: ComputeDevice, communicator: Ranks, instance: Knapsack) -> None:
+        if communicator.size > 1:
+            raise UserError(f"{self.subject} on {communicator.size} ranks: expected one, {self.one_rank}")
+        self.backend, self.communicator, self.instance = backend, communicator, instance
+
+    def run(
+        self,
+        stop: Stop | None = None,
+        *,
+        history: bool = False,
+        callback: Callback | None = None,
+        ranks: Ranks | None = None,
+        checkpointer: Checkpointer | None = None,
+    ) -> Selection:
+        """Search until the value is proved, or a limit or the callback ends it. See `core.run.protocol.Search.run`.
+
+        A history is refused, since the times of improvements are not kept. The callback's steps are those of a launch,
+        and its cost is the incumbent's value.
+        """
+        stop = (stop or Stop()).only(self.subject, *self.criteria)
+        refuse_history(history, self.subject)
+        if not self.keeps_checkpoints:
+            refuse_checkpoints(checkpointer, self.subject)
+            checkpointer = None
+        sizes = BatchSizes(self.first_budget, GROWTH, SLICE_SECONDS)
+        stop = replace(stop, iterations=self.most_steps)
+        return execute(self, SynchronousRun(self.communicator, stop, callback, checkpointer=checkpointer, sizes=sizes))
+
+    def checkpoint(self, run: SynchronousRun) -> Checkpoint | None:
+        """Return nothing: no run has a checkpointer."""
+
+    def layout(self, run: SynchronousRun, state: Checkpoint) -> Iterable[CheckpointArray]:
+        return ()

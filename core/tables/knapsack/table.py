@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from core.errors import NoRoom
 from core.lang import u32, u64
-from core.run.devices import ComputeDevice, DeviceArray, DeviceCollectives, DeviceLimits, RecordedLaunches
-from core.tables.engine.decisions import DecisionRows
+from core.lang.types import Scalar
+from core.run.devices import ComputeDevice, DeviceArray, DeviceCollectives, DeviceLimits, Ranks, RecordedLaunches
+from core.run.protocol import CountCallback
+from core.tables.engine.decisions import DecisionRows, spans_of_launches
+from core.tables.engine.recurrences import TableAnswer
+from core.tables.engine.table_search import TableRun, TableStrategy, trace_over_ranks
 from core.tables.knapsack.kernels import table as kernels
 from core.tables.knapsack.problem import Knapsack
 
@@ -22,11 +26,8 @@ BATCH = 64
 LEAST_PART = {True: 1 << 22, False: 1 << 16}
 """Fewest cells of a part, of a wide device and of a core: with fewer a pass takes less time than synchronising."""
 
-ItemCallback = Callable[[int], None]
-"""Called with the number of items that are done."""
 
-
-def value_type(instance: Knapsack) -> Any:
+def value_type(instance: Knapsack) -> Scalar:
     return u32 if instance.upper_bound() < 2**32 else u64
 
 
@@ -99,41 +100,48 @@ class KnapsackPart(NamedTuple):
         return 2 * int((high[1:].astype(np.int64) - low[1:] + 1).sum())
 
 
-class KnapsackTable:
-    """The passes over some items, ready to be repeated.
+class KnapsackTable(TableStrategy):
+    """One table; every rank computes a part of its capacities. For the parameters see `KnapsackSearch`.
 
     A row has ``padded`` cells, whole blocks. With ``bounds``, whole blocks too, rank r computes cells bounds[r] to
-    bounds[r + 1] - 1. See `core.tables.engine.decisions.DecisionRows` for room and folder.
+    bounds[r + 1] - 1. Without them this rank computes the whole row.
     """
 
     def __init__(
         self,
         backend: ComputeDevice,
-        part: KnapsackPart,
-        cut: RowBlocking,
-        padded: int,
-        *,
-        bounds: list[int] | None = None,
-        rank: int = 0,
+        communicator: Ranks,
+        instance: Knapsack,
         room: int | None = None,
         folder: str | None = None,
+        team_size: int | None = None,
     ) -> None:
-        self.backend, self.items, self.cut, self.bounds = backend, part.items, cut, bounds
-        self.highest, self.padded, self.room, self.folder = part.highest, padded, room, folder
-        self.own = kernels.Slice(0, padded) if bounds is None else kernels.Slice(bounds[rank], bounds[rank + 1])
-        self.words = padded // kernels.CELLS
-        shares = -(-padded // cut.block // cut.share)
-        # A wide device takes a team for every block as places come free; cores take turns.
-        self.teams = shares if cut.team_size > 1 else min(shares, backend.capabilities.compute_units)
-        items, self.passes, self.dtype = part.items, part.items.passes, part.items.values.dtype
-        needed, memory = 2 * padded * self.dtype.itemsize, backend.device.memory_bytes
+        self.backend, self.communicator, self.instance = backend, communicator, instance
+        self.room, self.folder = room, folder
+        self.numbers = instance.useful_items()
+        # No selection is heavier than all items together.
+        self.capacity = min(instance.capacity, int(instance.weights[self.numbers].sum(dtype=np.int64)))
+        self.cut = cut = RowBlocking.of(backend.capabilities, team_size)
+        self.padded, self.dtype = cut.padded(self.capacity), np.dtype(value_type(instance).dtype)
+        parts = self.parts()
+        self.work = sum(part.work for part in parts)
+        part = parts[communicator.rank % len(parts)]
+        self.items, self.highest, self.passes = part.items, part.highest, part.items.passes
+        needed, memory = 2 * self.padded * self.dtype.itemsize, backend.device.memory_bytes
         if memory and needed > memory:
             raise NoRoom(
                 f"capacity {part.highest}: two rows of values need {needed} bytes, {backend.device.name} has {memory}"
             )
+        self.bounds = self.bounds_of_ranks()
+        left, right = (0, self.padded) if self.bounds is None else self.bounds[communicator.rank :][:2]
+        self.own = kernels.Slice(left, right)
+        self.words = self.padded // kernels.CELLS
+        shares = -(-self.padded // cut.block // cut.share)
+        # A wide device takes a team for every block as places come free; cores take turns.
+        self.teams = shares if cut.team_size > 1 else min(shares, backend.capabilities.compute_units)
         low, high = part.cells_that_matter()
-        clock = np.zeros(self.teams, np.int32)
-        self.table = backend.load(kernels.Passes(items.weights.astype(np.int32), items.values, low, high, clock))
+        weights, clock = self.items.weights.astype(np.int32), np.zeros(self.teams, np.int32)
+        self.table = backend.load(kernels.Passes(weights, self.items.values, low, high, clock))
         self.trace = backend.allocate(2, np.int32)
         self.chosen = backend.allocate(2 * self.passes, np.uint8)
         self.nothing = backend.allocate(1, np.uint32)
@@ -142,10 +150,51 @@ class KnapsackTable:
         self.sequences: dict[tuple[int, int, int, bool], RecordedLaunches] = {}
         self.rows: DecisionRows | None = None
 
+    def parts(self) -> Sequence[KnapsackPart]:
+        """Return the items and cells of the table of each rank, or of the one table of all."""
+        items = KnapsackTableItems.of(self.instance, self.numbers, self.dtype)
+        return [KnapsackPart(items, self.capacity, self.capacity)]
+
+    def bounds_of_ranks(self) -> list[int] | None:
+        """Return bounds of the ranks' parts of a row, in whole blocks; the last parts of a short row are empty."""
+        size, block, least = self.communicator.size, self.cut.block, LEAST_PART[self.cut.team_size > 1]
+        if size == 1:
+            return None
+        used_ranks = max(1, min(size, self.padded // least))
+        return [block * (self.padded // block * min(rank, used_ranks) // used_ranks) for rank in range(size + 1)]
+
+    def warm_up(self, trace: bool) -> None:
+        self.make_rows(self.backend.collectives(self.communicator))
+        for tracing in (False, True):
+            self.begin()  # a pass continues where the one before it ended, and there may be only one
+            self.launch_pass(self.nothing, 1, 0, tracing, empty=True)
+        self.follow(self.nothing, self.passes)
+
+    def compute(self, run: TableRun) -> TableAnswer:
+        together, ranks = self.backend.collectives(run.ranks), run.ranks
+        self.queue_passes(together, run.trace, run.progress)
+        value, own_chosen = self.finish(run, together)
+        streamed_bytes = int(ranks.sum(self.rows.streamed_bytes if run.trace and self.rows is not None else 0))
+        if own_chosen is None:
+            return TableAnswer(value, None, streamed_bytes)
+        chosen = np.zeros(self.instance.n, np.uint8)
+        chosen[self.items.numbers] = own_chosen
+        return TableAnswer(value, ranks.sum(chosen) > 0, streamed_bytes)
+
+    def finish(self, run: TableRun, together: DeviceCollectives) -> tuple[int, np.ndarray | None]:
+        """Return the largest value and, with a trace, this rank's chosen items; all passes are queued."""
+        owns = self.own.left <= self.highest < self.own.right
+        value = int(run.ranks.sum(int(self.backend.read(self.last_row, self.highest, 1)[0]) if owns else 0))
+        if not run.trace:
+            return value, None
+        self.select_none()
+        trace_over_ranks(run.ranks, self.state_at(self.highest), self.follow_all)
+        return value, self.selected()
+
     # --- passes ---
 
-    def compute(self, together: DeviceCollectives, trace: bool, progress: ItemCallback | None = None) -> None:
-        """Queue all passes; ``together`` are the collectives of the ranks, and ``progress`` gets finished items."""
+    def queue_passes(self, together: DeviceCollectives, trace: bool, progress: CountCallback | None) -> None:
+        """Queue all passes; ``together`` are the collectives of the ranks."""
         self.make_rows(together)
         if trace and self.rows is None:
             self.rows = DecisionRows(self.backend, self.passes, 2 * self.words, self.room, self.folder)
@@ -153,25 +202,18 @@ class KnapsackTable:
             together.barrier()  # another rank may still read what the run before has left
         self.begin()
         rows = self.rows if trace else None
-        chunk = self.passes if rows is None else rows.rows_per_chunk
-        first = 0
-        while first < self.passes:
-            stop = min(self.passes, (first // chunk + 1) * chunk)
-            if progress is not None:
-                stop = min(stop, first + BATCH)
-            buffer = self.nothing if rows is None else rows.place(first)[0]
+        chunk, most = self.passes if rows is None else rows.rows_per_chunk, BATCH if progress else self.passes
+        for first, stop, buffer in spans_of_launches(rows, self.nothing, 0, self.passes, most):
             if self.bounds is None or self.together.is_silent or self.together.is_one_memory:
                 self._replay(buffer, chunk, first, stop, trace)
             else:
                 for step in range(first, stop):
                     self.launch_pass(buffer, chunk, step % 2, trace)
                     self._exchange(step % 2, step + 1)
-            if rows is not None:
-                rows.close_row(stop - 1)
-            first = stop
             if progress is not None:
                 self.backend.synchronize()
-                progress(max(2 * first - self.items.spare, 0))
+                own, count = len(self.items.numbers), len(self.numbers)
+                progress(max(2 * stop - self.items.spare, 0) * count // max(1, own), count)
 
     def make_rows(self, together: DeviceCollectives) -> None:
         if self.row and (self.bounds is None or self.together is together):
@@ -192,10 +234,6 @@ class KnapsackTable:
     @property
     def free_row(self) -> DeviceArray:
         return self.row[1 - self.passes % 2]
-
-    @property
-    def streamed_bytes(self) -> int:
-        return self.rows.streamed_bytes if self.rows is not None else 0
 
     def begin(self) -> None:
         self.backend.launch(
@@ -244,9 +282,9 @@ class KnapsackTable:
     def select_none(self) -> None:
         self.backend.write(self.chosen, np.zeros(2 * self.passes, np.uint8))
 
-    def trace_from(self, cell: int) -> np.ndarray:
-        """Trace from a cell of the last row; all decisions beyond the row's end are equal."""
-        return self.follow_all(np.array([2 * self.passes - 1, cell], np.int32))
+    def state_at(self, cell: int) -> np.ndarray:
+        """Return the state of a trace from a cell of the last row; all decisions beyond the row's end are equal."""
+        return np.array([2 * self.passes - 1, cell], np.int32)
 
     def follow_all(self, state: np.ndarray) -> np.ndarray:
         """Trace from this item and cell through this rank's cells; return the item and cell reached."""

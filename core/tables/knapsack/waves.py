@@ -6,7 +6,7 @@ import numpy as np
 
 from core.lang import Function, u32
 from core.tables.engine.kernels.diagonals import ItemColumns, packed_value
-from core.tables.engine.recurrences import Diagonals, WaveResult, WaveRing
+from core.tables.engine.recurrences import Diagonals, TableAnswer, WaveResult, WaveRing
 from core.tables.knapsack.problem import Knapsack
 from core.tables.knapsack.table import value_type
 
@@ -45,15 +45,15 @@ class KnapsackDiagonals(Diagonals):
         weights[: self.instance.n], values[: self.instance.n] = self.weights, self.values
         self.data = ItemColumns(weights, values, weights * np.int32(ring.stride), ring.cells)
 
-    def chosen(self, result: WaveResult) -> np.ndarray | None:
-        """Trace the selection from the last item to the first; return None if no cells were kept."""
+    def answer(self, result: WaveResult) -> TableAnswer:
+        """Return the value and, if cells were kept, the selection, traced from the last item to the first."""
         cells = result.cells
         if cells is None:
-            return None
+            return TableAnswer(result.value)
         chosen, capacity = np.zeros(self.instance.n, bool), self.instance.capacity
         for k in reversed(range(self.instance.n)):
             without = cells.at(k - 1 + capacity, k - 1) if k else 0
             if cells.at(k + capacity, k) > without:
                 chosen[self.order[k]] = True
                 capacity -= int(self.weights[k])
-        return chosen
+        return TableAnswer(result.value, chosen, result.streamed_bytes)

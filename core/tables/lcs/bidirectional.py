@@ -13,26 +13,24 @@ Half of the ranks share each wave: columns in strips, carries from rank to rank.
 from __future__ import annotations
 
 from math import lcm
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from core.run.devices import ComputeDevice, Ranks
+from core.run.devices import Ranks
+from core.tables.engine.recurrences import TableAnswer
+from core.tables.engine.table_search import TableRun
 from core.tables.lcs.kernels import COLUMNS, ROWS
+from core.tables.lcs.strategies import LcsInput, LcsStrategy
 from core.tables.lcs.table import (
     LAUNCHES_PER_STRIP,
-    Alphabet,
     CarryRanks,
     LcsBlock,
     LcsLaunchShape,
     LcsTable,
     LcsTableLayout,
-    message_batches,
     shape_for,
 )
-
-if TYPE_CHECKING:
-    from core.run.protocol import CountCallback
 
 
 class Stair(NamedTuple):
@@ -94,20 +92,13 @@ def wave_part(rank: int, size: int, strips: int) -> WavePart | None:
     return WavePart(from_end, first, end, rank - 1 if k > 0 else None, rank + 1 if k < used_ranks - 1 else None)
 
 
-class BidirectionalLcs:
-    """Search for the length alone by at least two ranks."""
+class LcsFromBothEnds(LcsStrategy):
+    """The length alone, by at least two ranks."""
 
-    def __init__(
-        self,
-        backend: ComputeDevice,
-        ranks: Ranks,
-        alphabet: Alphabet,
-        a: np.ndarray,
-        b: np.ndarray,
-        shape: LcsLaunchShape | None = None,
-    ) -> None:
-        self.backend, self.ranks = backend, ranks
-        words, batches = -(-b.size // COLUMNS), -(-a.size // ROWS)
+    def __init__(self, given: LcsInput, ranks: Ranks) -> None:
+        super().__init__(given, ranks)
+        backend, shape = given.backend, given.shape
+        words, batches = -(-given.b.size // COLUMNS), -(-given.a.size // ROWS)
         forward, backward = ranks.size - ranks.size // 2, ranks.size // 2
         if shape is None:
             # Strips that both halves of the ranks can share evenly, up to a limit.
@@ -120,16 +111,15 @@ class BidirectionalLcs:
         width, slope = shapes[0] if self.alike else (1, 0)
         self.stair = Stair.partition(-(-words // width), width, batches, slope, forward, backward)
         self.places = StairPieces(self.stair)
-        self.part = wave_part(ranks.rank, ranks.size, self.stair.strips)
-        layout = LcsTableLayout(shape, batches) if self.part is None else self.own_layout(self.part, shape)
+        self.part = part = wave_part(ranks.rank, ranks.size, self.stair.strips)
+        layout = LcsTableLayout(shape, batches) if part is None else self.own_layout(part, shape)
         self.neighbours: CarryRanks | None = None
         if ranks.size > 2:  # else this rank has no neighbour in its wave
-            message = message_batches(layout, ranks)
-            neighbours = (None, None) if self.part is None else (self.part.left, self.part.right)
-            self.neighbours = CarryRanks(backend.collectives(ranks), *neighbours, message)
-        self.table = None
-        if self.part is not None:
-            self.table = self.own_table(self.part, layout, alphabet, a, b)
+            neighbours = (None, None) if part is None else (part.left, part.right)
+            self.neighbours = CarryRanks.of(backend, ranks, layout, *neighbours)
+        self.table: LcsTable | None = None
+        if part is not None:
+            self.table = LcsTable(backend, given.alphabet, self.own_block(part), layout)
 
     def own_layout(self, part: WavePart, shape: LcsLaunchShape) -> LcsTableLayout:
         _, words, batches, _, slope = self.stair
@@ -137,27 +127,24 @@ class BidirectionalLcs:
         if self.alike:
             shape = shape._replace(strips=count)
         else:
-            shape = shape_for(self.backend.capabilities, count * words, batches, ranks=self.ranks.size)
+            shape = shape_for(self.given.backend.capabilities, count * words, batches, ranks=self.ranks.size)
         reach = (self.stair.from_end() if part.from_end else self.stair).reach
         return LcsTableLayout(shape, batches, reach - slope * part.first, slope)
 
-    def own_table(
-        self, part: WavePart, layout: LcsTableLayout, alphabet: Alphabet, a: np.ndarray, b: np.ndarray
-    ) -> LcsTable:
+    def own_block(self, part: WavePart) -> LcsBlock:
         first, end = part.first, part.end
         if part.from_end:
             first, end = self.stair.strips - end, self.stair.strips - first
         columns = self.stair.words * COLUMNS
-        block = LcsBlock(a, b[first * columns : end * columns], from_end=part.from_end)
-        return LcsTable(self.backend, alphabet, block, layout)
+        return LcsBlock(self.given.a, self.given.b[first * columns : end * columns], from_end=part.from_end)
 
-    def run(self, progress: CountCallback | None = None) -> int:
+    def compute(self, run: TableRun) -> TableAnswer:
         pieces = np.zeros((2, self.places.count), np.uint64)
         if self.table is not None and self.part is not None:
-            self.table.compute(progress, self.neighbours)
+            self.table.compute(run.progress, self.neighbours)
             self.lay_out(self.table, self.part, pieces)
         self.ranks.reduce(pieces, "sum")
-        return self.places.largest_sum(*pieces)
+        return TableAnswer(self.places.largest_sum(*pieces), method="length only")
 
     def lay_out(self, table: LcsTable, part: WavePart, pieces: np.ndarray) -> None:
         """Write this rank's part of the line, along which its table grows."""

@@ -11,11 +11,15 @@ computes the table about twice: here it is once, and some 2 / sqrt(blocks) of it
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from core.run.devices import ComputeDevice
+from core.run.devices import Ranks
+from core.run.protocol import CountCallback
 from core.tables.lcs.kernels import COLUMN, COLUMNS, EVERY_ROW, GROWS, LEFT, ROW, ROWS, SOME_ROWS
-from core.tables.lcs.table import Alphabet, LcsBlock, LcsTable, LcsTableLayout, layout_for
+from core.tables.lcs.strategies import Follow, LcsInput, LcsTraceOverRanks
+from core.tables.lcs.table import LcsBlock, LcsTable, LcsTableLayout, layout_for
 
 LEAST_STRIPS = 8
 """Least number of strips of a table that is cut, if it has as many words: cuts are between strips."""
@@ -24,11 +28,9 @@ LEAST_STRIPS = 8
 class LcsBlockTable:
     """A block's table that keeps rows ``stretch`` batches apart, and carries into columns ``group`` strips apart."""
 
-    def __init__(
-        self, blocks: LcsBlockTracer, block: LcsBlock, layout: LcsTableLayout, stretch: int, group: int
-    ) -> None:
+    def __init__(self, given: LcsInput, block: LcsBlock, layout: LcsTableLayout, stretch: int, group: int) -> None:
         self.block, self.layout, self.stretch, self.group = block, layout, stretch, group
-        self.table = LcsTable(blocks.backend, blocks.alphabet, block, layout, SOME_ROWS, stretch=stretch)
+        self.table = LcsTable(given.backend, given.alphabet, block, layout, SOME_ROWS, stretch=stretch)
         self.rows: dict[int, np.ndarray] = {}
         self.carries: dict[int, np.ndarray] = {}
 
@@ -57,22 +59,29 @@ class LcsBlockTable:
         )  # fmt: skip
 
 
-class LcsBlockTracer:
-    """Traces through blocks on one device, with the letters of the whole table.
+class LcsBlocks(LcsTraceOverRanks):
+    """A trace through blocks of the table.
 
-    Bits may take ``room`` bytes of the device. A block's bits may take ``most_bytes``, on the device and on the host,
-    and its marks ``most_marks`` on the host.
+    A block's bits may take all memory for bits, on the device and on the host, and its marks a quarter of the host's.
     """
 
-    strips = LEAST_STRIPS
+    method = "stored bits, in blocks"
 
-    def __init__(self, backend: ComputeDevice, alphabet: Alphabet, room: int, most_bytes: int, most_marks: int) -> None:
-        self.backend, self.alphabet = backend, alphabet
-        self.room, self.most_bytes, self.most_marks = room, most_bytes, most_marks
+    def __init__(self, given: LcsInput, ranks: Ranks) -> None:
+        super().__init__(given, ranks)
+        self.room, self.most_bytes = given.room, given.room + given.host_bytes
+        self.most_marks = given.host_bytes // 4
+
+    def table_and_trace(self, progress: CountCallback | None) -> tuple[int, Follow]:
         self.streamed_bytes = 0
+        marked = self.marked(self.given.block, self.given.layout(strips=LEAST_STRIPS))
+        marked.table.compute(progress, self.carry_ranks(marked.layout))
+        marked.keep()
+        marked.block = marked.block._replace(entering=marked.table.entering(0))
+        return marked.table.zeros(), partial(self.follow, marked)
 
     def layout(self, rows: int, columns: int) -> LcsTableLayout:
-        return layout_for(self.backend.capabilities, rows, columns, room=self.room)
+        return layout_for(self.given.backend.capabilities, rows, columns, room=self.room)
 
     def fits(self, rows: int, columns: int) -> bool:
         layout = self.layout(rows, columns)
@@ -87,7 +96,7 @@ class LcsBlockTracer:
             if finer == (stretch, group) or self.marks_bytes(layout, *finer) > self.most_marks:
                 break
             stretch, group = finer
-        return LcsBlockTable(self, block, layout, stretch, group)
+        return LcsBlockTable(self.given, block, layout, stretch, group)
 
     def halved(self, stretch: int, group: int, strip: int) -> tuple[int, int]:
         """Halve the longer side of a part, or its columns if they are too many for a launch."""
@@ -105,11 +114,11 @@ class LcsBlockTracer:
 
     def trace(self, block: LcsBlock, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         rows, columns = len(block.a), len(block.b)
-        layout = layout_for(self.backend.capabilities, rows, columns, strips=self.strips)
+        layout = layout_for(self.given.backend.capabilities, rows, columns, strips=LEAST_STRIPS)
         is_divisible = layout.shape.strips > 1 or layout.batches > 1
         if self.fits(rows, columns) or not is_divisible:
             layout = self.layout(rows, columns)
-            table = LcsTable(self.backend, self.alphabet, block, layout, EVERY_ROW, room=self.room)
+            table = LcsTable(self.given.backend, self.given.alphabet, block, layout, EVERY_ROW, room=self.room)
             table.compute()
             pairs, reached = table.trace(state)
             self.streamed_bytes += table.streamed_bytes

@@ -88,9 +88,7 @@ class StringPair:
         optimum: int | None = None,
         source: str = "given by the caller",
     ) -> None:
-        self.name = name
-        self.source = source
-        self.optimum = optimum
+        self.name, self.source, self.optimum = name, source, optimum
         strings = [_code_points(string) for string in (a, b)]
         for string in strings:
             if len(string) > LONGEST:
@@ -122,9 +120,8 @@ class StringPair:
             return f"at most {limit} letters in common, not {length}"
         if self.optimum not in (None, length):
             return f"length {self.optimum} by the strings' making"
-        return None if pairs is None else self._objection_to(length, pairs)
-
-    def _objection_to(self, length: int, pairs: np.ndarray) -> str | None:
+        if pairs is None:
+            return None
         if pairs.shape != (length, 2):
             return f"pairs of shape {pairs.shape}, not {(length, 2)}"
         if not length:

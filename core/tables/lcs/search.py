@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,28 +11,13 @@ from core.errors import UserError
 from core.run.devices import ComputeDevice, Ranks
 from core.run.protocol import alias
 from core.tables.engine.decisions import decision_room
-from core.tables.engine.table_search import TableRun, TableSearch, check_mapping, trace_over_ranks
-from core.tables.lcs.bidirectional import BidirectionalLcs
-from core.tables.lcs.blocks import LcsBlockTracer
-from core.tables.lcs.kernels import COLUMN, COLUMNS, EVERY_ROW, NO_ROWS
-from core.tables.lcs.table import (
-    Alphabet,
-    CarryRanks,
-    LcsBlock,
-    LcsLaunchShape,
-    LcsTable,
-    LcsTableLayout,
-    layout_for,
-    message_batches,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from core.run.protocol import CountCallback
-    from core.tables.engine.waves import WaveEngine
-
-    Follow = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+from core.tables.engine.recurrences import TableAnswer
+from core.tables.engine.table_search import PublishedTable, TableRun, TableSearch, TableStrategy, check_mapping, digest
+from core.tables.lcs.bidirectional import LcsFromBothEnds
+from core.tables.lcs.blocks import LcsBlocks
+from core.tables.lcs.kernels import COLUMNS
+from core.tables.lcs.strategies import LcsInput, LcsLength, LcsStoredBits, LcsStrategy
+from core.tables.lcs.table import Alphabet, LcsLaunchShape
 
 __all__ = ["CommonSubsequence", "LongestCommonSubsequence", "LcsLaunchShape"]
 
@@ -65,10 +47,46 @@ class CommonSubsequence:
 
     @property
     def hash(self) -> str:
-        hashed = hashlib.blake2b(str(self.length).encode(), digest_size=8)
-        if self.pairs is not None:
-            hashed.update(self.pairs.astype("<i8").tobytes())
-        return hashed.hexdigest()
+        return digest(self.length, b"" if self.pairs is None else self.pairs.astype("<i8").tobytes())
+
+
+class NoLetters(TableStrategy):
+    """The answer if a string is empty."""
+
+    work = 0
+
+    def compute(self, run: TableRun) -> TableAnswer:
+        return TableAnswer(0, np.empty((0, 2), np.int64) if run.trace else None, method="nothing to do")
+
+
+class LcsByBits(TableStrategy):
+    """Bit-parallel tables: each run chooses a strategy by its trace, its ranks and the memory.
+
+    ``present`` is the strategy of the latest run; the memory of its tables serves the next one.
+    """
+
+    def __init__(self, given: LcsInput) -> None:
+        self.given = given
+        self.work = given.a.size * given.b.size
+        self.present: LcsStrategy | None = None
+
+    def strategy_of(self, run: TableRun) -> type[LcsStrategy]:
+        if run.trace:
+            return LcsStoredBits if self.given.fits(run.ranks) else LcsBlocks
+        return LcsFromBothEnds if run.ranks.size > 1 else LcsLength
+
+    def compute(self, run: TableRun) -> TableAnswer:
+        strategy = self.strategy_of(run)
+        if type(self.present) is not strategy or self.present.ranks is not run.ranks:
+            self.present = None  # its memory may be the next one's
+            self.present = strategy(self.given, run.ranks)
+        return self.present.compute(run)
+
+    def warm_up(self, trace: bool) -> None:
+        """Compute the first rows. All columns take part, because their number and letters choose the program."""
+        given = self.given
+        first = replace(given, a=given.a[:FIRST_ROWS], room=decision_room(given.backend, None), folder=None)
+        LcsByBits(first).compute(TableRun(trace, None, given.communicator))
 
 
 class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
@@ -116,154 +134,25 @@ class LongestCommonSubsequence(TableSearch[CommonSubsequence]):
     ) -> None:
         check_mapping(mapping)
         check_letters(a.size, b.size)
-        self.backend, self.communicator, self.mapping, self.shape = backend, communicator, mapping, shape
-        self.a, self.b = np.ascontiguousarray(a), np.ascontiguousarray(b)
-        if mapping == "published" and self.a.itemsize > 1:
+        self.backend, self.communicator = backend, communicator
+        a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
+        if mapping == "published" and a.itemsize > 1:
             raise UserError("found over 254 letters that both strings have, expected --mapping native")
-        self.work = a.size * b.size
-        self.room, self.folder = decision_room(backend, room), folder
-        self.packed, self.data_memory = packed, data_memory
-        if mapping == "published" and self.work:
-            from core.tables.lcs.waves import LcsDiagonals, PackedLcsDiagonals
+        if a.size * b.size == 0:
+            self.strategy = NoLetters()
+        elif mapping == "published":
+            from core.tables.lcs.waves import diagonals_of
 
-            problem = (PackedLcsDiagonals if packed else LcsDiagonals)(self.a, self.b)
-            problem.data_memory = data_memory
-            self.engine = self.published_engine(problem, folder, shape.lanes if shape else None)
-        self.streamed_bytes = 0
-        self.alphabet = Alphabet(self.b)
-        self.first_column, self.columns = own_columns(b.size, communicator)
-        self.whole: dict[int, LcsTable] = {}
-        self.both_ends: BidirectionalLcs | None = None
+            problem, smallest = (diagonals_of(*pair, packed, data_memory) for pair in ((a, b), (a[:1], b[:1])))
+            lanes = shape.lanes if shape else None
+            self.strategy = PublishedTable(backend, communicator, problem, smallest, folder, lanes)
+        else:
+            room = decision_room(backend, room)
+            given = LcsInput(backend, communicator, a, b, Alphabet(b), room, host_bytes(), folder, shape)
+            self.strategy = LcsByBits(given)
 
-    def warm_up(self, trace: bool = True) -> None:
-        """Compile all programs of a run with a table of the first rows.
-
-        All columns take part, because their number and their letters choose the program; by diagonals neither does.
-        """
-        columns = self.b[:FIRST_ROWS] if self.mapping == "published" else self.b
-        with self.backend.warming_up():
-            LongestCommonSubsequence(
-                self.backend,
-                self.communicator,
-                self.a[:FIRST_ROWS],
-                columns,
-                mapping=self.mapping,
-                shape=self.shape,
-                packed=self.packed,
-                data_memory=self.data_memory,
-            ).run(trace=trace)
-
-    def compute(self, run: TableRun) -> CommonSubsequence:
-        self.streamed_bytes = 0
-        if self.work == 0:
-            no_pairs = np.empty((0, 2), np.int64) if run.trace else None
-            return CommonSubsequence(0, no_pairs, "nothing to do", 0, 0)
-        if self.engine is not None:
-            return self.by_waves(self.engine, run)
-        ranks = run.ranks
-        if not run.trace:
-            return CommonSubsequence(self.length(ranks, run.progress), None, "length only", self.work, 0)
-        pairs, is_kept = self.traced(ranks, run.progress)
-        method = "stored bits" if is_kept else "stored bits, in blocks"
-        return CommonSubsequence(len(pairs), pairs, method, self.work, int(ranks.sum(self.streamed_bytes)))
-
-    def by_waves(self, engine: WaveEngine, run: TableRun) -> CommonSubsequence:
-        result = engine.run(run.trace, run.progress)
-        pairs = engine.problem.pairs(result)
-        method = "by diagonals" + (", cells on the host" if run.trace else "")
-        return CommonSubsequence(result.value, pairs, method, self.work, result.streamed_bytes)
-
-    def free_tables(self) -> None:
-        self.whole.clear()
-        self.both_ends = None
-
-    def length(self, ranks: Ranks, progress: CountCallback | None) -> int:
-        if ranks.size > 1:
-            if self.both_ends is None or self.both_ends.ranks is not ranks:
-                self.free_tables()
-                self.both_ends = BidirectionalLcs(self.backend, ranks, self.alphabet, self.a, self.b, self.shape)
-            return self.both_ends.run(progress)
-        table = self.whole_table(NO_ROWS)
-        table.compute(progress)
-        return table.zeros()
-
-    # --- tables of this rank's columns ---
-
-    def layout(self, keep: int, strips: int | None = None) -> LcsTableLayout:
-        room = self.room if keep == EVERY_ROW else None
-        return layout_for(
-            self.backend.capabilities, self.a.size, self.columns,
-            room=room, strips=strips, ranks=self.communicator.size, shape=None if strips else self.shape,
-        )  # fmt: skip
-
-    def fits(self, ranks: Ranks) -> bool:
-        """Return True, on all ranks alike, if the bits of the whole table can be kept."""
-        layout = self.layout(EVERY_ROW)
-        too_large = self.folder is None and layout.kept_bytes > self.room + host_bytes()
-        return int(ranks.sum(int(too_large or not layout.fits_launches(self.room)))) == 0
-
-    def own(self) -> LcsBlock:
-        return LcsBlock(self.a, self.b[self.first_column : self.first_column + self.columns])
-
-    def whole_table(self, keep: int) -> LcsTable:
-        if keep not in self.whole:
-            self.free_tables()
-            self.whole[keep] = LcsTable(
-                self.backend, self.alphabet, self.own(), self.layout(keep), keep, room=self.room, folder=self.folder
-            )
-        return self.whole[keep]
-
-    def neighbours(self, ranks: Ranks, layout: LcsTableLayout) -> CarryRanks:
-        left = ranks.rank - 1 if ranks.rank > 0 else None
-        right = ranks.rank + 1 if ranks.rank < ranks.size - 1 else None
-        return CarryRanks(self.backend.collectives(ranks), left, right, message_batches(layout, ranks))
-
-    # --- traces, from rank to rank ---
-
-    def traced(self, ranks: Ranks, progress: CountCallback | None) -> tuple[np.ndarray, bool]:
-        """Compute the table and trace it, from rank to rank.
-
-        Return the matched pairs of all ranks, (count, 2), i64, and True if the bits of the whole table were kept.
-        """
-        is_kept = self.fits(ranks)
-        compute = self.bits_kept if is_kept else self.blocks_marked
-        table, tracer, trace = compute(progress, ranks)
-        last_cell = np.array([self.a.size, 0, 0, ranks.sum(table.zeros())], np.int32)
-        del table  # its memory may be the blocks' now
-        pairs: np.ndarray = np.empty((0, 2), np.int64)
-
-        def through(entry: np.ndarray) -> np.ndarray:
-            nonlocal pairs
-            entry[COLUMN] = self.columns
-            pairs, reached = trace(entry)
-            pairs[:, 1] += self.first_column
-            self.streamed_bytes += tracer.streamed_bytes
-            return reached
-
-        trace_over_ranks(ranks, last_cell, through)
-        return np.asarray(ranks.join(pairs.reshape(-1))).reshape(-1, 2), is_kept
-
-    def bits_kept(self, progress: CountCallback | None, ranks: Ranks) -> tuple[LcsTable, LcsTable, Follow]:
-        table = self.whole_table(EVERY_ROW)
-        table.compute(progress, self.neighbours(ranks, table.layout))
-        return table, table, table.trace
-
-    def blocks_marked(self, progress: CountCallback | None, ranks: Ranks) -> tuple[LcsTable, LcsBlockTracer, Follow]:
-        """Return the whole table with some rows and carries kept, and a tracer of its blocks."""
-        blocks = LcsBlockTracer(self.backend, self.alphabet, self.room, self.room + host_bytes(), host_bytes() // 4)
-        self.free_tables()
-        marked = blocks.marked(self.own(), self.layout(NO_ROWS, strips=blocks.strips))
-        marked.table.compute(progress, self.neighbours(ranks, marked.layout))
-        marked.keep()
-        marked.block = marked.block._replace(entering=marked.table.entering(0))
-        return marked.table, blocks, partial(blocks.follow, marked)
-
-
-def own_columns(columns: int, ranks: Ranks) -> tuple[int, int]:
-    """Return the first of this rank's columns and their number, in whole words."""
-    words = -(-columns // COLUMNS)
-    begin, end = (min(words, -(-words // ranks.size) * (ranks.rank + k)) for k in range(2))
-    return begin * COLUMNS, max(0, min(columns, end * COLUMNS) - begin * COLUMNS)
+    def result(self, answer: TableAnswer) -> CommonSubsequence:
+        return CommonSubsequence(answer.value, answer.solution, answer.method, self.work, answer.streamed_bytes)
 
 
 def host_bytes() -> int:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
 from core.errors import UserError
 from core.run.devices import ComputeDevice, DeviceArray, DeviceCollectives, DeviceLimits, Ranks, RecordedLaunches
-from core.tables.engine.decisions import DecisionRows
-from core.tables.lcs import kernels as kernels
-from core.tables.lcs.kernels import COLUMNS, EVERY_ROW, LEFT, NO_ROWS, ROWS, SOME_ROWS
+from core.tables.engine.decisions import DecisionRows, spans_of_launches
+from core.tables.lcs import kernels
+from core.tables.lcs.kernels import COLUMNS, EVERY_ROW, LEFT, NO_ROWS, ROWS, SOME_ROWS, Pipeline
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from core.run.protocol import CountCallback
-from core.tables.lcs.kernels import Pipeline
 
+IntegersT = TypeVar("IntegersT", int, np.ndarray)
+LARGEST_INDEX = 2**31 - 1
 LAUNCHES_PER_STRIP = 8
 """Launches of cores for each strip of all ranks; the wave reaches the next strip after one of them."""
 SIZE_OF_LAUNCH = 64 << 20
@@ -38,7 +40,7 @@ class LcsLaunchShape(NamedTuple):
         """Launches by which a strip starts after the one to its left."""
         return 1 + -(-(self.lanes - 1) // self.steps)
 
-    def launches(self, batches: int, strip: int) -> int:
+    def launches(self, batches: IntegersT, strip: IntegersT) -> IntegersT:
         """Return the number of launches until a strip has done ``batches`` batches."""
         return -(-(batches + self.lanes - 1) // self.steps) + self.delay * strip
 
@@ -80,33 +82,29 @@ def shape_for(
 class LcsTableLayout(NamedTuple):
     """Order of work on the rows and columns of a table.
 
-    ``reach`` and ``slope`` end strips above the last row (see `core.tables.lcs.kernels.Pipeline`); with None all strips
-    have all rows.
+    ``reach`` and ``slope`` may end strips above the last row (see `core.tables.lcs.kernels.Pipeline`).
     """
 
     shape: LcsLaunchShape
     batches: int
-    reach: int | None = None
+    reach: int = LARGEST_INDEX
     slope: int = 0
 
     def batches_of(self, strip: int) -> int:
-        reach = self.batches if self.reach is None else self.reach
-        return min(max(reach - strip * self.slope, 0), self.batches)
+        return min(max(self.reach - strip * self.slope, 0), self.batches)
 
     @property
     def launches(self) -> int:
-        last = self.shape.strips - 1
-        if self.slope == 0 or self.batches_of(last) == self.batches:
-            return self.shape.launches(self.batches_of(0), last) if self.batches_of(0) else 0
-        ends = ((self.batches_of(strip), strip) for strip in range(self.shape.strips))
-        return max((self.shape.launches(end, strip) for end, strip in ends if end), default=0)
+        strips = np.arange(self.shape.strips)
+        batches = np.clip(self.reach - strips * self.slope, 0, self.batches)
+        return int(self.shape.launches(batches, strips).max(where=batches > 0, initial=0))
 
     @property
     def pipeline(self) -> Pipeline:
-        shape, reach = self.shape, self.batches if self.reach is None else self.reach
+        shape = self.shape
         return Pipeline(
-            self.batches, shape.steps, shape.delay, shape.words, shape.lanes, shape.strips, reach, self.slope
-        )  # fmt: skip
+            self.batches, shape.steps, shape.delay, shape.words, shape.lanes, shape.strips, self.reach, self.slope
+        )
 
     @property
     def kept_bytes(self) -> int:
@@ -144,15 +142,6 @@ REPETITIONS = 64
 """Devices repeat launches fastest in multiples of this number."""
 PROGRESS_REPORTS = 16
 """Reports of progress in a run; each waits for the device."""
-LARGEST_INDEX = 2**31 - 1
-
-
-def message_batches(layout: LcsTableLayout, ranks: Ranks) -> int:
-    """Return the batches of carries in a message, the most of any rank; all ranks call this."""
-    launches = -(-layout.batches // (layout.shape.steps * MESSAGES))
-    if launches > REPETITIONS // 2:
-        launches = -(-launches // REPETITIONS) * REPETITIONS
-    return int(max(ranks.bcast(ranks.gather(launches * layout.shape.steps) or [])))
 
 
 class CarryRanks(NamedTuple):
@@ -162,6 +151,17 @@ class CarryRanks(NamedTuple):
     left: int | None
     right: int | None
     message: int
+
+    @classmethod
+    def of(
+        cls, backend: ComputeDevice, ranks: Ranks, layout: LcsTableLayout, left: int | None, right: int | None
+    ) -> CarryRanks:
+        """Return the neighbours of a rank, with messages of the largest size of any rank; all ranks call this."""
+        launches = -(-layout.batches // (layout.shape.steps * MESSAGES))
+        if launches > REPETITIONS // 2:
+            launches = -(-launches // REPETITIONS) * REPETITIONS
+        message = max(ranks.bcast(ranks.gather(launches * layout.shape.steps) or []))
+        return cls(backend.collectives(ranks), left, right, message)
 
 
 class Alphabet:
@@ -227,7 +227,9 @@ class LcsTable:
         lanes = shape.strips * shape.lanes
         check_size(block.a.size, block.b.size, layout, alphabet)
         self.different = alphabet.size
-        self.first = first_row(lanes * shape.words, block.above)
+        self.first = np.full(lanes * shape.words, 2**64 - 1, np.uint64)
+        if block.above is not None:
+            self.first[: block.above.size] = block.above
         self.above = backend.upload(self.first)
         letters = alphabet.rows(block.a, layout.batches, block.from_end)
         masks = alphabet.masks(block.b, lanes * shape.words, block.from_end)
@@ -240,8 +242,9 @@ class LcsTable:
             self.kept = DecisionRows(backend, layout.launches, shape.launch_words, room, folder, np.uint64)
         marks = layout.batches // stretch * self.first.size if keep == SOME_ROWS else 1
         self.marks = backend.allocate(max(1, marks), np.uint64)
-        self.collected: DeviceArray | None = None
-        self.traced: Any = None
+        self.collected = backend.allocate(layout.batches, np.uint32)
+        self.traced: kernels.LcsTrace | None = None
+        self.most_pairs = 0
         self.sequences: dict[int, RecordedLaunches] = {}
         if block.entering is not None:
             self.enter(block.entering)
@@ -275,47 +278,37 @@ class LcsTable:
         """Return messages, and the launches after which each is sent (when complete) or received (before its use)."""
         layout, shape, (together, left, right, message) = self.layout, self.layout.shape, neighbours
         stretch = -(-message // shape.steps)  # launches between two messages
-        transfers: list[tuple[int, int, Callable[[], None]]] = []
+        # Messages to the right come first, since a rank there may wait for them.
+        messages: list[tuple[int, Callable[[], None]]] = []
         if right is not None:
-            end = layout.batches_of(shape.strips)
-            first = shape.strips * layout.batches
+            end, first = layout.batches_of(shape.strips), shape.strips * layout.batches
             for begin in range(0, end, message):
                 count = min(message, end - begin)
                 send = partial(together.send, self.carries.edges, first + begin, count, right)
                 ready = -(-shape.launches(begin + count, shape.strips - 1) // stretch) * stretch
-                transfers.append((min(ready, self.launches), 0, send))
+                messages.append((min(ready, self.launches), send))
         if left is not None:
             end = layout.batches_of(0)
             for begin in range(0, end, message):
                 receive = partial(together.receive, self.carries.edges, begin, min(message, end - begin), left)
-                transfers.append((begin // shape.steps, 1, receive))
-        # Send first, since a rank to the right may wait for it.
-        return [(launch, call) for launch, _, call in sorted(transfers, key=lambda entry: entry[:2])]
+                messages.append((begin // shape.steps, receive))
+        return sorted(messages, key=itemgetter(0))
 
     def _launch(self, first: int, end: int, progress: CountCallback | None) -> None:
         """Queue the launches up to ``end``, in recorded sequences, each up to the end of the chunk that it writes."""
-        per_chunk = max(1, self.launches) if self.kept is None else self.kept.rows_per_chunk
-        while first < end:
-            stop = min(end, (first // per_chunk + 1) * per_chunk)
-            if progress is not None:
-                stop = min(stop, first + max(1, self.launches // PROGRESS_REPORTS))
-            buffer = self.marks
-            for row in range(first, stop):
-                buffer = self.marks if self.kept is None else self.kept.place(row)[0]
-            self._sequence(buffer, per_chunk).replay(stop - first)
-            for row in range(first, stop):
-                if self.kept is not None:
-                    self.kept.close_row(row)
-            first = stop
+        most = self.launches if progress is None else max(1, self.launches // PROGRESS_REPORTS)
+        for begin, stop, buffer in spans_of_launches(self.kept, self.marks, first, end, most):
+            self._sequence(buffer).replay(stop - begin)
             if progress is not None:
                 self.backend.synchronize()
-                progress(first, self.launches)
+                progress(stop, self.launches)
 
-    def _sequence(self, buffer: DeviceArray, per_chunk: int) -> RecordedLaunches:
-        """Return a recorded launch that keeps its bits in this buffer of ``per_chunk`` rows."""
+    def _sequence(self, buffer: DeviceArray) -> RecordedLaunches:
+        """Return a recorded launch that keeps its bits in this buffer."""
         if id(buffer) not in self.sequences:
             shape = self.layout.shape
             staged = shape.words == 1 and shape.lanes > 1 and self.different <= STAGED_LETTERS
+            per_chunk = max(1, self.launches) if self.kept is None else self.kept.rows_per_chunk
             rows = kernels.KeptRows(buffer, per_chunk, self.stretch)
             with self.backend.record() as sequence:
                 self.backend.launch(
@@ -331,8 +324,6 @@ class LcsTable:
 
     def rises(self, boundaries: int) -> np.ndarray:
         """Return the carries of the first ``boundaries`` strips that `collect_rises` collects, (batches,), u32."""
-        if self.collected is None:
-            self.collected = self.backend.allocate(self.layout.batches, np.uint32)
         teams, lanes = max(1, boundaries), self.layout.shape.lanes
         self.backend.launch(
             kernels.collect_rises, teams, lanes, self.carries, self.pipeline, boundaries, self.collected
@@ -352,9 +343,10 @@ class LcsTable:
             raise ValueError("no bits were kept")
         backend = self.backend
         end = int(state[LEFT])
-        if self.traced is None or self.traced.rows.size < end:
-            state_words, rows, columns = (backend.allocate(size, np.int32) for size in (4, max(1, end), max(1, end)))
-            self.traced = kernels.LcsTrace(state_words, rows, columns)
+        if self.traced is None or self.most_pairs < end:
+            self.most_pairs = end
+            sizes = 4, max(1, end), max(1, end)
+            self.traced = kernels.LcsTrace(*(backend.allocate(size, np.int32) for size in sizes))
         trace = self.traced
         backend.write(trace.state, np.asarray(state, np.int32))
         lanes = min(TRACE_LANES, backend.capabilities.max_team_size)
@@ -366,14 +358,6 @@ class LcsTable:
         for side, positions in enumerate((trace.rows, trace.columns)):
             pairs[:, side] = backend.read(positions, begin, end - begin)
         return pairs, reached
-
-
-def first_row(words: int, above: np.ndarray | None) -> np.ndarray:
-    """Return the row above a table, of ``words`` words; by default it does not grow."""
-    first = np.full(words, 2**64 - 1, np.uint64)
-    if above is not None:
-        first[: above.size] = above
-    return first
 
 
 def check_size(rows: int, columns: int, layout: LcsTableLayout, alphabet: Alphabet) -> None:

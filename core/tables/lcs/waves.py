@@ -6,14 +6,8 @@ import numpy as np
 
 from core.errors import UserError
 from core.lang import Function
-from core.tables.engine.kernels.diagonals import (
-    LETTERS,
-    PackedStrings,
-    PaddedStrings,
-    common_length,
-    common_length_of_packed,
-)
-from core.tables.engine.recurrences import Diagonals, WaveResult, WaveRing
+from core.tables.engine.kernels.diagonals import LETTERS, Strings, common_length, common_length_of_packed
+from core.tables.engine.recurrences import Diagonals, HostCells, TableAnswer, WaveResult, WaveRing
 
 DOWN_PADDING, ACROSS_PADDING = 256, 257
 """Letters of the padding, unequal to all letters and to each other."""
@@ -34,21 +28,28 @@ class LcsDiagonals(Diagonals):
     def sides(self) -> tuple[int, int]:
         return self.across.size, self.down.size
 
-    def lie(self, ring: WaveRing) -> None:
+    def padded(self, ring: WaveRing) -> tuple[np.ndarray, np.ndarray, int]:
         """Pad the strings, since lanes read letters before they enter the table and after they leave it."""
         across = np.full(ring.lanes, ACROSS_PADDING, np.uint16)
         across[: self.across.size] = self.across
         start = ring.lanes - 1
         down = np.full(start + self.waves(), DOWN_PADDING, np.uint16)
         down[start : start + self.down.size] = self.down
-        self.data = PaddedStrings(across, down, start)
+        return across, down, start
 
-    def pairs(self, result: WaveResult) -> np.ndarray | None:
-        """Return matched positions if cells were kept: go left if that keeps the length, else up, else both."""
+    def lie(self, ring: WaveRing) -> None:
+        self.data = Strings(*self.padded(ring))
+
+    def answer(self, result: WaveResult) -> TableAnswer:
+        """Return the length and, if cells were kept, matched positions."""
+        if result.cells is None:
+            return TableAnswer(result.value, method="by diagonals")
+        pairs, method = self.pairs(result.cells), "by diagonals, cells on the host"
+        return TableAnswer(result.value, pairs, result.streamed_bytes, method)
+
+    def pairs(self, cells: HostCells) -> np.ndarray:
+        """Trace the matched positions: go left if that keeps the length, else up, else both."""
         lanes, length = self.sides()
-        cells = result.cells
-        if cells is None:
-            return None
 
         def length_of(i: int, j: int) -> int:
             return cells.at(i + j - 2, (j if self.lane_is_b else i) - 1) if i and j else 0
@@ -82,12 +83,17 @@ class PackedLcsDiagonals(LcsDiagonals):
 
     def lie(self, ring: WaveRing) -> None:
         """Pad the strings, with the last two values of a byte, to whole words."""
-        super().lie(ring)
-        padded = self.data
-        self.data = PackedStrings(packed(padded.across), packed(padded.down), padded.start)
+        across, down, start = self.padded(ring)
+        self.data = Strings(packed_words(across), packed_words(down), start)
 
 
-def packed(letters: np.ndarray) -> np.ndarray:
+def diagonals_of(a: np.ndarray, b: np.ndarray, packed: bool, data_memory: str) -> LcsDiagonals:
+    problem = (PackedLcsDiagonals if packed else LcsDiagonals)(a, b)
+    problem.data_memory = data_memory
+    return problem
+
+
+def packed_words(letters: np.ndarray) -> np.ndarray:
     """Return letters as bytes of words, those of the padding as 254 and 255."""
     narrow = np.where(letters >= DOWN_PADDING, letters - DOWN_PADDING + MOST_PACKED, letters).astype(np.uint32)
     words = np.zeros((-(-letters.size // LETTERS), LETTERS), np.uint32)

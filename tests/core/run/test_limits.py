@@ -32,7 +32,6 @@ from core.tables.engine.waves import WaveEngine
 from core.tables.held_karp import balas_simonetti
 from core.tables.held_karp import search as held_karp_search
 from core.tables.held_karp.neighbourhood import check_k
-from core.tables.held_karp.waves import HeldKarpByWaves
 from core.tables.knapsack import problem as knapsack
 from core.tables.lcs import problem as strings
 from core.tables.lcs import search as lcs_search
@@ -40,6 +39,7 @@ from core.tables.lcs import table
 from core.tours import problem as tsp_problem
 from core.tours.distance_matrices import checked_distances
 from tests.conftest import ROOT
+from tests.core.tables.tables import by_layers
 from tests.lightest import Lightest
 
 ORACLE, CORE = PythonBackend(PythonBackend.devices()[0]), CpuBackend(CpuBackend.devices()[0])
@@ -138,7 +138,7 @@ def cells_engine(waves=9, rows=40):
 
 def by_cells(n):
     with pytest.raises(MemoryAskedError):
-        HeldKarpByWaves(Full(), Solo(), square(n))
+        by_layers(Full(), square(n))
 
 
 def ants(n, team=(64, 1), **changes):

@@ -5,6 +5,9 @@ from functools import cache
 
 import numpy as np
 
+from cluster import Solo
+from core.tables.engine.table_search import PublishedTable, TableRun
+from core.tables.held_karp.waves import SubsetWaves
 from core.tables.knapsack.problem import Knapsack
 
 BIG = 2**32 - 1
@@ -86,6 +89,13 @@ def chosen_items(selection):
 
 
 # --- tours ---
+
+
+def by_layers(backend, distances, lanes=None):
+    """Held and Karp's recursion by the paper's mapping, and its answer."""
+    problems = SubsetWaves(distances), SubsetWaves(distances[:2, :2])
+    table = PublishedTable(backend, Solo(), *problems, team_size=lanes)
+    return table, table.compute(TableRun(True, None, Solo()))
 
 
 def random_distances(n, seed, most, directed):

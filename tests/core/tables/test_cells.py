@@ -16,11 +16,9 @@ from cluster import Solo
 from core.errors import UserError
 from core.lang import u32, u64
 from core.tables.engine import decisions, recurrences
-from core.tables.engine.table_search import TableRun
 from core.tables.engine.waves import WaveEngine
 from core.tables.held_karp.plan import subset_of_rank
 from core.tables.held_karp.search import HeldKarp
-from core.tables.held_karp.waves import HeldKarpByWaves
 from core.tables.knapsack.problem import Knapsack, generate
 from core.tables.knapsack.search import KnapsackSearch
 from core.tables.knapsack.waves import KnapsackDiagonals
@@ -30,6 +28,7 @@ from core.tours import tour_length
 from tests.core.tables.tables import (
     BIG,
     best_selection,
+    by_layers,
     chosen_items,
     common_pairs,
     common_table,
@@ -96,11 +95,10 @@ def check_packed_cells(backend, instance, value_type, lanes=None):
 
 def check_path_cells(backend, n, lanes=None):
     distances = random_distances(n, 0, 30, True)
-    way = HeldKarpByWaves(backend, Solo(), distances, team_size=lanes)
-    result = way.find(TableRun(True, None, Solo()))
+    table, result = by_layers(backend, distances, lanes)
     expected = path_lengths(distances)
     for size in range(1, n):
-        layer = way.engine.mapping.cells.wave(size - 1).reshape(-1, size)
+        layer = table.engine.mapping.cells.wave(size - 1).reshape(-1, size)
         for rank, row in enumerate(layer.tolist()):
             cities = [element + 1 for element in subset_of_rank(rank, size)]
             assert row == [expected[frozenset(cities), i] for i in cities]
@@ -298,7 +296,7 @@ def test_memory_that_is_there_is_no_more_than_the_machine_has_or_its_container_a
 
 def test_what_the_device_or_31_bits_cannot_hold_is_refused_in_one_line(cpu, monkeypatch):
     with pytest.raises(UserError, match="--mapping published: 5 distances of 500000000 have no sum of 31 bits"):
-        HeldKarpByWaves(cpu, Solo(), np.full((5, 5), 500_000_000))
+        by_layers(cpu, np.full((5, 5), 500_000_000))
     with pytest.raises(UserError, match="mapping 'own'; choose one of native, published"):
         HeldKarp(cpu, Solo(), random_distances(5, 0, 30, True), mapping="own")
     monkeypatch.setattr(cpu, "device", cpu.device._replace(memory_bytes=5000))

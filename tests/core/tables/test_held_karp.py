@@ -84,7 +84,7 @@ def test_lanes_of_a_team_do_not_race_and_a_single_one_goes_through_runs_of_sets(
         in_order.capabilities = in_order.capabilities._replace(lanes_resident=1)
     distances = random_distances(n, 5, 5, directed)
     search = HeldKarp(in_order, Solo(), distances)
-    assert search.halves.launches.team_size == lanes
+    assert search.strategy.launches.team_size == lanes
     assert search.run().tour.tolist() == checked(cpu, distances).tour.tolist()
 
 
@@ -165,7 +165,7 @@ def test_transitions_are_those_that_loops_count(cpu, n, directed):
 def test_what_the_device_allocates_is_what_was_announced(cpu, n, directed):
     search = HeldKarp(cpu, Solo(), random_distances(n, 1, 9, directed))
     layers = [
-        turns.common for direction in search.halves.layers.turns for turns in direction if hasattr(turns, "common")
+        turns.common for direction in search.strategy.layers.turns for turns in direction if hasattr(turns, "common")
     ]
     assert sum(buffer.size * buffer.dtype.itemsize for buffer in layers) == bytes_needed(n, 2, directed)
 
@@ -274,7 +274,7 @@ def test_a_byte_too_little_for_one_rank_is_an_error_on_all(cpu):
 
     def run(ranks):
         search = HeldKarp(twin(cpu), ranks, random_distances(13, 6, 9, False), room=needed)
-        search.halves.room -= ranks.rank == 1
+        search.strategy.room -= ranks.rank == 1
         with pytest.raises(UserError) as refusal:
             search.run()
         return str(refusal.value)
@@ -317,7 +317,7 @@ def test_36_cities_have_room_in_two_gpus_together_if_shares_are_equal(at_element
 
 def test_gpus_share_at_elements_where_all_have_room(cpu):
     search = HeldKarp(cpu, SimpleNamespace(rank=0, size=2), random_distances(17, 6, 9, False))
-    halves = search.halves
+    halves = search.strategy
     halves.launches.is_wide = True
     sizes = {
         at_elements: [bytes_of_rank(halves.plan, halves.launches, together_of(2), rank, at_elements) for rank in (0, 1)]

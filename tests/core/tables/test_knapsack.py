@@ -117,18 +117,18 @@ def test_lanes_do_not_race(in_order, lanes):
         Knapsack("wide", np.array([1, 2, 3, 2, 5, 700]), np.array([4, BIG, 9, 3, 1, BIG]), 705),
     )[: 3 if lanes > 2 else 2]:
         search = KnapsackSearch(in_order, Solo(), instance, team_size=lanes)
-        assert search.table.teams == -(-(search.capacity + 1) // (32 * lanes))
+        assert search.strategy.teams == -(-(search.strategy.capacity + 1) // (32 * lanes))
         assert solve(search) == best_selection(instance)
 
 
 def test_values_of_more_than_32_bits(cpu):
     instance = Knapsack("big", np.full(3000, 1), np.full(3000, BIG), 2900)
     search = KnapsackSearch(cpu, Solo(), instance)
-    assert search.value_type.__name__ == "u64"
+    assert search.strategy.dtype == np.uint64
     assert search.run().value == 2900 * BIG
     small = Knapsack("just fits", np.array([1, 1]), np.array([BIG - 1, 1]), 2)
     search = KnapsackSearch(cpu, Solo(), small)
-    assert search.value_type.__name__ == "u32"
+    assert search.strategy.dtype == np.uint32
     assert solve(search) == (BIG, {0, 1})
 
 
@@ -198,8 +198,8 @@ def test_a_search_in_slices_is_the_same_search(cpu, monkeypatch):
     instance = generate("almost-strongly-correlated", 30, seed=4)
     whole = KnapsackBranchAndBound(cpu, Solo(), instance).run()
     calls = []
-    monkeypatch.setattr("core.tables.knapsack.branch_and_bound.FIRST_BUDGET", 7)
-    monkeypatch.setattr("core.tables.knapsack.branch_and_bound.GROWTH", 1)
+    monkeypatch.setattr(KnapsackBranchAndBound, "first_budget", 7)
+    monkeypatch.setattr("core.tables.knapsack.search.GROWTH", 1)
     monkeypatch.setattr("core.run.progress.PROGRESS_INTERVAL_S", 0)
     parted = KnapsackBranchAndBound(cpu, Solo(), instance).run(callback=calls.append)
     assert (parted.value, parted.nodes, parted.digest) == (whole.value, whole.nodes, whole.digest)

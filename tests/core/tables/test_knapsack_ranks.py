@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cluster.mpi.proxies import Rehearsal
-from core.tables.knapsack import halves
-from core.tables.knapsack import search as knapsack_search
+from core.tables.knapsack import halves, table
 from core.tables.knapsack.halves import KnapsackHalf
 from core.tables.knapsack.problem import Knapsack, generate
 from core.tables.knapsack.search import KnapsackSearch
@@ -19,7 +18,7 @@ from tests.thread_ranks import on_ranks, twin
 @pytest.fixture
 def small_parts(monkeypatch):
     """Parts of a row of at least a block, since capacities here are small."""
-    monkeypatch.setattr(knapsack_search, "LEAST_PART", {True: 1, False: 1})
+    monkeypatch.setattr(table, "LEAST_PART", {True: 1, False: 1})
 
 
 def over_ranks(backend, size, instance, hosts=1, **options):
@@ -55,7 +54,7 @@ def test_any_number_of_ranks_finds_the_selection_of_a_plain_table(cpu, given_, s
     instance = make_knapsack(*given_)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(halves, "FEW", few)
-        patch.setattr(knapsack_search, "LEAST_PART", {True: 1, False: 1})
+        patch.setattr(table, "LEAST_PART", {True: 1, False: 1})
         assert over_ranks(cpu, size, instance, hosts)[:2] == best_selection(instance)
 
 

@@ -216,12 +216,9 @@ def test_ranks_of_every_backend_find_the_same(device, size):
 
 @pytest.mark.parametrize("size", [2, pytest.param(3, marks=pytest.mark.slow), 7])
 def test_bits_that_do_not_fit_are_streamed_or_computed_again_on_all_ranks(cpu, monkeypatch, size):
-    from core.tables.lcs import search as lcs_search
-
     a, b = drawn(size, 500, 900, letters=2)
-    shape = LcsLaunchShape(
-        1, 1, -(-LongestCommonSubsequence(cpu, Ranks(size), letters(a), letters(b)).columns // 64), 2
-    )
+    own = LongestCommonSubsequence(cpu, Ranks(size), letters(a), letters(b)).strategy.given.block
+    shape = LcsLaunchShape(1, 1, -(-own.b.size // 64), 2)
     wanted = [expected(a, b, (True, True))] * size
     assert over_ranks(cpu, size, a, b, (True, True), room=8192, shape=shape) == wanted
     monkeypatch.setattr(lcs_search, "host_bytes", lambda: 2000)
@@ -240,7 +237,7 @@ def test_unlike_devices_meet_in_a_row(cpu):
     def run(ranks):
         search = LongestCommonSubsequence(twin(cpu), ranks, letters(a), letters(b), shape=shapes[ranks.rank])
         length = search.run(trace=False).length
-        return length, search.both_ends.stair.slope
+        return length, search.strategy.present.stair.slope
 
     assert on_ranks(3, run) == [(len(common_pairs(a, b)), 0)] * 3
 

@@ -10,55 +10,38 @@ from core.lang import *
 from core.tables.engine.kernels.waves import Window
 
 V = Generic("V")
+L = Generic("L")
 LETTERS = 4
 """Letters in a word of a packed string."""
 
 
 @bundle
-class PaddedStrings:
+class Strings:
     """Two strings, padded so that every lane stays inside them.
 
     Attributes
     ----------
     across : Array
-        Letters of the columns: one for each lane.
+        Letters of the columns, one for each lane: u16, or u32 with `LETTERS` in a word, the first in the lowest bits.
     down : Array
         Letters of the rows; lane k is at ``start`` + wave - k.
     start
         Letters of padding before the first.
     """
 
-    across: Array[u16]
-    down: Array[u16]
+    across: Array[L]
+    down: Array[L]
     start: i32
 
 
 @function
-def common_length(wave: i32, k: i32, window: Window, choice: Array[u32], strings: PaddedStrings) -> i32:
+def common_length(wave: i32, k: i32, window: Window, choice: Array[u32], strings: Strings) -> i32:
     """Return a cell of equation 2, with the + 1 missing in its match case; no cell is less than its corner."""
     up = window.cells[window.one + k]
     left = window.cells[window.one + k - 1]
     corner = window.cells[window.two + k - 1]
     equal = 1 if strings.across[k] == strings.down[strings.start + wave - k] else 0
     return max(max(up, left), corner + equal)
-
-
-@bundle
-class PackedStrings:
-    """`PaddedStrings` with `LETTERS` letters in a word, the first one in the lowest bits.
-
-    Attributes
-    ----------
-    across, down : Array
-        As in `PaddedStrings`.
-    start
-        Letters of padding before the first.
-
-    """
-
-    across: Array[u32]
-    down: Array[u32]
-    start: i32
 
 
 @function
@@ -68,7 +51,7 @@ def letter_at(words: Array[u32], place: i32) -> u32:
 
 
 @function
-def common_length_of_packed(wave: i32, k: i32, window: Window, choice: Array[u32], strings: PackedStrings) -> i32:
+def common_length_of_packed(wave: i32, k: i32, window: Window, choice: Array[u32], strings: Strings) -> i32:
     """Return the cell of `common_length`."""
     up = window.cells[window.one + k]
     left = window.cells[window.one + k - 1]
