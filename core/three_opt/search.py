@@ -26,7 +26,7 @@ from core.three_opt.kernels.three_opt import MOST_LISTS
 from core.three_opt.kernels.tour_array import MOST_LOGGED, CityLists, TourControl, TourTotals, TourWalk
 from core.tours import TspInstance
 from core.tours.alpha_nearness import alpha_nearest
-from core.tours.distances import distance_bound
+from core.tours.distances import check_lengths, distance_bound
 from core.tours.neighbour_lists import city_order, list_distances, neighbour_lists
 from core.tours.problem import TspTour
 
@@ -143,10 +143,7 @@ class IteratedThreeOpt(Search):
             assert self.instance.coordinates is not None
             x, y = (np.ascontiguousarray(axis) for axis in self.instance.coordinates[order].T)
             longest = int(distance_bound(self.instance.coordinates, self.instance.edge_weight_type))
-        if n * longest >= 2**31:
-            raise UserError(
-                f"{self.instance.name}: tours of {n} cities at distances up to {longest} do not fit 31 bits"
-            )
+        check_lengths(n, longest, self.instance.name)
         near = list_distances(self.instance, lists)
         ranked = np.argsort(near, axis=1, kind="stable")
         near, lists = (np.take_along_axis(rows, ranked, axis=1) for rows in (near, lists))
