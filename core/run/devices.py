@@ -95,6 +95,8 @@ class DeviceArray(Protocol):
 
 DeviceMemory: TypeAlias = Any
 """A `DeviceArray`, or a field of a loaded bundle, which has a type of the kernel language."""
+LoadedBundle: TypeAlias = Any
+"""A bundle (`core.lang.bundles`) with memory of a device in its fields, which have types of the kernel language."""
 
 
 class DeviceLimits(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,7 +35,7 @@ def cells_along(n: int, size: int, first: int) -> np.ndarray:
     return (np.arange(n) - first) % n // size
 
 
-def cells_in_strips(ranks: tuple[np.ndarray, np.ndarray], size: int, shift: int, first: int) -> np.ndarray:
+def cells_in_strips(ranks: Sequence[np.ndarray], size: int, shift: int, first: int) -> np.ndarray:
     """Return the cell of each city: strips along the second axis, each cut into cells of ``size`` cities.
 
     Parameters
