@@ -13,7 +13,7 @@ from core.run.checkpoint import ANY, Checkpoint, CheckpointArray, history_array,
 from core.run.devices import Ranks
 from core.run.loop import AsynchronousRun, Step
 from core.tours import tour_length
-from core.tours.start_tours import canonical_tour
+from core.tours.instance import canonical_tour
 
 LEFT = "left "
 """Prefix of the names of a method's unexplored rest."""

@@ -22,7 +22,8 @@ from core.run.protocol import Callback, Search
 from core.run.stop import Stop
 from core.tours import tour_length
 from core.tours.distance_matrices import checked_distances
-from core.tours.start_tours import canonical_tour, greedy_tour
+from core.tours.instance import canonical_tour
+from core.tours.start_tours import greedy_tour
 
 BOUNDS = ("one-tree", "edges", "none")
 MAPPINGS = ("native", "published")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.tours.neighbour_lists import hilbert_places
+from core.tours.neighbour_lists import hilbert_places, ranges
 
 FEWEST = 8
 """Cities of the smallest cell that is searched."""
@@ -158,8 +158,3 @@ def numbered_members(paths: np.ndarray, begin: np.ndarray, counts: np.ndarray, l
     members = paths.copy()
     members[begin[cell] + number] = paths[:inside]
     return members
-
-
-def ranges(heads: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Return the integers from each head on, ``lengths`` of them, one range after the other."""
-    return np.arange(lengths.sum()) + np.repeat(heads - np.cumsum(lengths) + lengths, lengths)

@@ -16,8 +16,7 @@ import numpy as np
 
 from core.permutations import check_tour
 from core.tours.distance_matrices import checked_distances
-from core.tours.instance import MOST_CITIES
-from core.tours.start_tours import canonical_tour
+from core.tours.instance import MOST_CITIES, canonical_tour
 
 MOST_CITIES_ALL_TOURS = 10
 MOST_CITIES_HELD_KARP = 20

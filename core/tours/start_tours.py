@@ -1,4 +1,4 @@
-"""Start tours by heuristics in NumPy, and the canonical form of a tour."""
+"""Start tours by heuristics in NumPy."""
 
 from __future__ import annotations
 
@@ -27,11 +27,3 @@ def nearest_neighbour_tour(distances: np.ndarray, first: int = 0) -> np.ndarray:
         tour[position] = int(lengths.argmin())
         visited[tour[position]] = True
     return tour
-
-
-def canonical_tour(tour: np.ndarray) -> np.ndarray:
-    """Return the same cycle from city 0, in the direction in which the second city is smaller than the last."""
-    turned = np.roll(np.asarray(tour, np.int64), -int(np.argmin(tour)))
-    if len(turned) > 2 and turned[1] > turned[-1]:
-        turned[1:] = turned[1:][::-1].copy()
-    return turned

@@ -24,7 +24,8 @@ from core.tables.held_karp.kernels.layers import ELEMENTS
 from core.tables.held_karp.plan import bytes_needed, refuse_layers
 from core.tours import tour_length
 from core.tours.distance_matrices import checked_distances
-from core.tours.start_tours import canonical_tour, greedy_tour, nearest_neighbour_tour
+from core.tours.instance import canonical_tour
+from core.tours.start_tours import greedy_tour, nearest_neighbour_tour
 
 if TYPE_CHECKING:
     from core.tables.held_karp.waves import HeldKarpByWaves
