@@ -6,7 +6,7 @@ import re
 import reprlib
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIBRARY = tuple(f"{ROOT}/{name}/" for name in ("core", "backends", "cluster", "reports", "drivers", "onekernel"))
@@ -77,6 +77,12 @@ def did_you_mean(name: object, known: Iterable[str], least: float = 0.6) -> str:
     names = [one for one in known if isinstance(name, str) and name]
     near = [one for one in names if one.startswith(str(name))] or difflib.get_close_matches(str(name), names, 1, least)
     return f" (did you mean {near[0]}?)" if near else ""
+
+
+def check_choice(name: str, value: str, choices: Collection[str]) -> None:
+    """Raise `UserError` unless a setting has one of its values."""
+    if value not in choices:
+        raise UserError(f"{name} {value!r}; choose one of {', '.join(choices)}")
 
 
 class NoRoom(UserError):

@@ -42,13 +42,15 @@ class CompletingParser(argparse.ArgumentParser):
             settings.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         super().__init__(**settings)
 
-    def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
+    def parse_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> argparse.Namespace:
         self._complete()
         return super().parse_args(args, namespace)
 
     def parse_known_intermixed_args(  # type: ignore[override]
-        self, args: Sequence[str] | None = None, namespace: Any = None
-    ) -> Any:
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
         self._complete()
         return super().parse_known_intermixed_args(args, namespace)
 

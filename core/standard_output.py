@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TextIO
 
 from core.errors import refusal
 
@@ -36,15 +36,15 @@ class LostOutputError(Exception):
 class WatchedStream:
     """A stream that raises `LostOutputError` if it cannot write."""
 
-    def __init__(self, stream: Any) -> None:
+    def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
         with self._watching():
-            return int(self._stream.write(text))
+            return self._stream.write(text)
 
     def flush(self) -> None:
         with self._watching():
@@ -88,7 +88,7 @@ def watched() -> Iterator[None]:
 def warnings_as_notes(show: Callable[[str], object]) -> Iterator[None]:
     """Show Python's warnings, those of other packages too, as notes in a line, without the place in the source."""
 
-    def show_note(message: Warning | str, *_: Any, **__: Any) -> None:
+    def show_note(message: Warning | str, *_: object, **__: object) -> None:
         show(" ".join(str(message).split()))
 
     before, warnings.showwarning = warnings.showwarning, show_note

@@ -32,13 +32,9 @@ def make_checkpoint(group: ColonyGroup, curve: np.ndarray, history: list[list[An
     ranks = group.ranks
     if group.is_shared:
         # Of a colony that ranks share each has all pheromone, a part of the digest, and perhaps the best tour.
-        (colony,) = group.colonies
-        rows = {
-            "numbers": group.backend.download(colony.memory.state),
-            "best": ranks.sum(group.instance.order[colony.best_tours.tour()] * colony.best_tours.is_here()),
-            "digest": ranks.sum(group.backend.download(colony.memory.digest)),
-        }
-        parts = [[{**rows, "pheromone": read_pheromone(colony)}]] if ranks.rank == 0 else None
+        row = colony_rows(group.colonies[0])
+        row.update((name, ranks.sum(row[name])) for name in ("best", "digest"))
+        parts = [[row]] if ranks.rank == 0 else None
     else:
         parts = ranks.gather([colony_rows(colony) for colony in group.colonies])
     if parts is None:
@@ -79,31 +75,27 @@ def layout(
 def resume_colonies(group: ColonyGroup, state: Checkpoint) -> int:
     """Set the colonies of this rank, which have begun, to a checkpoint. Return the number of iterations made."""
     group.winner = tuple(int(number) for number in state["winner"])
+    write, curve = group.backend.write, state["curve"]
+    place = np.argsort(group.instance.order)
     for colony in group.colonies:
-        row = {name: state[name][colony.number] for name in OF_COLONIES}
-        restore_colony(colony, row, state["curve"], not group.is_shared or group.ranks.rank == 0)
-    return len(state["curve"])
-
-
-def restore_colony(colony: Colony, row: dict[str, np.ndarray], curve: np.ndarray, has_digest: bool) -> None:
-    """Write a colony's part of a checkpoint to its memory, and weigh again; one rank has the digest."""
-    write, memory = colony.backend.write, colony.memory
-    place = np.argsort(colony.instance.order)
-    write(memory.state, row["numbers"])
-    # Every rank has the tour; `BestTours.is_here` is True on the rank of the ant that made it.
-    write(memory.best, place[row["best"]].astype(np.uint16))
-    write(memory.digest, row["digest"] * np.uint64(has_digest))
-    colony.make_places(len(curve))
-    colony.backend.put(memory.curve, 0, curve)
-    write_pheromone(colony, row["pheromone"])
-    colony.weigh()
+        row, memory = {name: state[name][colony.number] for name in OF_COLONIES}, colony.memory
+        write(memory.state, row["numbers"])
+        # Every rank has the tour; `Colony.best_tour` returns it on the rank of the ant that made it.
+        write(memory.best, place[row["best"]].astype(np.uint16))
+        # One rank has the digest of a colony that ranks share.
+        write(memory.digest, row["digest"] * np.uint64(not group.is_shared or group.ranks.rank == 0))
+        colony.make_places(len(curve))
+        colony.backend.put(memory.curve, 0, curve)
+        write_pheromone(colony, row["pheromone"])
+        colony.weigh()
+    return len(curve)
 
 
 def colony_rows(colony: Colony) -> dict[str, np.ndarray]:
-    """Return the checkpoint rows of a colony with all ants on this rank."""
+    """Return the checkpoint rows of a colony, or this rank's part of them."""
     return {
         "pheromone": read_pheromone(colony),
-        "best": colony.instance.order[colony.best_tours.tour()],
+        "best": colony.best_tour(),
         "numbers": colony.backend.download(colony.memory.state),
         "digest": colony.backend.download(colony.memory.digest),
     }

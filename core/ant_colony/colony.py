@@ -7,8 +7,9 @@ nothing.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil
-from typing import Any, cast
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from core.hill_climbing.kernels.climbs import EXTREMES, TOTALS, Climbs, CountedC
 from core.hill_climbing.scans import is_wide
 from core.lang.bundles import Rows
 from core.lang.named_arrays import size_of
-from core.run.devices import ComputeDevice, DeviceArray, DeviceCollectives, Ranks, RecordedLaunches
+from core.run.devices import ComputeDevice, DeviceArray, DeviceCollectives, LoadedBundle, Ranks, RecordedLaunches
 from core.three_opt.kernels.three_opt import improve_given_tours
 from core.three_opt.kernels.tour_array import TourWalk
 
@@ -32,66 +33,28 @@ WALK_LANES = 32
 """Lanes of a team that improves a tour by moves of three edges, on devices with many lanes."""
 
 
-class WeightRows:
-    """The rows of weights, one for each city, that this rank computes.
+class RankRows:
+    """The rows of weights, one for each city, that this rank computes: from ``begin`` to ``end - 1``.
 
-    ``is_shared`` is True if other ranks compute some rows.
+    Ranks have the rows from ``bounds[rank]`` on in common memory; ``bounds`` is empty if this rank computes all rows.
     """
 
-    def __init__(self, backend: ComputeDevice, n: int) -> None:
-        self.backend, self.n = backend, n
-        self.is_shared, self.bounds = False, [0, n]
+    def __init__(self, together: DeviceCollectives, n: int, *, is_shared: bool) -> None:
+        self.together = together
+        self.bounds = together.equal_parts(n) if is_shared else []
+        self.begin, self.end = self.bounds[together.rank :][:2] if is_shared else (0, n)
 
-    def share(self, together: DeviceCollectives, is_shared: bool) -> None:
-        """Share the rows between these ranks, or compute all of them here."""
-        self.together, self.is_shared = together, is_shared
-        self.bounds = together.equal_parts(self.n) if is_shared else [0, self.n]
-
-    @property
-    def own(self) -> tuple[int, int]:
-        """First row of this rank, and the first one behind its rows."""
-        rank = self.together.rank if self.is_shared else 0
-        return self.bounds[rank], self.bounds[rank + 1]
-
-    def allocate(self, width: int) -> DeviceArray:
+    def allocate(self, backend: ComputeDevice, width: int) -> DeviceArray:
         """Allocate rows of this width: in the common memory of ranks, if they share the rows."""
-        bounds = [width * row for row in self.bounds]
-        if self.is_shared:
+        if self.bounds:
+            bounds = [width * row for row in self.bounds]
             return self.together.common(bounds[-1], np.uint32, bounds)
-        return self.backend.allocate(max(1, bounds[-1]), np.uint32)
+        return backend.allocate(max(1, width * self.end), np.uint32)
 
     def gather(self, weights: DeviceArray, width: int) -> None:
         """Queue the launches that make all rows visible to this rank's ants."""
-        if self.is_shared:
+        if self.bounds:
             self.together.gather(weights, [width * row for row in self.bounds])
-
-
-class BestTours:
-    """Reads the best tours of a colony; each method waits for the device.
-
-    ``memory`` is a `core.ant_colony.kernels.ants.ColonyState`; ``first`` and ``count`` are the ants of this rank.
-    """
-
-    def __init__(self, backend: ComputeDevice, memory: Any, first: int, count: int) -> None:
-        self.backend, self.memory = backend, memory
-        self.ants = range(first, first + count)
-
-    def best(self) -> tuple[int, int, int]:
-        """Return length, iteration and ant of the best tour so far."""
-        _, length, iteration, ant = (int(word) for word in self.backend.download(self.memory.state))
-        return length, iteration, ant
-
-    def lengths(self, iterations: int) -> np.ndarray:
-        """Return the length of each iteration's best tour: shape (iterations,), uint32."""
-        return self.backend.download(self.memory.curve)[:iterations]
-
-    def is_here(self) -> bool:
-        """Return True if an ant of this rank has made the best tour."""
-        return self.best()[2] in self.ants
-
-    def tour(self) -> np.ndarray:
-        """Return the best tour if an ant of this rank has made it, else zeros: shape (n,), int64."""
-        return self.backend.download(self.memory.best).astype(np.int64) * self.is_here()
 
 
 NOTHING = np.iinfo(np.uint64).max
@@ -130,8 +93,8 @@ class Colony:
     ant = Ant
     begin_trails = pheromone.begin
     shared_by_ranks = True
-    shape_for: Any = staticmethod(shape_for)
-    bytes_needed: Any = staticmethod(bytes_needed)
+    shape_for: ClassVar[Callable[..., ColonyLaunchShape]] = staticmethod(shape_for)
+    bytes_needed: ClassVar[Callable[..., int]] = staticmethod(bytes_needed)
 
     @property
     def phases(self) -> tuple[str, ...]:
@@ -157,7 +120,7 @@ class Colony:
         self.instance = instance
         self.backend = backend = instance.backend
         self.settings = settings
-        self.shape: Any = shape
+        self.shape = shape
         self.number = number
         self.limited = settings.variant == "mmas"
         n, numbers = instance.n, instance.numbers
@@ -169,7 +132,7 @@ class Colony:
         self.measured = self.ants if count else backend.rows(self.ant(n=n, first=settings.ants), 1)
         """`ants`, or one row behind all ants if there is none: a kernel may not read from no rows."""
         self.laid = pheromone.DepositedTour(allocate(n, np.uint32), allocate(1, np.uint32))
-        self.memory: Any = ants_kernels.ColonyState(
+        self.memory: LoadedBundle = ants_kernels.ColonyState(
             number=number,
             seed=seed,
             state=allocate(size_of(ColonyProgress), np.uint32),
@@ -184,19 +147,19 @@ class Colony:
         self.wide = is_wide(backend)
         self.teams = self.at_once(ceil(count / shape.ants_per_team))
         self.row_teams = min(n, 8 * units)
-        self.climbing_lanes = min(BATCH * NEAR, backend.capabilities.max_team_size) if self.wide else 1
-        self.walking_lanes = min(WALK_LANES, backend.capabilities.max_team_size) if self.wide else 1
+        most = backend.capabilities.max_team_size if self.wide else 1
+        wanted = UPDATE_LANES, BATCH * NEAR, WALK_LANES
+        self.lanes, self.climbing_lanes, self.walking_lanes = (min(lanes, most) for lanes in wanted)
         self.walks: Rows | None = None
         if instance.cities is not None and count:
             walk = TourWalk(n=n, words=ceil(n / 32), logged=2)
             self.walks = backend.rows(walk, min(count, shape.walks))
-        self.lanes = min(UPDATE_LANES, backend.capabilities.max_team_size) if self.wide else 1
         self.iteration: RecordedLaunches | None = None
         """Recorded launches of `iterate`."""
         # One rank needs no other methods.
         self.together = backend.collectives(cast("Ranks", SingleRank))
-        self.rows = WeightRows(backend, n)
-        self.best_tours = BestTours(backend, self.memory, first, count)
+        self.rows = RankRows(self.together, n, is_shared=False)
+        self.own_ants = range(first, first + count)
         self.make_trails()
         self.make_room()
 
@@ -204,7 +167,7 @@ class Colony:
         """Allocate the pheromone."""
         places = self.instance.n * self.instance.n // 2
         room = self.backend.allocate(places, np.uint32), self.backend.allocate(places, np.uint32)
-        self.trails: Any = pheromone.Trails(*room, self.instance.n)
+        self.trails: LoadedBundle = pheromone.Trails(*room, self.instance.n)
 
     def edges(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Return the indices of the edges between cities, see `core.ant_colony.kernels.pheromone.edge`."""
@@ -214,8 +177,8 @@ class Colony:
     def make_room(self) -> None:
         """Allocate the weights by which ants choose."""
         stride, listed = self.shape.stride, self.settings.candidates > 0
-        self.choice: Any = None  # the previous content first
-        weights, near_weights = self.rows.allocate(stride), self.rows.allocate(COLUMNS if listed else 0)
+        self.choice: LoadedBundle = None  # the previous content first
+        weights, near_weights = (self.rows.allocate(self.backend, n) for n in (stride, COLUMNS if listed else 0))
         self.choice = ChoiceWeights(weights, stride, self.instance.near_cities, near_weights)
 
     def join(self, together: DeviceCollectives) -> None:
@@ -229,9 +192,9 @@ class Colony:
             return
         self.together = together
         self.iteration = None
-        shared_before = self.rows.is_shared
-        self.rows.share(together, not together.is_silent and together.ranks.sum(int(self.wide)) == 0)
-        if self.rows.is_shared or shared_before:
+        before, is_shared = self.rows, not together.is_silent and together.ranks.sum(int(self.wide)) == 0
+        self.rows = RankRows(together, self.instance.n, is_shared=is_shared)
+        if self.rows.bounds or before.bounds:
             self.make_room()
 
     def at_once(self, teams: int) -> int:
@@ -263,6 +226,23 @@ class Colony:
         backend.launch(self.begin_trails, self.row_teams, self.lanes, self.trails, self.instance.numbers.start)
         self.weigh()
 
+    # --- the best tour: each method waits for the device ---
+
+    def best(self) -> tuple[int, int, int]:
+        """Return length, iteration and ant of the best tour so far."""
+        _, length, iteration, ant = (int(word) for word in self.backend.download(self.memory.state))
+        return length, iteration, ant
+
+    def lengths(self, iterations: int) -> np.ndarray:
+        """Return the length of each iteration's best tour: shape (iterations,), uint32."""
+        return self.backend.download(self.memory.curve)[:iterations]
+
+    def best_tour(self) -> np.ndarray:
+        """Return the best tour in the instance's numbers, or zeros if no ant of this rank made it: (n,), int64."""
+        if self.best()[2] not in self.own_ants:
+            return np.zeros(self.instance.n, np.int64)
+        return self.instance.order[self.backend.download(self.memory.best)]
+
     # --- an iteration, kernel by kernel ---
 
     def construct(self) -> None:
@@ -276,13 +256,9 @@ class Colony:
         if instance.scan is not None:
             instance.scan.launch(CountedClimbs(instance.n, ants.tour, ants.count, self.memory.ticket, 0, *self.climbed))
         elif instance.joined is not None:
-            self.backend.launch(
-                climb_queue,
-                max(1, min(ants.count, 16 * self.backend.capabilities.compute_units)),
-                self.climbing_lanes,
-                Climbs(instance.n, ants.tour, ants.count, self.memory.ticket),
-                *(instance.distances, instance.joined),
-            )
+            teams = max(1, min(ants.count, 16 * self.backend.capabilities.compute_units))
+            climbs = Climbs(instance.n, ants.tour, ants.count, self.memory.ticket)
+            self.backend.launch(climb_queue, teams, self.climbing_lanes, climbs, instance.distances, instance.joined)
         elif self.walks is not None:
             arguments = ants.tour, ants.count, self.walks, instance.cities
             self.backend.launch(improve_given_tours, self.walks.count, self.walking_lanes, *arguments)
@@ -310,12 +286,11 @@ class Colony:
         teams = 4 * shape.update_teams if shape.update_teams > 1 else 1
         if self.limited:
             teams = min(teams, ceil(self.instance.n / shape.update_lanes))
-            self.backend.launch(
-                pheromone.deposit_one_tour, teams, shape.update_lanes, self.laid, self.update, self.trails
-            )
+            arguments = self.laid, self.update, self.trails
+            self.backend.launch(pheromone.deposit_one_tour, teams, shape.update_lanes, *arguments)
         else:
-            arguments = self.ants, self.update, self.trails
-            self.backend.launch(pheromone.deposit, max(1, min(teams, self.ants.count)), shape.update_lanes, *arguments)
+            teams = max(1, min(teams, self.ants.count))
+            self.backend.launch(pheromone.deposit, teams, shape.update_lanes, self.ants, self.update, self.trails)
             self.together.reduce(self.trails.deposits, "sum")
 
     def evaporate(self) -> None:
@@ -328,7 +303,7 @@ class Colony:
     def weigh(self) -> None:
         """Compute the weights of equation 1 for the next tours."""
         instance, choice, listed = self.instance, self.choice, self.settings.candidates > 0
-        begin, end = self.rows.own
+        begin, end = self.rows.begin, self.rows.end
         arguments = begin, end, self.trails, instance.heuristic, instance.numbers.alpha, choice, listed
         self.backend.launch(pheromone.weigh, max(1, min(end - begin, self.row_teams)), self.lanes, *arguments)
         self.rows.gather(choice.weights, choice.stride)

@@ -66,7 +66,7 @@ class ColonyGroup:
 
     def find_best(self) -> None:
         """Find the colony of all ranks with the best tour; one that others adopted remains its finder's."""
-        best = {colony.number: colony.best_tours.best() for colony in self.colonies}
+        best = {colony.number: colony.best() for colony in self.colonies}
         best_here = min(((length, number) for number, (length, _, _) in best.items()), default=(NO_LENGTH, NO_LENGTH))
         length, number = self.ranks.minloc(*best_here)
         _, iteration, ant = best.get(number, (0, NO_LENGTH, NO_LENGTH))
@@ -76,15 +76,12 @@ class ColonyGroup:
 
     def best_here(self) -> int | None:
         """Return the least length of this rank's colonies, None if it has none; waits for the device."""
-        return min((colony.best_tours.best()[0] for colony in self.colonies), default=None)
+        return min((colony.best()[0] for colony in self.colonies), default=None)
 
     def best_tour(self) -> np.ndarray:
         """Return the best tour of all ranks: shape (n,), int64, in the instance's numbers; all ranks call this."""
-        tour = np.zeros(self.instance.n, np.int64)
-        for colony in self.colonies:
-            if colony.number == self.winner[1]:
-                tour = colony.best_tours.tour()
-        return self.instance.order[self.ranks.sum(tour)]
+        best = (colony for colony in self.colonies if colony.number == self.winner[1])
+        return self.ranks.sum(next((colony.best_tour() for colony in best), np.zeros(self.instance.n, np.int64)))
 
     def digest(self) -> int:
         """Return the digest of all ranks; all ranks call this."""
@@ -96,6 +93,6 @@ class ColonyGroup:
     def curve(self, done: int) -> np.ndarray:
         """Return the least length of each iteration, over all colonies of all ranks, on every rank: (done,), uint32."""
         nothing = np.full(done, UNKNOWN, np.uint32)
-        curve = np.minimum.reduce([nothing, *(colony.best_tours.lengths(done) for colony in self.colonies)])
+        curve = np.minimum.reduce([nothing, *(colony.lengths(done) for colony in self.colonies)])
         curves = self.ranks.gather(curve)
         return self.ranks.bcast(curve if curves is None else np.minimum.reduce(curves))

@@ -25,16 +25,19 @@ class ColonyLaunchShape(NamedTuple):
 
     Attributes
     ----------
+    strategy : str
+        ``coarse``, ``fine`` or ``fine-deposit``.
     team_size : int
         Lanes of a team that makes tours.
     layout : core.ant_colony.kernels.roulette.WheelLayout
-        Distribution of ants and rows of weights over the lanes.
+        Distribution of ants and rows of weights over the lanes; the published mapping reads its ants only.
     update_teams, update_lanes : int
         Teams and lanes of the kernels that change the pheromone.
     walks : int
         Largest number of teams that improve tours by moves of three edges.
     """
 
+    strategy: str
     team_size: int
     layout: WheelLayout
     update_teams: int
@@ -86,6 +89,7 @@ def shape_for(
         rows = min(depth, COLUMNS)
     is_one_team = strategy != "fine-deposit"
     shape = ColonyLaunchShape(
+        strategy=strategy,
         team_size=team_size,
         layout=layout_of(ants, near_columns, lanes, depth, rows),
         update_teams=1 if is_one_team else capabilities.compute_units * (8 if wide else 1),

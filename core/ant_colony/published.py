@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import ceil
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from core.ant_colony.colony import Colony
 from core.ant_colony.kernels import published_ants as kernels
 from core.ant_colony.kernels.published_ants import PheromoneMatrix, Scales, WeighingAnt
 from core.ant_colony.kernels.roulette import COLUMNS
-from core.ant_colony.launch_shape import COARSE_TEAM, UPDATE_LANES, bytes_of_instance
+from core.ant_colony.launch_shape import COARSE_TEAM, UPDATE_LANES, ColonyLaunchShape, bytes_of_instance, layout_of
 from core.ant_colony.settings import Settings
 from core.errors import UserError
 from core.run.devices import DeviceLimits
@@ -20,30 +19,13 @@ PLAIN = {"variant": "as", "candidates": 0, "local_search": "none"}
 """Settings of the paper's ants, the only ones with a published mapping."""
 
 
-class PublishedShape(NamedTuple):
-    """Shape of kernels' launches.
-
-    Attributes
-    ----------
-    strategy : str
-        ``coarse``, ``fine`` or ``fine-deposit``.
-    team_size, ants_per_team : int
-        Lanes of a team that makes tours, and number of its ants. If an ant is a team with fewer lanes than cities,
-        lanes take several.
-    edge_lanes : int
-        Lanes of a team; each evaporates the pheromone of one edge.
-    """
-
-    strategy: str
-    team_size: int
-    ants_per_team: int
-    edge_lanes: int
-
-
 def published_shape(
     strategy: str, capabilities: DeviceLimits, n: int, settings: Settings, team: tuple[int, int] | None = None
-) -> PublishedShape:
+) -> ColonyLaunchShape:
     """Return the launch shape of a strategy on a device; one that runs a lane at a time gets teams of one.
+
+    If an ant is a team with fewer lanes than cities, lanes take several. Pheromone evaporates with a lane for each
+    edge, in as many teams as there need be.
 
     Raises `UserError` for other settings than those of the paper's Ant System, or a ``team``, since the paper's
     strategies define it.
@@ -58,11 +40,12 @@ def published_shape(
         raise UserError(f"--mapping published has the paper's teams: expected none to be given, found {team}")
     most = capabilities.max_team_size if capabilities.lanes_resident > 1 else 1
     ants = min(COARSE_TEAM, most) if strategy == "coarse" else 1
-    return PublishedShape(strategy, ants if strategy == "coarse" else min(n, most), ants, min(UPDATE_LANES, most))
+    lanes = ants if strategy == "coarse" else min(n, most)
+    return ColonyLaunchShape(strategy, lanes, layout_of(ants, 0, 1, 1, 1), 1, min(UPDATE_LANES, most))
 
 
 def published_bytes(
-    n: int, settings: Settings, shape: PublishedShape, colonies: int, ants: int, wide_distances: bool
+    n: int, settings: Settings, shape: ColonyLaunchShape, colonies: int, ants: int, wide_distances: bool
 ) -> int:
     """Return the memory of a device for a rank's colonies, as `launch_shape.bytes_needed` does."""
     own = 4 * n * n + 12 * n + (7 * n + 4) * ants + 6 * n
@@ -72,26 +55,11 @@ def published_bytes(
 class PublishedColony(Colony):
     """A colony with the paper's launches and the tours of `Colony`."""
 
-    shape: PublishedShape
     ant = WeighingAnt
     shared_by_ranks = False
     begin_trails = kernels.begin
     shape_for = staticmethod(published_shape)
     bytes_needed = staticmethod(published_bytes)
-
-    def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **named)
-        if self.shape.strategy != "coarse":
-            self.shape = self.shape._replace(team_size=self.lanes_of_an_ant())
-
-    def lanes_of_an_ant(self) -> int:
-        """Return the lanes of the shape, or those that a team of this device can have."""
-        lanes = self.backend.largest_team(
-            kernels.construct_fine, self.shape.team_size, self.ants, self.trails, self.scales, self.memory
-        )
-        if self.shape.strategy == "fine-deposit":
-            lanes = self.backend.largest_team(kernels.deposit_edges, lanes, self.ants, self.update, self.trails)
-        return int(lanes)
 
     @staticmethod
     def numbered(tour: np.ndarray) -> np.ndarray:
@@ -116,10 +84,17 @@ class PublishedColony(Colony):
         return a * self.instance.n + b
 
     def make_room(self) -> None:
-        """Allocate the numbers by which ants weigh cities."""
+        """Allocate the numbers by which ants weigh cities, and limit an ant's lanes to those that a team can have."""
         n, allocate, instance = self.instance.n, self.backend.allocate, self.instance
         numbers = allocate(n, np.uint32), allocate(n, np.float32), allocate(n, np.uint32)
         self.scales = Scales(instance.heuristic, *numbers, instance.numbers.alpha)
+        if self.shape.strategy != "coarse":
+            # A team of this device may have fewer lanes.
+            largest_team, lanes = self.backend.largest_team, self.shape.team_size
+            lanes = largest_team(kernels.construct_fine, lanes, self.ants, self.trails, self.scales, self.memory)
+            if self.shape.strategy == "fine-deposit":
+                lanes = largest_team(kernels.deposit_edges, lanes, self.ants, self.update, self.trails)
+            self.shape = self.shape._replace(team_size=lanes)
 
     def construct(self) -> None:
         """Construct the tours of the ants (algorithms 4 and 5)."""
@@ -133,7 +108,7 @@ class PublishedColony(Colony):
 
     def evaporate(self) -> None:
         """Evaporate pheromone, a lane an edge (algorithm 6)."""
-        lanes = self.shape.edge_lanes
+        lanes = self.shape.update_lanes
         teams = self.at_once(ceil(self.instance.n**2 / lanes))
         self.backend.launch(kernels.evaporate_edges, teams, lanes, self.trails, self.update)
 

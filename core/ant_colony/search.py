@@ -18,7 +18,7 @@ from core.ant_colony.instance import ColonyInstance
 from core.ant_colony.outcome import ColonyHistory, ColonyOutcome
 from core.ant_colony.published import PublishedColony
 from core.ant_colony.settings import STRATEGIES, Settings
-from core.errors import UserError
+from core.errors import UserError, check_choice
 from core.run.checkpoint import Checkpoint, CheckpointArray, Checkpointer
 from core.run.devices import ComputeDevice, Ranks
 from core.run.loop import Step, SynchronousRun, execute
@@ -74,10 +74,8 @@ class AntColony(Search):
         settings = settings or Settings()
         n = len(distances)
         settings.check(n)
-        if strategy not in STRATEGIES:
-            raise UserError(f"strategy {strategy!r}; choose one of {', '.join(STRATEGIES)}")
-        if mapping not in MAPPINGS:
-            raise UserError(f"mapping {mapping!r}; choose one of {', '.join(MAPPINGS)}")
+        check_choice("strategy", strategy, STRATEGIES)
+        check_choice("mapping", mapping, MAPPINGS)
         if n * int(distances.max()) >= 2**31:
             raise UserError(f"tours of {n} cities at distances up to {distances.max()} do not fit 31 bits")
         rank, size = communicator.rank, communicator.size

@@ -70,7 +70,12 @@ class ItemSearch(ExactMethod):
     def number(self, depth: int) -> None:
         self.depth = depth
         self.items = count_items(self.n, depth)
-        check_items(self.n, depth, self.items)
+        if self.items > MOST_ITEMS:
+            most = max(cities for cities in range(1, depth) if count_items(self.n, cities) <= MOST_ITEMS)
+            raise UserError(
+                f"{self.n} cities have {self.items} items of {depth} cities: expected at most {MOST_ITEMS}, "
+                f"which is a depth of {most}"
+            )
 
     def launch(self, begin: int, end: int, counting: bool) -> None:
         raise NotImplementedError
@@ -113,7 +118,7 @@ class ItemSearch(ExactMethod):
             self.first_slice,
             least=self.least_slice,
             most=self.most_slice,
-            seconds=run.longest_launch_s(self.slice_seconds),
+            seconds=run.monitor.longest_launch_s(self.slice_seconds),
             speed=self.speed,
         )
 
@@ -121,7 +126,7 @@ class ItemSearch(ExactMethod):
             """Wait for the launch, exchange incumbents and report. Return True if the search ends."""
             shortest = self.exchange(least, counting)
             if report is not None:
-                slices.seconds = run.longest_launch_s(self.slice_seconds)
+                slices.seconds = run.monitor.longest_launch_s(self.slice_seconds)
             return self.report(report, shortest)
 
         own_items, is_over = [], False
@@ -144,11 +149,7 @@ class ItemSearch(ExactMethod):
         self.nodes = ranks.sum(self.backend.download(self.shared.nodes)[: self.n + 1].astype(np.int64))
 
     def left(self, ranks: Ranks) -> Checkpoint:
-        return {
-            "depth": np.array(self.depth),
-            "items": self.left_items.array(),
-            "records": self.records_left(ranks),
-        }
+        return {"depth": np.array(self.depth), "items": self.left_items.array(), "records": self.records_left(ranks)}
 
     def layout(self, state: Checkpoint) -> Iterator[CheckpointArray]:
         yield CheckpointArray("depth", np.int64, (), [(1, self.n - 4)])
@@ -159,12 +160,3 @@ class ItemSearch(ExactMethod):
 def count_items(n: int, depth: int) -> int:
     """Return the number of sequences of ``depth`` cities that begin with city 0."""
     return prod(range(n - depth + 1, n))
-
-
-def check_items(n: int, depth: int, items: int) -> None:
-    if items > MOST_ITEMS:
-        most = max(cities for cities in range(1, depth) if count_items(n, cities) <= MOST_ITEMS)
-        raise UserError(
-            f"{n} cities have {items} items of {depth} cities: expected at most {MOST_ITEMS}, "
-            f"which is a depth of {most}"
-        )

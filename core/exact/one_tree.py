@@ -23,7 +23,7 @@ from core.exact.solution import ExactMethod, NodeCallback
 from core.lang.bundles import Rows
 from core.run.batches import Batches
 from core.run.checkpoint import ANY, Checkpoint, CheckpointArray
-from core.run.devices import ComputeDevice, Ranks
+from core.run.devices import ComputeDevice, DeviceArray, Ranks
 from core.run.loop import AsynchronousRun
 from core.run.partition import Intervals
 from core.run.progress import PROGRESS_INTERVAL_S
@@ -54,6 +54,11 @@ class OpenNodes(NamedTuple):
 def root_node() -> OpenNodes:
     words = np.zeros((1, ROW), np.uint32)
     return OpenNodes(np.zeros((1, ROW), np.int32), words, words, np.zeros(1, np.int32))
+
+
+def node_buffers(nodes: Rows) -> tuple[DeviceArray, DeviceArray, DeviceArray, DeviceArray]:
+    """Return the arrays of `OpenNode` on the device, in the order of `OpenNodes`."""
+    return nodes.multipliers, nodes.included, nodes.excluded, nodes.depth
 
 
 class OneTreeSearch(ExactMethod):
@@ -166,12 +171,10 @@ class OneTreeSearch(ExactMethod):
         count = len(items.depths)
         self._make_room(count)
         self._launch(items, self.children, deep=False, counting=counting)
-        rows = (self.children.multipliers, self.children.included, self.children.excluded)
-        children = OpenNodes(
-            *(self.backend.download(row).reshape(-1, ROW) for row in rows), self.backend.download(self.children.depth)
-        )
-        written = np.arange(len(children.depths)) < CHILDREN * count
-        return children.some(written & (children.depths >= 0))
+        *rows, depths = (self.backend.download(buffer) for buffer in node_buffers(self.children))
+        children = OpenNodes(*(row.reshape(-1, ROW) for row in rows), depths)
+        written = np.arange(len(depths)) < CHILDREN * count
+        return children.some(written & (depths >= 0))
 
     def _make_room(self, items: int) -> None:
         if items > self.given.count:
@@ -189,7 +192,7 @@ class OneTreeSearch(ExactMethod):
         ranks = run.ranks
         least = ranks.least(self.limit_here())
         first = self.lanes if ranks.size > 1 or run.is_watched else count
-        longest_s = run.longest_launch_s(PROGRESS_INTERVAL_S) if run.is_watched else inf
+        longest_s = run.monitor.longest_launch_s(PROGRESS_INTERVAL_S) if run.is_watched else inf
         batches = Batches(ranks, count, first, least=self.lanes, seconds=longest_s)
         own_items = []
         for begin, end in batches:
@@ -197,7 +200,7 @@ class OneTreeSearch(ExactMethod):
             own_items.append((begin, end))
             if self.report(report, self.exchange(least, counting)):
                 break
-            batches.seconds = run.longest_launch_s(PROGRESS_INTERVAL_S)
+            batches.seconds = run.monitor.longest_launch_s(PROGRESS_INTERVAL_S)
         batches.close()
         least.close()
         if not run.is_watched:
@@ -209,15 +212,11 @@ class OneTreeSearch(ExactMethod):
         backend = self.backend
         count = len(items.depths)
         self._make_room(count)
-        nodes = self.given
-        buffers = (nodes.multipliers, nodes.included, nodes.excluded, nodes.depth)
-        for buffer, field in zip(buffers, items, strict=True):
+        for buffer, field in zip(node_buffers(self.given), items, strict=True):
             words = np.zeros(buffer.size, buffer.dtype)
             words[: field.size] = field.reshape(-1)
             backend.write(buffer, words)
         backend.write(self.shared.ticket, np.zeros(1, np.int32))
-        teams = max(1, min(self.teams, -(-count // self.team_size)))
-        shape = teams, self.team_size
-        backend.launch(
-            branch_and_bound, *shape, self.problem, nodes, count, children, self.shared, self.best, deep, counting
-        )
+        shape = max(1, min(self.teams, -(-count // self.team_size))), self.team_size
+        arguments = self.problem, self.given, count, children, self.shared, self.best, deep, counting
+        backend.launch(branch_and_bound, *shape, *arguments)

@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.exact.solution import ExactMethod, NodeCallback, Solution, canonical_tour, digest_of
+from core.exact.solution import ExactMethod, NodeCallback, Solution, digest_of
 from core.run.checkpoint import ANY, Checkpoint, CheckpointArray, history_array, permutation_fault
 from core.run.devices import Ranks
 from core.run.loop import AsynchronousRun, Step
 from core.tours import tour_length
+from core.tours.instance import canonical_tour
 
 LEFT = "left "
 """Prefix of the names of a method's unexplored rest."""
@@ -52,9 +53,8 @@ class ProofState(NamedTuple):
             return None if bound == self.bound else f"found a search with bound {bound}, expected bound {self.bound}"
 
         yield CheckpointArray("bound", np.str_, (), rule=same_bound)
-        yield CheckpointArray(
-            "found", np.int64, (4,), [(0, self.length), (0, int(self.is_counted)), (0, ANY), (UNKNOWN, ANY)]
-        )
+        ranges = [(0, self.length), (0, int(self.is_counted)), (0, ANY), (UNKNOWN, ANY)]
+        yield CheckpointArray("found", np.int64, (4,), ranges)
         length = int(state["found"][0])
 
         def right_length(tour: np.ndarray) -> str | None:
@@ -113,22 +113,12 @@ class Proof:
     A step explores unexplored work: methods branch, bound and redistribute work between ranks. When none is left, the
     shortest tour is proved. To count tours, the search then begins again, for all tours of this length.
 
-    ``tour`` is the heuristic's tour, from which the search begins; ``distances`` are (n, n). See `ProofState` for
-    ``bound`` and ``is_counted``.
+    The search begins with the state ``begun``, which has the heuristic's tour; ``distances`` are (n, n).
     """
 
-    def __init__(
-        self,
-        method: ExactMethod,
-        distances: np.ndarray,
-        tour: np.ndarray,
-        start_length: int,
-        *,
-        bound: str,
-        is_counted: bool,
-    ) -> None:
-        self.method, self.distances, self.start_length = method, distances, start_length
-        self.found = self.begun = ProofState(bound, start_length, tour, is_counted)
+    def __init__(self, method: ExactMethod, distances: np.ndarray, begun: ProofState) -> None:
+        self.method, self.distances, self.start_length = method, distances, begun.length
+        self.found = self.begun = begun
 
     def begin(self, run: AsynchronousRun, checkpoint: Checkpoint | None) -> None:
         self.found = state = self.begun.from_state(checkpoint)
@@ -142,7 +132,9 @@ class Proof:
         method.explore(run, self.before.counting, self._report(run))
         self.found = self._after(run.ranks)
         if self.found.is_counted and not self.found.counting and run.ranks.sum(int(method.undone)) == 0:
-            self._begin_counting(run.ranks)
+            no_nodes = self.found.nodes[:0]
+            self.found = self.found._replace(counting=True, nodes=no_nodes, first_nodes=self.found.nodes, left=None)
+            self._prepare(run.ranks)
         return Step(undone=method.undone)
 
     def checkpoint(self, run: AsynchronousRun) -> Checkpoint:
@@ -174,11 +166,6 @@ class Proof:
         self.limit = state.length + 1 if state.counting else self.start_length
         self.method.prepare(ranks, self.limit, self.limit if state.counting else state.length, state.left)
 
-    def _begin_counting(self, ranks: Ranks) -> None:
-        no_nodes = self.found.nodes[:0]
-        self.found = self.found._replace(counting=True, nodes=no_nodes, first_nodes=self.found.nodes, left=None)
-        self._prepare(ranks)
-
     def _after(self, ranks: Ranks) -> ProofState:
         method, before = self.method, self.before
         root_bound = method.root_bound if before.root_bound is None else before.root_bound
@@ -191,14 +178,14 @@ class Proof:
     def _report(self, run: AsynchronousRun) -> NodeCallback | None:
         """Return the method's report of the nodes that this rank has explored; None if nothing waits for it."""
         before = self.before
-        is_sampled = run.samples is not None and not before.counting
-        if not run.is_watched and not is_sampled:
+        samples = None if before.counting else run.samples
+        if not run.is_watched and samples is None:
             return None
         explored = before.explored // run.ranks.size
 
         def report(nodes: int, incumbent: int, bound: int | None) -> bool:
-            if is_sampled:
-                run.sample(incumbent, nodes)
+            if samples is not None:
+                samples.see(incumbent, nodes)
             return run.report(explored + nodes, incumbent, explored + nodes, bound)
 
         return report

@@ -6,14 +6,14 @@ import time
 
 import numpy as np
 
-from core.errors import UserError
+from core.errors import UserError, check_choice
 from core.exact import one_tree
 from core.exact.enumeration import Enumeration
 from core.exact.item_search import MOST_LENGTH, count_items
 from core.exact.one_tree import OneTreeSearch
-from core.exact.proof import Proof
+from core.exact.proof import Proof, ProofState
 from core.exact.published import PublishedSearch
-from core.exact.solution import ExactMethod, Solution, canonical_tour, digest_of
+from core.exact.solution import ExactMethod, Solution, digest_of
 from core.run.checkpoint import Checkpointer
 from core.run.devices import ComputeDevice, Ranks
 from core.run.loop import AsynchronousRun, execute
@@ -22,6 +22,7 @@ from core.run.protocol import Callback, Search
 from core.run.stop import Stop
 from core.tours import tour_length
 from core.tours.distance_matrices import checked_distances
+from core.tours.instance import canonical_tour
 from core.tours.start_tours import greedy_tour
 
 BOUNDS = ("one-tree", "edges", "none")
@@ -60,6 +61,8 @@ class ExactSearch(Search):
         of their numbers, for a search without a heuristic.
     """
 
+    unit = "nodes"
+
     def __init__(
         self,
         backend: ComputeDevice,
@@ -78,13 +81,11 @@ class ExactSearch(Search):
         self.distances = checked_distances(distances, check_cities, symmetric=True)
         self.n = n = len(self.distances)
         self.count = count
-        if bound not in (None, *BOUNDS):
-            raise UserError(f"bound {bound!r}; choose one of {', '.join(BOUNDS)}")
-        if start not in STARTS:
-            raise UserError(f"start {start!r}; choose one of {', '.join(STARTS)}")
+        if bound is not None:
+            check_choice("bound", bound, BOUNDS)
+        check_choice("start", start, STARTS)
+        check_choice("mapping", mapping, MAPPINGS)
         is_published = mapping == "published"
-        if mapping not in MAPPINGS:
-            raise UserError(f"mapping {mapping!r}; choose one of {', '.join(MAPPINGS)}")
         if is_published and bound in (None, "one-tree"):
             raise UserError("mapping published: the thesis has no 1-trees; expected with bound edges or none")
         if depth is not None and not 1 <= depth <= max(1, n - 4):
@@ -94,11 +95,10 @@ class ExactSearch(Search):
         self.start_length = tour_length(self.distances, self.start)
         if self.start_length >= limit:
             raise UserError(f"tours of length {self.start_length} and more: expected below {limit}, or a coarser unit")
-        is_on_host = n < FEWEST_CITIES or ((bound is None or is_published) and n <= ON_THE_HOST)
-        self.bound = "none" if is_on_host else bound or "one-tree"
-        self.on_host = is_on_host
+        self.on_host = n < FEWEST_CITIES or ((bound is None or is_published) and n <= ON_THE_HOST)
+        self.bound = "none" if self.on_host else bound or "one-tree"
         self.mapping = mapping
-        self.method = None if is_on_host else self._method(depth, unrolled)
+        self.method = None if self.on_host else self._method(depth, unrolled)
 
     def _method(self, depth: int | None, unrolled: bool) -> ExactMethod:
         common = self.backend, self.communicator, self.distances
@@ -109,21 +109,18 @@ class ExactSearch(Search):
             return Enumeration(*common, bounded=bounded, depth=depth)
         return PublishedSearch(*common, bounded=bounded, depth=depth, unrolled=unrolled)
 
-    unit = "nodes"
-
     @property
     def work(self) -> int | None:
         """Nodes of a run, those of counting included: the sum of `Solution.nodes`. None if not known before."""
         if self.method is None:
             return 0
         work = self.method.work
-        return work * (2 if self.count else 1) if work is not None else None
+        return None if work is None else work * (2 if self.count else 1)
 
     def warm_up(self) -> None:
-        if self.method is None:
-            return
-        with self.backend.warming_up():
-            self.method.warm_up(self.count)
+        if self.method is not None:
+            with self.backend.warming_up():
+                self.method.warm_up(self.count)
 
     def run(
         self,
@@ -149,11 +146,9 @@ class ExactSearch(Search):
         ranks = ranks or self.communicator
         if self.method is None:
             return self._exhaustive(ranks, history, callback)
-        proof = Proof(
-            self.method, self.distances, self.start, self.start_length, bound=self.bound, is_counted=self.count
-        )
-        options = {"total": self.work, "checkpointer": checkpointer, "history": history}
-        return execute(proof, AsynchronousRun(ranks, stop, callback, **options))
+        begun = ProofState(self.bound, self.start_length, self.start, self.count)
+        run = AsynchronousRun(ranks, stop, callback, total=self.work, checkpointer=checkpointer, history=history)
+        return execute(Proof(self.method, self.distances, begun), run)
 
     def _exhaustive(self, ranks: Ranks, history: bool, callback: Callback | None) -> Solution:
         """Search all tours in NumPy; stop criteria do not apply."""
@@ -161,24 +156,15 @@ class ExactSearch(Search):
 
         samples = ProgressSamples(time.perf_counter(), self.start_length)
         length, tour, optimal_tours = enumerate_tours(self.distances)
-        counted = int(optimal_tours) if self.count else None
-        nodes = np.zeros(self.n + 1, np.int64)
-        for visited in range(1, self.n + 1):
-            nodes[visited] = count_items(self.n, visited)
+        counted = optimal_tours if self.count else None
+        nodes = np.array([0, *(count_items(self.n, visited) for visited in range(1, self.n + 1))], np.int64)
         explored = int(nodes.sum())
         # Every rank looks at all tours: they count once.
-        samples.see(int(length), 0 if ranks.rank else explored)
-        ProgressMonitor(Stop(), callback, explored).report_end(explored, int(length), explored)
-        return Solution(
-            int(length),
-            canonical_tour(tour),
-            counted,
-            nodes,
-            None,
-            self.start_length,
-            digest_of(int(length), counted),
-            samples.history(ranks, numbered=True) if history else None,
-        )
+        samples.see(length, 0 if ranks.rank else explored)
+        ProgressMonitor(Stop(), callback, explored).report_end(explored, length, explored)
+        improvements = samples.history(ranks, numbered=True) if history else None
+        digest = digest_of(length, counted)
+        return Solution(length, canonical_tour(tour), counted, nodes, None, self.start_length, digest, improvements)
 
 
 def check_cities(n: int) -> None:

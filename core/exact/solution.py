@@ -173,14 +173,6 @@ def digest_of(length: int, optimal_tours: int | None) -> int:
     return int.from_bytes(hashlib.blake2b(proved, digest_size=8).digest(), "big")
 
 
-def canonical_tour(tour: np.ndarray) -> np.ndarray:
-    """Return the same cycle from city 0, in the direction in which the second city is smaller than the last."""
-    turned = np.roll(np.asarray(tour, np.int64), -int(np.argmin(tour)))
-    if len(turned) > 2 and turned[1] > turned[-1]:
-        turned[1:] = turned[1:][::-1].copy()
-    return turned
-
-
 def best_of_lanes(backend: ComputeDevice, best: Rows, n: int) -> tuple[int, np.ndarray]:
     lengths = backend.download(best.length)
     lane = int(lengths.argmin())

@@ -7,12 +7,12 @@ mapping.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isqrt
-from typing import Any
 
 import numpy as np
 
-from core.errors import UserError
+from core.errors import UserError, check_choice
 from core.hill_climbing.kernels.climbs import EXTREMES, TOTALS, CountedClimbs
 from core.hill_climbing.kernels.columns import climb_columns
 from core.hill_climbing.kernels.lanes import climb_lanes
@@ -45,6 +45,7 @@ class Scan:
     def __init__(self, backend: ComputeDevice, distances: np.ndarray) -> None:
         self.backend = backend
         self.n = len(distances)
+        self.distances = backend.upload(distances)
         self.evaluations_per_step = self.n * (self.n - 3) // 2
         self.team_size = 1
 
@@ -59,17 +60,12 @@ class Scan:
         """Return the number of simultaneous climbers of the device."""
         return self.teams() * self.climbers_per_team
 
-    def team_sizes(self) -> list[int]:
-        """Team sizes that this scan can run with on its device."""
-        most = self.backend.capabilities.max_team_size
-        return [size for size in (1, 7, 32, 64, 256) if size <= most]
-
     def teams(self) -> int:
         """Return the number of teams that fill the device."""
         limits = self.backend.capabilities
         return limits.compute_units * max(1, limits.lanes_resident // self.team_size)
 
-    def arguments(self, teams: int) -> list[Any]:
+    def arguments(self, teams: int) -> Sequence[object]:
         raise NotImplementedError
 
     def launch(self, climbs: CountedClimbs) -> None:
@@ -88,12 +84,11 @@ class PrunedScan(Scan):
     def __init__(self, backend: ComputeDevice, distances: np.ndarray) -> None:
         super().__init__(backend, distances)
         self.evaluations_per_step = 0
-        self.distances = backend.upload(distances)
         self.neighbours = backend.upload(neighbour_lists(distances))
         if is_wide(backend):
             self.team_size = 32 if self.n <= 150 else 128 if self.n <= 600 else 256
 
-    def arguments(self, teams: int) -> list[Any]:
+    def arguments(self, teams: int) -> Sequence[object]:
         return [self.distances, self.neighbours]
 
 
@@ -104,14 +99,13 @@ class ColumnsScan(Scan):
 
     def __init__(self, backend: ComputeDevice, distances: np.ndarray) -> None:
         super().__init__(backend, distances)
-        self.distances = backend.upload(distances)
         self.ordered: DeviceArray | None = None
 
     def teams(self) -> int:
         """Return the number of compute units, each with one copy of the distances."""
         return int(self.backend.capabilities.compute_units)
 
-    def arguments(self, teams: int) -> list[Any]:
+    def arguments(self, teams: int) -> Sequence[object]:
         room = teams * self.n * (self.n + 1)
         if room >= 2**31:
             raise UserError(f"{teams} tour-ordered copies of {self.n} cities are too large; use --scan pruned")
@@ -130,7 +124,6 @@ class WindowScan(Scan):
 
     def __init__(self, backend: ComputeDevice, distances: np.ndarray) -> None:
         super().__init__(backend, distances)
-        self.distances = backend.upload(distances)
         n = self.n
         whole = n // 2 - 1
         without_last = n % 2 == 0 and (whole - 1) % self.diagonals == 0 and whole > 1
@@ -147,12 +140,7 @@ class WindowScan(Scan):
         room = min(48 << 10, backend.capabilities.shared_bytes)
         return distances.dtype == np.uint16 and n >= 8 and 2 * n * n + 8 * 9 * n + 4096 <= room
 
-    def team_sizes(self) -> list[int]:
-        """Return multiples of the lanes of one climber."""
-        most = self.backend.capabilities.max_team_size
-        return [self.lanes * groups for groups in (1, 2, 8) if self.lanes * groups <= most]
-
-    def arguments(self, teams: int) -> list[Any]:
+    def arguments(self, teams: int) -> Sequence[object]:
         return [self.distances, ClimberGroups(self.lanes, self.diagonals, self.rows, self.stride)]
 
 
@@ -166,7 +154,6 @@ class TilesScan(Scan):
 
     def __init__(self, backend: ComputeDevice, distances: np.ndarray) -> None:
         super().__init__(backend, distances)
-        self.distances = backend.upload(distances)
         self.pairs = backend.upload(paired_columns(distances))
         whole = self.n // 2 - 1
         self.diagonals, self.rows = self.shape(self.n)
@@ -189,11 +176,7 @@ class TilesScan(Scan):
         needed = 4 * (rows * (n + 1) + 1.05 * 1.6 * n) + 512
         return distances.dtype == np.uint16 and n >= cls.fewest_cities and needed <= backend.capabilities.shared_bytes
 
-    def team_sizes(self) -> list[int]:
-        """Return the size that fits the number of diagonals per lane."""
-        return [self.team_size]
-
-    def arguments(self, teams: int) -> list[Any]:
+    def arguments(self, teams: int) -> Sequence[object]:
         return [self.distances, self.pairs, TileSweep(self.diagonals, self.rows, self.diagonals % 2 == 0)]
 
 
@@ -212,11 +195,9 @@ class LanesScan(Scan):
 
     def __init__(self, backend: ComputeDevice, distances: np.ndarray, assign: str = "auto") -> None:
         super().__init__(backend, distances)
-        if assign not in ASSIGNMENTS:
-            raise UserError(f"assignment {assign!r}; choose one of {', '.join(ASSIGNMENTS)}")
+        check_choice("assignment", assign, ASSIGNMENTS)
         check_table(self.n, backend.capabilities.shared_bytes)
         self.evaluations_per_step = (self.n - 2) * (self.n - 1) // 2
-        self.distances = backend.upload(distances)
         self.assign = assign if assign != "auto" else "worklist" if is_wide(backend) else "static"
         if is_wide(backend):
             self.team_size = backend.largest_team(self.kernel, BLOCK, self.no_climbs(), *self.arguments(1))
@@ -234,14 +215,10 @@ class LanesScan(Scan):
     def fewest_climbers(self) -> int:
         return self.climbers_per_lane * self.teams() * self.team_size
 
-    def team_sizes(self) -> list[int]:
-        """Return those of all scans, and the paper's."""
-        return sorted({*super().team_sizes(), self.team_size})
-
     def teams(self) -> int:
         return int(self.backend.capabilities.compute_units)
 
-    def arguments(self, teams: int) -> list[Any]:
+    def arguments(self, teams: int) -> Sequence[object]:
         return [self.distances, self.assign == "worklist"]
 
 
@@ -289,8 +266,7 @@ def scan_for(name: str, backend: ComputeDevice, distances: np.ndarray, published
 
     ``published`` is one of `ASSIGNMENTS` for the paper's mapping with its full scan; None for the native mapping.
     """
-    if name not in SCANS:
-        raise UserError(f"scan {name!r}; choose one of {', '.join(SCANS)}")
+    check_choice("scan", name, SCANS)
     if published is not None:
         if name == "pruned":
             raise UserError("scan 'pruned': the published mapping evaluates every move; expected full")

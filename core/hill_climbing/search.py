@@ -12,7 +12,7 @@ from math import inf
 
 import numpy as np
 
-from core.errors import UserError
+from core.errors import UserError, check_choice
 from core.hill_climbing.kernels import climbs as two_opt_climbs
 from core.hill_climbing.kernels.climbs import MOST_CITIES, CountedClimbs, start_tours
 from core.hill_climbing.outcome import NOTHING, HillClimbOutcome, HillClimbState, StepRange, nothing_climbed
@@ -24,6 +24,7 @@ from core.run.loop import AsynchronousRun, Step, execute
 from core.run.partition import Intervals, equal_part, have_equal_devices
 from core.run.protocol import Callback, Search
 from core.run.stop import Stop, checked_stop
+from core.tours.distances import check_lengths
 
 BATCH = 1 << 17
 """Climbers with tours in the device's memory at a time, unless the scan needs more."""
@@ -158,8 +159,7 @@ class HillClimbing(Search):
     ) -> None:
         n = len(distances)
         check_cities(n, name)
-        if start not in STARTS:
-            raise UserError(f"start {start!r}; choose one of {', '.join(STARTS)}")
+        check_choice("start", start, STARTS)
         check_lengths(n, int(distances.max()), name)
         self.backend = backend
         self.communicator = communicator
@@ -257,7 +257,10 @@ class HillClimbing(Search):
                 self.shortest = min(self.shortest, self.launcher.climb(first, behind))
             self.climbed += end - begin
             intervals.append((begin, end))
-            if self._report(run, before + batches.taken() // run.ranks.size, batches.next_s()):
+            if run.samples is not None:
+                run.samples.see(self.shortest[0], int(self.launcher.totals()[two_opt_climbs.EVALUATIONS]), self.climbed)
+            climbs = self._reported(run, before + batches.taken() // run.ranks.size)
+            if run.report(climbs, self.shortest[0], next_s=batches.next_s()):
                 break
             batches.seconds = run.launch_s
         batches.close()
@@ -290,12 +293,6 @@ class HillClimbing(Search):
         first = first if seconds == inf else least
         return Batches(ranks, climbers, first, least=least, seconds=seconds, speed=self.speed)
 
-    def _report(self, run: AsynchronousRun, climbs: int, next_s: float) -> bool:
-        """Report the climbs of this rank. Return True if the ranks synchronise."""
-        if run.samples is not None:
-            run.sample(self.shortest[0], int(self.launcher.totals()[two_opt_climbs.EVALUATIONS]), self.climbed)
-        return run.report(self._reported(run, climbs), self.shortest[0], next_s=next_s)
-
     def _reported(self, run: AsynchronousRun, climbs: int) -> int:
         """Return the climbs of this rank for the callback: with its part of those before the checkpoint."""
         return self.before.outcome.climbs // run.ranks.size + climbs
@@ -311,9 +308,3 @@ def check_cities(n: int, name: str) -> None:
     """Raise `UserError` unless hill climbing supports this number of cities."""
     if not FEWEST_CITIES <= n <= MOST_CITIES:
         raise UserError(f"{name} has {n} cities: hill climbing takes {FEWEST_CITIES} to {MOST_CITIES} cities, not {n}")
-
-
-def check_lengths(n: int, longest: int, name: str) -> None:
-    """Raise `UserError` unless every tour of ``n`` cities at distances up to ``longest`` has a length of 31 bits."""
-    if n * longest >= 2**31:
-        raise UserError(f"{name}: tours of {n} cities at distances up to {longest} do not fit 31 bits")

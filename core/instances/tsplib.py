@@ -8,7 +8,8 @@ import itertools
 import os
 import re
 from collections.abc import Collection, Sequence
-from typing import Any, NoReturn
+from functools import partial
+from typing import NoReturn
 
 import numpy as np
 
@@ -49,30 +50,20 @@ def parse(
     explicit = edge_weight_type == "EXPLICIT"
     axes = 2 if explicit else metric.FORMULAS[edge_weight_type][0]
     _check_sections(layout, n, axes, explicit)
-    problem = _read_by_tsplib95(layout, n, explicit)
-    display = _points(layout, "DISPLAY_DATA_SECTION", problem.display_data, n)
-    coordinates = _points(layout, "NODE_COORD_SECTION", problem.node_coords, n)
+    display_data, node_coords, weights = _read_by_tsplib95(layout, n, explicit)
+    display = _points(layout, "DISPLAY_DATA_SECTION", display_data, n)
+    coordinates = _points(layout, "NODE_COORD_SECTION", node_coords, n)
     name = name or layout.keys.get("NAME", ("", 0))[0] or "unnamed"
     if layout.dropped:
         name += f" without {' and '.join(dict.fromkeys(layout.dropped))}"
+    common = partial(TspInstance, name, symmetric=symmetric, source=source)
     if explicit:
-        instance = TspInstance(
-            name,
-            distances=_explicit_distances(layout, n, problem.edge_weights, symmetric),
-            symmetric=symmetric,
-            display=coordinates if display is None else display,
-            source=source,
-        )
+        distances = _explicit_distances(layout, n, weights, symmetric)
+        instance = common(distances=distances, display=coordinates if display is None else display)
     else:
         assert coordinates is not None
         _check_extent(layout, coordinates, edge_weight_type)
-        instance = TspInstance(
-            name,
-            coordinates=coordinates,
-            edge_weight_type=edge_weight_type,
-            display=display,
-            source=source,
-        )
+        instance = common(coordinates=coordinates, edge_weight_type=edge_weight_type, display=display)
     instance.optimum = optima.optimum(instance.sha256)
     skipped = [part for part in (*layout.keys, *layout.sections) if SKIPPED.fullmatch(part) or part == "TOUR_SECTION"]
     if skipped:
@@ -82,10 +73,10 @@ def parse(
     return instance
 
 
-def parse_file(text: str, path: str | os.PathLike, **how: Any) -> TspInstance:
+def parse_file(text: str, path: str | os.PathLike, drop: Sequence[str] = (), symmetric: bool = True) -> TspInstance:
     """Return the instance of a file's text, with the file's name; see `parse`."""
     name = instance_name(path, r"\.(a?tsp|vrp|txt)")
-    return parse(text, path=path, name=name, source=f"file {os.fspath(path)}", **how)
+    return parse(text, path=path, name=name, source=f"file {os.fspath(path)}", drop=drop, symmetric=symmetric)
 
 
 SUFFIXES = (".tsp", ".vrp", ".atsp")
@@ -149,10 +140,8 @@ def _check_sections(layout: TsplibLayout, n: int, axes: int, explicit: bool) -> 
         kind = layout.keys["EDGE_WEIGHT_TYPE"][0]
         raise layout.error(line, f"an EDGE_WEIGHT_SECTION with {kind}", "coordinates alone")
     for name, section in layout.sections.items():
-        if name == "NODE_COORD_SECTION":
-            _check_nodes(layout, section, n, axes)
-        elif name == "DISPLAY_DATA_SECTION":
-            _check_nodes(layout, section, n, 2)
+        if name in ("NODE_COORD_SECTION", "DISPLAY_DATA_SECTION"):
+            _check_nodes(layout, section, n, axes if name == "NODE_COORD_SECTION" else 2)
         elif name == "EDGE_WEIGHT_SECTION":
             _check_weight_count(layout, section, n)
 
@@ -166,42 +155,35 @@ def _check_nodes(layout: TsplibLayout, section: TsplibSection, n: int, values: i
             raise layout.error(line, f"a line beyond the {n} of {section.name}", "the next keyword")
         if len(tokens) != 1 + values:
             raise layout.error(line, f"{len(tokens)} numbers", f"a node and {values} numbers")
-        node = _node(layout, tokens[0], line, n)
+        if not _INTEGER.fullmatch(tokens[0]) or not 1 <= int(tokens[0]) <= n:
+            raise layout.error(line, f"node {tokens[0]}", f"an integer from 1 to {n}")
+        node = int(tokens[0])
         if node in first_line:
             raise layout.error(line, f"node {node} again, as on line {first_line[node]}", f"each of 1 to {n} once")
         first_line[node] = line
     if len(first_line) < n:
-        raise layout.error(
-            section.last_line,
-            f"the end of {section.name} after {len(first_line)} lines",
-            f"{n} lines, as DIMENSION says",
-        )
-
-
-def _node(layout: TsplibLayout, token: str, line: int, n: int) -> int:
-    if not _INTEGER.fullmatch(token) or not 1 <= int(token) <= n:
-        raise layout.error(line, f"node {token}", f"an integer from 1 to {n}")
-    return int(token)
+        found = f"the end of {section.name} after {len(first_line)} lines"
+        raise layout.error(section.last_line, found, f"{n} lines, as DIMENSION says")
 
 
 def _check_weight_count(layout: TsplibLayout, section: TsplibSection, n: int) -> None:
     form = layout.keys["EDGE_WEIGHT_FORMAT"][0]
     expected = metric.weight_count(form, n)
+    needed = f"{expected} weights ({form} of {n} cities)"
     total = 0
     for row, line in zip(section.rows, section.lines, strict=True):
         total += len(row.split())
         if total > expected:
-            raise layout.error(line, f"weight {total}", f"{expected} weights ({form} of {n} cities)")
+            raise layout.error(line, f"weight {total}", needed)
     if total < expected:
-        raise layout.error(
-            section.last_line,
-            f"the end of EDGE_WEIGHT_SECTION after {total} weights",
-            f"{expected} weights ({form} of {n} cities)",
-        )
+        raise layout.error(section.last_line, f"the end of EDGE_WEIGHT_SECTION after {total} weights", needed)
 
 
-def _read_by_tsplib95(layout: TsplibLayout, n: int, explicit: bool) -> Any:
-    """Return tsplib95's reading of the checked sections, without free text that it cannot read."""
+def _read_by_tsplib95(layout: TsplibLayout, n: int, explicit: bool) -> tuple[dict, dict, list[list]]:
+    """Return display data, coordinates by node, and weights, as tsplib95 reads the checked sections.
+
+    Free text is left out, since tsplib95 does not read all of it.
+    """
     # here, because networkx comes along and takes long to import
     import tsplib95
 
@@ -214,7 +196,8 @@ def _read_by_tsplib95(layout: TsplibLayout, n: int, explicit: bool) -> Any:
     for section in sections:
         lines += [section.name, *section.rows]
     try:
-        return tsplib95.parse("\n".join([*lines, "EOF\n"]))
+        problem = tsplib95.parse("\n".join([*lines, "EOF\n"]))
+        return problem.display_data, problem.node_coords, problem.edge_weights
     except Exception as error:
         # any error is one of the user's file
         raise layout.error(sections[0].line, f"data that tsplib95 cannot read ({error})", "TSPLIB 95 data") from error
@@ -228,9 +211,8 @@ def _points(layout: TsplibLayout, name: str, points: dict, n: int) -> np.ndarray
     finite = np.isfinite(coordinates).all(axis=1)
     if not finite.all():
         node = int(finite.argmin()) + 1
-        section = layout.sections[name]
-        row = next(k for k, text in enumerate(section.rows) if int(text.split()[0]) == node)
-        raise layout.error(section.lines[row], quoted(section.rows[row]), "finite coordinates")
+        line, row = layout.sections[name].row_of(node)
+        raise layout.error(line, quoted(row), "finite coordinates")
     return coordinates
 
 
@@ -238,10 +220,8 @@ def _check_extent(layout: TsplibLayout, coordinates: np.ndarray, edge_weight_typ
     """Refuse cities too far apart, at the line of one of them."""
     objection = metric.describe_invalid_coordinates(coordinates, edge_weight_type)
     if objection:
-        section = layout.sections["NODE_COORD_SECTION"]
         node = metric.outlying_city(coordinates, edge_weight_type) + 1
-        row = next(k for k, text in enumerate(section.rows) if int(text.split()[0]) == node)
-        raise layout.error(section.lines[row], *objection)
+        raise layout.error(layout.sections["NODE_COORD_SECTION"].row_of(node)[0], *objection)
 
 
 def _explicit_distances(layout: TsplibLayout, n: int, weights: list[list], symmetric: bool) -> np.ndarray:
@@ -269,9 +249,6 @@ def _explicit_distances(layout: TsplibLayout, n: int, weights: list[list], symme
         # the later of the two weights, in the lower triangle, is where the reader looks
         k = int(np.tril(unequal).argmax())
         i, j = divmod(k, n)
-        refuse(
-            k,
-            f"weight {distances[i, j]} from city {i + 1} to {j + 1} and {distances[j, i]} back",
-            "a symmetric matrix",
-        )
+        found = f"weight {distances[i, j]} from city {i + 1} to {j + 1} and {distances[j, i]} back"
+        refuse(k, found, "a symmetric matrix")
     return distances

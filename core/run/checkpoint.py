@@ -11,7 +11,7 @@ checked, so the size of one array may follow from the content of another.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -123,13 +123,11 @@ def interval_array(
     name: str, first: int, end: int, rule: Callable[[np.ndarray], str | None] | None = None
 ) -> CheckpointArray:
     """Declare the array of `core.run.partition.Intervals` of the items ``first`` to ``end - 1``."""
-    return CheckpointArray(
-        name,
-        np.int64,
-        (None, 2),
-        [(first, end)],
-        lambda pairs: ascending_fault(pairs.reshape(-1)) or (rule and rule(pairs)),
-    )
+
+    def fault(pairs: np.ndarray) -> str | None:
+        return ascending_fault(pairs.reshape(-1)) or (rule and rule(pairs))
+
+    return CheckpointArray(name, np.int64, (None, 2), [(first, end)], fault)
 
 
 def history_array(name: str, steps: int, evaluations: int, seconds: float, cost: int | None) -> CheckpointArray:
@@ -137,13 +135,8 @@ def history_array(name: str, steps: int, evaluations: int, seconds: float, cost:
 
     ``cost`` is None for a history without rows.
     """
-
-    def to_the_best(rows: np.ndarray) -> str | None:
-        return history_fault(rows[:, 3], cost)
-
-    return CheckpointArray(
-        name, np.float64, (None, 4), [(0, steps), (0, evaluations), (0, seconds), (-ANY, ANY)], to_the_best
-    )
+    ranges = [(0, steps), (0, evaluations), (0, seconds), (-ANY, ANY)]
+    return CheckpointArray(name, np.float64, (None, 4), ranges, lambda rows: history_fault(rows[:, 3], cost))
 
 
 def history_fault(costs: np.ndarray, best: int | None) -> str | None:
@@ -218,7 +211,8 @@ class Checkpointer:
         if earlier is not None:
             # Other arrays are checked by `take`.
             seconds = {name: array for name, array in earlier.items() if name == SECONDS}
-            self.before_s = float(check_layout(seconds, seconds_layout, source)[SECONDS])
+            declared = CheckpointArray(SECONDS, np.float64, (), [(0, MOST_SECONDS)])
+            self.before_s = float(check_layout(seconds, lambda _: [declared], source)[SECONDS])
             self.earlier = {name: array for name, array in earlier.items() if name != SECONDS}
             self.began = time.perf_counter() - self.before_s
 
@@ -267,18 +261,3 @@ class Checkpointer:
             raise refused or Terminated()
         if refused is not None and ranks.rank == 0:
             warn_caller(f"{refused}: no state is kept, the run continues")
-
-
-def seconds_layout(state: Checkpoint) -> Iterator[CheckpointArray]:
-    """Declare the run time, which every checkpoint has."""
-    yield CheckpointArray(SECONDS, np.float64, (), [(0, MOST_SECONDS)])
-
-
-def take_checkpoint(checkpointer: Checkpointer | None, layout: CheckpointLayout) -> Checkpoint | None:
-    """Return the checkpoint from which a run resumes, or None for a new run; see `Checkpointer.take`."""
-    return checkpointer.take(layout) if checkpointer is not None else None
-
-
-def seconds_before(checkpointer: Checkpointer | None) -> float:
-    """Return the run time in seconds before the checkpoint; 0 for a new run."""
-    return checkpointer.before_s if checkpointer is not None else 0.0

@@ -33,7 +33,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from core.run.checkpoint import Checkpoint, CheckpointArray, Checkpointer, seconds_before, take_checkpoint
+from core.run.checkpoint import Checkpoint, CheckpointArray, Checkpointer
 from core.run.devices import Ranks
 from core.run.progress import PROGRESS_INTERVAL_S, ProgressMonitor, ProgressSamples
 from core.run.protocol import Callback
@@ -107,7 +107,8 @@ class Steps(Protocol[RunT_contra, Result_co]):
 
 def execute(search: Steps[RunT_contra, Result_co], run: RunT_contra) -> Result_co:
     """Run a search from its start, or from the checkpoint of the run, to its end."""
-    search.begin(run, take_checkpoint(run.checkpointer, partial(search.layout, run)))
+    checkpointer = run.checkpointer
+    search.begin(run, None if checkpointer is None else checkpointer.take(partial(search.layout, run)))
     advance(search, run)
     return search.result(run)
 
@@ -135,6 +136,8 @@ class Run:
         True to collect progress samples, for searches that record no history themselves.
     callback, checkpointer
         See `core.run.protocol.Search.run`.
+    sizes
+        Sizes of the batches of a synchronous run.
 
     Attributes
     ----------
@@ -161,9 +164,11 @@ class Run:
         total: int | None = None,
         checkpointer: Checkpointer | None = None,
         history: bool = False,
+        sizes: BatchSizes | None = None,
     ) -> None:
         self.ranks, self.stop, self.checkpointer, self.has_history = ranks, stop, checkpointer, history
-        self.before_s = seconds_before(checkpointer)
+        self.sizes = sizes or BatchSizes()
+        self.before_s = checkpointer.before_s if checkpointer is not None else 0.0
         self.monitor = ProgressMonitor(stop, callback, total, self.before_s)
         self.samples: ProgressSamples | None = None
         self.restart()
@@ -238,10 +243,6 @@ class SynchronousRun(Run):
         True if the time limit ended the run: another run with the same seed ends elsewhere.
     """
 
-    def __init__(self, *arguments: Any, sizes: BatchSizes | None = None, **options: Any) -> None:
-        self.sizes = sizes or BatchSizes()
-        super().__init__(*arguments, **options)
-
     def restart(self) -> None:
         super().restart()
         self.done, self.by_time = 0, False
@@ -305,8 +306,8 @@ class AsynchronousRun(Run):
     otherwise ranks never synchronise before the end.
     """
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
+    def restart(self) -> None:
+        super().restart()
         early = self.stop.seconds != inf or self.stop.target != Stop().target or self.checkpointer is not None
         self.is_watched = bool(self.ranks.bcast(early or self.monitor.callback is not None))
         self.is_called = self.ends_run = False
@@ -319,16 +320,7 @@ class AsynchronousRun(Run):
         """Longest estimate of the next launch in seconds; infinite if nothing waits for its end."""
         if not self.is_watched and self.samples is None:
             return inf
-        return self.longest_launch_s(PROGRESS_INTERVAL_S)
-
-    def longest_launch_s(self, most: float) -> float:
-        """Return the longest estimate of the next launch in seconds, up to ``most``."""
-        return self.monitor.longest_launch_s(most)
-
-    def sample(self, cost: int, evaluations: int, steps: int = 0) -> None:
-        """Record a sample of this rank's progress in this process, if a history is requested."""
-        if self.samples is not None:
-            self.samples.see(cost, evaluations, steps)
+        return self.monitor.longest_launch_s(PROGRESS_INTERVAL_S)
 
     def report(
         self,

@@ -71,10 +71,6 @@ class ProgressMonitor:
             self.report(done, cost, evaluations, bound)
             self.interrupted = before
 
-    def is_over(self) -> bool:
-        """Return True if this rank's clock or callback ends the run."""
-        return self.interrupted or self.seconds > self.stop.seconds
-
     def longest_launch_s(self, most: float = inf) -> float:
         """Return the most seconds at which the next launch may be estimated, up to ``most``."""
         return min(most, longest_launch_s(self.stop.seconds, self.seconds))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from core.tours.neighbour_lists import hilbert_places
+from core.tours.neighbour_lists import hilbert_places, ranges
 
 FEWEST = 8
 """Cities of the smallest cell that is searched."""
@@ -34,7 +35,7 @@ def cells_along(n: int, size: int, first: int) -> np.ndarray:
     return (np.arange(n) - first) % n // size
 
 
-def cells_in_strips(ranks: tuple[np.ndarray, np.ndarray], size: int, shift: int, first: int) -> np.ndarray:
+def cells_in_strips(ranks: Sequence[np.ndarray], size: int, shift: int, first: int) -> np.ndarray:
     """Return the cell of each city: strips along the second axis, each cut into cells of ``size`` cities.
 
     Parameters
@@ -157,8 +158,3 @@ def numbered_members(paths: np.ndarray, begin: np.ndarray, counts: np.ndarray, l
     members = paths.copy()
     members[begin[cell] + number] = paths[:inside]
     return members
-
-
-def ranges(heads: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Return the integers from each head on, ``lengths`` of them, one range after the other."""
-    return np.arange(lengths.sum()) + np.repeat(heads - np.cumsum(lengths) + lengths, lengths)

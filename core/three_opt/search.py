@@ -12,11 +12,12 @@ import numpy as np
 
 from core.arguments import Matrix, Numbers
 from core.errors import UserError
+from core.lang import Kernel
 from core.lang.named_arrays import size_of
 from core.local_search.initial import start_solutions
 from core.local_search.outcome import Outcome, mix_digests
 from core.run.checkpoint import ANY_WORD, Checkpoint, CheckpointArray, Checkpointer, history_array, permutation_fault
-from core.run.devices import ComputeDevice, Ranks
+from core.run.devices import ComputeDevice, LoadedBundle, Ranks
 from core.run.loop import Step, SynchronousRun, execute
 from core.run.partition import equal_part
 from core.run.protocol import Callback, Search
@@ -26,7 +27,7 @@ from core.three_opt.kernels.three_opt import MOST_LISTS
 from core.three_opt.kernels.tour_array import MOST_LOGGED, CityLists, TourControl, TourTotals, TourWalk
 from core.tours import TspInstance
 from core.tours.alpha_nearness import alpha_nearest
-from core.tours.distances import distance_bound
+from core.tours.distances import check_lengths, distance_bound
 from core.tours.neighbour_lists import city_order, list_distances, neighbour_lists
 from core.tours.problem import TspTour
 
@@ -107,7 +108,7 @@ class IteratedThreeOpt(Search):
         lanes = 1 if backend.capabilities.max_team_size == 1 else min(32, backend.capabilities.max_team_size)
         self.team_size = team_size or lanes
         walk = TourWalk(n=n, words=-(-n // 32), logged=2 * MOST_LOGGED)
-        self.rows: Any = backend.rows(walk, self.own_count) if self.own_count else None
+        self.rows: LoadedBundle = backend.rows(walk, self.own_count) if self.own_count else None
         self.lists, self.segment = min(lists, n - 1), min(segment, (n - 2) // 2)
         self.order = city_order(instance)
         self.start_length = instance.tour_length(self.order)
@@ -133,28 +134,23 @@ class IteratedThreeOpt(Search):
         n, order = self.instance.n, self.order
         place = np.argsort(order)
         lists = neighbour_lists(self.instance, min(max(self.lists, NEAREST), n - 1))
-        by_table = self.by_table
         x = y = np.zeros(1)
         table = np.zeros(1, np.uint16)
-        if by_table:
+        if self.by_table:
             table = np.ascontiguousarray(self.instance.distances[np.ix_(order, order)])
             longest = int(table.max())
         else:
             assert self.instance.coordinates is not None
             x, y = (np.ascontiguousarray(axis) for axis in self.instance.coordinates[order].T)
             longest = int(distance_bound(self.instance.coordinates, self.instance.edge_weight_type))
-        if n * longest >= 2**31:
-            raise UserError(
-                f"{self.instance.name}: tours of {n} cities at distances up to {longest} do not fit 31 bits"
-            )
+        check_lengths(n, longest, self.instance.name)
         near = list_distances(self.instance, lists)
         ranked = np.argsort(near, axis=1, kind="stable")
         near, lists = (np.take_along_axis(rows, ranked, axis=1) for rows in (near, lists))
         chosen = alpha_nearest(lists, near, self.lists)
         near, lists = (np.take_along_axis(rows, chosen, axis=1)[order] for rows in (near, lists))
-        return CityLists(
-            by_table, table, x, y, place[lists].astype(np.int32).reshape(-1), near.reshape(-1), self.lists, n, False
-        )
+        listed = place[lists].astype(np.int32).reshape(-1), near.reshape(-1)
+        return CityLists(self.by_table, table, x, y, *listed, self.lists, n, False)
 
     @property
     def description(self) -> str:
@@ -284,10 +280,9 @@ class IteratedThreeOpt(Search):
         ranks.reduce(words, "sum")
         rounds, digest, found_at, evaluations = (int(word) for word in words[n:])
         run.end(run.done, cost, evaluations)
+        counts = rounds, evaluations, digest
         solution, history = words[:n].astype(np.int64), run.history(numbered=False)
-        return Outcome(
-            cost, walk, found_at, rounds, evaluations, digest, solution, history, run.is_finished, run.by_time
-        )
+        return Outcome(cost, walk, found_at, *counts, solution, history, run.is_finished, run.by_time)
 
     # --- the walks ---
 
@@ -299,8 +294,7 @@ class IteratedThreeOpt(Search):
         if self.initial is not None:
             tours = self.initial[self.first : self.end]
             self.write_control(self.instance.tour_lengths(self.order[tours]))
-            self.backend.write(self.rows.tour, tours.reshape(-1))
-            self.backend.write(self.rows.place, np.argsort(tours, axis=1).astype(np.int32).reshape(-1))
+            self.write_tours(tours)
 
     def improve(self, count: int, stop: Stop) -> None:
         self.launch(improve_tours, self.cities, count, self._kicks(stop))
@@ -330,7 +324,14 @@ class IteratedThreeOpt(Search):
         """Write the numbers of this rank's walks."""
         self.backend.write(self.rows.number, np.arange(self.first, self.end, dtype=np.uint64))
 
-    def write_control(self, costs: Any) -> None:
+    def write_tours(self, tours: np.ndarray) -> None:
+        """Write a tour, and the places of its cities, for each walk of this rank: shape (walks, n), int32."""
+        places = np.empty_like(tours)
+        np.put_along_axis(places, tours, np.arange(self.n, dtype=np.int32)[None], axis=1)
+        self.backend.write(self.rows.tour, tours.reshape(-1))
+        self.backend.write(self.rows.place, places.reshape(-1))
+
+    def write_control(self, costs: np.ndarray | int) -> None:
         """Write the control words of walks that begin at solutions of these costs."""
         control = np.zeros((self.own_count, size_of(TourControl)), np.int32)
         control[:, TourControl.length] = control[:, TourControl.best_length] = costs
@@ -338,15 +339,14 @@ class IteratedThreeOpt(Search):
         self.backend.write(self.rows.control, control.reshape(-1))
         self.backend.write(self.rows.totals, np.zeros(self.own_count * size_of(TourTotals), np.uint64))
 
-    def launch(self, kernel: Any, *arguments: Any) -> None:
+    def launch(self, kernel: Kernel, *arguments: object) -> None:
         """Launch a kernel on all walks of this rank, each by one team."""
         teams = min(self.own_count, 64 * self.backend.capabilities.compute_units)
         self.backend.launch(kernel, teams, self.team_size, self.rows, *arguments)
 
     def control(self) -> np.ndarray:
         """Return the control words of this rank's walks: shape (walks, words of `TourControl`)."""
-        words: np.ndarray = self.backend.download(self.rows.control).reshape(-1, size_of(TourControl))
-        return words
+        return self.backend.download(self.rows.control).reshape(-1, size_of(TourControl))
 
     def best_here(self) -> tuple[int, int]:
         """Return the least cost of this rank's walks, and the number of the first walk that has it."""

@@ -82,17 +82,14 @@ class WindowedThreeOpt(IteratedThreeOpt):
         super().__init__(backend, communicator, instance, lists=lists, segment=segment, seed=seed, team_size=team_size)
         n, most = instance.n, most_cells(instance.n, self.window)
         points = instance.coordinates[self.order]
-        by_axis = [np.argsort(np.argsort(axis, kind="stable"), kind="stable") for axis in points.T]
-        self.ranks_by_axis = (by_axis[0], by_axis[1])
+        self.ranks_by_axis = [np.argsort(np.argsort(axis, kind="stable"), kind="stable") for axis in points.T]
         self.teams = min(most, 64 * backend.capabilities.compute_units)
         size = self.window
-        self.memory = backend.rows(
-            WindowMemory(size=size, words=-(-size // 32), logged=2 * MOST_LOGGED, listed=size * self.lists), self.teams
-        )
+        memory = WindowMemory(size=size, words=-(-size // 32), logged=2 * MOST_LOGGED, listed=size * self.lists)
+        self.memory = backend.rows(memory, self.teams)
         numbers, words = np.zeros(n, np.int32), np.zeros(most + 1, np.int32)
-        self.windows = backend.load(
-            Windows(words, words[1:], numbers, numbers, numbers, words[1:], np.zeros(most, np.uint64), 0)
-        )
+        windows = Windows(words, words[1:], numbers, numbers, numbers, words[1:], np.zeros(most, np.uint64), 0)
+        self.windows = backend.load(windows)
         self.has_move, self.queued = backend.upload(np.zeros(n, np.uint8)), backend.upload(numbers)
         self.decrease = backend.upload(np.zeros(1, np.int32))
 
@@ -122,7 +119,7 @@ class WindowedThreeOpt(IteratedThreeOpt):
         assert self.instance.coordinates is not None
         curve = closed_curve(self.instance.coordinates[self.order]).astype(np.int32)
         tour = curve if self.initial is None else self.initial[0]
-        self._write_tour(tour)
+        self.write_tours(tour[None])
         self.number()
         self.write_control(self.instance.tour_length(self.order[tour]))
 
@@ -172,7 +169,7 @@ class WindowedThreeOpt(IteratedThreeOpt):
             teams = min(count, self.teams)
             backend.launch(improve_windows, teams, self.team_size, self.memory, parts, self.cities, rule)
         tour = cut.joined(backend.download(windows.paths))
-        self._write_tour(tour)
+        self.write_tours(tour[None])
         change = int(backend.read(windows.change, 0, count).sum())
         digest = mix_digests(backend.read(windows.digest, 0, count), np.arange(count, dtype=np.uint64))
         return change, each * int(cut.begin[-1]), digest
@@ -198,9 +195,3 @@ class WindowedThreeOpt(IteratedThreeOpt):
         backend.write(self.queued, np.pad(found, (0, self.n - found.size)))
         backend.launch(descend_from, 1, self.team_size, self.rows, self.cities, self.queued, found.size, self.decrease)
         return int(backend.download(self.decrease)[0])
-
-    def _write_tour(self, tour: np.ndarray) -> None:
-        place = np.empty(self.n, np.int32)
-        place[tour] = np.arange(self.n, dtype=np.int32)
-        self.backend.write(self.rows.tour, tour)
-        self.backend.write(self.rows.place, place)

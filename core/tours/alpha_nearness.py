@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.three_opt.cells import ranges
+from core.tours.neighbour_lists import ranges
 
 SCALE = 100
 """Units of a length, so that weights are finer than lengths."""

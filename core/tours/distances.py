@@ -8,6 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from core.errors import UserError
+
 LARGEST_DISTANCE = 2**31 - 1
 """A distance fits a signed 32-bit integer, so that kernels need no wider one."""
 
@@ -246,3 +248,9 @@ def weight_count(layout: str, n: int) -> int:
 
 def is_symmetric(distances: np.ndarray) -> bool:
     return bool((distances == distances.T).all())
+
+
+def check_lengths(n: int, longest: int, name: str) -> None:
+    """Raise `UserError` unless every tour of ``n`` cities at distances up to ``longest`` has a length of 31 bits."""
+    if n * longest >= 2**31:
+        raise UserError(f"{name}: tours of {n} cities at distances up to {longest} do not fit 31 bits")

@@ -166,6 +166,14 @@ def tour_length(distances: np.ndarray, tour: np.ndarray) -> int:
     return int(distances[order, np.roll(order, -1)].astype(np.int64).sum())
 
 
+def canonical_tour(tour: np.ndarray) -> np.ndarray:
+    """Return the same cycle from city 0, in the direction in which the second city is smaller than the last."""
+    turned = np.roll(np.asarray(tour, np.int64), -int(np.argmin(tour)))
+    if len(turned) > 2 and turned[1] > turned[-1]:
+        turned[1:] = turned[1:][::-1].copy()
+    return turned
+
+
 def _checked_size(name: str, n: int) -> None:
     if not FEWEST_CITIES <= n <= MOST_CITIES:
         raise InstanceError(name, None, f"{n} cities", f"{FEWEST_CITIES} to {MOST_CITIES} cities")

@@ -127,3 +127,8 @@ def list_distances(instance: TspInstance, lists: np.ndarray) -> np.ndarray:
                      np.stack([np.arange(instance.n), column], axis=1))[:, 0]
         for column in lists.T
     ]).astype(np.int32)  # fmt: skip
+
+
+def ranges(heads: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Return the integers from each head on, ``lengths`` of them, one range after the other."""
+    return np.arange(lengths.sum()) + np.repeat(heads - np.cumsum(lengths) + lengths, lengths)

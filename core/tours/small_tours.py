@@ -16,7 +16,7 @@ import numpy as np
 
 from core.permutations import check_tour
 from core.tours.distance_matrices import checked_distances
-from core.tours.instance import MOST_CITIES
+from core.tours.instance import MOST_CITIES, canonical_tour
 
 MOST_CITIES_ALL_TOURS = 10
 MOST_CITIES_HELD_KARP = 20
@@ -70,7 +70,7 @@ def greedy_edge_tour(distances: np.ndarray) -> np.ndarray:
             missing -= 1
             if missing == 0:
                 break
-    return _from_city_0(_along(neighbours))
+    return canonical_tour(_along(neighbours))
 
 
 def improve_by_2opt(distances: np.ndarray, tour: np.ndarray) -> np.ndarray:
@@ -92,7 +92,7 @@ def improve_by_2opt(distances: np.ndarray, tour: np.ndarray) -> np.ndarray:
         gains = np.where(pairs, edges[:, None] + edges - joined, 0)
         i, j = divmod(int(gains.argmax()), n)
         if gains[i, j] <= 0:
-            return _from_city_0(order)
+            return canonical_tour(order)
         order[i + 1 : j + 1] = order[i + 1 : j + 1][::-1].copy()
 
 
@@ -189,14 +189,6 @@ def _along(neighbours: list[list[int]]) -> np.ndarray:
         before, city = city, next(other for other in neighbours[city] if other != before)
         order.append(city)
     return np.array(order, np.int64)
-
-
-def _from_city_0(order: np.ndarray) -> np.ndarray:
-    """Rotate a tour to begin with city 0 and continue with its smaller neighbour."""
-    turned = np.roll(order, -int((order == 0).argmax()))
-    if turned.size > 2 and turned[1] > turned[-1]:
-        turned[1:] = turned[:0:-1].copy()
-    return turned
 
 
 def _checked(distances: np.ndarray, most_cities: int = MOST_CITIES, *, symmetric: bool = False) -> np.ndarray:

@@ -46,6 +46,11 @@ class TsplibSection:
         self.rows: list[str] = []
         self.lines: list[int] = []
 
+    def row_of(self, node: int) -> tuple[int, str]:
+        """Return line and text of the row that begins with this node."""
+        rows = zip(self.lines, self.rows, strict=True)
+        return next((line, row) for line, row in rows if int(row.split()[0]) == node)
+
     @property
     def last_line(self) -> int:
         """Line of the last row, or of the keyword."""

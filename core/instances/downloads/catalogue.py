@@ -15,8 +15,13 @@ from core.instances.errors import InstanceError
 from core.instances.readers import InstanceReader
 from core.instances.tokens import quoted
 from core.qap import qaplib
+from core.tours.instance import TspInstance
 
-_JORLIB = "https://raw.githubusercontent.com/coin-or/jorlib/b3a41ce773e9b3b5b73c149d4c06097ea1511680"
+_HEIDELBERG = "http://comopt.ifi.uni-heidelberg.de/software/TSPLIB95"
+_JORLIB = (
+    "https://raw.githubusercontent.com/coin-or/jorlib/b3a41ce773e9b3b5b73c149d4c06097ea1511680/"
+    "jorlib-core/src/test/resources/tspLib/vrp"
+)
 _MASTQE = "https://raw.githubusercontent.com/mastqe/tsplib/775541365dc3f7f3cd6faa8d0e206036d2c45e0e"
 
 
@@ -47,48 +52,32 @@ class Collection(NamedTuple):
     digests: Callable[[], Mapping[str, str]]
 
 
-def _digests(collection: str) -> Callable[[], Mapping[str, str]]:
-    return lambda: {name: row.sha256 for name, row in optima.collection(collection).items()}
+def _tours(
+    collection: str, title: str, *addresses: str, suffix: str = ".tsp", parse: Callable[..., TspInstance] = tsplib.parse
+) -> Collection:
+    def digests() -> Mapping[str, str]:
+        return {name: row.sha256 for name, row in optima.collection(collection).items()}
+
+    return Collection(title, addresses, suffix, parse, sources.READER, digests)
 
 
 COLLECTIONS = {
-    "tsplib": Collection(
-        "TSPLIB, symmetric instances (University of Heidelberg)",
-        (
-            "http://comopt.ifi.uni-heidelberg.de/software/TSPLIB95/tsp/{name}.tsp.gz",
-            f"{_MASTQE}/{{name}}.tsp",
-        ),
-        ".tsp",
-        tsplib.parse,
-        sources.READER,
-        _digests("tsplib"),
+    "tsplib": _tours(
+        "tsplib", "TSPLIB, symmetric instances (University of Heidelberg)",
+        f"{_HEIDELBERG}/tsp/{{name}}.tsp.gz", f"{_MASTQE}/{{name}}.tsp",
     ),
-    "vrp": Collection(
-        "TSPLIB, nodes of vehicle routing problems (University of Heidelberg)",
-        (
-            "http://comopt.ifi.uni-heidelberg.de/software/TSPLIB95/vrp/{name}.vrp.gz",
-            f"{_JORLIB}/jorlib-core/src/test/resources/tspLib/vrp/{{name}}.vrp",
-        ),
-        ".vrp",
-        tsplib.parse,
-        sources.READER,
-        _digests("vrp"),
+    "vrp": _tours(
+        "vrp", "TSPLIB, nodes of vehicle routing problems (University of Heidelberg)",
+        f"{_HEIDELBERG}/vrp/{{name}}.vrp.gz", f"{_JORLIB}/{{name}}.vrp", suffix=".vrp",
     ),
-    "national": Collection(
-        "World TSP, national instances (University of Waterloo)",
-        ("https://www.math.uwaterloo.ca/tsp/world/{name}.tsp",),
-        ".tsp",
-        tsplib.parse,
-        sources.READER,
-        _digests("national"),
+    "national": _tours(
+        "national", "World TSP, national instances (University of Waterloo)",
+        "https://www.math.uwaterloo.ca/tsp/world/{name}.tsp",
     ),
-    "burkardt": Collection(
-        "TSP data sets of J. Burkardt (Florida State University)",
-        ("https://people.sc.fsu.edu/~jburkardt/datasets/tsp/{name}_d.txt",),
-        matrix_text.SUFFIX,
-        matrix_text.parse,
-        sources.READER,
-        _digests("burkardt"),
+    "burkardt": _tours(
+        "burkardt", "TSP data sets of J. Burkardt (Florida State University)",
+        "https://people.sc.fsu.edu/~jburkardt/datasets/tsp/{name}_d.txt",
+        suffix=matrix_text.SUFFIX, parse=matrix_text.parse,
     ),
     "qaplib": Collection(
         "QAPLIB (Polytechnique Montréal)",
@@ -101,7 +90,7 @@ COLLECTIONS = {
         qaplib.READER,
         lambda: {row.name: row.sha256 for row in qaplib.published().values()},
     ),
-}
+}  # fmt: skip
 
 
 def site_variable(collection: str) -> str:

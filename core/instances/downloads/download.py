@@ -1,14 +1,20 @@
 """Download of a file into memory by pooch, within limits of time and size."""
 
+from __future__ import annotations
+
 import gzip
 import io
 import re
 import threading
 import zlib
-from typing import Any
+from typing import TYPE_CHECKING
 
 from core.instances.errors import FetchError, UnreachableError
 from core.instances.files import LARGEST_TEXT, decode_text
+
+if TYPE_CHECKING:
+    import requests
+    from _typeshed import ReadableBuffer
 
 SILENT_S, LONGEST_S = 30, 120
 """Longest wait in seconds for a server that sends nothing, and for a whole file."""
@@ -48,12 +54,12 @@ class _Content(io.BytesIO):
         self.address = address
         self.answered = False
 
-    def write(self, piece: Any) -> int:
-        if self.tell() + len(piece) > LARGEST:
+    def write(self, piece: ReadableBuffer) -> int:
+        if self.tell() + memoryview(piece).nbytes > LARGEST:
             raise FetchError(_too_much(self.address))
         return super().write(piece)
 
-    def check_headers(self, response: Any, *_: Any, **__: Any) -> None:
+    def check_headers(self, response: requests.Response, *_: object, **__: object) -> None:
         """Note that the site answered, and refuse a file that is announced to be too large."""
         self.answered = True
         declared = response.headers.get("Content-Length", "")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.errors import UserError
-from core.exact.solution import canonical_tour, digest_of
+from core.exact.solution import digest_of
 from core.run.devices import ComputeDevice, Ranks
 from core.run.protocol import Digested, alias
 from core.tables.engine.recurrences import TableAnswer
@@ -24,6 +24,7 @@ from core.tables.held_karp.kernels.layers import ELEMENTS
 from core.tables.held_karp.plan import bytes_needed, refuse_layers
 from core.tours import tour_length
 from core.tours.distance_matrices import checked_distances
+from core.tours.instance import canonical_tour
 from core.tours.start_tours import greedy_tour, nearest_neighbour_tour
 
 MOST_CITIES = ELEMENTS + 2

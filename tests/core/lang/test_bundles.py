@@ -6,26 +6,18 @@ import pickle
 import numpy as np
 import pytest
 
-from backends.device import LaunchRefused
-from core.errors import UserError
 from core.lang import (
     Array,
-    Const,
     Generic,
     NamedArray,
     Row,
     boolean,
     bundle,
     f32,
-    function,
     i8,
     i32,
-    kernel,
-    local_array,
-    shared_array,
-    unroll,
 )
-from core.lang.bundles import Rows, placed
+from core.lang.bundles import Rows
 from tests.core.lang import module_texts
 
 S = Generic("S")
@@ -328,63 +320,6 @@ def test_bundles_and_rows_can_be_copied_and_pickled():
         _ = Rows(bundle_, 3).absent
 
 
-NAMED = """\
-@function
-def improved(status: Status, cost: i32) -> boolean:
-    return cost < status.best
-
-@function
-def total(values: Array[i32]) -> i32:
-    return values[Status.cost] + values[Status.at - 1] + values[2]
-
-@kernel
-def k(walks: Rows[Noted], order: Status, out: Array[i32]):
-    for w in range(walks.count):
-        walk = walks[w]
-        walk.status.cost += walk.all.best - 1
-        if improved(walk.status, walk.status.cost):
-            walk.status.best, walk.status.at = walk.status.cost, w
-        order.at = total(order)
-        out[w] = walks[w].status.best * 100 + total(walk.status)
-"""
-
-
-def test_l75_elements_of_a_named_array_have_names(tmp_path, devices):
-    module = loaded(tmp_path, NAMED)
-    for backend in devices:
-        walks = backend.rows(Noted(n=1, all=np.array([0, 3, 0], np.int32)), 3, S=np.uint8)
-        status = np.array([[1, 9, 0], [5, 6, 0], [2, 9, 0]], np.int32)
-        backend.write(walks.status, status)
-        order, out = backend.upload(np.array([1, 2, 3], np.int32)), backend.upload(np.zeros(3, np.int32))
-        backend.launch(module.k, 1, 1, walks, order, out)
-        after = backend.download(walks.status).reshape(3, 3)
-        assert after[:, Status.cost].tolist() == [3, 7, 4], backend.name
-        assert after[:, [Status.best, Status.at]].tolist() == [[3, 0], [6, 0], [4, 2]], backend.name
-        assert backend.download(order).tolist() == [1, 2, 12], backend.name
-        assert backend.download(out).tolist() == [306, 613, 410], backend.name
-
-
-@pytest.mark.parametrize("place", ["global", "readonly"])
-@pytest.mark.parametrize(("count", "other", "words"), [(2, 3, r"walks\[\]\.all has 2"), (5, 2, "order has 2")])
-def test_l75_a_launch_refuses_a_buffer_shorter_than_the_names(tmp_path, devices, place, count, other, words):
-    kernel = loaded(tmp_path, NAMED).k
-    for backend in devices:
-        walks = backend.rows(placed(Noted(n=1, all=np.arange(count, dtype=np.int32)), place), 1, S=np.uint8)
-        out = backend.upload(np.zeros(1, np.int32))
-        with pytest.raises(LaunchRefused, match=f"k: argument {words} elements; expected cost, best, at$"):
-            backend.launch(kernel, 1, 1, walks, backend.upload(np.zeros(other, np.int32)), out)
-
-
-def test_l75_elements_after_the_names_do_not_belong_to_the_array(tmp_path, devices):
-    kernel = loaded(tmp_path, "@kernel\ndef k(order: Status, n: i32):\n    order[n] = 1\n").k
-    for backend in devices:
-        order = backend.upload(np.zeros(7, np.int32))
-        backend.launch(kernel, 1, 1, order, 2)
-        assert backend.download(order).tolist() == [0, 0, 1, 0, 0, 0, 0], backend.name
-    with pytest.raises(IndexError, match="index 3 outside an array of 3 elements"):
-        devices[0].launch(kernel, 1, 1, devices[0].upload(np.zeros(7, np.int32)), 3)
-
-
 TWO_CLASSES = """\
 @bundle
 class Data:
@@ -405,94 +340,3 @@ def test_one_kernel_takes_data_of_several_classes_of_one_name(tmp_path, devices)
             out = backend.upload(np.zeros(1, np.int64))
             backend.launch(kernel, 1, 1, cls(value, 4), out)
             assert backend.download(out)[0] == int(value) * 10 + 4, (backend.name, scalar)
-
-
-# --- fields that are known when compiling ---
-
-
-@bundle
-class Shape:
-    width: Const[i32]
-    doubled: Const[boolean]
-    factor: i32
-
-
-@bundle
-class Team:
-    shape: Shape
-    seen: Array[i32]
-
-
-@bundle
-class Ant:
-    tour: Array[i32] = Row("n")
-    n: Const[i32]
-
-
-@function
-def last(team: Team, copies: Const[i32]) -> i32:
-    own = local_array(team.shape.width * copies, i32)
-    for k in unroll(team.shape.width * copies):
-        own[k] = k + team.seen[0]
-    value = own[team.shape.width * copies - 1]
-    if team.shape.doubled:
-        value = 2 * value
-    return value * team.shape.factor
-
-
-@kernel
-def lasts(shape: Shape, ants: Rows[Ant], out: Array[i32]):
-    team = Team(shape, shared_array(shape.width, i32))
-    team.seen[0] = 10
-    out[0] = last(team, 1)
-    other = Shape(2, not shape.doubled, 3)
-    out[1] = last(Team(other, team.seen), shape.width)
-    for a in range(ants.count):
-        ant = ants[a]
-        for k in unroll(ant.n):
-            ant.tour[k] = 10 * a + k
-
-
-@kernel
-def made_of_a_number(n: i32, out: Array[i32]):
-    shape = Shape(n, True, 1)
-    out[0] = shape.width
-
-
-def test_l51_every_value_makes_its_own_program(devices):
-    for device in devices:
-        for width, doubled, factor in ((4, True, 7), (1, False, -1), (3, True, 0)):
-            ants, out = device.rows(Ant(n=3), 2), device.allocate(2, np.int32)
-            device.launch(lasts, 1, 1, Shape(width, doubled, factor), ants, out)
-            first = (width - 1 + 10) * (2 if doubled else 1) * factor
-            second = (2 * width - 1 + 10) * (1 if doubled else 2) * 3
-            assert device.download(out).tolist() == [first, second]
-            assert device.download(ants.tour).tolist() == [0, 1, 2, 10, 11, 12]
-        for wrong in (2**31, 1.5):
-            with pytest.raises(LaunchRefused, match="lasts: argument shape.width is i32; .* does not fit"):
-                device.launch(lasts, 1, 1, Shape(wrong, True, 1), ants, out)
-        with pytest.raises(UserError, match="field width of Shape must be a constant"):
-            device.launch(made_of_a_number, 1, 1, 3, out)
-
-
-# --- launches ---
-
-
-@kernel
-def ends(walks: Rows[Walk], out: Array[i32]):
-    out[0] = walks[walks.count - 1].control[2]
-
-
-def test_l59_l60_and_l70_what_is_loaded_and_launched(devices):
-    for backend in devices:
-        walks, out = backend.rows(Walk(n=4), 3, S=np.uint8), backend.allocate(1, np.int32)
-        assert [walks.solution.size, walks.solution.dtype, walks.control.size] == [12, np.uint8, 9]
-        for wrong, words in (
-            (walks.bundle, r"walks is Rows\[Walk\], not Walk"),
-            (Rows(walks.bundle, 2), "walks.control has 9 elements; expected 2 rows"),
-            (backend.rows(Ant(n=3), 3), r"walks is Rows\[Walk\], not Rows\[Ant\]"),
-        ):
-            with pytest.raises(LaunchRefused, match=words):
-                backend.launch(ends, 1, 1, wrong, out)
-        with pytest.raises(UserError, match="expected less than 2.31"):
-            backend.rows(Walk(n=2**30), 2, S=np.uint8)

@@ -1,7 +1,7 @@
 """The largest sizes and amounts of every search: the value at the limit passes the check, the next one does not.
 
-docs/design/limits.md lists them. `tests/core/run/test_index_limits.py` tests that kernels compute correctly up to
-them.
+docs/design/limits.md lists them. `test_index_limits.py`, and `tests/core/tables/test_index_limits_of_tables.py`, test
+that kernels compute correctly up to them.
 """
 
 from collections.abc import Callable
