@@ -198,7 +198,7 @@ def kernels_of(plan: Plan) -> SearchKernels:
         lag=algorithm.lag,
         restarts=algorithm.restart > 0,
     )
-    return search_kernels(plan.problem.hooks(plan.evaluation, first.name), rules)
+    return search_kernels(plan.evaluation.for_kernels(first.name), rules)
 
 
 def evaluating_kernel(plan: Plan, kernels: SearchKernels) -> Kernel:

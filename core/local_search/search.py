@@ -161,7 +161,7 @@ class LocalSearch(Search):
         """Try some moves of a problem without a test of the suite, before the first run."""
         if not self.is_checked:
             names = [neighbourhood.name for neighbourhood in self.plan.neighbourhoods]
-            check = partial(check_first_moves, self.plan.problem, names, self.plan.evaluation_name)
+            check = partial(check_first_moves, self.plan.problem, names, self.plan.evaluation.name)
             self.check_notes = self.launcher.ranks.on_first(check) or []
         self.is_checked = True
 

@@ -15,7 +15,7 @@ from core.lang.types import Array, Generic
 from core.local_search.checks.signatures import check_functions, check_neighbourhood
 from core.local_search.encodings import Neighbourhood
 from core.local_search.kernels.hook_checks import hook_check_kernels
-from core.local_search.kernels.hooks import HALT, NO_KEY, TABU, Hooks, Rules
+from core.local_search.kernels.hooks import HALT, NO_KEY, TABU, Evaluation, Rules
 from core.local_search.kernels.moves import MOVES, NEVER
 from core.local_search.kernels.template import search_kernels
 from core.local_search.kernels.walks import Move, Share, Walk, WalkLimits, WalkSettings, WalkStatus
@@ -30,10 +30,10 @@ TEAMS = 3
 
 
 @lru_cache(maxsize=64)
-def scan_kernel(hooks: Hooks, kind: Neighbourhood) -> Kernel:
+def scan_kernel(functions: Evaluation, kind: Neighbourhood) -> Kernel:
     """Return the scan of a tabu search, which takes the neighbour that adds least as long as its memory is blank."""
     rules = Rules((kind.shape,), kind.change, MOVES, TABU, HALT, decode=kind.decode, apply=kind.apply)
-    return search_kernels(hooks, rules).scan
+    return search_kernels(functions, rules).scan
 
 
 class CheckExecutor:
@@ -66,17 +66,15 @@ class CheckExecutor:
     cost = 0
 
     def __init__(self, problem: Problem, name: str, evaluation_name: str, lanes: int, place: str) -> None:
-        self.problem, self.name, self.evaluation_name = problem, name, evaluation_name
-        self.neighbourhood = problem.neighbourhood(name)
-        self.evaluation = problem.evaluations(name)[evaluation_name]
-        self.hooks = problem.hooks(self.evaluation, name)
-        self.kernels = hook_check_kernels(self.hooks, self.neighbourhood.change, self.neighbourhood.apply)
+        self.problem, self.name = problem, name
+        self.neighbourhood, self.evaluation = problem.neighbourhood(name), problem.evaluation(name, evaluation_name)
+        self.functions = self.evaluation.for_kernels(name)
+        self.kernels = hook_check_kernels(self.functions, self.neighbourhood.change, self.neighbourhood.apply)
         self.lanes = lanes
         self.place = place if lanes == 1 else f"{place} with {lanes} lanes"
-        data = problem.checked_data_for(evaluation_name)
         check_neighbourhood(problem.name, self.neighbourhood, problem.encoding.dtype)
-        check_functions(problem.name, self.evaluation, problem.encoding.dtype, type(data))
-        self.data = self.loaded(problem.with_room(data, self.teams * lanes))
+        check_functions(problem.name, self.evaluation, problem.encoding.dtype)
+        self.data = self.loaded(problem.with_room(self.evaluation.data, self.teams * lanes))
 
     # --- memory ---
 
@@ -135,7 +133,7 @@ class CheckExecutor:
     def build(self, solution: np.ndarray) -> None:
         """Set the walk to a solution: (n,)."""
         self.solution = self.array(solution)
-        if self.hooks.begin is not None:
+        if self.functions.begin is not None:
             self.launch(self.kernels.build, 1)
 
     def ask(self, moves: np.ndarray) -> np.ndarray:
@@ -143,7 +141,7 @@ class CheckExecutor:
         results = self.array(np.zeros(len(moves), np.int32))
         self.launch(self.kernels.ask, self.teams, len(moves), self.array(moves.reshape(-1)), results, writes=False)
         changes = self.host(results).astype(np.int64)
-        return np.where(changes == NEVER, NEVER, changes - self.cost) if self.hooks.delta is None else changes
+        return np.where(changes == NEVER, NEVER, changes - self.cost) if self.functions.delta is None else changes
 
     def ask_quick(self, indices: np.ndarray, moves: np.ndarray) -> np.ndarray:
         """Return the same by `quick`, for neighbours known to `refresh`."""
@@ -161,7 +159,7 @@ class CheckExecutor:
 
     def refresh(self, first: int, end: int, changed: int, move: tuple[int, int, int]) -> None:
         """Prepare the evaluation of these neighbours by `refresh`, if the problem has it."""
-        if self.hooks.refresh is not None:
+        if self.functions.refresh is not None:
             self.launch(self.kernels.refresh, self.teams, Share(0, 1, first, end), changed, Move(*move))
 
     def make(self, move: tuple[int, int, int]) -> None:
@@ -192,7 +190,7 @@ class CheckExecutor:
         walk.solution, walk.status = self.solution, self.array(status)
         sizes, none = np.array([size, 0, 0], np.uint32), np.zeros(1, np.float32)
         run = WalkSettings(self.array(np.zeros(size_of(WalkLimits), np.int32)), self.array(sizes), self.array(none))
-        kernel = scan_kernel(self.hooks, self.neighbourhood)
+        kernel = scan_kernel(self.functions, self.neighbourhood)
         self.start(kernel, self.teams, (True, 0, 0, 1, keys, Rows(walk, 1), run, Rows(self.data, 1)))
         key = int(self.host(keys)[0])
         return None if key == NO_KEY else key & 0xFFFFFFFF

@@ -140,10 +140,9 @@ class InterpreterExecutor(CheckExecutor):
         """Raise the problem's error for one of the interpreter, with its place in the problem's functions."""
         functions = [*self.evaluation.functions, *self.neighbourhood.decode]
         functions += [self.neighbourhood.apply] if self.neighbourhood.apply else []
-        main = self.hooks.delta or self.hooks.value
-        assert main is not None
-        where = f"{self.problem.name}, {self.name}, evaluation {self.evaluation_name}, {self.place}"
-        raise located_error(error, main, functions, where) from error
+        assert self.evaluation.main is not None
+        where = f"{self.problem.name}, {self.name}, evaluation {self.evaluation.name}, {self.place}"
+        raise located_error(error, self.evaluation.main, functions, where) from error
 
 
 def run_plainly(

@@ -178,8 +178,7 @@ def check(
         most = WHOLE if moves >= WHOLE_TIME else moves
         whole = functools.cache(partial(sweep_neighbourhoods, sequence, most, SCORING_SECONDS / len(evaluation_names)))
         for evaluation_name in evaluations:
-            functions = problem.evaluations(name)[evaluation_name]
-            function = functions.delta or functions.value
+            function = problem.evaluations(name)[evaluation_name].main
             for place, executors in executors_of(problem, name, evaluation_name, part, devices):
                 right = right_names.get((evaluation_name, function), "")
                 points = list if place == PLAIN and devices else whole
@@ -232,10 +231,10 @@ def executors_of(
     plain = partial(InterpreterExecutor, problem, name, evaluation_name)
     orders = [(1, False), (LANES, False), (LANES, True)]
     yield PLAIN, [partial(plain, lanes, reverse, [int(READS * part)], SECONDS * part) for lanes, reverse in orders]
-    hooks = problem.hooks(problem.evaluations(name)[evaluation_name], name)
+    functions = problem.evaluations(name)[evaluation_name].for_kernels(name)
     for backend in devices:
         most = backend.capabilities.max_team_size
-        together = any((hooks.begin, hooks.update, hooks.move, hooks.refresh, hooks.partial))
+        together = any((functions.begin, functions.update, functions.move, functions.refresh, functions.partial))
         sizes = [size for size in WIDE_TEAMS if size <= most]
         if not together:  # one lane alone calls `delta`: the size of its team decides nothing
             sizes = sizes[1:2] or sizes
@@ -259,7 +258,7 @@ def check_evaluation(
     for make in executors:
         executor = make()
         is_plain = isinstance(executor, InterpreterExecutor)
-        chooses = is_first or executor.hooks.quick is not None  # requested by a scan itself
+        chooses = is_first or executor.functions.quick is not None  # requested by a scan itself
         samples = FULL_CHECKS_AFTER[1:] if is_plain else FULL_CHECKS_AFTER
         trial = EvaluationCheck(sequence, executor, not is_plain, chooses, right)
         try:
