@@ -162,6 +162,11 @@ class Plan:
         return cls(problem, algorithm, checked, chosen, sizes, evaluation, tabu, costs, tuned, history)
 
     @property
+    def simultaneous_walks(self) -> int:
+        """Number of walks of all ranks that exist at a time."""
+        return self.settings.walks if self.settings.by_walks else 1
+
+    @property
     def ends_itself(self) -> bool:
         """True if every walk ends at a local optimum."""
         return isinstance(self.algorithm, HillClimbing) and not self.algorithm.restart

@@ -182,7 +182,7 @@ def test_histograms_lie_as_their_layout_says(python, layout):
     problem = ppp_problem.Ppp(instance, layout=layout)
     search = LocalSearch(python, Solo(), problem, HillClimbing(), "flip2", mapping="published", select="host")
     search.walks.begin(Iterations(9), None)
-    search.host_loop.evaluate(0, 0, 55)
+    search.launcher.evaluate(0, 0, 55)
     lanes, groups = search.launcher.memory.data.bundle.lanes, instance.n + 1
     cells = python.download(search.launcher.memory.data.bundle.counts)
     by_lane = cells.reshape(groups, lanes).T if layout == "columns" else cells.reshape(lanes, groups)
