@@ -81,7 +81,7 @@ class HostLauncher(WalkLauncher):
         self.evaluate(level, first, end)
         if self.reduction is not None:
             return self.reduction.smallest_key(self.fitnesses, first, end)
-        fitnesses: np.ndarray = self.copied[: end - first]
+        fitnesses = self.copied[: end - first]
         self.backend.stream_out(self.fitnesses, 0, end - first, fitnesses)()
         if self.plan.algorithm.rule == FIRST:
             better = np.flatnonzero(fitnesses < 0)
@@ -102,14 +102,13 @@ class HostLauncher(WalkLauncher):
 
     def launch_fitness(self, level: int, first: int, end: int) -> None:
         """Queue the kernel that writes the fitnesses; a smaller neighbourhood needs fewer teams."""
-        on, shape = self.memory, self.shape
-        teams = min(shape.teams, -(-(end - first) // shape.team_size))
-        if self.generator is None:
-            is_quick = level == 0 and self.plan.is_quick
-            self.fitness(is_quick, level, Share(0, 1, first, end), self.fitnesses, teams)
-            return
-        self.backend.launch(self.evaluating, teams, shape.team_size, first, end, self.generator.buffer,
-                                self.fitnesses, on.walkers, on.data)  # fmt: skip
+        size = self.shape.team_size
+        teams = min(self.shape.teams, -(-(end - first) // size))
+        if self.generator is not None:
+            arguments = first, end, self.generator.buffer, self.fitnesses
+            self.launch(self.evaluating, teams, size, *arguments, shared=False)
+        else:
+            self.fitness(level == 0 and self.plan.is_quick, level, Share(0, 1, first, end), self.fitnesses, teams)
 
 
 class NeighbourUploader:

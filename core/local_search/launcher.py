@@ -153,10 +153,15 @@ class WalkLauncher:
 
     # --- all walks ---
 
+    def launch(self, kernel: Kernel, teams: int, team_size: int, *arguments: object, shared: bool = True) -> None:
+        """Queue a kernel; after ``arguments`` it takes the walks, the settings if it takes ``shared``, and the data."""
+        on = self.memory
+        settings = (on.shared,) if shared else ()
+        self.backend.launch(kernel, teams, team_size, *arguments, on.walkers, *settings, on.data)
+
     def begin(self) -> None:
         """Build the state of every walk from its solution."""
-        on = self.memory
-        self.backend.launch(self.kernels.begin, self.walk_teams, self.shape.step_size, on.walkers, on.data)
+        self.launch(self.kernels.begin, self.walk_teams, self.shape.step_size, shared=False)
 
     def keep(self) -> None:
         """Copy every walk's best solution to its `best`."""
@@ -164,14 +169,13 @@ class WalkLauncher:
 
     def adopt(self, cost: int) -> None:
         """Continue every walk that is worse than this cost from the solution in `WalkMemory.adopted`."""
-        on, size = self.memory, self.shape.step_size
-        self.backend.launch(self.kernels.adopt, self.walk_teams, size, cost, on.adopted, on.walkers, on.data)
+        size, adopted = self.shape.step_size, self.memory.adopted
+        self.launch(self.kernels.adopt, self.walk_teams, size, cost, adopted, shared=False)
 
     def walk(self, count: int, first: int, end: int) -> None:
         """Make ``count`` iterations of this rank's walks ``first`` to ``end - 1``, each by one team."""
-        on, teams = self.memory, max(1, min(end - first, self.walk_teams))
-        self.backend.launch(self.kernels.walk, teams, self.shape.team_size, first == 0, first, end, count, on.walkers,
-                            on.shared, on.data)  # fmt: skip
+        teams = max(1, min(end - first, self.walk_teams))
+        self.launch(self.kernels.walk, teams, self.shape.team_size, first == 0, first, end, count)
 
     def iterate(self, count: int) -> None:
         """Make ``count`` iterations of every walk that is awake."""
@@ -192,8 +196,7 @@ class WalkLauncher:
         on, shape = self.memory, self.shape
         if shape.steps_at_once:
             self.refresh()
-            self.backend.launch(self.kernels.scan_and_step, shape.teams, shape.team_size, on.finished, on.keys,
-                                on.walkers, on.shared, on.data)  # fmt: skip
+            self.launch(self.kernels.scan_and_step, shape.teams, shape.team_size, on.finished, on.keys)
         else:
             self.own_scan()
             self.agree()
@@ -207,16 +210,16 @@ class WalkLauncher:
     def refresh(self, walk: int = 0) -> None:
         """Update the problem's tables for a walk, if it keeps any."""
         if self.plan.is_quick:
-            on, shape, (rank, size) = self.memory, self.shape, self.own_share
-            first, end = self.plan.sizes[0] * rank // size, self.plan.sizes[0] * (rank + 1) // size
-            self.backend.launch(self.kernels.refresh, shape.teams, shape.team_size, on.count <= 1, walk, first, end,
-                                on.walkers, on.shared, on.data)  # fmt: skip
+            neighbours, (rank, size) = self.plan.sizes[0], self.own_share
+            self.scan(self.kernels.refresh, walk, neighbours * rank // size, neighbours * (rank + 1) // size)
 
     def part(self, walk: int, part: int, parts: int) -> None:
         """Find the smallest key in one of ``parts`` equal parts of a walk's neighbours."""
-        on, shape = self.memory, self.shape
-        self.backend.launch(self.kernels.scan, shape.teams, shape.team_size, on.count <= 1, walk, part, parts, on.keys,
-                            on.walkers, on.shared, on.data)  # fmt: skip
+        self.scan(self.kernels.scan, walk, part, parts, self.memory.keys)
+
+    def scan(self, kernel: Kernel, walk: int, *arguments: object) -> None:
+        """Queue a kernel over the neighbours of a walk."""
+        self.launch(kernel, self.shape.teams, self.shape.team_size, self.memory.count <= 1, walk, *arguments)
 
     def agree(self) -> None:
         """Reduce all ranks' smallest keys to the smallest."""
@@ -225,14 +228,12 @@ class WalkLauncher:
     def step(self, walk: int = 0) -> None:
         """Make the move of a walk with the smallest key."""
         on = self.memory
-        self.backend.launch(self.kernels.step, 1, self.shape.step_size, on.count <= 1, walk, on.keys, on.walkers,
-                            on.shared, on.data)  # fmt: skip
+        self.launch(self.kernels.step, 1, self.shape.step_size, on.count <= 1, walk, on.keys)
 
     def fitness(self, is_quick: bool, level: int, share: Share, fitnesses: DeviceArray, teams: int) -> None:
         """Write the fitnesses of a share of the neighbours of the first walk."""
-        on = self.memory
-        self.backend.launch(self.kernels.fitness, teams, self.shape.team_size, is_quick, level, share, fitnesses,
-                            on.walkers, on.data)  # fmt: skip
+        arguments = is_quick, level, share, fitnesses
+        self.launch(self.kernels.fitness, teams, self.shape.team_size, *arguments, shared=False)
 
     # --- recordings and tuning ---
 

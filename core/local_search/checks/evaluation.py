@@ -90,7 +90,7 @@ class EvaluationCheck:
             changed = (ONE_MOVE, *move)
 
     def sweep(self, point: SequencePoint) -> None:
-        """Check all rescored neighbours of a point beside the walk."""
+        """Check all rescored neighbours of a point outside of the sequence."""
         self.where = point.where
         self.executor.build(point.solution)
         picks = np.flatnonzero(point.rescored)
@@ -145,7 +145,7 @@ class EvaluationCheck:
         if expected == NEVER:
             fault = f"{self.role} says {number_text(change, whole)}, though it says NEVER (no move) elsewhere"
         if self.moves_made and (self.functions.update or self.functions.move or self.functions.begin):
-            fresh = self.executor.at_leisure().fresh()
+            fresh = self.executor.with_reads().fresh()
             again = int(fresh.ask(move[None])[0])
             if again != change and abs(again - expected) <= self.sequence.scorer.tolerance:
                 rows = self.difference_of_rows(fresh, True) or self.difference_of_rows(fresh, False)
@@ -162,7 +162,7 @@ class EvaluationCheck:
             picks[-1] = x
         with contextlib.suppress(ReadLimitReached, ProblemError):
             self.sequence.rescore(point, picks)
-            changes, moves = self.executor.at_leisure(READS_FOR_A_CAUSE).ask(point.moves[picks]), point.moves[picks]
+            changes, moves = self.executor.with_reads(READS_FOR_A_CAUSE).ask(point.moves[picks]), point.moves[picks]
             picks, moves, changes = picks[changes != NEVER], moves[changes != NEVER], changes[changes != NEVER]
             cause = likely_cause(changes, point.added[picks], point.cost, self.other_changes(point, moves))
             if not cause and self.right and (changes != point.added[picks]).all():
@@ -339,7 +339,6 @@ def number_text(change: int, whole: int = 0) -> str:
 
 FEWEST = 4
 """Differences that show anything."""
-FACTORS = (2, 3, 4)
 
 
 def likely_cause(changes: np.ndarray, added: np.ndarray, cost: int, others: dict[str, np.ndarray]) -> str:
@@ -356,22 +355,19 @@ def likely_cause(changes: np.ndarray, added: np.ndarray, cost: int, others: dict
     """
     if len(changes) < FEWEST or len(np.unique(added)) < 2:
         return ""
-    subject = f"every one of {len(changes)} tried"
-    if (changes == -added).all():
-        return f"{subject} has the opposite sign: is it the present cost less the neighbour's?"
-    if cost and (changes == added + cost).all():
-        return f"{subject} is the neighbour's whole cost: subtract the present one"
-    if not changes.any():
-        return f"{subject} adds 0: is the move left out?"
-    for words, their in others.items():
-        if (changes == their).all():
-            return f"{subject} is {words}"
-    off = np.unique(changes - added)
-    if len(off) == 1:
-        return f"{subject} is {abs(int(off[0]))} too {'large' if off[0] > 0 else 'small'}"
-    for factor in FACTORS:
-        if (changes == factor * added).all():
-            return f"{subject} is {factor} times what cost says: is something counted {factor} times?"
-        if (factor * changes == added).all():
-            return f"{subject} is a {['half', 'third', 'quarter'][factor - 2]} of what cost says"
-    return ""
+    off = changes - added
+    size = f"{abs(int(off[0]))} too {'large' if off[0] > 0 else 'small'}"
+    explanations = [
+        (changes == -added, "has the opposite sign: is it the present cost less the neighbour's?"),
+        (cost != 0 and off == cost, "is the neighbour's whole cost: subtract the present one"),
+        (changes == 0, "adds 0: is the move left out?"),
+        *((changes == other, f"is {text}") for text, other in others.items()),
+        (off == off[0], f"is {size}"),
+    ]
+    for factor, part in ((2, "half"), (3, "third"), (4, "quarter")):
+        text = f"is {factor} times what cost says: is something counted {factor} times?"
+        explanations += [
+            (changes == factor * added, text),
+            (factor * changes == added, f"is a {part} of what cost says"),
+        ]
+    return next((f"every one of {len(changes)} tried {text}" for holds, text in explanations if np.all(holds)), "")

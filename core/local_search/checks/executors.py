@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from core.local_search.problem import Problem
 from core.run.devices import ComputeDevice, DeviceArray
 
 T = TypeVar("T")
+Memory = np.ndarray | DeviceArray
 PATTERNS = (0xA5, 0x5A)
 """Bytes of unwritten memory: elements that differ between two such memories are not written yet."""
 TEAMS = 3
@@ -61,8 +62,8 @@ class CheckExecutor:
     first_at_once = 0
     most_asked = 8192
     teams = TEAMS
-    solution: Any
-    data: Any
+    solution: Memory
+    data: object
     cost = 0
 
     def __init__(self, problem: Problem, name: str, evaluation_name: str, lanes: int, place: str) -> None:
@@ -78,13 +79,17 @@ class CheckExecutor:
 
     # --- memory ---
 
-    def array(self, host: np.ndarray) -> np.ndarray | DeviceArray:
+    def array(self, host: np.ndarray) -> Memory:
         """Return a copy of a flat host array in memory of kernels."""
         raise NotImplementedError
 
-    def host(self, array: Any) -> np.ndarray:
+    def host(self, array: Memory) -> np.ndarray:
         """Return the present content of an array."""
         raise NotImplementedError
+
+    def to_read(self, host: np.ndarray) -> Memory:
+        """Return a flat host array in memory of kernels that is never written."""
+        return self.array(host)
 
     def loaded(self, data: T) -> T:
         """Return the bundle in memory of kernels, with unwritten rows."""
@@ -94,19 +99,13 @@ class CheckExecutor:
                 setattr(bundle, field, self.to_read(getattr(data, field)))
         return bundle
 
-    def to_read(self, host: np.ndarray) -> np.ndarray | DeviceArray:
-        """Return a flat host array in memory of kernels that is never written."""
-        return self.array(host)
-
     def emptied(self, data: T, pattern: int = PATTERNS[0]) -> T:
         """Return the same bundle with other rows."""
-        bundle = copy.copy(data)
-        sizes = row_sizes(data)
-        for field, kind in fields_of(type(data)).items():
-            if isinstance(kind, RowArray):
-                element = np.dtype(kind.element.dtype)
-                blank = np.full(sizes[field] * element.itemsize, pattern, np.uint8).view(element)
-                setattr(bundle, field, self.array(blank))
+        bundle, kinds = copy.copy(data), fields_of(type(data))
+        for field, size in row_sizes(data).items():
+            element = kinds[field].element
+            dtype = np.dtype(self.problem.encoding.dtype if isinstance(element, Generic) else element.dtype)
+            setattr(bundle, field, self.array(np.full(size * dtype.itemsize, pattern, np.uint8).view(dtype)))
         return bundle
 
     def rows(self) -> dict[str, np.ndarray]:
@@ -120,15 +119,19 @@ class CheckExecutor:
         other.build(self.host(self.solution))
         return other
 
-    def at_leisure(self, reads: int | None = None) -> CheckExecutor:
+    def with_reads(self, reads: int | None = None) -> CheckExecutor:
         """Return the same walk for further requests after an error, with more reads, or any number of them."""
         return self
 
     # --- the problem's functions ---
 
-    def launch(self, kernel: Kernel, teams: int, *arguments: object, writes: bool = True) -> None:
-        """Run a kernel; ``arguments`` precede the solution. Without ``writes`` it can only read the state of a walk."""
+    def start(self, kernel: Kernel, teams: int, arguments: tuple[object, ...]) -> None:
+        """Run a kernel with these arguments."""
         raise NotImplementedError
+
+    def launch(self, kernel: Kernel, teams: int, *arguments: object, writes: bool = True) -> None:
+        """Run a kernel; ``arguments`` precede the solution. Without ``writes`` it should only read a walk's state."""
+        self.start(kernel, teams, (*arguments, self.solution, self.data))
 
     def build(self, solution: np.ndarray) -> None:
         """Set the walk to a solution: (n,)."""
@@ -136,26 +139,24 @@ class CheckExecutor:
         if self.functions.begin is not None:
             self.launch(self.kernels.build, 1)
 
+    def called(self, kernel: Kernel, moves: np.ndarray, *more: Memory, results: int = 1) -> np.ndarray:
+        """Return the results of a kernel for some moves, a number for each: (count * ``results``,) int64."""
+        array = self.array(np.zeros(len(moves) * results, np.int32))
+        self.launch(kernel, self.teams, len(moves), *more, self.array(moves.reshape(-1)), array, writes=False)
+        return self.host(array).astype(np.int64)
+
     def ask(self, moves: np.ndarray) -> np.ndarray:
         """Return the changes of moves by `delta`, or by `value` and the cost: (count, 3) -> (count,) int64."""
-        results = self.array(np.zeros(len(moves), np.int32))
-        self.launch(self.kernels.ask, self.teams, len(moves), self.array(moves.reshape(-1)), results, writes=False)
-        changes = self.host(results).astype(np.int64)
+        changes = self.called(self.kernels.ask, moves)
         return np.where(changes == NEVER, NEVER, changes - self.cost) if self.functions.delta is None else changes
 
     def ask_quick(self, indices: np.ndarray, moves: np.ndarray) -> np.ndarray:
         """Return the same by `quick`, for neighbours known to `refresh`."""
-        results = self.array(np.zeros(len(moves), np.int32))
-        numbers = self.array(indices.astype(np.uint32))
-        listed = self.array(moves.reshape(-1))
-        self.launch(self.kernels.ask_quick, self.teams, len(moves), numbers, listed, results, writes=False)
-        return self.host(results).astype(np.int64)
+        return self.called(self.kernels.ask_quick, moves, self.array(indices.astype(np.uint32)))
 
     def ask_parts(self, moves: np.ndarray) -> np.ndarray:
         """Return the same by `partial`, summed up."""
-        parts = self.array(np.zeros(len(moves) * self.lanes, np.int32))
-        self.launch(self.kernels.ask_parts, self.teams, len(moves), self.array(moves.reshape(-1)), parts, writes=False)
-        return self.host(parts).reshape(-1, self.lanes).sum(axis=1, dtype=np.int64)
+        return self.called(self.kernels.ask_parts, moves, results=self.lanes).reshape(-1, self.lanes).sum(axis=1)
 
     def refresh(self, first: int, end: int, changed: int, move: tuple[int, int, int]) -> None:
         """Prepare the evaluation of these neighbours by `refresh`, if the problem has it."""
@@ -165,7 +166,7 @@ class CheckExecutor:
     def make(self, move: tuple[int, int, int]) -> None:
         self.launch(self.kernels.make, 1, self.problem.encoding.n, Move(*move))
 
-    def led_to(self, move: tuple[int, int, int]) -> np.ndarray:
+    def neighbour_by(self, move: tuple[int, int, int]) -> np.ndarray:
         """Return the neighbour to which a move leads, without making the move."""
         other = copy.copy(self)
         other.data = copy.copy(self.data)
@@ -179,12 +180,7 @@ class CheckExecutor:
         """Return the index of the neighbour that a scan of ``size`` takes, or None; after a `refresh` of all."""
         keys = self.array(np.full(1, NO_KEY, np.uint64))
         encoding = self.problem.encoding
-        walk = Walk(room=size, length=encoding.n, choices=encoding.choices)
-        lengths = row_sizes(walk)
-        for field, kind in fields_of(Walk).items():
-            if isinstance(kind, RowArray):
-                dtype = encoding.dtype if isinstance(kind.element, Generic) else kind.element.dtype
-                setattr(walk, field, self.array(np.zeros(lengths[field], np.dtype(dtype))))
+        walk = self.emptied(Walk(room=size, length=encoding.n, choices=encoding.choices), 0)
         status = np.zeros(size_of(WalkStatus), np.int32)
         status[[WalkStatus.cost, WalkStatus.best_cost]] = self.cost
         walk.solution, walk.status = self.solution, self.array(status)
@@ -195,10 +191,6 @@ class CheckExecutor:
         key = int(self.host(keys)[0])
         return None if key == NO_KEY else key & 0xFFFFFFFF
 
-    def start(self, kernel: Kernel, teams: int, arguments: tuple[Any, ...]) -> None:
-        """Run a kernel with these arguments."""
-        raise NotImplementedError
-
 
 class DeviceExecutor(CheckExecutor):
     """An executor on a device; ``backend`` is a `backends.launch.Backend`."""
@@ -207,15 +199,11 @@ class DeviceExecutor(CheckExecutor):
         self.backend = backend
         super().__init__(problem, name, evaluation_name, lanes, f"on {backend.name}")
 
-    def array(self, host: np.ndarray) -> np.ndarray | DeviceArray:
+    def array(self, host: np.ndarray) -> Memory:
         return self.backend.upload(np.ascontiguousarray(host))
 
-    def host(self, array: Any) -> np.ndarray:
+    def host(self, array: Memory) -> np.ndarray:
         return self.backend.download(array)
 
-    def launch(self, kernel: Kernel, teams: int, *arguments: object, writes: bool = True) -> None:
-        """Run a kernel; ``arguments`` precede the solution. Writes are not checked."""
-        self.start(kernel, teams, (*arguments, self.solution, self.data))
-
-    def start(self, kernel: Kernel, teams: int, arguments: tuple[Any, ...]) -> None:
+    def start(self, kernel: Kernel, teams: int, arguments: tuple[object, ...]) -> None:
         self.backend.launch(kernel, teams, self.lanes, *arguments)

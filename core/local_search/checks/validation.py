@@ -80,7 +80,7 @@ class CheckedMoves(NamedTuple):
 class Checked(NamedTuple):
     """Successful checks of `check`; prints as a table.
 
-    ``costs`` are the least and the largest cost met. ``notes`` are omitted checks, and unusual behaviour that was shown
+    ``costs`` are the least and the largest one. ``notes`` are omitted checks, and unusual behaviour that was shown
     to be no error.
     """
 
@@ -189,7 +189,7 @@ def check(
                     remarks = [*remarks, TOO_SLOW]
                 notes += [note for note in remarks if note not in notes]
             right_names[evaluation_name, function] = name
-    return Checked(problem.name, tried, scorer.costs_met or (0, 0), notes, time.perf_counter() - began)
+    return Checked(problem.name, tried, scorer.extremes or (0, 0), notes, time.perf_counter() - began)
 
 
 def evaluations_of(
@@ -248,7 +248,7 @@ def check_evaluation(
     right: str,
     whole: Callable[[], list[SequencePoint]] = list,
 ) -> tuple[int, int, list[str]]:
-    """Check an evaluation by each executor along a sequence, and by the first one at some points beside it.
+    """Check an evaluation by each executor along a sequence, and by the first one at some other points.
 
     Return the number of differences that were tried, that of different neighbours of one solution, and notes. Raises
     `WrongLanes` for an error with several lanes that one lane does not have.
@@ -269,11 +269,11 @@ def check_evaluation(
             notes.append(f"not tried: {error}")
             continue
         except (WrongDelta, WrongState, WrongChoice) as error:
-            alone = executors[0]().at_leisure(READS)
-            if executor.lanes == 1 or alone.lanes > 1:
+            one_lane = executors[0]().with_reads(READS)
+            if executor.lanes == 1 or one_lane.lanes > 1:
                 raise
             with contextlib.suppress(ReadLimitReached):
-                again = EvaluationCheck(sequence, alone, not is_plain, chooses, right)
+                again = EvaluationCheck(sequence, one_lane, not is_plain, chooses, right)
                 again.run(trial.moves_made, samples)  # raises errors that one lane has too
                 raise WrongLanes(f"{error}; {SEVERAL_LANES}") from error
             raise

@@ -36,10 +36,10 @@ class HookChecks(NamedTuple):
 
     build: Kernel
     refresh: Kernel
+    make: Kernel
     ask: Kernel
     ask_quick: Kernel
     ask_parts: Kernel
-    make: Kernel
 
 
 def evaluation_kernels(evaluation: Evaluation, change_kind: int) -> tuple[Kernel, Kernel, Kernel]:
@@ -121,9 +121,7 @@ def hook_check_kernels(evaluation: Evaluation, change_kind: int, apply: Function
 
     A move makes the change ``change_kind``, or ``apply`` makes it.
     """
-    build, refresh, make = state_kernels(evaluation, change_kind, apply)
-    ask, ask_quick, ask_parts = evaluation_kernels(evaluation, change_kind)
-    return HookChecks(build, refresh, ask, ask_quick, ask_parts, make)
+    return HookChecks(*state_kernels(evaluation, change_kind, apply), *evaluation_kernels(evaluation, change_kind))
 
 
 @lru_cache(maxsize=64)
