@@ -1,8 +1,8 @@
 """Local search as a family (`luong2013`): one template for any problem, on any backend and any number of ranks.
 
-A `Problem` has an `Encoding` of its solutions, `Neighbourhood`s, a bundle of data and an `Evaluation`, whose functions
-kernels call. Other packages import this package, `problem`, `encodings`, `algorithms`, `plan` and the modules of
-`checks`. Problems with their scorers are in separate packages, such as `core.qap`.
+A `Problem` has an `Encoding` of its solutions, `Neighbourhood`s, and for each an `Evaluation` or more: functions for
+kernels, and their data. Other packages import this package, `problem`, `encodings`, `algorithms`, `plan`,
+`kernels.hooks` and the modules of `checks`. Problems with their scorers are in separate packages, such as `core.qap`.
 """
 
 from core.local_search.algorithms import (
@@ -28,10 +28,11 @@ from core.local_search.checks.problem_errors import (
 )
 from core.local_search.checks.validation import Checked, check
 from core.local_search.encodings import NEIGHBOURHOODS, Bits, Neighbourhood, Permutation, Reals, Values
+from core.local_search.kernels.hooks import Evaluation
 from core.local_search.kernels.moves import OWN, exchanged, flipped, inserted, moved, reversed_
 from core.local_search.kernels.walks import AnyMove, Draw, Move, Share
 from core.local_search.outcome import Outcome, Unconfirmed
-from core.local_search.problem import Evaluation, Problem
+from core.local_search.problem import Problem
 from core.local_search.search import LocalSearch
 from core.run.stop import Iterations, NoImprovement, Seconds, Stop, Target
 

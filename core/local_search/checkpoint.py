@@ -6,19 +6,19 @@ the rows of the problem's data that do not follow from the solution (`core.local
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 
 from core.lang.named_arrays import size_of
 from core.local_search.algorithms import SimulatedAnnealing
+from core.local_search.encodings import Encoding
 from core.local_search.history import AHEAD, FRONT, HistoryRecorder, join_histories
 from core.local_search.kernels import moves, walks
 from core.local_search.kernels.walks import WalkStatus, WalkTotals
 from core.local_search.launcher import WalkLauncher
 from core.local_search.memory import WalkMemory
-from core.local_search.outcome import Outcome
 from core.local_search.plan import Plan
 from core.run.checkpoint import (
     ANY,
@@ -36,9 +36,6 @@ FIELDS = {"control": "status", **{name: name for name in ("totals", "heat", "mem
 OF_PROBLEM = "problem "
 """Prefix of the names of rows of the problem's data."""
 DONE = "done"
-OUTCOME_NUMBERS, OUTCOME_SOLUTIONS = "walks before numbers", "walks before solutions"
-OUTCOME_FIELDS = ("cost", "walk", "found_at", "iterations", "evaluations", "digest")
-"""Numbers of an outcome, a column each."""
 
 
 def make_checkpoint(launcher: WalkLauncher, done: int, recorder: HistoryRecorder | None) -> Checkpoint | None:
@@ -48,7 +45,7 @@ def make_checkpoint(launcher: WalkLauncher, done: int, recorder: HistoryRecorder
         **remembered_rows(launcher.memory),
     }
     own = {**(recorder.state() if recorder is not None else {}), **rows}
-    parts = launcher.ranks.gather(own) if launcher.plan.settings.by_walks else [own]
+    parts = launcher.walk_ranks.gather(own)
     if launcher.ranks.rank or parts is None:
         return None
     state = {name: np.concatenate([part[name] for part in parts]) for name in rows}
@@ -60,7 +57,7 @@ def make_checkpoint(launcher: WalkLauncher, done: int, recorder: HistoryRecorder
 def layout(plan: Plan, memory: WalkMemory, stop: Stop, before_s: float, state: Checkpoint) -> Iterator[CheckpointArray]:
     """Declare the state of all walks of all ranks; ``before_s`` is the run time at the checkpoint in seconds."""
     encoding, algorithm = plan.problem.encoding, plan.algorithm
-    count = plan.settings.walks if plan.settings.by_walks else 1
+    count = plan.simultaneous_walks
     yield CheckpointArray(DONE, np.int64, (), [(1, stop.iterations)])
     # An iteration of simulated annealing or of a rule evaluates up to `batch` draws, and a walk counts each of them.
     done = int(state[DONE])
@@ -84,19 +81,18 @@ def layout(plan: Plan, memory: WalkMemory, stop: Stop, before_s: float, state: C
     forbidden = most + 1 + plan.tabu.tenure + plan.tabu.span
     remembered = costs if algorithm.lag else (0, forbidden)
     yield CheckpointArray("memory", np.int32, (count, plan.memory_words), [remembered])
-    low, high = (-1, 1) if encoding.code == moves.REALS else (0, encoding.choices - 1)
-    rule = permutation_fault if encoding.code == moves.PERMUTATION else None
     for name in ("solution", "best", "home"):
-        yield CheckpointArray(name, encoding.dtype, (count, encoding.n), [(low, high)], rule)
+        yield solution_array(name, encoding, count)
     for name, size in memory.remembered.items():
         yield CheckpointArray(OF_PROBLEM + name, getattr(memory.data, name).dtype, (count, size))
     if plan.history:
         yield from history_layout(count, most, before_s, int(state["control"][:, WalkStatus.best_cost].min()))
-    if plan.settings.takes_turns:
-        bounds = [(0, ANY_WORD), (0, plan.settings.walks - 2), *[(0, ANY)] * 3, (0, ANY_WORD)]
-        yield CheckpointArray(OUTCOME_NUMBERS, np.uint64, (None, 6), bounds, in_order)
-        before = len(state[OUTCOME_NUMBERS])
-        yield CheckpointArray(OUTCOME_SOLUTIONS, encoding.dtype, (before, encoding.n), [(low, high)], rule)
+
+
+def solution_array(name: str, encoding: Encoding, count: int) -> CheckpointArray:
+    """Declare an array of ``count`` solutions."""
+    rule = permutation_fault if encoding.code == moves.PERMUTATION else None
+    return CheckpointArray(name, encoding.dtype, (count, encoding.n), [encoding.interval], rule)
 
 
 def history_layout(count: int, most: int, before_s: float, best: int) -> Iterator[CheckpointArray]:
@@ -138,12 +134,6 @@ def wrong_end(plan: Plan, stop: Stop, done: int, status: np.ndarray) -> str | No
     )
 
 
-def in_order(numbers: np.ndarray) -> str | None:
-    """Return the fault of walks that were not made one after another, or None."""
-    order = numbers[:, 1].tolist()
-    return None if order == list(range(len(order))) else f"found walks {order}, expected them in order from 0"
-
-
 def resume_walks(launcher: WalkLauncher, state: Checkpoint, recorder: HistoryRecorder | None) -> int:
     """Set this rank's walks, which have begun, to a checkpoint. Return the number of iterations made."""
     memory = launcher.memory
@@ -166,26 +156,3 @@ def remembered_rows(memory: WalkMemory) -> Checkpoint:
     """Return the rows of the problem's data in a checkpoint, of this rank's walks."""
     sizes = memory.remembered.items()
     return {OF_PROBLEM + name: np.array(memory.rows(getattr(memory.data, name), size)) for name, size in sizes}
-
-
-def add_earlier_outcomes(plan: Plan, state: Checkpoint | None, outcomes: Sequence[Outcome]) -> Checkpoint | None:
-    """Return the checkpoint of a walk, with the outcomes of those before it if walks take turns."""
-    if state is None or not plan.settings.takes_turns:
-        return state
-    encoding = plan.problem.encoding
-    # A digest has 64 bits, and a cost may be negative.
-    numbers = np.array([[getattr(outcome, name) % 2**64 for name in OUTCOME_FIELDS] for outcome in outcomes], np.uint64)
-    solutions = np.array([outcome.solution for outcome in outcomes], encoding.dtype)
-    return {**state, OUTCOME_NUMBERS: numbers.reshape(-1, 6), OUTCOME_SOLUTIONS: solutions.reshape(-1, encoding.n)}
-
-
-def earlier_outcomes(state: Checkpoint | None) -> list[Outcome]:
-    """Return the outcomes of the walks before the one of a checkpoint."""
-    if state is None:
-        return []
-    outcomes = []
-    for row, solution in zip(state[OUTCOME_NUMBERS], state[OUTCOME_SOLUTIONS], strict=True):
-        cost = int(row[:1].view(np.int64)[0])
-        walk, found_at, iterations, evaluations, digest = (int(number) for number in row[1:])
-        outcomes.append(Outcome(cost, walk, found_at, iterations, evaluations, digest, solution))
-    return outcomes

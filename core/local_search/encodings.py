@@ -29,6 +29,11 @@ class Encoding(NamedTuple):
     choices: int
     dtype: str
 
+    @property
+    def interval(self) -> tuple[int, int]:
+        """The least and the largest value of an element."""
+        return (-1, 1) if self.code == moves.REALS else (0, self.choices - 1)
+
     def check(self, solution: object) -> np.ndarray:
         """Return a start solution as an array of ``dtype``.
 
@@ -43,7 +48,7 @@ class Encoding(NamedTuple):
             raise UserError(f"a start solution that is {shown(solution)}: expected {self.n} numbers")
         if array.shape != (self.n,):
             raise UserError(f"a start solution of shape {array.shape}: expected ({self.n},)")
-        low, high = (-1, 1) if self.code == moves.REALS else (0, self.choices - 1)
+        low, high = self.interval
         for place in np.flatnonzero(~((array >= low) & (array <= high)))[:1].tolist():
             raise UserError(f"a start solution with {array[place]} at {place}: expected {low} to {high}")
         original, array = array, array.astype(self.dtype)

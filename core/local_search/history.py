@@ -64,7 +64,6 @@ class HistoryRecorder:
         self.began = began
         self.places: int = self.memory.walkers.places
         self.stride = self.places
-        self.walks = launcher.plan.settings.walks if launcher.plan.settings.by_walks else 1
         status, count = self.memory.status(), self.memory.count
         self.iterations = np.zeros(count, np.int64)
         self.ahead = np.zeros(count, np.int64)
@@ -123,7 +122,7 @@ class HistoryRecorder:
             clocks = at + self.ahead[walk_of]
             part = (at - self.iterations[walk_of]) / (iterations - self.iterations)[walk_of]
             seconds = before - self.began + part * (after - before)
-            rows = np.stack([clocks, costs, seconds, counts * self.walks], axis=1)
+            rows = np.stack([clocks, costs, seconds, counts * self.launcher.plan.simultaneous_walks], axis=1)
             self.front = front_of(np.concatenate([self.front, rows]))
         self.iterations = iterations
 
@@ -132,9 +131,9 @@ class HistoryRecorder:
         buffer = getattr(self.memory.walkers, field)
         return self.memory.backend.read(buffer, 0, int(places[-1]) + 1)[places].astype(np.int64)
 
-    def meet(self) -> None:
+    def align_clocks(self) -> None:
         """Set the clocks of all walks of all ranks to the largest one after an exchange."""
-        ranks = self.launcher.ranks
+        ranks = self.launcher.walk_ranks
         least, _ = ranks.minloc(-int(self.clocks.max(initial=0)), ranks.rank)
         self.ahead = -least - self.iterations
 
@@ -151,10 +150,8 @@ class HistoryRecorder:
 
     def history(self) -> list[list[Any]]:
         """Return rows [iteration, evaluations, seconds, best cost] of all walks of all ranks, on every rank."""
-        ranks = self.launcher.ranks
-        parts = (ranks.gather(self.front) or [self.front]) if self.launcher.plan.settings.by_walks else [self.front]
-        rows: list[list[Any]] = ranks.bcast(rows_of(front_of(np.concatenate(parts))))
-        return rows
+        parts = self.launcher.walk_ranks.gather(self.front) or [self.front]
+        return self.launcher.ranks.bcast(rows_of(front_of(np.concatenate(parts))))
 
 
 def front_of(rows: np.ndarray) -> np.ndarray:

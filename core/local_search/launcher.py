@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
+
+import numpy as np
 
 from core.errors import LaunchRefused
 from core.lang import Kernel
@@ -14,36 +16,69 @@ from core.local_search.kernels.template import SearchKernels, search_kernels
 from core.local_search.kernels.walks import Share, record_improvement
 from core.local_search.memory import WalkMemory
 from core.local_search.plan import Plan
-from core.local_search.shape import WalkShape
+from core.local_search.shape import ShapeTuner, WalkShape, even_team
+from core.run.devices import ComputeDevice, DeviceArray, Ranks, RecordedLaunches
 from core.run.partition import equal_part
 
-Tune = Callable[[Any, int, int], Any]
+T = TypeVar("T")
+Tune = Callable[[Kernel, int, int], ShapeTuner]
 """Makes a tuner from the kernel of the scan and the sizes of solution and neighbourhood."""
+
+
+class UndividedWork:
+    """Ranks of work that is not divided: this one alone."""
+
+    rank, size = 0, 1
+
+    def minloc(self, value: int, index: int) -> tuple[int, int]:
+        return value, index
+
+    def reduce(self, items: np.ndarray, operation: str) -> None:
+        """Leave the items as they are."""
+
+    def gather(self, item: T) -> list[T] | None:
+        return [item]
 
 
 class WalkLauncher:
     """Launches over the walks of one rank. Each method queues launches and does not wait for them.
 
-    The rank and size of ``ranks``, a `cluster.Communicator`, determine this rank's share. For ``tune`` see
+    `core.local_search.host_loop.HostLauncher` is the kind whose iterations the host drives. For ``tune`` see
     `LocalSearch`.
 
     Attributes
     ----------
-    evaluating : Kernel
-        The kernel that evaluates the neighbours of an iteration; a tuner varies its shape.
+    ranks : core.run.devices.Ranks
+        All ranks of the search.
+    walk_ranks, neighbour_ranks
+        Ranks among which the walks are divided, and those among which the neighbours of a walk are: all, or this rank
+        alone.
     awake : int
         Number of this rank's walks that iterate.
     """
 
-    def __init__(self, backend: Any, ranks: Any, plan: Plan, tune: Tune | None = None) -> None:
-        self.backend, self.ranks, self.plan = backend, ranks, plan
+    def __init__(self, backend: ComputeDevice, ranks: Ranks, plan: Plan, tune: Tune | None = None) -> None:
+        self.backend, self.plan = backend, plan
         self.kernels = kernels_of(plan)
-        self.evaluating = evaluating_kernel(plan, self.kernels)
         tuner = tune(self.evaluating, plan.problem.encoding.n, max(plan.sizes)) if tune else None
         self.shape = WalkShape(plan, backend, ranks.size, tuner)
-        self.recorded: dict[tuple[object, ...], Any] = {}
-        walks = plan.settings.walks
-        self.allocate(*(equal_part(walks, ranks.rank, ranks.size) if plan.settings.by_walks else (0, 1)))
+        self.recorded: dict[tuple[object, ...], RecordedLaunches] = {}
+        self.use_ranks(ranks)
+        self.allocate(*equal_part(plan.simultaneous_walks, self.walk_ranks.rank, self.walk_ranks.size))
+
+    @property
+    def evaluating(self) -> Kernel:
+        """The kernel that evaluates the neighbours of an iteration; a tuner varies its shape."""
+        return self.kernels.scan
+
+    def use_ranks(self, ranks: Ranks) -> None:
+        """Divide the walks, or the neighbours of a walk, among these ranks."""
+        self.ranks, undivided = ranks, UndividedWork()
+        self.walk_ranks: Ranks | UndividedWork = ranks
+        self.neighbour_ranks: Ranks | UndividedWork = undivided
+        if not self.plan.settings.by_walks:
+            self.walk_ranks, self.neighbour_ranks = undivided, ranks
+        self.recorded.clear()
 
     def allocate(self, first: int, end: int) -> None:
         """Allocate memory for the walks ``first`` to ``end - 1``."""
@@ -62,21 +97,71 @@ class WalkLauncher:
         return min(self.memory.count, self.walk_teams) if self.shape.in_one_team else self.memory.count
 
     @property
-    def shares_neighbours(self) -> bool:
-        """True if several ranks share the neighbours of one walk."""
-        return not self.plan.settings.by_walks and self.ranks.size > 1
-
-    @property
     def own_share(self) -> tuple[int, int]:
         """This rank's part of a walk's neighbours, and the number of parts."""
-        return (self.ranks.rank, self.ranks.size) if self.shares_neighbours else (0, 1)
+        return self.neighbour_ranks.rank, self.neighbour_ranks.size
+
+    # --- compilation ---
+
+    def settle_shape(self) -> None:
+        """Compile all launches of a run, with the largest teams that the device accepts."""
+        self.bind_or_shrink()
+        if self.even_out():
+            self.bind_or_shrink()
+
+    def bind_or_shrink(self) -> None:
+        """Compile all launches, with smaller teams if a kernel needs more registers than the device has for all."""
+        while True:
+            try:
+                return self.bind()
+            except LaunchRefused:
+                if not self.shape.shrink():
+                    raise
+
+    def bind(self) -> None:
+        """Compile all launches of a run."""
+        on, size = self.memory, self.shape.step_size
+        self.backend.bind(self.kernels.begin, 1, size, (on.walkers, on.data))
+        self.backend.bind(self.kernels.keep, 1, size, (on.walkers,))
+        self.bind_iteration()
+
+    def bind_iteration(self) -> None:
+        """Compile the launches of an iteration, and of an exchange of solutions."""
+        if not self.shape.in_one_team:
+            with self.backend.record():
+                self.iteration()
+            return
+        self.bind_walk()
+        if self.plan.settings.exchange:
+            on = self.memory
+            self.backend.bind(self.kernels.adopt, 1, self.shape.step_size, (0, on.adopted, on.walkers, on.data))
+
+    def bind_walk(self, from_first: bool = True) -> object:
+        """Compile the launch that makes all iterations of a walk in one team; return the executable."""
+        on = self.memory
+        arguments = (from_first, 0, 1, 1, on.walkers, on.shared, on.data)
+        return self.backend.bind(self.kernels.walk, 1, self.shape.team_size, arguments).executable
+
+    def even_out(self) -> bool:
+        """Reduce the team size if all walks then fit the device at a time. Return True if the shape has changed."""
+        limits, count, shape = self.backend.capabilities, self.memory.count, self.shape
+        if not self.plan.settings.by_walks or limits.lanes_resident == 1 or not count:
+            return False
+        before, walks = shape.team_size, -(-count // limits.compute_units)
+        shape.team_size = even_team(walks, self.backend.resident_lanes(self.bind_walk()), before)
+        return shape.team_size != before
 
     # --- all walks ---
 
+    def launch(self, kernel: Kernel, teams: int, team_size: int, *arguments: object, shared: bool = True) -> None:
+        """Queue a kernel; after ``arguments`` it takes the walks, the settings if it takes ``shared``, and the data."""
+        on = self.memory
+        settings = (on.shared,) if shared else ()
+        self.backend.launch(kernel, teams, team_size, *arguments, on.walkers, *settings, on.data)
+
     def begin(self) -> None:
         """Build the state of every walk from its solution."""
-        on = self.memory
-        self.backend.launch(self.kernels.begin, self.walk_teams, self.shape.step_size, on.walkers, on.data)
+        self.launch(self.kernels.begin, self.walk_teams, self.shape.step_size, shared=False)
 
     def keep(self) -> None:
         """Copy every walk's best solution to its `best`."""
@@ -84,14 +169,13 @@ class WalkLauncher:
 
     def adopt(self, cost: int) -> None:
         """Continue every walk that is worse than this cost from the solution in `WalkMemory.adopted`."""
-        on, size = self.memory, self.shape.step_size
-        self.backend.launch(self.kernels.adopt, self.walk_teams, size, cost, on.adopted, on.walkers, on.data)
+        size, adopted = self.shape.step_size, self.memory.adopted
+        self.launch(self.kernels.adopt, self.walk_teams, size, cost, adopted, shared=False)
 
     def walk(self, count: int, first: int, end: int) -> None:
         """Make ``count`` iterations of this rank's walks ``first`` to ``end - 1``, each by one team."""
-        on, teams = self.memory, max(1, min(end - first, self.walk_teams))
-        self.backend.launch(self.kernels.walk, teams, self.shape.team_size, first == 0, first, end, count, on.walkers,
-                            on.shared, on.data)  # fmt: skip
+        teams = max(1, min(end - first, self.walk_teams))
+        self.launch(self.kernels.walk, teams, self.shape.team_size, first == 0, first, end, count)
 
     def iterate(self, count: int) -> None:
         """Make ``count`` iterations of every walk that is awake."""
@@ -112,8 +196,7 @@ class WalkLauncher:
         on, shape = self.memory, self.shape
         if shape.steps_at_once:
             self.refresh()
-            self.backend.launch(self.kernels.scan_and_step, shape.teams, shape.team_size, on.finished, on.keys,
-                                on.walkers, on.shared, on.data)  # fmt: skip
+            self.launch(self.kernels.scan_and_step, shape.teams, shape.team_size, on.finished, on.keys)
         else:
             self.own_scan()
             self.agree()
@@ -127,16 +210,16 @@ class WalkLauncher:
     def refresh(self, walk: int = 0) -> None:
         """Update the problem's tables for a walk, if it keeps any."""
         if self.plan.is_quick:
-            on, shape, (rank, size) = self.memory, self.shape, self.own_share
-            first, end = self.plan.sizes[0] * rank // size, self.plan.sizes[0] * (rank + 1) // size
-            self.backend.launch(self.kernels.refresh, shape.teams, shape.team_size, on.count <= 1, walk, first, end,
-                                on.walkers, on.shared, on.data)  # fmt: skip
+            neighbours, (rank, size) = self.plan.sizes[0], self.own_share
+            self.scan(self.kernels.refresh, walk, neighbours * rank // size, neighbours * (rank + 1) // size)
 
     def part(self, walk: int, part: int, parts: int) -> None:
         """Find the smallest key in one of ``parts`` equal parts of a walk's neighbours."""
-        on, shape = self.memory, self.shape
-        self.backend.launch(self.kernels.scan, shape.teams, shape.team_size, on.count <= 1, walk, part, parts, on.keys,
-                            on.walkers, on.shared, on.data)  # fmt: skip
+        self.scan(self.kernels.scan, walk, part, parts, self.memory.keys)
+
+    def scan(self, kernel: Kernel, walk: int, *arguments: object) -> None:
+        """Queue a kernel over the neighbours of a walk."""
+        self.launch(kernel, self.shape.teams, self.shape.team_size, self.memory.count <= 1, walk, *arguments)
 
     def agree(self) -> None:
         """Reduce all ranks' smallest keys to the smallest."""
@@ -145,14 +228,12 @@ class WalkLauncher:
     def step(self, walk: int = 0) -> None:
         """Make the move of a walk with the smallest key."""
         on = self.memory
-        self.backend.launch(self.kernels.step, 1, self.shape.step_size, on.count <= 1, walk, on.keys, on.walkers,
-                            on.shared, on.data)  # fmt: skip
+        self.launch(self.kernels.step, 1, self.shape.step_size, on.count <= 1, walk, on.keys)
 
-    def fitness(self, is_quick: bool, level: int, share: Share, fitnesses: Any, teams: int) -> None:
+    def fitness(self, is_quick: bool, level: int, share: Share, fitnesses: DeviceArray, teams: int) -> None:
         """Write the fitnesses of a share of the neighbours of the first walk."""
-        on = self.memory
-        self.backend.launch(self.kernels.fitness, teams, self.shape.team_size, is_quick, level, share, fitnesses,
-                            on.walkers, on.data)  # fmt: skip
+        arguments = is_quick, level, share, fitnesses
+        self.launch(self.kernels.fitness, teams, self.shape.team_size, *arguments, shared=False)
 
     # --- recordings and tuning ---
 
@@ -167,6 +248,7 @@ class WalkLauncher:
     def tuned(self, launch: Callable[[], None]) -> None:
         """Queue launches with the shape that the tuner proposes, and report the time to it."""
         tuner = self.shape.tuner
+        assert tuner is not None
         while True:
             self.shape.take_proposed()
             try:
@@ -198,13 +280,4 @@ def kernels_of(plan: Plan) -> SearchKernels:
         lag=algorithm.lag,
         restarts=algorithm.restart > 0,
     )
-    return search_kernels(plan.problem.hooks(plan.evaluation, first.name), rules)
-
-
-def evaluating_kernel(plan: Plan, kernels: SearchKernels) -> Kernel:
-    """Return the kernel that evaluates the neighbours of an iteration."""
-    if not plan.settings.is_host_driven:
-        return kernels.scan
-    if plan.settings.generate == "device":
-        return kernels.fitness
-    return kernels.copied if plan.copies_solutions else kernels.listed
+    return search_kernels(plan.evaluation.for_kernels(first.name), rules)

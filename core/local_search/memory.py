@@ -46,7 +46,7 @@ class WalkMemory:
         self.backend = backend
         self.first, self.end = first, end
         encoding = plan.problem.encoding
-        data = plan.problem.with_room(plan.data, lanes)
+        data = plan.problem.with_room(plan.evaluation.data, lanes)
         row_lengths = row_sizes(data)
         self.remembered = remembered_sizes(plan.problem, row_lengths)
         sizes = {"elements": encoding.n, "words of memory": plan.memory_words, "words of status": size_of(WalkStatus)}

@@ -10,6 +10,7 @@ import numpy as np
 
 from core.errors import UserError
 from core.local_search.problem import Problem
+from core.run.devices import Ranks
 from core.run.protocol import Digested
 
 
@@ -74,7 +75,7 @@ class Claim(Protocol):
         """Cost of the best solution by the search."""
 
     @property
-    def solution(self) -> Any:
+    def solution(self) -> np.ndarray | None:
         """The best solution."""
 
 
@@ -114,7 +115,7 @@ class Unconfirmed(UserError):  # noqa: N818
         return self.outcome.cost
 
     @property
-    def solution(self) -> Any:
+    def solution(self) -> np.ndarray | None:
         return self.outcome.solution
 
     def __reduce__(self) -> tuple:
@@ -122,7 +123,7 @@ class Unconfirmed(UserError):  # noqa: N818
         return Unconfirmed, (self.searched, self.outcome, self.cost, self.objection)
 
 
-def confirm(outcome: Outcome, problem: Problem, ranks: Any, searched: str) -> None:
+def confirm(outcome: Outcome, problem: Problem, ranks: Ranks, searched: str) -> None:
     """Raise `Unconfirmed` unless the problem's scorer finds the same cost on the first rank; all ranks call this."""
     cost = ranks.on_first(lambda: int(problem.cost(outcome.solution)), is_long=False)
     if abs(cost - outcome.cost) > problem.tolerance():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Unpack
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
@@ -15,8 +15,9 @@ from core.local_search.checks.neighbourhoods import MOST_NEIGHBOURS
 from core.local_search.checks.signatures import check_functions, check_neighbourhood
 from core.local_search.encodings import NEIGHBOURHOODS, Neighbourhood
 from core.local_search.kernels import hooks, moves
+from core.local_search.kernels.hooks import Evaluation
 from core.local_search.kernels.walks import RESTART_WORDS
-from core.local_search.problem import Evaluation, Problem, checked_problem
+from core.local_search.problem import Problem, checked_problem
 from core.local_search.settings import SearchSettings, SettingKeywords
 
 
@@ -117,8 +118,6 @@ class Plan:
         One, or up to three that a descent tries in this order.
     sizes
         Number of neighbours in each.
-    data
-        The problem's data for this evaluation.
     tuned
         True if shapes of launches are tried.
     history
@@ -130,9 +129,7 @@ class Plan:
     settings: SearchSettings
     neighbourhoods: tuple[Neighbourhood, ...]
     sizes: tuple[int, ...]
-    evaluation_name: str
     evaluation: Evaluation
-    data: Any
     tabu: TabuMemory
     costs: CostRange
     tuned: bool = False
@@ -158,11 +155,16 @@ class Plan:
         costs = possible_costs(problem)
         chosen = find_neighbourhoods(problem, algorithm, names_of(problem, neighbourhoods))
         sizes = sizes_of(problem, chosen)
-        name, evaluation, data = find_evaluation(problem, checked, chosen[0])
+        evaluation = find_evaluation(problem, checked, chosen[0])
         tabu = choose_memory(problem, algorithm, chosen[0], sizes[0])
         if history and checked.takes_turns:
             raise UserError(f"a history of {checked.walks} walks one after another: expected 1 walk, or mapping native")
-        return cls(problem, algorithm, checked, chosen, sizes, name, evaluation, data, tabu, costs, tuned, history)
+        return cls(problem, algorithm, checked, chosen, sizes, evaluation, tabu, costs, tuned, history)
+
+    @property
+    def simultaneous_walks(self) -> int:
+        """Number of walks of all ranks that exist at a time."""
+        return self.settings.walks if self.settings.by_walks else 1
 
     @property
     def ends_itself(self) -> bool:
@@ -198,7 +200,7 @@ class Plan:
     def searched(self) -> str:
         """Problem, algorithm, neighbourhoods and evaluation, as text."""
         names = ", ".join(neighbourhood.name for neighbourhood in self.neighbourhoods)
-        return f"{self.problem.name}, {self.algorithm.name} by {names}, evaluation {self.evaluation_name}"
+        return f"{self.problem.name}, {self.algorithm.name} by {names}, evaluation {self.evaluation.name}"
 
     @property
     def parameters(self) -> dict[str, object]:
@@ -218,7 +220,7 @@ class Plan:
         return {
             **batch,
             "mapping": self.settings.mapping,
-            "evaluation": self.evaluation_name,
+            "evaluation": self.evaluation.name,
             "level": self.settings.level,
             "generate": self.settings.generate,
             "select": self.settings.select,
@@ -295,10 +297,8 @@ def sizes_of(problem: Problem, neighbourhoods: Sequence[Neighbourhood]) -> tuple
     return sizes
 
 
-def find_evaluation(
-    problem: Problem, settings: SearchSettings, neighbourhood: Neighbourhood
-) -> tuple[str, Evaluation, Any]:
-    """Find the evaluation by name, and its data."""
+def find_evaluation(problem: Problem, settings: SearchSettings, neighbourhood: Neighbourhood) -> Evaluation:
+    """Find the evaluation by name."""
     evaluations, name = problem.evaluations(neighbourhood.name), settings.evaluation
     published = problem.published or next(iter(evaluations))
     if name == "auto":
@@ -310,9 +310,9 @@ def find_evaluation(
         raise UserError(f"evaluation {shown(name)}{meant}: {problem.name} has {', '.join(evaluations)}")
     if settings.is_published and name != published:
         raise UserError(f"mapping published with evaluation {name}: expected {published}, the paper's")
-    data, evaluation = problem.checked_data_for(name), evaluations[name]
+    evaluation = problem.evaluation(neighbourhood.name, name)
     if not problem.is_tested:
-        check_functions(problem.name, evaluation, problem.encoding.dtype, type(data))
+        check_functions(problem.name, evaluation, problem.encoding.dtype)
     if settings.level == "solution" and evaluation.partial is None:
         raise UserError(f"level solution: {problem.name} evaluates a neighbour in one piece ({name})")
-    return name, evaluation, data
+    return evaluation

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -17,39 +18,8 @@ from core.lang.digest import source_digest
 from core.lang.types import BY_DTYPE, NUMBERS, Array, Const, Generic, boolean, f32, f64, fits
 from core.local_search.checks.problem_errors import ProblemError, WrongCost, WrongData
 from core.local_search.encodings import NEIGHBOURHOODS, Encoding, Neighbourhood, neighbourhood
-from core.local_search.kernels.hooks import Hooks
+from core.local_search.kernels.hooks import Evaluation
 from core.local_search.kernels.moves import INSERT, REVERSE, SEGMENT, TRIPLES
-
-
-@checked_class
-class Evaluation(NamedTuple):
-    """Evaluation of neighbours; all evaluations of a problem give the same costs, with different speeds.
-
-    The functions are those of `core.local_search.kernels.hooks.Hooks`, `delta` or `value` among them. The rows of their
-    bundle, from `Problem.data_for`, are the memory of a walk.
-
-    Attributes
-    ----------
-    quick_for
-        Neighbourhoods supported by `quick`; the others are evaluated by `delta`.
-    work
-        Approximate number of steps for a neighbour; devices share large evaluations among lanes.
-    """
-
-    delta: Function | None = None
-    quick: Function | None = None
-    begin: Function | None = None
-    update: Function | None = None
-    move: Function | None = None
-    refresh: Function | None = None
-    partial: Function | None = None
-    quick_for: tuple[str, ...] = ()
-    work: int = 16
-    value: Function | None = None
-
-    @property
-    def functions(self) -> list[Function]:
-        return [function for function in self if isinstance(function, Function)]
 
 
 @checked_class
@@ -73,7 +43,7 @@ class Problem:
     """
 
     delta: Function | None = None
-    """Change of the cost by a move: see `core.local_search.kernels.hooks.Hooks`. None with `value` or `evaluations`."""
+    """Change of the cost by a move: see `Evaluation`. None with `value` or `evaluations`."""
     value: Function | None = None
     """Cost of the neighbour after a move; with `delta`, a second evaluation that must agree with it."""
     neighbourhoods: tuple[str | Neighbourhood, ...] = ()
@@ -186,24 +156,13 @@ class Problem:
         """Return the data of an evaluation, with memory for each of ``lanes`` simultaneous lanes."""
         return data
 
-    def checked_data_for(self, evaluation: str) -> Any:
-        """`data_for` with flat arrays and plain numbers; raises `UserError` for data that kernels could not read."""
-        return checked_data(self.name, self.data_for(evaluation), self.delta or self.value)
+    def evaluation(self, neighbourhood: str, name: str) -> Evaluation:
+        """Return one of a neighbourhood's evaluations with its name, and its data as flat arrays and plain numbers.
 
-    @staticmethod
-    def hooks(evaluation: Evaluation, neighbourhood: str) -> Hooks:
-        """Return the functions for kernels of a neighbourhood; `quick` only if the neighbourhood is supported."""
-        is_quick = neighbourhood in evaluation.quick_for
-        return Hooks(
-            evaluation.delta,
-            evaluation.quick if is_quick else None,
-            evaluation.begin,
-            evaluation.update,
-            evaluation.move,
-            evaluation.refresh if is_quick else None,
-            evaluation.partial,
-            evaluation.value,
-        )
+        Raises `UserError` for data that kernels could not read.
+        """
+        data = checked_data(self.name, self.data_for(name), self.delta or self.value)
+        return replace(self.evaluations(neighbourhood)[name], name=name, data=data)
 
 
 def has_places(neighbourhood: Neighbourhood) -> bool:
@@ -299,16 +258,17 @@ def content_digest(problem: Problem) -> str:
     with all that they call (see `core.lang.digest.source_digest`).
     """
     functions: list[Function] = []
-    bundles: dict[str, Any] = {}
+    bundles: dict[str, object] = {}
     custom = ""
     for name in problem.neighbourhood_names():
         neighbourhood = problem.neighbourhood(name)
         if neighbourhood.own_size is not None:
             functions += neighbourhood.functions
             custom += f" {neighbourhood.name} {neighbourhood.change} {neighbourhood.size(problem.encoding)}"
-        for evaluation, functions_of in problem.evaluations(name).items():
-            functions += functions_of.functions
-            bundles[evaluation] = problem.checked_data_for(evaluation)
+        for evaluation in problem.evaluations(name):
+            known = problem.evaluation(name, evaluation)
+            functions += known.functions
+            bundles[evaluation] = known.data
     head = f"{tuple(problem.encoding)} {problem.points}{custom} {source_digest(functions)}"
     content = hashlib.sha256(head.encode())
     for evaluation, data in sorted(bundles.items()):

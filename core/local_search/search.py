@@ -6,31 +6,32 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from core.arguments import checked_call, refuse
 from core.errors import UserError
 from core.local_search.algorithms import Algorithm
-from core.local_search.binding import bind_slices, settle_shape
-from core.local_search.checkpoint import add_earlier_outcomes, earlier_outcomes, layout, make_checkpoint, resume_walks
+from core.local_search.checkpoint import layout, make_checkpoint, resume_walks
 from core.local_search.checks.problem_errors import ProblemError
 from core.local_search.checks.rules import check_custom_moves, check_rule
 from core.local_search.checks.validation import check_first_moves
 from core.local_search.history import HistoryRecorder
-from core.local_search.host_loop import HostLoop
+from core.local_search.host_loop import HostLauncher
 from core.local_search.initial import start_solutions
 from core.local_search.kernels import walks
 from core.local_search.kernels.walks import WalkStatus
 from core.local_search.launcher import Tune, WalkLauncher
-from core.local_search.outcome import Outcome, combine_outcomes, confirm
+from core.local_search.outcome import Outcome, confirm
 from core.local_search.plan import Neighbourhoods, Plan
 from core.local_search.problem import Problem
 from core.local_search.settings import SettingKeywords
-from core.local_search.slices import Slices, is_long, slices_for
+from core.local_search.slices import Slices, bind_slices, is_long, slices_for
+from core.local_search.walk_order import WalksInTurn, WalksTogether
 from core.local_search.walks import Walks, measure_speed, share_by_speed
 from core.run.checkpoint import Checkpoint, CheckpointArray, Checkpointer
+from core.run.devices import ComputeDevice, Ranks
 from core.run.loop import Step, SynchronousRun, execute
 from core.run.partition import have_equal_devices
 from core.run.protocol import Callback, Search
@@ -84,8 +85,8 @@ class LocalSearch(Search):
     @checked_call
     def __init__(
         self,
-        backend: Any,
-        communicator: Any,
+        backend: ComputeDevice,
+        communicator: Ranks,
         problem: Problem,
         algorithm: Algorithm,
         neighbourhoods: Neighbourhoods,
@@ -100,26 +101,25 @@ class LocalSearch(Search):
             refuse("communicator", communicator, "an object that `cluster.default_communicator` makes")
         self.backend = backend
         self.plan = Plan.make(problem, algorithm, neighbourhoods, tuned=tune is not None, history=history, **settings)
-        self.launcher = WalkLauncher(backend, communicator, self.plan, tune)
+        self.launcher = launcher_of(self.plan)(backend, communicator, self.plan, tune)
         self.walks = Walks(self.plan, self.launcher)
+        self.order = order_of(self.plan)(self)
         check_custom_moves(backend, problem.encoding, self.plan.neighbourhoods, self.plan.sizes)
         check_rule(problem, self.plan.algorithm)
-        self.host_loop = HostLoop(self.launcher) if self.plan.settings.is_host_driven else None
         self.slices: Slices | None = None
         self.is_checked = self.plan.problem.is_tested
         self.check_notes: list[str] = []
         """Notes on checks of the problem that were cut short."""
-        self.met: Any = None
+        self.divided_among: Ranks | None = None
+        """Ranks among which the walks were divided at the last run."""
         self.initial: np.ndarray | None = None
         """Start solutions of all walks, shape (walks, n); None: random ones."""
-        self.earlier: list[Outcome] = []
-        """Outcomes of the walks before this one, where walks are made one after another."""
         self.recorder: HistoryRecorder | None = None
         self.evaluated = 0
         """Evaluations of this rank's walks up to the last synchronisation, if there is a time limit."""
         self.iteration_s = 0.0
         """Seconds of an iteration of the walks that run side by side, as the warm-up found; 0: not known."""
-        settle_shape(self.launcher, self.host_loop)
+        self.launcher.settle_shape()
 
     @property
     def notes(self) -> list[str]:
@@ -152,7 +152,7 @@ class LocalSearch(Search):
 
     def first_iteration_s(self) -> float:
         """Make one iteration from random solutions; return its seconds on the slowest rank."""
-        self.initial, self.earlier = None, []
+        self.initial = None
         run = SynchronousRun(self.launcher.ranks, Stop(iterations=1))
         execute(self, run)
         return run.step_s
@@ -161,20 +161,18 @@ class LocalSearch(Search):
         """Try some moves of a problem without a test of the suite, before the first run."""
         if not self.is_checked:
             names = [neighbourhood.name for neighbourhood in self.plan.neighbourhoods]
-            check = partial(check_first_moves, self.plan.problem, names, self.plan.evaluation_name)
+            check = partial(check_first_moves, self.plan.problem, names, self.plan.evaluation.name)
             self.check_notes = self.launcher.ranks.on_first(check) or []
         self.is_checked = True
 
-    def meet(self, ranks: Any) -> None:
-        """Synchronise with these ranks from now on, and share the walks by speed where devices differ."""
+    def use_ranks(self, ranks: Ranks) -> None:
+        """Synchronise with these ranks from now on, and divide the walks by speed where devices differ."""
         launcher = self.launcher
-        ranks = ranks or launcher.ranks
-        if ranks is self.met:
+        if ranks is self.divided_among:
             return
-        self.met = ranks
+        self.divided_among = ranks
         if ranks is not launcher.ranks:
-            launcher.ranks = ranks
-            launcher.recorded.clear()
+            launcher.use_ranks(ranks)
         if self.plan.settings.by_walks and not have_equal_devices(self.backend, ranks):
             self.walks.begin(Stop(), None)
             iterate = HistoryRecorder(launcher, self.iterate, 0.0).iterate if self.plan.history else self.iterate
@@ -191,7 +189,7 @@ class LocalSearch(Search):
         *,
         history: bool = False,
         callback: Callback | None = None,
-        ranks: Any = None,
+        ranks: Ranks | None = None,
         checkpointer: Checkpointer | None = None,
         initial: ArrayLike | None = None,
     ) -> Outcome:
@@ -230,41 +228,24 @@ class LocalSearch(Search):
             stop, plan.algorithm.name, *CRITERIA, callback=callback)  # fmt: skip
         check_stop_type(stop)
         stop.check()
-        self.meet(ranks)
+        self.use_ranks(ranks or self.launcher.ranks)
         self.check_problem()
         check_rule(plan.problem, plan.algorithm, [stop.limit - 1] if stop.limit else [])
         bind_slices(self.launcher, self.iteration_s, stop.seconds)
         sizes = BatchSizes(FIRST_BATCH if stop.seconds == inf and checkpointer is None else 1, MOST_GROWTH)
-        total = stop.limit and stop.limit * (plan.settings.walks if plan.settings.takes_turns else 1)
-        run = SynchronousRun(self.launcher.ranks, stop, callback, total=total, checkpointer=checkpointer, sizes=sizes)
-        self.initial, self.earlier = start_solutions(plan.problem, plan.settings.walks, initial), []
-        outcome = self.walk_in_turn(run) if plan.settings.takes_turns else execute(self, run)
+        total, ranks = self.order.total(stop), self.launcher.ranks
+        run = SynchronousRun(ranks, stop, callback, total=total, checkpointer=checkpointer, sizes=sizes)
+        self.initial = start_solutions(plan.problem, plan.settings.walks, initial)
+        outcome = self.order.execute(run)
         run.end(run.monitor.done, outcome.cost)
-        confirm(outcome, plan.problem, self.launcher.ranks, self.searched)
+        confirm(outcome, plan.problem, ranks, self.searched)
         return replace(outcome, finished=run.monitor.done == run.monitor.total or not run.is_interrupted)
-
-    def walk_in_turn(self, run: SynchronousRun) -> Outcome:
-        """Make walk after walk, each until a stop criterion holds, and none after the time is over (section 6.7)."""
-        while True:
-            outcome = execute(self, run)  # replaces the list of outcomes of a resumed search
-            self.earlier.append(outcome)
-            is_late = run.ranks.bcast(run.monitor.seconds) >= run.stop.seconds
-            is_ended = is_late or run.is_interrupted
-            if is_ended or len(self.earlier) == self.plan.settings.walks:
-                by_time = is_late and len(self.earlier) < self.plan.settings.walks
-                self.earlier[-1] = replace(self.earlier[-1], by_time=by_time or self.earlier[-1].by_time)
-                return combine_outcomes(self.earlier)
-            run.restart()
 
     # --- the search, as the run loop calls it ---
 
     def begin(self, run: SynchronousRun, checkpoint: Checkpoint | None) -> None:
         """Start all walks at random solutions, or at those of a checkpoint."""
         launcher, monitor = self.launcher, run.monitor
-        if self.plan.settings.takes_turns:
-            self.earlier = earlier_outcomes(checkpoint) or self.earlier
-            launcher.memory.number_walks(len(self.earlier))
-            monitor.done = sum(outcome.iterations for outcome in self.earlier)
         self.walks.begin(run.stop, self.initial)
         self.slices = slices_for(launcher, self.iteration_s, run)
         self.recorder = None
@@ -286,7 +267,7 @@ class LocalSearch(Search):
         if exchange and is_exchanged:
             self.walks.adopt_best(status)
             if self.recorder is not None:
-                self.recorder.meet()
+                self.recorder.align_clocks()
             status = self.launcher.memory.status()
         return self.step_outcome(run, count, status, is_exchanged)
 
@@ -307,7 +288,7 @@ class LocalSearch(Search):
 
     def checkpoint(self, run: SynchronousRun) -> Checkpoint | None:
         """Return the state of all walks."""
-        return add_earlier_outcomes(self.plan, make_checkpoint(self.launcher, run.done, self.recorder), self.earlier)
+        return make_checkpoint(self.launcher, run.done, self.recorder)
 
     def layout(self, run: SynchronousRun, state: Checkpoint) -> Iterator[CheckpointArray]:
         return layout(self.plan, self.launcher.memory, run.stop, run.before_s, state)
@@ -339,8 +320,6 @@ class LocalSearch(Search):
         """Queue ``count`` iterations of every walk that is awake."""
         if self.slices is not None and self.slices.is_on:
             self.slices.iterate(count)
-        elif self.host_loop is not None:
-            self.host_loop.iterate(count)
         else:
             self.launcher.iterate(count)
 
@@ -365,3 +344,11 @@ class LocalSearch(Search):
         before, self.evaluated = self.evaluated, self.walks.evaluations()
         most = count * self.launcher.memory.count * self.plan.most_evaluations
         return min(MOST_SAFETY_FACTOR, SAFETY_FACTOR * max(1.0, most / max(1, self.evaluated - before)))
+
+
+def launcher_of(plan: Plan) -> type[WalkLauncher]:
+    return HostLauncher if plan.settings.is_host_driven else WalkLauncher
+
+
+def order_of(plan: Plan) -> type[WalksTogether]:
+    return WalksInTurn if plan.settings.takes_turns else WalksTogether

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Protocol
 
 from core.local_search.plan import Plan
+from core.run.devices import ComputeDevice
 
 SMALL = 16_384
 """Largest work of a neighbourhood for a single team: several teams would wait more than they work."""
@@ -14,6 +15,16 @@ BLOCK_SIZE = 256
 MOST_TEAMS = 65_535
 MOST_TIME_RATIO = 0.95
 """Largest ratio of launch times for a change of the team size, since the kernel is compiled again."""
+
+
+class ShapeTuner(Protocol):
+    """Proposes shapes of launches and learns their times: `backends.tuning.ShapeTuner`."""
+
+    done: bool
+
+    def next(self) -> tuple[int, int]: ...
+    def report(self, seconds: float) -> None: ...
+    def failed(self, error: Exception) -> None: ...
 
 
 class WalkShape:
@@ -36,7 +47,7 @@ class WalkShape:
         Lanes of a team that makes a move.
     """
 
-    def __init__(self, plan: Plan, backend: Any, ranks: int, tuner: Any = None) -> None:
+    def __init__(self, plan: Plan, backend: ComputeDevice, ranks: int, tuner: ShapeTuner | None = None) -> None:
         self.plan, self.ranks, self.tuner = plan, ranks, tuner
         self.limits = limits = backend.capabilities
         self.replays_by_itself = backend.replays_by_itself
@@ -81,8 +92,8 @@ class WalkShape:
         lanes = limits.lanes_resident
         if level != "iteration" or self.in_one_team or self.plan.settings.is_published:
             lanes = min(lanes, MOST_LANES)
-        beside = max(1, lanes // self.team_size)
-        return max(1, min(limits.compute_units * beside, -(-largest // self.team_size)))
+        at_a_time = max(1, lanes // self.team_size)
+        return max(1, min(limits.compute_units * at_a_time, -(-largest // self.team_size)))
 
     def give_each_neighbour_a_lane(self) -> None:
         """Set the paper's teams, with a lane for every neighbour; a device without teams of lanes loops instead."""
@@ -145,7 +156,8 @@ class WalkShape:
 
     def take_proposed(self) -> None:
         """Set the shape that the tuner proposes."""
-        self.teams, self.team_size = self.tuner.next()
+        if self.tuner is not None:
+            self.teams, self.team_size = self.tuner.next()
 
 
 def even_team(walks: int, lanes: int, largest: int) -> int:

@@ -100,12 +100,12 @@ class Slices:
         launcher = self.launcher
         status = launcher.memory.status()
         for walk in range(launcher.memory.count):
-            if status[walk, WalkStatus.stop] == walks.RUNNING or launcher.shares_neighbours:
+            if status[walk, WalkStatus.stop] == walks.RUNNING or launcher.neighbour_ranks.size > 1:
                 neighbours = launcher.plan.sizes[status[walk, WalkStatus.level]]
                 self.is_cut = self.is_cut_for_all(not self.scanned(walk, neighbours))
                 if self.is_cut:
                     return
-                if launcher.shares_neighbours:
+                if launcher.neighbour_ranks.size > 1:
                     launcher.agree()
                 launcher.step(walk)
                 if walk + 1 < launcher.memory.count and self.is_late:
@@ -137,11 +137,8 @@ class Slices:
 
     def is_cut_for_all(self, is_cut: bool) -> bool:
         """Return True if a rank of those that share one walk's neighbours has not scanned its own; all call this."""
-        launcher = self.launcher
-        if not launcher.shares_neighbours:
-            return is_cut
         flags = np.array([is_cut], np.int64)
-        launcher.ranks.reduce(flags, "sum")
+        self.launcher.neighbour_ranks.reduce(flags, "sum")
         return bool(flags[0])
 
 
@@ -184,3 +181,20 @@ def slices_for(launcher: WalkLauncher, iteration_s: float, run: Run) -> Slices |
     slices = Slices(launcher, iteration_s, limit_s, run.monitor.began)
     slices.is_on = slowest_s > longest_launch_s(limit_s, run.before_s)
     return slices
+
+
+def bind_slices(launcher: WalkLauncher, iteration_s: float, limit_s: float) -> None:
+    """Compile the launches of slices, if a run of this limit may make some; before the clock begins.
+
+    ``iteration_s`` is the duration of an iteration of the walks that run side by side.
+    """
+    is_cut = limit_s != inf and not launcher.plan.settings.is_host_driven
+    if not is_cut or not is_long(whole_s(launcher, iteration_s), limit_s):
+        return
+    if needs_parts(launcher, iteration_s, limit_s):
+        with launcher.backend.record():
+            launcher.refresh()
+            launcher.part(0, 0, 1)
+            launcher.step()
+    else:  # slices of walks, which begin elsewhere than at the first
+        launcher.bind_walk(from_first=False)

@@ -19,6 +19,7 @@ from core.local_search.launcher import WalkLauncher
 from core.local_search.memory import WalkMemory
 from core.local_search.outcome import Outcome, mix_digests
 from core.local_search.plan import Plan
+from core.run.devices import Ranks
 from core.run.partition import parts_by_speed
 from core.run.stop import Stop
 
@@ -123,30 +124,27 @@ class Walks:
 
     def from_its_rank(self, words: np.ndarray, walk: int) -> np.ndarray:
         """Return words of 64 bits of the rank that has this walk, on every rank."""
-        if self.plan.settings.by_walks:
-            if not self.memory.first <= walk < self.memory.end:
-                words = np.zeros_like(words)
-            self.launcher.ranks.reduce(words.view(np.uint64), "sum")
+        if not self.memory.first <= walk < self.memory.end:
+            words = np.zeros_like(words)
+        self.launcher.walk_ranks.reduce(words.view(np.uint64), "sum")
         return words
 
     def adopt_best(self, status: np.ndarray) -> None:
         """Continue every walk that is worse than the best of all ranks from that one."""
-        cost, walk = self.launcher.ranks.minloc(*self.best_here(status))
+        cost, walk = self.launcher.walk_ranks.minloc(*self.best_here(status))
         self.memory.backend.write(self.memory.adopted, self.best_solution(walk, status)[0])
         self.launcher.adopt(cost)
 
     def outcome(self, history: list[list[Any]] | None) -> Outcome:
         """Return the outcome of all walks of all ranks."""
-        memory, ranks = self.memory, self.launcher.ranks
+        memory, ranks = self.memory, self.launcher.walk_ranks
         status, totals = memory.status(), memory.totals()
-        cost, walk = self.best_here(status)
+        cost, walk = ranks.minloc(*self.best_here(status))
         numbers = np.arange(memory.first, memory.end, dtype=np.uint64)
         digest = mix_digests(totals[:, WalkTotals.digest], numbers)
         iterations, evaluations = status[:, WalkStatus.iteration].sum(), totals[:, WalkTotals.evaluations].sum()
         sums = np.array([iterations, evaluations, digest], np.uint64)
-        if self.plan.settings.by_walks:
-            cost, walk = ranks.minloc(cost, walk)
-            ranks.reduce(sums, "sum")
+        ranks.reduce(sums, "sum")
         iterations, evaluations, digest = (int(x) for x in sums)
         solution, found_at = self.best_solution(walk, status)
         for row in history or ():
@@ -178,7 +176,7 @@ EQUAL_SPEED_RATIO = 1.2
 """Largest ratio of ranks' speeds for equal shares: a few iterations do not show smaller differences."""
 
 
-def share_by_speed(count: int, ranks: Any, own_speed: float) -> tuple[int, int] | None:
+def share_by_speed(count: int, ranks: Ranks, own_speed: float) -> tuple[int, int] | None:
     """Return this rank's first walk of ``count`` and the first behind its share; None: ranks are equally fast.
 
     All ranks call this. The slowest may get no walk.

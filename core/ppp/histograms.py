@@ -25,8 +25,8 @@ from core.lang import (
     team_rank,
     team_size,
 )
+from core.local_search.kernels.hooks import Evaluation
 from core.local_search.kernels.walks import Move
-from core.local_search.problem import Evaluation
 from core.ppp.products import Products, count_products, flip_products, group_cost, product_after
 
 LOCAL, COLUMNS, ROWS = LAYOUTS = ("local", "columns", "rows")

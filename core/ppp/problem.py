@@ -10,6 +10,7 @@ by one. The evaluation of one flip is in `core.ppp.one_flip`, the paper's (`luon
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,9 @@ from core.arguments import Matrix, Numbers, loaded_instance
 from core.errors import UserError
 from core.lang import Array, Const, Function, boolean, function, i32, min, popcount, team_size, u32
 from core.local_search.encodings import Bits
+from core.local_search.kernels.hooks import Evaluation
 from core.local_search.kernels.walks import Move, Share
-from core.local_search.problem import Evaluation, Problem
+from core.local_search.problem import Problem
 from core.ppp import perceptron
 from core.ppp.histograms import LAYOUTS, LOCAL, GlobalCounts, evaluation_by_histograms, histogram_data, room_for_lanes
 from core.ppp.one_flip import added_by_sums, sum_columns
@@ -308,7 +310,7 @@ class Ppp(Problem):
             quick_for=("flip1", "flip2", "flip3"),
             **hooks,
         )
-        sums = words._replace(quick=added_by_sums, refresh=sum_columns, partial=None, quick_for=("flip1",))
+        sums = replace(words, quick=added_by_sums, refresh=sum_columns, partial=None, quick_for=("flip1",))
         return {
             **({"column-sums": sums} if neighbourhood == "flip1" else {}),
             "bit-parallel": words,

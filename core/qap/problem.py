@@ -14,9 +14,10 @@ from core.arguments import Matrix, loaded_instance
 from core.instances.limits import LARGEST_COST
 from core.lang import Array, Row, atomic_add, barrier, boolean, bundle, function, i32, lane, max, min, team_size, u32
 from core.local_search.encodings import Permutation
+from core.local_search.kernels.hooks import Evaluation
 from core.local_search.kernels.moves import EXCHANGE, change
 from core.local_search.kernels.walks import EVERYTHING, Move, Share
-from core.local_search.problem import Evaluation, Problem
+from core.local_search.problem import Problem
 from core.qap import qaplib
 
 PAIR_BLOCK = 1 << 16

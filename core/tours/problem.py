@@ -17,9 +17,10 @@ from core.errors import UserError
 from core.hill_climbing.kernels.climbs import MOST_CITIES
 from core.lang import Array, Function, Generic, Row, barrier, bundle, f32, function, i32, lane, sqrt, team_size
 from core.local_search.encodings import Permutation
+from core.local_search.kernels.hooks import Evaluation
 from core.local_search.kernels.moves import EXCHANGE, NEVER, REVERSE, change, exchanged, source_of
 from core.local_search.kernels.walks import Move
-from core.local_search.problem import Evaluation, Problem
+from core.local_search.problem import Problem
 from core.tours.distances import distance_bound, is_symmetric
 
 T = Generic("T")

@@ -8,6 +8,7 @@ order. So no device's sine is used, and all devices agree bit for bit.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import numpy as np
 
@@ -39,8 +40,9 @@ from core.lang import (
 from core.lang.library import philox
 from core.local_search.encodings import Neighbourhood, Reals
 from core.local_search.kernels import moves
+from core.local_search.kernels.hooks import Evaluation
 from core.local_search.kernels.walks import Move
-from core.local_search.problem import Evaluation, Problem
+from core.local_search.problem import Problem
 from core.weierstrass import scorer
 
 R = Generic("R")
@@ -319,7 +321,7 @@ def make_axes_evaluations(wave: Function, begin: Function) -> dict[str, Evaluati
             surface.state[MOVES_MADE] += 1
 
     by_axis = Evaluation(added_by_axis, begin=begin, move=move_along_axis, work=1_000)
-    return {"kept": by_axis, "full": by_axis._replace(delta=added_by_all_axes)}
+    return {"kept": by_axis, "full": replace(by_axis, delta=added_by_all_axes)}
 
 
 def make_evaluations(sine: Function) -> dict[str, dict[str, Evaluation]]:

@@ -198,7 +198,7 @@ class LocalSearchWorkload(Workload[SearchOptions]):
         )
         walks = f", {plan.settings.walks} walks" if plan.settings.walks > 1 else ""
         laid = ", mapping published" if plan.settings.is_published else ""
-        search = f"{plan.algorithm.name}, {moves}{walks}, evaluation {plan.evaluation_name}{laid}"
+        search = f"{plan.algorithm.name}, {moves}{walks}, evaluation {plan.evaluation.name}{laid}"
         return f"{run.problem.name}: {search}, on {run.place}"
 
     def save(self, run: PreparedRun[SearchOptions], outcome: Any) -> None:

@@ -23,7 +23,7 @@ class CheckedScorer:
     ----------
     tolerance : int
         Largest error of differences, since either cost may be inexact.
-    costs_met : tuple of int or None
+    extremes : tuple of int or None
         The least and the largest so far.
     """
 
@@ -31,7 +31,7 @@ class CheckedScorer:
         self.problem = problem
         self.tolerance = 2 * problem.tolerance()
         self.stated = problem.cost_range()
-        self.costs_met: tuple[int, int] | None = None
+        self.extremes: tuple[int, int] | None = None
 
     def cost(self, solution: np.ndarray) -> int:
         """Return the cost of one solution: (n,)."""
@@ -70,8 +70,8 @@ class CheckedScorer:
                 f"{self.problem.name}: a solution costs {cost}: expected {self.stated[0]} to {self.stated[1]}, as "
                 f"`cost_range` says ({self.place_of('cost_range')}; {self.place_of('cost')})"
             )
-        least, most = self.costs_met or (cost, cost)
-        self.costs_met = min(least, cost), max(most, cost)
+        least, most = self.extremes or (cost, cost)
+        self.extremes = min(least, cost), max(most, cost)
         return cost
 
     def place_of(self, method: str) -> str:
@@ -90,9 +90,9 @@ def check_costs(problem: Problem, seed: int) -> CheckedScorer:
     scorer = CheckedScorer(problem)
     random = np.random.default_rng(seed)
     solutions = np.array([random_solution(problem.encoding, random) for _ in range(SCORED)])
-    alone = [repeatable_cost(scorer, solution) for solution in solutions]
+    single = [repeatable_cost(scorer, solution) for solution in solutions]
     together = solutions.copy()
-    for cost, expected in zip(scorer.costs(together).tolist(), alone, strict=True):
+    for cost, expected in zip(scorer.costs(together).tolist(), single, strict=True):
         if cost != expected:
             raise WrongCost(
                 f"{problem.name}: `costs` says {cost} of a solution: expected {expected}, as `cost` says "

@@ -56,8 +56,8 @@ class EvaluationCheck:
         self.sequence, self.executor, self.chooses, self.right = sequence, executor, chooses, right
         self.name = sequence.neighbourhood.name
         self.few = None if whole else sequence.few
-        self.hooks = executor.hooks
-        self.role = "delta" if self.hooks.delta is not None else "value"
+        self.functions = executor.functions
+        self.role = "delta" if self.functions.delta is not None else "value"
         self.moves_made = 0
         self.where = ""
         self.tried = 0
@@ -90,7 +90,7 @@ class EvaluationCheck:
             changed = (ONE_MOVE, *move)
 
     def sweep(self, point: SequencePoint) -> None:
-        """Check all rescored neighbours of a point beside the walk."""
+        """Check all rescored neighbours of a point outside of the sequence."""
         self.where = point.where
         self.executor.build(point.solution)
         picks = np.flatnonzero(point.rescored)
@@ -116,13 +116,13 @@ class EvaluationCheck:
             changes[first : first + step] = executor.ask(point.moves[some])
             self.check_differences(point, some, changes[first : first + step])
             self.tried += len(some)
-        if self.hooks.quick is not None and window is not None:
+        if self.functions.quick is not None and window is not None:
             inside = (point.indices[picks] >= window.start) & (point.indices[picks] < window.stop)
             some = picks[inside]
             executor.refresh(window.start, window.stop, changed[0], changed[1:])
             moves = point.moves[some]
             self.agree("quick", moves, executor.ask_quick(point.indices[some], moves), changes[inside])
-        if self.hooks.partial is not None and (window is not None or self.hooks.refresh is None):
+        if self.functions.partial is not None and (window is not None or self.functions.refresh is None):
             self.agree("partial", point.moves[picks], executor.ask_parts(point.moves[picks]), changes)
 
     def check_differences(self, point: SequencePoint, picks: np.ndarray, changes: np.ndarray) -> None:
@@ -144,13 +144,13 @@ class EvaluationCheck:
         fault = f"{self.role} says {number_text(change, whole)}, cost says {number_text(expected, whole)}"
         if expected == NEVER:
             fault = f"{self.role} says {number_text(change, whole)}, though it says NEVER (no move) elsewhere"
-        if self.moves_made and (self.hooks.update or self.hooks.move or self.hooks.begin):
-            fresh = self.executor.at_leisure().fresh()
+        if self.moves_made and (self.functions.update or self.functions.move or self.functions.begin):
+            fresh = self.executor.with_reads().fresh()
             again = int(fresh.ask(move[None])[0])
             if again != change and abs(again - expected) <= self.sequence.scorer.tolerance:
                 rows = self.difference_of_rows(fresh, True) or self.difference_of_rows(fresh, False)
                 self.refuse_state(f"{self.moved(move)}: {rows}; {fault}")
-        begin = self.hooks.begin
+        begin = self.functions.begin
         also = f"begin {begin.path}:{begin.first_line}" if begin is not None else ""
         cause = self.likely_cause(point, x)
         raise WrongDelta(f"{self.moved(move)}: {fault}{cause} ({self.source(self.role, also)})")
@@ -162,7 +162,7 @@ class EvaluationCheck:
             picks[-1] = x
         with contextlib.suppress(ReadLimitReached, ProblemError):
             self.sequence.rescore(point, picks)
-            changes, moves = self.executor.at_leisure(READS_FOR_A_CAUSE).ask(point.moves[picks]), point.moves[picks]
+            changes, moves = self.executor.with_reads(READS_FOR_A_CAUSE).ask(point.moves[picks]), point.moves[picks]
             picks, moves, changes = picks[changes != NEVER], moves[changes != NEVER], changes[changes != NEVER]
             cause = likely_cause(changes, point.added[picks], point.cost, self.other_changes(point, moves))
             if not cause and self.right and (changes != point.added[picks]).all():
@@ -193,7 +193,7 @@ class EvaluationCheck:
             return
         x = int(wrong[0])
         fault = f"{role} says {number_text(changes[x])}, {self.role} says {number_text(expected[x])}"
-        refresh = self.hooks.refresh
+        refresh = self.functions.refresh
         also = f"refresh {refresh.path}:{refresh.first_line}" if role == "quick" and refresh else ""
         raise WrongDelta(f"{self.moved(moves[x])}: {fault} ({self.source(role, also)})")
 
@@ -212,14 +212,14 @@ class EvaluationCheck:
     @property
     def mover(self) -> str:
         """Name of the function that updates or makes moves, the probable cause of a wrong state."""
-        roles = [role for role in ("update", "move") if getattr(self.hooks, role) is not None]
+        roles = [role for role in ("update", "move") if getattr(self.functions, role) is not None]
         return (roles or ["apply" if self.sequence.neighbourhood.apply is not None else "begin"])[0]
 
     def refuse_state(self, fault: str) -> NoReturn:
         """Raise the error for wrong rows or a wrong solution."""
-        others = {role: getattr(self.hooks, role) for role in ("move", "begin") if role != self.mover}
+        others = {role: getattr(self.functions, role) for role in ("move", "begin") if role != self.mover}
         also = ", ".join(f"{role} {hook.path}:{hook.first_line}" for role, hook in others.items() if hook is not None)
-        missing = "" if self.hooks.update or self.hooks.move else "; nothing follows a move: is update missing?"
+        missing = "" if self.functions.update or self.functions.move else "; nothing follows a move: is update missing?"
         raise WrongState(f"{fault}{missing} ({self.source(self.mover, also)})")
 
     def difference_of_rows(self, fresh: CheckExecutor, decided: bool) -> str:
@@ -263,7 +263,7 @@ class EvaluationCheck:
             by_begin = abs(int(changes[x]) - expected) <= self.sequence.scorer.tolerance
             claim = f"{number_text(fresh_changes[x])} by that of begin" if by_begin else number_text(changes[x])
             self.refuse_state(f"{self.moved(moves[x])}: {difference}; delta says {claim}, cost says {expected}")
-        where = f"{self.name}, evaluation {self.executor.evaluation_name}, {self.executor.place}"
+        where = f"{self.name}, evaluation {self.executor.evaluation.name}, {self.executor.place}"
         self.notes.append(
             f"{difference} after {self.moves_made} moves ({where}); none of {len(moves)} moves adds anything else"
         )
@@ -279,7 +279,7 @@ class EvaluationCheck:
         walk = self.executor.fresh()  # `refresh` may write its tables for all neighbours
         changes = walk.ask(moves)
         walk.refresh(0, size, EVERYTHING, (0, 0, -1))
-        if self.hooks.quick is not None:
+        if self.functions.quick is not None:
             self.agree("quick", moves, walk.ask_quick(np.arange(size), moves), changes)
         chosen = walk.chosen(size)
         least = int(np.argmin(changes))
@@ -305,10 +305,10 @@ class EvaluationCheck:
 
     def source(self, role: str, also: str = "") -> str:
         """Return the end of a message: file, line and name of a function, and its executor."""
-        own = self.sequence.neighbourhood.apply if role == "apply" else getattr(self.hooks, role)
-        function = own or getattr(self.hooks, self.role)
+        own = self.sequence.neighbourhood.apply if role == "apply" else getattr(self.functions, role)
+        function = own or getattr(self.functions, self.role)
         parts = [f"{function.path}:{function.first_line}: {function.name}", also, self.sequence.problem.name]
-        parts += [f"evaluation {self.executor.evaluation_name}", self.executor.place]
+        parts += [f"evaluation {self.executor.evaluation.name}", self.executor.place]
         return ", ".join(text for text in parts if text)
 
 
@@ -339,7 +339,6 @@ def number_text(change: int, whole: int = 0) -> str:
 
 FEWEST = 4
 """Differences that show anything."""
-FACTORS = (2, 3, 4)
 
 
 def likely_cause(changes: np.ndarray, added: np.ndarray, cost: int, others: dict[str, np.ndarray]) -> str:
@@ -356,22 +355,19 @@ def likely_cause(changes: np.ndarray, added: np.ndarray, cost: int, others: dict
     """
     if len(changes) < FEWEST or len(np.unique(added)) < 2:
         return ""
-    subject = f"every one of {len(changes)} tried"
-    if (changes == -added).all():
-        return f"{subject} has the opposite sign: is it the present cost less the neighbour's?"
-    if cost and (changes == added + cost).all():
-        return f"{subject} is the neighbour's whole cost: subtract the present one"
-    if not changes.any():
-        return f"{subject} adds 0: is the move left out?"
-    for words, their in others.items():
-        if (changes == their).all():
-            return f"{subject} is {words}"
-    off = np.unique(changes - added)
-    if len(off) == 1:
-        return f"{subject} is {abs(int(off[0]))} too {'large' if off[0] > 0 else 'small'}"
-    for factor in FACTORS:
-        if (changes == factor * added).all():
-            return f"{subject} is {factor} times what cost says: is something counted {factor} times?"
-        if (factor * changes == added).all():
-            return f"{subject} is a {['half', 'third', 'quarter'][factor - 2]} of what cost says"
-    return ""
+    off = changes - added
+    size = f"{abs(int(off[0]))} too {'large' if off[0] > 0 else 'small'}"
+    explanations = [
+        (changes == -added, "has the opposite sign: is it the present cost less the neighbour's?"),
+        (cost != 0 and off == cost, "is the neighbour's whole cost: subtract the present one"),
+        (changes == 0, "adds 0: is the move left out?"),
+        *((changes == other, f"is {text}") for text, other in others.items()),
+        (off == off[0], f"is {size}"),
+    ]
+    for factor, part in ((2, "half"), (3, "third"), (4, "quarter")):
+        text = f"is {factor} times what cost says: is something counted {factor} times?"
+        explanations += [
+            (changes == factor * added, text),
+            (factor * changes == added, f"is a {part} of what cost says"),
+        ]
+    return next((f"every one of {len(changes)} tried {text}" for holds, text in explanations if np.all(holds)), "")

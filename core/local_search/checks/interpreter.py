@@ -14,7 +14,7 @@ import numpy as np
 from core.lang import Function, Kernel
 from core.lang.bundles import fields_of, unbundled
 from core.lang.types import BY_DTYPE, Array, Const, Generic
-from core.local_search.checks.executors import CheckExecutor, T
+from core.local_search.checks.executors import CheckExecutor, Memory, T
 from core.local_search.checks.problem_errors import ProblemError, WrongLanes, WrongNumber, WrongSubscript, WrongWrite
 from core.local_search.problem import Problem
 
@@ -103,16 +103,16 @@ class InterpreterExecutor(CheckExecutor):
         self.end = time.process_time() + seconds
         self.place += ", which run from last to first" if reverse else ""
 
-    def array(self, host: np.ndarray) -> np.ndarray:
+    def array(self, host: np.ndarray) -> Memory:
         return host.copy()
 
-    def to_read(self, host: np.ndarray) -> np.ndarray:
+    def to_read(self, host: np.ndarray) -> Memory:
         return read_only(host)
 
-    def host(self, array: np.ndarray) -> np.ndarray:
-        return array.copy()
+    def host(self, array: Memory) -> np.ndarray:
+        return np.array(array)
 
-    def at_leisure(self, reads: int | None = None) -> InterpreterExecutor:
+    def with_reads(self, reads: int | None = None) -> InterpreterExecutor:
         """Return the same walk with another number of reads, and no clock."""
         other = copy.copy(self)
         other.reads, other.end = None if reads is None else [reads], math.inf
@@ -122,10 +122,10 @@ class InterpreterExecutor(CheckExecutor):
         """Run a kernel; ``arguments`` precede the solution. Without ``writes`` the state of a walk is read-only."""
         data, solution = self.data, self.solution
         if not writes:
-            data, solution = map_arrays(data, read_only), read_only(solution)
+            data, solution = map_arrays(data, read_only), read_only(np.asarray(solution))
         self.start(kernel, teams, (*arguments, solution, data))
 
-    def start(self, kernel: Kernel, teams: int, arguments: tuple[Any, ...]) -> None:
+    def start(self, kernel: Kernel, teams: int, arguments: tuple[object, ...]) -> None:
         """Run a kernel with these arguments, if there is time left."""
         if time.process_time() > self.end:
             raise ReadLimitReached
@@ -140,17 +140,16 @@ class InterpreterExecutor(CheckExecutor):
         """Raise the problem's error for one of the interpreter, with its place in the problem's functions."""
         functions = [*self.evaluation.functions, *self.neighbourhood.decode]
         functions += [self.neighbourhood.apply] if self.neighbourhood.apply else []
-        main = self.hooks.delta or self.hooks.value
-        assert main is not None
-        where = f"{self.problem.name}, {self.name}, evaluation {self.evaluation_name}, {self.place}"
-        raise located_error(error, main, functions, where) from error
+        assert self.evaluation.main is not None
+        where = f"{self.problem.name}, {self.name}, evaluation {self.evaluation.name}, {self.place}"
+        raise located_error(error, self.evaluation.main, functions, where) from error
 
 
 def run_plainly(
     kernel: Kernel,
     teams: int,
     lanes: int,
-    arguments: tuple[Any, ...],
+    arguments: tuple[object, ...],
     reverse: bool = False,
     reads: list[int] | None = None,
 ) -> None:
@@ -176,14 +175,14 @@ def located_error(error: Exception, main: Function, functions: Sequence[Function
     place = f"{main.path}:{main.first_line}: {main.name}"
     if ours:
         place = f"{ours[-1].filename}:{ours[-1].lineno}: {ours[-1].name}"
-    what = str(error.__cause__ or error)  # the cause names no place again
-    kind: type[ProblemError] = ProblemError
-    if "read-only" in str(error):
-        what, kind = WRITTEN, WrongWrite
-    elif isinstance(error, LookupError):
-        kind = WrongSubscript
-    elif isinstance(error, ArithmeticError):
-        kind = WrongNumber
-    elif isinstance(error, RuntimeError):
-        kind = WrongLanes
+    kind = error_class(error)
+    what = WRITTEN if kind is WrongWrite else str(error.__cause__ or error)  # the cause names no place again
     return kind(f"{place}: {what} ({where})")
+
+
+def error_class(error: Exception) -> type[ProblemError]:
+    """Return the class of the problem's error for one of the interpreter."""
+    if "read-only" in str(error):
+        return WrongWrite
+    kinds = {LookupError: WrongSubscript, ArithmeticError: WrongNumber, RuntimeError: WrongLanes}
+    return next((kind for base, kind in kinds.items() if isinstance(error, base)), ProblemError)

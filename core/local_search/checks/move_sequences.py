@@ -7,7 +7,8 @@ checks of a problem's functions use the same sequence.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,24 +18,15 @@ from core.local_search.checks.problem_errors import WrongState
 from core.local_search.encodings import make_neighbours
 from core.local_search.kernels import moves as kinds
 
+if TYPE_CHECKING:
+    from core.local_search.checks.executors import CheckExecutor
+
 WINDOW = 32
 """Neighbours of consecutive indices for which `quick` is kept up to date, at most."""
 UNKNOWN, A_MOVE, NO_MOVE = -1, 0, 1
 
 
-class Mover(Protocol):
-    """Executor of moves that only the problem's `move` can make; it has the solution of the sequence."""
-
-    def build(self, solution: np.ndarray) -> None:
-        """Set the solution."""
-
-    def led_to(self, move: tuple[int, int, int]) -> np.ndarray:
-        """Return the neighbour to which a move leads, without making the move."""
-
-    def make(self, move: tuple[int, int, int]) -> None:
-        """Make a move."""
-
-
+@dataclass(eq=False)
 class SequencePoint:
     """A point of a move sequence.
 
@@ -49,32 +41,28 @@ class SequencePoint:
         True if the first executor reported that it is no move (`core.local_search.kernels.moves.NEVER`).
     candidates : ndarray, int64
         Indices of moves that all checks use, in the order of choice for the next point.
-    next_move : int or None
-        The move to the next point.
-    mover : Mover or None
-        Makes its neighbours, if NumPy cannot make the move.
+    mover : CheckExecutor or None
+        Makes its neighbours, if NumPy cannot make the move; it has the solution.
     where : str
         Text after the seed in messages; empty for a point of the walk.
+    next_move : int or None
+        The move to the next point.
     """
 
-    def __init__(
-        self,
-        solution: np.ndarray,
-        indices: np.ndarray,
-        of_window: int,
-        moves: np.ndarray,
-        mover: Mover | None = None,
-        where: str = "",
-    ) -> None:
-        self.solution = solution
-        self.mover, self.where = mover, where
-        self.indices, self.of_window, self.moves = indices, of_window, moves
-        self.cost = 0
-        self.added = np.zeros(len(indices), np.int64)
-        self.rescored = np.zeros(len(indices), bool)
-        self.claims = np.full(len(indices), UNKNOWN, np.int8)
+    solution: np.ndarray
+    indices: np.ndarray
+    of_window: int
+    moves: np.ndarray
+    cost: int
+    mover: CheckExecutor | None = None
+    where: str = ""
+    next_move: int | None = None
+
+    def __post_init__(self) -> None:
+        count = len(self.indices)
+        self.added, self.rescored = np.zeros(count, np.int64), np.zeros(count, bool)
+        self.claims = np.full(count, UNKNOWN, np.int8)
         self.candidates = np.arange(0)
-        self.next_move: int | None = None
 
     def picked(self, few: int | None) -> np.ndarray:
         """Return the positions of all its moves, or of a few: half from the window, with its ends."""
@@ -97,7 +85,7 @@ class MoveSequence:
     first, later, few
         Numbers of moves rescored at the first point, and at the others; number of moves that all checks use.
     mover
-        Makes a `Mover`, if NumPy cannot make the move. `point` raises `WrongState` if the problem's `move` makes an
+        Makes an executor, if NumPy cannot make the move. `point` raises `WrongState` if the problem's `move` makes an
         invalid solution.
     """
 
@@ -109,7 +97,7 @@ class MoveSequence:
         first: int,
         later: int,
         few: int,
-        mover: Callable[[], Mover] | None = None,
+        mover: Callable[[], CheckExecutor] | None = None,
     ) -> None:
         self.scorer, self.problem, self.seed = scorer, scorer.problem, seed
         encoding = self.problem.encoding
@@ -139,25 +127,23 @@ class MoveSequence:
             indices = np.sort(self.random.choice(indices, min(len(indices), max(1, many // 2)), replace=False))
         elif self.mover is not None:
             self.mover.build(solution)
-        others = self.random.integers(self.size, size=max(0, many - len(indices)))
-        moves = self.listed(np.concatenate([indices, others]), solution)
-        point = SequencePoint(solution, np.concatenate([indices, others]), len(indices), moves, self.mover)
-        point.cost = self.scorer.cost(solution)
+        of_window, others = len(indices), self.random.integers(self.size, size=max(0, many - len(indices)))
+        indices = np.concatenate([indices, others])
+        moves, cost = self.listed(indices, solution), self.scorer.cost(solution)
+        point = SequencePoint(solution, indices, of_window, moves, cost, self.mover)
         point.candidates = self.random.permutation(point.picked(self.few))
         if self.mover is not None:  # its solution is not stored elsewhere
             self.rescore(point, point.picked(None))
         return point
 
     def point_at(self, solution: np.ndarray, indices: np.ndarray, where: str = "") -> SequencePoint:
-        """Return a point beside the walk, for neighbours of these indices."""
+        """Return a point outside of the sequence, for neighbours of these indices."""
         listed = np.sort(indices)
         moves = self.listed(listed, solution)[np.searchsorted(listed, indices)]
         mover = self.make_mover() if self.make_mover is not None else None
         if mover is not None:
             mover.build(solution)
-        point = SequencePoint(solution, indices, 0, moves, mover, where)
-        point.cost = self.scorer.cost(solution)
-        return point
+        return SequencePoint(solution, indices, 0, moves, self.scorer.cost(solution), mover, where)
 
     def next_solution(self) -> np.ndarray:
         """Return the solution to which the last point's move leads."""
@@ -166,7 +152,7 @@ class MoveSequence:
         if self.mover is None:
             return self.neighbours(last, last.moves[last.next_move : last.next_move + 1])[0]
         move = move_tuple(last.moves[last.next_move])
-        solution = self.mover.led_to(move)
+        solution = self.mover.neighbour_by(move)
         try:
             self.problem.encoding.check(solution)
         except UserError as error:
@@ -196,7 +182,7 @@ class MoveSequence:
     def neighbours(self, point: SequencePoint, moves: np.ndarray) -> np.ndarray:
         """Return the neighbours by moves from a point: (count, n)."""
         if point.mover is not None:
-            return np.array([point.mover.led_to(move_tuple(move)) for move in moves])
+            return np.array([point.mover.neighbour_by(move_tuple(move)) for move in moves])
         solutions = np.empty((len(moves), len(point.solution)), point.solution.dtype)
         make_neighbours(self.neighbourhood.change, moves, point.solution, solutions)
         return solutions

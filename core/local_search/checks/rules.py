@@ -10,9 +10,8 @@ from core.lang import KernelError
 from core.lang.bundles import unbundled
 from core.local_search.algorithms import Algorithm, Rule
 from core.local_search.checks.cost import random_solution
-from core.local_search.checks.interpreter import map_arrays, read_only
+from core.local_search.checks.interpreter import error_class, map_arrays, read_only
 from core.local_search.checks.neighbourhoods import move_bounds
-from core.local_search.checks.problem_errors import ProblemError, WrongNumber, WrongSubscript, WrongWrite
 from core.local_search.encodings import Encoding, Neighbourhood
 from core.local_search.kernels.hook_checks import rule_check_kernel
 from core.local_search.kernels.hooks import NO_KEY
@@ -58,15 +57,9 @@ def call_rule(problem: Problem, rule: Rule, draw: Draw) -> None:
     try:
         reference_interpreter.run(program, 1, list(values.values()))
     except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as error:
-        message, kind = str(error).partition("\n")[0], ProblemError
-        if "read-only" in message:
-            kind = WrongWrite
-        elif isinstance(error, LookupError):
-            kind = WrongSubscript
-        elif isinstance(error, ArithmeticError):
-            kind = WrongNumber
+        message = str(error).partition("\n")[0]
         where = "" if isinstance(error, KernelError) else f"{accepts.path}:{accepts.first_line}: {accepts.name}: "
-        raise kind(
+        raise error_class(error)(
             f"{where}{message}, for {draw!r}: expected True or False for every draw, and that the rule only reads "
             f"({problem.name}, in plain Python)"
         ) from error

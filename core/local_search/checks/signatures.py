@@ -13,9 +13,8 @@ from core.lang import Function, KernelError
 from core.lang.bundle_forms import is_bundle
 from core.lang.types import BY_DTYPE, SCALARS, Array, Generic, described, i32, u32, widens
 from core.local_search.encodings import Neighbourhood
-from core.local_search.kernels.hooks import D
+from core.local_search.kernels.hooks import D, Evaluation
 from core.local_search.kernels.walks import AnyMove, Move, S, Share
-from core.local_search.problem import Evaluation
 
 SOLUTION, MOVE, DATA, WORKER = (
     {"solution": Array(S)},
@@ -33,7 +32,7 @@ SIGNATURES: dict[str, tuple[dict[str, Any], Any]] = {
     "partial": (WORKER | SOLUTION | MOVE | DATA, i32),
     "value": (SOLUTION | {"move": AnyMove} | DATA, i32),
 }
-"""Parameters and result of each function of `core.local_search.kernels.hooks.Hooks`; a move is an `AnyMove`."""
+"""Parameters and result of each function of `core.local_search.kernels.hooks.Evaluation`; a move is an `AnyMove`."""
 INDEX, SIZE = {"index": u32}, {"n": i32}
 DECODING: tuple[dict[str, Any], ...] = (
     INDEX | SIZE,
@@ -43,14 +42,13 @@ DECODING: tuple[dict[str, Any], ...] = (
 """Parameters of the functions that compute a neighbour's i, j and k in a custom neighbourhood; all return i32."""
 
 
-def check_functions(name: str, evaluation: Evaluation, dtype: str, data: type) -> None:
+def check_functions(name: str, evaluation: Evaluation, dtype: str) -> None:
     """Refuse an evaluation's functions that the kernels of a search could not call.
 
-    ``evaluation`` is a `core.local_search.problem.Evaluation`, ``dtype`` that of a solution's elements, ``data`` the
-    class of the functions' bundle. Raises `UserError` for anything but a ``@function``, and `KernelError`, with its
-    line, for other parameters or another result.
+    ``name`` is that of the problem, ``dtype`` that of a solution's elements. Raises `UserError` for anything but a
+    ``@function``, and `KernelError`, with its line, for other parameters or another result.
     """
-    types = {id(S): BY_DTYPE[np.dtype(dtype)], id(D): data}
+    types = {id(S): BY_DTYPE[np.dtype(dtype)], id(D): type(evaluation.data)}
     for role, (parameters, result) in SIGNATURES.items():
         function = getattr(evaluation, role)
         if function is None and (role != "delta" or evaluation.value is not None):

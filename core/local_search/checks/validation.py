@@ -80,7 +80,7 @@ class CheckedMoves(NamedTuple):
 class Checked(NamedTuple):
     """Successful checks of `check`; prints as a table.
 
-    ``costs`` are the least and the largest cost met. ``notes`` are omitted checks, and unusual behaviour that was shown
+    ``costs`` are the least and the largest one. ``notes`` are omitted checks, and unusual behaviour that was shown
     to be no error.
     """
 
@@ -178,8 +178,7 @@ def check(
         most = WHOLE if moves >= WHOLE_TIME else moves
         whole = functools.cache(partial(sweep_neighbourhoods, sequence, most, SCORING_SECONDS / len(evaluation_names)))
         for evaluation_name in evaluations:
-            functions = problem.evaluations(name)[evaluation_name]
-            function = functions.delta or functions.value
+            function = problem.evaluations(name)[evaluation_name].main
             for place, executors in executors_of(problem, name, evaluation_name, part, devices):
                 right = right_names.get((evaluation_name, function), "")
                 points = list if place == PLAIN and devices else whole
@@ -190,7 +189,7 @@ def check(
                     remarks = [*remarks, TOO_SLOW]
                 notes += [note for note in remarks if note not in notes]
             right_names[evaluation_name, function] = name
-    return Checked(problem.name, tried, scorer.costs_met or (0, 0), notes, time.perf_counter() - began)
+    return Checked(problem.name, tried, scorer.extremes or (0, 0), notes, time.perf_counter() - began)
 
 
 def evaluations_of(
@@ -232,10 +231,10 @@ def executors_of(
     plain = partial(InterpreterExecutor, problem, name, evaluation_name)
     orders = [(1, False), (LANES, False), (LANES, True)]
     yield PLAIN, [partial(plain, lanes, reverse, [int(READS * part)], SECONDS * part) for lanes, reverse in orders]
-    hooks = problem.hooks(problem.evaluations(name)[evaluation_name], name)
+    functions = problem.evaluations(name)[evaluation_name].for_kernels(name)
     for backend in devices:
         most = backend.capabilities.max_team_size
-        together = any((hooks.begin, hooks.update, hooks.move, hooks.refresh, hooks.partial))
+        together = any((functions.begin, functions.update, functions.move, functions.refresh, functions.partial))
         sizes = [size for size in WIDE_TEAMS if size <= most]
         if not together:  # one lane alone calls `delta`: the size of its team decides nothing
             sizes = sizes[1:2] or sizes
@@ -249,7 +248,7 @@ def check_evaluation(
     right: str,
     whole: Callable[[], list[SequencePoint]] = list,
 ) -> tuple[int, int, list[str]]:
-    """Check an evaluation by each executor along a sequence, and by the first one at some points beside it.
+    """Check an evaluation by each executor along a sequence, and by the first one at some other points.
 
     Return the number of differences that were tried, that of different neighbours of one solution, and notes. Raises
     `WrongLanes` for an error with several lanes that one lane does not have.
@@ -259,7 +258,7 @@ def check_evaluation(
     for make in executors:
         executor = make()
         is_plain = isinstance(executor, InterpreterExecutor)
-        chooses = is_first or executor.hooks.quick is not None  # requested by a scan itself
+        chooses = is_first or executor.functions.quick is not None  # requested by a scan itself
         samples = FULL_CHECKS_AFTER[1:] if is_plain else FULL_CHECKS_AFTER
         trial = EvaluationCheck(sequence, executor, not is_plain, chooses, right)
         try:
@@ -270,11 +269,11 @@ def check_evaluation(
             notes.append(f"not tried: {error}")
             continue
         except (WrongDelta, WrongState, WrongChoice) as error:
-            alone = executors[0]().at_leisure(READS)
-            if executor.lanes == 1 or alone.lanes > 1:
+            one_lane = executors[0]().with_reads(READS)
+            if executor.lanes == 1 or one_lane.lanes > 1:
                 raise
             with contextlib.suppress(ReadLimitReached):
-                again = EvaluationCheck(sequence, alone, not is_plain, chooses, right)
+                again = EvaluationCheck(sequence, one_lane, not is_plain, chooses, right)
                 again.run(trial.moves_made, samples)  # raises errors that one lane has too
                 raise WrongLanes(f"{error}; {SEVERAL_LANES}") from error
             raise

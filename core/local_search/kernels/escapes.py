@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.lang import *
 from core.lang.library import random_below
-from core.local_search.kernels.hooks import ANNEAL, RESTARTING, SHAKE_HARDER, SHAKING, D, Hooks, Rules
+from core.local_search.kernels.hooks import ANNEAL, RESTARTING, SHAKE_HARDER, SHAKING, D, Evaluation, Rules
 from core.local_search.kernels.moves import NEVER
 from core.local_search.kernels.neighbour_functions import decoders
 from core.local_search.kernels.walks import (
@@ -73,9 +73,9 @@ def random_moves_function(rules: Rules, difference_of: Function, make_move: Func
     return make_random_moves
 
 
-def shake_function(hooks: Hooks, rules: Rules, make_random_moves: Function) -> Function:
+def shake_function(evaluation: Evaluation, rules: Rules, make_random_moves: Function) -> Function:
     """Make ``leave_optimum(walk, run, data)``, which the whole team calls."""
-    begin, at_optimum = hooks.begin, rules.at_optimum
+    begin, at_optimum = evaluation.begin, rules.at_optimum
 
     @function
     def leave_optimum(walk: Walk, run: WalkSettings, data: D):

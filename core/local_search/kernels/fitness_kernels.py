@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.lang import *
-from core.local_search.kernels.hooks import TABU, D, Hooks, Rules
+from core.local_search.kernels.hooks import TABU, D, Evaluation, Rules
 from core.local_search.kernels.moves import ASSIGN, INSERT, NEVER, REVERSE, SEGMENT, is_tabu
 from core.local_search.kernels.neighbour_functions import difference_function, element_function
 from core.local_search.kernels.walks import AnyMove, Move, S, Share, Walk
@@ -25,11 +25,11 @@ def fitness_function(rules: Rules) -> Function:
     return fitness_of
 
 
-def fitness_kernel(hooks: Hooks, rules: Rules) -> Kernel:
+def fitness_kernel(evaluation: Evaluation, rules: Rules) -> Kernel:
     """Make the kernel that writes the fitness of all neighbours of a share."""
-    quick, change_kind = hooks.quick, rules.change
+    quick, change_kind = evaluation.quick, rules.change
     element_at = element_function(rules.shapes, rules.decode)
-    difference_of, fitness_of = difference_function(hooks), fitness_function(rules)
+    difference_of, fitness_of = difference_function(evaluation), fitness_function(rules)
 
     @kernel
     def write_fitness(
@@ -58,10 +58,10 @@ def fitness_kernel(hooks: Hooks, rules: Rules) -> Kernel:
     return write_fitness
 
 
-def listed_kernel(hooks: Hooks, rules: Rules) -> Kernel:
+def listed_kernel(evaluation: Evaluation, rules: Rules) -> Kernel:
     """Make the kernel that writes the fitness of moves listed by the host."""
     change_kind = rules.change
-    difference_of, fitness_of = difference_function(hooks), fitness_function(rules)
+    difference_of, fitness_of = difference_function(evaluation), fitness_function(rules)
 
     @kernel
     def write_listed(
@@ -78,11 +78,11 @@ def listed_kernel(hooks: Hooks, rules: Rules) -> Kernel:
     return write_listed
 
 
-def copied_kernel(hooks: Hooks, rules: Rules) -> Kernel:
+def copied_kernel(evaluation: Evaluation, rules: Rules) -> Kernel:
     """Make the kernel that writes the fitness of neighbours copied as whole solutions."""
     change_kind = rules.change
     is_run = change_kind in (REVERSE, SEGMENT, INSERT)  # the neighbour differs in a run of places
-    difference_of, fitness_of = difference_function(hooks), fitness_function(rules)
+    difference_of, fitness_of = difference_function(evaluation), fitness_function(rules)
 
     @kernel
     def write_copied(

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from core.lang import *
-from core.local_search.kernels.hooks import D, Hooks
+from core.local_search.kernels.hooks import D, Evaluation
 from core.local_search.kernels.moves import change
 from core.local_search.kernels.walks import AnyMove, Draw, Move, S, Share
 
@@ -14,35 +14,37 @@ from core.local_search.kernels.walks import AnyMove, Draw, Move, S, Share
 class HookChecks(NamedTuple):
     """The kernels of `hook_check_kernels`: `build` and `make` run in one team, the others in any number.
 
+    They call the functions of an `Evaluation`.
+
     Attributes
     ----------
     build : Kernel
-        ``build(solution, data)``: `Hooks.begin`.
+        ``build(solution, data)``: `begin`.
     refresh : Kernel
-        ``refresh(share, changed, move, solution, data)``: `Hooks.refresh`, every lane a worker.
+        ``refresh(share, changed, move, solution, data)``: `refresh`, every lane a worker.
     ask : Kernel
-        ``ask(count, listed, differences, solution, data)``: `Hooks.delta` of the moves (i, j, k) in ``listed``, or
-        `Hooks.value` if there is no `delta`.
+        ``ask(count, listed, differences, solution, data)``: `delta` of the moves (i, j, k) in ``listed``, or
+        `value` if there is no `delta`.
     ask_quick : Kernel
-        ``ask_quick(count, indices, listed, differences, solution, data)``: `Hooks.quick` of the same moves with their
+        ``ask_quick(count, indices, listed, differences, solution, data)``: `quick` of the same moves with their
         indices as neighbours.
     ask_parts : Kernel
-        ``ask_parts(count, listed, parts, solution, data)``: `Hooks.partial`, every lane of a team a worker.
+        ``ask_parts(count, listed, parts, solution, data)``: `partial`, every lane of a team a worker.
     make : Kernel
-        ``make(n, move, solution, data)``: `Hooks.update`, then `Hooks.move` or the neighbourhood's own change.
+        ``make(n, move, solution, data)``: `update`, then `move` or the neighbourhood's own change.
     """
 
     build: Kernel
     refresh: Kernel
+    make: Kernel
     ask: Kernel
     ask_quick: Kernel
     ask_parts: Kernel
-    make: Kernel
 
 
-def evaluation_kernels(hooks: Hooks, change_kind: int) -> tuple[Kernel, Kernel, Kernel]:
+def evaluation_kernels(evaluation: Evaluation, change_kind: int) -> tuple[Kernel, Kernel, Kernel]:
     """Make `HookChecks.ask`, `HookChecks.ask_quick` and `HookChecks.ask_parts`."""
-    delta, quick, partial, value = hooks.delta, hooks.quick, hooks.partial, hooks.value
+    delta, quick, partial, value = evaluation.delta, evaluation.quick, evaluation.partial, evaluation.value
 
     @kernel
     def ask(count: i32, listed: Array[i32], differences: Array[i32], solution: Array[S], data: D):
@@ -77,9 +79,9 @@ def evaluation_kernels(hooks: Hooks, change_kind: int) -> tuple[Kernel, Kernel, 
     return ask, ask_quick, ask_parts
 
 
-def state_kernels(hooks: Hooks, change_kind: int, apply: Function | None) -> tuple[Kernel, Kernel, Kernel]:
+def state_kernels(evaluation: Evaluation, change_kind: int, apply: Function | None) -> tuple[Kernel, Kernel, Kernel]:
     """Make `HookChecks.build`, `HookChecks.refresh` and `HookChecks.make`."""
-    begin, update, move_by, refresh = hooks.begin, hooks.update, hooks.move, hooks.refresh
+    begin, update, move_by, refresh = evaluation.begin, evaluation.update, evaluation.move, evaluation.refresh
 
     @kernel
     def build(solution: Array[S], data: D):
@@ -114,14 +116,12 @@ def state_kernels(hooks: Hooks, change_kind: int, apply: Function | None) -> tup
 
 
 @lru_cache(maxsize=64)
-def hook_check_kernels(hooks: Hooks, change_kind: int, apply: Function | None = None) -> HookChecks:
+def hook_check_kernels(evaluation: Evaluation, change_kind: int, apply: Function | None = None) -> HookChecks:
     """Return the kernels that call one problem's functions, made at the first call.
 
     A move makes the change ``change_kind``, or ``apply`` makes it.
     """
-    build, refresh, make = state_kernels(hooks, change_kind, apply)
-    ask, ask_quick, ask_parts = evaluation_kernels(hooks, change_kind)
-    return HookChecks(build, refresh, ask, ask_quick, ask_parts, make)
+    return HookChecks(*state_kernels(evaluation, change_kind, apply), *evaluation_kernels(evaluation, change_kind))
 
 
 @lru_cache(maxsize=64)

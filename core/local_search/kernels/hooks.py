@@ -1,9 +1,11 @@
-"""Inputs of a search's kernels: the problem's functions, and the rules of the algorithm."""
+"""Inputs of a search's kernels: the functions of an evaluation, and the rules of the algorithm."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from core.arguments import checked_class
 from core.lang import *
 
 D = Generic("D")  # the problem's data and, as rows, the data of each walk
@@ -19,8 +21,13 @@ NO_KEY = 0xFFFFFFFFFFFFFFFF
 SHAKING, PROPOSING, ACCEPTING, LASTING, RESTARTING = (k << 32 for k in range(1, 6))
 
 
-class Hooks(NamedTuple):
-    """Functions of a problem for the template, in the kernel language; ``data`` is the problem's bundle.
+@checked_class
+@dataclass(frozen=True)
+class Evaluation:
+    """Functions that evaluate the neighbours of a solution, in the kernel language, and the data that they read.
+
+    All evaluations of a problem give the same costs, with different speeds. Functions take the problem's bundle as
+    ``data``; its rows are the memory of a walk.
 
     Attributes
     ----------
@@ -39,18 +46,47 @@ class Hooks(NamedTuple):
         of `quick` for the neighbours of a `core.local_search.kernels.walks.Share`.
     partial : Function or None
         ``partial(worker, workers, solution, move, data) -> i32``: a part of `delta`; the workers' parts add up.
+    quick_for : tuple of str
+        Neighbourhoods supported by `quick`; the others are evaluated by `delta`.
+    work : int
+        Approximate number of steps for a neighbour; devices share large evaluations among lanes.
     value : Function or None
         ``value(solution, move, data) -> i32``: the cost of the neighbour, if there is no `delta`; one lane calls it.
+    name : str
+        Name among the evaluations of the problem.
+    data : object
+        The bundle of the functions, as `core.local_search.problem.Problem.evaluation` checks it.
     """
 
-    delta: Function | None
+    delta: Function | None = None
     quick: Function | None = None
     begin: Function | None = None
     update: Function | None = None
     move: Function | None = None
     refresh: Function | None = None
     partial: Function | None = None
+    quick_for: tuple[str, ...] = field(default=(), compare=False)
+    work: int = field(default=16, compare=False)
     value: Function | None = None
+    name: str = field(default="", compare=False)
+    data: object = field(default=None, compare=False, repr=False)
+
+    @property
+    def functions(self) -> list[Function]:
+        return [function for function in vars(self).values() if isinstance(function, Function)]
+
+    @property
+    def main(self) -> Function | None:
+        """The function that every evaluation has: `delta`, or else `value`."""
+        return self.delta or self.value
+
+    def for_kernels(self, neighbourhood: str) -> Evaluation:
+        """Return the functions for kernels of a neighbourhood, `quick` only if it is supported.
+
+        They have no data, which a cache of kernels would keep.
+        """
+        kept: dict[str, None] = {} if neighbourhood in self.quick_for else {"quick": None, "refresh": None}
+        return replace(self, data=None, **kept)
 
 
 class Rules(NamedTuple):
@@ -65,7 +101,7 @@ class Rules(NamedTuple):
     rule, at_optimum : int
         Choice of a neighbour, and behaviour without one.
     by_team : bool
-        True for the solution level: the lanes of a team evaluate one neighbour together, by `Hooks.partial`.
+        True for the solution level: the lanes of a team evaluate one neighbour together, by `Evaluation.partial`.
     note : Function or None
         ``note(walk)``, called after a step by the lane that made it; for a history
         `core.local_search.kernels.walks.record_improvement`.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from core.lang import *
-from core.local_search.kernels.hooks import D, Hooks, Rules
+from core.local_search.kernels.hooks import D, Evaluation, Rules
 from core.local_search.kernels.moves import CUSTOM, NEVER, change, first_of, second_of, third_of
 from core.local_search.kernels.walks import AnyMove, S, Walk
 
@@ -122,9 +122,9 @@ def element_function(shapes: tuple[int, ...], decode: tuple[Function, ...]) -> F
     return element_at
 
 
-def difference_function(hooks: Hooks) -> Function:
-    """Make ``difference_of(solution, move, cost, data) -> i32``, from `Hooks.delta` or else from `Hooks.value`."""
-    delta, value = hooks.delta, hooks.value
+def difference_function(evaluation: Evaluation) -> Function:
+    """Make ``difference_of(solution, move, cost, data) -> i32``, from `delta` or else `value`."""
+    delta, value = evaluation.delta, evaluation.value
 
     @function
     def difference_of(solution: Array[S], move: AnyMove, cost: i32, data: D) -> i32:
@@ -140,9 +140,9 @@ def difference_function(hooks: Hooks) -> Function:
     return difference_of
 
 
-def move_function(hooks: Hooks, rules: Rules) -> Function:
+def move_function(evaluation: Evaluation, rules: Rules) -> Function:
     """Make ``make_move(walk, move, data)``, which the whole team calls."""
-    update, move_by, apply, change_kind = hooks.update, hooks.move, rules.apply, rules.change
+    update, move_by, apply, change_kind = evaluation.update, evaluation.move, rules.apply, rules.change
 
     @function
     def make_move(walk: Walk, move: AnyMove, data: D):

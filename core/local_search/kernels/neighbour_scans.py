@@ -11,7 +11,7 @@ from functools import cache
 from core.lang import *
 from core.lang.library import pack as packed
 from core.lang.library import random_below, random_word, team_sum
-from core.local_search.kernels.hooks import ACCEPTING, ANNEAL, FIRST, NO_KEY, PROPOSING, TABU, D, Hooks, Rules
+from core.local_search.kernels.hooks import ACCEPTING, ANNEAL, FIRST, NO_KEY, PROPOSING, TABU, D, Evaluation, Rules
 from core.local_search.kernels.moves import INSERTIONS, NEVER, PAIRS, TRIPLES, is_tabu
 from core.local_search.kernels.neighbour_functions import decoders, difference_function
 from core.local_search.kernels.walks import BEGAN_AT, DRAWS, AnyMove, Draw, R, Share, W, Walk, WalkSettings
@@ -69,11 +69,11 @@ def accepted_function(rules: Rules) -> Function:
     return accepted
 
 
-def evaluation_function(hooks: Hooks, rules: Rules) -> Function:
+def evaluation_function(evaluation: Evaluation, rules: Rules) -> Function:
     """Make ``evaluate(use_quick, index, move, cost, walk, sums, data) -> i32``, the change of cost in a scan."""
-    quick, partial = hooks.quick, hooks.partial
+    quick, partial = evaluation.quick, evaluation.partial
     by_team = rules.by_team and partial is not None
-    difference_of = difference_function(hooks)
+    difference_of = difference_function(evaluation)
 
     @function
     def evaluate(
@@ -93,12 +93,12 @@ def evaluation_function(hooks: Hooks, rules: Rules) -> Function:
     return evaluate
 
 
-def level_scan_function(hooks: Hooks, rules: Rules) -> Function:
+def level_scan_function(evaluation: Evaluation, rules: Rules) -> Function:
     """Make ``scan_level(shape, use_quick, first, end, walk, sums, data) -> u64``, a scan of one neighbourhood."""
     change_kind, memory_kind, rule = rules.change, rules.memory, rules.rule
-    by_team = rules.by_team and hooks.partial is not None
+    by_team = rules.by_team and evaluation.partial is not None
     first_of, second_of, third_of = decoders(rules.decode)
-    evaluate = evaluation_function(hooks, rules)
+    evaluate = evaluation_function(evaluation, rules)
 
     @function
     def scan_level(
@@ -172,11 +172,11 @@ def level_scan_function(hooks: Hooks, rules: Rules) -> Function:
     return scan_level
 
 
-def draw_scan_function(hooks: Hooks, rules: Rules) -> Function:
+def draw_scan_function(evaluation: Evaluation, rules: Rules) -> Function:
     """Make ``scan_draws(first, end, walk, run, data) -> u64``, a scan of random neighbours."""
     shape, change_kind, rule = rules.shapes[0], rules.change, rules.rule
     first_of, second_of, third_of = decoders(rules.decode)
-    difference_of, accepted = difference_function(hooks), accepted_function(rules)
+    difference_of, accepted = difference_function(evaluation), accepted_function(rules)
 
     @function
     def scan_draws(first: u32, end: u32, walk: Walk, run: R, data: D) -> u64:
@@ -200,14 +200,14 @@ def draw_scan_function(hooks: Hooks, rules: Rules) -> Function:
     return scan_draws
 
 
-def scan_function(hooks: Hooks, rules: Rules) -> Function:
+def scan_function(evaluation: Evaluation, rules: Rules) -> Function:
     """Make ``scan(share, walk, run, sums, data) -> u64``: a lane's smallest key in its team's share of the neighbours.
 
     ``sums`` is a shared array of ``team_size()`` elements.
     """
-    quick, shapes, draws = hooks.quick, rules.shapes, rules.draws
+    quick, shapes, draws = evaluation.quick, rules.shapes, rules.draws
     draws_to_try = draws_function(rules.restarts)
-    scan_level, scan_draws = level_scan_function(hooks, rules), draw_scan_function(hooks, rules)
+    scan_level, scan_draws = level_scan_function(evaluation, rules), draw_scan_function(evaluation, rules)
 
     @function
     def scan_share(share: Share, walk: W, run: R, sums: Array[i32], data: D) -> u64:

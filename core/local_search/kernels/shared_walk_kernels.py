@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.lang import *
 from core.lang.library import team_min
-from core.local_search.kernels.hooks import NO_KEY, D, Hooks, Rules
+from core.local_search.kernels.hooks import NO_KEY, D, Evaluation, Rules
 from core.local_search.kernels.walk_kernels import is_stale, last_move_function, neighbour_count_function
 from core.local_search.kernels.walks import RUNNING, R, Share, W, WalkSettings
 
@@ -12,9 +12,9 @@ from core.local_search.kernels.walks import RUNNING, R, Share, W, WalkSettings
 # H200 if the compiler knows that the walk's rows begin at the start of their buffers.
 
 
-def refresh_kernel(hooks: Hooks, rules: Rules) -> Kernel:
+def refresh_kernel(evaluation: Evaluation, rules: Rules) -> Kernel:
     """Make the kernel that refreshes the data of `quick` for a share of the neighbours."""
-    last_move = last_move_function(hooks, rules)
+    last_move = last_move_function(evaluation, rules)
 
     @kernel
     def refresh_shared(

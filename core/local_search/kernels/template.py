@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from core.lang import Kernel
 from core.local_search.kernels.fitness_kernels import copied_kernel, fitness_kernel, listed_kernel
-from core.local_search.kernels.hooks import Hooks, Rules
+from core.local_search.kernels.hooks import Evaluation, Rules
 from core.local_search.kernels.neighbour_scans import scan_function
 from core.local_search.kernels.shared_walk_kernels import refresh_kernel, scan_and_step_kernel, scan_kernel, step_kernel
 from core.local_search.kernels.walk_kernels import adopt_kernel, begin_kernel, keep_walks, walk_kernel
@@ -37,19 +37,19 @@ class SearchKernels(NamedTuple):
 
 
 @lru_cache(maxsize=32)
-def search_kernels(hooks: Hooks, rules: Rules) -> SearchKernels:
+def search_kernels(evaluation: Evaluation, rules: Rules) -> SearchKernels:
     """Make the kernels of a search from the functions of its problem and the rules of its algorithm."""
-    scan, take_step = scan_function(hooks, rules), step_function(hooks, rules)
+    scan, take_step = scan_function(evaluation, rules), step_function(evaluation, rules)
     return SearchKernels(
-        begin=begin_kernel(hooks.begin, rules.lag),
-        walk=walk_kernel(hooks, rules, scan, take_step),
-        refresh=refresh_kernel(hooks, rules),
+        begin=begin_kernel(evaluation.begin, rules.lag),
+        walk=walk_kernel(evaluation, rules, scan, take_step),
+        refresh=refresh_kernel(evaluation, rules),
         scan=scan_kernel(rules, scan),
         step=step_kernel(take_step),
         scan_and_step=scan_and_step_kernel(rules, scan, take_step),
-        fitness=fitness_kernel(hooks, rules),
-        listed=listed_kernel(hooks, rules),
-        copied=copied_kernel(hooks, rules),
+        fitness=fitness_kernel(evaluation, rules),
+        listed=listed_kernel(evaluation, rules),
+        copied=copied_kernel(evaluation, rules),
         keep=keep_walks,
-        adopt=adopt_kernel(hooks.begin),
+        adopt=adopt_kernel(evaluation.begin),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.lang import *
 from core.lang.library import team_min
-from core.local_search.kernels.hooks import D, Hooks, Rules
+from core.local_search.kernels.hooks import D, Evaluation, Rules
 from core.local_search.kernels.walks import (
     EVERYTHING,
     LOCAL_OPTIMUM,
@@ -29,9 +29,9 @@ def is_stale(walk: Walk) -> boolean:
     return is_running and walk.status.changed != NOTHING_CHANGED and walk.status.level == 0
 
 
-def last_move_function(hooks: Hooks, rules: Rules) -> Function | None:
+def last_move_function(evaluation: Evaluation, rules: Rules) -> Function | None:
     """Make ``last_move(share, walk, data)``: refresh the data of `quick`; None without `refresh`."""
-    refresh, change_kind = hooks.refresh, rules.change
+    refresh, change_kind = evaluation.refresh, rules.change
     if refresh is None:
         return None
 
@@ -78,12 +78,12 @@ def begin_kernel(begin: Function | None, lag: int) -> Kernel:
     return begin_walks
 
 
-def walk_kernel(hooks: Hooks, rules: Rules, scan: Function, take_step: Function) -> Kernel:
+def walk_kernel(evaluation: Evaluation, rules: Rules, scan: Function, take_step: Function) -> Kernel:
     """Make the kernel of whole iterations, a team for each walk.
 
     With ``is_from_first`` the first team begins with the first walk: one core makes 9 % more iterations of QAP.
     """
-    last_move, neighbours_of = last_move_function(hooks, rules), neighbour_count_function(rules.draws)
+    last_move, neighbours_of = last_move_function(evaluation, rules), neighbour_count_function(rules.draws)
 
     @kernel
     def walk_walks(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.lang import *
 from core.lang.library import packed_cost, packed_index, random_word
 from core.local_search.kernels.escapes import random_moves_function, restart_function, shake_function
-from core.local_search.kernels.hooks import ANNEAL, BEST, FIRST, HALT, LASTING, NO_KEY, TABU, D, Hooks, Rules
+from core.local_search.kernels.hooks import ANNEAL, BEST, FIRST, HALT, LASTING, NO_KEY, TABU, D, Evaluation, Rules
 from core.local_search.kernels.moves import forbid
 from core.local_search.kernels.neighbour_functions import difference_function, element_function, move_function
 from core.local_search.kernels.neighbour_scans import draws_function, proposed, without_success
@@ -88,12 +88,12 @@ def neighbour_step_function(rules: Rules, difference_of: Function, make_move: Fu
     return take_neighbour
 
 
-def escape_function(hooks: Hooks, rules: Rules, difference_of: Function, make_move: Function) -> Function:
+def escape_function(evaluation: Evaluation, rules: Rules, difference_of: Function, make_move: Function) -> Function:
     """Make ``escape(has_moved, level, next_iteration, walk, run, data) -> i32``, which the whole team calls."""
     rule, at_optimum, draws, restarts = rules.rule, rules.at_optimum, rules.draws, rules.restarts
     level_count = len(rules.shapes)
     make_random_moves = random_moves_function(rules, difference_of, make_move)
-    leave_optimum = shake_function(hooks, rules, make_random_moves)
+    leave_optimum = shake_function(evaluation, rules, make_random_moves)
     restart = restart_function(rules, make_random_moves)
 
     @function
@@ -117,13 +117,13 @@ def escape_function(hooks: Hooks, rules: Rules, difference_of: Function, make_mo
     return escape
 
 
-def step_function(hooks: Hooks, rules: Rules) -> Function:
+def step_function(evaluation: Evaluation, rules: Rules) -> Function:
     """Make ``take_step(key, walk, run, data)``, which the whole team calls."""
     rule, record, draws, lag, level_count = rules.rule, rules.note, rules.draws, rules.lag, len(rules.shapes)
     draws_to_try = draws_function(rules.restarts)
-    difference_of, make_move = difference_function(hooks), move_function(hooks, rules)
+    difference_of, make_move = difference_function(evaluation), move_function(evaluation, rules)
     take_neighbour = neighbour_step_function(rules, difference_of, make_move)
-    escape = escape_function(hooks, rules, difference_of, make_move)
+    escape = escape_function(evaluation, rules, difference_of, make_move)
 
     @function
     def take_step(key: u64, walk: W, run: WalkSettings, data: D):

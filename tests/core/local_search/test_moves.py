@@ -8,7 +8,7 @@ import pytest
 from backends.python import PythonBackend
 from core.lang import Array, Const, barrier, bundle, function, i32, kernel, lane, team_size
 from core.lang.named_arrays import size_of
-from core.local_search.kernels.hooks import FIRST, HALT, NO_KEY, Hooks, Rules
+from core.local_search.kernels.hooks import FIRST, HALT, NO_KEY, Evaluation, Rules
 from core.local_search.kernels.moves import (
     ASSIGN,
     EXCHANGE,
@@ -145,7 +145,7 @@ def insertions(n):
 
 
 def looked_at(backend, shape, change_kind, n, size, rank=0, ranks=1, teams=1, lanes=1):
-    template = search_kernels(Hooks(logged), Rules((shape,), change_kind, MOVES, FIRST, HALT))
+    template = search_kernels(Evaluation(logged), Rules((shape,), change_kind, MOVES, FIRST, HALT))
     walkers = backend.rows(Walk(room=1, length=n, choices=n), 1, S=np.int32)
     backend.write(walkers.status, np.zeros(size_of(WalkStatus), np.int32))
     run = backend.load(

@@ -12,10 +12,11 @@ import pytest
 from core import tours as tsp
 from core.errors import UserError
 from core.lang import Array, Generic, Row, boolean, bundle, f32, i32, i64, u32
+from core.local_search import Evaluation
 from core.local_search.algorithms import HillClimbing, SimulatedAnnealing, TabuSearch
 from core.local_search.encodings import Bits, Permutation, Values
 from core.local_search.plan import Plan
-from core.local_search.problem import Evaluation, Problem
+from core.local_search.problem import Problem
 from core.qap.problem import Qap
 from core.qap.qaplib import QapInstance
 from core.tours.problem import TspTour

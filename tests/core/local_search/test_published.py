@@ -118,14 +118,14 @@ EVALUATIONS = [("qap", "exchange2", "linear"), ("ppp", "flip2", "histogram"), ("
 )
 def test_neighbours_are_evaluated_as_the_paper_does(cpu, problem, name, evaluation):
     search = LocalSearch(cpu, Solo(), PROBLEMS[problem](), TabuSearch(), name, mapping="published")
-    assert search.plan.evaluation_name == evaluation
+    assert search.plan.evaluation.name == evaluation
     assert (search.plan.execution["mapping"], search.plan.execution["evaluation"]) == ("published", evaluation)
 
 
 def test_cities_that_the_suite_places_in_the_plane_are_looked_up_in_a_table(cpu, monkeypatch):
     monkeypatch.setattr("core.tours.problem.LARGEST_TABLE", 0)
     names = [
-        LocalSearch(cpu, Solo(), PROBLEMS["tsp"](), TabuSearch(), "exchange2", mapping=mapping).plan.evaluation_name
+        LocalSearch(cpu, Solo(), PROBLEMS["tsp"](), TabuSearch(), "exchange2", mapping=mapping).plan.evaluation.name
         for mapping in ("native", "published")
     ]
     assert names == ["coordinates", "table"]
@@ -182,7 +182,7 @@ def test_histograms_lie_as_their_layout_says(python, layout):
     problem = ppp_problem.Ppp(instance, layout=layout)
     search = LocalSearch(python, Solo(), problem, HillClimbing(), "flip2", mapping="published", select="host")
     search.walks.begin(Iterations(9), None)
-    search.host_loop.evaluate(0, 0, 55)
+    search.launcher.evaluate(0, 0, 55)
     lanes, groups = search.launcher.memory.data.bundle.lanes, instance.n + 1
     cells = python.download(search.launcher.memory.data.bundle.counts)
     by_lane = cells.reshape(groups, lanes).T if layout == "columns" else cells.reshape(lanes, groups)

@@ -33,7 +33,7 @@ def tried_first(monkeypatch):
     run = evaluation.EvaluationCheck.run
 
     def noted(trial, moves):
-        tried.append((trial.executor.problem.name, trial.executor.name, trial.executor.evaluation_name))
+        tried.append((trial.executor.problem.name, trial.executor.name, trial.executor.evaluation.name))
         run(trial, moves)
 
     monkeypatch.setattr(evaluation.EvaluationCheck, "run", noted)

@@ -81,7 +81,7 @@ def allocated(walks, elements=2, memory=1, kept=0):
     plan = SimpleNamespace(
         problem=problem,
         memory_words=memory,
-        data=Keeping(n=kept) if kept else Bare(1),
+        evaluation=SimpleNamespace(data=Keeping(n=kept) if kept else Bare(1)),
         history=False,
         keeps_differences=False,
     )
