@@ -12,12 +12,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core.ant_colony import LOCAL_SEARCHES, STRATEGIES, VARIANTS, Settings
 from core.errors import UserError
 from drivers.cli.exit_codes import run_driver
-from drivers.options.declaration import Options
 from drivers.options.output_files import OutputFile
 from drivers.runs.workload_main import driver
 from drivers.workload import tours
@@ -28,14 +27,23 @@ from drivers.workload.declaration import (
     describe_gap,
     describe_time_limit,
 )
-from drivers.workload.history import improvement_points, keeps_history, refuse_clocked_records
+from drivers.workload.history import improvement_points, refuse_clocked_records
 from drivers.workload.run_time import RepetitionWork
 
 if TYPE_CHECKING:
+    from backends.launch import Backend
+    from cluster import Communicator
+    from core.ant_colony import AntColony, ColonyOutcome
     from core.run.stop import Stop
+    from core.tours import TspInstance
+
+    AntRun = PreparedRun["AntOptions", TspInstance, AntColony]
 
 ITERATIONS = 100
 """Iterations of a search without a stop criterion."""
+
+CRITERIA = {"iterations": "{} iterations", "seconds": "{:g} s", "target": "until length {}"}
+"""Stop criteria, and their text in a headline."""
 
 NEEDS: tuple[tuple[tuple[str, ...], Callable[[Settings], bool], str], ...] = (
     (
@@ -51,7 +59,7 @@ NEEDS: tuple[tuple[tuple[str, ...], Callable[[Settings], bool], str], ...] = (
 
 @dataclass(frozen=True)
 class AntOptions(
-    Options,
+    tours.TourOptions,
     table="ant_colony",
     usual=Settings(),
     most_iterations=ITERATIONS,
@@ -94,21 +102,13 @@ class AntOptions(
         return settled
 
     def chosen_stop(self) -> Stop:
-        from core.run.stop import Iterations, Seconds, Stop, Target
+        from core.run.stop import Stop
 
-        stop = Stop()
-        criteria: tuple[tuple[Any, Callable[[Any], Stop]], ...] = (
-            (self.iterations, Iterations),
-            (self.seconds, Seconds),
-            (self.target, Target),
-        )
-        for value, criterion in criteria:
-            if value is not None:
-                stop |= criterion(value)
-        return stop
+        given = {name: value for name in CRITERIA if (value := getattr(self, name)) is not None}
+        return Stop() | Stop(**given)
 
     def settings(self) -> Settings:
-        chosen = {name: getattr(self, name) for name in Settings._fields if getattr(self, name) is not None}
+        chosen = {name: value for name in Settings._fields if (value := getattr(self, name)) is not None}
         settings = Settings(**chosen)
         for names, holds, needed in NEEDS:
             for name in names:
@@ -126,13 +126,7 @@ CLIMBS = {
 }
 
 
-def describe_stop(options: AntOptions) -> str:
-    limits = (("iterations", "{} iterations"), ("seconds", "{:g} s"), ("target", "until length {}"))
-    limited = ((getattr(options, name), words) for name, words in limits)
-    return ", ".join(words.format(limit) for limit, words in limited if limit is not None)
-
-
-class AntColonyWorkload(tours.TourWorkload[AntOptions]):
+class AntColonyWorkload(tours.TourWorkload[AntOptions, "AntColony", "ColonyOutcome"]):
     """Ants, of which the shortest tour counts."""
 
     name = "aco"
@@ -145,17 +139,16 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
     in_overview = ("--ants", "256", "--iterations", "2500")
     scaled = "ants"
 
-    def load(self, options: AntOptions, ranks: int) -> Task:
+    def load(self, options: AntOptions, ranks: int) -> Task[AntOptions, TspInstance]:
         settled = options.settled()
         if settled.seconds is not None:
             refuse_clocked_records(settled, "another limit")
-        task = tours.available_instance(settled)
-        tours.refuse_blank_drawing(options, task.problem)
+        task = Task(settled, *tours.available_instance(settled))
         # Before the distances are computed, which takes a minute for 46,000 cities.
         settled.settings().check(task.problem.n)
         return task
 
-    def search(self, backend: Any, ranks: Any, problem: Any, options: AntOptions) -> Any:
+    def search(self, backend: Backend, ranks: Communicator, problem: TspInstance, options: AntOptions) -> AntColony:
         """Return the colony, compiled and warmed up alone; it synchronises with other ranks when it runs."""
         from cluster.mpi.proxies import Rehearsal
         from core.ant_colony import AntColony
@@ -172,15 +165,14 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
         colony.warm_up()
         return colony
 
-    def once(self, run: PreparedRun[AntOptions], callback: Any) -> Any:
-        stop, history = run.options.chosen_stop(), keeps_history(run.options)
-        return run.searched(callback, stop, history=history)
+    def stop(self, options: AntOptions) -> Stop:
+        return options.chosen_stop()
 
-    def parts(self, run: PreparedRun[AntOptions]) -> tuple[int, str]:
+    def parts(self, run: AntRun) -> tuple[int, str]:
         settings = run.options.settings()
         return (settings.colonies, "colonies") if settings.colonies > 1 else (settings.ants, "ants")
 
-    def planned_work(self, options: AntOptions, problem: Any) -> RepetitionWork | None:
+    def planned_work(self, options: AntOptions, problem: TspInstance) -> RepetitionWork | None:
         """Estimate the cities that ants compare in their steps, without climbs; None for a time limit."""
         n, settings = problem.n, options.settings()
         if options.iterations is None or options.seconds is not None:
@@ -190,22 +182,24 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
             ants * n * (settings.candidates or -(-n // 2)), self.unit, 8e8, at_most=options.target is not None
         )
 
-    def parameters(self, run: PreparedRun[AntOptions]) -> dict[str, Any]:
-        limits = {name: getattr(run.options, name) for name in ("seconds", "target")}
+    def parameters(self, run: AntRun) -> dict[str, object]:
+        limits = {"seconds": run.options.seconds, "target": run.options.target}
         return {**run.options.settings()._asdict(), **{name: one for name, one in limits.items() if one is not None}}
 
-    def headline(self, run: PreparedRun[AntOptions]) -> str:
+    def headline(self, run: AntRun) -> str:
         settings, colony = run.options.settings(), run.search
         ants = f"{settings.colonies} colonies of {settings.ants}" if settings.colonies > 1 else f"{settings.ants}"
         choice = f", {settings.candidates} candidates" if settings.candidates else ""
         lanes = colony.team_size // colony.ants_per_team
         mapping = " as published" if run.options.mapping == "published" else ""
+        limits = ((getattr(run.options, name), text) for name, text in CRITERIA.items())
+        stop = ", ".join(text.format(limit) for limit, text in limits if limit is not None)
         return (
             f"{run.problem.name}: {NAMES[settings.variant]}, {ants} ants{choice}{CLIMBS[settings.local_search]}, "
-            f"{describe_stop(run.options)}, {run.options.strategy}{mapping} (lanes per ant: {lanes}), on {run.place}"
+            f"{stop}, {run.options.strategy}{mapping} (lanes per ant: {lanes}), on {run.place}"
         )
 
-    def result(self, run: PreparedRun[AntOptions], outcome: Any) -> RepetitionResult:
+    def result(self, run: AntRun, outcome: ColonyOutcome) -> RepetitionResult:
         colony = run.search
         of_colony = f" of colony {outcome.colony}" if run.options.settings().colonies > 1 else ""
         length = f"length {outcome.length}{describe_gap(outcome.length, run.problem.optimum)}"
@@ -226,7 +220,7 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
             },
         )
 
-    def fitted(self, instance: Any) -> tuple[str, ...]:
+    def fitted(self, instance: TspInstance) -> tuple[str, ...]:
         """Return options for about a second of one core's work: an ant's tour takes n^2 steps."""
         return ("--ants", "256", "--iterations", str(max(1, 400 * 100**2 // instance.n**2)))
 

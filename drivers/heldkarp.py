@@ -13,7 +13,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from core.errors import UserError
 from drivers.cli.exit_codes import run_driver
@@ -24,6 +24,15 @@ from drivers.runs.workload_main import driver
 from drivers.workload import tours
 from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict, describe_gap
 from drivers.workload.dynamic_programming import DpWorkload
+
+if TYPE_CHECKING:
+    from backends.launch import Backend
+    from cluster import Communicator
+    from core.tables.held_karp.balas_simonetti import BalasSimonettiSearch, NeighbourhoodTour
+    from core.tables.held_karp.search import HeldKarp, ShortestTour
+    from core.tours import TspInstance
+
+    HeldKarpRun = PreparedRun["HeldKarpOptions", TspInstance, HeldKarp | BalasSimonettiSearch]
 
 DEFAULT_K = 8
 """Default of `--k` for instances too large for a proof."""
@@ -57,7 +66,7 @@ class HeldKarpOptions(
             if getattr(self, name) is not None and not self.trace:
                 raise UserError(f"--{name} needs --trace: without it there is a length and no tour")
 
-    def settled(self, instance: Any) -> HeldKarpOptions:
+    def settled(self, instance: TspInstance) -> HeldKarpOptions:
         """Return these options, with k if a proof is impossible. Refuse idle options and impossible checks."""
         from core.tables.held_karp.search import MOST_CITIES
 
@@ -83,7 +92,7 @@ class HeldKarpOptions(
                 )
         return replace(self, k=k)
 
-    def check_others(self, instance: Any) -> None:
+    def check_others(self, instance: TspInstance) -> None:
         from core.exact import MOST_CITIES
         from core.tours.distances import is_symmetric
 
@@ -92,7 +101,7 @@ class HeldKarpOptions(
             raise UserError(f"--verify: found {instance.n} cities in {instance.name}, expected at most {most}")
 
 
-def cross_check(instance: Any) -> tuple[str, int]:
+def cross_check(instance: TspInstance) -> tuple[str, int]:
     """Return name and result of another algorithm: branch and bound on one core, or NumPy for asymmetric distances."""
     from core.tours.distances import is_symmetric
 
@@ -105,7 +114,9 @@ def cross_check(instance: Any) -> tuple[str, int]:
     return "plain dynamic programming in NumPy", int(plain(instance.distances).length)
 
 
-class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
+class HeldKarpWorkload(
+    DpWorkload[HeldKarpOptions, "TspInstance", "HeldKarp | BalasSimonettiSearch", "ShortestTour | NeighbourhoodTour"]
+):
     """All subsets of cities, or tours near a start tour."""
 
     name = "heldkarp"
@@ -118,19 +129,21 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
     standard = ("--instance", "uniform:24:seed=1")
     in_overview = ("--instance", "uniform:26:seed=1")
 
-    def load(self, options: HeldKarpOptions, ranks: int) -> Task:
+    def load(self, options: HeldKarpOptions, ranks: int) -> Task[HeldKarpOptions, TspInstance]:
         options.refuse_idle()
-        task = tours.small_instance(options, "gr21", "uniform:20:seed=1", symmetric=False)
-        tours.refuse_blank_drawing(options, task.problem)
-        return task._replace(options=options.settled(task.problem))
+        instance = tours.small_instance(options, "gr21", "uniform:20:seed=1", symmetric=False)
+        tours.refuse_blank_drawing(options, instance)
+        return Task(options.settled(instance), instance, instance.source)
 
-    def search(self, backend: Any, ranks: Any, problem: Any, options: HeldKarpOptions) -> Any:
+    def search(
+        self, backend: Backend, ranks: Communicator, problem: TspInstance, options: HeldKarpOptions
+    ) -> HeldKarp | BalasSimonettiSearch:
         """Return the search, compiled and warmed up alone; it synchronises with other ranks when it runs."""
         from cluster.mpi.proxies import Rehearsal
 
         proxy = Rehearsal(ranks)
         room = options.device_memory
-        search: Any
+        search: HeldKarp | BalasSimonettiSearch
         if options.k is None:
             from core.tables.held_karp.search import HeldKarp
 
@@ -145,7 +158,7 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
         search.warm_up()
         return search
 
-    def cells(self, options: HeldKarpOptions, problem: Any) -> int:
+    def cells(self, options: HeldKarpOptions, problem: TspInstance) -> int:
         """Return the number of all transitions, although meeting in the middle takes about half of them."""
         n = problem.n
         if options.k is None:
@@ -159,19 +172,25 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
         """Waves are many launches for few cells."""
         return 2e8 if options.k is not None else 2e7 if options.published else 8e8
 
-    def headline(self, run: PreparedRun[HeldKarpOptions]) -> str | None:
+    def headline(self, run: HeldKarpRun) -> str | None:
         """Return the number of cities, and the largest one that fits the device."""
+        from core.tables.held_karp.search import HeldKarp
+
         search = run.search
-        if run.options.k is not None or run.options.published:
+        if not isinstance(search, HeldKarp) or run.options.published:
             return None
         lengths = f"lengths of {8 * search.dtype.itemsize} bits" + (" in two directions" if search.directed else "")
         device, devices = search.backend.device.name, search.devices
         where = f"{device} has" if devices == 1 else f"{devices} peer-connected devices ({device}) have"
         return f"{where} memory for up to {search.most_cities} cities ({search.room * devices:,} bytes, {lengths})"
 
-    def result(self, run: PreparedRun[HeldKarpOptions], outcome: Any) -> RepetitionResult:
+    def result(self, run: HeldKarpRun, outcome: ShortestTour | NeighbourhoodTour) -> RepetitionResult:
+        from core.tables.held_karp.search import ShortestTour
+
         instance, k = run.problem, run.options.k
-        if k is None:
+        streamed = {}
+        if isinstance(outcome, ShortestTour):
+            streamed["streamed_bytes"] = outcome.streamed_bytes
             known = " (the optimum)" if instance.optimum == outcome.length else ""
             words = f"shortest length {outcome.length}{known}, start length {outcome.start_length}"
             if run.options.published and run.options.trace:
@@ -191,25 +210,25 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
                 "proved": k is None,
                 "tour": None if outcome.tour is None else outcome.tour.tolist(),
                 "start_cost": outcome.start_length,
-                **({"streamed_bytes": outcome.streamed_bytes} if k is None else {}),
+                **streamed,
             },
         )
 
     def verify(
-        self, run: PreparedRun[HeldKarpOptions], outcome: Any, result: RepetitionResult
+        self, run: HeldKarpRun, outcome: ShortestTour | NeighbourhoodTour, result: RepetitionResult
     ) -> Iterator[VerifierVerdict]:
         """Compare with the scorer, the published optimum, the start tour, and on request another algorithm."""
         instance, restricted = run.problem, run.options.k is not None
         if outcome.tour is not None:
-            yield tours.tour_verdict(instance, outcome.tour, outcome.length)
+            yield tours.tour_verdict(instance, outcome)
         yield from tours.optimum_verdicts(instance, outcome.length, exactly=not restricted)
         if restricted and outcome.length > outcome.start_length:
             yield VerifierVerdict("", f"the start tour has length {outcome.start_length}")
         if run.options.verify:
-            name, length = run.once("second opinion", lambda: cross_check(instance))
+            name, length = run.once("cross-check", lambda: cross_check(instance))
             yield VerifierVerdict(name, None if length == outcome.length else f"{name} finds length {length}")
 
-    def save(self, run: PreparedRun[HeldKarpOptions], outcome: Any) -> None:
+    def save(self, run: HeldKarpRun, outcome: ShortestTour | NeighbourhoodTour) -> None:
         tours.save_tour(self.name, run.options, run.problem, outcome.tour)
 
 
