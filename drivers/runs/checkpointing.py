@@ -108,8 +108,8 @@ class RunCheckpoints:
         self.before_s = 0.0
         self.resumed = 0
 
-    def begin(self, about: Callable[[], CheckpointIdentity]) -> None:
-        """Begin a repetition, or resume it from its checkpoint; all ranks call this.
+    def begin(self, about: Callable[[], CheckpointIdentity]) -> Checkpointer | None:
+        """Begin a repetition, or resume it from its checkpoint, and return its checkpointer; all ranks call this.
 
         ``about`` returns the identity of the run, and the number of finished repetitions; only the first rank calls it,
         if needed.
@@ -122,7 +122,7 @@ class RunCheckpoints:
             See `read_checkpoint`.
         """
         if self.path is None and not self.ranks.survives:
-            return
+            return None
         from core.run.checkpoint import Checkpointer, Terminated
         from drivers.runs import checkpoint_file
 
@@ -153,6 +153,7 @@ class RunCheckpoints:
             hold(earlier)  # a rank may be lost before the next state
         if earlier is not None and self.memory.attempts < 2 and self.ranks.rank == 0:
             print_note(f"{self.path}: the run resumes after {self.before_s:.1f} s")
+        return self.checkpointer
 
     @property
     def done(self) -> int:
@@ -201,18 +202,18 @@ class RunCheckpoints:
                 os.unlink(self.path)
 
     @contextmanager
-    def listening(self) -> Iterator[None]:
+    def handling_sigterm(self) -> Iterator[None]:
         """Turn SIGTERM inside into a request to save and end; the second one ends the process at once."""
         checkpointer, path = self.checkpointer, self.path
         if checkpointer is None or path is None or threading.current_thread() is not threading.main_thread():
             yield
             return
 
-        def hear(number: int, frame: FrameType | None) -> None:
+        def request_end(number: int, frame: FrameType | None) -> None:
             checkpointer.asked = True
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
-        before = signal.signal(signal.SIGTERM, hear)
+        before = signal.signal(signal.SIGTERM, request_end)
         try:
             yield
         except SystemExit:

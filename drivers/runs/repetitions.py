@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,13 @@ from drivers.runs.checkpointing import RecoveryState, RunCheckpoints
 from drivers.runs.recording import RunRecorder
 from drivers.runs.reference_solvers import ReferenceSolvers
 from drivers.runs.repetition_times import RepetitionMeasurement, RepetitionTimes
-from drivers.workload.declaration import PreparedRun, RepetitionResult, VerifierVerdict, Workload, verifier_with_article
+from drivers.workload.declaration import (
+    RepeatedRun,
+    RepetitionResult,
+    VerifierVerdict,
+    Workload,
+    verifier_with_article,
+)
 from drivers.workload.run_time import announce_run_time
 from reports.text import formatting
 
@@ -52,12 +57,12 @@ class Repetitions:
     def __init__(
         self,
         workload: Workload[Any],
-        run: PreparedRun[Any],
-        details: Mapping[str, Any],
+        run: RepeatedRun,
+        details: Mapping[str, object],
         memory: RecoveryState | None = None,
     ) -> None:
         self.workload = workload
-        self.prepared = run
+        self.run = run
         self.options = run.options
         self.ranks = run.ranks
         self.details = details
@@ -68,10 +73,6 @@ class Repetitions:
         self.recorder = RunRecorder(workload, run)
         self.reference_solvers = ReferenceSolvers(workload, run) if run.options.peers else None
         self.long_run = RunCheckpoints(run.options, run.ranks, memory)
-
-    @property
-    def run(self) -> PreparedRun[Any]:
-        return replace(self.prepared, checkpointer=self.long_run.checkpointer)
 
     ended = False
     """True if no further seed must run."""
@@ -90,7 +91,7 @@ class Repetitions:
             report_idle_ranks(self.workload, self.run)
         self.ranks.on_first(partial(self.begin, recorded))
         for number in range(done, self.options.repeats):
-            self.long_run.begin(partial(self.recorder.checkpoint_identity, number))
+            self.run.checkpointer = self.long_run.begin(partial(self.recorder.checkpoint_identity, number))
             outcome, spent = self.measure()
             self.ranks.on_all(partial(self.conclude, outcome, spent))
         code: int = self.ranks.on_first(partial(self.close, identity, done))
@@ -109,7 +110,7 @@ class Repetitions:
         if identity:
             from reports.records.files import merge_lines
 
-            merge_lines(self.options.record, identity)
+            merge_lines(self.recorder.path, identity)
         self.end(done)
         return FAILED if self.contradicted else DONE
 
@@ -123,7 +124,7 @@ class Repetitions:
         if headline and not self.ranks.lost:
             print_status(headline)
         if self.run.covered_s:
-            limited = ", which the limit covers but for a second" if getattr(self.options, "seconds", None) else ""
+            limited = ", which the limit covers but for a second" if vars(self.options).get("seconds") else ""
             print_note(f"{self.run.problem.name}: prepared in {self.run.prepared_s:.1f} s before the run{limited}")
         if done:
             print(f"{done} of {self.options.repeats} {RECORDED_MESSAGE} {self.options.record} already")
@@ -153,12 +154,7 @@ class Repetitions:
 
     def measure(self) -> tuple[Any, RepetitionMeasurement]:
         """Make one repetition; return its outcome, and on rank 0 the measurements of all ranks."""
-        outcome, own = self.work()
-        return outcome, RepetitionMeasurement.of(self.ranks.gather(own) or [own])
-
-    def work(self) -> tuple[Any, tuple[RepetitionTimes, float, Mapping[str, Any]]]:
-        """This rank's part of a repetition: the outcome, and its times, fraction of communication and readings."""
-        from reports.records.meters import Meter
+        from reports.records.meters import PACKAGE_ENERGY, Meter
 
         backend = self.run.search.backend
         timings = backend.timings
@@ -170,12 +166,12 @@ class Repetitions:
         timings.transfer_s = timings.kernel_s = 0.0
         timings.copied_bytes = 0
         workload = self.workload
-        doing = workload.progress_label(self.run)
+        label = workload.progress_label(self.run)
         meter = Meter(backend.device.kind, self.options.device, device_name=backend.device.name)
         with (
-            make_progress_display(doing, wanted=self.options.progress, rank=self.ranks.rank) as bar,
+            make_progress_display(label, wanted=self.options.progress, rank=self.ranks.rank) as bar,
             meter,
-            self.long_run.listening(),
+            self.long_run.handling_sigterm(),
         ):
             shown = not isinstance(bar, SilentDisplay)
             callback = progress_callback(bar, self.run.search.unit, workload.noun, workload.in_words) if shown else None
@@ -187,26 +183,23 @@ class Repetitions:
         communicated_s = self.ranks.seconds + backend.seconds_in_collectives() - communicated_before_s
         share = communicated_s / ran_s if self.ranks.size > 1 and ran_s else 0.0
         timings.compile_s = 0.0
+        energy = meter.values["energy_j"]
+        if self.ranks.local_rank and energy:
+            # The first rank of a host reads the processors' energy.
+            energy = {name: joules for name, joules in energy.items() if name != PACKAGE_ENERGY}
         read = {
-            **self.readings(meter),
+            **meter.values,
+            "energy_j": energy,
             "bytes_moved": {"host_device": timings.copied_bytes, "between_ranks": self.ranks.sent_bytes},
         }
         if before_s:
             # Readings before the resumption are unknown, and a part would look like the whole.
             read |= {"energy_j": None, "bytes_moved": None}
-        return outcome, (times, share, read)
+        own = times, share, read
+        return outcome, RepetitionMeasurement.of(self.ranks.gather(own) or [own])
 
     def searched(self, callback: Callback | None) -> Any:
         return self.workload.once(self.run, callback)
-
-    def readings(self, meter: Any) -> dict[str, Any]:
-        """Return the readings of a rank's meter; only the first rank of a host reads the processors' energy."""
-        from reports.records.meters import PACKAGE_ENERGY
-
-        read: dict[str, Any] = dict(meter.values)
-        if self.ranks.local_rank and read["energy_j"]:
-            read["energy_j"] = {name: joules for name, joules in read["energy_j"].items() if name != PACKAGE_ENERGY}
-        return read
 
     def finish(self, outcome: Any, spent: RepetitionMeasurement) -> None:
         """Check one repetition, record it, save the solution, and show it, in this order; on rank 0.
@@ -219,8 +212,8 @@ class Repetitions:
         if self.reference_solvers is not None:
             verdicts += self.reference_solvers.verdicts(result, spent.times.running_s, self.long_run.before_s)
         self.verdicts = verdicts
-        unasked = [name for name in ("trace", "verify", "peers") if getattr(self.options, name, None) is False]
-        confirmed, verdict = overall_verdict(verdicts, result, ", ".join(f"--{name}" for name in unasked))
+        omitted = [f"--{name}" for name in ("trace", "verify", "peers") if vars(self.options).get(name) is False]
+        confirmed, verdict = overall_verdict(verdicts, result, ", ".join(omitted))
         with ExitStack() as last:
             last.callback(self.show, result, spent, confirmed, verdict)
             if not self.saved:
@@ -244,8 +237,8 @@ class Repetitions:
         self.print_notes()
 
     def print_notes(self) -> None:
-        for words in self.run.search.notes:
-            print_note(words)
+        for note in self.run.search.notes:
+            print_note(note)
 
     def in_words(self, result: RepetitionResult, spent: RepetitionMeasurement, verdict: str) -> str:
         from reports.records.schema import HASH_SCOPES
@@ -263,14 +256,14 @@ class Repetitions:
         times, before_s = spent.times, self.long_run.before_s
         host_s = max(0.0, times.running_s - before_s - times.transfer_s - times.kernel_s)
         earlier = f"{before_s:.6f} before it resumed, then " if before_s else ""
-        talking = f"; {100 * spent.communication_share:.1f} % in communication" if self.ranks.size > 1 else ""
+        shared = f"; {100 * spent.communication_share:.1f} % in communication" if self.ranks.size > 1 else ""
         return (
             f"{times.running_s:.6f} s ({earlier}compile {times.compile_s:.3f}, transfer {times.transfer_s:.6f}, "
-            f"kernel {times.kernel_s:.6f}, host {host_s:.6f}{talking})"
+            f"kernel {times.kernel_s:.6f}, host {host_s:.6f}{shared})"
         )
 
 
-def report_idle_ranks(workload: Workload[Any], run: PreparedRun[Any]) -> None:
+def report_idle_ranks(workload: Workload[Any], run: RepeatedRun) -> None:
     """Print the number of ranks without work, if there are fewer walks, climbers, ants or colonies than ranks."""
     parts, what = workload.parts(run) or (run.ranks.size, "")
     idle = run.ranks.size - parts
@@ -284,7 +277,7 @@ def confirming_verifiers(verdicts: Sequence[VerifierVerdict]) -> list[str]:
 
 
 def overall_verdict(
-    verdicts: Sequence[VerifierVerdict], result: RepetitionResult, unasked: str
+    verdicts: Sequence[VerifierVerdict], result: RepetitionResult, omitted: str
 ) -> tuple[bool | None, str]:
     """Return the verdict on a result, and its text.
 
@@ -299,4 +292,4 @@ def overall_verdict(
         return None, f"NOT PROVED: {result.gave_up}"
     if confirmed_by:
         return True, f"confirmed by {' and by '.join(map(verifier_with_article, confirmed_by))}"
-    return None, f"not confirmed: no verifier was run ({unasked})"
+    return None, f"not confirmed: no verifier was run ({omitted})"

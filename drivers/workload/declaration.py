@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
-from drivers.options.declaration import AnyOptions
+from drivers.options.declaration import AnyOptions, Options
 
 if TYPE_CHECKING:
     from backends.launch import Backend
@@ -34,6 +34,7 @@ class RunProblem(Protocol):
     @property
     def sha256(self) -> str:
         """Digest of the data."""
+
     @property
     def optimum(self) -> int | None:
         """The optimum or best known cost; None if none is known."""
@@ -44,20 +45,21 @@ AnySearch = TypeVar("AnySearch", bound="Search")
 AnyOutcome = TypeVar("AnyOutcome", bound="SearchResult")
 
 
-class Task(NamedTuple, Generic[AnyOptions, AnyProblem]):
+class Task(NamedTuple, Generic[AnyOptions, T]):
     """Task of a run, which the first rank makes of the options and sends to all ranks.
 
     Attributes
     ----------
     options : Options
         Options with their defaults filled in.
-    problem : RunProblem
+    problem
+        The problem (`RunProblem`), or its name and digest in a plan.
     source : str
         Origin of the problem, as text.
     """
 
     options: AnyOptions
-    problem: AnyProblem
+    problem: T
     source: str
 
 
@@ -167,7 +169,7 @@ class PreparedRun(Generic[AnyOptions, AnyProblem, AnySearch]):
         """
         if self.covered_s and stop is not None:
             stop = replace(stop, seconds=max(SHORTEST_S, stop.seconds - self.covered_s))
-        return self.search.run(stop, callback=callback, ranks=self.ranks, checkpointer=self.checkpointer, **more)
+        return self.search.run(stop=stop, callback=callback, ranks=self.ranks, checkpointer=self.checkpointer, **more)
 
 
 class WorkloadDeclaration(Generic[AnyOptions, AnyProblem, AnySearch, AnyOutcome]):
@@ -284,7 +286,7 @@ class WorkloadDeclaration(Generic[AnyOptions, AnyProblem, AnySearch, AnyOutcome]
 
     def parts(self, run: PreparedRun[AnyOptions, AnyProblem, AnySearch]) -> tuple[int, str] | None:
         """Return the number of parts of the work that ranks do not divide, and their name; None if there are none."""
-        count = run.options.named().get(self.scaled)
+        count = vars(run.options).get(self.scaled)
         return None if count is None else (count, self.scaled)
 
     def planned_work(self, options: AnyOptions, problem: AnyProblem) -> RepetitionWork | None:
@@ -330,6 +332,16 @@ class WorkloadDeclaration(Generic[AnyOptions, AnyProblem, AnySearch, AnyOutcome]
         return shlex.join(("python", *self.started))
 
 
+if TYPE_CHECKING:
+
+    class DeviceSearch(Search, Protocol):
+        """A search on a backend of `backends`."""
+
+        backend: Backend
+
+
+RepeatedRun = PreparedRun[Options, RunProblem, "DeviceSearch"]
+"""A prepared run of any workload."""
 Workload = WorkloadDeclaration[AnyOptions, Any, Any, Any]
 """A workload with options of one type: for code that runs workloads of any problem and search."""
 

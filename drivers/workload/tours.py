@@ -52,12 +52,13 @@ class MatrixOptions(InstanceOptions, Protocol):
 class TourOptions(Options):
     """Base of the options of searches for a tour; their dataclasses declare the order of these fields."""
 
-    drop: tuple[str, ...]
-    tour: OutputFile | None
-    svg: OutputFile | None
-    history: bool
-    curve: OutputFile | None
-    plot: OutputFile | None
+    if TYPE_CHECKING:
+        drop: tuple[str, ...]
+        tour: OutputFile | None
+        svg: OutputFile | None
+        history: bool
+        curve: OutputFile | None
+        plot: OutputFile | None
 
 
 AnyTour = TypeVar("AnyTour", bound=TourOptions)
