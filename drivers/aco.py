@@ -18,6 +18,7 @@ from core.ant_colony import LOCAL_SEARCHES, STRATEGIES, VARIANTS, Settings
 from core.errors import UserError
 from drivers.cli.exit_codes import run_driver
 from drivers.options.output_files import OutputFile
+from drivers.options.tours import TourOptions
 from drivers.runs.workload_main import driver
 from drivers.workload import tours
 from drivers.workload.declaration import (
@@ -31,9 +32,8 @@ from drivers.workload.history import improvement_points, refuse_clocked_records
 from drivers.workload.run_time import RepetitionWork
 
 if TYPE_CHECKING:
-    from backends.launch import Backend
-    from cluster import Communicator
     from core.ant_colony import AntColony, ColonyOutcome
+    from core.run.devices import ComputeDevice, Ranks
     from core.run.stop import Stop
     from core.tours import TspInstance
 
@@ -59,7 +59,7 @@ NEEDS: tuple[tuple[tuple[str, ...], Callable[[Settings], bool], str], ...] = (
 
 @dataclass(frozen=True)
 class AntOptions(
-    tours.TourOptions,
+    TourOptions,
     table="ant_colony",
     usual=Settings(),
     most_iterations=ITERATIONS,
@@ -148,22 +148,18 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions, "AntColony", "ColonyOutco
         settled.settings().check(task.problem.n)
         return task
 
-    def search(self, backend: Backend, ranks: Communicator, problem: TspInstance, options: AntOptions) -> AntColony:
-        """Return the colony, compiled and warmed up alone; it synchronises with other ranks when it runs."""
-        from cluster.mpi.proxies import Rehearsal
+    def make_search(self, backend: ComputeDevice, ranks: Ranks, problem: TspInstance, options: AntOptions) -> AntColony:
         from core.ant_colony import AntColony
 
-        colony = AntColony(
+        return AntColony(
             backend,
-            Rehearsal(ranks),
+            ranks,
             problem.distances,
             options.settings(),
             strategy=options.strategy,
             mapping=options.mapping,
             seed=options.seed,
         )
-        colony.warm_up()
-        return colony
 
     def stop(self, options: AntOptions) -> Stop:
         return options.chosen_stop()

@@ -20,6 +20,7 @@ from core.errors import UserError
 from core.exact import BOUNDS, STARTS
 from drivers.cli.exit_codes import run_driver
 from drivers.options.output_files import OutputFile
+from drivers.options.tours import TourOptions
 from drivers.runs.workload_main import driver
 from drivers.workload import tours
 from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict
@@ -28,9 +29,8 @@ from drivers.workload.run_time import RepetitionWork
 if TYPE_CHECKING:
     import numpy as np
 
-    from backends.launch import Backend
-    from cluster import Communicator
     from core.exact import ExactSearch, Solution
+    from core.run.devices import ComputeDevice, Ranks
     from core.tours import TspInstance
 
     ExactRun = PreparedRun["ExactOptions", TspInstance, ExactSearch]
@@ -42,7 +42,7 @@ MOST_VERIFIED = 20
 
 @dataclass(frozen=True)
 class ExactOptions(
-    tours.TourOptions,
+    TourOptions,
     table="exact",
     chosen=f"{DEFAULT_INSTANCE} if it is found, else {GENERATED_INSTANCE}",
     matrix="a symmetric matrix of distances",
@@ -115,14 +115,14 @@ class ExactWorkload(tours.TourWorkload[ExactOptions, "ExactSearch", "Solution"])
         tours.refuse_blank_drawing(options, instance)
         return Task(options, instance, instance.source)
 
-    def search(self, backend: Backend, ranks: Communicator, problem: TspInstance, options: ExactOptions) -> ExactSearch:
-        """Return the search, compiled and warmed up alone; it synchronises with other ranks when it runs."""
-        from cluster.mpi.proxies import Rehearsal
+    def make_search(
+        self, backend: ComputeDevice, ranks: Ranks, problem: TspInstance, options: ExactOptions
+    ) -> ExactSearch:
         from core.exact import ExactSearch
 
-        search = ExactSearch(
+        return ExactSearch(
             backend,
-            Rehearsal(ranks),
+            ranks,
             problem.distances,
             bound=options.bound,
             depth=options.depth,
@@ -131,8 +131,6 @@ class ExactWorkload(tours.TourWorkload[ExactOptions, "ExactSearch", "Solution"])
             count=options.count,
             start=options.start,
         )
-        search.warm_up()
-        return search
 
     def execution(self, run: ExactRun) -> dict[str, object]:
         """Return the method of search; the bound is ``host`` if all tours were measured without the device."""

@@ -26,8 +26,7 @@ from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, Ve
 from drivers.workload.dynamic_programming import DpWorkload
 
 if TYPE_CHECKING:
-    from backends.launch import Backend
-    from cluster import Communicator
+    from core.run.devices import ComputeDevice, Ranks
     from core.tables.held_karp.balas_simonetti import BalasSimonettiSearch, NeighbourhoodTour
     from core.tables.held_karp.search import HeldKarp, ShortestTour
     from core.tours import TspInstance
@@ -135,27 +134,20 @@ class HeldKarpWorkload(
         tours.refuse_blank_drawing(options, instance)
         return Task(options.settled(instance), instance, instance.source)
 
-    def search(
-        self, backend: Backend, ranks: Communicator, problem: TspInstance, options: HeldKarpOptions
+    def make_search(
+        self, backend: ComputeDevice, ranks: Ranks, problem: TspInstance, options: HeldKarpOptions
     ) -> HeldKarp | BalasSimonettiSearch:
-        """Return the search, compiled and warmed up alone; it synchronises with other ranks when it runs."""
-        from cluster.mpi.proxies import Rehearsal
-
-        proxy = Rehearsal(ranks)
         room = options.device_memory
-        search: HeldKarp | BalasSimonettiSearch
-        if options.k is None:
-            from core.tables.held_karp.search import HeldKarp
-
-            mapping, folder = options.mapping, options.spill
-            search = HeldKarp(backend, proxy, problem.distances, mapping=mapping, room=room, folder=folder)
-            if options.trace:
-                search.make_room()
-        else:
+        if options.k is not None:
             from core.tables.held_karp.balas_simonetti import BalasSimonettiSearch
 
-            search = BalasSimonettiSearch(backend, proxy, problem.distances, options.k, room=room, name=problem.name)
-        search.warm_up()
+            return BalasSimonettiSearch(backend, ranks, problem.distances, options.k, room=room, name=problem.name)
+        from core.tables.held_karp.search import HeldKarp
+
+        mapping, folder = options.mapping, options.spill
+        search = HeldKarp(backend, ranks, problem.distances, mapping=mapping, room=room, folder=folder)
+        if options.trace:
+            search.make_room()
         return search
 
     def cells(self, options: HeldKarpOptions, problem: TspInstance) -> int:

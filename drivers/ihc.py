@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING
 from core.errors import UserError
 from drivers.cli.exit_codes import run_driver
 from drivers.options.output_files import OutputFile
+from drivers.options.tours import TourOptions
 from drivers.runs.workload_main import driver
 from drivers.workload import tours
 from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, describe_gap
 from drivers.workload.run_time import RepetitionWork
 
 if TYPE_CHECKING:
-    from backends.launch import Backend
-    from cluster import Communicator
     from core.hill_climbing.outcome import HillClimbOutcome
     from core.hill_climbing.search import HillClimbing
+    from core.run.devices import ComputeDevice, Ranks
     from core.run.stop import Stop
     from core.tours import TspInstance
 
@@ -36,7 +36,7 @@ MOVES = 10**9
 
 
 @dataclass(frozen=True)
-class ClimbOptions(tours.TourOptions, table="hill_climbing", takes="TspTour"):
+class ClimbOptions(TourOptions, table="hill_climbing", takes="TspTour"):
     """Options of hill climbing."""
 
     drop: tuple[str, ...] = ()
@@ -76,16 +76,14 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions, "HillClimbing", "Hil
             )
         return Task(options, *tours.available_instance(options))
 
-    def search(
-        self, backend: Backend, ranks: Communicator, problem: TspInstance, options: ClimbOptions
+    def make_search(
+        self, backend: ComputeDevice, ranks: Ranks, problem: TspInstance, options: ClimbOptions
     ) -> HillClimbing:
-        """Return hill climbing, compiled and warmed up alone; it synchronises with other ranks when it runs."""
-        from cluster.mpi.proxies import Rehearsal
         from core.hill_climbing.search import HillClimbing
 
-        climbing = HillClimbing(
+        return HillClimbing(
             backend,
-            Rehearsal(ranks),
+            ranks,
             problem.distances,
             start=options.start,
             seed=options.seed,
@@ -93,8 +91,6 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions, "HillClimbing", "Hil
             published=(options.assign or "auto") if options.mapping == "published" else None,
             name=problem.name,
         )
-        climbing.warm_up()
-        return climbing
 
     def stop(self, options: ClimbOptions) -> Stop:
         from core.run.stop import Iterations

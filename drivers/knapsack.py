@@ -31,8 +31,7 @@ from drivers.workload.declaration import (
 from drivers.workload.dynamic_programming import DpWorkload
 
 if TYPE_CHECKING:
-    from backends.launch import Backend
-    from cluster import Communicator
+    from core.run.devices import ComputeDevice, Ranks
     from core.run.stop import Stop
     from core.tables.knapsack.branch_and_bound import KnapsackBranchAndBound
     from core.tables.knapsack.expanding_core import KnapsackCore
@@ -73,28 +72,23 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions, "Knapsack", "AnyKnapsackSearc
         instance = options.chosen_instance()
         return Task(options.settled(instance, ranks), instance, instance.source)
 
-    def search(
-        self, backend: Backend, ranks: Communicator, problem: Knapsack, options: KnapsackOptions
+    def make_search(
+        self, backend: ComputeDevice, ranks: Ranks, problem: Knapsack, options: KnapsackOptions
     ) -> AnyKnapsackSearch:
-        search: AnyKnapsackSearch
         if options.method == "core":
             from core.tables.knapsack.expanding_core import KnapsackCore
 
-            search = KnapsackCore(backend, ranks, problem)
-        elif options.bounded:
+            return KnapsackCore(backend, ranks, problem)
+        if options.bounded:
             from core.tables.knapsack.branch_and_bound import KnapsackBranchAndBound
 
-            search = KnapsackBranchAndBound(backend, ranks, problem, most_nodes=options.nodes)
-        else:
-            from cluster.mpi.proxies import Rehearsal
-            from core.tables.knapsack.search import KnapsackSearch
+            return KnapsackBranchAndBound(backend, ranks, problem, most_nodes=options.nodes)
+        from core.tables.knapsack.search import KnapsackSearch
 
-            room, folder = options.device_memory, options.spill
-            proxy, mapping = Rehearsal(ranks), options.mapping
-            search = KnapsackSearch(backend, proxy, problem, mapping=mapping, room=room, folder=folder)
-            if options.trace:
-                search.make_room()
-        search.warm_up()
+        room, folder = options.device_memory, options.spill
+        search = KnapsackSearch(backend, ranks, problem, mapping=options.mapping, room=room, folder=folder)
+        if options.trace:
+            search.make_room()
         return search
 
     def stop(self, options: KnapsackOptions) -> Stop | None:

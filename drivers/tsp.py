@@ -40,9 +40,8 @@ from drivers.workload.run_time import RepetitionWork
 if TYPE_CHECKING:
     import numpy as np
 
-    from backends.launch import Backend
-    from cluster import Communicator
     from core.local_search import LocalSearch, Outcome  # noqa: F401 (a base class names it)
+    from core.run.devices import ComputeDevice, Ranks
     from core.three_opt import IteratedThreeOpt
     from core.tours import TspInstance
     from core.tours.problem import TspTour
@@ -155,18 +154,15 @@ class ThreeOptWorkload(TspDeclaration["IteratedThreeOpt"]):
             iterations = max(1, int(FIRST_SECONDS * iterations_per_second(options, problem) / walks))
         return Task(replace(options, walks=walks, iterations=iterations), problem, source)
 
-    def search(self, backend: Backend, ranks: Communicator, problem: TspTour, options: TspOptions) -> IteratedThreeOpt:
-        from cluster.mpi.proxies import Rehearsal
+    def make_search(
+        self, backend: ComputeDevice, ranks: Ranks, problem: TspTour, options: TspOptions
+    ) -> IteratedThreeOpt:
         from core.three_opt import IteratedThreeOpt, WindowedThreeOpt
 
-        proxy = Rehearsal(ranks)
-        if options.algorithm == WINDOWS:
-            size = {} if options.window is None else {"window": options.window}
-            search: IteratedThreeOpt = WindowedThreeOpt(backend, proxy, problem.instance, seed=options.seed, **size)
-        else:
-            search = IteratedThreeOpt(backend, proxy, problem.instance, walks=options.walks or 1, seed=options.seed)
-        search.warm_up()
-        return search
+        if options.algorithm != WINDOWS:
+            return IteratedThreeOpt(backend, ranks, problem.instance, walks=options.walks or 1, seed=options.seed)
+        size = {} if options.window is None else {"window": options.window}
+        return WindowedThreeOpt(backend, ranks, problem.instance, seed=options.seed, **size)
 
     def run_settings(self, options: TspOptions) -> dict[str, object]:
         return {**super().run_settings(options), "history": keeps_history(options)}

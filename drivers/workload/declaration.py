@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from cluster import Communicator
     from cluster.mpi.proxies import TimedCommunicator
     from core.run.checkpoint import Checkpointer
+    from core.run.devices import ComputeDevice, Ranks
     from core.run.protocol import Callback, Search, SearchResult
     from core.run.stop import Stop
     from drivers.workload.run_time import RepetitionWork
@@ -234,11 +235,8 @@ class WorkloadDeclaration(Generic[AnyOptions, AnyProblem, AnySearch, AnyOutcome]
         """
         raise NotImplementedError
 
-    def search(self, backend: Backend, ranks: Communicator, problem: AnyProblem, options: AnyOptions) -> AnySearch:
-        """Return the search on this rank's device, compiled and warm.
-
-        It does not communicate with other ranks before it runs.
-        """
+    def make_search(self, backend: ComputeDevice, ranks: Ranks, problem: AnyProblem, options: AnyOptions) -> AnySearch:
+        """Return the search on this rank's device, before its compilation; ``ranks`` do not communicate."""
         raise NotImplementedError
 
     def result(self, run: PreparedRun[AnyOptions, AnyProblem, AnySearch], outcome: AnyOutcome) -> RepetitionResult:
@@ -252,6 +250,14 @@ class WorkloadDeclaration(Generic[AnyOptions, AnyProblem, AnySearch, AnyOutcome]
         raise NotImplementedError
 
     # --- defaults ---
+
+    def search(self, backend: Backend, ranks: Communicator, problem: AnyProblem, options: AnyOptions) -> AnySearch:
+        """Return the search, compiled and warm; it does not communicate with other ranks before it runs."""
+        from cluster.mpi.proxies import Rehearsal
+
+        search = self.make_search(backend, Rehearsal(ranks), problem, options)
+        search.warm_up()
+        return search
 
     def variant(self, options: AnyOptions) -> Workload[AnyOptions]:
         """Return the declaration for these options of a task, if a program has several kinds of search."""

@@ -13,7 +13,7 @@ from drivers.workload.declaration import AnyProblem, AnySearch, PreparedRun, Wor
 if TYPE_CHECKING:
     from core.run.protocol import SearchResult
     from drivers.options.local_search import SearchOptions
-    from drivers.workload.tours import TourOptions
+    from drivers.options.tours import TourOptions
 
 MOST_ROWS = 10_000
 """Rows of a history in a record; `--curve` writes all."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
 from core.errors import UserError
-from drivers.options.declaration import Options
-from drivers.options.output_files import OutputFile, reporting_write_errors
+from drivers.options.output_files import reporting_write_errors
+from drivers.options.tours import AnyTour, InstanceOptions, MatrixOptions
 from drivers.workload.declaration import (
     PUBLISHED_OPTIMUM,
     SCORER,
@@ -25,43 +25,6 @@ if TYPE_CHECKING:
 
     from core.run.protocol import SearchResult
     from core.tours import TspInstance
-
-
-class InstanceOptions(Protocol):
-    """Options that choose an instance of TSPLIB, and the files of its best tour."""
-
-    @property
-    def instance(self) -> str | None: ...
-    @property
-    def data(self) -> str | None: ...
-    @property
-    def drop(self) -> tuple[str, ...]: ...
-    @property
-    def tour(self) -> str | None: ...
-    @property
-    def svg(self) -> str | None: ...
-
-
-class MatrixOptions(InstanceOptions, Protocol):
-    """Options that may name a matrix instead of an instance."""
-
-    @property
-    def matrix(self) -> str | None: ...
-
-
-class TourOptions(Options):
-    """Base of the options of searches for a tour; their dataclasses declare the order of these fields."""
-
-    if TYPE_CHECKING:
-        drop: tuple[str, ...]
-        tour: OutputFile | None
-        svg: OutputFile | None
-        history: bool
-        curve: OutputFile | None
-        plot: OutputFile | None
-
-
-AnyTour = TypeVar("AnyTour", bound=TourOptions)
 
 
 class TourWorkload(WorkloadDeclaration[AnyTour, "TspInstance", AnySearch, AnyOutcome]):
