@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from drivers.cli.exit_codes import DONE, FAILED
 from drivers.cli.messages import print_note, print_status
-from drivers.cli.progress import SilentDisplay, make_progress_display, progress_callback, rate
+from drivers.cli.progress import make_progress_display, progress_callback, rate
 from drivers.runs.checkpointing import RecoveryState, RunCheckpoints
 from drivers.runs.recording import RunRecorder
 from drivers.runs.reference_solvers import ReferenceSolvers
@@ -173,8 +173,8 @@ class Repetitions:
             meter,
             self.long_run.handling_sigterm(),
         ):
-            shown = not isinstance(bar, SilentDisplay)
-            callback = progress_callback(bar, self.run.search.unit, workload.noun, workload.in_words) if shown else None
+            shown = progress_callback(bar, self.run.search.unit, workload.noun, workload.in_words)
+            callback = shown if bar.is_shown else None
             began = time.perf_counter()
             outcome = self.searched(callback)
             ran_s = time.perf_counter() - began
