@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from types import FrameType, TracebackType
-from typing import Any
 
 INTERRUPTED = 130
 GRACE_S = 2.0
@@ -111,7 +110,9 @@ def repeat_dropped_interrupts() -> Iterator[None]:
         sys.unraisablehook = report
 
 
-def repeat_if_dropped(report: Callable[[Any], object], thread: threading.Thread, dropped: Any) -> None:
+def repeat_if_dropped(
+    report: Callable[[sys.UnraisableHookArgs], object], thread: threading.Thread, dropped: sys.UnraisableHookArgs
+) -> None:
     """Repeat an interrupt that Python drops in a thread; report other dropped errors as before."""
     if not issubclass(dropped.exc_type, KeyboardInterrupt):
         report(dropped)

@@ -9,13 +9,14 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core.errors import UserError
 from drivers.cli.messages import print_note
 from drivers.options.declaration import Options
 
 if TYPE_CHECKING:
+    from cluster import Communicator
     from core.run.checkpoint import Checkpoint, Checkpointer
     from drivers.runs.checkpoint_file import CheckpointIdentity, RunCheckpointLock
 
@@ -99,7 +100,7 @@ class RunCheckpoints:
         Number of times that repetition has resumed from a file.
     """
 
-    def __init__(self, options: Options, ranks: Any, memory: RecoveryState | None = None) -> None:
+    def __init__(self, options: Options, ranks: Communicator, memory: RecoveryState | None = None) -> None:
         self.options = options
         self.ranks = ranks
         self.memory = memory or RecoveryState()
@@ -160,7 +161,7 @@ class RunCheckpoints:
         return self.memory.done.get(self.options.seed, 0)
 
     @property
-    def conditions(self) -> dict[str, Any]:
+    def conditions(self) -> dict[str, object]:
         """Reasons why this repetition's time is not of one process and all ranks, for the record."""
         resumed = {"resume_count": self.resumed} if self.resumed else {}
         return {**resumed, **({"lost_ranks": list(self.ranks.lost)} if self.ranks.lost else {})}
