@@ -28,7 +28,7 @@ from drivers.workload.run_time import announce_run_time
 from reports.text import formatting
 
 if TYPE_CHECKING:
-    from core.run.protocol import Callback
+    from core.run.protocol import Callback, SearchResult
 
 RECORDED_MESSAGE = "repetitions are in"
 """Part of the line of a recorded run; comparisons search for it."""
@@ -77,7 +77,7 @@ class Repetitions:
     ended = False
     """True if no further seed must run."""
 
-    def collect(self) -> Any:
+    def collect(self) -> object:
         return self.repeat()
 
     def repeat(self) -> int:
@@ -98,7 +98,7 @@ class Repetitions:
         self.long_run.forget()
         return code
 
-    def conclude(self, outcome: Any, spent: RepetitionMeasurement) -> None:
+    def conclude(self, outcome: SearchResult, spent: RepetitionMeasurement) -> None:
         """Check, record and show a repetition on the first rank; all ranks call this."""
         if self.ranks.rank == 0:
             self.communication_shares.append(spent.communication_share)
@@ -152,7 +152,7 @@ class Repetitions:
 
     # --- one repetition ---
 
-    def measure(self) -> tuple[Any, RepetitionMeasurement]:
+    def measure(self) -> tuple[SearchResult, RepetitionMeasurement]:
         """Make one repetition; return its outcome, and on rank 0 the measurements of all ranks."""
         from reports.records.meters import PACKAGE_ENERGY, Meter
 
@@ -161,15 +161,13 @@ class Repetitions:
         communicated_before_s = backend.seconds_in_collectives()
         self.ranks.barrier()
         self.ranks.reset()
-        before_s = self.long_run.before_s
-        compiled = timings.compile_s
+        before_s, compiled_s = self.long_run.before_s, timings.compile_s
         timings.transfer_s = timings.kernel_s = 0.0
         timings.copied_bytes = 0
         workload = self.workload
-        label = workload.progress_label(self.run)
         meter = Meter(backend.device.kind, self.options.device, device_name=backend.device.name)
         with (
-            make_progress_display(label, wanted=self.options.progress, rank=self.ranks.rank) as bar,
+            make_progress_display(workload.progress_label(self.run), self.options.progress, self.ranks.rank) as bar,
             meter,
             self.long_run.handling_sigterm(),
         ):
@@ -179,7 +177,7 @@ class Repetitions:
             outcome = self.searched(callback)
             ran_s = time.perf_counter() - began
         # Earlier compilations count for the first repetition; later ones are in its time already.
-        times = RepetitionTimes(timings.compile_s, timings.transfer_s, timings.kernel_s, before_s + ran_s + compiled)
+        times = RepetitionTimes(timings.compile_s, timings.transfer_s, timings.kernel_s, before_s + ran_s + compiled_s)
         communicated_s = self.ranks.seconds + backend.seconds_in_collectives() - communicated_before_s
         share = communicated_s / ran_s if self.ranks.size > 1 and ran_s else 0.0
         timings.compile_s = 0.0
@@ -198,22 +196,22 @@ class Repetitions:
         own = times, share, read
         return outcome, RepetitionMeasurement.of(self.ranks.gather(own) or [own])
 
-    def searched(self, callback: Callback | None) -> Any:
-        return self.workload.once(self.run, callback)
+    def searched(self, callback: Callback | None) -> SearchResult:
+        outcome: SearchResult = self.workload.once(self.run, callback)
+        return outcome
 
-    def finish(self, outcome: Any, spent: RepetitionMeasurement) -> None:
+    def finish(self, outcome: SearchResult, spent: RepetitionMeasurement) -> None:
         """Check one repetition, record it, save the solution, and show it, in this order; on rank 0.
 
         Each step follows even if another fails: the record keeps results when the terminal is gone, and the terminal
         when the disk is full.
         """
         result = self.workload.result(self.run, outcome)
-        verdicts = list(self.workload.verify(self.run, outcome, result))
+        self.verdicts = list(self.workload.verify(self.run, outcome, result))
         if self.reference_solvers is not None:
-            verdicts += self.reference_solvers.verdicts(result, spent.times.running_s, self.long_run.before_s)
-        self.verdicts = verdicts
+            self.verdicts += self.reference_solvers.verdicts(result, spent.times.running_s, self.long_run.before_s)
         omitted = [f"--{name}" for name in ("trace", "verify", "peers") if vars(self.options).get(name) is False]
-        confirmed, verdict = overall_verdict(verdicts, result, ", ".join(omitted))
+        confirmed, verdict = overall_verdict(self.verdicts, result, ", ".join(omitted))
         with ExitStack() as last:
             last.callback(self.show, result, spent, confirmed, verdict)
             if not self.saved:
@@ -243,23 +241,18 @@ class Repetitions:
     def in_words(self, result: RepetitionResult, spent: RepetitionMeasurement, verdict: str) -> str:
         from reports.records.schema import HASH_SCOPES
 
-        outcome, unit = result.outcome, self.run.search.unit
-        per_second = formatting.rate(rate(outcome.evaluations, spent.times.running_s), 4)
-        return (
-            f"{self.run.problem.name}: {result.words}, {outcome.evaluations:,} {unit}, "
-            f"{per_second} {unit}/s, {self.times_in_words(spent)}, "
-            f"hash {outcome.hash} of {HASH_SCOPES[self.workload.hash_scope]}, {verdict}"
-        )
-
-    def times_in_words(self, spent: RepetitionMeasurement) -> str:
-        """Return the end-to-end time of a repetition, and its parts, for a resumed one since its resumption."""
-        times, before_s = spent.times, self.long_run.before_s
+        outcome, unit, times = result.outcome, self.run.search.unit, spent.times
+        per_second = formatting.rate(rate(outcome.evaluations, times.running_s), 4)
+        # The parts of a resumed repetition are those since its resumption.
+        before_s = self.long_run.before_s
         host_s = max(0.0, times.running_s - before_s - times.transfer_s - times.kernel_s)
         earlier = f"{before_s:.6f} before it resumed, then " if before_s else ""
         shared = f"; {100 * spent.communication_share:.1f} % in communication" if self.ranks.size > 1 else ""
         return (
+            f"{self.run.problem.name}: {result.words}, {outcome.evaluations:,} {unit}, {per_second} {unit}/s, "
             f"{times.running_s:.6f} s ({earlier}compile {times.compile_s:.3f}, transfer {times.transfer_s:.6f}, "
-            f"kernel {times.kernel_s:.6f}, host {host_s:.6f}{shared})"
+            f"kernel {times.kernel_s:.6f}, host {host_s:.6f}{shared}), "
+            f"hash {outcome.hash} of {HASH_SCOPES[self.workload.hash_scope]}, {verdict}"
         )
 
 
