@@ -199,9 +199,10 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions, "AntColony", "ColonyOutco
         colony = run.search
         of_colony = f" of colony {outcome.colony}" if run.options.settings().colonies > 1 else ""
         length = f"length {outcome.length}{describe_gap(outcome.length, run.problem.optimum)}"
+        ended = describe_time_limit(outcome.by_time)
         return RepetitionResult(
             outcome,
-            f"{length} by ant {outcome.ant}{of_colony} in iteration {outcome.iteration}{describe_time_limit(outcome)}",
+            f"{length} by ant {outcome.ant}{of_colony} in iteration {outcome.iteration}{ended}",
             index=outcome.ant,
             details={
                 **tours.instance_details(run.problem),

@@ -189,7 +189,7 @@ class ThreeOptWorkload(TspDeclaration["IteratedThreeOpt"]):
         return RepetitionResult(
             outcome,
             f"{self.cost_word} {self.in_words(outcome.cost)}{gap} after {run.search.place_of_best(outcome)}"
-            f"{describe_time_limit(outcome)}",
+            f"{describe_time_limit(outcome.by_time)}",
             index=outcome.walk,
             details={
                 **tours.instance_details(run.problem.instance),

@@ -24,7 +24,7 @@ from drivers.workload.declaration import (
     Workload,
     verifier_with_article,
 )
-from drivers.workload.run_time import announce_run_time
+from drivers.workload.run_time import run_time_message
 from reports.text import formatting
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Repetitions:
     ended = False
     """True if no further seed must run."""
 
-    def collect(self) -> object:
+    def collect(self) -> Any:
         return self.repeat()
 
     def repeat(self) -> int:
@@ -129,8 +129,9 @@ class Repetitions:
         if done:
             print(f"{done} of {self.options.repeats} {RECORDED_MESSAGE} {self.options.record} already")
         work = self.workload.work(self.run)
-        if work is not None:
-            announce_run_time(work, self.run.search.backend, self.ranks.size, self.options.repeats - done)
+        repetitions = self.options.repeats - done
+        if work and (message := run_time_message(work, self.run.search.backend, self.ranks.size, repetitions)):
+            print_note(message)
 
     def end(self, done: int) -> None:
         """Show the reference solvers, and name the rejected results; on rank 0."""

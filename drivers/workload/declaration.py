@@ -352,18 +352,9 @@ Workload = WorkloadDeclaration[AnyOptions, Any, Any, Any]
 """A workload with options of one type: for code that runs workloads of any problem and search."""
 
 
-class TimedOutcome(Protocol):
-    """Result of a search that a time limit may end."""
-
-    @property
-    def by_time(self) -> bool: ...
-
-
-def describe_time_limit(outcome: TimedOutcome) -> str:
+def describe_time_limit(by_time: bool) -> str:
     """Return a note if the time limit ended the search, else an empty text."""
-    return (
-        ", ended by the time limit (other runs end at other iterations, with other hashes)" if outcome.by_time else ""
-    )
+    return ", ended by the time limit (other runs end at other iterations, with other hashes)" if by_time else ""
 
 
 def describe_gap(cost: int, best: int | None, name: str = "optimum") -> str:

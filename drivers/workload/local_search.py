@@ -218,7 +218,7 @@ class LocalSearchWorkload(SolutionWorkload[AnyLocal, LocalProblem, "LocalSearch"
         return RepetitionResult(
             outcome,
             f"{self.cost_word} {self.in_words(outcome.cost)}{gap} in iteration {outcome.found_at} of walk "
-            f"{outcome.walk}, {outcome.iterations} iterations{describe_time_limit(outcome)}",
+            f"{outcome.walk}, {outcome.iterations} iterations{describe_time_limit(outcome.by_time)}",
             index=outcome.walk,
             details={
                 "size": run.problem.encoding.n,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from core.run.protocol import Search
-from drivers.cli.messages import print_note
 from reports.text.formatting import duration, rate
 
 if TYPE_CHECKING:
@@ -52,15 +51,8 @@ class RepetitionWork(NamedTuple):
         return cls(search.work, search.unit, speed) if search.work else None
 
 
-def announce_run_time(work: RepetitionWork, backend: Backend, ranks: int, repetitions: int) -> None:
-    """Print an estimate of the duration of all repetitions on standard error, if they take long."""
-    line = run_time_message(work, backend, ranks, repetitions)
-    if line:
-        print_note(line)
-
-
 def run_time_message(work: RepetitionWork, backend: Backend, ranks: int, repetitions: int) -> str | None:
-    """Return the line without `note:`, or None for a run of less than `WARNING_S`."""
+    """Return an estimate of the duration of all repetitions, or None for less than `WARNING_S`."""
     device = backend.device
     speed = usual_speed(work, device.kind, device.compute_units, ranks, is_reference=backend.is_reference)
     count = min(work.amount * repetitions, 10**300)
