@@ -110,7 +110,7 @@ class ExactWorkload(tours.TourWorkload[ExactOptions, "ExactSearch", "Solution"])
 
     def load(self, options: ExactOptions, ranks: int) -> Task[ExactOptions, TspInstance]:
         options.refuse_idle()
-        instance = tours.small_instance(options, DEFAULT_INSTANCE, GENERATED_INSTANCE, symmetric=True)
+        instance = tours.small_instance(options, options.matrix, DEFAULT_INSTANCE, GENERATED_INSTANCE, symmetric=True)
         options.refuse_checks_of(instance)
         tours.refuse_blank_drawing(options, instance)
         return Task(options, instance, instance.source)

@@ -20,6 +20,7 @@ from drivers.cli.exit_codes import run_driver
 from drivers.cli.messages import print_note
 from drivers.options.dynamic_programming import DpOptions
 from drivers.options.output_files import OutputFile
+from drivers.options.tours import InstanceOptions
 from drivers.runs.workload_main import driver
 from drivers.workload import tours
 from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict, describe_gap
@@ -41,7 +42,12 @@ MOST_ASYMMETRIC = 20
 
 @dataclass(frozen=True)
 class HeldKarpOptions(
-    DpOptions, table="held_karp", matrix="a matrix of distances, symmetric or not", default_k=DEFAULT_K, takes="TspTour"
+    DpOptions,
+    InstanceOptions,
+    table="held_karp",
+    matrix="a matrix of distances, symmetric or not",
+    default_k=DEFAULT_K,
+    takes="TspTour",
 ):
     """Options of Held and Karp's dynamic programming."""
 
@@ -130,7 +136,7 @@ class HeldKarpWorkload(
 
     def load(self, options: HeldKarpOptions, ranks: int) -> Task[HeldKarpOptions, TspInstance]:
         options.refuse_idle()
-        instance = tours.small_instance(options, "gr21", "uniform:20:seed=1", symmetric=False)
+        instance = tours.small_instance(options, options.matrix, "gr21", "uniform:20:seed=1", symmetric=False)
         tours.refuse_blank_drawing(options, instance)
         return Task(options.settled(instance), instance, instance.source)
 

@@ -22,6 +22,7 @@ from drivers.options.declaration import Options, option_flag
 from drivers.options.initial import start_solutions
 from drivers.options.local_search import SearchOptions
 from drivers.options.output_files import OutputFile
+from drivers.options.tours import InstanceOptions
 from drivers.runs.workload_main import driver
 from drivers.workload import tours
 from drivers.workload.declaration import (
@@ -65,7 +66,9 @@ FIRST_WALKS = 8
 
 
 @dataclass(frozen=True)
-class TspOptions(SearchOptions, table="tsp", algorithms=("auto", THREE_OPT, WINDOWS, *ALGORITHMS), takes="TspTour"):
+class TspOptions(
+    SearchOptions, InstanceOptions, table="tsp", algorithms=("auto", THREE_OPT, WINDOWS, *ALGORITHMS), takes="TspTour"
+):
     """Options of searches for the travelling salesman problem."""
 
     algorithm: str = "auto"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.errors import UserError
 from drivers.options.output_files import reporting_write_errors
-from drivers.options.tours import AnyTour, InstanceOptions, MatrixOptions
+from drivers.options.tours import AnyTour, InstanceOptions
 from drivers.workload.declaration import (
     PUBLISHED_OPTIMUM,
     SCORER,
@@ -69,7 +69,9 @@ def available_instance(options: InstanceOptions) -> tuple[TspInstance, str]:
     return instance, source
 
 
-def small_instance(options: MatrixOptions, chosen: str, generated: str, *, symmetric: bool) -> TspInstance:
+def small_instance(
+    options: InstanceOptions, matrix: str | None, chosen: str, generated: str, *, symmetric: bool
+) -> TspInstance:
     """Return the instance of `--matrix` or `--instance`, else the chosen one if available, else a generated one.
 
     Raises `UserError` if both are given, or the file is no instance.
@@ -77,14 +79,14 @@ def small_instance(options: MatrixOptions, chosen: str, generated: str, *, symme
     from core import tours as tsp
     from core.instances import sources
 
-    if options.matrix is not None:
+    if matrix is not None:
         from drivers.workload.matrix_files import load_matrix
 
         if options.instance is not None:
             raise UserError("--matrix and --instance: expected one of them")
         if options.drop:
             raise UserError("--drop changes nothing here: a matrix has no keys and sections")
-        return load_matrix(options.matrix, symmetric=symmetric)
+        return load_matrix(matrix, symmetric=symmetric)
     spec = options.instance or (chosen if sources.find(chosen, options.data) else generated)
     return tsp.load(spec, options.data, drop=options.drop, symmetric=symmetric)
 
