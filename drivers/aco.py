@@ -205,7 +205,7 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions, "AntColony", "ColonyOutco
             f"{length} by ant {outcome.ant}{of_colony} in iteration {outcome.iteration}{ended}",
             index=outcome.ant,
             details={
-                **tours.instance_details(run.problem),
+                "cities": run.problem.n,
                 "evaluation_definition": "cities that an ant weighs before it chooses one",
                 "best_colony": outcome.colony,
                 "best_iteration": outcome.iteration,

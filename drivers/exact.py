@@ -156,7 +156,7 @@ class ExactWorkload(tours.TourWorkload[ExactOptions, "ExactSearch", "Solution"])
             f"{best} {outcome.length}{known}{counted}, {root}start length {outcome.start_length}",
             gave_up="" if outcome.finished else GAVE_UP,
             details={
-                **tours.instance_details(run.problem),
+                "cities": run.problem.n,
                 "evaluation_definition": "nodes; their number differs from run to run",
                 "tour": outcome.tour.tolist(),
                 "bound": run.search.bound,

@@ -203,7 +203,7 @@ class HeldKarpWorkload(
             outcome,
             words,
             details={
-                **tours.instance_details(instance),
+                "cities": instance.n,
                 "evaluation_definition": "steps from a path to one that is a city longer",
                 "proved": k is None,
                 "tour": None if outcome.tour is None else outcome.tour.tolist(),

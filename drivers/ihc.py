@@ -116,7 +116,7 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions, "HillClimbing", "Hil
             f"{length} by climber {outcome.climber}, {steps:.2f} steps a climb ({fewest} to {most})",
             index=outcome.climber,
             details={
-                **tours.instance_details(run.problem),
+                "cities": run.problem.n,
                 "evaluation_definition": run.search.scan.counted,
                 "steps_per_climb": steps,
                 "fewest_steps": fewest,

@@ -118,7 +118,6 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions, "Knapsack", "AnyKnapsackSearc
             f"{'value' if outcome.optimal else 'incumbent of value'} {outcome.value}{packed}{streamed}",
             gave_up="" if outcome.optimal else GAVE_UP,
             details={
-                "optimum": instance.optimum,
                 "evaluation_definition": STATES if options.method == "core" else CELLS,
                 "items": instance.n,
                 "capacity": instance.capacity,

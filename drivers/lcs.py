@@ -137,7 +137,6 @@ class LcsWorkload(DpWorkload[LcsOptions, "StringPair", "LongestCommonSubsequence
             outcome,
             f"length {outcome.length} of {len(pair.a)} and {len(pair.b)} letters, {outcome.method}{streamed}",
             details={
-                "optimum": pair.optimum,
                 "evaluation_definition": "cells of the table, one for a letter of each string",
                 "string_lengths": [len(pair.a), len(pair.b)],
                 "method": outcome.method,

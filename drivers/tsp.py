@@ -195,7 +195,7 @@ class ThreeOptWorkload(TspDeclaration["IteratedThreeOpt"]):
             f"{describe_time_limit(outcome.by_time)}",
             index=outcome.walk,
             details={
-                **tours.instance_details(run.problem.instance),
+                "cities": run.problem.instance.n,
                 "evaluation_definition": run.search.evaluation_definition,
                 "iterations": outcome.iterations,
                 "best_iteration": outcome.found_at,

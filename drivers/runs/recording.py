@@ -104,6 +104,7 @@ class RunRecorder:
         device = backend.device
         about = {
             "instance_source": self.run.source,
+            "optimum": self.run.problem.optimum,
             **({"maximises": True} if self.workload.maximises else {}),
             "device_name": device.name,
             **({"cores_per_rank": device.compute_units} if device.part else {}),

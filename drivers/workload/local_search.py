@@ -222,7 +222,6 @@ class LocalSearchWorkload(SolutionWorkload[AnyLocal, LocalProblem, "LocalSearch"
             index=outcome.walk,
             details={
                 "size": run.problem.encoding.n,
-                "optimum": run.problem.optimum,
                 "scorer_tolerance": run.problem.tolerance(),
                 "neighbourhood_sizes": list(run.search.plan.sizes),
                 "evaluation_definition": "the neighbours that a sequential search looks at",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from core.errors import UserError
@@ -92,10 +92,6 @@ def small_instance(
 
 
 # --- results ---
-
-
-def instance_details(instance: TspInstance) -> Mapping[str, int | None]:
-    return {"cities": instance.n, "optimum": instance.optimum}
 
 
 def tour_verdict(instance: TspInstance, outcome: SearchResult) -> VerifierVerdict:
