@@ -2,7 +2,8 @@
 
 A program declares a workload (`drivers.workload.declaration.WorkloadDeclaration`) and its options. `runs` executes it,
 writes records and prints results; `experiments` starts many runs and makes a page of `reports` from their records.
-Modules that are no programs belong in a package. Only `onekernel` imports `drivers` from outside, through `drivers.library`.
+Modules that are no programs belong in a package. Only `onekernel` imports `drivers` from outside, through
+`drivers.library`.
 """
 
 import atexit

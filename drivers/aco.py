@@ -21,21 +21,15 @@ from drivers.options.output_files import OutputFile
 from drivers.options.tours import TourOptions
 from drivers.runs.workload_main import driver
 from drivers.workload import tours
-from drivers.workload.declaration import (
-    PreparedRun,
-    RepetitionResult,
-    Task,
-    describe_gap,
-    describe_time_limit,
-)
+from drivers.workload.declaration import RepetitionResult, Task, describe_gap, describe_time_limit
 from drivers.workload.history import improvement_points, refuse_clocked_records
 from drivers.workload.run_time import RepetitionWork
 
 if TYPE_CHECKING:
     from core.ant_colony import AntColony, ColonyOutcome
-    from core.run.devices import ComputeDevice, Ranks
     from core.run.stop import Stop
     from core.tours import TspInstance
+    from drivers.workload.declaration import PreparedRun, SearchPlace
 
     AntRun = PreparedRun["AntOptions", TspInstance, AntColony]
 
@@ -148,12 +142,11 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions, "AntColony", "ColonyOutco
         settled.settings().check(task.problem.n)
         return task
 
-    def make_search(self, backend: ComputeDevice, ranks: Ranks, problem: TspInstance, options: AntOptions) -> AntColony:
+    def make_search(self, place: SearchPlace, problem: TspInstance, options: AntOptions) -> AntColony:
         from core.ant_colony import AntColony
 
         return AntColony(
-            backend,
-            ranks,
+            *place,
             problem.distances,
             options.settings(),
             strategy=options.strategy,

@@ -23,15 +23,15 @@ from drivers.options.output_files import OutputFile
 from drivers.options.tours import TourOptions
 from drivers.runs.workload_main import driver
 from drivers.workload import tours
-from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict
+from drivers.workload.declaration import RepetitionResult, Task, VerifierVerdict
 from drivers.workload.run_time import RepetitionWork
 
 if TYPE_CHECKING:
     import numpy as np
 
     from core.exact import ExactSearch, Solution
-    from core.run.devices import ComputeDevice, Ranks
     from core.tours import TspInstance
+    from drivers.workload.declaration import PreparedRun, SearchPlace
 
     ExactRun = PreparedRun["ExactOptions", TspInstance, ExactSearch]
 
@@ -115,14 +115,11 @@ class ExactWorkload(tours.TourWorkload[ExactOptions, "ExactSearch", "Solution"])
         tours.refuse_blank_drawing(options, instance)
         return Task(options, instance, instance.source)
 
-    def make_search(
-        self, backend: ComputeDevice, ranks: Ranks, problem: TspInstance, options: ExactOptions
-    ) -> ExactSearch:
+    def make_search(self, place: SearchPlace, problem: TspInstance, options: ExactOptions) -> ExactSearch:
         from core.exact import ExactSearch
 
         return ExactSearch(
-            backend,
-            ranks,
+            *place,
             problem.distances,
             bound=options.bound,
             depth=options.depth,

@@ -23,14 +23,14 @@ from drivers.options.output_files import OutputFile
 from drivers.options.tours import InstanceOptions
 from drivers.runs.workload_main import driver
 from drivers.workload import tours
-from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict, describe_gap
+from drivers.workload.declaration import RepetitionResult, Task, VerifierVerdict, describe_gap
 from drivers.workload.dynamic_programming import DpWorkload
 
 if TYPE_CHECKING:
-    from core.run.devices import ComputeDevice, Ranks
     from core.tables.held_karp.balas_simonetti import BalasSimonettiSearch, NeighbourhoodTour
     from core.tables.held_karp.search import HeldKarp, ShortestTour
     from core.tours import TspInstance
+    from drivers.workload.declaration import PreparedRun, SearchPlace
 
     HeldKarpRun = PreparedRun["HeldKarpOptions", TspInstance, HeldKarp | BalasSimonettiSearch]
 
@@ -141,17 +141,17 @@ class HeldKarpWorkload(
         return Task(options.settled(instance), instance, instance.source)
 
     def make_search(
-        self, backend: ComputeDevice, ranks: Ranks, problem: TspInstance, options: HeldKarpOptions
+        self, place: SearchPlace, problem: TspInstance, options: HeldKarpOptions
     ) -> HeldKarp | BalasSimonettiSearch:
         room = options.device_memory
         if options.k is not None:
             from core.tables.held_karp.balas_simonetti import BalasSimonettiSearch
 
-            return BalasSimonettiSearch(backend, ranks, problem.distances, options.k, room=room, name=problem.name)
+            return BalasSimonettiSearch(*place, problem.distances, options.k, room=room, name=problem.name)
         from core.tables.held_karp.search import HeldKarp
 
         mapping, folder = options.mapping, options.spill
-        search = HeldKarp(backend, ranks, problem.distances, mapping=mapping, room=room, folder=folder)
+        search = HeldKarp(*place, problem.distances, mapping=mapping, room=room, folder=folder)
         if options.trace:
             search.make_room()
         return search

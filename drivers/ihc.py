@@ -19,15 +19,15 @@ from drivers.options.output_files import OutputFile
 from drivers.options.tours import TourOptions
 from drivers.runs.workload_main import driver
 from drivers.workload import tours
-from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, describe_gap
+from drivers.workload.declaration import RepetitionResult, Task, describe_gap
 from drivers.workload.run_time import RepetitionWork
 
 if TYPE_CHECKING:
     from core.hill_climbing.outcome import HillClimbOutcome
     from core.hill_climbing.search import HillClimbing
-    from core.run.devices import ComputeDevice, Ranks
     from core.run.stop import Stop
     from core.tours import TspInstance
+    from drivers.workload.declaration import PreparedRun, SearchPlace
 
     ClimbRun = PreparedRun["ClimbOptions", TspInstance, HillClimbing]
 
@@ -76,14 +76,11 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions, "HillClimbing", "Hil
             )
         return Task(options, *tours.available_instance(options))
 
-    def make_search(
-        self, backend: ComputeDevice, ranks: Ranks, problem: TspInstance, options: ClimbOptions
-    ) -> HillClimbing:
+    def make_search(self, place: SearchPlace, problem: TspInstance, options: ClimbOptions) -> HillClimbing:
         from core.hill_climbing.search import HillClimbing
 
         return HillClimbing(
-            backend,
-            ranks,
+            *place,
             problem.distances,
             start=options.start,
             seed=options.seed,

@@ -20,23 +20,16 @@ from drivers.cli.exit_codes import run_driver
 from drivers.options.knapsack import MOST_VERIFIED_CELLS, KnapsackOptions
 from drivers.options.output_files import reporting_write_errors
 from drivers.runs.workload_main import driver
-from drivers.workload.declaration import (
-    INSTANCE_FILE,
-    SCORER,
-    PreparedRun,
-    RepetitionResult,
-    Task,
-    VerifierVerdict,
-)
+from drivers.workload.declaration import INSTANCE_FILE, SCORER, RepetitionResult, Task, VerifierVerdict
 from drivers.workload.dynamic_programming import DpWorkload
 
 if TYPE_CHECKING:
-    from core.run.devices import ComputeDevice, Ranks
     from core.run.stop import Stop
     from core.tables.knapsack.branch_and_bound import KnapsackBranchAndBound
     from core.tables.knapsack.expanding_core import KnapsackCore
     from core.tables.knapsack.problem import Knapsack
     from core.tables.knapsack.search import KnapsackSearch, Selection
+    from drivers.workload.declaration import PreparedRun, SearchPlace
 
     AnyKnapsackSearch = KnapsackSearch | KnapsackBranchAndBound | KnapsackCore
     KnapsackRun = PreparedRun[KnapsackOptions, Knapsack, AnyKnapsackSearch]
@@ -72,21 +65,19 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions, "Knapsack", "AnyKnapsackSearc
         instance = options.chosen_instance()
         return Task(options.settled(instance, ranks), instance, instance.source)
 
-    def make_search(
-        self, backend: ComputeDevice, ranks: Ranks, problem: Knapsack, options: KnapsackOptions
-    ) -> AnyKnapsackSearch:
+    def make_search(self, place: SearchPlace, problem: Knapsack, options: KnapsackOptions) -> AnyKnapsackSearch:
         if options.method == "core":
             from core.tables.knapsack.expanding_core import KnapsackCore
 
-            return KnapsackCore(backend, ranks, problem)
+            return KnapsackCore(*place, problem)
         if options.bounded:
             from core.tables.knapsack.branch_and_bound import KnapsackBranchAndBound
 
-            return KnapsackBranchAndBound(backend, ranks, problem, most_nodes=options.nodes)
+            return KnapsackBranchAndBound(*place, problem, most_nodes=options.nodes)
         from core.tables.knapsack.search import KnapsackSearch
 
         room, folder = options.device_memory, options.spill
-        search = KnapsackSearch(backend, ranks, problem, mapping=options.mapping, room=room, folder=folder)
+        search = KnapsackSearch(*place, problem, mapping=options.mapping, room=room, folder=folder)
         if options.trace:
             search.make_room()
         return search

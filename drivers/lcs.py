@@ -20,14 +20,7 @@ from drivers.cli.exit_codes import run_driver
 from drivers.options.dynamic_programming import DpOptions
 from drivers.options.output_files import OutputFile, reporting_write_errors
 from drivers.runs.workload_main import driver
-from drivers.workload.declaration import (
-    GENERATOR,
-    SCORER,
-    PreparedRun,
-    RepetitionResult,
-    Task,
-    VerifierVerdict,
-)
+from drivers.workload.declaration import GENERATOR, SCORER, RepetitionResult, Task, VerifierVerdict
 from drivers.workload.dynamic_programming import DpWorkload
 
 if TYPE_CHECKING:
@@ -35,6 +28,7 @@ if TYPE_CHECKING:
     from cluster import Communicator
     from core.tables.lcs.problem import StringPair
     from core.tables.lcs.search import CommonSubsequence, LongestCommonSubsequence
+    from drivers.workload.declaration import PreparedRun
 
     LcsRun = PreparedRun["LcsOptions", StringPair, LongestCommonSubsequence]
 

@@ -25,15 +25,7 @@ from drivers.options.output_files import OutputFile
 from drivers.options.tours import InstanceOptions
 from drivers.runs.workload_main import driver
 from drivers.workload import tours
-from drivers.workload.declaration import (
-    AnySearch,
-    PreparedRun,
-    RepetitionResult,
-    Task,
-    Workload,
-    describe_gap,
-    describe_time_limit,
-)
+from drivers.workload.declaration import AnySearch, RepetitionResult, Task, Workload, describe_gap, describe_time_limit
 from drivers.workload.history import keeps_history, refuse_clocked_records
 from drivers.workload.local_search import FIRST_SECONDS, LocalSearchWorkload, SolutionWorkload, limits_and_start
 from drivers.workload.run_time import RepetitionWork
@@ -42,10 +34,10 @@ if TYPE_CHECKING:
     import numpy as np
 
     from core.local_search import LocalSearch, Outcome  # noqa: F401 (a base class names it)
-    from core.run.devices import ComputeDevice, Ranks
     from core.three_opt import IteratedThreeOpt
     from core.tours import TspInstance
     from core.tours.problem import TspTour
+    from drivers.workload.declaration import PreparedRun, SearchPlace
 
     ThreeOptRun = PreparedRun["TspOptions", TspTour, IteratedThreeOpt]
 
@@ -157,15 +149,14 @@ class ThreeOptWorkload(TspDeclaration["IteratedThreeOpt"]):
             iterations = max(1, int(FIRST_SECONDS * iterations_per_second(options, problem) / walks))
         return Task(replace(options, walks=walks, iterations=iterations), problem, source)
 
-    def make_search(
-        self, backend: ComputeDevice, ranks: Ranks, problem: TspTour, options: TspOptions
-    ) -> IteratedThreeOpt:
+    def make_search(self, place: SearchPlace, problem: TspTour, options: TspOptions) -> IteratedThreeOpt:
         from core.three_opt import IteratedThreeOpt, WindowedThreeOpt
+        from core.three_opt.windows import WINDOW
 
         if options.algorithm != WINDOWS:
-            return IteratedThreeOpt(backend, ranks, problem.instance, walks=options.walks or 1, seed=options.seed)
-        size = {} if options.window is None else {"window": options.window}
-        return WindowedThreeOpt(backend, ranks, problem.instance, seed=options.seed, **size)
+            return IteratedThreeOpt(*place, problem.instance, walks=options.walks or 1, seed=options.seed)
+        size = WINDOW if options.window is None else options.window
+        return WindowedThreeOpt(*place, problem.instance, window=size, seed=options.seed)
 
     def run_settings(self, options: TspOptions) -> dict[str, object]:
         return {**super().run_settings(options), "history": keeps_history(options)}

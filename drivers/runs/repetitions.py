@@ -17,13 +17,7 @@ from drivers.runs.checkpointing import RecoveryState, RunCheckpoints
 from drivers.runs.recording import RunRecorder
 from drivers.runs.reference_solvers import ReferenceSolvers
 from drivers.runs.repetition_times import RepetitionMeasurement, RepetitionTimes
-from drivers.workload.declaration import (
-    RepeatedRun,
-    RepetitionResult,
-    VerifierVerdict,
-    Workload,
-    verifier_with_article,
-)
+from drivers.workload.declaration import RepeatedRun, RepetitionResult, VerifierVerdict, Workload, verifier_with_article
 from drivers.workload.run_time import run_time_message
 from reports.text import formatting
 

@@ -46,6 +46,10 @@ AnySearch = TypeVar("AnySearch", bound="Search")
 AnyOutcome = TypeVar("AnyOutcome", bound="SearchResult")
 
 
+SearchPlace = tuple["ComputeDevice", "Ranks"]
+"""Device of a search, and ranks that do not communicate."""
+
+
 class Task(NamedTuple, Generic[AnyOptions, T]):
     """Task of a run, which the first rank makes of the options and sends to all ranks.
 
@@ -235,8 +239,8 @@ class WorkloadDeclaration(Generic[AnyOptions, AnyProblem, AnySearch, AnyOutcome]
         """
         raise NotImplementedError
 
-    def make_search(self, backend: ComputeDevice, ranks: Ranks, problem: AnyProblem, options: AnyOptions) -> AnySearch:
-        """Return the search on this rank's device, before its compilation; ``ranks`` do not communicate."""
+    def make_search(self, place: SearchPlace, problem: AnyProblem, options: AnyOptions) -> AnySearch:
+        """Return the search in its place, before its compilation."""
         raise NotImplementedError
 
     def result(self, run: PreparedRun[AnyOptions, AnyProblem, AnySearch], outcome: AnyOutcome) -> RepetitionResult:
@@ -255,7 +259,7 @@ class WorkloadDeclaration(Generic[AnyOptions, AnyProblem, AnySearch, AnyOutcome]
         """Return the search, compiled and warm; it does not communicate with other ranks before it runs."""
         from cluster.mpi.proxies import Rehearsal
 
-        search = self.make_search(backend, Rehearsal(ranks), problem, options)
+        search = self.make_search((backend, Rehearsal(ranks)), problem, options)
         search.warm_up()
         return search
 
