@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from core.tours import TspInstance
     from drivers.workload.declaration import PreparedRun, SearchPlace
 
-    HeldKarpRun = PreparedRun["HeldKarpOptions", TspInstance, HeldKarp | BalasSimonettiSearch]
+    AnySubsetSearch = HeldKarp | BalasSimonettiSearch
+    AnySubsetTour = ShortestTour | NeighbourhoodTour
+    HeldKarpRun = PreparedRun["HeldKarpOptions", TspInstance, AnySubsetSearch]
 
 DEFAULT_K = 8
 """Default of `--k` for instances too large for a proof."""
@@ -119,9 +121,7 @@ def cross_check(instance: TspInstance) -> tuple[str, int]:
     return "plain dynamic programming in NumPy", int(plain(instance.distances).length)
 
 
-class HeldKarpWorkload(
-    DpWorkload[HeldKarpOptions, "TspInstance", "HeldKarp | BalasSimonettiSearch", "ShortestTour | NeighbourhoodTour"]
-):
+class HeldKarpWorkload(DpWorkload[HeldKarpOptions, "TspInstance", "AnySubsetSearch", "AnySubsetTour"]):
     """All subsets of cities, or tours near a start tour."""
 
     name = "heldkarp"
@@ -140,9 +140,7 @@ class HeldKarpWorkload(
         tours.refuse_blank_drawing(options, instance)
         return Task(options.settled(instance), instance, instance.source)
 
-    def make_search(
-        self, place: SearchPlace, problem: TspInstance, options: HeldKarpOptions
-    ) -> HeldKarp | BalasSimonettiSearch:
+    def make_search(self, place: SearchPlace, problem: TspInstance, options: HeldKarpOptions) -> AnySubsetSearch:
         room = options.device_memory
         if options.k is not None:
             from core.tables.held_karp.balas_simonetti import BalasSimonettiSearch
@@ -182,7 +180,7 @@ class HeldKarpWorkload(
         where = f"{device} has" if devices == 1 else f"{devices} peer-connected devices ({device}) have"
         return f"{where} memory for up to {search.most_cities} cities ({search.room * devices:,} bytes, {lengths})"
 
-    def result(self, run: HeldKarpRun, outcome: ShortestTour | NeighbourhoodTour) -> RepetitionResult:
+    def result(self, run: HeldKarpRun, outcome: AnySubsetTour) -> RepetitionResult:
         from core.tables.held_karp.search import ShortestTour
 
         instance, k = run.problem, run.options.k
@@ -212,9 +210,7 @@ class HeldKarpWorkload(
             },
         )
 
-    def verify(
-        self, run: HeldKarpRun, outcome: ShortestTour | NeighbourhoodTour, result: RepetitionResult
-    ) -> Iterator[VerifierVerdict]:
+    def verify(self, run: HeldKarpRun, outcome: AnySubsetTour, result: RepetitionResult) -> Iterator[VerifierVerdict]:
         """Compare with the scorer, the published optimum, the start tour, and on request another algorithm."""
         instance, restricted = run.problem, run.options.k is not None
         if outcome.tour is not None:
@@ -226,7 +222,7 @@ class HeldKarpWorkload(
             name, length = run.once("cross-check", lambda: cross_check(instance))
             yield VerifierVerdict(name, None if length == outcome.length else f"{name} finds length {length}")
 
-    def save(self, run: HeldKarpRun, outcome: ShortestTour | NeighbourhoodTour) -> None:
+    def save(self, run: HeldKarpRun, outcome: AnySubsetTour) -> None:
         tours.save_tour(self.name, run.options, run.problem, outcome.tour)
 
 
