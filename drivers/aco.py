@@ -10,12 +10,10 @@ mpirun -n 4 python -m drivers.aco --instance pcb442                the same ants
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.ant_colony import LOCAL_SEARCHES, STRATEGIES, VARIANTS, Settings
-from core.errors import UserError
 from drivers.cli.exit_codes import run_driver
 from drivers.options.output_files import OutputFile
 from drivers.options.tours import TourOptions
@@ -38,17 +36,6 @@ ITERATIONS = 100
 
 CRITERIA = {"iterations": "{} iterations", "seconds": "{:g} s", "target": "until length {}"}
 """Stop criteria, and their text in a headline."""
-
-NEEDS: tuple[tuple[tuple[str, ...], Callable[[Settings], bool], str], ...] = (
-    (
-        ("best_every", "stagnation", "smoothing", "exchange"),
-        lambda settings: settings.variant == "mmas",
-        "--variant mmas",
-    ),
-    (("smoothing",), lambda settings: settings.stagnation > 0, "--stagnation of at least 1"),
-    (("exchange",), lambda settings: settings.colonies > 1, "--colonies of at least 2"),
-)
-"""Options that need others to have an effect, their condition, and its text."""
 
 
 @dataclass(frozen=True)
@@ -104,10 +91,10 @@ class AntOptions(
     def settings(self) -> Settings:
         chosen = {name: value for name in Settings._fields if (value := getattr(self, name)) is not None}
         settings = Settings(**chosen)
-        for names, holds, needed in NEEDS:
-            for name in names:
-                if name in chosen and not holds(settings):
-                    raise UserError(f"--{name.replace('_', '-')} changes nothing here: expected with {needed}")
+        of_mmas = "best_every", "stagnation", "smoothing", "exchange"
+        self.refuse_without(settings.variant == "mmas", "--variant mmas", *of_mmas)
+        self.refuse_without(settings.stagnation > 0, "--stagnation of at least 1", "smoothing")
+        self.refuse_without(settings.colonies > 1, "--colonies of at least 2", "exchange")
         return settings
 
 

@@ -70,8 +70,7 @@ class ExactOptions(
     plot: OutputFile | None = None
 
     def refuse_idle(self) -> None:
-        if self.depth is not None and self.bound not in ("edges", "none"):
-            raise UserError("--depth changes nothing here: expected with --bound edges or none")
+        self.refuse_without(self.bound in ("edges", "none"), "--bound edges or none", "depth")
         if self.mapping == "published" and self.bound not in ("edges", "none"):
             raise UserError("--mapping published: the thesis has no 1-trees; expected with --bound edges or none")
         if self.unrolled is not None and self.mapping != "published":

@@ -66,8 +66,7 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions, "HillClimbing", "Hil
     scaled = "climbers"
 
     def load(self, options: ClimbOptions, ranks: int) -> Task[ClimbOptions, TspInstance]:
-        if options.assign and options.mapping != "published":
-            raise UserError("--assign changes nothing here: expected with --mapping published")
+        options.refuse_without(options.mapping == "published", "--mapping published", "assign")
         if options.scan == "pruned" and options.mapping == "published":
             raise UserError("--scan pruned with --mapping published, which evaluates every move: expected --scan full")
         if options.seeds and options.start == "oneil2011":

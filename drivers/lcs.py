@@ -54,9 +54,7 @@ class LcsOptions(DpOptions, table="lcs", chosen=DEFAULT_INSTANCE, most_verified=
 
     def refuse_idle(self) -> None:
         super().refuse_idle()
-        for name in ("packed", "data_memory"):
-            if getattr(self, name) is not None and not self.published:
-                raise UserError(f"--{name.replace('_', '-')} changes nothing here: expected with --mapping published")
+        self.refuse_without(self.published, "--mapping published", "packed", "data_memory")
         self.refuse_seed("strings have their own: random:1000:seed=2")
         if self.output is not None and not self.trace:
             raise UserError("--output needs --trace: without it there is a length and no subsequence")
