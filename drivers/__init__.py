@@ -1,8 +1,9 @@
 """Programs of the suite: a module for each `python -m drivers.NAME`, and packages with code that they share.
 
-A program declares a workload (`drivers.workload.declaration.Workload`) and its options. `runs` executes it, writes
-records and prints results; `experiments` starts many runs and makes a page of `reports` from their records. Modules
-that are no programs belong in a package. Only `onekernel` imports `drivers` from outside, through `drivers.library`.
+A program declares a workload (`drivers.workload.declaration.WorkloadDeclaration`) and its options. `runs` executes it,
+writes records and prints results; `experiments` starts many runs and makes a page of `reports` from their records.
+Modules that are no programs belong in a package. Only `onekernel` imports `drivers` from outside, through
+`drivers.library`.
 """
 
 import atexit

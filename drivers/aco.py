@@ -10,48 +10,37 @@ mpirun -n 4 python -m drivers.aco --instance pcb442                the same ants
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core.ant_colony import LOCAL_SEARCHES, STRATEGIES, VARIANTS, Settings
-from core.errors import UserError
 from drivers.cli.exit_codes import run_driver
-from drivers.options.declaration import Options
 from drivers.options.output_files import OutputFile
+from drivers.options.tours import TourOptions
 from drivers.runs.workload_main import driver
 from drivers.workload import tours
-from drivers.workload.declaration import (
-    PreparedRun,
-    RepetitionResult,
-    Task,
-    describe_gap,
-    describe_time_limit,
-)
-from drivers.workload.history import improvement_points, keeps_history, refuse_clocked_records
+from drivers.workload.declaration import RepetitionResult, Task, describe_gap, describe_time_limit
+from drivers.workload.history import improvement_points, refuse_clocked_records
 from drivers.workload.run_time import RepetitionWork
 
 if TYPE_CHECKING:
+    from core.ant_colony import AntColony, ColonyOutcome
     from core.run.stop import Stop
+    from core.tours import TspInstance
+    from drivers.workload.declaration import PreparedRun, SearchPlace
+
+    AntRun = PreparedRun["AntOptions", TspInstance, AntColony]
 
 ITERATIONS = 100
 """Iterations of a search without a stop criterion."""
 
-NEEDS: tuple[tuple[tuple[str, ...], Callable[[Settings], bool], str], ...] = (
-    (
-        ("best_every", "stagnation", "smoothing", "exchange"),
-        lambda settings: settings.variant == "mmas",
-        "--variant mmas",
-    ),
-    (("smoothing",), lambda settings: settings.stagnation > 0, "--stagnation of at least 1"),
-    (("exchange",), lambda settings: settings.colonies > 1, "--colonies of at least 2"),
-)
-"""Options that need others to have an effect, their condition, and its text."""
+CRITERIA = {"iterations": "{} iterations", "seconds": "{:g} s", "target": "until length {}"}
+"""Stop criteria, and their text in a headline."""
 
 
 @dataclass(frozen=True)
 class AntOptions(
-    Options,
+    TourOptions,
     table="ant_colony",
     usual=Settings(),
     most_iterations=ITERATIONS,
@@ -94,26 +83,18 @@ class AntOptions(
         return settled
 
     def chosen_stop(self) -> Stop:
-        from core.run.stop import Iterations, Seconds, Stop, Target
+        from core.run.stop import Stop
 
-        stop = Stop()
-        criteria: tuple[tuple[Any, Callable[[Any], Stop]], ...] = (
-            (self.iterations, Iterations),
-            (self.seconds, Seconds),
-            (self.target, Target),
-        )
-        for value, criterion in criteria:
-            if value is not None:
-                stop |= criterion(value)
-        return stop
+        given = {name: value for name in CRITERIA if (value := getattr(self, name)) is not None}
+        return Stop() | Stop(**given)
 
     def settings(self) -> Settings:
-        chosen = {name: getattr(self, name) for name in Settings._fields if getattr(self, name) is not None}
+        chosen = {name: value for name in Settings._fields if (value := getattr(self, name)) is not None}
         settings = Settings(**chosen)
-        for names, holds, needed in NEEDS:
-            for name in names:
-                if name in chosen and not holds(settings):
-                    raise UserError(f"--{name.replace('_', '-')} changes nothing here: expected with {needed}")
+        of_mmas = "best_every", "stagnation", "smoothing", "exchange"
+        self.refuse_without(settings.variant == "mmas", "--variant mmas", *of_mmas)
+        self.refuse_without(settings.stagnation > 0, "--stagnation of at least 1", "smoothing")
+        self.refuse_without(settings.colonies > 1, "--colonies of at least 2", "exchange")
         return settings
 
 
@@ -126,13 +107,7 @@ CLIMBS = {
 }
 
 
-def describe_stop(options: AntOptions) -> str:
-    limits = (("iterations", "{} iterations"), ("seconds", "{:g} s"), ("target", "until length {}"))
-    limited = ((getattr(options, name), words) for name, words in limits)
-    return ", ".join(words.format(limit) for limit, words in limited if limit is not None)
-
-
-class AntColonyWorkload(tours.TourWorkload[AntOptions]):
+class AntColonyWorkload(tours.TourWorkload[AntOptions, "AntColony", "ColonyOutcome"]):
     """Ants, of which the shortest tour counts."""
 
     name = "aco"
@@ -145,42 +120,35 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
     in_overview = ("--ants", "256", "--iterations", "2500")
     scaled = "ants"
 
-    def load(self, options: AntOptions, ranks: int) -> Task:
+    def load(self, options: AntOptions, ranks: int) -> Task[AntOptions, TspInstance]:
         settled = options.settled()
         if settled.seconds is not None:
             refuse_clocked_records(settled, "another limit")
-        task = tours.available_instance(settled)
-        tours.refuse_blank_drawing(options, task.problem)
+        task = Task(settled, *tours.available_instance(settled))
         # Before the distances are computed, which takes a minute for 46,000 cities.
         settled.settings().check(task.problem.n)
         return task
 
-    def search(self, backend: Any, ranks: Any, problem: Any, options: AntOptions) -> Any:
-        """Return the colony, compiled and warmed up alone; it synchronises with other ranks when it runs."""
-        from cluster.mpi.proxies import Rehearsal
+    def make_search(self, place: SearchPlace, problem: TspInstance, options: AntOptions) -> AntColony:
         from core.ant_colony import AntColony
 
-        colony = AntColony(
-            backend,
-            Rehearsal(ranks),
+        return AntColony(
+            *place,
             problem.distances,
             options.settings(),
             strategy=options.strategy,
             mapping=options.mapping,
             seed=options.seed,
         )
-        colony.warm_up()
-        return colony
 
-    def once(self, run: PreparedRun[AntOptions], callback: Any) -> Any:
-        stop, history = run.options.chosen_stop(), keeps_history(run.options)
-        return run.searched(callback, stop, history=history)
+    def stop(self, options: AntOptions) -> Stop:
+        return options.chosen_stop()
 
-    def parts(self, run: PreparedRun[AntOptions]) -> tuple[int, str]:
+    def parts(self, run: AntRun) -> tuple[int, str]:
         settings = run.options.settings()
         return (settings.colonies, "colonies") if settings.colonies > 1 else (settings.ants, "ants")
 
-    def planned_work(self, options: AntOptions, problem: Any) -> RepetitionWork | None:
+    def planned_work(self, options: AntOptions, problem: TspInstance) -> RepetitionWork | None:
         """Estimate the cities that ants compare in their steps, without climbs; None for a time limit."""
         n, settings = problem.n, options.settings()
         if options.iterations is None or options.seconds is not None:
@@ -190,31 +158,34 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
             ants * n * (settings.candidates or -(-n // 2)), self.unit, 8e8, at_most=options.target is not None
         )
 
-    def parameters(self, run: PreparedRun[AntOptions]) -> dict[str, Any]:
-        limits = {name: getattr(run.options, name) for name in ("seconds", "target")}
+    def parameters(self, run: AntRun) -> dict[str, object]:
+        limits = {"seconds": run.options.seconds, "target": run.options.target}
         return {**run.options.settings()._asdict(), **{name: one for name, one in limits.items() if one is not None}}
 
-    def headline(self, run: PreparedRun[AntOptions]) -> str:
+    def headline(self, run: AntRun) -> str:
         settings, colony = run.options.settings(), run.search
         ants = f"{settings.colonies} colonies of {settings.ants}" if settings.colonies > 1 else f"{settings.ants}"
         choice = f", {settings.candidates} candidates" if settings.candidates else ""
         lanes = colony.team_size // colony.ants_per_team
         mapping = " as published" if run.options.mapping == "published" else ""
+        limits = ((getattr(run.options, name), text) for name, text in CRITERIA.items())
+        stop = ", ".join(text.format(limit) for limit, text in limits if limit is not None)
         return (
             f"{run.problem.name}: {NAMES[settings.variant]}, {ants} ants{choice}{CLIMBS[settings.local_search]}, "
-            f"{describe_stop(run.options)}, {run.options.strategy}{mapping} (lanes per ant: {lanes}), on {run.place}"
+            f"{stop}, {run.options.strategy}{mapping} (lanes per ant: {lanes}), on {run.place}"
         )
 
-    def result(self, run: PreparedRun[AntOptions], outcome: Any) -> RepetitionResult:
+    def result(self, run: AntRun, outcome: ColonyOutcome) -> RepetitionResult:
         colony = run.search
         of_colony = f" of colony {outcome.colony}" if run.options.settings().colonies > 1 else ""
         length = f"length {outcome.length}{describe_gap(outcome.length, run.problem.optimum)}"
+        ended = describe_time_limit(outcome.by_time)
         return RepetitionResult(
             outcome,
-            f"{length} by ant {outcome.ant}{of_colony} in iteration {outcome.iteration}{describe_time_limit(outcome)}",
+            f"{length} by ant {outcome.ant}{of_colony} in iteration {outcome.iteration}{ended}",
             index=outcome.ant,
             details={
-                **tours.instance_details(run.problem),
+                "cities": run.problem.n,
                 "evaluation_definition": "cities that an ant weighs before it chooses one",
                 "best_colony": outcome.colony,
                 "best_iteration": outcome.iteration,
@@ -226,7 +197,7 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions]):
             },
         )
 
-    def fitted(self, instance: Any) -> tuple[str, ...]:
+    def fitted(self, instance: TspInstance) -> tuple[str, ...]:
         """Return options for about a second of one core's work: an ant's tour takes n^2 steps."""
         return ("--ants", "256", "--iterations", str(max(1, 400 * 100**2 // instance.n**2)))
 

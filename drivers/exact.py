@@ -14,18 +14,26 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import perm
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.errors import UserError
 from core.exact import BOUNDS, STARTS
 from drivers.cli.exit_codes import run_driver
-from drivers.options.declaration import Options
 from drivers.options.output_files import OutputFile
+from drivers.options.tours import TourOptions
 from drivers.runs.workload_main import driver
 from drivers.workload import tours
-from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict
-from drivers.workload.history import keeps_history
+from drivers.workload.declaration import RepetitionResult, Task, VerifierVerdict
 from drivers.workload.run_time import RepetitionWork
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from core.exact import ExactSearch, Solution
+    from core.tours import TspInstance
+    from drivers.workload.declaration import PreparedRun, SearchPlace
+
+    ExactRun = PreparedRun["ExactOptions", TspInstance, ExactSearch]
 
 DEFAULT_INSTANCE, GENERATED_INSTANCE = "bays29", "uniform:25:seed=1"
 MOST_VERIFIED = 20
@@ -34,7 +42,7 @@ MOST_VERIFIED = 20
 
 @dataclass(frozen=True)
 class ExactOptions(
-    Options,
+    TourOptions,
     table="exact",
     chosen=f"{DEFAULT_INSTANCE} if it is found, else {GENERATED_INSTANCE}",
     matrix="a symmetric matrix of distances",
@@ -62,8 +70,7 @@ class ExactOptions(
     plot: OutputFile | None = None
 
     def refuse_idle(self) -> None:
-        if self.depth is not None and self.bound not in ("edges", "none"):
-            raise UserError("--depth changes nothing here: expected with --bound edges or none")
+        self.refuse_without(self.bound in ("edges", "none"), "--bound edges or none", "depth")
         if self.mapping == "published" and self.bound not in ("edges", "none"):
             raise UserError("--mapping published: the thesis has no 1-trees; expected with --bound edges or none")
         if self.unrolled is not None and self.mapping != "published":
@@ -71,7 +78,7 @@ class ExactOptions(
             raise UserError(f"{flag} changes nothing here: expected with --mapping published")
         self.refuse_seed()
 
-    def refuse_checks_of(self, instance: Any) -> None:
+    def refuse_checks_of(self, instance: TspInstance) -> None:
         if self.verify and instance.n > MOST_VERIFIED:
             raise UserError(
                 f"--verify: found {instance.n} cities in {instance.name}, expected at most {MOST_VERIFIED}: the "
@@ -88,7 +95,7 @@ MOST_BY_EDGES = 17
 """Largest number of cities for which the thesis' bound takes seconds on one core."""
 
 
-class ExactWorkload(tours.TourWorkload[ExactOptions]):
+class ExactWorkload(tours.TourWorkload[ExactOptions, "ExactSearch", "Solution"]):
     """Branch and bound, which proves the shortest tour."""
 
     name = "exact"
@@ -100,21 +107,18 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
     standard = ("--instance", "uniform:16:seed=1", "--bound", "edges")
     in_overview = standard
 
-    def load(self, options: ExactOptions, ranks: int) -> Task:
+    def load(self, options: ExactOptions, ranks: int) -> Task[ExactOptions, TspInstance]:
         options.refuse_idle()
-        task = tours.small_instance(options, DEFAULT_INSTANCE, GENERATED_INSTANCE, symmetric=True)
-        options.refuse_checks_of(task.problem)
-        tours.refuse_blank_drawing(options, task.problem)
-        return task
+        instance = tours.small_instance(options, options.matrix, DEFAULT_INSTANCE, GENERATED_INSTANCE, symmetric=True)
+        options.refuse_checks_of(instance)
+        tours.refuse_blank_drawing(options, instance)
+        return Task(options, instance, instance.source)
 
-    def search(self, backend: Any, ranks: Any, problem: Any, options: ExactOptions) -> Any:
-        """Return the search, compiled and warmed up alone; it synchronises with other ranks when it runs."""
-        from cluster.mpi.proxies import Rehearsal
+    def make_search(self, place: SearchPlace, problem: TspInstance, options: ExactOptions) -> ExactSearch:
         from core.exact import ExactSearch
 
-        search = ExactSearch(
-            backend,
-            Rehearsal(ranks),
+        return ExactSearch(
+            *place,
             problem.distances,
             bound=options.bound,
             depth=options.depth,
@@ -123,21 +127,21 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
             count=options.count,
             start=options.start,
         )
-        search.warm_up()
-        return search
 
-    def execution(self, run: PreparedRun[ExactOptions]) -> dict[str, Any]:
+    def execution(self, run: ExactRun) -> dict[str, object]:
         """Return the method of search; the bound is ``host`` if all tours were measured without the device."""
+        from core.exact.published import PublishedSearch
+
         options, search = run.options, run.search
-        settings = {"bound": "host" if search.on_host else search.bound, "unrolled": None}
+        settings: dict[str, object] = {"bound": "host" if search.on_host else search.bound, "unrolled": None}
         if options.start != STARTS[0]:
             settings["start"] = options.start
         if options.mapping == "published":
-            settings["depth"] = None if search.on_host else search.method.depth
-            settings["unrolled"] = None if search.on_host else search.method.unrolled
+            method = search.method if isinstance(search.method, PublishedSearch) else None
+            settings |= {"depth": method and method.depth, "unrolled": method and method.unrolled}
         return settings
 
-    def result(self, run: PreparedRun[ExactOptions], outcome: Any) -> RepetitionResult:
+    def result(self, run: ExactRun, outcome: Solution) -> RepetitionResult:
         """Return the shortest tour; the number of nodes depends on the times of incumbents."""
         known = " (the optimum)" if run.problem.optimum == outcome.length else ""
         counted = "" if outcome.optimal_tours is None else f", shortest tours: {outcome.optimal_tours}"
@@ -148,7 +152,7 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
             f"{best} {outcome.length}{known}{counted}, {root}start length {outcome.start_length}",
             gave_up="" if outcome.finished else GAVE_UP,
             details={
-                **tours.instance_details(run.problem),
+                "cities": run.problem.n,
                 "evaluation_definition": "nodes; their number differs from run to run",
                 "tour": outcome.tour.tolist(),
                 "bound": run.search.bound,
@@ -159,9 +163,7 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
             },
         )
 
-    def verify(
-        self, run: PreparedRun[ExactOptions], outcome: Any, result: RepetitionResult
-    ) -> Iterator[VerifierVerdict]:
+    def verify(self, run: ExactRun, outcome: Solution, result: RepetitionResult) -> Iterator[VerifierVerdict]:
         """Compare with the scorer, the published optimum, and on request an algorithm without bounds and kernels."""
         yield from super().verify(run, outcome, result)
         yield from tours.optimum_verdicts(run.problem, outcome.length, exactly=outcome.proved)
@@ -180,21 +182,18 @@ class ExactWorkload(tours.TourWorkload[ExactOptions]):
             else:
                 yield VerifierVerdict(name)
 
-    def fitted(self, instance: Any) -> tuple[str, ...]:
+    def fitted(self, instance: TspInstance) -> tuple[str, ...]:
         """Use the thesis' bound if it takes seconds and so keeps every device busy; else 1-trees."""
         return ("--bound", "edges") if instance.n <= MOST_BY_EDGES else ()
 
-    def once(self, run: PreparedRun[ExactOptions], callback: Any) -> Any:
-        return run.searched(callback, history=keeps_history(run.options))
-
-    def planned_work(self, options: ExactOptions, problem: Any) -> RepetitionWork | None:
+    def planned_work(self, options: ExactOptions, problem: TspInstance) -> RepetitionWork | None:
         """Count all beginnings of tours; None with a bound."""
         if options.bound != "none":
             return None
         nodes = sum(perm(problem.n - 1, k) for k in range(max(1, problem.n - 3)))
         return RepetitionWork(nodes * (2 if options.count else 1), self.unit, NODES_PER_SECOND)
 
-    def work(self, run: PreparedRun[ExactOptions]) -> RepetitionWork | None:
+    def work(self, run: ExactRun) -> RepetitionWork | None:
         return RepetitionWork.of(run.search, NODES_PER_SECOND)
 
     def on_one_core(self, options: ExactOptions) -> bool:
@@ -206,7 +205,7 @@ EXACT = ExactWorkload()
 main = driver(EXACT, __doc__)
 
 
-def solve(distances: Any, backend: str = "cpu", **options: Any) -> Any:
+def solve(distances: np.ndarray, backend: str = "cpu", **options: Any) -> Solution:
     """Find and prove a shortest tour of a matrix of distances, in one call from Python.
 
     Parameters

@@ -13,17 +13,28 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from core.errors import UserError
 from drivers.cli.exit_codes import run_driver
 from drivers.cli.messages import print_note
 from drivers.options.dynamic_programming import DpOptions
 from drivers.options.output_files import OutputFile
+from drivers.options.tours import InstanceOptions
 from drivers.runs.workload_main import driver
 from drivers.workload import tours
-from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, VerifierVerdict, describe_gap
+from drivers.workload.declaration import RepetitionResult, Task, VerifierVerdict, describe_gap
 from drivers.workload.dynamic_programming import DpWorkload
+
+if TYPE_CHECKING:
+    from core.tables.held_karp.balas_simonetti import BalasSimonettiSearch, NeighbourhoodTour
+    from core.tables.held_karp.search import HeldKarp, ShortestTour
+    from core.tours import TspInstance
+    from drivers.workload.declaration import PreparedRun, SearchPlace
+
+    AnySubsetSearch = HeldKarp | BalasSimonettiSearch
+    AnySubsetTour = ShortestTour | NeighbourhoodTour
+    HeldKarpRun = PreparedRun["HeldKarpOptions", TspInstance, AnySubsetSearch]
 
 DEFAULT_K = 8
 """Default of `--k` for instances too large for a proof."""
@@ -33,7 +44,12 @@ MOST_ASYMMETRIC = 20
 
 @dataclass(frozen=True)
 class HeldKarpOptions(
-    DpOptions, table="held_karp", matrix="a matrix of distances, symmetric or not", default_k=DEFAULT_K, takes="TspTour"
+    DpOptions,
+    InstanceOptions,
+    table="held_karp",
+    matrix="a matrix of distances, symmetric or not",
+    default_k=DEFAULT_K,
+    takes="TspTour",
 ):
     """Options of Held and Karp's dynamic programming."""
 
@@ -57,7 +73,7 @@ class HeldKarpOptions(
             if getattr(self, name) is not None and not self.trace:
                 raise UserError(f"--{name} needs --trace: without it there is a length and no tour")
 
-    def settled(self, instance: Any) -> HeldKarpOptions:
+    def settled(self, instance: TspInstance) -> HeldKarpOptions:
         """Return these options, with k if a proof is impossible. Refuse idle options and impossible checks."""
         from core.tables.held_karp.search import MOST_CITIES
 
@@ -83,7 +99,7 @@ class HeldKarpOptions(
                 )
         return replace(self, k=k)
 
-    def check_others(self, instance: Any) -> None:
+    def check_others(self, instance: TspInstance) -> None:
         from core.exact import MOST_CITIES
         from core.tours.distances import is_symmetric
 
@@ -92,7 +108,7 @@ class HeldKarpOptions(
             raise UserError(f"--verify: found {instance.n} cities in {instance.name}, expected at most {most}")
 
 
-def cross_check(instance: Any) -> tuple[str, int]:
+def cross_check(instance: TspInstance) -> tuple[str, int]:
     """Return name and result of another algorithm: branch and bound on one core, or NumPy for asymmetric distances."""
     from core.tours.distances import is_symmetric
 
@@ -105,7 +121,7 @@ def cross_check(instance: Any) -> tuple[str, int]:
     return "plain dynamic programming in NumPy", int(plain(instance.distances).length)
 
 
-class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
+class HeldKarpWorkload(DpWorkload[HeldKarpOptions, "TspInstance", "AnySubsetSearch", "AnySubsetTour"]):
     """All subsets of cities, or tours near a start tour."""
 
     name = "heldkarp"
@@ -118,34 +134,27 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
     standard = ("--instance", "uniform:24:seed=1")
     in_overview = ("--instance", "uniform:26:seed=1")
 
-    def load(self, options: HeldKarpOptions, ranks: int) -> Task:
+    def load(self, options: HeldKarpOptions, ranks: int) -> Task[HeldKarpOptions, TspInstance]:
         options.refuse_idle()
-        task = tours.small_instance(options, "gr21", "uniform:20:seed=1", symmetric=False)
-        tours.refuse_blank_drawing(options, task.problem)
-        return task._replace(options=options.settled(task.problem))
+        instance = tours.small_instance(options, options.matrix, "gr21", "uniform:20:seed=1", symmetric=False)
+        tours.refuse_blank_drawing(options, instance)
+        return Task(options.settled(instance), instance, instance.source)
 
-    def search(self, backend: Any, ranks: Any, problem: Any, options: HeldKarpOptions) -> Any:
-        """Return the search, compiled and warmed up alone; it synchronises with other ranks when it runs."""
-        from cluster.mpi.proxies import Rehearsal
-
-        proxy = Rehearsal(ranks)
+    def make_search(self, place: SearchPlace, problem: TspInstance, options: HeldKarpOptions) -> AnySubsetSearch:
         room = options.device_memory
-        search: Any
-        if options.k is None:
-            from core.tables.held_karp.search import HeldKarp
-
-            mapping, folder = options.mapping, options.spill
-            search = HeldKarp(backend, proxy, problem.distances, mapping=mapping, room=room, folder=folder)
-            if options.trace:
-                search.make_room()
-        else:
+        if options.k is not None:
             from core.tables.held_karp.balas_simonetti import BalasSimonettiSearch
 
-            search = BalasSimonettiSearch(backend, proxy, problem.distances, options.k, room=room, name=problem.name)
-        search.warm_up()
+            return BalasSimonettiSearch(*place, problem.distances, options.k, room=room, name=problem.name)
+        from core.tables.held_karp.search import HeldKarp
+
+        mapping, folder = options.mapping, options.spill
+        search = HeldKarp(*place, problem.distances, mapping=mapping, room=room, folder=folder)
+        if options.trace:
+            search.make_room()
         return search
 
-    def cells(self, options: HeldKarpOptions, problem: Any) -> int:
+    def cells(self, options: HeldKarpOptions, problem: TspInstance) -> int:
         """Return the number of all transitions, although meeting in the middle takes about half of them."""
         n = problem.n
         if options.k is None:
@@ -159,19 +168,25 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
         """Waves are many launches for few cells."""
         return 2e8 if options.k is not None else 2e7 if options.published else 8e8
 
-    def headline(self, run: PreparedRun[HeldKarpOptions]) -> str | None:
+    def headline(self, run: HeldKarpRun) -> str | None:
         """Return the number of cities, and the largest one that fits the device."""
+        from core.tables.held_karp.search import HeldKarp
+
         search = run.search
-        if run.options.k is not None or run.options.published:
+        if not isinstance(search, HeldKarp) or run.options.published:
             return None
         lengths = f"lengths of {8 * search.dtype.itemsize} bits" + (" in two directions" if search.directed else "")
         device, devices = search.backend.device.name, search.devices
         where = f"{device} has" if devices == 1 else f"{devices} peer-connected devices ({device}) have"
         return f"{where} memory for up to {search.most_cities} cities ({search.room * devices:,} bytes, {lengths})"
 
-    def result(self, run: PreparedRun[HeldKarpOptions], outcome: Any) -> RepetitionResult:
+    def result(self, run: HeldKarpRun, outcome: AnySubsetTour) -> RepetitionResult:
+        from core.tables.held_karp.search import ShortestTour
+
         instance, k = run.problem, run.options.k
-        if k is None:
+        streamed = {}
+        if isinstance(outcome, ShortestTour):
+            streamed["streamed_bytes"] = outcome.streamed_bytes
             known = " (the optimum)" if instance.optimum == outcome.length else ""
             words = f"shortest length {outcome.length}{known}, start length {outcome.start_length}"
             if run.options.published and run.options.trace:
@@ -186,30 +201,28 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions]):
             outcome,
             words,
             details={
-                **tours.instance_details(instance),
+                "cities": instance.n,
                 "evaluation_definition": "steps from a path to one that is a city longer",
                 "proved": k is None,
                 "tour": None if outcome.tour is None else outcome.tour.tolist(),
                 "start_cost": outcome.start_length,
-                **({"streamed_bytes": outcome.streamed_bytes} if k is None else {}),
+                **streamed,
             },
         )
 
-    def verify(
-        self, run: PreparedRun[HeldKarpOptions], outcome: Any, result: RepetitionResult
-    ) -> Iterator[VerifierVerdict]:
+    def verify(self, run: HeldKarpRun, outcome: AnySubsetTour, result: RepetitionResult) -> Iterator[VerifierVerdict]:
         """Compare with the scorer, the published optimum, the start tour, and on request another algorithm."""
         instance, restricted = run.problem, run.options.k is not None
         if outcome.tour is not None:
-            yield tours.tour_verdict(instance, outcome.tour, outcome.length)
+            yield tours.tour_verdict(instance, outcome)
         yield from tours.optimum_verdicts(instance, outcome.length, exactly=not restricted)
         if restricted and outcome.length > outcome.start_length:
             yield VerifierVerdict("", f"the start tour has length {outcome.start_length}")
         if run.options.verify:
-            name, length = run.once("second opinion", lambda: cross_check(instance))
+            name, length = run.once("cross-check", lambda: cross_check(instance))
             yield VerifierVerdict(name, None if length == outcome.length else f"{name} finds length {length}")
 
-    def save(self, run: PreparedRun[HeldKarpOptions], outcome: Any) -> None:
+    def save(self, run: HeldKarpRun, outcome: AnySubsetTour) -> None:
         tours.save_tour(self.name, run.options, run.problem, outcome.tour)
 
 

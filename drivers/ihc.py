@@ -6,27 +6,37 @@ mpirun -n 64 python -m drivers.ihc --instance kroA100       the same climbs on 6
 python -m drivers.ihc --mapping published                   the paper's mapping: one climber per lane
 """
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from core.errors import UserError
 from drivers.cli.exit_codes import run_driver
-from drivers.options.declaration import Options
 from drivers.options.output_files import OutputFile
+from drivers.options.tours import TourOptions
 from drivers.runs.workload_main import driver
 from drivers.workload import tours
-from drivers.workload.declaration import PreparedRun, RepetitionResult, Task, describe_gap
-from drivers.workload.history import keeps_history
+from drivers.workload.declaration import RepetitionResult, Task, describe_gap
 from drivers.workload.run_time import RepetitionWork
+
+if TYPE_CHECKING:
+    from core.hill_climbing.outcome import HillClimbOutcome
+    from core.hill_climbing.search import HillClimbing
+    from core.run.stop import Stop
+    from core.tours import TspInstance
+    from drivers.workload.declaration import PreparedRun, SearchPlace
+
+    ClimbRun = PreparedRun["ClimbOptions", TspInstance, HillClimbing]
 
 MOVES = 10**9
 """Moves of a comparison's repetition, including pruned ones: about a second on one core."""
 
 
 @dataclass(frozen=True)
-class ClimbOptions(Options, table="hill_climbing", takes="TspTour"):
+class ClimbOptions(TourOptions, table="hill_climbing", takes="TspTour"):
     """Options of hill climbing."""
 
     drop: tuple[str, ...] = ()
@@ -42,7 +52,7 @@ class ClimbOptions(Options, table="hill_climbing", takes="TspTour"):
     plot: OutputFile | None = None
 
 
-class HillClimbingWorkload(tours.TourWorkload[ClimbOptions]):
+class HillClimbingWorkload(tours.TourWorkload[ClimbOptions, "HillClimbing", "HillClimbOutcome"]):
     """Climbs from random tours, of which the shortest tour counts."""
 
     name = "ihc"
@@ -55,43 +65,44 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions]):
     in_overview = ("--climbers", "15000")
     scaled = "climbers"
 
-    def load(self, options: ClimbOptions, ranks: int) -> Task:
-        if options.assign and options.mapping != "published":
-            raise UserError("--assign changes nothing here: expected with --mapping published")
+    def load(self, options: ClimbOptions, ranks: int) -> Task[ClimbOptions, TspInstance]:
+        options.refuse_without(options.mapping == "published", "--mapping published", "assign")
         if options.scan == "pruned" and options.mapping == "published":
             raise UserError("--scan pruned with --mapping published, which evaluates every move: expected --scan full")
         if options.seeds and options.start == "oneil2011":
             raise UserError(
                 "--seeds changes nothing here: the paper's start tours have no seed; expected --start philox"
             )
-        task = tours.available_instance(options)
-        tours.refuse_blank_drawing(options, task.problem)
-        return task
+        return Task(options, *tours.available_instance(options))
 
-    def search(self, backend: Any, ranks: Any, problem: Any, options: ClimbOptions) -> Any:
-        """Return hill climbing, compiled and warmed up alone; it synchronises with other ranks when it runs."""
-        from cluster.mpi.proxies import Rehearsal
+    def make_search(self, place: SearchPlace, problem: TspInstance, options: ClimbOptions) -> HillClimbing:
         from core.hill_climbing.search import HillClimbing
 
-        how = {"start": options.start, "seed": options.seed, "scan": options.scan, "name": problem.name}
-        published = (options.assign or "auto") if options.mapping == "published" else None
-        climbing = HillClimbing(backend, Rehearsal(ranks), problem.distances, published=published, **how)
-        climbing.warm_up()
-        return climbing
+        return HillClimbing(
+            *place,
+            problem.distances,
+            start=options.start,
+            seed=options.seed,
+            scan=options.scan,
+            published=(options.assign or "auto") if options.mapping == "published" else None,
+            name=problem.name,
+        )
 
-    def once(self, run: PreparedRun[ClimbOptions], callback: Any) -> Any:
-        """Climb; `result` repeats the best climb after the clock has stopped."""
+    def stop(self, options: ClimbOptions) -> Stop:
         from core.run.stop import Iterations
 
-        stop, history = Iterations(run.options.climbers), keeps_history(run.options)
-        return run.searched(callback, stop, history=history, trace=False)
+        return Iterations(options.climbers)
 
-    def planned_work(self, options: ClimbOptions, problem: Any) -> RepetitionWork:
+    def run_settings(self, options: ClimbOptions) -> dict[str, object]:
+        """Return the settings of climbs without tours: `result` repeats the best climb after the clock has stopped."""
+        return {**super().run_settings(options), "trace": False}
+
+    def planned_work(self, options: ClimbOptions, problem: TspInstance) -> RepetitionWork:
         """Estimate the moves: a climb from a random tour takes about n steps, each over all pairs of edges."""
         n = problem.n
         return RepetitionWork(options.climbers * n * (n * (n - 1) // 2), self.unit, 1e9)
 
-    def result(self, run: PreparedRun[ClimbOptions], outcome: Any) -> RepetitionResult:
+    def result(self, run: ClimbRun, outcome: HillClimbOutcome) -> RepetitionResult:
         """Return the shortest tour of all climbs, by a repetition of its climb."""
         steps, (fewest, most) = outcome.steps / outcome.climbs, outcome.steps_of_a_climb
         length = f"length {outcome.length}{describe_gap(outcome.length, run.problem.optimum)}"
@@ -101,7 +112,7 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions]):
             f"{length} by climber {outcome.climber}, {steps:.2f} steps a climb ({fewest} to {most})",
             index=outcome.climber,
             details={
-                **tours.instance_details(run.problem),
+                "cities": run.problem.n,
                 "evaluation_definition": run.search.scan.counted,
                 "steps_per_climb": steps,
                 "fewest_steps": fewest,
@@ -109,15 +120,14 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions]):
             },
         )
 
-    def fitted(self, instance: Any) -> tuple[str, ...]:
+    def fitted(self, instance: TspInstance) -> tuple[str, ...]:
         """Return options for about a second on one core: a climb takes about n steps of (n - 1)(n - 2) / 2 moves."""
         climbers = MOVES // max(1, instance.n * (instance.n - 1) * (instance.n - 2) // 2)
         return ("--climbers", str(min(100_000, max(16, int(float(f"{climbers:.0e}"))))))
 
-    def execution(self, run: PreparedRun[ClimbOptions]) -> Mapping[str, Any]:
+    def execution(self, run: ClimbRun) -> Mapping[str, object]:
         """Return the execution settings; automatic ones differ between devices."""
-        settings: Mapping[str, Any] = run.search.scan.execution
-        return settings
+        return run.search.scan.execution
 
 
 IHC = HillClimbingWorkload()

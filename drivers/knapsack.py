@@ -10,36 +10,42 @@ python -m drivers.knapsack --items 1500 --capacity 500 --mapping published   the
 mpirun -n 2 python -m drivers.knapsack --items 200 --capacity 100000         the same table on 2 ranks
 """
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from drivers.cli.exit_codes import run_driver
 from drivers.options.knapsack import MOST_VERIFIED_CELLS, KnapsackOptions
 from drivers.options.output_files import reporting_write_errors
 from drivers.runs.workload_main import driver
-from drivers.workload.declaration import (
-    INSTANCE_FILE,
-    SCORER,
-    PreparedRun,
-    RepetitionResult,
-    Task,
-    VerifierVerdict,
-)
+from drivers.workload.declaration import INSTANCE_FILE, SCORER, RepetitionResult, Task, VerifierVerdict
 from drivers.workload.dynamic_programming import DpWorkload
+
+if TYPE_CHECKING:
+    from core.run.stop import Stop
+    from core.tables.knapsack.branch_and_bound import KnapsackBranchAndBound
+    from core.tables.knapsack.expanding_core import KnapsackCore
+    from core.tables.knapsack.problem import Knapsack
+    from core.tables.knapsack.search import KnapsackSearch, Selection
+    from drivers.workload.declaration import PreparedRun, SearchPlace
+
+    AnyKnapsackSearch = KnapsackSearch | KnapsackBranchAndBound | KnapsackCore
+    KnapsackRun = PreparedRun[KnapsackOptions, Knapsack, AnyKnapsackSearch]
 
 CELLS = "cells of the table, one for an item and a capacity; with bb nodes"
 STATES = "states that an expanding core keeps, summed over its items"
 GAVE_UP = "the search reached its limit, --nodes or --seconds; this is its incumbent"
 
 
-def value_mismatch(outcome: Any, best: int, who: str) -> str | None:
+def value_mismatch(outcome: Selection, best: int, who: str) -> str | None:
     """Return the objection if another value is the largest; an incumbent may be smaller."""
     wrong = best < outcome.value or (best > outcome.value and outcome.optimal)
     return f"{who} value {best}" if wrong else None
 
 
-class KnapsackWorkload(DpWorkload[KnapsackOptions]):
+class KnapsackWorkload(DpWorkload[KnapsackOptions, "Knapsack", "AnyKnapsackSearch", "Selection"]):
     """A table of items and capacities, the paper's branch and bound, or an expanding core."""
 
     name = "knapsack"
@@ -54,47 +60,43 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
     with_less_room = "--method core, without --mapping, has no table, and --no-trace no decisions"
     speeds = {"native": 2e9, "published": 1e8}
 
-    def load(self, options: KnapsackOptions, ranks: int) -> Task:
+    def load(self, options: KnapsackOptions, ranks: int) -> Task[KnapsackOptions, Knapsack]:
         options.refuse_idle()
         instance = options.chosen_instance()
         return Task(options.settled(instance, ranks), instance, instance.source)
 
-    def search(self, backend: Any, ranks: Any, problem: Any, options: KnapsackOptions) -> Any:
-        search: Any
+    def make_search(self, place: SearchPlace, problem: Knapsack, options: KnapsackOptions) -> AnyKnapsackSearch:
         if options.method == "core":
             from core.tables.knapsack.expanding_core import KnapsackCore
 
-            search = KnapsackCore(backend, ranks, problem)
-        elif options.bounded:
+            return KnapsackCore(*place, problem)
+        if options.bounded:
             from core.tables.knapsack.branch_and_bound import KnapsackBranchAndBound
 
-            search = KnapsackBranchAndBound(backend, ranks, problem, most_nodes=options.nodes)
-        else:
-            from cluster.mpi.proxies import Rehearsal
-            from core.tables.knapsack.search import KnapsackSearch
+            return KnapsackBranchAndBound(*place, problem, most_nodes=options.nodes)
+        from core.tables.knapsack.search import KnapsackSearch
 
-            room, folder = options.device_memory, options.spill
-            proxy, mapping = Rehearsal(ranks), options.mapping
-            search = KnapsackSearch(backend, proxy, problem, mapping=mapping, room=room, folder=folder)
-            if options.trace:
-                search.make_room()
-        search.warm_up()
+        room, folder = options.device_memory, options.spill
+        search = KnapsackSearch(*place, problem, mapping=options.mapping, room=room, folder=folder)
+        if options.trace:
+            search.make_room()
         return search
 
-    def once(self, run: PreparedRun[KnapsackOptions], callback: Any) -> Any:
+    def stop(self, options: KnapsackOptions) -> Stop | None:
         from core.run.stop import Seconds
 
-        if not run.options.bounded:
-            return super().once(run, callback)
-        return run.searched(callback, None if run.options.seconds is None else Seconds(run.options.seconds))
+        return None if options.seconds is None else Seconds(options.seconds)
 
-    def cells(self, options: KnapsackOptions, problem: Any) -> int | None:
+    def run_settings(self, options: KnapsackOptions) -> dict[str, object]:
+        return {} if options.bounded else super().run_settings(options)
+
+    def cells(self, options: KnapsackOptions, problem: Knapsack) -> int | None:
         return None if options.bounded else len(problem.useful_items()) * (problem.capacity + 1)
 
-    def parameters(self, run: PreparedRun[KnapsackOptions]) -> dict[str, Any]:
+    def parameters(self, run: KnapsackRun) -> dict[str, object]:
         return {"method": run.options.method}
 
-    def result(self, run: PreparedRun[KnapsackOptions], outcome: Any) -> RepetitionResult:
+    def result(self, run: KnapsackRun, outcome: Selection) -> RepetitionResult:
         """Return the largest value; all cells of the table count, even unneeded ones."""
         options, instance = run.options, run.problem
         packed = streamed = ""
@@ -107,7 +109,6 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
             f"{'value' if outcome.optimal else 'incumbent of value'} {outcome.value}{packed}{streamed}",
             gave_up="" if outcome.optimal else GAVE_UP,
             details={
-                "optimum": instance.optimum,
                 "evaluation_definition": STATES if options.method == "core" else CELLS,
                 "items": instance.n,
                 "capacity": instance.capacity,
@@ -119,9 +120,7 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
             },
         )
 
-    def verify(
-        self, run: PreparedRun[KnapsackOptions], outcome: Any, result: RepetitionResult
-    ) -> Iterator[VerifierVerdict]:
+    def verify(self, run: KnapsackRun, outcome: Selection, result: RepetitionResult) -> Iterator[VerifierVerdict]:
         """Compare with the selection's scorer, the file's optimum, and NumPy if requested or quick."""
         options, instance = run.options, run.problem
         if outcome.chosen is not None:
@@ -133,17 +132,16 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions]):
         if instance.optimum is not None:
             yield VerifierVerdict(INSTANCE_FILE, value_mismatch(outcome, instance.optimum, "the file says"))
         if options.verify or instance.n * (instance.capacity + 1) <= MOST_VERIFIED_CELLS:
-            yield VerifierVerdict(
-                "NumPy", value_mismatch(outcome, run.once("again", instance.best_value), "NumPy finds")
-            )
+            best = run.once("again", instance.best_value)
+            yield VerifierVerdict("NumPy", value_mismatch(outcome, best, "NumPy finds"))
 
-    def save(self, run: PreparedRun[KnapsackOptions], outcome: Any) -> None:
+    def save(self, run: KnapsackRun, outcome: Selection) -> None:
         path, chosen = run.options.output, outcome.chosen
         if path is not None and chosen is not None:
             with reporting_write_errors(path), open(path, "w", encoding="ascii") as file:
                 file.writelines(f"{item}\n" for item in chosen.nonzero()[0].tolist())
 
-    def progress_label(self, run: PreparedRun[KnapsackOptions]) -> str:
+    def progress_label(self, run: KnapsackRun) -> str:
         return "nodes" if run.options.method == "bb" else self.doing
 
     def on_one_core(self, options: KnapsackOptions) -> bool:

@@ -13,22 +13,24 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from core.errors import UserError
 from drivers.cli.exit_codes import run_driver
 from drivers.options.dynamic_programming import DpOptions
 from drivers.options.output_files import OutputFile, reporting_write_errors
 from drivers.runs.workload_main import driver
-from drivers.workload.declaration import (
-    GENERATOR,
-    SCORER,
-    PreparedRun,
-    RepetitionResult,
-    Task,
-    VerifierVerdict,
-)
+from drivers.workload.declaration import GENERATOR, SCORER, RepetitionResult, Task, VerifierVerdict
 from drivers.workload.dynamic_programming import DpWorkload
+
+if TYPE_CHECKING:
+    from backends.launch import Backend
+    from cluster import Communicator
+    from core.tables.lcs.problem import StringPair
+    from core.tables.lcs.search import CommonSubsequence, LongestCommonSubsequence
+    from drivers.workload.declaration import PreparedRun
+
+    LcsRun = PreparedRun["LcsOptions", StringPair, LongestCommonSubsequence]
 
 DEFAULT_INSTANCE = "half:20000:seed=1"
 MOST_VERIFIED_CELLS = 2_000_000_000
@@ -52,14 +54,12 @@ class LcsOptions(DpOptions, table="lcs", chosen=DEFAULT_INSTANCE, most_verified=
 
     def refuse_idle(self) -> None:
         super().refuse_idle()
-        for name in ("packed", "data_memory"):
-            if getattr(self, name) is not None and not self.published:
-                raise UserError(f"--{name.replace('_', '-')} changes nothing here: expected with --mapping published")
+        self.refuse_without(self.published, "--mapping published", "packed", "data_memory")
         self.refuse_seed("strings have their own: random:1000:seed=2")
         if self.output is not None and not self.trace:
             raise UserError("--output needs --trace: without it there is a length and no subsequence")
 
-    def chosen_pair(self) -> Any:
+    def chosen_pair(self) -> StringPair:
         """Return the two strings. Raises `UserError` if they are named twice, or cannot be read."""
         from core.tables.lcs import problem as strings
 
@@ -76,7 +76,7 @@ class LcsOptions(DpOptions, table="lcs", chosen=DEFAULT_INSTANCE, most_verified=
 LINE = 70
 
 
-class LcsWorkload(DpWorkload[LcsOptions]):
+class LcsWorkload(DpWorkload[LcsOptions, "StringPair", "LongestCommonSubsequence", "CommonSubsequence"]):
     """A table of two strings."""
 
     name = "lcs"
@@ -90,12 +90,14 @@ class LcsWorkload(DpWorkload[LcsOptions]):
     with_less_room = "the default mapping traces in any memory, and --no-trace stores nothing"
     speeds = {"native": 4e10, "published": 2e7}
 
-    def load(self, options: LcsOptions, ranks: int) -> Task:
+    def load(self, options: LcsOptions, ranks: int) -> Task[LcsOptions, StringPair]:
         options.refuse_idle()
         pair = options.chosen_pair()
         return Task(options, pair, pair.source)
 
-    def search(self, backend: Any, ranks: Any, problem: Any, options: LcsOptions) -> Any:
+    def search(
+        self, backend: Backend, ranks: Communicator, problem: StringPair, options: LcsOptions
+    ) -> LongestCommonSubsequence:
         """Return the search, compiled and warmed up alone; it synchronises with other ranks when it runs."""
         from cluster.mpi.proxies import Rehearsal
         from core.tables.lcs.search import LongestCommonSubsequence
@@ -116,10 +118,10 @@ class LcsWorkload(DpWorkload[LcsOptions]):
             search.make_room()
         return search
 
-    def cells(self, options: LcsOptions, problem: Any) -> int:
+    def cells(self, options: LcsOptions, problem: StringPair) -> int:
         return len(problem.a) * len(problem.b)
 
-    def result(self, run: PreparedRun[LcsOptions], outcome: Any) -> RepetitionResult:
+    def result(self, run: LcsRun, outcome: CommonSubsequence) -> RepetitionResult:
         """Return the length, and the subsequence if traced; all cells count, even if a mapping computes fewer."""
         pair = run.problem
         streamed = f", {outcome.streamed_bytes:,} bytes streamed" if run.options.trace else ""
@@ -127,7 +129,6 @@ class LcsWorkload(DpWorkload[LcsOptions]):
             outcome,
             f"length {outcome.length} of {len(pair.a)} and {len(pair.b)} letters, {outcome.method}{streamed}",
             details={
-                "optimum": pair.optimum,
                 "evaluation_definition": "cells of the table, one for a letter of each string",
                 "string_lengths": [len(pair.a), len(pair.b)],
                 "method": outcome.method,
@@ -136,7 +137,7 @@ class LcsWorkload(DpWorkload[LcsOptions]):
             },
         )
 
-    def verify(self, run: PreparedRun[LcsOptions], outcome: Any, result: RepetitionResult) -> Iterator[VerifierVerdict]:
+    def verify(self, run: LcsRun, outcome: CommonSubsequence, result: RepetitionResult) -> Iterator[VerifierVerdict]:
         """Compare with the subsequence's scorer, the generator, and plain Python if requested or quick."""
         from core.tables.lcs.problem import lcs_length
 
@@ -152,7 +153,7 @@ class LcsWorkload(DpWorkload[LcsOptions]):
             again = run.once("again", lambda: lcs_length(pair.a, pair.b))
             yield VerifierVerdict("plain Python", None if again == length else f"plain Python finds length {again}")
 
-    def save(self, run: PreparedRun[LcsOptions], outcome: Any) -> None:
+    def save(self, run: LcsRun, outcome: CommonSubsequence) -> None:
         path = run.options.output
         if path is None or outcome.pairs is None:
             return

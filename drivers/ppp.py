@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 from core.errors import UserError
 from drivers.cli.exit_codes import run_driver
 from drivers.options.local_search import EXPERIMENTS, SearchOptions
 from drivers.runs.workload_main import driver
 from drivers.workload.local_search import LocalSearchWorkload
+
+if TYPE_CHECKING:
+    from core.ppp.problem import Ppp
 
 DEFAULT_INSTANCE = "73-73"
 
@@ -42,7 +45,7 @@ class PppOptions(SearchOptions, generator="101-117:seed=5", chosen=DEFAULT_INSTA
         return replace(settled, layout=self.layout or "local") if by_histograms else settled
 
 
-class PppWorkload(LocalSearchWorkload):
+class PppWorkload(LocalSearchWorkload[PppOptions, "Ppp"]):
     """Changes of two signs; an iteration examines every pair of columns and all rows."""
 
     name = "ppp"
@@ -52,16 +55,16 @@ class PppWorkload(LocalSearchWorkload):
     iterations, usual_size = 160, 73**3
     in_overview = ("--walks", "64", "--iterations", "350")
 
-    def load_problem(self, options: PppOptions) -> tuple[Any, str]:
+    def load_problem(self, options: PppOptions) -> tuple[Ppp, str]:
         from core.ppp.problem import Ppp
 
         problem = Ppp.load(options.instance or DEFAULT_INSTANCE, options.data, layout=options.layout or "local")
         return problem, problem.instance.source
 
-    def size(self, problem: Any) -> int:
+    def size(self, problem: Ppp) -> int:
         return int(problem.instance.n**2 * problem.instance.m)
 
-    def speed(self, problem: Any) -> float:
+    def speed(self, problem: Ppp) -> float:
         return 1e7
 
 

@@ -5,14 +5,19 @@ python -m drivers.qap --instance nug30 --data FOLDER          an instance file f
 mpirun -n 4 python -m drivers.qap --walks 64 --exchange 1000  walks that continue from the best one
 """
 
+from __future__ import annotations
+
 import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from drivers.cli.exit_codes import run_driver
 from drivers.options.local_search import SearchOptions
 from drivers.runs.workload_main import driver
 from drivers.workload.local_search import LocalSearchWorkload
+
+if TYPE_CHECKING:
+    from core.qap.problem import Qap
 
 DEFAULT_INSTANCE = "tai30a"
 
@@ -22,7 +27,7 @@ class QapOptions(SearchOptions, generator="taillard:40:seeds=1,2", chosen=DEFAUL
     """Options of local search for the quadratic assignment problem."""
 
 
-class QapWorkload(LocalSearchWorkload):
+class QapWorkload(LocalSearchWorkload[QapOptions, "Qap"]):
     """Exchanges of facilities; the time of an iteration grows with the square of the size."""
 
     name = "qap"
@@ -33,7 +38,7 @@ class QapWorkload(LocalSearchWorkload):
     iterations, usual_size = 10_000, 30**2
     in_overview = ("--walks", "64", "--iterations", "25000")
 
-    def load_problem(self, options: QapOptions) -> tuple[Any, str]:
+    def load_problem(self, options: QapOptions) -> tuple[Qap, str]:
         from core.qap.problem import Qap
 
         problem = Qap.load(options.instance or DEFAULT_INSTANCE, options.data)

@@ -8,10 +8,12 @@ python -m drivers.tsp --instance a280 --tour best.tour --svg best.svg         sa
 python -m drivers.tsp --algorithm tabu --neighbourhood exchange2 --walks 64   tabu search by swaps, as in the paper
 """
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from core.errors import UserError
 from core.local_search.algorithms import ALGORITHMS
@@ -20,19 +22,24 @@ from drivers.options.declaration import Options, option_flag
 from drivers.options.initial import start_solutions
 from drivers.options.local_search import SearchOptions
 from drivers.options.output_files import OutputFile
+from drivers.options.tours import InstanceOptions
 from drivers.runs.workload_main import driver
 from drivers.workload import tours
-from drivers.workload.declaration import (
-    PreparedRun,
-    RepetitionResult,
-    Task,
-    Workload,
-    describe_gap,
-    describe_time_limit,
-)
+from drivers.workload.declaration import AnySearch, RepetitionResult, Task, Workload, describe_gap, describe_time_limit
 from drivers.workload.history import keeps_history, refuse_clocked_records
-from drivers.workload.local_search import FIRST_SECONDS, LocalSearchWorkload, limits_and_start
+from drivers.workload.local_search import FIRST_SECONDS, LocalSearchWorkload, SolutionWorkload, limits_and_start
 from drivers.workload.run_time import RepetitionWork
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from core.local_search import LocalSearch, Outcome  # noqa: F401 (a base class names it)
+    from core.three_opt import IteratedThreeOpt
+    from core.tours import TspInstance
+    from core.tours.problem import TspTour
+    from drivers.workload.declaration import PreparedRun, SearchPlace
+
+    ThreeOptRun = PreparedRun["TspOptions", TspTour, IteratedThreeOpt]
 
 PAPER_ARGUMENTS = ("--algorithm", "tabu", "--neighbourhood", "exchange2")
 """Default arguments of comparisons: tabu search by swaps, as in the paper's tables."""
@@ -51,7 +58,9 @@ FIRST_WALKS = 8
 
 
 @dataclass(frozen=True)
-class TspOptions(SearchOptions, table="tsp", algorithms=("auto", THREE_OPT, WINDOWS, *ALGORITHMS), takes="TspTour"):
+class TspOptions(
+    SearchOptions, InstanceOptions, table="tsp", algorithms=("auto", THREE_OPT, WINDOWS, *ALGORITHMS), takes="TspTour"
+):
     """Options of searches for the travelling salesman problem."""
 
     algorithm: str = "auto"
@@ -68,8 +77,8 @@ class TspOptions(SearchOptions, table="tsp", algorithms=("auto", THREE_OPT, WIND
         return [option_flag(one) for one in listed if getattr(self, one.name) != one.default]
 
 
-class TspWorkload(LocalSearchWorkload):
-    """Moves of tours in iterations over all pairs of cities; `ThreeOptWorkload` has the other searches."""
+class TspDeclaration(SolutionWorkload[TspOptions, "TspTour", AnySearch]):
+    """Declarations of all searches for the travelling salesman problem."""
 
     name = "tsp"
     title = "iterated 3-opt and local search for the TSP"
@@ -79,10 +88,26 @@ class TspWorkload(LocalSearchWorkload):
     in_overview = ("--walks", "64", "--iterations", "1200")
     cost_word = "length"
 
-    def variant(self, options: Any) -> Workload[SearchOptions]:
+    def load_problem(self, options: TspOptions) -> tuple[TspTour, str]:
+        from core.tours.problem import TspTour
+
+        instance, source = tours.available_instance(options)
+        return TspTour(instance), source
+
+    def save_problem(self, run: PreparedRun[TspOptions, TspTour, AnySearch], solution: np.ndarray) -> None:
+        tours.save_tour(self.name, run.options, run.problem.instance, solution)
+
+    def for_peers(self, problem: TspTour) -> TspInstance:
+        return problem.instance
+
+
+class TspWorkload(TspDeclaration["LocalSearch"], LocalSearchWorkload[TspOptions, "TspTour"]):
+    """Moves of tours in iterations over all pairs of cities; `ThreeOptWorkload` has the other searches."""
+
+    def variant(self, options: TspOptions) -> Workload[TspOptions]:
         return ITERATED_THREE_OPT if options.algorithm in (THREE_OPT, WINDOWS) else self
 
-    def load(self, options: Any, ranks: int) -> Task:
+    def load(self, options: TspOptions, ranks: int) -> Task[TspOptions, TspTour]:
         """Load the instance, and fill in the options; fewer than five cities have another algorithm than 3-opt."""
         if options.window is not None and options.algorithm != WINDOWS:
             raise UserError(f"--window {options.window} with --algorithm {options.algorithm}: expected with windows")
@@ -95,26 +120,13 @@ class TspWorkload(LocalSearchWorkload):
             return super().load(replace(options, algorithm="ils"), ranks)
         return task
 
-    def load_problem(self, options: TspOptions) -> tuple[Any, str]:
-        from core.tours.problem import TspTour
 
-        task = tours.available_instance(options)
-        tours.refuse_blank_drawing(options, task.problem)
-        return TspTour(task.problem), task.source
-
-    def save_problem(self, run: PreparedRun[SearchOptions], solution: Any) -> None:
-        tours.save_tour(self.name, run.options, self.for_peers(run.problem), solution)
-
-    def for_peers(self, problem: Any) -> Any:
-        return problem.instance
-
-
-class ThreeOptWorkload(TspWorkload):
+class ThreeOptWorkload(TspDeclaration["IteratedThreeOpt"]):
     """Iterated 3-opt by neighbour lists: independent walks, or windows of one tour."""
 
     unit = "perturbations"
 
-    def load(self, options: Any, ranks: int) -> Task:
+    def load(self, options: TspOptions, ranks: int) -> Task[TspOptions, TspTour]:
         name = options.algorithm
         if name == "auto":
             options = replace(options, algorithm=THREE_OPT)
@@ -137,56 +149,44 @@ class ThreeOptWorkload(TspWorkload):
             iterations = max(1, int(FIRST_SECONDS * iterations_per_second(options, problem) / walks))
         return Task(replace(options, walks=walks, iterations=iterations), problem, source)
 
-    def search(self, backend: Any, ranks: Any, problem: Any, options: Any) -> Any:
-        from cluster.mpi.proxies import Rehearsal
+    def make_search(self, place: SearchPlace, problem: TspTour, options: TspOptions) -> IteratedThreeOpt:
         from core.three_opt import IteratedThreeOpt, WindowedThreeOpt
+        from core.three_opt.windows import WINDOW
 
-        alone = Rehearsal(ranks)
-        if options.algorithm == WINDOWS:
-            size = {} if options.window is None else {"window": options.window}
-            search: IteratedThreeOpt = WindowedThreeOpt(backend, alone, problem.instance, seed=options.seed, **size)
-        else:
-            search = IteratedThreeOpt(backend, alone, problem.instance, walks=options.walks, seed=options.seed)
-        search.warm_up()
-        return search
+        if options.algorithm != WINDOWS:
+            return IteratedThreeOpt(*place, problem.instance, walks=options.walks or 1, seed=options.seed)
+        size = WINDOW if options.window is None else options.window
+        return WindowedThreeOpt(*place, problem.instance, window=size, seed=options.seed)
 
-    def once(self, run: PreparedRun[SearchOptions], callback: Any) -> Any:
-        initial: Any = run.options.initial
-        how = {"history": keeps_history(run.options), "initial": initial and initial.values}
-        return run.searched(callback, run.options.chosen_stop(), **how)
+    def run_settings(self, options: TspOptions) -> dict[str, object]:
+        return {**super().run_settings(options), "history": keeps_history(options)}
 
-    def on_one_core(self, options: SearchOptions) -> bool:
+    def on_one_core(self, options: TspOptions) -> bool:
         """One walk is fastest on a core; windows of one tour keep all cores busy."""
         return options.algorithm == THREE_OPT and options.walks == 1
 
-    def parts(self, run: PreparedRun[SearchOptions]) -> tuple[int, str]:
-        return run.options.walks or 1, self.scaled
-
-    def planned_work(self, options: SearchOptions, problem: Any) -> RepetitionWork | None:
+    def planned_work(self, options: TspOptions, problem: TspTour) -> RepetitionWork | None:
         """All perturbations; None if the clock ends the run."""
         if options.iterations is None or options.seconds is not None:
             return None
         amount, speed = (options.walks or 1) * options.iterations, iterations_per_second(options, problem)
         return RepetitionWork(amount, self.unit, speed, at_most=options.target is not None)
 
-    def work(self, run: PreparedRun[SearchOptions]) -> RepetitionWork | None:
-        return self.planned_work(run.options, run.problem)
-
-    def parameters(self, run: PreparedRun[SearchOptions]) -> dict[str, Any]:
+    def parameters(self, run: ThreeOptRun) -> dict[str, object]:
         return {"algorithm": run.options.algorithm, **run.search.parameters, **limits_and_start(run.options)}
 
-    def execution(self, run: PreparedRun[SearchOptions]) -> Mapping[str, Any]:
+    def execution(self, run: ThreeOptRun) -> Mapping[str, object]:
         return {"team_size": run.search.team_size}
 
-    def result(self, run: PreparedRun[SearchOptions], outcome: Any) -> RepetitionResult:
+    def result(self, run: ThreeOptRun, outcome: Outcome) -> RepetitionResult:
         gap = describe_gap(outcome.cost, run.problem.optimum, self.best_known)
         return RepetitionResult(
             outcome,
             f"{self.cost_word} {self.in_words(outcome.cost)}{gap} after {run.search.place_of_best(outcome)}"
-            f"{describe_time_limit(outcome)}",
+            f"{describe_time_limit(outcome.by_time)}",
             index=outcome.walk,
             details={
-                **tours.instance_details(run.problem.instance),
+                "cities": run.problem.instance.n,
                 "evaluation_definition": run.search.evaluation_definition,
                 "iterations": outcome.iterations,
                 "best_iteration": outcome.found_at,
@@ -194,12 +194,12 @@ class ThreeOptWorkload(TspWorkload):
             },
         )
 
-    def headline(self, run: PreparedRun[SearchOptions]) -> str:
+    def headline(self, run: ThreeOptRun) -> str:
         walks = f"{run.options.walks} {'walk' if run.options.walks == 1 else 'walks'}"
         return f"{run.problem.name}: {run.search.description}, {walks}, on {run.place}"
 
 
-def iterations_per_second(options: SearchOptions, problem: Any) -> float:
+def iterations_per_second(options: TspOptions, problem: TspTour) -> float:
     """Return the number of perturbations, or of rounds of windows, that a core usually makes in a second."""
     return PERTURBATIONS_PER_SECOND / (problem.encoding.n if options.algorithm == WINDOWS else 1)
 

@@ -8,15 +8,20 @@ The paper's neighbourhood, crowns, evaluates every neighbour in full: it is a be
 on the axes cost 1/n of that and find lower values in the same time.
 """
 
+from __future__ import annotations
+
 import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from drivers.cli.exit_codes import run_driver
 from drivers.options.local_search import RESULTS, SearchOptions
 from drivers.options.values import positive
 from drivers.runs.workload_main import driver
 from drivers.workload.local_search import LocalSearchWorkload
+
+if TYPE_CHECKING:
+    from core.weierstrass.problem import Weierstrass
 
 DEFAULT_INSTANCE = "10"
 
@@ -34,7 +39,7 @@ class WeierstrassOptions(SearchOptions, generator="100 (coordinates)", chosen=DE
     )
 
 
-class WeierstrassWorkload(LocalSearchWorkload):
+class WeierstrassWorkload(LocalSearchWorkload[WeierstrassOptions, "Weierstrass"]):
     """Drawn points; a neighbour's time grows with the number of coordinates."""
 
     name = "weierstrass"
@@ -45,17 +50,17 @@ class WeierstrassWorkload(LocalSearchWorkload):
     iterations, usual_size = 20, 10 * 10_000
     in_overview = ("--iterations", "150")
 
-    def load_problem(self, options: WeierstrassOptions) -> tuple[Any, str]:
+    def load_problem(self, options: WeierstrassOptions) -> tuple[Weierstrass, str]:
         from core.weierstrass.problem import Weierstrass
 
         settings = {"points": options.points, "dtype": options.dtype, "seed": options.seed}
         problem = Weierstrass.load(options.instance or DEFAULT_INSTANCE, options.data, **settings)
         return problem, problem.instance.source
 
-    def size(self, problem: Any) -> int:
+    def size(self, problem: Weierstrass) -> int:
         return int(problem.encoding.n * problem.points)
 
-    def speed(self, problem: Any) -> float:
+    def speed(self, problem: Weierstrass) -> float:
         return float(2e6 / problem.encoding.n)
 
     def in_words(self, cost: int) -> str:

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def python_command(started: Sequence[str]) -> list[str]:
-    """Return the command that runs `drivers.workload.declaration.Workload.started` (``-m`` and a module, or a file).
+    """Return the command of a `drivers.workload.declaration.WorkloadDeclaration` (``-m`` and a module, or a file).
 
     `-m` searches the current folder first, where a user may have a `drivers.py` or `core.py`. So ``-P`` excludes it,
     except in the project's folder, which may not be importable otherwise.

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from types import FrameType, TracebackType
-from typing import Any
 
 INTERRUPTED = 130
 GRACE_S = 2.0
@@ -69,10 +68,12 @@ def exit_on_interrupt() -> Iterator[None]:
     watcher.start()
     before = signal.signal(signal.SIGINT, handle_interrupt)
     wakeup = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    report = sys.unraisablehook
+    sys.unraisablehook = partial(repeat_if_dropped, report, threading.main_thread())
     try:
-        with repeat_dropped_interrupts():
-            yield
+        yield
     finally:
+        sys.unraisablehook = report
         signal.set_wakeup_fd(wakeup)
         signal.signal(signal.SIGINT, before)
         os.write(writing, b"\0")
@@ -85,34 +86,20 @@ def watch_signals(signals: int) -> None:
     """Read the numbers of signals as they come, up to a 0, and end the process at an interrupt that is not raised."""
     while (number := os.read(signals, 1)) != b"\0":
         if number == bytes([signal.SIGINT]) and not interrupt_raised.wait(GRACE_S) and is_default_handler():
-            end_process()
+            try:
+                print("interrupted", file=sys.stderr, flush=True)
+                sys.stdout.flush()
+            finally:
+                os._exit(INTERRUPTED)
 
 
-def end_process() -> None:
-    """End this process at once, while its main thread is in machine code."""
-    try:
-        print("interrupted", file=sys.stderr, flush=True)
-        sys.stdout.flush()
-    finally:
-        os._exit(INTERRUPTED)
-
-
-@contextmanager
-def repeat_dropped_interrupts() -> Iterator[None]:
-    """Repeat interrupts that Python drops inside.
+def repeat_if_dropped(
+    report: Callable[[sys.UnraisableHookArgs], object], thread: threading.Thread, dropped: sys.UnraisableHookArgs
+) -> None:
+    """Repeat an interrupt that Python drops in a thread; report other dropped errors as before.
 
     It drops the exception, with a traceback, in a callback of a C library, such as LLVM's during a compilation.
     """
-    report = sys.unraisablehook
-    sys.unraisablehook = partial(repeat_if_dropped, report, threading.main_thread())
-    try:
-        yield
-    finally:
-        sys.unraisablehook = report
-
-
-def repeat_if_dropped(report: Callable[[Any], object], thread: threading.Thread, dropped: Any) -> None:
-    """Repeat an interrupt that Python drops in a thread; report other dropped errors as before."""
     if not issubclass(dropped.exc_type, KeyboardInterrupt):
         report(dropped)
         return

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import sys
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from logging import Logger
 
 LOGGER = "onekernel"
 """Name of the library's logger: notes are warnings, activities are information."""
@@ -16,7 +19,7 @@ are_logged: ContextVar[bool] = ContextVar("are_logged", default=False)
 """True to log messages instead of printing them."""
 
 
-def logger() -> Any:
+def logger() -> Logger:
     """Return the library's logger. Programs do not import `logging`."""
     import logging
 
@@ -28,15 +31,15 @@ def set_quiet(wanted: bool) -> None:
     _quiet = wanted
 
 
-def print_note(words: str) -> None:
+def print_note(text: str) -> None:
     if are_logged.get():
-        logger().warning(words)
+        logger().warning(text)
     elif not _quiet:
-        print(f"note: {words}", file=sys.stderr, flush=True)
+        print(f"note: {text}", file=sys.stderr, flush=True)
 
 
-def print_status(words: str, end: str = "\n") -> None:
+def print_status(text: str, end: str = "\n") -> None:
     if are_logged.get():
-        logger().info(words)
+        logger().info(text)
     elif not _quiet:
-        print(words, end=end, flush=True)
+        print(text, end=end, flush=True)

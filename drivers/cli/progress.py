@@ -5,51 +5,41 @@ from __future__ import annotations
 import html
 import sys
 from collections.abc import Callable
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Self
 
 from core.errors import UserError
 
 if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
+
     from core.run.protocol import Callback, Progress
 
 
-class ProgressDisplay(Protocol):
-    """A context manager that shows the progress of work."""
+class ProgressDisplay:
+    """A context manager that shows the progress of work; this base class shows nothing."""
 
-    def __enter__(self) -> ProgressDisplay:
-        """Begin to show."""
+    is_shown = False
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
         """Stop showing."""
 
     def show(self, done: int, total: int | None, note: str = "") -> None:
         """Show ``done`` of ``total`` steps, if known; a note replaces the last one."""
 
 
-class SilentDisplay:
-    """Shows nothing."""
-
-    def __enter__(self) -> SilentDisplay:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        """Do nothing."""
-
-    def show(self, done: int, total: int | None, note: str = "") -> None:
-        """Show nothing."""
-
-
-class ProgressBar:
+class ProgressBar(ProgressDisplay):
     """A bar of the `rich` package on standard error."""
 
-    def __init__(self, description: str, rich_progress: Any) -> None:
+    is_shown = True
+
+    def __init__(self, description: str, rich_progress: RichProgress) -> None:
         self._progress = rich_progress
         self._task = rich_progress.add_task(description, total=None, note="")
 
-    def __enter__(self) -> ProgressBar:
+    def __enter__(self) -> Self:
         self._progress.start()
         return self
 
@@ -67,14 +57,15 @@ def in_notebook() -> bool:
     return hasattr(shell, "kernel")
 
 
-class NotebookProgressBar:
-    """A bar in the output of the running cell, removed at the end; see `ProgressDisplay`."""
+class NotebookProgressBar(ProgressDisplay):
+    """A bar in the output of the running cell, removed at the end."""
+
+    is_shown = True
 
     def __init__(self, description: str) -> None:
         self._description = description
-        self._place: Any = None
 
-    def __enter__(self) -> NotebookProgressBar:
+    def __enter__(self) -> Self:
         from IPython.display import display
 
         self._place = display(self._shown(""), display_id=True)
@@ -90,7 +81,7 @@ class NotebookProgressBar:
         of = f" of {total:,}" if total else ""
         self._place.update(self._shown(f"<progress{part}></progress> {done:,}{of} {html.escape(note)}"))
 
-    def _shown(self, bar: str) -> Any:
+    def _shown(self, bar: str) -> object:
         from IPython.display import HTML
 
         return HTML(f"<code>{html.escape(self._description)} {bar}</code>")
@@ -110,11 +101,11 @@ def make_progress_display(description: str, wanted: bool | None = None, rank: in
         Only rank 0 shows a bar.
     """
     if rank or wanted is False:
-        return SilentDisplay()
+        return ProgressDisplay()
     if in_notebook():
         return NotebookProgressBar(description)
     if wanted is None and not sys.stderr.isatty():
-        return SilentDisplay()
+        return ProgressDisplay()
     try:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
@@ -122,7 +113,7 @@ def make_progress_display(description: str, wanted: bool | None = None, rank: in
     except ImportError:
         if wanted:
             raise UserError("--progress needs rich: pip install -e '.[report]'") from None
-        return SilentDisplay()
+        return ProgressDisplay()
     shown = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     columns = (*shown, TextColumn("{task.fields[note]}", markup=False))
     console = Console(stderr=True, force_terminal=True if wanted else None)

@@ -163,6 +163,7 @@ def record_runs(workload: Any, form: str, options: Any, task: Any, run: Callable
     A run is verified if the file has a verified run of the same work with the same hash.
     """
     from cluster import Solo
+    from cluster.mpi.proxies import TimedCommunicator
     from drivers.workload.declaration import PreparedRun
     from reports.records.environment import environment
     from reports.records.files import Record, Repetition, append, find_run, identity, load, merge_lines
@@ -170,7 +171,7 @@ def record_runs(workload: Any, form: str, options: Any, task: Any, run: Callable
 
     chosen, place = PROGRAMS[workload.name], environment()
     version = subprocess.run(["gcc", "-dumpfullversion"], check=True, capture_output=True, text=True).stdout.strip()
-    prepared = PreparedRun(task.options, task.problem, task.source, None, Solo())
+    prepared = PreparedRun[Any, Any, Any](task.options, task.problem, task.source, None, TimedCommunicator(Solo()))
     about = {
         "workload": workload.name,
         "instance_sha256": task.problem.sha256,

@@ -228,6 +228,12 @@ class Options(DeclaredByTable, table="common"):
         if self.seed or self.seeds:
             raise UserError(f"--seed changes nothing here: nothing is random ({own})")
 
+    def refuse_without(self, condition: bool, needed: str, *names: str) -> None:
+        """Refuse given options of these names, which are None by default, unless the condition holds."""
+        for name in names:
+            if getattr(self, name) is not None and not condition:
+                raise UserError(f"--{name.replace('_', '-')} changes nothing here: expected with {needed}")
+
     def named(self) -> dict[str, Any]:
         """Values by the names of options, with names instead of objects: for records, and for ranks to compare."""
         values = {one.name: getattr(self, one.name) for one in fields(self)}

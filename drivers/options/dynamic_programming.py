@@ -36,8 +36,7 @@ class DpOptions(Options, table="dynamic_programming"):
             raise UserError(
                 "--checkpoint: dynamic programming has none, since it takes seconds; expected no --checkpoint"
             )
-        if self.spill is not None and not self.trace:
-            raise UserError("--spill changes nothing here: expected with --trace, which stores decisions")
+        self.refuse_without(self.trace, "--trace, which stores decisions", "spill")
         if self.published and self.device_memory is not None:
             raise UserError(
                 "--device-memory changes nothing with --mapping published: all cells are copied to the host, and the "

@@ -78,9 +78,7 @@ class KnapsackOptions(DpOptions, takes="Knapsack"):
 
     def refuse_idle(self) -> None:
         super().refuse_idle()
-        for name in ("nodes", "seconds"):
-            if getattr(self, name) is not None and self.method != "bb":
-                raise UserError(f"--{name} changes nothing here: expected with --method bb")
+        self.refuse_without(self.method == "bb", "--method bb", "nodes", "seconds")
         if self.bounded and self.published:
             raise UserError(
                 f"--mapping published changes nothing here: expected without --method {self.method}, which has no table"

@@ -140,12 +140,12 @@ def content_digest(about: np.ndarray, state: Checkpoint) -> np.ndarray:
     return np.frombuffer(digest.digest(), np.uint8)
 
 
-def describe_difference(name: str, found: Any, expected: Any) -> str:
+def describe_difference(name: str, found: object, expected: object) -> str:
     """Return a difference as text; for parameters the first one."""
     if name == "history":
         without = "found one without a history, expected no --history, --curve or --plot"
         return "found one with a history, expected --history too" if found else without
-    if isinstance(found, dict):
+    if isinstance(found, dict) and isinstance(expected, dict):
         different = next(key for key in {**found, **expected} if found.get(key) != expected.get(key))
         name, found, expected = different, found.get(different), expected.get(different)
     return f"found {name.replace('_', ' ')} {found}, expected {expected}"

@@ -9,13 +9,14 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core.errors import UserError
 from drivers.cli.messages import print_note
 from drivers.options.declaration import Options
 
 if TYPE_CHECKING:
+    from cluster import Communicator
     from core.run.checkpoint import Checkpoint, Checkpointer
     from drivers.runs.checkpoint_file import CheckpointIdentity, RunCheckpointLock
 
@@ -99,7 +100,7 @@ class RunCheckpoints:
         Number of times that repetition has resumed from a file.
     """
 
-    def __init__(self, options: Options, ranks: Any, memory: RecoveryState | None = None) -> None:
+    def __init__(self, options: Options, ranks: Communicator, memory: RecoveryState | None = None) -> None:
         self.options = options
         self.ranks = ranks
         self.memory = memory or RecoveryState()
@@ -108,8 +109,8 @@ class RunCheckpoints:
         self.before_s = 0.0
         self.resumed = 0
 
-    def begin(self, about: Callable[[], CheckpointIdentity]) -> None:
-        """Begin a repetition, or resume it from its checkpoint; all ranks call this.
+    def begin(self, about: Callable[[], CheckpointIdentity]) -> Checkpointer | None:
+        """Begin a repetition, or resume it from its checkpoint, and return its checkpointer; all ranks call this.
 
         ``about`` returns the identity of the run, and the number of finished repetitions; only the first rank calls it,
         if needed.
@@ -122,7 +123,7 @@ class RunCheckpoints:
             See `read_checkpoint`.
         """
         if self.path is None and not self.ranks.survives:
-            return
+            return None
         from core.run.checkpoint import Checkpointer, Terminated
         from drivers.runs import checkpoint_file
 
@@ -153,13 +154,14 @@ class RunCheckpoints:
             hold(earlier)  # a rank may be lost before the next state
         if earlier is not None and self.memory.attempts < 2 and self.ranks.rank == 0:
             print_note(f"{self.path}: the run resumes after {self.before_s:.1f} s")
+        return self.checkpointer
 
     @property
     def done(self) -> int:
         return self.memory.done.get(self.options.seed, 0)
 
     @property
-    def conditions(self) -> dict[str, Any]:
+    def conditions(self) -> dict[str, object]:
         """Reasons why this repetition's time is not of one process and all ranks, for the record."""
         resumed = {"resume_count": self.resumed} if self.resumed else {}
         return {**resumed, **({"lost_ranks": list(self.ranks.lost)} if self.ranks.lost else {})}
@@ -201,18 +203,18 @@ class RunCheckpoints:
                 os.unlink(self.path)
 
     @contextmanager
-    def listening(self) -> Iterator[None]:
+    def handling_sigterm(self) -> Iterator[None]:
         """Turn SIGTERM inside into a request to save and end; the second one ends the process at once."""
         checkpointer, path = self.checkpointer, self.path
         if checkpointer is None or path is None or threading.current_thread() is not threading.main_thread():
             yield
             return
 
-        def hear(number: int, frame: FrameType | None) -> None:
+        def request_end(number: int, frame: FrameType | None) -> None:
             checkpointer.asked = True
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
-        before = signal.signal(signal.SIGTERM, hear)
+        before = signal.signal(signal.SIGTERM, request_end)
         try:
             yield
         except SystemExit:

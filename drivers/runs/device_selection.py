@@ -6,18 +6,28 @@ A backend declares the kind of device for which it is taken (`backends.device.De
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from core.errors import UserError
 from drivers.cli.messages import print_note
 from drivers.options.declaration import Options
 
+if TYPE_CHECKING:
+    from backends.device import DeviceInfo
+    from backends.launch import Backend
+    from cluster import Communicator
 
-def select_backend(options: Options, ranks: Any, gpus: int, *, one_core: bool) -> Any:
+
+def select_backend(options: Options, ranks: Communicator, gpus: int, *, one_core: bool) -> Backend:
+    """Return the backend of the options, on their device or a rank's turn of several like it; else the best one."""
+    import backends
     from backends import kept
 
     if options.backend != "auto":
-        return select_named_device(options, ranks)
+        device = options.device
+        if ranks.size > 1:
+            device = device_of_rank(backends.backend_class(options.backend).devices(), device, ranks.local_rank)
+        return kept.take(options.backend, device, options.cores)
     if options.cores is not None:
         return kept.take(backend_for("cores"), None, options.cores)
     if one_core:
@@ -35,7 +45,7 @@ def cores_of_a_rank(options: Options) -> int:
     on_host = [name for name in backends.NAMES if backends.backend_class(name).memory == "host"]
     if options.backend not in on_host:
         raise UserError(f"--pin-cores with {options.backend}: expected one of {', '.join(on_host)}")
-    units: int = backends.backend_class(options.backend).devices()[0].compute_units
+    units = backends.backend_class(options.backend).devices()[0].compute_units
     return units if options.cores is None else options.cores
 
 
@@ -75,43 +85,30 @@ def backend_for(kind: str) -> str:
     return name
 
 
-def select_automatic_device(options: Options, ranks: Any, gpus: int) -> Any:
+def select_automatic_device(options: Options, ranks: Communicator, gpus: int) -> Backend:
     """Return the best backend that works on this rank; report a failing GPU on standard error."""
     import backends
     from backends import kept
 
     name = select_best_backend(ranks.size, ranks.local_rank, gpus)
     if ranks.local_rank < gpus:
+        device = options.device
         try:
-            return kept.take(name, own_gpu(name, ranks.local_rank) if ranks.size > 1 else options.device)
+            if ranks.size > 1:
+                own = [device.index for device in backends.backend_class(name).devices() if device.kind == "gpu"]
+                if ranks.local_rank >= len(own):
+                    raise backends.Unavailable(
+                        f"{name}: found {len(own)} GPUs, none for rank {ranks.local_rank} of this host"
+                    )
+                device = own[ranks.local_rank]
+            return kept.take(name, device)
         except backends.Unavailable as error:
             name = select_best_backend(ranks.size, ranks.local_rank, 0)
             print_note(f"{error}; {name} instead")
     return kept.take(name, None)
 
 
-def own_gpu(name: str, local_rank: int) -> str:
-    """Return the index of a rank's own GPU of a backend. Raises `Unavailable` if there are fewer GPUs than counted."""
-    import backends
-
-    gpus = [device.index for device in backends.backend_class(name).devices() if device.kind == "gpu"]
-    if local_rank >= len(gpus):
-        raise backends.Unavailable(f"{name}: found {len(gpus)} GPUs, none for rank {local_rank} of this host")
-    return gpus[local_rank]
-
-
-def select_named_device(options: Options, ranks: Any) -> Any:
-    """Return the backend of the options, on their device, or on a rank's turn of several devices like it."""
-    import backends
-    from backends import kept
-
-    device = options.device
-    if ranks.size > 1:
-        device = device_of_rank(backends.backend_class(options.backend).devices(), device, ranks.local_rank)
-    return kept.take(options.backend, device, options.cores)
-
-
-def device_of_rank(devices: Sequence[Any], device: str, local_rank: int) -> str:
+def device_of_rank(devices: Sequence[DeviceInfo], device: str, local_rank: int) -> str:
     """Return the index of a rank's device on its host: of the chosen one's kind, the next for each rank.
 
     Two drivers of one processor are not two processors, so only one driver's devices take turns. All ranks use a device

@@ -8,15 +8,17 @@ a run's records.
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import re
 import shlex
 import shutil
 import sys
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from reports.text.tables import TextTable
 
@@ -49,19 +51,6 @@ DROPPED_OPTIONS = ("--record", "--output", "--tour", "--svg", "--backend", "--re
 """Options for further outputs, or for another device."""
 
 
-class KernelProfile(NamedTuple):
-    """Number of a kernel's launches, and least, average and largest value of each of `METRICS`; None without any.
-
-    Averages are over launches with equal weights, as nvprof's were.
-    """
-
-    kernel: str
-    launches: int
-    load_efficiency: tuple[float, float, float] | None
-    warp_efficiency: tuple[float, float, float] | None
-    ipc: tuple[float, float, float] | None
-
-
 class ProfileError(Exception):
     """The reason for a missing profile."""
 
@@ -90,31 +79,25 @@ def run_profiled(
     own_arguments = list(sys.argv[1:] if argv is None else argv)
     arguments = ["-m", f"drivers.{workload}", *remove_options(own_arguments), *(() if sized else PAPER_SIZES[workload])]
     try:
-        tool = find_profiler(backend, ranks)
-        kernels = summarise_kernels(
-            run_profiler(tool, [*arguments, "--backend", select_profiled_backend(), "--repeats", "1"])
-        )
+        profiled = select_profiled_backend()
+        tool = find_profiler(backend, profiled, ranks)
+        kernels = summarise_kernels(run_profiler(tool, [*arguments, "--backend", profiled, "--repeats", "1"]))
     except ProfileError as error:
         print(f"no profile: {error}", flush=True)
         return None
-    words = shlex.join(["python", *arguments])
-    print(f"Nsight Compute, {words}: minimum / average / maximum over a kernel's first nine launches and every tenth")
+    command = shlex.join(["python", *arguments])
+    print(f"Nsight Compute, {command}: minimum / average / maximum over a kernel's first nine launches and every tenth")
     print(table(workload, kernels).terminal(), flush=True)
-    return {"arguments": words, "kernels": [profile_record(kernel) for kernel in kernels]}
-
-
-def profile_record(kernel: KernelProfile) -> dict[str, Any]:
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in kernel._asdict().items()}
+    return {"arguments": command, "kernels": kernels}
 
 
 # --- running ---
 
 
-def find_profiler(backend: str, ranks: int) -> str:
+def find_profiler(backend: str, profiled: str, ranks: int) -> str:
     """Return the path of Nsight Compute's program. Raises `ProfileError` if it cannot profile this run."""
-    if backend not in (select_profiled_backend(), "auto"):
-        expected = select_profiled_backend()
-        raise ProfileError(f"found --backend {backend}, expected {expected}: Nsight Compute profiles CUDA kernels")
+    if backend not in (profiled, "auto"):
+        raise ProfileError(f"found --backend {backend}, expected {profiled}: Nsight Compute profiles CUDA kernels")
     if ranks > 1:
         raise ProfileError(f"found {ranks} ranks, expected one: start the driver without mpirun")
     path = shutil.which(TOOL)
@@ -158,13 +141,10 @@ def run_profiler(tool: str, arguments: Sequence[str]) -> list[dict[str, str]]:
         print("profiling:", shlex.join(["python", *arguments]), flush=True)
         done = subprocess.run(command, capture_output=True, text=True)
         written = log.read_text() if log.exists() else ""
-    if done.returncode:
-        raise ProfileError(
-            f"{TOOL} ended with code {done.returncode}: {failure_reason(written, done.stdout, done.stderr)}"
-        )
     rows = list(read_rows(written.splitlines()))
-    if not rows:
-        raise ProfileError(f"{TOOL} saw no kernel: {failure_reason(written, done.stdout, done.stderr)}")
+    if done.returncode or not rows:
+        failure = f"ended with code {done.returncode}" if done.returncode else "saw no kernel"
+        raise ProfileError(f"{TOOL} {failure}: {failure_reason(written, done.stdout, done.stderr)}")
     return rows
 
 
@@ -185,19 +165,21 @@ def read_rows(lines: Iterable[str]) -> Iterator[dict[str, str]]:
     """
     import csv
 
-    heading: list[str] | None = None
-    for cells in csv.reader(line for line in lines if line.startswith('"')):
-        if heading is None and "Metric Name" in cells:
-            heading = cells
-        elif heading is not None and len(cells) == len(heading):
-            yield dict(zip(heading, cells, strict=True))
+    quoted = (line for line in lines if line.startswith('"'))
+    rows = csv.DictReader(itertools.dropwhile(lambda line: '"Metric Name"' not in line, quoted))
+    return (row for row in rows if None not in row and None not in row.values())
 
 
-def summarise_kernels(rows: Iterable[Mapping[str, str]]) -> list[KernelProfile]:
-    """Return the kernels by name. Raises `ProfileError` if a metric of `METRICS` is nowhere in them."""
+def summarise_kernels(rows: Iterable[Mapping[str, str]]) -> list[dict[str, Any]]:
+    """Return the kernels by name, as a record has them.
+
+    Each has its name as `kernel`, the number of its `launches`, and least, average and largest value of each of
+    `METRICS`, or None without any. Averages are over launches with equal weights, as nvprof's were. Raises
+    `ProfileError` if a metric of `METRICS` is nowhere in the rows.
+    """
     known = {printed: (name, one) for name, (printed, one) in METRICS.items()}
-    launches: dict[str, set[str]] = {}
-    values: dict[str, dict[str, list[float]]] = {}
+    launches: dict[str, set[str]] = defaultdict(set)
+    values: dict[tuple[str, str], list[float]] = defaultdict(list)
     seen = set()
     for row in rows:
         kernel = short_name(row["Kernel Name"])
@@ -205,16 +187,16 @@ def summarise_kernels(rows: Iterable[Mapping[str, str]]) -> list[KernelProfile]:
             continue
         name, unit = known[row["Metric Name"]]
         seen.add(name)
-        launches.setdefault(kernel, set()).add(row["ID"])
-        value = number(row["Metric Value"])
-        if value is not None and not (name == MAY_BE_MISSING and value == 0):
-            values.setdefault(kernel, {}).setdefault(name, []).append(value / unit)
+        launches[kernel].add(row["ID"])
+        value = number(row["Metric Value"]) / unit
+        if math.isfinite(value) and not (name == MAY_BE_MISSING and value == 0):
+            values[kernel, name].append(value)
     missing = [printed for printed, (name, _) in known.items() if name not in seen]
     if missing:
         raise ProfileError(f"{TOOL} does not know {', '.join(missing)} on this device")
     return [
-        KernelProfile(kernel, len(launches[kernel]), *(spread(values.get(kernel, {}).get(name)) for name in METRICS))
-        for kernel in sorted(launches)
+        {"kernel": kernel, "launches": len(numbers), **{name: spread(values[kernel, name]) for name in METRICS}}
+        for kernel, numbers in sorted(launches.items())
     ]
 
 
@@ -223,54 +205,44 @@ def short_name(printed: str) -> str:
     return re.split(r"[(<\[$]", printed)[0].split("::")[-1].strip().removesuffix("_")
 
 
-def number(text: str) -> float | None:
-    """Return a value with grouped thousands; None if Nsight Compute has none."""
+def number(text: str) -> float:
+    """Return a value with grouped thousands; NaN if Nsight Compute has none."""
     try:
-        value = float(text.replace(",", ""))
+        return float(text.replace(",", ""))
     except ValueError:
-        return None
-    return value if math.isfinite(value) else None
+        return math.nan
 
 
-def spread(values: Sequence[float] | None) -> tuple[float, float, float] | None:
-    return (min(values), sum(values) / len(values), max(values)) if values else None
+def spread(values: Sequence[float]) -> list[float] | None:
+    return [min(values), sum(values) / len(values), max(values)] if values else None
 
 
 # --- showing ---
 
 
-def table(workload: str, kernels: Sequence[KernelProfile]) -> TextTable:
-    """Return least, average and largest values of every kernel, and the paper's."""
+def table(workload: str, kernels: Sequence[Mapping[str, Any]]) -> TextTable:
+    """Return least, average and largest values of every kernel, and the paper's bounds, or dashes."""
     from reports.papers.files import load
 
     profile = load(PAPER).extra["profile"]
+    bounds = {
+        (bound["metric"], bound["statistic"]): str(bound["says"])
+        for bound in profile["bounds"]
+        if bound.get("workload", workload) == workload
+    }
     rows = [
-        [kernel.kernel, f"{kernel.launches:,}", *(format_cell(getattr(kernel, name), name) for name in METRICS)]
+        [kernel["kernel"], f"{kernel['launches']:,}", *(format_cell(kernel[name], name) for name in METRICS)]
         for kernel in kernels
     ]
     for statistic in ("least", "average"):
-        bounds = (paper_bound(profile, workload, name, statistic) for name in METRICS)
-        rows.append([f"the paper, {statistic}", "", *bounds])
+        rows.append([f"the paper, {statistic}", "", *(bounds.get((name, statistic), "-") for name in METRICS)])
     return TextTable("", ("kernel", ">launches", *(f">{profile['metrics'][name]}" for name in METRICS)), rows)
 
 
-def format_cell(values: tuple[float, float, float] | None, metric: str) -> str:
+def format_cell(values: Sequence[float] | None, metric: str) -> str:
     """Return a cell of the table: fractions in per cent, instructions per clock unchanged."""
     if values is None:
         return "no global load" if metric == MAY_BE_MISSING else "not counted"
     if metric == "ipc":
         return " / ".join(f"{value:.2f}" for value in values)
     return " / ".join(f"{100 * value:.1f}" for value in values) + " %"
-
-
-def paper_bound(profile: Mapping[str, Any], workload: str, metric: str, statistic: str) -> str:
-    """Return the paper's bound on a statistic of a metric, or a dash."""
-    return next(
-        (
-            str(bound["says"])
-            for bound in profile["bounds"]
-            if (bound["metric"], bound["statistic"]) == (metric, statistic)
-            and bound.get("workload", workload) == workload
-        ),
-        "-",
-    )

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from drivers.cli import messages
 from drivers.options.declaration import Options, option_flag
 from drivers.runs.checkpointing import RecoveryState
 from drivers.workload.declaration import Workload
 
+if TYPE_CHECKING:
+    from cluster import Communicator
+
 Done = TypeVar("Done")
 PACKAGES = ("core", "backends", "cluster", "reports", "drivers")
 
 
 def run_resumable(
-    workload: Workload[Any], own: Options, ranks: Any, work: Callable[[Any, RecoveryState], Done]
+    workload: Workload[Any], own: Options, ranks: Communicator, work: Callable[[Communicator, RecoveryState], Done]
 ) -> Done:
     """Run on all ranks with a lock on the checkpoint, and again on the remaining ones after a loss.
 
@@ -50,7 +53,7 @@ def report_separate_tasks() -> None:
         )
 
 
-def check_argument_consistency(ranks: Any, workload: Workload[Any], options: Options) -> None:
+def check_argument_consistency(ranks: Communicator, workload: Workload[Any], options: Options) -> None:
     """Check that all ranks run the same program with the same options and sources; raises `UserError`.
 
     An instance need not be compared: the first rank loads it and sends it to the others.

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from drivers.cli.messages import print_note
-from drivers.workload.declaration import PreparedRun, RepetitionResult, Workload
-from drivers.workload.history import MOST_ROWS, keeps_history, thin_rows
+from drivers.workload.declaration import RepeatedRun, RepetitionResult, Workload
+from drivers.workload.history import MOST_ROWS, thin_rows
 
 if TYPE_CHECKING:
     from drivers.runs.checkpoint_file import CheckpointIdentity
@@ -26,10 +26,11 @@ class RunRecorder:
         Number of repetitions recorded before this process began; None for 0.
     """
 
-    def __init__(self, workload: Workload[Any], run: PreparedRun[Any]) -> None:
+    def __init__(self, workload: Workload[Any], run: RepeatedRun) -> None:
         self.workload = workload
         self.run = run
         self.options = run.options
+        self.path = run.options.record or ""
         self.ranks = run.ranks
         self.hosts = 1
         self.group: int | None = None
@@ -37,8 +38,7 @@ class RunRecorder:
     @functools.cached_property
     def sha256(self) -> str:
         """Digest of the problem at the start of the run, though its data may change later."""
-        digest: str = self.run.problem.sha256
-        return digest
+        return self.run.problem.sha256
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -72,8 +72,9 @@ class RunRecorder:
     def checkpoint_identity(self, repetition: int) -> CheckpointIdentity:
         from drivers.runs.checkpoint_file import CheckpointIdentity
 
-        name, seed, history = self.run.problem.name, self.options.seed, keeps_history(self.options)
-        return CheckpointIdentity(self.workload.name, name, self.sha256, seed, self.parameters, history, repetition)
+        history = self.workload.keeps_history(self.options)
+        about = self.workload.name, self.run.problem.name, self.sha256, self.options.seed, self.parameters
+        return CheckpointIdentity(*about, history, repetition)
 
     def recorded(self) -> tuple[str, int]:
         """Return this run's identity, and the number of its repetitions in the file.
@@ -82,7 +83,7 @@ class RunRecorder:
         """
         from reports.records.files import count_repetitions, find_run, identity, refuse_namesake
 
-        path, sha256 = self.options.record, self.sha256
+        path, sha256 = self.path, self.sha256
         refuse_namesake(path, self.workload.name, self.run.problem.name, sha256)
         run = identity(self.identified())
         done = find_run(path, run)
@@ -103,6 +104,7 @@ class RunRecorder:
         device = backend.device
         about = {
             "instance_source": self.run.source,
+            "optimum": self.run.problem.optimum,
             **({"maximises": True} if self.workload.maximises else {}),
             "device_name": device.name,
             **({"cores_per_rank": device.compute_units} if device.part else {}),
@@ -112,7 +114,7 @@ class RunRecorder:
             "programs": program_digests(backend.launched),
         }
         append(
-            self.options.record,
+            self.path,
             Record.checked(
                 **self.identified(),
                 instance=self.run.problem.name,

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from drivers.workload.declaration import PreparedRun, RepetitionResult, VerifierVerdict, Workload
+from drivers.workload.declaration import RepeatedRun, RepetitionResult, VerifierVerdict, Workload
+
+if TYPE_CHECKING:
+    from drivers.peers import PeerMeasurement, PeerRace
 
 
 class ReferenceSolvers:
@@ -18,7 +21,7 @@ class ReferenceSolvers:
         They run once after each repetition of ours, with time and cost of the first as targets.
     """
 
-    def __init__(self, workload: Workload[Any], run: PreparedRun[Any]) -> None:
+    def __init__(self, workload: Workload[Any], run: RepeatedRun) -> None:
         from drivers.peers import peers_for
 
         self.peers = peers_for(workload.name)
@@ -28,8 +31,8 @@ class ReferenceSolvers:
         self.proved = False
         self.problem = workload.for_peers(run.problem)
         self.first_seed = 1 + (run.options.seed or 0)
-        self.races: list[Any] = []
-        self.measured: list[Any] = []
+        self.races: list[PeerRace] = []
+        self.measured: list[PeerMeasurement] = []
         self.cost: int | None = None
         self.own_s: list[float] = []
         self.process_s: float | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -21,17 +22,6 @@ class RepetitionTimes(NamedTuple):
     @property
     def running_s(self) -> float:
         return self.total_s - self.compile_s
-
-
-def combine_rank_times(times_of_ranks: Sequence[RepetitionTimes]) -> RepetitionTimes:
-    """Combine the times of all ranks, which compile, synchronise, and then run together.
-
-    The slowest rank has the longest run without compilation: the longest total and the longest compilation may belong
-    to different ranks.
-    """
-    slowest = max(times_of_ranks, key=lambda times: times.running_s)
-    compile_s = max(times.compile_s for times in times_of_ranks)
-    return slowest._replace(compile_s=compile_s, total_s=compile_s + slowest.running_s)
 
 
 class RepetitionMeasurement(NamedTuple):
@@ -55,27 +45,26 @@ class RepetitionMeasurement(NamedTuple):
 
     @classmethod
     def of(cls, measurements: Sequence[tuple[RepetitionTimes, float, Mapping[str, Any]]]) -> RepetitionMeasurement:
-        times = [one for one, _, _ in measurements]
+        """Combine the measurements of all ranks, which compile, synchronise, and then run together.
+
+        The slowest rank has the longest run without compilation: the longest total and the longest compilation may
+        belong to different ranks. Date and conditions are the first rank's; joules and bytes are summed by place.
+        """
+        times, shares, readings = zip(*measurements, strict=True)
+        slowest = max(times, key=lambda one: one.running_s)
+        compile_s = max(one.compile_s for one in times)
+        sums = {name: sum_by_name(read.get(name) for read in readings) for name in ("energy_j", "bytes_moved")}
         return cls(
-            combine_rank_times(times),
-            [time.running_s for time in times],
-            sum(share for _, share, _ in measurements) / len(measurements),
-            combine_readings([read for _, _, read in measurements]),
+            slowest._replace(compile_s=compile_s, total_s=compile_s + slowest.running_s),
+            [one.running_s for one in times],
+            sum(shares) / len(shares),
+            {**readings[0], **sums},
         )
 
 
-def combine_readings(readings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The first rank's date and conditions; the sums of all ranks' joules and bytes, by place of measurement."""
-    return {
-        **readings[0],
-        **{name: sum_by_name(read.get(name) for read in readings) for name in ("energy_j", "bytes_moved")},
-    }
-
-
-def sum_by_name(readings: Iterable[Mapping[str, Any] | None]) -> dict[str, Any] | None:
+def sum_by_name(readings: Iterable[Mapping[str, int] | None]) -> dict[str, int] | None:
     """Return the sum of each name's numbers, or None without any."""
-    sums: dict[str, Any] = {}
+    sums: Counter[str] = Counter()
     for reading in readings:
-        for name, value in (reading or {}).items():
-            sums[name] = sums.get(name, 0) + value
-    return sums or None
+        sums.update(reading or {})
+    return dict(sums) or None

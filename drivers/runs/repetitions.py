@@ -7,23 +7,22 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from drivers.cli.exit_codes import DONE, FAILED
 from drivers.cli.messages import print_note, print_status
-from drivers.cli.progress import SilentDisplay, make_progress_display, progress_callback, rate
+from drivers.cli.progress import make_progress_display, progress_callback, rate
 from drivers.runs.checkpointing import RecoveryState, RunCheckpoints
 from drivers.runs.recording import RunRecorder
 from drivers.runs.reference_solvers import ReferenceSolvers
 from drivers.runs.repetition_times import RepetitionMeasurement, RepetitionTimes
-from drivers.workload.declaration import PreparedRun, RepetitionResult, VerifierVerdict, Workload, verifier_with_article
-from drivers.workload.run_time import announce_run_time
+from drivers.workload.declaration import RepeatedRun, RepetitionResult, VerifierVerdict, Workload, verifier_with_article
+from drivers.workload.run_time import run_time_message
 from reports.text import formatting
 
 if TYPE_CHECKING:
-    from core.run.protocol import Callback
+    from core.run.protocol import Callback, SearchResult
 
 RECORDED_MESSAGE = "repetitions are in"
 """Part of the line of a recorded run; comparisons search for it."""
@@ -52,12 +51,12 @@ class Repetitions:
     def __init__(
         self,
         workload: Workload[Any],
-        run: PreparedRun[Any],
-        details: Mapping[str, Any],
+        run: RepeatedRun,
+        details: Mapping[str, object],
         memory: RecoveryState | None = None,
     ) -> None:
         self.workload = workload
-        self.prepared = run
+        self.run = run
         self.options = run.options
         self.ranks = run.ranks
         self.details = details
@@ -68,10 +67,6 @@ class Repetitions:
         self.recorder = RunRecorder(workload, run)
         self.reference_solvers = ReferenceSolvers(workload, run) if run.options.peers else None
         self.long_run = RunCheckpoints(run.options, run.ranks, memory)
-
-    @property
-    def run(self) -> PreparedRun[Any]:
-        return replace(self.prepared, checkpointer=self.long_run.checkpointer)
 
     ended = False
     """True if no further seed must run."""
@@ -90,14 +85,14 @@ class Repetitions:
             report_idle_ranks(self.workload, self.run)
         self.ranks.on_first(partial(self.begin, recorded))
         for number in range(done, self.options.repeats):
-            self.long_run.begin(partial(self.recorder.checkpoint_identity, number))
+            self.run.checkpointer = self.long_run.begin(partial(self.recorder.checkpoint_identity, number))
             outcome, spent = self.measure()
             self.ranks.on_all(partial(self.conclude, outcome, spent))
         code: int = self.ranks.on_first(partial(self.close, identity, done))
         self.long_run.forget()
         return code
 
-    def conclude(self, outcome: Any, spent: RepetitionMeasurement) -> None:
+    def conclude(self, outcome: SearchResult, spent: RepetitionMeasurement) -> None:
         """Check, record and show a repetition on the first rank; all ranks call this."""
         if self.ranks.rank == 0:
             self.communication_shares.append(spent.communication_share)
@@ -109,7 +104,7 @@ class Repetitions:
         if identity:
             from reports.records.files import merge_lines
 
-            merge_lines(self.options.record, identity)
+            merge_lines(self.recorder.path, identity)
         self.end(done)
         return FAILED if self.contradicted else DONE
 
@@ -123,13 +118,14 @@ class Repetitions:
         if headline and not self.ranks.lost:
             print_status(headline)
         if self.run.covered_s:
-            limited = ", which the limit covers but for a second" if getattr(self.options, "seconds", None) else ""
+            limited = ", which the limit covers but for a second" if vars(self.options).get("seconds") else ""
             print_note(f"{self.run.problem.name}: prepared in {self.run.prepared_s:.1f} s before the run{limited}")
         if done:
             print(f"{done} of {self.options.repeats} {RECORDED_MESSAGE} {self.options.record} already")
         work = self.workload.work(self.run)
-        if work is not None:
-            announce_run_time(work, self.run.search.backend, self.ranks.size, self.options.repeats - done)
+        repetitions = self.options.repeats - done
+        if work and (message := run_time_message(work, self.run.search.backend, self.ranks.size, repetitions)):
+            print_note(message)
 
     def end(self, done: int) -> None:
         """Show the reference solvers, and name the rejected results; on rank 0."""
@@ -151,76 +147,66 @@ class Repetitions:
 
     # --- one repetition ---
 
-    def measure(self) -> tuple[Any, RepetitionMeasurement]:
+    def measure(self) -> tuple[SearchResult, RepetitionMeasurement]:
         """Make one repetition; return its outcome, and on rank 0 the measurements of all ranks."""
-        outcome, own = self.work()
-        return outcome, RepetitionMeasurement.of(self.ranks.gather(own) or [own])
-
-    def work(self) -> tuple[Any, tuple[RepetitionTimes, float, Mapping[str, Any]]]:
-        """This rank's part of a repetition: the outcome, and its times, fraction of communication and readings."""
-        from reports.records.meters import Meter
+        from reports.records.meters import PACKAGE_ENERGY, Meter
 
         backend = self.run.search.backend
         timings = backend.timings
         communicated_before_s = backend.seconds_in_collectives()
         self.ranks.barrier()
         self.ranks.reset()
-        before_s = self.long_run.before_s
-        compiled = timings.compile_s
+        before_s, compiled_s = self.long_run.before_s, timings.compile_s
         timings.transfer_s = timings.kernel_s = 0.0
         timings.copied_bytes = 0
         workload = self.workload
-        doing = workload.progress_label(self.run)
         meter = Meter(backend.device.kind, self.options.device, device_name=backend.device.name)
         with (
-            make_progress_display(doing, wanted=self.options.progress, rank=self.ranks.rank) as bar,
+            make_progress_display(workload.progress_label(self.run), self.options.progress, self.ranks.rank) as bar,
             meter,
-            self.long_run.listening(),
+            self.long_run.handling_sigterm(),
         ):
-            shown = not isinstance(bar, SilentDisplay)
-            callback = progress_callback(bar, self.run.search.unit, workload.noun, workload.in_words) if shown else None
+            shown = progress_callback(bar, self.run.search.unit, workload.noun, workload.in_words)
+            callback = shown if bar.is_shown else None
             began = time.perf_counter()
             outcome = self.searched(callback)
             ran_s = time.perf_counter() - began
         # Earlier compilations count for the first repetition; later ones are in its time already.
-        times = RepetitionTimes(timings.compile_s, timings.transfer_s, timings.kernel_s, before_s + ran_s + compiled)
+        times = RepetitionTimes(timings.compile_s, timings.transfer_s, timings.kernel_s, before_s + ran_s + compiled_s)
         communicated_s = self.ranks.seconds + backend.seconds_in_collectives() - communicated_before_s
         share = communicated_s / ran_s if self.ranks.size > 1 and ran_s else 0.0
         timings.compile_s = 0.0
+        energy = meter.values["energy_j"]
+        if self.ranks.local_rank and energy:
+            # The first rank of a host reads the processors' energy.
+            energy = {name: joules for name, joules in energy.items() if name != PACKAGE_ENERGY}
         read = {
-            **self.readings(meter),
+            **meter.values,
+            "energy_j": energy,
             "bytes_moved": {"host_device": timings.copied_bytes, "between_ranks": self.ranks.sent_bytes},
         }
         if before_s:
             # Readings before the resumption are unknown, and a part would look like the whole.
             read |= {"energy_j": None, "bytes_moved": None}
-        return outcome, (times, share, read)
+        own = times, share, read
+        return outcome, RepetitionMeasurement.of(self.ranks.gather(own) or [own])
 
-    def searched(self, callback: Callback | None) -> Any:
-        return self.workload.once(self.run, callback)
+    def searched(self, callback: Callback | None) -> SearchResult:
+        outcome: SearchResult = self.workload.once(self.run, callback)
+        return outcome
 
-    def readings(self, meter: Any) -> dict[str, Any]:
-        """Return the readings of a rank's meter; only the first rank of a host reads the processors' energy."""
-        from reports.records.meters import PACKAGE_ENERGY
-
-        read: dict[str, Any] = dict(meter.values)
-        if self.ranks.local_rank and read["energy_j"]:
-            read["energy_j"] = {name: joules for name, joules in read["energy_j"].items() if name != PACKAGE_ENERGY}
-        return read
-
-    def finish(self, outcome: Any, spent: RepetitionMeasurement) -> None:
+    def finish(self, outcome: SearchResult, spent: RepetitionMeasurement) -> None:
         """Check one repetition, record it, save the solution, and show it, in this order; on rank 0.
 
         Each step follows even if another fails: the record keeps results when the terminal is gone, and the terminal
         when the disk is full.
         """
         result = self.workload.result(self.run, outcome)
-        verdicts = list(self.workload.verify(self.run, outcome, result))
+        self.verdicts = list(self.workload.verify(self.run, outcome, result))
         if self.reference_solvers is not None:
-            verdicts += self.reference_solvers.verdicts(result, spent.times.running_s, self.long_run.before_s)
-        self.verdicts = verdicts
-        unasked = [name for name in ("trace", "verify", "peers") if getattr(self.options, name, None) is False]
-        confirmed, verdict = overall_verdict(verdicts, result, ", ".join(f"--{name}" for name in unasked))
+            self.verdicts += self.reference_solvers.verdicts(result, spent.times.running_s, self.long_run.before_s)
+        omitted = [f"--{name}" for name in ("trace", "verify", "peers") if vars(self.options).get(name) is False]
+        confirmed, verdict = overall_verdict(self.verdicts, result, ", ".join(omitted))
         with ExitStack() as last:
             last.callback(self.show, result, spent, confirmed, verdict)
             if not self.saved:
@@ -244,33 +230,28 @@ class Repetitions:
         self.print_notes()
 
     def print_notes(self) -> None:
-        for words in self.run.search.notes:
-            print_note(words)
+        for note in self.run.search.notes:
+            print_note(note)
 
     def in_words(self, result: RepetitionResult, spent: RepetitionMeasurement, verdict: str) -> str:
         from reports.records.schema import HASH_SCOPES
 
-        outcome, unit = result.outcome, self.run.search.unit
-        per_second = formatting.rate(rate(outcome.evaluations, spent.times.running_s), 4)
+        outcome, unit, times = result.outcome, self.run.search.unit, spent.times
+        per_second = formatting.rate(rate(outcome.evaluations, times.running_s), 4)
+        # The parts of a resumed repetition are those since its resumption.
+        before_s = self.long_run.before_s
+        host_s = max(0.0, times.running_s - before_s - times.transfer_s - times.kernel_s)
+        earlier = f"{before_s:.6f} before it resumed, then " if before_s else ""
+        shared = f"; {100 * spent.communication_share:.1f} % in communication" if self.ranks.size > 1 else ""
         return (
-            f"{self.run.problem.name}: {result.words}, {outcome.evaluations:,} {unit}, "
-            f"{per_second} {unit}/s, {self.times_in_words(spent)}, "
+            f"{self.run.problem.name}: {result.words}, {outcome.evaluations:,} {unit}, {per_second} {unit}/s, "
+            f"{times.running_s:.6f} s ({earlier}compile {times.compile_s:.3f}, transfer {times.transfer_s:.6f}, "
+            f"kernel {times.kernel_s:.6f}, host {host_s:.6f}{shared}), "
             f"hash {outcome.hash} of {HASH_SCOPES[self.workload.hash_scope]}, {verdict}"
         )
 
-    def times_in_words(self, spent: RepetitionMeasurement) -> str:
-        """Return the end-to-end time of a repetition, and its parts, for a resumed one since its resumption."""
-        times, before_s = spent.times, self.long_run.before_s
-        host_s = max(0.0, times.running_s - before_s - times.transfer_s - times.kernel_s)
-        earlier = f"{before_s:.6f} before it resumed, then " if before_s else ""
-        talking = f"; {100 * spent.communication_share:.1f} % in communication" if self.ranks.size > 1 else ""
-        return (
-            f"{times.running_s:.6f} s ({earlier}compile {times.compile_s:.3f}, transfer {times.transfer_s:.6f}, "
-            f"kernel {times.kernel_s:.6f}, host {host_s:.6f}{talking})"
-        )
 
-
-def report_idle_ranks(workload: Workload[Any], run: PreparedRun[Any]) -> None:
+def report_idle_ranks(workload: Workload[Any], run: RepeatedRun) -> None:
     """Print the number of ranks without work, if there are fewer walks, climbers, ants or colonies than ranks."""
     parts, what = workload.parts(run) or (run.ranks.size, "")
     idle = run.ranks.size - parts
@@ -284,7 +265,7 @@ def confirming_verifiers(verdicts: Sequence[VerifierVerdict]) -> list[str]:
 
 
 def overall_verdict(
-    verdicts: Sequence[VerifierVerdict], result: RepetitionResult, unasked: str
+    verdicts: Sequence[VerifierVerdict], result: RepetitionResult, omitted: str
 ) -> tuple[bool | None, str]:
     """Return the verdict on a result, and its text.
 
@@ -299,4 +280,4 @@ def overall_verdict(
         return None, f"NOT PROVED: {result.gave_up}"
     if confirmed_by:
         return True, f"confirmed by {' and by '.join(map(verifier_with_article, confirmed_by))}"
-    return None, f"not confirmed: no verifier was run ({unasked})"
+    return None, f"not confirmed: no verifier was run ({omitted})"

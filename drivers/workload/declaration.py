@@ -5,14 +5,21 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
-from drivers.options.declaration import AnyOptions
+from drivers.options.declaration import AnyOptions, Options
 
 if TYPE_CHECKING:
+    from backends.launch import Backend
+    from cluster import Communicator
+    from cluster.mpi.proxies import TimedCommunicator
     from core.run.checkpoint import Checkpointer
-    from core.run.protocol import Callback, SearchResult
+    from core.run.devices import ComputeDevice, Ranks
+    from core.run.protocol import Callback, Search, SearchResult
+    from core.run.stop import Stop
     from drivers.workload.run_time import RepetitionWork
+
+T = TypeVar("T")
 
 FREE_PREPARATION_S = 1.0
 """Seconds of preparation that no time limit covers: imports take some of them."""
@@ -20,7 +27,30 @@ SHORTEST_S = 1e-3
 """Time limit after a preparation that took as long as the limit or longer."""
 
 
-class Task(NamedTuple):
+class RunProblem(Protocol):
+    """A problem of a run; it can be pickled."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def sha256(self) -> str:
+        """Digest of the data."""
+
+    @property
+    def optimum(self) -> int | None:
+        """The optimum or best known cost; None if none is known."""
+
+
+AnyProblem = TypeVar("AnyProblem", bound=RunProblem)
+AnySearch = TypeVar("AnySearch", bound="Search")
+AnyOutcome = TypeVar("AnyOutcome", bound="SearchResult")
+
+
+SearchPlace = tuple["ComputeDevice", "Ranks"]
+"""Device of a search, and ranks that do not communicate."""
+
+
+class Task(NamedTuple, Generic[AnyOptions, T]):
     """Task of a run, which the first rank makes of the options and sends to all ranks.
 
     Attributes
@@ -28,13 +58,13 @@ class Task(NamedTuple):
     options : Options
         Options with their defaults filled in.
     problem
-        The problem; it has a ``name`` and a ``sha256``, and can be pickled.
+        The problem (`RunProblem`), or its name and digest in a plan.
     source : str
         Origin of the problem, as text.
     """
 
-    options: Any
-    problem: Any
+    options: AnyOptions
+    problem: T
     source: str
 
 
@@ -91,7 +121,7 @@ class VerifierVerdict(NamedTuple):
 
 
 @dataclass
-class PreparedRun(Generic[AnyOptions]):
+class PreparedRun(Generic[AnyOptions, AnyProblem, AnySearch]):
     """A search that is compiled and warm on this rank: the argument of most methods of a workload.
 
     Attributes
@@ -101,7 +131,7 @@ class PreparedRun(Generic[AnyOptions]):
     problem, source
         See `Task`.
     search
-        The search that `Workload.search` made.
+        The search that `WorkloadDeclaration.search` made.
     ranks
         The communicator, which measures its own time.
     checkpointer
@@ -111,19 +141,20 @@ class PreparedRun(Generic[AnyOptions]):
     """
 
     options: AnyOptions
-    problem: Any
+    problem: AnyProblem
     source: str
-    search: Any
-    ranks: Any
+    search: AnySearch
+    ranks: TimedCommunicator
     checkpointer: Checkpointer | None = None
     prepared_s: float = 0.0
-    found_before: dict[Any, Any] = field(default_factory=dict)
+    computed: dict[object, Any] = field(default_factory=dict)
 
-    def once(self, name: Any, compute: Callable[[], Any]) -> Any:
+    def once(self, name: object, compute: Callable[[], T]) -> T:
         """Return the result of a computation that all repetitions share; the first call computes it."""
-        if name not in self.found_before:
-            self.found_before[name] = compute()
-        return self.found_before[name]
+        if name not in self.computed:
+            self.computed[name] = compute()
+        result: T = self.computed[name]
+        return result
 
     @property
     def place(self) -> str:
@@ -136,17 +167,17 @@ class PreparedRun(Generic[AnyOptions]):
         """Seconds of preparation that a time limit covers."""
         return max(0.0, self.prepared_s - FREE_PREPARATION_S)
 
-    def searched(self, callback: Callback | None, *stop: Any, **more: Any) -> Any:
+    def searched(self, callback: Callback | None, stop: Stop | None = None, **more: Any) -> Any:
         """Return the outcome of the search with this run's ranks and checkpoints; ``more`` goes to its ``run`` too.
 
         A time limit covers `covered_s` too; the search makes its first step in any case.
         """
-        if self.covered_s and stop and stop[0] is not None:
-            stop = (replace(stop[0], seconds=max(SHORTEST_S, stop[0].seconds - self.covered_s)), *stop[1:])
-        return self.search.run(*stop, callback=callback, ranks=self.ranks, checkpointer=self.checkpointer, **more)
+        if self.covered_s and stop is not None:
+            stop = replace(stop, seconds=max(SHORTEST_S, stop.seconds - self.covered_s))
+        return self.search.run(stop=stop, callback=callback, ranks=self.ranks, checkpointer=self.checkpointer, **more)
 
 
-class Workload(Generic[AnyOptions]):
+class WorkloadDeclaration(Generic[AnyOptions, AnyProblem, AnySearch, AnyOutcome]):
     """Declaration of a workload, of which `drivers.runs.workload_main.driver` makes a program.
 
     A workload is a subclass with these attributes, and with the methods below where it differs.
@@ -201,84 +232,104 @@ class Workload(Generic[AnyOptions]):
 
     # --- every workload has its own ---
 
-    def load(self, options: AnyOptions, ranks: int) -> Task:
+    def load(self, options: AnyOptions, ranks: int) -> Task[AnyOptions, AnyProblem]:
         """Return the task of a run on ``ranks`` ranks; the first rank calls this.
 
         Options that change nothing or exclude each other are refused before a file is read.
         """
         raise NotImplementedError
 
-    def search(self, backend: Any, ranks: Any, problem: Any, options: AnyOptions) -> Any:
-        """Return the search on this rank's device, compiled and warm, with the attribute ``backend``.
-
-        It does not communicate with other ranks before it runs.
-        """
+    def make_search(self, place: SearchPlace, problem: AnyProblem, options: AnyOptions) -> AnySearch:
+        """Return the search in its place, before its compilation."""
         raise NotImplementedError
 
-    def result(self, run: PreparedRun[AnyOptions], outcome: Any) -> RepetitionResult:
+    def result(self, run: PreparedRun[AnyOptions, AnyProblem, AnySearch], outcome: AnyOutcome) -> RepetitionResult:
         """Return the result of an outcome of `once`; the first rank calls this."""
         raise NotImplementedError
 
-    def verify(self, run: PreparedRun[AnyOptions], outcome: Any, result: RepetitionResult) -> Iterator[VerifierVerdict]:
+    def verify(
+        self, run: PreparedRun[AnyOptions, AnyProblem, AnySearch], outcome: AnyOutcome, result: RepetitionResult
+    ) -> Iterator[VerifierVerdict]:
         """Yield the verdict of each verifier that is independent of the search, the plain scorer first."""
         raise NotImplementedError
 
     # --- defaults ---
 
+    def search(self, backend: Backend, ranks: Communicator, problem: AnyProblem, options: AnyOptions) -> AnySearch:
+        """Return the search, compiled and warm; it does not communicate with other ranks before it runs."""
+        from cluster.mpi.proxies import Rehearsal
+
+        search = self.make_search((backend, Rehearsal(ranks)), problem, options)
+        search.warm_up()
+        return search
+
     def variant(self, options: AnyOptions) -> Workload[AnyOptions]:
         """Return the declaration for these options of a task, if a program has several kinds of search."""
         return self
 
-    def once(self, run: PreparedRun[AnyOptions], callback: Callback | None) -> Any:
+    def once(self, run: PreparedRun[AnyOptions, AnyProblem, AnySearch], callback: Callback | None) -> AnyOutcome:
         """Search once on all ranks and return the outcome; the callback gets the progress."""
-        return run.searched(callback)
+        outcome: AnyOutcome = run.searched(callback, self.stop(run.options), **self.run_settings(run.options))
+        return outcome
 
-    def progress_label(self, run: PreparedRun[AnyOptions]) -> str:
+    def stop(self, options: AnyOptions) -> Stop | None:
+        """Return the stop criteria of the search; None if it ends by itself."""
+        return None
+
+    def run_settings(self, options: AnyOptions) -> dict[str, object]:
+        """Return further arguments of the search's ``run``."""
+        return {}
+
+    def keeps_history(self, options: AnyOptions) -> bool:
+        """Return True if the search keeps its history, for the record or a file."""
+        return False
+
+    def progress_label(self, run: PreparedRun[AnyOptions, AnyProblem, AnySearch]) -> str:
         return self.doing
 
     def in_words(self, cost: int) -> str:
         return str(cost)
 
-    def fitted(self, problem: Any) -> tuple[str, ...]:
+    def fitted(self, problem: AnyProblem) -> tuple[str, ...]:
         """Return options as `standard` has them, for a problem."""
         return ()
 
-    def parts(self, run: PreparedRun[AnyOptions]) -> tuple[int, str] | None:
+    def parts(self, run: PreparedRun[AnyOptions, AnyProblem, AnySearch]) -> tuple[int, str] | None:
         """Return the number of parts of the work that ranks do not divide, and their name; None if there are none."""
-        count = getattr(run.options, self.scaled or "none", None)
+        count = vars(run.options).get(self.scaled)
         return None if count is None else (count, self.scaled)
 
-    def planned_work(self, options: AnyOptions, problem: Any) -> RepetitionWork | None:
+    def planned_work(self, options: AnyOptions, problem: AnyProblem) -> RepetitionWork | None:
         """Return the work of one repetition on all ranks, before a device is made; None if it is not known in advance.
 
         It is an upper bound if the work depends on the device. Raises `UserError` if no device can run the search.
         """
         return None
 
-    def work(self, run: PreparedRun[AnyOptions]) -> RepetitionWork | None:
+    def work(self, run: PreparedRun[AnyOptions, AnyProblem, AnySearch]) -> RepetitionWork | None:
         """Return the work of one repetition, as the prepared search knows it."""
         return self.planned_work(run.options, run.problem)
 
-    def parameters(self, run: PreparedRun[AnyOptions]) -> Mapping[str, Any]:
+    def parameters(self, run: PreparedRun[AnyOptions, AnyProblem, AnySearch]) -> Mapping[str, object]:
         """Return parameters in addition to those that options declare."""
         return {}
 
-    def execution(self, run: PreparedRun[AnyOptions]) -> Mapping[str, Any]:
+    def execution(self, run: PreparedRun[AnyOptions, AnyProblem, AnySearch]) -> Mapping[str, object]:
         """Return execution settings in addition to those that options declare."""
         return {}
 
-    def headline(self, run: PreparedRun[AnyOptions]) -> str | None:
+    def headline(self, run: PreparedRun[AnyOptions, AnyProblem, AnySearch]) -> str | None:
         """Return a line before the first repetition, or None."""
         return None
 
-    def save(self, run: PreparedRun[AnyOptions], outcome: Any) -> None:
+    def save(self, run: PreparedRun[AnyOptions, AnyProblem, AnySearch], outcome: AnyOutcome) -> None:
         """Write the output files that the options name."""
 
     def on_one_core(self, options: AnyOptions) -> bool:
         """Return True if one core is the fastest device for these options, so that `--backend auto` takes it."""
         return False
 
-    def for_peers(self, problem: Any) -> Any:
+    def for_peers(self, problem: AnyProblem) -> object:
         """Return the problem in the form that `drivers.peers` takes."""
         return problem
 
@@ -291,11 +342,23 @@ class Workload(Generic[AnyOptions]):
         return shlex.join(("python", *self.started))
 
 
-def describe_time_limit(outcome: Any) -> str:
+if TYPE_CHECKING:
+
+    class DeviceSearch(Search, Protocol):
+        """A search on a backend of `backends`."""
+
+        backend: Backend
+
+
+RepeatedRun = PreparedRun[Options, RunProblem, "DeviceSearch"]
+"""A prepared run of any workload."""
+Workload = WorkloadDeclaration[AnyOptions, Any, Any, Any]
+"""A workload with options of one type: for code that runs workloads of any problem and search."""
+
+
+def describe_time_limit(by_time: bool) -> str:
     """Return a note if the time limit ended the search, else an empty text."""
-    return (
-        ", ended by the time limit (other runs end at other iterations, with other hashes)" if outcome.by_time else ""
-    )
+    return ", ended by the time limit (other runs end at other iterations, with other hashes)" if by_time else ""
 
 
 def describe_gap(cost: int, best: int | None, name: str = "optimum") -> str:

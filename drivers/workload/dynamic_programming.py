@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import TypeVar
 
 from drivers.options.dynamic_programming import AnyDp
-from drivers.workload.declaration import PreparedRun, Workload
-from drivers.workload.run_time import RepetitionWork
+from drivers.workload.declaration import AnyOutcome, AnyProblem, PreparedRun, WorkloadDeclaration
+from drivers.workload.run_time import CountedSearch, RepetitionWork
+
+AnyTable = TypeVar("AnyTable", bound=CountedSearch)
 
 
-class DpWorkload(Workload[AnyDp]):
+class DpWorkload(WorkloadDeclaration[AnyDp, AnyProblem, AnyTable, AnyOutcome]):
     """Dynamic programming on a table.
 
     `speeds` has the cells per second that a core usually reaches, by the mapping.
@@ -19,23 +21,23 @@ class DpWorkload(Workload[AnyDp]):
     hash_scope = "result"
     speeds: Mapping[str, float]
 
-    def once(self, run: PreparedRun[AnyDp], callback: Callable[..., Any] | None) -> Any:
-        return run.searched(callback, trace=run.options.trace)
+    def run_settings(self, options: AnyDp) -> dict[str, object]:
+        return {"trace": options.trace}
 
-    def cells(self, options: AnyDp, problem: Any) -> int | None:
+    def cells(self, options: AnyDp, problem: AnyProblem) -> int | None:
         """Return the number of cells of the table, at most; None if there is no table."""
         raise NotImplementedError
 
     def speed(self, options: AnyDp) -> float:
         return self.speeds[options.mapping]
 
-    def planned_work(self, options: AnyDp, problem: Any) -> RepetitionWork | None:
+    def planned_work(self, options: AnyDp, problem: AnyProblem) -> RepetitionWork | None:
         cells = self.cells(options, problem)
         return RepetitionWork(cells, self.unit, self.speed(options)) if cells else None
 
-    def work(self, run: PreparedRun[AnyDp]) -> RepetitionWork | None:
+    def work(self, run: PreparedRun[AnyDp, AnyProblem, AnyTable]) -> RepetitionWork | None:
         return RepetitionWork.of(run.search, self.speed(run.options))
 
-    def execution(self, run: PreparedRun[AnyDp]) -> dict[str, Any]:
+    def execution(self, run: PreparedRun[AnyDp, AnyProblem, AnyTable]) -> dict[str, bool]:
         """Return True if stored decisions leave the device to files, and not the folder."""
         return {"spill_to_files": run.options.spill is not None}

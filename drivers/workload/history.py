@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from core.errors import UserError
+from drivers.options.declaration import Options
 from drivers.options.output_files import reporting_write_errors
-from drivers.workload.declaration import PreparedRun, Workload
+from drivers.workload.declaration import AnyProblem, AnySearch, PreparedRun, Workload
+
+if TYPE_CHECKING:
+    from core.run.protocol import SearchResult
+    from drivers.options.local_search import SearchOptions
+    from drivers.options.tours import TourOptions
 
 MOST_ROWS = 10_000
 """Rows of a history in a record; `--curve` writes all."""
@@ -16,14 +22,17 @@ CURVE_POINTS = 200
 """Points of an ant colony's convergence in a record."""
 
 T = TypeVar("T")
+AnyHistory = TypeVar("AnyHistory", bound="TourOptions | SearchOptions")
 
 
-def keeps_history(options: Any) -> bool:
-    """Return True if the search keeps its history, for the record or a file; tables lack the options."""
-    return any(getattr(options, name, None) for name in ("history", "curve", "plot"))
+def keeps_history(options: TourOptions | SearchOptions) -> bool:
+    """Return True if the search keeps its history, for the record or a file."""
+    return bool(options.history or options.curve or options.plot)
 
 
-def save_history(workload: Workload[Any], run: PreparedRun[Any], outcome: Any) -> None:
+def save_history(
+    workload: Workload[AnyHistory], run: PreparedRun[AnyHistory, AnyProblem, AnySearch], outcome: SearchResult
+) -> None:
     curve, plot, rows = run.options.curve, run.options.plot, outcome.history
     if curve and rows is not None:
         with reporting_write_errors(curve), open(curve, "w", encoding="ascii") as file:
@@ -43,7 +52,7 @@ def save_history(workload: Workload[Any], run: PreparedRun[Any], outcome: Any) -
             save_figure(figure, plot)
 
 
-def refuse_clocked_records(options: Any, expected: str) -> None:
+def refuse_clocked_records(options: Options, expected: str) -> None:
     """Refuse repetitions of a run that a clock ends, in one record; ``expected`` names the other limits."""
     if options.record and options.repeats > 1:
         raise UserError(

@@ -6,23 +6,38 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cache
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 from drivers.options.initial import start_solutions
 from drivers.options.local_search import SearchOptions
 from drivers.options.output_files import reporting_write_errors
+from drivers.options.values import ArrayValue
 from drivers.workload.declaration import (
     SCORER,
+    AnySearch,
     PreparedRun,
     RepetitionResult,
     Task,
     VerifierVerdict,
-    Workload,
+    WorkloadDeclaration,
     describe_gap,
     describe_time_limit,
 )
-from drivers.workload.history import refuse_clocked_records, save_history
+from drivers.workload.history import keeps_history, refuse_clocked_records, save_history
 from drivers.workload.run_time import RepetitionWork
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from backends.launch import Backend
+    from backends.tuning import ShapeTuner
+    from cluster import Communicator
+    from core.lang import Kernel
+    from core.local_search import LocalSearch, Neighbourhood, Outcome
+    from core.local_search.plan import Plan
+    from core.local_search.problem import Problem
+    from core.run.protocol import Callback
+    from core.run.stop import Stop
 
 FIRST_SECONDS = 4
 """Seconds of one core's work in a run with default options."""
@@ -34,8 +49,12 @@ NEIGHBOURS_OF_A_DRAW = 16
 """Neighbours of a scan that take as long as a draw of simulated annealing, which keeps no differences."""
 
 
-class LocalSearchWorkload(Workload[SearchOptions]):
-    """Local search on a problem (a `core.local_search.problem.Problem`).
+AnyLocal = TypeVar("AnyLocal", bound=SearchOptions)
+LocalProblem = TypeVar("LocalProblem", bound="Problem")
+
+
+class SolutionWorkload(WorkloadDeclaration[AnyLocal, LocalProblem, AnySearch, "Outcome"]):
+    """A search by walks on a problem of local search.
 
     A comparison's options follow from `iterations`, unless `standard` and `fitted` are others.
 
@@ -49,7 +68,6 @@ class LocalSearchWorkload(Workload[SearchOptions]):
         Iterations of a walk on an instance of size `usual_size`: about a second of one core's work.
     """
 
-    unit = "neighbours"
     hash_scope = "moves"
     doing = "searching"
     scaled = "walks"
@@ -59,19 +77,15 @@ class LocalSearchWorkload(Workload[SearchOptions]):
     iterations: int
     usual_size: int
 
-    def load_problem(self, options: Any) -> tuple[Any, str]:
+    def load_problem(self, options: AnyLocal) -> tuple[LocalProblem, str]:
         """Return the problem of the options and the origin of its instance."""
         raise NotImplementedError
 
-    def speed(self, problem: Any) -> float:
-        """Return the number of neighbours that a core usually evaluates in a second."""
-        return 1e8
-
-    def size(self, problem: Any) -> int:
+    def size(self, problem: LocalProblem) -> int:
         """Return the work of an iteration, in the unit of `usual_size`: by default n^2 for n elements."""
         return int(problem.encoding.n**2)
 
-    def save_problem(self, run: PreparedRun[SearchOptions], solution: Any) -> None:
+    def save_problem(self, run: PreparedRun[AnyLocal, LocalProblem, AnySearch], solution: np.ndarray) -> None:
         """Write the problem's own files of the best solution."""
 
     @property
@@ -79,12 +93,46 @@ class LocalSearchWorkload(Workload[SearchOptions]):
         """Options of a comparison of instances of the usual size."""
         return (*self.arguments, "--iterations", str(self.iterations))
 
-    def fitted(self, problem: Any) -> tuple[str, ...]:
+    def fitted(self, problem: LocalProblem) -> tuple[str, ...]:
         """Options of a comparison: about a second of one core's work, as for the usual size."""
         iterations = max(1, self.iterations * self.usual_size // self.size(problem))
         return (*self.arguments, "--iterations", str(iterations))
 
-    def load(self, options: SearchOptions, ranks: int) -> Task:
+    def keeps_history(self, options: AnyLocal) -> bool:
+        return keeps_history(options)
+
+    def stop(self, options: AnyLocal) -> Stop:
+        return options.chosen_stop()
+
+    def run_settings(self, options: AnyLocal) -> dict[str, object]:
+        return {"initial": options.initial.values if isinstance(options.initial, ArrayValue) else None}
+
+    def verify(
+        self, run: PreparedRun[AnyLocal, LocalProblem, AnySearch], outcome: Outcome, result: RepetitionResult
+    ) -> Iterator[VerifierVerdict]:
+        scored = run.problem.cost(outcome.solution)
+        right = abs(scored - outcome.cost) <= run.problem.tolerance()
+        yield VerifierVerdict(SCORER, None if right else f"the scorer finds cost {scored}", int(scored))
+
+    def save(self, run: PreparedRun[AnyLocal, LocalProblem, AnySearch], outcome: Outcome) -> None:
+        path = run.options.solution
+        if path:
+            with reporting_write_errors(path), open(path, "w", encoding="ascii") as file:
+                file.writelines(f"{element}\n" for element in outcome.solution.tolist())
+        save_history(self, run, outcome)
+        self.save_problem(run, outcome.solution)
+
+
+class LocalSearchWorkload(SolutionWorkload[AnyLocal, LocalProblem, "LocalSearch"]):
+    """Local search on a problem (a `core.local_search.problem.Problem`)."""
+
+    unit = "neighbours"
+
+    def speed(self, problem: LocalProblem) -> float:
+        """Return the number of neighbours that a core usually evaluates in a second."""
+        return 1e8
+
+    def load(self, options: AnyLocal, ranks: int) -> Task[AnyLocal, LocalProblem]:
         settled = options.settled(self.chosen, ranks)
         if isinstance(settled.algorithm, str):  # the search checks Python's value
             settled.chosen_algorithm()
@@ -98,7 +146,7 @@ class LocalSearchWorkload(Workload[SearchOptions]):
             settled = replace(settled, iterations=first_iterations(settled, problem, self.fitted(problem)))
         return Task(settled, problem, source)
 
-    def search(self, backend: Any, ranks: Any, problem: Any, options: SearchOptions) -> Any:
+    def search(self, backend: Backend, ranks: Communicator, problem: LocalProblem, options: AnyLocal) -> LocalSearch:
         """Return the search, compiled and warmed up alone; it synchronises with other ranks when it runs."""
         from core.local_search import LocalSearch
 
@@ -114,28 +162,28 @@ class LocalSearchWorkload(Workload[SearchOptions]):
             problem.neighbourhood_names()[:1] if options.neighbourhood == "auto" else options.neighbourhoods,
             tune=None if options.shape == "fixed" else shape_tuner(backend),
             **{name: getattr(options, name) for name in setting_names()},
-            history=bool(options.history or options.curve or options.plot),
+            history=keeps_history(options),
         )
         search.warm_up(options.chosen_stop().seconds)
         return search
 
-    def once(self, run: PreparedRun[SearchOptions], callback: Any) -> Any:
+    def once(self, run: PreparedRun[AnyLocal, LocalProblem, LocalSearch], callback: Callback | None) -> Outcome:
         """Search once; a result that the search's scorer rejects is an outcome too, for the verifiers."""
-        from core.local_search import Unconfirmed
+        from core.local_search import Outcome, Unconfirmed
 
-        initial: Any = run.options.initial
         try:
-            outcome = run.searched(callback, run.options.chosen_stop(), initial=initial and initial.values)
+            outcome = super().once(run, callback)
         except Unconfirmed as error:
+            assert isinstance(error.outcome, Outcome)
             outcome = error.outcome
         keep_shape(run.search)
         return outcome
 
-    def parts(self, run: PreparedRun[SearchOptions]) -> tuple[int, str] | None:
+    def parts(self, run: PreparedRun[AnyLocal, LocalProblem, LocalSearch]) -> tuple[int, str] | None:
         """Return the walks; None if ranks divide the neighbours of each."""
         return super().parts(run) if run.search.plan.settings.by_walks else None
 
-    def planned_work(self, options: SearchOptions, problem: Any) -> RepetitionWork | None:
+    def planned_work(self, options: AnyLocal, problem: LocalProblem) -> RepetitionWork | None:
         """Return the work, with the usual iterations of a climb: as many as a solution has elements."""
         from core.local_search.plan import Plan
 
@@ -143,36 +191,37 @@ class LocalSearchWorkload(Workload[SearchOptions]):
         settings = {name: getattr(options, name) for name in setting_names()}
         plan = Plan.make(problem, options.chosen_algorithm(), names, tuned=is_tuned, **settings)
         most = problem.encoding.n if options.algorithm in CLIMBS else inf
-        return self.work_of(plan, options, most)
+        return self.work_of(plan, options, self.speed(problem), most)
 
-    def work(self, run: PreparedRun[SearchOptions]) -> RepetitionWork | None:
-        return self.work_of(run.search.plan, run.options)
+    def work(self, run: PreparedRun[AnyLocal, LocalProblem, LocalSearch]) -> RepetitionWork | None:
+        return self.work_of(run.search.plan, run.options, self.speed(run.problem))
 
-    def work_of(self, plan: Any, options: SearchOptions, most_iterations: float = inf) -> RepetitionWork | None:
+    def work_of(
+        self, plan: Plan, options: SearchOptions, speed: float, most_iterations: float = inf
+    ) -> RepetitionWork | None:
         """Return all neighbours in all iterations, or fewer by another stop criterion; None if the clock ends it."""
         if options.iterations is None or options.seconds is not None:
             return None
         an_iteration = max(plan.sizes) if plan.algorithm.scans else NEIGHBOURS_OF_A_DRAW
         count = plan.settings.walks * int(min(options.iterations, most_iterations)) * an_iteration
-        return RepetitionWork(count, self.unit, self.speed(plan.problem), at_most=True)
+        return RepetitionWork(count, self.unit, speed, at_most=True)
 
-    def parameters(self, run: PreparedRun[SearchOptions]) -> dict[str, Any]:
+    def parameters(self, run: PreparedRun[AnyLocal, LocalProblem, LocalSearch]) -> dict[str, object]:
         return {**run.search.plan.parameters, **limits_and_start(run.options)}
 
-    def execution(self, run: PreparedRun[SearchOptions]) -> Mapping[str, Any]:
+    def execution(self, run: PreparedRun[AnyLocal, LocalProblem, LocalSearch]) -> Mapping[str, object]:
         return {**run.search.plan.execution, "shape": run.options.shape}
 
-    def result(self, run: PreparedRun[SearchOptions], outcome: Any) -> RepetitionResult:
+    def result(self, run: PreparedRun[AnyLocal, LocalProblem, LocalSearch], outcome: Outcome) -> RepetitionResult:
         launcher, shape = run.search.launcher, run.search.launcher.shape
         gap = describe_gap(outcome.cost, run.problem.optimum, self.best_known)
         return RepetitionResult(
             outcome,
             f"{self.cost_word} {self.in_words(outcome.cost)}{gap} in iteration {outcome.found_at} of walk "
-            f"{outcome.walk}, {outcome.iterations} iterations{describe_time_limit(outcome)}",
+            f"{outcome.walk}, {outcome.iterations} iterations{describe_time_limit(outcome.by_time)}",
             index=outcome.walk,
             details={
                 "size": run.problem.encoding.n,
-                "optimum": run.problem.optimum,
                 "scorer_tolerance": run.problem.tolerance(),
                 "neighbourhood_sizes": list(run.search.plan.sizes),
                 "evaluation_definition": "the neighbours that a sequential search looks at",
@@ -184,14 +233,7 @@ class LocalSearchWorkload(Workload[SearchOptions]):
             },
         )
 
-    def verify(
-        self, run: PreparedRun[SearchOptions], outcome: Any, result: RepetitionResult
-    ) -> Iterator[VerifierVerdict]:
-        scored = run.problem.cost(outcome.solution)
-        right = abs(scored - outcome.cost) <= run.problem.tolerance()
-        yield VerifierVerdict(SCORER, None if right else f"the scorer finds cost {scored}", int(scored))
-
-    def headline(self, run: PreparedRun[SearchOptions]) -> str:
+    def headline(self, run: PreparedRun[AnyLocal, LocalProblem, LocalSearch]) -> str:
         plan = run.search.plan
         moves = ", ".join(
             f"{one.name} ({size} neighbours)" for one, size in zip(plan.neighbourhoods, plan.sizes, strict=True)
@@ -201,23 +243,15 @@ class LocalSearchWorkload(Workload[SearchOptions]):
         search = f"{plan.algorithm.name}, {moves}{walks}, evaluation {plan.evaluation.name}{laid}"
         return f"{run.problem.name}: {search}, on {run.place}"
 
-    def save(self, run: PreparedRun[SearchOptions], outcome: Any) -> None:
-        path = run.options.solution
-        if path:
-            with reporting_write_errors(path), open(path, "w", encoding="ascii") as file:
-                file.writelines(f"{element}\n" for element in outcome.solution.tolist())
-        save_history(self, run, outcome)
-        self.save_problem(run, outcome.solution)
 
-
-def limits_and_start(options: SearchOptions) -> dict[str, Any]:
+def limits_and_start(options: SearchOptions) -> dict[str, object]:
     """Return the given stop criteria and start solutions, as parameters of a record."""
     stop = options.chosen_stop()
     initial = {} if options.initial is None else {"initial": str(options.initial)}
     return {**{name: getattr(stop, name) for name in stop.given}, **initial}
 
 
-def first_iterations(settled: SearchOptions, problem: Any, fitted: Sequence[str]) -> int:
+def first_iterations(settled: SearchOptions, problem: Problem, fitted: Sequence[str]) -> int:
     """Return the iterations of a walk in a run with default options: some seconds of one core's work.
 
     ``fitted`` are options for about a second of one core's work (see `Workload`).
@@ -244,23 +278,23 @@ def setting_names() -> tuple[str, ...]:
     return tuple(one.name for one in fields(SearchSettings))
 
 
-def chosen_neighbourhoods(options: SearchOptions, problem: Any) -> list[Any]:
+def chosen_neighbourhoods(options: SearchOptions, problem: Problem) -> Sequence[str | Neighbourhood]:
     """Return the neighbourhoods of the options, or their names; for `auto` the problem's first."""
     return problem.neighbourhood_names()[:1] if options.neighbourhood == "auto" else options.neighbourhoods
 
 
-def shape_tuner(backend: Any) -> Callable[[Any, int, int], Any]:
+def shape_tuner(backend: Backend) -> Callable[[Kernel, int, int], ShapeTuner]:
     """Return the maker of tuners, which try shapes of launches on this device and know the best of an earlier run."""
     from backends.tuning import ShapeKey, ShapeTuner, load_shape
 
-    def tune(kernel: Any, solution_size: int, neighbourhood_size: int) -> ShapeTuner:
+    def tune(kernel: Kernel, solution_size: int, neighbourhood_size: int) -> ShapeTuner:
         best = load_shape(ShapeKey.of(backend, kernel, solution_size, neighbourhood_size))
         return ShapeTuner(backend.capabilities, solution_size, neighbourhood_size, best=best)
 
     return tune
 
 
-def keep_shape(search: Any) -> None:
+def keep_shape(search: LocalSearch) -> None:
     """Store the shape that a search's tuner has found, if it is done."""
     plan, launcher = search.plan, search.launcher
     tuner = launcher.shape.tuner

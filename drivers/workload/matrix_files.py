@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from core.instances.files import read_bytes, read_text
 from core.tours import TspInstance
 from core.tours import distances as metric
 from core.tours.distance_matrices import checked_distances
+
+if TYPE_CHECKING:
+    from drivers.options.values import ArrayValue
 
 LARGEST_ARRAY = 2**30
 """Bytes of a .npy file."""
@@ -45,7 +48,7 @@ class MatrixInstance(TspInstance):
         self.optimum = optima.optimum(self.sha256)
 
 
-def load_matrix(path: Any, symmetric: bool = True) -> MatrixInstance:
+def load_matrix(path: str | ArrayValue, symmetric: bool = True) -> MatrixInstance:
     """Read a matrix of integer distances; its diagonal is taken as 0.
 
     Parameters

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from drivers.cli.messages import print_note
+from core.run.protocol import Search
 from reports.text.formatting import duration, rate
+
+if TYPE_CHECKING:
+    from backends.launch import Backend
 
 WARNING_S = 600.0
 
@@ -13,6 +16,14 @@ MULTIPROCESSOR = 5
 """Cores with the speed of one multiprocessor of a GPU: 2 to 15 on an H200, depending on the workload."""
 INTERPRETER_SPEED = 1e-5
 """Speed of the reference interpreter relative to a core."""
+
+
+class CountedSearch(Search, Protocol):
+    """A search that may know its work before a run."""
+
+    @property
+    def work(self) -> int | None:
+        """Units of work of a run, over all ranks; None if unknown."""
 
 
 class RepetitionWork(NamedTuple):
@@ -36,20 +47,12 @@ class RepetitionWork(NamedTuple):
     at_most: bool = False
 
     @classmethod
-    def of(cls, search: Any, speed: float) -> RepetitionWork | None:
-        """Return the search's estimate: ``work`` (None if unknown) in its ``unit``."""
+    def of(cls, search: CountedSearch, speed: float) -> RepetitionWork | None:
         return cls(search.work, search.unit, speed) if search.work else None
 
 
-def announce_run_time(work: RepetitionWork, backend: Any, ranks: int, repetitions: int) -> None:
-    """Print an estimate of the duration of all repetitions on standard error, if they take long."""
-    line = run_time_message(work, backend, ranks, repetitions)
-    if line:
-        print_note(line)
-
-
-def run_time_message(work: RepetitionWork, backend: Any, ranks: int, repetitions: int) -> str | None:
-    """Return the line without `note:`, or None for a run of less than `WARNING_S`."""
+def run_time_message(work: RepetitionWork, backend: Backend, ranks: int, repetitions: int) -> str | None:
+    """Return an estimate of the duration of all repetitions, or None for less than `WARNING_S`."""
     device = backend.device
     speed = usual_speed(work, device.kind, device.compute_units, ranks, is_reference=backend.is_reference)
     count = min(work.amount * repetitions, 10**300)

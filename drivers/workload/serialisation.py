@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any
 
 from core.errors import UserError
 
 
-def serialise(problem: Any) -> bytes:
+def serialise(problem: object) -> bytes:
     """Return a problem or options as bytes for `pickle.loads`. Raises `UserError` if they cannot be pickled."""
     try:
         # Other ranks run the same program, so they find its objects by name, and nothing more is imported.
@@ -17,7 +16,7 @@ def serialise(problem: Any) -> bytes:
         return serialise_by_value(problem)
 
 
-def serialise_by_value(problem: Any) -> bytes:
+def serialise_by_value(problem: object) -> bytes:
     """Like `serialise`, with the classes and kernel functions of the running program."""
     import cloudpickle
 

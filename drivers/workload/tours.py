@@ -2,53 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from core.errors import UserError
-from drivers.options.declaration import AnyOptions
 from drivers.options.output_files import reporting_write_errors
+from drivers.options.tours import AnyTour, InstanceOptions
 from drivers.workload.declaration import (
     PUBLISHED_OPTIMUM,
     SCORER,
+    AnyOutcome,
+    AnySearch,
     PreparedRun,
     RepetitionResult,
-    Task,
     VerifierVerdict,
-    Workload,
+    WorkloadDeclaration,
 )
-from drivers.workload.history import save_history
+from drivers.workload.history import keeps_history, save_history
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from core.run.protocol import SearchResult
+    from core.tours import TspInstance
 
 
-class TourWorkload(Workload[AnyOptions]):
-    """A search for a shortest tour; its outcome has a ``tour``, a ``length`` and a history."""
+class TourWorkload(WorkloadDeclaration[AnyTour, "TspInstance", AnySearch, AnyOutcome]):
+    """A search for a shortest tour, the ``solution`` of its outcome, with a history."""
 
     noun = "length"
 
-    def verify(self, run: PreparedRun[AnyOptions], outcome: Any, result: RepetitionResult) -> Iterator[VerifierVerdict]:
-        yield tour_verdict(run.problem, result.outcome.solution, outcome.length)
+    def keeps_history(self, options: AnyTour) -> bool:
+        return keeps_history(options)
 
-    def save(self, run: PreparedRun[AnyOptions], outcome: Any) -> None:
-        save_tour(self.name, run.options, run.problem, outcome.tour)
+    def run_settings(self, options: AnyTour) -> dict[str, object]:
+        return {"history": keeps_history(options)}
+
+    def verify(
+        self, run: PreparedRun[AnyTour, TspInstance, AnySearch], outcome: AnyOutcome, result: RepetitionResult
+    ) -> Iterator[VerifierVerdict]:
+        yield tour_verdict(run.problem, result.outcome)
+
+    def save(self, run: PreparedRun[AnyTour, TspInstance, AnySearch], outcome: AnyOutcome) -> None:
+        save_tour(self.name, run.options, run.problem, outcome.solution)
         save_history(self, run, outcome)
 
 
 # --- instances ---
 
 
-def available_instance(options: Any) -> Task:
-    """Return the options' instance, else an available one."""
+def available_instance(options: InstanceOptions) -> tuple[TspInstance, str]:
+    """Return the options' instance, else an available one, and its origin.
+
+    Raises `UserError` for `--svg` with an instance without coordinates.
+    """
     from core import tours as tsp
     from core.instances.sources import default_instance
 
     if options.instance is not None:
         instance = tsp.load(options.instance, options.data, drop=options.drop)
-        return Task(options, instance, instance.source)
-    spec, reason = default_instance(options.data)
-    return Task(options, tsp.load(spec, options.data, drop=options.drop), reason)
+        source = instance.source
+    else:
+        spec, source = default_instance(options.data)
+        instance = tsp.load(spec, options.data, drop=options.drop)
+    refuse_blank_drawing(options, instance)
+    return instance, source
 
 
-def small_instance(options: Any, chosen: str, generated: str, *, symmetric: bool) -> Task:
+def small_instance(
+    options: InstanceOptions, matrix: str | None, chosen: str, generated: str, *, symmetric: bool
+) -> TspInstance:
     """Return the instance of `--matrix` or `--instance`, else the chosen one if available, else a generated one.
 
     Raises `UserError` if both are given, or the file is no instance.
@@ -56,34 +79,29 @@ def small_instance(options: Any, chosen: str, generated: str, *, symmetric: bool
     from core import tours as tsp
     from core.instances import sources
 
-    if options.matrix is not None:
+    if matrix is not None:
         from drivers.workload.matrix_files import load_matrix
 
         if options.instance is not None:
             raise UserError("--matrix and --instance: expected one of them")
         if options.drop:
             raise UserError("--drop changes nothing here: a matrix has no keys and sections")
-        instance: Any = load_matrix(options.matrix, symmetric=symmetric)
-    else:
-        spec = options.instance or (chosen if sources.find(chosen, options.data) else generated)
-        instance = tsp.load(spec, options.data, drop=options.drop, symmetric=symmetric)
-    return Task(options, instance, instance.source)
+        return load_matrix(matrix, symmetric=symmetric)
+    spec = options.instance or (chosen if sources.find(chosen, options.data) else generated)
+    return tsp.load(spec, options.data, drop=options.drop, symmetric=symmetric)
 
 
 # --- results ---
 
 
-def instance_details(instance: Any) -> Mapping[str, Any]:
-    return {"cities": instance.n, "optimum": instance.optimum}
-
-
-def tour_verdict(instance: Any, tour: Any, length: int) -> VerifierVerdict:
+def tour_verdict(instance: TspInstance, outcome: SearchResult) -> VerifierVerdict:
     """Verdict of the plain scorer, which adds up a tour's distances."""
-    scored = instance.tour_length(tour)
-    return VerifierVerdict(SCORER, None if scored == length else f"the scorer finds length {scored}", scored)
+    assert outcome.solution is not None
+    scored = instance.tour_length(outcome.solution)
+    return VerifierVerdict(SCORER, None if scored == outcome.cost else f"the scorer finds length {scored}", scored)
 
 
-def optimum_verdicts(instance: Any, length: int, *, exactly: bool) -> Iterator[VerifierVerdict]:
+def optimum_verdicts(instance: TspInstance, length: int, *, exactly: bool) -> Iterator[VerifierVerdict]:
     """Verdict of the published optimum: no tour is shorter, and a proved one has its length."""
     optimum = instance.optimum
     if optimum is None:
@@ -97,13 +115,13 @@ def optimum_verdicts(instance: Any, length: int, *, exactly: bool) -> Iterator[V
 # --- files ---
 
 
-def refuse_blank_drawing(options: Any, instance: Any) -> None:
+def refuse_blank_drawing(options: InstanceOptions, instance: TspInstance) -> None:
     """Refuse `--svg` for an instance without coordinates."""
     if options.svg is not None and instance.display is None:
         raise UserError(f"--svg {options.svg}: {instance.name} has no coordinates to draw")
 
 
-def save_tour(workload: str, options: Any, instance: Any, tour: Any) -> None:
+def save_tour(workload: str, options: InstanceOptions, instance: TspInstance, tour: np.ndarray | None) -> None:
     """Write the best tour, if any, to the options' files, with the name of the program that found it.
 
     Raises `UserError` if the disk fails.
@@ -115,7 +133,7 @@ def save_tour(workload: str, options: Any, instance: Any, tour: Any) -> None:
 
         with reporting_write_errors(options.tour):
             tour_files.write(options.tour, tour, name=instance.name, comment=f"found by onekernel, drivers.{workload}")
-    if options.svg:
+    if options.svg and instance.display is not None:
         from reports.plots.tour import draw_tour
 
         with reporting_write_errors(options.svg), open(options.svg, "w", encoding="utf-8") as file:

@@ -349,7 +349,7 @@ def test_a_folder_in_which_no_lock_can_be_made_is_one_line(tmp_path, monkeypatch
 def test_who_is_asked_to_end_after_the_last_state_of_a_repetition_begins_no_other(tmp_path):
     run = RunCheckpoints(Options(checkpoint=str(tmp_path / "state"), repeats=2, record="r"), Solo())
     run.begin(lambda: WHOSE)
-    with run.listening():
+    with run.handling_sigterm():
         os.kill(os.getpid(), signal.SIGTERM)
     assert run.checkpointer.asked
     with pytest.raises(Terminated):

@@ -61,10 +61,10 @@ def test_the_slowest_rank_is_the_one_that_ran_longest_and_not_a_difference_of_ma
     ("limit_s", "prepared_s", "left_s"), [(1.0, 1.0, 1.0), (60.0, 6.5, 54.5), (1.0, 6.5, SHORTEST_S), (inf, 6.5, inf)]
 )
 def test_a_time_limit_covers_the_preparation_but_for_its_first_second(limit_s, prepared_s, left_s):
-    search = SimpleNamespace(run=lambda *stop, **_: stop)
+    search = SimpleNamespace(run=lambda stop, **_: stop)
     run = PreparedRun(None, None, "", search, None, prepared_s=prepared_s)
-    assert run.searched(None, Stop(3, limit_s)) == (Stop(3, left_s),)
-    assert (run.searched(None), run.searched(None, None)) == ((), (None,))
+    assert run.searched(None, Stop(3, limit_s)) == Stop(3, left_s)
+    assert run.searched(None) is None
 
 
 def test_a_long_preparation_is_measured_and_said(capsys):
@@ -79,7 +79,7 @@ def test_a_long_preparation_is_measured_and_said(capsys):
     made = repetitions(of_ranks())
     made.run.search.backend.timings.compile_s = 0.0
     for seconds, said in ((1.0, ""), (6.54, "note: none: prepared in 6.5 s before the run\n")):
-        made.prepared.prepared_s = seconds
+        made.run.prepared_s = seconds
         made.begin(0)
         assert capsys.readouterr().err == said
 
