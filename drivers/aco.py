@@ -12,12 +12,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.ant_colony import LOCAL_SEARCHES, STRATEGIES, VARIANTS, Settings
 from core.errors import UserError
 from drivers.cli.exit_codes import run_driver
-from drivers.options.declaration import Options
+from drivers.options.declaration import Options, StopOptions
 from drivers.options.output_files import OutputFile
 from drivers.runs.workload_main import driver
 from drivers.workload import tours
@@ -30,9 +30,6 @@ from drivers.workload.declaration import (
 )
 from drivers.workload.history import improvement_points, keeps_history, refuse_clocked_records
 from drivers.workload.run_time import RepetitionWork
-
-if TYPE_CHECKING:
-    from core.run.stop import Stop
 
 ITERATIONS = 100
 """Iterations of a search without a stop criterion."""
@@ -52,6 +49,7 @@ NEEDS: tuple[tuple[tuple[str, ...], Callable[[Settings], bool], str], ...] = (
 @dataclass(frozen=True)
 class AntOptions(
     Options,
+    StopOptions,
     table="ant_colony",
     usual=Settings(),
     most_iterations=ITERATIONS,
@@ -77,9 +75,6 @@ class AntOptions(
     smoothing: float | None = None
     colonies: int | None = None
     exchange: int | None = None
-    iterations: int | None = None
-    seconds: float | None = None
-    target: int | None = None
     tour: OutputFile | None = None
     svg: OutputFile | None = None
     history: bool = False
@@ -92,20 +87,6 @@ class AntOptions(
         settled = replace(self, ants=self.settings().ants, iterations=ITERATIONS if unlimited else self.iterations)
         settled.chosen_stop().check()
         return settled
-
-    def chosen_stop(self) -> Stop:
-        from core.run.stop import Iterations, Seconds, Stop, Target
-
-        stop = Stop()
-        criteria: tuple[tuple[Any, Callable[[Any], Stop]], ...] = (
-            (self.iterations, Iterations),
-            (self.seconds, Seconds),
-            (self.target, Target),
-        )
-        for value, criterion in criteria:
-            if value is not None:
-                stop |= criterion(value)
-        return stop
 
     def settings(self) -> Settings:
         chosen = {name: getattr(self, name) for name in Settings._fields if getattr(self, name) is not None}

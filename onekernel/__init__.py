@@ -57,11 +57,13 @@ from core.run.protocol import Progress as Progress
 from core.tours.problem import TspTour as TspTour
 from core.weierstrass.problem import Weierstrass as Weierstrass
 from drivers.library.custom_problem import main as main
+from drivers.options.local_search import Execution as Execution
 
 if TYPE_CHECKING:
     from core.tables.knapsack.problem import Knapsack as Knapsack
     from drivers.library.comparison import Comparison as Comparison
     from drivers.library.comparison import compare as compare
+    from drivers.library.minimize import CheckpointFile as CheckpointFile
     from drivers.library.minimize import minimize as minimize
     from drivers.library.minimize import run as run
     from drivers.library.results import Result as Result
@@ -71,6 +73,7 @@ if TYPE_CHECKING:
     from reports.runs import load as load
 
 _FOUND_IN = {
+    "CheckpointFile": "drivers.library.minimize",
     "Comparison": "drivers.library.comparison",
     "Knapsack": "core.tables.knapsack.problem",
     "Result": "drivers.library.results",
@@ -88,7 +91,7 @@ _FOUND_IN = {
 del globals()["check"]
 
 __all__ = [
-    *("Ppp", "Progress", "Qap", "TspTour", "UserError", "Weierstrass", "main"),
+    *("Execution", "Ppp", "Progress", "Qap", "TspTour", "UserError", "Weierstrass", "main"),
     *_FOUND_IN,
     *_language,
     *_local_search,

@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import KW_ONLY, Field, dataclass, field, fields
 from functools import partial
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from core.local_search.kernels.walks import COOLING, Draw
 MOST_SHAKES, MOST_LAG = 255, 1_000_000
 MOST_DRAWS = 2**31 - 1
 MOST_TEMPERATURE = 1e30
+TabuList = Literal["auto", "attributes", "moves"]
 
 natural = partial(integer, least=0, most=MOST_DRAWS)
 positive = partial(integer, least=1, most=MOST_DRAWS)
@@ -162,7 +163,7 @@ class TabuSearch(Algorithm):
 
     tenure: int | None = parameter(None, natural_or_none)
     tenure_span: int | None = parameter(None, natural_or_none)
-    tabu_memory: str = parameter("auto", partial(choice, choices=("auto", "attributes", "moves")))
+    tabu_memory: TabuList = parameter("auto", partial(choice, choices=get_args(TabuList)))
     restart: int = parameter(0, natural)
     name, rule = "tabu", TABU
 

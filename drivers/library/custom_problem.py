@@ -14,7 +14,7 @@ import sys
 import traceback
 import types
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import Field, dataclass, make_dataclass, replace
+from dataclasses import Field, dataclass, make_dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, get_args, get_type_hints
@@ -129,39 +129,41 @@ def declare_workload(problem: ProblemFactory | Problem, started: tuple[str, ...]
 
     Raises `UserError` if a parameter of the constructor cannot be an option.
     """
-    owner: Any = type(problem) if isinstance(problem, Problem) else problem
-    make = (lambda: problem) if isinstance(problem, Problem) else problem
-    made_by = f"made by {' '.join(started) or 'a program'}"
-    return replace(
-        class_workload(owner),
-        options=declare_options(make),
-        load_problem=lambda given: (make_problem(make, given), made_by),
-        program=started,
-    )
+    options = CustomProblemOptions if isinstance(problem, Problem) else declare_options(problem)
+    return CustomProblemWorkload(problem, options, started)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CustomProblemWorkload(LocalSearchWorkload):
-    """Local search on a user-defined problem; ``load_problem`` maps options to the problem and its source."""
+    """Local search on a user-defined problem, or on the one that a class or function makes of the options."""
 
-    name: str
-    title: str
-    options: type[Any]
-    load_problem: Any
+    problem: Problem | ProblemFactory
+    options: type[CustomProblemOptions] = CustomProblemOptions
     program: tuple[str, ...] = ()
     best_known = "best known"
     standard = ()
+
+    @property
+    def owner(self) -> ProblemFactory:
+        return type(self.problem) if isinstance(self.problem, Problem) else self.problem
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return workload_name(self.owner)
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        return f"local search on {self.owner.__name__}"
+
+    def load_problem(self, options: CustomProblemOptions) -> tuple[Problem, str]:
+        made = self.problem if isinstance(self.problem, Problem) else make_problem(self.problem, options)
+        return made, f"made by {' '.join(self.program) or 'a program'}"
 
     def fitted(self, problem: Problem) -> tuple[str, ...]:
         """At most some seconds of one core's work, if a neighbour takes as many steps as a solution has elements."""
         size = problem.neighbourhood(problem.neighbourhood_names()[0]).size(problem.encoding, problem.points)
         iterations = COMPARISON_STEPS // (COMPARISON_WALKS * max(1, size) * problem.encoding.n)
         return ("--walks", str(COMPARISON_WALKS), "--iterations", str(min(10_000, max(10, iterations))))
-
-
-@cache
-def class_workload(owner: Any) -> CustomProblemWorkload:
-    return CustomProblemWorkload(workload_name(owner), f"local search on {owner.__name__}", CustomProblemOptions, None)
 
 
 @cache

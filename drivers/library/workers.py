@@ -4,38 +4,48 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from backends import NAMES, automatic, backend_class
 from cluster import default_communicator
 from core.arguments import integer
 from core.errors import UserError
-from drivers.library.results import Result, Results
-from drivers.options.values import seeds as several_seeds
+from drivers.library.results import Result
+from drivers.options.declaration import AnyOptions
+from drivers.runs.seeds import refuse_several_solutions
+from drivers.workload.declaration import Workload
 from drivers.workload.serialisation import serialise_by_value
 
 
-def run_in_workers(function: Callable[..., Any], first: str, named: Mapping[str, Any]) -> Results:
-    """Call a function of the library once for each seed, in separate processes with a core each.
+def run_in_workers(
+    run: Callable[..., list[Result]],
+    workload: Workload[AnyOptions],
+    values: Mapping[str, object],
+    owner: str,
+    workers: object,
+    **excluded: object,
+) -> list[Result]:
+    """Run a workload once for each seed by ``run(workload, values)``, in separate processes with a core each.
 
-    ``first`` is the name of its first parameter, ``named`` its arguments by name, with ``seeds`` and ``workers``.
-    Raises `UserError` for arguments that processes cannot share.
+    ``values`` are values of its options, with ``seeds``; ``excluded`` are further arguments, which must be None. Raises
+    `UserError` for arguments that processes cannot share.
     """
-    values = {name: value for name, value in named.items() if value is not None}
-    workers, listed = integer("workers", values.pop("workers"), 1), values.pop("seeds", None)
-    if listed is None:
+    workers, given = integer("workers", workers, 1), {**values, **excluded}
+    if given.get("seeds") is None:
         raise UserError(f"workers={workers} without seeds: expected several seeds, such as seeds=range(10)")
     for name in ("seed", "callback", "checkpoint", "cores", "ranks", "repeats"):
-        if name in values:
+        if given.get(name) is not None:
             raise UserError(f"workers={workers} and {name}: expected one of them")
-    values["backend"] = one_core_backend(values.get("backend", "auto"))
+    own = workload.options.checked(values, owner)
+    refuse_several_solutions(own)
+    backend = one_core_backend(own.backend)
     if default_communicator().size > 1:
         raise UserError(f"workers={workers} on several ranks: expected one rank")
     from joblib import Parallel, delayed
 
-    called = serialise_by_value((function, values.pop(first), {**values, "progress": False}))
-    tasks = (delayed(run_serialised)(called, seed) for seed in several_seeds.check("seeds", listed))
-    return Results(Parallel(n_jobs=workers, backend="loky")(tasks))
+    shared = {name: value for name, value in values.items() if name != "seeds"}
+    called = serialise_by_value((run, workload, {**shared, "backend": backend, "progress": False}))
+    tasks = (delayed(run_serialised)(called, seed) for seed in own.seeds or ())
+    return list(Parallel(n_jobs=workers, backend="loky")(tasks))
 
 
 def one_core_backend(name: str) -> str:
@@ -49,6 +59,6 @@ def one_core_backend(name: str) -> str:
 
 
 def run_serialised(called: bytes, seed: int) -> Result:
-    function, first, values = pickle.loads(called)
-    result: Result = function(first, seed=seed, **values)
+    run, workload, values = pickle.loads(called)
+    result: Result = run(workload, {**values, "seed": seed})[0]
     return result

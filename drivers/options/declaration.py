@@ -13,15 +13,19 @@ import inspect
 import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import Field, dataclass, field, fields, replace
+from dataclasses import Field, dataclass, field, replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, TypeVar, get_args, get_type_hints
 
 from core.arguments import refuse, refuse_choice, refuse_keyword, sequence
 from core.errors import UserError
 from drivers.options.output_files import OutputFile
 from drivers.options.values import FLAG, NAMED_TYPES, PLAIN_TYPES, ValueType
+
+if TYPE_CHECKING:
+    from core.run.stop import Stop
 
 CHECKPOINT_EVERY_S = 60.0
 
@@ -115,13 +119,24 @@ def read_table(name: str) -> dict[str, dict[str, Any]]:
     return tomllib.loads((Path(__file__).parent / f"{name}.toml").read_text(encoding="utf-8"))
 
 
+def listed_choices(hint: object) -> tuple[str, ...]:
+    """Return the texts of a `Literal`, also of one that may be None; nothing for any other type."""
+    parts = get_args(hint)
+    return tuple(part for part in parts if isinstance(part, str)) or sum(map(listed_choices, parts), ())
+
+
 class DeclaredByTable:
     """Base class that declares fields by tables, unless a class declares them by `OptionGroup.option`.
+
+    Fields of other dataclasses among the base classes become options too: their types and defaults are there, their
+    help in the table. Such an option is listed after the one before it in the table.
 
     Parameters
     ----------
     table
         Name of the table of a class; without it a class has only its base class's table.
+    optional
+        Types of further options, which are None by default, by name.
     **values
         Values missing in the table: words for the help by their names there, choices, and types of values; and
         ``takes``, the class of the library whose objects Python may give as instances.
@@ -130,33 +145,48 @@ class DeclaredByTable:
     _groups: ClassVar[dict[str, dict[str, Any]]] = {}
     _entries: ClassVar[dict[str, dict[str, Any]]] = {}
     _values: ClassVar[dict[str, Any]] = {}
+    _hints: ClassVar[dict[str, object]] = {}
+    _order: ClassVar[tuple[str, ...]] = ()
 
-    def __init_subclass__(cls, table: str = "", **values: Any) -> None:
-        """Declare the fields of a class, including those of its base class with another declaration here."""
+    def __init_subclass__(cls, table: str = "", optional: Mapping[str, object] = {}, **values: Any) -> None:  # noqa: B006
+        """Declare the fields of a class, including those of its base classes with another declaration here."""
         super().__init_subclass__()
         cls._values = cls._values | values
         cls._groups, cls._entries = dict(cls._groups), dict(cls._entries)
+        listed: list[str] = []
         for group, content in (read_table(table) if table else {}).items():
             about = {key: value for key, value in content.items() if not isinstance(value, dict)}
             cls._groups[group] = cls._groups.get(group, {}) | about
             for name in content.keys() - about.keys():
                 cls._entries[name] = cls._entries.get(name, {}) | {"group": group} | content[name]
-        own = inspect.get_annotations(cls)
-        for name in own:
-            if name in cls._entries and not isinstance(cls.__dict__[name], Field):
-                setattr(cls, name, cls._field(name, cls.__dict__[name]))
-        for name, inherited in getattr(cls, "__dataclass_fields__", {}).items():
-            if name in cls._entries and name not in own:
-                declared = cls._field(name, inherited.default)
-                if declared.metadata != inherited.metadata:
+            listed += [name for name in content if name not in about]
+        cls._hints = {**cls._hints, **optional}
+        inherited: dict[str, Field[Any]] = {}
+        for base in reversed(cls.__mro__[1:]):
+            inherited |= vars(base).get("__dataclass_fields__", {})
+            if "__dataclass_fields__" in vars(base) and not issubclass(base, DeclaredByTable):
+                cls._hints |= get_type_hints(base)
+        written = inspect.get_annotations(cls)
+        own = written | dict(optional)
+        defaults = {name: one.default for name, one in inherited.items()} | {name: vars(cls).get(name) for name in own}
+        for name, default in defaults.items():
+            if name in cls._entries and not isinstance(default, Field):
+                declared = cls._field(name, default)
+                if name in own or declared.metadata != inherited[name].metadata:
                     setattr(cls, name, declared)
-                    own[name] = inherited.type
+                    own.setdefault(name, inherited[name].type if name in inherited else None)
         cls.__annotations__ = own
+        order = [*cls._order]
+        order += [name for name in written if name not in order and isinstance(vars(cls).get(name), Field)]
+        for before, name in pairwise(["", *listed]):
+            if name in defaults and name not in order:
+                order.insert(order.index(before) + 1, name)
+        cls._order = tuple(order)
 
     @classmethod
-    def _field(cls, name: str, default: Any) -> Any:
+    def _field(cls, name: str, default: object) -> Any:
         about = cls._entries[name]
-        choices = about.get("choices")
+        choices = about.get("choices") or listed_choices(cls._hints.get(name))
         return OptionGroup(**cls._groups[about["group"]]).option(
             default,
             about["help"].format_map(about | cls._values),
@@ -168,7 +198,41 @@ class DeclaredByTable:
 
 
 @dataclass(frozen=True)
-class Options(DeclaredByTable, table="common"):
+class Placement:
+    """Device of a run, without its backend.
+
+    Attributes
+    ----------
+    device
+        Number or name of the backend's device.
+    cores
+        Number of cores for the backends threads and joblib; None: all that the process may use.
+    pin_cores
+        True binds each rank to separate cores.
+    """
+
+    device: str = "0"
+    cores: int | None = None
+    pin_cores: bool = False
+
+
+@dataclass(frozen=True)
+class StopOptions:
+    """Stop criteria as options, None unless given."""
+
+    iterations: int | None = None
+    seconds: float | None = None
+    target: int | None = None
+
+    def chosen_stop(self) -> Stop:
+        from core.run.stop import Stop
+
+        given = {name: getattr(self, name, None) for name in Stop.__dataclass_fields__}
+        return Stop(**{name: value for name, value in given.items() if value is not None})
+
+
+@dataclass(frozen=True)
+class Options(DeclaredByTable, Placement, table="common"):
     """Options of all workloads."""
 
     instance: str | None = None
@@ -177,9 +241,6 @@ class Options(DeclaredByTable, table="common"):
     seed: int = 0
     seeds: tuple[int, ...] | None = None
     backend: str = "auto"
-    device: str = "0"
-    cores: int | None = None
-    pin_cores: bool = False
     record: OutputFile | None = None
     checkpoint: OutputFile | None = None
     resume: bool = False
@@ -190,7 +251,8 @@ class Options(DeclaredByTable, table="common"):
 
     @classmethod
     def declared(cls) -> Iterator[tuple[Field[Any], OptionDeclaration]]:
-        for one in fields(cls):
+        for name in cls._order:
+            one = cls.__dataclass_fields__[name]
             yield one, one.metadata["option"]
 
     @classmethod
@@ -205,13 +267,13 @@ class Options(DeclaredByTable, table="common"):
             if name not in declared:
                 refuse_keyword(name, value, declared, owner)
             option, about = declared[name]
+            if value is option.default:
+                continue
             takes = cls._values.get("takes")
             if name == "instance" and takes and not isinstance(value, (str, os.PathLike, int, type(None))):
                 if type(value).__name__ != takes:
                     refuse(name, value, f"a name, a path, or an object of ok.{takes}")
                 by_name[name] = getattr(value, "instance", value)
-                continue
-            if value is None and option.default is None:
                 continue
             if about.choices and isinstance(value, str | None) and value not in about.choices:
                 refuse_choice(name, value, about.choices)
@@ -230,17 +292,16 @@ class Options(DeclaredByTable, table="common"):
 
     def named(self) -> dict[str, Any]:
         """Values by the names of options, with names instead of objects: for records, and for ranks to compare."""
-        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        values = {name: getattr(self, name) for name in self._order}
         return {**values, "instance": getattr(self.instance, "name", self.instance)}
 
     def asked(self) -> dict[str, Any]:
         """Values of options that decide work and execution, other than defaults: equal for runs with equal options."""
-        deciding = {one.name for one, about in self.declared() if about.decides in ("work", "execution", "search")}
         values = self.named()
         return {
             one.name: values[one.name]
-            for one in fields(self)
-            if one.name in deciding and values[one.name] != one.default
+            for one, about in self.declared()
+            if about.decides in ("work", "execution", "search") and values[one.name] != one.default
         }
 
     def deciding(self, decides: OptionEffect) -> dict[str, Any]:

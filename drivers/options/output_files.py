@@ -25,7 +25,9 @@ def require_writable_files(options: Any) -> None:
     """
     values = vars(options)
     read = [values.get("instance"), values.get("matrix"), *values.get("strings", ())]
-    reasons = {os.path.realpath(name): "the run reads it" for name in read if name and os.path.isfile(name)}
+    reasons = {
+        os.path.realpath(name): "the run reads it" for name in read if isinstance(name, str) and os.path.isfile(name)
+    }
     for option, path in values.items():
         if isinstance(path, OutputFile):
             reason = reasons.get(os.path.realpath(path)) or writing_obstacle(path)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
-from functools import cache
+from dataclasses import replace
 from math import inf
 from typing import Any
 
@@ -86,9 +85,8 @@ class LocalSearchWorkload(Workload[SearchOptions]):
 
     def load(self, options: SearchOptions, ranks: int) -> Task:
         settled = options.settled(self.chosen, ranks)
-        if isinstance(settled.algorithm, str):  # the search checks Python's value
-            settled.chosen_algorithm()
-            settled.chosen_stop().check()
+        settled.chosen_algorithm()
+        settled.chosen_stop().check()
         if settled.seconds is not None:
             refuse_clocked_records(settled, "--iterations, --target or --patience")
         problem, source = self.load_problem(settled)
@@ -110,10 +108,10 @@ class LocalSearchWorkload(Workload[SearchOptions]):
             backend,
             ranks,
             problem,
-            options.chosen_algorithm() if isinstance(options.algorithm, str) else options.algorithm,
-            problem.neighbourhood_names()[:1] if options.neighbourhood == "auto" else options.neighbourhoods,
+            options.chosen_algorithm(),
+            chosen_neighbourhoods(options, problem),
             tune=None if options.shape == "fixed" else shape_tuner(backend),
-            **{name: getattr(options, name) for name in setting_names()},
+            **options.settings(),
             history=bool(options.history or options.curve or options.plot),
         )
         search.warm_up(options.chosen_stop().seconds)
@@ -140,8 +138,7 @@ class LocalSearchWorkload(Workload[SearchOptions]):
         from core.local_search.plan import Plan
 
         names, is_tuned = chosen_neighbourhoods(options, problem), options.shape != "fixed"
-        settings = {name: getattr(options, name) for name in setting_names()}
-        plan = Plan.make(problem, options.chosen_algorithm(), names, tuned=is_tuned, **settings)
+        plan = Plan.make(problem, options.chosen_algorithm(), names, tuned=is_tuned, **options.settings())
         most = problem.encoding.n if options.algorithm in CLIMBS else inf
         return self.work_of(plan, options, most)
 
@@ -235,13 +232,6 @@ def first_iterations(settled: SearchOptions, problem: Any, fitted: Sequence[str]
     work = int(second.get("--walks", "1")) * int(second["--iterations"]) * neighbours(usual)
     an_iteration = neighbours(settled) if settled.chosen_algorithm().scans else NEIGHBOURS_OF_A_DRAW
     return max(FEWEST_ITERATIONS, FIRST_SECONDS * work // ((settled.walks or 1) * an_iteration))
-
-
-@cache
-def setting_names() -> tuple[str, ...]:
-    from core.local_search.settings import SearchSettings
-
-    return tuple(one.name for one in fields(SearchSettings))
 
 
 def chosen_neighbourhoods(options: SearchOptions, problem: Any) -> list[Any]:
