@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import KW_ONLY, Field, dataclass, field, fields
-from functools import partial
+from functools import cache, partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -105,9 +105,10 @@ class Algorithm:
         return not self.draws
 
     @classmethod
-    def parameter_fields(cls) -> list[Field[Any]]:
+    @cache
+    def parameter_fields(cls) -> tuple[Field[Any], ...]:
         """Return the fields that `parameter` declares."""
-        return [one for one in fields(cls) if one.metadata]
+        return tuple(one for one in fields(cls) if one.metadata)
 
     def arguments(self) -> list[str]:
         """Return the arguments of the call that makes this algorithm, without default values."""

@@ -12,7 +12,7 @@ from core.arguments import checked_class, refuse, text
 from core.errors import shown
 from core.lang import Function
 from core.lang.bundle_forms import RowArray, fields_of, is_bundle, kind_text
-from core.lang.bundles import row_sizes
+from core.lang.bundles import row_sizes, sizes_of_rows
 from core.lang.digest import source_digest
 from core.lang.types import BY_DTYPE, NUMBERS, Array, Const, Generic, boolean, f32, f64, fits
 from core.local_search.checks.problem_errors import ProblemError, WrongCost, WrongData
@@ -234,15 +234,15 @@ def checked_data(name: str, data: Any, reader: Function | None = None) -> Any:
     ``reader`` is a function that reads the data: messages about arrays name it. Raises `WrongData` if the data are no
     bundle, a value does not have or fit its field's type, a bundle contains a bundle, or a row has no elements.
     """
-    if not is_bundle(type(data)):
-        kind = type(data)
+    cls: type = type(data)
+    if not is_bundle(cls):
         description, advice = shown(data), ""
-        if kind.__module__ not in ("builtins", "numpy"):
-            description, advice = f"an object of {kind.__name__}", f"; write @bundle above class {kind.__name__}"
+        if cls.__module__ not in ("builtins", "numpy"):
+            description, advice = f"an object of {cls.__name__}", f"; write @bundle above class {cls.__name__}"
         raise WrongData(f"{name}: data are {description}: expected a @bundle of arrays and numbers{advice}")
     checked = copy.copy(data)
-    for field, kind in fields_of(type(data)).items():
-        subject, value = f"{name}: {type(data).__name__}.{field}", getattr(data, field)
+    for field, kind in fields_of(cls).items():
+        subject, value = f"{name}: {cls.__name__}.{field}", getattr(data, field)
         if is_bundle(kind):
             raise WrongData(f"{subject} is a bundle: expected arrays and numbers; inherit from {kind.__name__} instead")
         if isinstance(kind, RowArray):
@@ -254,9 +254,9 @@ def checked_data(name: str, data: Any, reader: Function | None = None) -> Any:
             setattr(checked, field, checked_array(f"{name}: data {field!r}", kind, value, reader))
         else:
             setattr(checked, field, checked_number(subject, kind, value))
-    for field, size in row_sizes(checked).items():
+    for field, size in row_sizes(checked).items() if sizes_of_rows(cls) else ():
         if size < 1:
-            raise WrongData(f"{name}: {type(data).__name__}.{field} is a row of {size} elements: expected 1 or more")
+            raise WrongData(f"{name}: {cls.__name__}.{field} is a row of {size} elements: expected 1 or more")
     return checked
 
 

@@ -13,8 +13,8 @@ import re
 import sys
 import traceback
 import types
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import Field, dataclass, make_dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, make_dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, get_args, get_type_hints
@@ -23,7 +23,7 @@ from core.arguments import checked_call, refuse, sequence, text
 from core.errors import UserError
 from core.local_search.problem import Problem, checked_problem
 from drivers.cli.exit_codes import DONE, run_driver
-from drivers.options.declaration import CHECKS, OptionDeclaration, OptionGroup, option_flag
+from drivers.options.declaration import CHECKS, DeclaredOption, OptionGroup, option_flag
 from drivers.options.local_search import SearchOptions
 from drivers.options.values import FLAG, INTEGER, PATH, REAL, TEXT, ValueType
 from drivers.workload.declaration import Workload
@@ -54,11 +54,11 @@ class CustomProblemOptions(SearchOptions):
     made_of: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
-    def declared(cls) -> Iterator[tuple[Field[Any], OptionDeclaration]]:
-        """All options with their declarations, without those that mean nothing to this problem."""
-        return (
-            (one, how) for one, how in super().declared() if one.name in cls.made_of or one.name not in EXCLUDED_OPTIONS
-        )
+    @cache
+    def declared(cls) -> tuple[DeclaredOption, ...]:
+        """Return all options with their declarations, without those that mean nothing to this problem."""
+        excluded = {*EXCLUDED_OPTIONS} - {*cls.made_of}
+        return tuple(one for one in super().declared() if one[0].name not in excluded)
 
 
 @checked_call

@@ -12,7 +12,7 @@ import argparse
 import inspect
 import os
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, field, replace
 from functools import cache
 from itertools import pairwise
@@ -57,6 +57,9 @@ class OptionDeclaration(NamedTuple):
     spelled: str | None
     nargs: int | str | None
     short: str | None
+
+
+DeclaredOption = tuple["Field[Any]", OptionDeclaration]
 
 
 class OptionGroup(NamedTuple):
@@ -250,10 +253,16 @@ class Options(DeclaredByTable, Placement, table="common"):
     quiet: bool = False
 
     @classmethod
-    def declared(cls) -> Iterator[tuple[Field[Any], OptionDeclaration]]:
-        for name in cls._order:
-            one = cls.__dataclass_fields__[name]
-            yield one, one.metadata["option"]
+    @cache
+    def declared(cls) -> tuple[DeclaredOption, ...]:
+        """Return all options with their declarations, in the order of the help."""
+        options = map(cls.__dataclass_fields__.__getitem__, cls._order)
+        return tuple((one, one.metadata["option"]) for one in options)
+
+    @classmethod
+    @cache
+    def declared_by_name(cls) -> Mapping[str, DeclaredOption]:
+        return {one.name: (one, about) for one, about in cls.declared()}
 
     @classmethod
     def checked(cls, values: Mapping[str, Any], owner: str) -> Self:
@@ -261,7 +270,7 @@ class Options(DeclaredByTable, Placement, table="common"):
 
         ``owner`` is the owner of the options in errors. Raises `UserError` for an unknown name or a wrong value.
         """
-        declared: Mapping[str, tuple[Field[Any], OptionDeclaration]] = declared_options(cls)  # type: ignore[arg-type]
+        declared = cls.declared_by_name()
         by_name = {}
         for name, value in values.items():
             if name not in declared:
@@ -311,11 +320,6 @@ class Options(DeclaredByTable, Placement, table="common"):
 AnyOptions = TypeVar("AnyOptions", bound=Options)
 
 
-@cache
-def declared_options(kind: type[Options]) -> Mapping[str, tuple[Field[Any], OptionDeclaration]]:
-    return {one.name: (one, declared) for one, declared in kind.declared()}
-
-
 def options_for_rank(settled: AnyOptions, own: AnyOptions) -> AnyOptions:
     """Return the first rank's options with this rank's place."""
     return replace(settled, **own.deciding("place"))
@@ -342,11 +346,6 @@ def add_common_option(parser: argparse.ArgumentParser, name: str) -> None:
     for one, declared in Options.declared():
         if one.name == name:
             _add(parser, one, declared)
-
-
-def read_parsed(kind: type[AnyOptions], values: Mapping[str, Any]) -> AnyOptions:
-    """Return the options from a parser's values, with defaults for missing ones."""
-    return kind(**{one.name: values[one.name] for one, _ in kind.declared() if one.name in values})
 
 
 def _add(group: argparse._ActionsContainer, option: Field[Any], declared: OptionDeclaration) -> None:
