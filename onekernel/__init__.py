@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 _PACKAGES = ("core", "backends", "cluster", "drivers", "reports")
 """Packages of the project, beside this one."""
@@ -98,7 +98,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Import a name at its first use."""
     if name == "__version__":
         from importlib.metadata import version

@@ -44,7 +44,7 @@ def factor(name: str, value: object) -> float:
     return checked
 
 
-def parameter(default: Any, check: Callable[[str, Any], Any], recorded: bool = True) -> Any:
+def parameter(default: object, check: Callable[[str, Any], Any], recorded: bool = True) -> Any:
     """Declare a parameter of an algorithm.
 
     ``check`` returns a checked value, or raises `UserError`. ``recorded`` is False if the trajectory does not depend on
@@ -257,7 +257,7 @@ class Rule(Algorithm):
     """
 
     accepts: Function
-    parameters: Any = None
+    parameters: object = None
     _: KW_ONLY
     lag: int = parameter(0, partial(integer, least=0, most=MOST_LAG))
     batch: int = parameter(256, positive, recorded=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from core.local_search.checks.problem_errors import ProblemError, WrongCost, Wro
 from core.local_search.encodings import NEIGHBOURHOODS, Encoding, Neighbourhood, neighbourhood
 from core.local_search.kernels.hooks import Hooks
 from core.local_search.kernels.moves import INSERT, REVERSE, SEGMENT, TRIPLES
+
+Data = TypeVar("Data")
 
 
 @checked_class
@@ -92,14 +94,14 @@ class Problem:
     tested = False
     """True if the project's tests compare this class with `cost`: see `is_tested`."""
 
-    def __init__(self, name: str, encoding: Encoding, data: Any) -> None:
+    def __init__(self, name: str, encoding: Encoding, data: object) -> None:
         if not isinstance(encoding, Encoding):
             refuse("encoding", encoding, "Bits(n), Values(n, k), Permutation(n) or Reals(n)")
         self.name = text("name", name)
         self.encoding = encoding
         self.data = None if data is None else checked_data(name, data, self.delta or self.value)
 
-    def __init_subclass__(cls, **settings: Any) -> None:
+    def __init_subclass__(cls, **settings: object) -> None:
         super().__init_subclass__(**settings)
         if "__init__" in vars(cls):
             checked_class(cls)
@@ -211,7 +213,7 @@ def has_places(neighbourhood: Neighbourhood) -> bool:
     return neighbourhood.shape != TRIPLES and neighbourhood.change not in (REVERSE, INSERT, SEGMENT)
 
 
-def checked_problem(problem: Any) -> Problem:
+def checked_problem(problem: object) -> Problem:
     """Return the problem.
 
     Raises `UserError` for anything but an object of a subclass of `Problem`, `ProblemError` if its constructor has not
@@ -228,7 +230,7 @@ def checked_problem(problem: Any) -> Problem:
     return problem
 
 
-def checked_data(name: str, data: Any, reader: Function | None = None) -> Any:
+def checked_data(name: str, data: Data, reader: Function | None = None) -> Data:
     """Return the bundle with flat arrays and plain numbers.
 
     ``reader`` is a function that reads the data: messages about arrays name it. Raises `WrongData` if the data are no
@@ -260,7 +262,7 @@ def checked_data(name: str, data: Any, reader: Function | None = None) -> Any:
     return checked
 
 
-def checked_array(subject: str, kind: Array, value: Any, reader: Function | None = None) -> np.ndarray:
+def checked_array(subject: str, kind: Array, value: object, reader: Function | None = None) -> np.ndarray:
     """Return the array of a field, flat; ``subject`` begins an error message, and ``reader`` reads the array."""
     if not isinstance(value, np.ndarray):
         raise WrongData(f"{subject} is {shown(value)}: expected {kind_text(kind)}, a NumPy array")
@@ -279,7 +281,7 @@ def checked_array(subject: str, kind: Array, value: Any, reader: Function | None
     return np.ascontiguousarray(value).reshape(-1)
 
 
-def checked_number(subject: str, kind: Any, value: Any) -> bool | int | float:
+def checked_number(subject: str, kind: type[Any], value: object) -> bool | int | float:
     """Return the number of a field as Python's; ``subject`` begins an error message."""
     if isinstance(value, np.ndarray):
         raise WrongData(f"{subject} is an array of {value.dtype}: expected {kind_text(kind)}, a number")

@@ -23,10 +23,9 @@ from core.arguments import checked_call, refuse, sequence, text
 from core.errors import UserError
 from core.local_search.problem import Problem, checked_problem
 from drivers.cli.exit_codes import DONE, run_driver
-from drivers.options.declaration import CHECKS, DeclaredOption, OptionGroup, option_flag
+from drivers.options.declaration import CHECKS, DeclaredOption, OptionEffect, OptionGroup, option_flag
 from drivers.options.local_search import SearchOptions
 from drivers.options.values import FLAG, INTEGER, PATH, REAL, TEXT, ValueType
-from drivers.workload.declaration import Workload
 from drivers.workload.local_search import LocalSearchWorkload
 from drivers.workload.registry import NAMES
 
@@ -100,7 +99,8 @@ def run_program(problem: ProblemFactory | Problem, started: tuple[str, ...], arg
     from drivers.runs import workload_main
 
     description = inspect.getdoc(problem) or "Local search on a user-defined problem."
-    options: Any = workload_main.parse_options(workload, description, words)
+    options = workload_main.parse_options(workload, description, words)
+    assert isinstance(options, CustomProblemOptions)
     return check_problem(workload, options) if options.check else workload_main.start(workload, options, words)
 
 
@@ -113,7 +113,7 @@ def checked_factory(problem: object) -> ProblemFactory | Problem:
     return problem  # type: ignore[return-value]
 
 
-def check_problem(workload: Workload[Any], options: Any) -> int:
+def check_problem(workload: CustomProblemWorkload, options: CustomProblemOptions) -> int:
     from drivers.library.validation import check
 
     only = None if options.backend == "auto" else options.backend
@@ -239,11 +239,11 @@ def declare_options(make: ProblemFactory) -> type[CustomProblemOptions]:
     return make_dataclass(f"{make.__name__}Options", fields, bases=(CustomProblemOptions,), namespace=more, frozen=True)
 
 
-def declare_parameter(name: str, kind: type, default: Any, owner: str) -> Any:
+def declare_parameter(name: str, kind: type, default: object, owner: str) -> Any:
     is_needed = default is inspect.Parameter.empty
     plain = None if is_needed else os.fspath(default) if isinstance(default, Path) else default
     # An instance's content is in the record, and its file may be elsewhere on another machine.
-    decides: Any = "nothing" if name in EXCLUDED_OPTIONS or kind is Path else "work"
+    decides: OptionEffect = "nothing" if name in EXCLUDED_OPTIONS or kind is Path else "work"
     text = f"parameter of {owner} ({'required' if is_needed else '%(default)s'})"
     return PROBLEM_GROUP.option(plain, text, *PARAMETER_TYPES[kind], decides=decides)
 
@@ -258,7 +258,7 @@ PARAMETER_TYPES: dict[type, tuple[ValueType, str | None]] = {
 """Types of parameters for options, with the option's type and metavar."""
 
 
-def plain_type(hint: Any, default: Any) -> type | None:
+def plain_type(hint: object, default: object) -> type | None:
     """The type of a parameter whose values a text can express: its annotation's first such type, or its default's."""
     kinds = get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
     if hint is None:

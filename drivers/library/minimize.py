@@ -16,7 +16,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, NoReturn, TypedDict, Unpack, overload
 
 from cluster import default_communicator
 from cluster.mpi.failures.abort import end_by_exception
@@ -243,9 +243,10 @@ def run(
     *,
     seeds: None = None,
     repeats: None = None,
+    workers: None = None,
     callback: Callback | None = None,
     ranks: Communicator | None = None,
-    **options: Any,
+    **options: object,
 ) -> Result: ...
 
 
@@ -258,7 +259,7 @@ def run(
     workers: int | None = None,
     callback: Callback | None = None,
     ranks: Communicator | None = None,
-    **options: Any,
+    **options: object,
 ) -> Results: ...
 
 
@@ -271,7 +272,7 @@ def run(
     workers: int | None = None,
     callback: Callback | None = None,
     ranks: Communicator | None = None,
-    **options: Any,
+    **options: object,
 ) -> Result | Results:
     """Run any workload of the suite: ``run("ihc", instance="kroE100", climbers=100_000, backend="threads")``.
 

@@ -71,7 +71,7 @@ class OptionGroup(NamedTuple):
 
     def option(
         self,
-        default: Any,
+        default: object,
         help: str,
         type: ValueType | type[Any] = str,
         metavar: str | tuple[str, ...] | None = None,
@@ -187,10 +187,10 @@ class DeclaredByTable:
         cls._order = tuple(order)
 
     @classmethod
-    def _field(cls, name: str, default: object) -> Any:
+    def _field(cls, name: str, default: object) -> Field[Any]:
         about = cls._entries[name]
         choices = about.get("choices") or listed_choices(cls._hints.get(name))
-        return OptionGroup(**cls._groups[about["group"]]).option(
+        declared: Field[Any] = OptionGroup(**cls._groups[about["group"]]).option(
             default,
             about["help"].format_map(about | cls._values),
             (NAMED_TYPES | cls._values)[about.get("type", "text")],
@@ -198,6 +198,7 @@ class DeclaredByTable:
             choices=cls._values[choices] if isinstance(choices, str) else choices,
             **{key: about[key] for key in ("decides", "spelled", "nargs", "short") if key in about},
         )
+        return declared
 
 
 @dataclass(frozen=True)
@@ -265,13 +266,13 @@ class Options(DeclaredByTable, Placement, table="common"):
         return {one.name: (one, about) for one, about in cls.declared()}
 
     @classmethod
-    def checked(cls, values: Mapping[str, Any], owner: str) -> Self:
+    def checked(cls, values: Mapping[str, object], owner: str) -> Self:
         """Return options with these values, each checked.
 
         ``owner`` is the owner of the options in errors. Raises `UserError` for an unknown name or a wrong value.
         """
         declared = cls.declared_by_name()
-        by_name = {}
+        by_name: dict[str, Any] = {}
         for name, value in values.items():
             if name not in declared:
                 refuse_keyword(name, value, declared, owner)

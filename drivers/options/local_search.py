@@ -18,6 +18,7 @@ from drivers.options.values import ArrayValue, ValueType
 
 if TYPE_CHECKING:
     from core.local_search.encodings import Neighbourhood
+    from core.local_search.plan import Neighbourhoods
 
 ITERATIONS = 10_000
 """Iterations of a search without a stop criterion."""
@@ -38,13 +39,13 @@ RESULTS = OptionGroup("results and problem")
 """Groups to which single problems add options."""
 
 
-def check_algorithm(name: str, value: Any) -> Any:
+def check_algorithm(name: str, value: object) -> str | Algorithm:
     if not isinstance(value, str | Algorithm):
         refuse(name, value, "an algorithm, or the name of one")
     return value
 
 
-def check_neighbourhood(name: str, value: Any) -> Any:
+def check_neighbourhood(name: str, value: Neighbourhoods) -> str | tuple[str | Neighbourhood, ...]:
     if isinstance(value, str):
         return value
     from core.local_search.plan import as_list
