@@ -73,17 +73,16 @@ if TYPE_CHECKING:
     from reports.runs import load as load
 
 _FOUND_IN = {
-    "CheckpointFile": "drivers.library.minimize",
-    "Comparison": "drivers.library.comparison",
-    "Knapsack": "core.tables.knapsack.problem",
-    "Result": "drivers.library.results",
-    "Results": "drivers.library.results",
-    "Runs": "reports.runs",
-    "check": "drivers.library.validation",
-    "compare": "drivers.library.comparison",
-    "load": "reports.runs",
-    "minimize": "drivers.library.minimize",
-    "run": "drivers.library.minimize",
+    name: module
+    for module, names in (
+        ("core.tables.knapsack.problem", ("Knapsack",)),
+        ("drivers.library.comparison", ("Comparison", "compare")),
+        ("drivers.library.minimize", ("CheckpointFile", "minimize", "run")),
+        ("drivers.library.results", ("Result", "Results")),
+        ("drivers.library.validation", ("check",)),
+        ("reports.runs", ("Runs", "load")),
+    )
+    for name in names
 }
 """Names that are imported at first use, since ranks of a custom problem pay for imports and need none of them."""
 

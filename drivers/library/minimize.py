@@ -327,17 +327,17 @@ def run_workload(
     """
     if ranks is not None and not hasattr(ranks, "local_rank"):
         refuse("ranks", ranks, "a communicator; numbers of ranks are for mpirun -n, or ok.compare(..., ranks=[2, 4])")
-    if workers is not None:
-        from drivers.library.workers import run_in_workers
-
-        shared = run_workload, workload, values, owner or workload.name
-        return run_in_workers(*shared, workers, callback=callback, ranks=ranks)
     token, report = are_logged.set(True), sys.unraisablehook
     sys.unraisablehook = partial(repeat_if_dropped, report, threading.main_thread())
     try:
         if "seed" in values and values.get("seeds") is not None:
             raise UserError(f"seed={shown(values['seed'])} and seeds: expected one of them")
         own = workload.options.checked(values, owner or workload.name)
+        if workers is not None:
+            from drivers.library.workers import run_in_workers
+
+            given = {**values, "callback": callback, "ranks": ranks}
+            return run_in_workers(partial(run_workload, workload), own, given, workers)
         if callback is not None:
             function("callback", callback)
         runs = run_seeds(workload, own, partial(CollectedRepetitions, callback), ranks=ranks)

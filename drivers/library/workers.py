@@ -10,42 +10,34 @@ from cluster import default_communicator
 from core.arguments import integer
 from core.errors import UserError
 from drivers.library.results import Result
-from drivers.options.declaration import AnyOptions
+from drivers.options.declaration import Options
 from drivers.runs.seeds import refuse_several_solutions
-from drivers.workload.declaration import Workload
 from drivers.workload.serialisation import serialise_by_value
 
 
 def run_in_workers(
-    run: Callable[..., list[Result]],
-    workload: Workload[AnyOptions],
-    values: Mapping[str, object],
-    owner: str,
-    workers: object,
-    **excluded: object,
+    run: Callable[..., list[Result]], own: Options, values: Mapping[str, object], workers: int
 ) -> list[Result]:
-    """Run a workload once for each seed by ``run(workload, values)``, in separate processes with a core each.
+    """Call ``run`` with values of options once for each seed, in separate processes with a core each.
 
-    ``values`` are values of its options, with ``seeds``; ``excluded`` are further arguments, which must be None. Raises
-    `UserError` for arguments that processes cannot share.
+    ``own`` are the options with these values, among them ``seeds``; further arguments of the call are among the values,
+    too. Raises `UserError` for arguments that processes cannot share.
     """
-    workers, given = integer("workers", workers, 1), {**values, **excluded}
-    if given.get("seeds") is None:
+    workers = integer("workers", workers, 1)
+    if own.seeds is None:
         raise UserError(f"workers={workers} without seeds: expected several seeds, such as seeds=range(10)")
     for name in ("seed", "callback", "checkpoint", "cores", "ranks", "repeats"):
-        if given.get(name) is not None:
+        if values.get(name) is not None:
             raise UserError(f"workers={workers} and {name}: expected one of them")
-    own = workload.options.checked(values, owner)
     refuse_several_solutions(own)
-    backend = one_core_backend(own.backend)
+    shared = {name: value for name, value in values.items() if value is not None and name != "seeds"}
+    shared |= {"backend": one_core_backend(own.backend), "progress": False}
     if default_communicator().size > 1:
         raise UserError(f"workers={workers} on several ranks: expected one rank")
     from joblib import Parallel, delayed
 
-    shared = {name: value for name, value in values.items() if name != "seeds"}
-    called = serialise_by_value((run, workload, {**shared, "backend": backend, "progress": False}))
-    tasks = (delayed(run_serialised)(called, seed) for seed in own.seeds or ())
-    return list(Parallel(n_jobs=workers, backend="loky")(tasks))
+    called = serialise_by_value((run, shared))
+    return list(Parallel(n_jobs=workers, backend="loky")(delayed(run_serialised)(called, seed) for seed in own.seeds))
 
 
 def one_core_backend(name: str) -> str:
@@ -59,6 +51,6 @@ def one_core_backend(name: str) -> str:
 
 
 def run_serialised(called: bytes, seed: int) -> Result:
-    run, workload, values = pickle.loads(called)
-    result: Result = run(workload, {**values, "seed": seed})[0]
+    run, values = pickle.loads(called)
+    result: Result = run({**values, "seed": seed})[0]
     return result

@@ -344,9 +344,7 @@ def add_options(parser: argparse.ArgumentParser, kind: type[Options], leave_out:
 
 def add_common_option(parser: argparse.ArgumentParser, name: str) -> None:
     """Add one option of all workloads to a program that is no workload."""
-    for one, declared in Options.declared():
-        if one.name == name:
-            _add(parser, one, declared)
+    _add(parser, *Options.declared_by_name()[name])
 
 
 def _add(group: argparse._ActionsContainer, option: Field[Any], declared: OptionDeclaration) -> None:
