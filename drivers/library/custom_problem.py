@@ -101,7 +101,13 @@ def run_program(problem: ProblemFactory | Problem, started: tuple[str, ...], arg
     description = inspect.getdoc(problem) or "Local search on a user-defined problem."
     options = workload_main.parse_options(workload, description, words)
     assert isinstance(options, CustomProblemOptions)
-    return check_problem(workload, options) if options.check else workload_main.start(workload, options, words)
+    if not options.check:
+        return workload_main.start(workload, options, words)
+    from drivers.library.validation import check
+
+    backend = None if options.backend == "auto" else options.backend
+    print(check(workload.load(options, 1).problem, backend=backend, seed=options.seed))
+    return DONE
 
 
 def checked_factory(problem: object) -> ProblemFactory | Problem:
@@ -111,14 +117,6 @@ def checked_factory(problem: object) -> ProblemFactory | Problem:
     if not (is_made or makes):
         refuse("problem", problem, "a class of problems, a function that makes a problem, or a problem")
     return problem  # type: ignore[return-value]
-
-
-def check_problem(workload: CustomProblemWorkload, options: CustomProblemOptions) -> int:
-    from drivers.library.validation import check
-
-    only = None if options.backend == "auto" else options.backend
-    print(check(workload.load(options, 1).problem, backend=only, seed=options.seed))
-    return DONE
 
 
 # --- the declaration ---
@@ -239,7 +237,7 @@ def declare_options(make: ProblemFactory) -> type[CustomProblemOptions]:
     return make_dataclass(f"{make.__name__}Options", fields, bases=(CustomProblemOptions,), namespace=more, frozen=True)
 
 
-def declare_parameter(name: str, kind: type, default: object, owner: str) -> Any:
+def declare_parameter(name: str, kind: type, default: object, owner: str) -> object:
     is_needed = default is inspect.Parameter.empty
     plain = None if is_needed else os.fspath(default) if isinstance(default, Path) else default
     # An instance's content is in the record, and its file may be elsewhere on another machine.
@@ -259,7 +257,7 @@ PARAMETER_TYPES: dict[type, tuple[ValueType, str | None]] = {
 
 
 def plain_type(hint: object, default: object) -> type | None:
-    """The type of a parameter whose values a text can express: its annotation's first such type, or its default's."""
+    """Return the first type of a parameter's annotation, or its default's type, that a text can express."""
     kinds = get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
     if hint is None:
         kinds = (str,) if default in (inspect.Parameter.empty, None) else (type(default),)

@@ -24,7 +24,7 @@ from core.arguments import checked_call, checked_class, function, named_keywords
 from core.errors import UserError, did_you_mean, shown
 from core.local_search import Algorithm, Stop
 from core.local_search.algorithms import ALGORITHMS
-from core.local_search.encodings import Neighbourhood
+from core.local_search.plan import Neighbourhoods
 from core.local_search.problem import Problem, checked_problem
 from core.run.protocol import Callback
 from core.run.stop import MAKERS
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
     from cluster import Communicator
 
-Neighbourhoods = str | Neighbourhood | Sequence[str | Neighbourhood]
 Path = str | os.PathLike[str]
 
 
@@ -181,7 +180,7 @@ def minimize(
     backend
         Backend that runs the kernels; by default the fastest one here.
     execution
-        What changes the speed and not the trajectory: device, cores, level of parallelism, evaluation, mapping.
+        Device, cores, level of parallelism, evaluation and mapping: they change the speed and not the trajectory.
     ranks
         Communicator; by default this process's.
     callback

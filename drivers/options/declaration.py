@@ -151,10 +151,10 @@ class DeclaredByTable:
     _hints: ClassVar[dict[str, object]] = {}
     _order: ClassVar[tuple[str, ...]] = ()
 
-    def __init_subclass__(cls, table: str = "", optional: Mapping[str, object] = {}, **values: Any) -> None:  # noqa: B006
+    def __init_subclass__(cls, table: str = "", optional: Mapping[str, object] = {}, **values: object) -> None:  # noqa: B006
         """Declare the fields of a class, including those of its base classes with another declaration here."""
         super().__init_subclass__()
-        cls._values = cls._values | values
+        cls._values = {**cls._values, **values}
         cls._groups, cls._entries = dict(cls._groups), dict(cls._entries)
         listed: list[str] = []
         for group, content in (read_table(table) if table else {}).items():

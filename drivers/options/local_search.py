@@ -11,6 +11,7 @@ from core.arguments import checked_class, refuse
 from core.errors import UserError
 from core.local_search.algorithms import ALGORITHMS, Algorithm
 from core.local_search.settings import SearchExecution, SearchSettings
+from core.run.stop import CRITERIA
 from drivers.options.declaration import OptionGroup, Options, Placement, StopOptions
 from drivers.options.initial import INITIAL
 from drivers.options.output_files import OutputFile
@@ -25,7 +26,7 @@ ITERATIONS = 10_000
 
 DEFAULT_WALKS = 64
 """Default number of walks: they keep a core, all cores, a GPU and 64 ranks busy."""
-WORK_OPTIONS = ("instance", "record", "level", "walks", "exchange", "iterations", "seconds", "target", "patience")
+WORK_OPTIONS = ("instance", "record", "level", "walks", "exchange", *CRITERIA)
 """Options that determine the work."""
 
 PARAMETERS = {
@@ -67,9 +68,9 @@ def algorithm_options(algorithm: Algorithm) -> dict[str, Any]:
 @checked_class
 @dataclass(frozen=True)
 class Execution(Placement, SearchExecution):
-    """Execution of a local search: what changes the speed and not the trajectory.
+    """Execution of a local search: its settings change the speed and not the trajectory.
 
-    Records list these settings as execution settings, and the device as their own.
+    Records list them as execution settings, and the device on its own.
 
     Parameters
     ----------
