@@ -33,24 +33,22 @@ def refuse(name: str, value: object, expected: str) -> NoReturn:
 
 def integer(name: str, value: object, least: int | None = None, most: int | None = None) -> int:
     """Return an integer of Python or NumPy, of at most 128 bits; a truth value is refused."""
-    expected = interval("an integer", least, most)
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        refuse(name, value, expected)
+        refuse(name, value, interval("an integer", least, most))
     if not (-inf if least is None else least) <= value <= (inf if most is None else most):
-        refuse(name, value, expected)
+        refuse(name, value, interval("an integer", least, most))
     if int(value).bit_length() > MOST_BITS:
-        refuse(name, value, f"{expected}, with at most {MOST_BITS} bits")
+        refuse(name, value, f"{interval('an integer', least, most)}, with at most {MOST_BITS} bits")
     return int(value)
 
 
 def number(name: str, value: object, least: float | None = None, most: float | None = None) -> float:
     """Return a number of Python or NumPy; a truth value, a NaN and, with a least value, an infinity are refused."""
-    expected = interval("a number", least, most)
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
-        refuse(name, value, expected)
+        refuse(name, value, interval("a number", least, most))
     largest = sys.float_info.max if most is None else most
     if not (-largest if least is None else least) <= value <= largest and not (least is None and abs(value) == inf):
-        refuse(name, value, expected)
+        refuse(name, value, interval("a number", least, most))
     return value  # type: ignore[return-value]
 
 
@@ -110,7 +108,7 @@ def refuse_choice(name: str, value: object, choices: Sequence[str]) -> NoReturn:
     raise UserError(f"{name}={shown(value)}{did_you_mean(value, choices)}: expected one of {', '.join(choices)}")
 
 
-def choice(name: str, value: Any, choices: Sequence[str]) -> str:
+def choice(name: str, value: object, choices: Sequence[str]) -> str:
     if value not in choices:
         refuse_choice(name, value, choices)
     return str(value)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from core.ant_colony import LOCAL_SEARCHES, STRATEGIES, VARIANTS, Settings
 from drivers.cli.exit_codes import run_driver
+from drivers.options.declaration import StopOptions
 from drivers.options.output_files import OutputFile
 from drivers.options.tours import TourOptions
 from drivers.runs.workload_main import driver
@@ -41,6 +42,7 @@ CRITERIA = {"iterations": "{} iterations", "seconds": "{:g} s", "target": "until
 @dataclass(frozen=True)
 class AntOptions(
     TourOptions,
+    StopOptions,
     table="ant_colony",
     usual=Settings(),
     most_iterations=ITERATIONS,
@@ -66,9 +68,6 @@ class AntOptions(
     smoothing: float | None = None
     colonies: int | None = None
     exchange: int | None = None
-    iterations: int | None = None
-    seconds: float | None = None
-    target: int | None = None
     tour: OutputFile | None = None
     svg: OutputFile | None = None
     history: bool = False
@@ -81,12 +80,6 @@ class AntOptions(
         settled = replace(self, ants=self.settings().ants, iterations=ITERATIONS if unlimited else self.iterations)
         settled.chosen_stop().check()
         return settled
-
-    def chosen_stop(self) -> Stop:
-        from core.run.stop import Stop
-
-        given = {name: value for name in CRITERIA if (value := getattr(self, name)) is not None}
-        return Stop() | Stop(**given)
 
     def settings(self) -> Settings:
         chosen = {name: value for name in Settings._fields if (value := getattr(self, name)) is not None}

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 _PACKAGES = ("core", "backends", "cluster", "drivers", "reports")
 """Packages of the project, beside this one."""
@@ -57,11 +57,13 @@ from core.run.protocol import Progress as Progress
 from core.tours.problem import TspTour as TspTour
 from core.weierstrass.problem import Weierstrass as Weierstrass
 from drivers.library.custom_problem import main as main
+from drivers.options.local_search import Execution as Execution
 
 if TYPE_CHECKING:
     from core.tables.knapsack.problem import Knapsack as Knapsack
     from drivers.library.comparison import Comparison as Comparison
     from drivers.library.comparison import compare as compare
+    from drivers.library.minimize import CheckpointFile as CheckpointFile
     from drivers.library.minimize import minimize as minimize
     from drivers.library.minimize import run as run
     from drivers.library.results import Result as Result
@@ -71,16 +73,16 @@ if TYPE_CHECKING:
     from reports.runs import load as load
 
 _FOUND_IN = {
-    "Comparison": "drivers.library.comparison",
-    "Knapsack": "core.tables.knapsack.problem",
-    "Result": "drivers.library.results",
-    "Results": "drivers.library.results",
-    "Runs": "reports.runs",
-    "check": "drivers.library.validation",
-    "compare": "drivers.library.comparison",
-    "load": "reports.runs",
-    "minimize": "drivers.library.minimize",
-    "run": "drivers.library.minimize",
+    name: module
+    for module, names in (
+        ("core.tables.knapsack.problem", ("Knapsack",)),
+        ("drivers.library.comparison", ("Comparison", "compare")),
+        ("drivers.library.minimize", ("CheckpointFile", "minimize", "run")),
+        ("drivers.library.results", ("Result", "Results")),
+        ("drivers.library.validation", ("check",)),
+        ("reports.runs", ("Runs", "load")),
+    )
+    for name in names
 }
 """Names that are imported at first use, since ranks of a custom problem pay for imports and need none of them."""
 
@@ -88,14 +90,14 @@ _FOUND_IN = {
 del globals()["check"]
 
 __all__ = [
-    *("Ppp", "Progress", "Qap", "TspTour", "UserError", "Weierstrass", "main"),
+    *("Execution", "Ppp", "Progress", "Qap", "TspTour", "UserError", "Weierstrass", "main"),
     *_FOUND_IN,
     *_language,
     *_local_search,
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Import a name at its first use."""
     if name == "__version__":
         from importlib.metadata import version

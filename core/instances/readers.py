@@ -73,7 +73,7 @@ class InstanceReader(Generic[Instance]):
     def load(self, spec: str, data: str | os.PathLike | None = None, **parameters: object) -> Instance:
         """Return an instance by path, name or generator specification.
 
-        Raises `InstanceError` if nothing has that name, or for an invalid file.
+        Raises `InstanceError` if nothing has that name, `data` is no folder, or a file is invalid.
 
         Parameters
         ----------
@@ -87,32 +87,21 @@ class InstanceReader(Generic[Instance]):
         """
         if hasattr(spec, "sha256"):
             return spec  # type: ignore[return-value]
-        path = self.locate(spec, data)
-        if path is not None:
-            return self.read(path, **parameters)
-        assert self.generate is not None
-        generate = self.generate
-        return cached((self, spec, repr(parameters)), lambda: generate(spec, **parameters))
-
-    def locate(self, spec: str, data: str | os.PathLike | None = None) -> str | None:
-        """Return the path of the file that a text names, or None if the instance is generated.
-
-        Raises `InstanceError` if it is neither, or `data` is not a folder.
-        """
         if data is not None and not os.path.isdir(data):
             raise InstanceError(data, None, "no such folder", "a folder of instances")
         for place in (spec,) if data is None else (spec, os.path.join(data, spec)):
             if os.path.isfile(place):
-                return place
-        if self.specification is not None and self.specification.fullmatch(spec):
-            return None
-        if self.subfolders and os.path.basename(spec) == spec:
-            path = folders.find(spec, data, self.subfolders, (*self.suffixes, ""))
+                return self.read(place, **parameters)
+        if self.specification is None or not self.specification.fullmatch(spec):
+            named = self.subfolders and os.path.basename(spec) == spec
+            path = folders.find(spec, data, self.subfolders, (*self.suffixes, "")) if named else None
             if path is not None:
-                return os.fspath(path)
-        if spec in self.published:
-            return None
-        raise self.missing(spec, data)
+                return self.read(os.fspath(path), **parameters)
+            if spec not in self.published:
+                raise self.missing(spec, data)
+        assert self.generate is not None
+        generate = self.generate
+        return cached((self, spec, repr(parameters)), lambda: generate(spec, **parameters))
 
     def find(self, name: str, data: str | os.PathLike | None = None) -> Path | None:
         """Return the local file of a named instance, or None; raises `InstanceError` if `data` is not a folder."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import KW_ONLY, Field, dataclass, field, fields
-from functools import partial
-from typing import Any
+from functools import cache, partial
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from core.local_search.kernels.walks import COOLING, Draw
 MOST_SHAKES, MOST_LAG = 255, 1_000_000
 MOST_DRAWS = 2**31 - 1
 MOST_TEMPERATURE = 1e30
+TabuList = Literal["auto", "attributes", "moves"]
 
 natural = partial(integer, least=0, most=MOST_DRAWS)
 positive = partial(integer, least=1, most=MOST_DRAWS)
@@ -43,7 +44,7 @@ def factor(name: str, value: object) -> float:
     return checked
 
 
-def parameter(default: Any, check: Callable[[str, Any], Any], recorded: bool = True) -> Any:
+def parameter(default: object, check: Callable[[str, Any], Any], recorded: bool = True) -> Any:
     """Declare a parameter of an algorithm.
 
     ``check`` returns a checked value, or raises `UserError`. ``recorded`` is False if the trajectory does not depend on
@@ -104,9 +105,10 @@ class Algorithm:
         return not self.draws
 
     @classmethod
-    def parameter_fields(cls) -> list[Field[Any]]:
+    @cache
+    def parameter_fields(cls) -> tuple[Field[Any], ...]:
         """Return the fields that `parameter` declares."""
-        return [one for one in fields(cls) if one.metadata]
+        return tuple(one for one in fields(cls) if one.metadata)
 
     def arguments(self) -> list[str]:
         """Return the arguments of the call that makes this algorithm, without default values."""
@@ -162,7 +164,7 @@ class TabuSearch(Algorithm):
 
     tenure: int | None = parameter(None, natural_or_none)
     tenure_span: int | None = parameter(None, natural_or_none)
-    tabu_memory: str = parameter("auto", partial(choice, choices=("auto", "attributes", "moves")))
+    tabu_memory: TabuList = parameter("auto", partial(choice, choices=get_args(TabuList)))
     restart: int = parameter(0, natural)
     name, rule = "tabu", TABU
 
@@ -255,7 +257,7 @@ class Rule(Algorithm):
     """
 
     accepts: Function
-    parameters: Any = None
+    parameters: object = None
     _: KW_ONLY
     lag: int = parameter(0, partial(integer, least=0, most=MOST_LAG))
     batch: int = parameter(256, positive, recorded=False)

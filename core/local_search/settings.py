@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, TypedDict, get_args
+from typing import Literal, TypedDict, get_args
 
 from core.arguments import choice, integer, refuse_keyword
 from core.errors import UserError
-from core.lang.types import PLACES
 from core.local_search.algorithms import Algorithm
 from core.local_search.kernels import hooks
 
 Level = Literal["iteration", "algorithm", "solution"]
+WalkMapping = Literal["native", "published"]
+Processor = Literal["device", "host"]
+DataMemory = Literal["global", "readonly", "shared", "image"]
 DRAWING = {hooks.ANNEAL: "simulated annealing", hooks.CUSTOM: "a rule of acceptance"}
 """Names of algorithms that draw random neighbours."""
 
@@ -20,27 +21,23 @@ DRAWING = {hooks.ANNEAL: "simulated annealing", hooks.CUSTOM: "a rule of accepta
 class SettingKeywords(TypedDict, total=False):
     """Fields of `SearchSettings` as keywords."""
 
-    mapping: Literal["native", "published"]
+    mapping: WalkMapping
     evaluation: str
     level: Level
     walks: int
     exchange: int
     seed: int
-    generate: Literal["device", "host"]
-    select: Literal["device", "host"]
-    data_memory: Literal["global", "readonly", "shared", "image"]
+    generate: Processor
+    select: Processor
+    data_memory: DataMemory
 
 
 @dataclass(frozen=True)
-class SearchSettings:
-    """Settings of a `LocalSearch`, which takes them as keywords.
+class SearchExecution:
+    """Execution settings of a local search: they change the speed and not the trajectory.
 
     Attributes
     ----------
-    mapping : str
-        Mapping of a walk to the device: ``native``, or ``published`` for the paper's (sections 3 to 6): a lane of a
-        team of 256 decodes and evaluates each neighbour; fitnesses are written to global memory; and the host drives
-        every iteration.
     evaluation : str
         A name among ``problem.evaluations(...)``, or ``auto``: the paper's for its mapping, else the first, at the
         solution level the first that lanes share.
@@ -48,13 +45,10 @@ class SearchSettings:
         Level of parallelism (section 2.3 of `luong2013`): ``iteration`` distributes one walk's neighbourhood over
         lanes, teams and ranks; ``solution`` gives every neighbour a team that evaluates it together; ``algorithm``
         gives every walk a team and distributes walks over teams and ranks.
-    walks : int
-        Number of walks of all ranks; more than 1 at the algorithm level, or with the published mapping, which makes
-        them one after another.
-    exchange : int
-        At the algorithm level: after this many iterations all walks continue from the best of them; 0: never.
-    seed : int
-        Of start solutions, tenures, shakes and draws.
+    mapping : str
+        Mapping of a walk to the device: ``native``, or ``published`` for the paper's (sections 3 to 6): a lane of a
+        team of 256 decodes and evaluates each neighbour; fitnesses are written to global memory; and the host drives
+        every iteration.
     generate, select : str
         ``device``, or ``host`` for the paper's first loop: see `core.local_search.host_loop`. With the published
         mapping, to select on the device is to reduce the structure of fitnesses (section 6.7).
@@ -62,23 +56,42 @@ class SearchSettings:
         Place of the problem's arrays: ``global``, ``readonly``, ``shared`` or ``image`` (see `core.lang.Table`).
     """
 
-    mapping: str = "native"
     evaluation: str = "auto"
-    level: str = "iteration"
+    level: Level | None = None
+    mapping: WalkMapping = "native"
+    generate: Processor = "device"
+    select: Processor | None = None
+    data_memory: DataMemory = "global"
+
+
+@dataclass(frozen=True)
+class SearchSettings(SearchExecution):
+    """Settings of a `LocalSearch`, which takes them as keywords.
+
+    Attributes
+    ----------
+    walks : int
+        Number of walks of all ranks; more than 1 at the algorithm level, or with the published mapping, which makes
+        them one after another.
+    exchange : int
+        At the algorithm level: after this many iterations all walks continue from the best of them; 0: never.
+    seed : int
+        Of start solutions, tenures, shakes and draws.
+    """
+
+    level: Level = "iteration"
+    select: Processor = "device"
     walks: int = 1
     exchange: int = 0
     seed: int = 0
-    generate: str = "device"
-    select: str = "device"
-    data_memory: str = "global"
 
     @classmethod
-    def of(cls, keywords: Mapping[str, Any]) -> SearchSettings:
+    def of(cls, keywords: SettingKeywords) -> SearchSettings:
         """Make settings from keywords; raises `UserError` for an unknown one, with the nearest name."""
         known = [field.name for field in fields(cls)]
-        for name in keywords:
+        for name, value in keywords.items():
             if name not in known:
-                refuse_keyword(name, keywords[name], known, "LocalSearch")
+                refuse_keyword(name, value, known, "LocalSearch")
         return cls(**keywords)
 
     @property
@@ -109,8 +122,8 @@ class SearchSettings:
             walks=integer("walks", self.walks, 1),
             exchange=integer("exchange", self.exchange, 0),
             seed=integer("seed", self.seed, 0, 2**31 - 1),
-            data_memory=choice("data_memory", self.data_memory, PLACES),
         )
+        choice("data_memory", checked.data_memory, get_args(DataMemory))
         check_mapping(checked, algorithm)
         check_level(checked)
         check_host(checked, algorithm, tuned)
@@ -119,7 +132,7 @@ class SearchSettings:
 
 def check_mapping(settings: SearchSettings, algorithm: Algorithm) -> None:
     """Refuse the paper's mapping for algorithms and settings that the paper does not have."""
-    choice("mapping", settings.mapping, ("native", "published"))
+    choice("mapping", settings.mapping, get_args(WalkMapping))
     if not settings.is_published:
         return
     if settings.level != "iteration":
@@ -147,7 +160,7 @@ def check_host(settings: SearchSettings, algorithm: Algorithm, tuned: bool) -> N
     """Refuse a loop on the host for algorithms that draw, or at another level than ``iteration``."""
     generate, select = settings.generate, settings.select
     for option, value in (("generate", generate), ("select", select)):
-        choice(option, value, ("device", "host"))
+        choice(option, value, get_args(Processor))
     if generate == "host" and select != "host":
         raise UserError("generate on the host, select on the device: expected select host too, as in the paper")
     if (select == "host" or tuned) and settings.level != "iteration":

@@ -332,7 +332,7 @@ class Qap(Problem):
         super().__init__(instance.name, Permutation(n), Assignment(a, b, n, symmetric))
         self.instance = instance
         self.optimum = instance.best_known
-        self.sha256 = instance.sha256
+        self.set_digest = instance.sha256
 
     @classmethod
     def load(cls, spec: str, data: str | os.PathLike | None = None) -> Qap:

@@ -16,6 +16,8 @@ from core.errors import UserError
 MOST, ANY_NUMBER = 2**31 - 1, 2**63
 CRITERIA = {"iterations": "iterations", "seconds": "seconds", "target": "a target", "patience": "patience"}
 """The criteria, and the name of each in errors."""
+MAKERS = {"iterations": "Iterations", "seconds": "Seconds", "target": "Target", "patience": "NoImprovement"}
+"""The function that makes each criterion."""
 
 
 @checked_class
@@ -58,8 +60,7 @@ class Stop:
         )
 
     def __repr__(self) -> str:
-        makers = {"iterations": "Iterations", "seconds": "Seconds", "target": "Target", "patience": "NoImprovement"}
-        return " | ".join(f"{makers[name]}({getattr(self, name)!r})" for name in self.given) or "Stop()"
+        return " | ".join(f"{MAKERS[name]}({getattr(self, name)!r})" for name in self.given) or "Stop()"
 
     @property
     def limit(self) -> int | None:

@@ -3,6 +3,7 @@
 Light on purpose: ranks unpickle an `TspInstance` loaded by rank 0, and import nothing but NumPy for it.
 """
 
+import functools
 import hashlib
 
 import numpy as np
@@ -127,7 +128,7 @@ class TspInstance:
             return self.coordinates[:, ::-1]
         return self.coordinates[:, :2]
 
-    @property
+    @functools.cached_property
     def notes(self) -> list[str]:
         """Notes on the scale of the distances, and on skipped parts of the file."""
         scale = [] if self.coordinates is None else metric.describe_scale(self.coordinates, self.edge_weight_type)

@@ -13,7 +13,7 @@ from drivers.cli.messages import print_note
 from drivers.experiments import executors
 from drivers.experiments.executors import Executor
 from drivers.experiments.executors.local import LocalExecutor
-from drivers.options.declaration import add_common_option, add_options, read_parsed
+from drivers.options.declaration import add_common_option, add_options
 from drivers.options.values import positive
 from drivers.workload.declaration import Workload
 
@@ -85,7 +85,7 @@ def read_setting(text: str) -> tuple[str, str]:
 def workload_options(workload: Workload[Any], arguments: Sequence[str]) -> Any:
     parser = PlanParser(add_help=False)
     add_options(parser, workload.options)
-    return read_parsed(workload.options, vars(parser.parse_intermixed_args(arguments)))
+    return workload.options(**vars(parser.parse_intermixed_args(arguments)))
 
 
 def flag_words(flag: str, value: Any) -> list[str]:

@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Any
 
 from core.local_search import Unconfirmed
-from core.run.protocol import Callback, Progress
+from core.run.protocol import Callback, Progress, SearchResult
 from drivers.library.results import Result
 from drivers.runs.repetition_times import RepetitionMeasurement
 from drivers.runs.repetitions import Repetitions
@@ -54,7 +54,7 @@ class CollectedRepetitions(Repetitions):
         """Return 0: a record holds no solution, and results before a loss may be a lost rank's."""
         return 0
 
-    def searched(self, callback: Callback | None) -> Any:
+    def searched(self, callback: Callback | None) -> SearchResult:
         """Search once, until Ctrl-C or the user's callback ends it."""
         with deferred_interrupt() as interrupt:
 
@@ -69,9 +69,10 @@ class CollectedRepetitions(Repetitions):
                 self.ended |= interrupt.heard
                 return self.ended
 
-            return super().searched(report)
+            outcome: SearchResult = super().searched(report)
+            return outcome
 
-    def conclude(self, outcome: Any, spent: RepetitionMeasurement) -> None:
+    def conclude(self, outcome: SearchResult, spent: RepetitionMeasurement) -> None:
         if self.failure is not None:
             raise self.failure
         super().conclude(outcome, spent)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from backends import NAMES
 from core.arguments import checked_call, integer, path, refuse, sequence, text
@@ -27,6 +27,9 @@ from reports.pages import comparison as comparison_page
 from reports.pages import terminal
 from reports.plots.speedup_bars import show_speedups
 from reports.runs import Runs
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class Comparison:
     def runs(self) -> Runs:
         return Runs(record for section in self.sections for record in section.records)
 
-    def plot(self, axes: Any = None, section: int = 0) -> Any:
+    def plot(self, axes: Axes | None = None, section: int = 0) -> Axes:
         """Draw the speed-ups of a section over one core.
 
         Parameters
@@ -78,7 +81,8 @@ class Comparison:
         """
         if not 0 <= integer("section", section) < len(self.sections):
             refuse("section", section, f"0 to {len(self.sections) - 1}")
-        return show_speedups(self.sections[section], axes)
+        drawn: Axes = show_speedups(self.sections[section], axes)
+        return drawn
 
 
 @checked_call
@@ -89,7 +93,7 @@ def compare(
     backends: Sequence[str] | None = None,
     ranks: Sequence[int] = (),
     out: str | Path = "reports/out",
-    **options: Any,
+    **options: object,
 ) -> Comparison:
     """Run equal work on several devices, each in a separate process, compare the hashes, and write a report.
 
@@ -155,7 +159,7 @@ def options_of_algorithm(algorithm: Algorithm) -> dict[str, Any]:
     return parameters
 
 
-def option_words(name: str, value: Any) -> list[str]:
+def option_words(name: str, value: object) -> list[str]:
     """Return an option as words of the command line; None and False are no option."""
     if value is None or value is False:
         return []

@@ -13,8 +13,8 @@ import re
 import sys
 import traceback
 import types
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import Field, dataclass, make_dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, make_dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, get_args, get_type_hints
@@ -23,10 +23,9 @@ from core.arguments import checked_call, refuse, sequence, text
 from core.errors import UserError
 from core.local_search.problem import Problem, checked_problem
 from drivers.cli.exit_codes import DONE, run_driver
-from drivers.options.declaration import CHECKS, OptionDeclaration, OptionGroup, option_flag
+from drivers.options.declaration import CHECKS, DeclaredOption, OptionEffect, OptionGroup, option_flag
 from drivers.options.local_search import SearchOptions
 from drivers.options.values import FLAG, INTEGER, PATH, REAL, TEXT, ValueType
-from drivers.workload.declaration import Workload
 from drivers.workload.local_search import LocalSearchWorkload
 from drivers.workload.registry import NAMES
 
@@ -54,11 +53,11 @@ class CustomProblemOptions(SearchOptions):
     made_of: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
-    def declared(cls) -> Iterator[tuple[Field[Any], OptionDeclaration]]:
-        """All options with their declarations, without those that mean nothing to this problem."""
-        return (
-            (one, how) for one, how in super().declared() if one.name in cls.made_of or one.name not in EXCLUDED_OPTIONS
-        )
+    @cache
+    def declared(cls) -> tuple[DeclaredOption, ...]:
+        """Return all options with their declarations, without those that mean nothing to this problem."""
+        excluded = {*EXCLUDED_OPTIONS} - {*cls.made_of}
+        return tuple(one for one in super().declared() if one[0].name not in excluded)
 
 
 @checked_call
@@ -100,8 +99,15 @@ def run_program(problem: ProblemFactory | Problem, started: tuple[str, ...], arg
     from drivers.runs import workload_main
 
     description = inspect.getdoc(problem) or "Local search on a user-defined problem."
-    options: Any = workload_main.parse_options(workload, description, words)
-    return check_problem(workload, options) if options.check else workload_main.start(workload, options, words)
+    options = workload_main.parse_options(workload, description, words)
+    assert isinstance(options, CustomProblemOptions)
+    if not options.check:
+        return workload_main.start(workload, options, words)
+    from drivers.library.validation import check
+
+    backend = None if options.backend == "auto" else options.backend
+    print(check(workload.load(options, 1).problem, backend=backend, seed=options.seed))
+    return DONE
 
 
 def checked_factory(problem: object) -> ProblemFactory | Problem:
@@ -113,14 +119,6 @@ def checked_factory(problem: object) -> ProblemFactory | Problem:
     return problem  # type: ignore[return-value]
 
 
-def check_problem(workload: Workload[Any], options: Any) -> int:
-    from drivers.library.validation import check
-
-    only = None if options.backend == "auto" else options.backend
-    print(check(workload.load(options, 1).problem, backend=only, seed=options.seed))
-    return DONE
-
-
 # --- the declaration ---
 
 
@@ -129,39 +127,41 @@ def declare_workload(problem: ProblemFactory | Problem, started: tuple[str, ...]
 
     Raises `UserError` if a parameter of the constructor cannot be an option.
     """
-    owner: Any = type(problem) if isinstance(problem, Problem) else problem
-    make = (lambda: problem) if isinstance(problem, Problem) else problem
-    made_by = f"made by {' '.join(started) or 'a program'}"
-    return replace(
-        class_workload(owner),
-        options=declare_options(make),
-        load_problem=lambda given: (make_problem(make, given), made_by),
-        program=started,
-    )
+    options = CustomProblemOptions if isinstance(problem, Problem) else declare_options(problem)
+    return CustomProblemWorkload(problem, options, started)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CustomProblemWorkload(LocalSearchWorkload):
-    """Local search on a user-defined problem; ``load_problem`` maps options to the problem and its source."""
+    """Local search on a user-defined problem, or on the one that a class or function makes of the options."""
 
-    name: str
-    title: str
-    options: type[Any]
-    load_problem: Any
+    problem: Problem | ProblemFactory
+    options: type[CustomProblemOptions] = CustomProblemOptions
     program: tuple[str, ...] = ()
     best_known = "best known"
     standard = ()
+
+    @property
+    def owner(self) -> ProblemFactory:
+        return type(self.problem) if isinstance(self.problem, Problem) else self.problem
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return workload_name(self.owner)
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        return f"local search on {self.owner.__name__}"
+
+    def load_problem(self, options: CustomProblemOptions) -> tuple[Problem, str]:
+        made = self.problem if isinstance(self.problem, Problem) else make_problem(self.problem, options)
+        return made, f"made by {' '.join(self.program) or 'a program'}"
 
     def fitted(self, problem: Problem) -> tuple[str, ...]:
         """At most some seconds of one core's work, if a neighbour takes as many steps as a solution has elements."""
         size = problem.neighbourhood(problem.neighbourhood_names()[0]).size(problem.encoding, problem.points)
         iterations = COMPARISON_STEPS // (COMPARISON_WALKS * max(1, size) * problem.encoding.n)
         return ("--walks", str(COMPARISON_WALKS), "--iterations", str(min(10_000, max(10, iterations))))
-
-
-@cache
-def class_workload(owner: Any) -> CustomProblemWorkload:
-    return CustomProblemWorkload(workload_name(owner), f"local search on {owner.__name__}", CustomProblemOptions, None)
 
 
 @cache
@@ -237,11 +237,11 @@ def declare_options(make: ProblemFactory) -> type[CustomProblemOptions]:
     return make_dataclass(f"{make.__name__}Options", fields, bases=(CustomProblemOptions,), namespace=more, frozen=True)
 
 
-def declare_parameter(name: str, kind: type, default: Any, owner: str) -> Any:
+def declare_parameter(name: str, kind: type, default: object, owner: str) -> object:
     is_needed = default is inspect.Parameter.empty
     plain = None if is_needed else os.fspath(default) if isinstance(default, Path) else default
     # An instance's content is in the record, and its file may be elsewhere on another machine.
-    decides: Any = "nothing" if name in EXCLUDED_OPTIONS or kind is Path else "work"
+    decides: OptionEffect = "nothing" if name in EXCLUDED_OPTIONS or kind is Path else "work"
     text = f"parameter of {owner} ({'required' if is_needed else '%(default)s'})"
     return PROBLEM_GROUP.option(plain, text, *PARAMETER_TYPES[kind], decides=decides)
 
@@ -256,8 +256,8 @@ PARAMETER_TYPES: dict[type, tuple[ValueType, str | None]] = {
 """Types of parameters for options, with the option's type and metavar."""
 
 
-def plain_type(hint: Any, default: Any) -> type | None:
-    """The type of a parameter whose values a text can express: its annotation's first such type, or its default's."""
+def plain_type(hint: object, default: object) -> type | None:
+    """Return the first type of a parameter's annotation, or its default's type, that a text can express."""
     kinds = get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
     if hint is None:
         kinds = (str,) if default in (inspect.Parameter.empty, None) else (type(default),)

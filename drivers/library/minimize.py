@@ -14,27 +14,28 @@ import os
 import sys
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, NoReturn, TypedDict, Unpack, overload
 
 from cluster import default_communicator
 from cluster.mpi.failures.abort import end_by_exception
-from core.arguments import checked_call, function, named_keywords, refuse, text
+from core.arguments import checked_call, checked_class, function, named_keywords, refuse, text
 from core.errors import UserError, did_you_mean, shown
 from core.local_search import Algorithm, Stop
 from core.local_search.algorithms import ALGORITHMS
-from core.local_search.encodings import Neighbourhood
+from core.local_search.plan import Neighbourhoods
 from core.local_search.problem import Problem, checked_problem
 from core.run.protocol import Callback
+from core.run.stop import MAKERS
 from drivers.cli.interrupts import repeat_if_dropped
 from drivers.cli.messages import are_logged
 from drivers.library.collected import CollectedRepetitions
-from drivers.library.custom_problem import CustomProblemOptions, class_workload
+from drivers.library.custom_problem import CustomProblemWorkload
 from drivers.library.results import Result, Results
-from drivers.options.declaration import CHECKPOINT_EVERY_S, Options
-from drivers.options.local_search import CRITERIA, PARAMETERS
-from drivers.runs.seeds import refuse_several_solutions, run_seeds
+from drivers.options.declaration import CHECKPOINT_EVERY_S, AnyOptions
+from drivers.options.local_search import PARAMETERS, Execution
+from drivers.runs.seeds import run_seeds
 from drivers.workload.declaration import Workload
 from drivers.workload.registry import NAMES, get_workload
 
@@ -43,16 +44,37 @@ if TYPE_CHECKING:
 
     from cluster import Communicator
 
-Neighbourhoods = str | Neighbourhood | Sequence[str | Neighbourhood]
 Path = str | os.PathLike[str]
+
+
+@checked_class
+@dataclass(frozen=True)
+class CheckpointFile:
+    """File in which a search is saved.
+
+    Attributes
+    ----------
+    path
+        Its name.
+    every
+        Seconds between two checkpoints.
+    resume
+        True to continue from the file, if there is one.
+    """
+
+    path: Path
+    every: float = CHECKPOINT_EVERY_S
+    resume: bool = False
+
 
 FORMS = {name: repr(algorithm) for name, algorithm in ALGORITHMS.items()}
 """Python expressions of the algorithms named by programs."""
-PARAMETER_FORMS = {
-    option: f"ok.{type(ALGORITHMS[name]).__name__}({option}=...)" for name, own in PARAMETERS.items() for option in own
-}
-"""Python expressions of parameters of algorithms."""
-PROGRAM_FORMS = {
+KEYWORD_FORMS = {
+    **{one: f"ok.{type(ALGORITHMS[name]).__name__}({one}=...)" for name, own in PARAMETERS.items() for one in own},
+    **{name: f"stop=ok.{maker}(...)" for name, maker in MAKERS.items()},
+    **{name: f"execution=ok.Execution({name}=...)" for name in Execution.__dataclass_fields__},
+    "checkpoint_every": "checkpoint=ok.CheckpointFile(..., every=...)",
+    "resume": "checkpoint=ok.CheckpointFile(..., resume=True)",
     "curve": "history=True and `history` of the result",
     "plot": "history=True and `plot` of the result",
     "solution": "`solution` of the result",
@@ -60,10 +82,7 @@ PROGRAM_FORMS = {
     "quiet": "no keyword, since nothing is printed",
     "start": "initial=...",
 }
-"""Python expressions of other options of programs."""
-
-USUAL = {field.name: field.default for field in fields(CustomProblemOptions)} | {"algorithm": None, "seed": None}
-"""Defaults of keywords: tabu search, and seed 0."""
+"""Python expressions of options of programs that are no keywords of `minimize`."""
 
 
 class SearchKeywords(TypedDict, total=False):
@@ -71,33 +90,19 @@ class SearchKeywords(TypedDict, total=False):
 
     stop: Stop | None
     iterations: int | None
-    seconds: float | None
-    target: int | None
-    patience: int | None
     walks: int | None
     exchange: int | None
-    evaluation: str
-    level: Literal["iteration", "algorithm", "solution"] | None
-    mapping: Literal["native", "published"]
-    generate: Literal["device", "host"]
-    select: Literal["device", "host"] | None
-    shape: Literal["fixed", "tuned"]
-    data_memory: Literal["global", "readonly", "shared", "image"]
     seed: int | None
     initial: ArrayLike | str | None
-    workers: int | None
     backend: str
-    device: str | int
-    cores: int | None
+    execution: Execution | None
+    ranks: Communicator | None
     callback: Callback | None
     progress: bool | None
     history: bool
     record: Path | None
-    checkpoint: Path | None
-    checkpoint_every: float
-    resume: bool
-    ranks: Communicator | None
-    pin_cores: bool
+    checkpoint: Path | CheckpointFile | None
+    workers: int | None
 
 
 @overload
@@ -122,7 +127,7 @@ def minimize(
 ) -> Results: ...
 
 
-@named_keywords(PARAMETER_FORMS | PROGRAM_FORMS)
+@named_keywords(KEYWORD_FORMS)
 def minimize(
     problem: Problem,
     algorithm: Algorithm | None = None,
@@ -130,39 +135,25 @@ def minimize(
     *,
     stop: Stop | None = None,
     iterations: int | None = None,
-    seconds: float | None = None,
-    target: int | None = None,
-    patience: int | None = None,
     walks: int | None = None,
     exchange: int | None = None,
-    evaluation: str = "auto",
-    level: Literal["iteration", "algorithm", "solution"] | None = None,
-    mapping: Literal["native", "published"] = "native",
-    generate: Literal["device", "host"] = "device",
-    select: Literal["device", "host"] | None = None,
-    shape: Literal["fixed", "tuned"] = "fixed",
-    data_memory: Literal["global", "readonly", "shared", "image"] = "global",
     seed: int | None = None,
     seeds: Sequence[int] | None = None,
     initial: ArrayLike | str | None = None,
-    workers: int | None = None,
     backend: str = "auto",
-    device: str | int = "0",
-    cores: int | None = None,
+    execution: Execution | None = None,
+    ranks: Communicator | None = None,
     callback: Callback | None = None,
     progress: bool | None = None,
     history: bool = False,
     record: Path | None = None,
-    checkpoint: Path | None = None,
-    checkpoint_every: float = CHECKPOINT_EVERY_S,
-    resume: bool = False,
-    ranks: Communicator | None = None,
-    pin_cores: bool = False,
+    checkpoint: Path | CheckpointFile | None = None,
+    workers: int | None = None,
 ) -> Result | Results:
     """Search for a cheap solution of a problem by local search.
 
-    Without ``stop``, ``iterations``, ``seconds``, ``target``, ``patience``, ``walks``, ``exchange``, ``level`` and
-    ``record``, 64 walks do some seconds of one core's work.
+    Without ``stop``, ``iterations``, ``walks``, ``exchange``, ``record`` and a level of execution, 64 walks do some
+    seconds of one core's work.
 
     Parameters
     ----------
@@ -174,29 +165,24 @@ def minimize(
         One, as a name or an object, or up to three that a descent tries one after another; by default the problem's
         first.
     stop
-        Stop criteria, such as ``Seconds(5) | Target(0)``; or the four below.
-    iterations, seconds, target, patience
-        Iterations of each walk, wall-clock seconds, cost to reach, and iterations without improvement. The search ends
-        at the first one reached.
+        Stop criteria, such as ``Seconds(5) | Target(0)``: the search ends at the first one reached.
+    iterations
+        Iterations of each walk; the same as ``stop=Iterations(...)``.
     walks
         Number of walks over all ranks; 1 by default.
     exchange
         Number of iterations after which all walks continue from the best one; never by default.
-    evaluation
-        Evaluation of neighbours; the fastest one by default.
-    level
-        Level of parallelism: one walk's neighbourhood, walks, or each neighbour's evaluation too.
-    mapping, generate, select, shape, data_memory
-        Experiments of the paper: the same trajectory, with other times. See ``python -m drivers.qap --help``.
     seed, seeds
         Random seed of the run, 0 by default; or several, with a run for each.
     initial
         Start solution of all walks, an array with one for each, or the name of a file
         (`drivers.options.initial.read_solutions`); by default random ones.
-    workers
-        Number of processes for several seeds, each on a separate core; by default one seed runs after another.
-    backend, device, cores
-        Device of the kernels; by default the fastest one here.
+    backend
+        Backend that runs the kernels; by default the fastest one here.
+    execution
+        Device, cores, level of parallelism, evaluation and mapping: they change the speed and not the trajectory.
+    ranks
+        Communicator; by default this process's.
     callback
         Function that gets the progress a few times a second. If it returns True, the search ends with the best solution
         so far.
@@ -206,12 +192,10 @@ def minimize(
         True keeps each improvement of the best cost.
     record
         File of records to which the run is appended.
-    checkpoint, checkpoint_every, resume
-        File in which the search is saved, seconds between two checkpoints, and True to continue from the file.
-    ranks
-        Communicator; by default this process's.
-    pin_cores
-        True binds each rank to its own cores.
+    checkpoint
+        File in which the search is saved, by name, or as a `CheckpointFile`, which a run can resume from.
+    workers
+        Number of processes for several seeds, each on a separate core; by default one seed runs after another.
 
     Returns
     -------
@@ -226,22 +210,29 @@ def minimize(
         The scorer finds another cost for the best solution than the search does. The error holds the solution and
         both costs. A record keeps the run as one that is not confirmed; of several seeds no further one runs.
     """
-    named = locals()
-    if workers is not None:
-        from drivers.library.workers import run_in_workers
-
-        return run_in_workers(minimize, "problem", named)
-    values = {one: named[one] for one, usual in USUAL.items() if named.get(one, usual) is not usual}
     if not isinstance(problem, Problem) or not hasattr(problem, "encoding"):
         checked_problem(problem)
     if algorithm is not None and not isinstance(algorithm, Algorithm):
         refuse_algorithm(algorithm)
-    objects = {} if algorithm is None else {"algorithm": values.pop("algorithm")}
+    values: dict[str, object] = {
+        **{name: value for name, value in (("algorithm", algorithm), ("seed", seed)) if value is not None},
+        **{"neighbourhood": neighbourhood, "iterations": iterations, "walks": walks, "exchange": exchange},
+        **{"seeds": seeds, "initial": initial, "backend": backend, "progress": progress, "history": history},
+        **{"record": record, "checkpoint": checkpoint},
+    }
+    if isinstance(checkpoint, CheckpointFile):
+        values |= {"checkpoint": checkpoint.path, "checkpoint_every": checkpoint.every, "resume": checkpoint.resume}
+    if execution is not None:
+        if not isinstance(execution, Execution):
+            refuse("execution", execution, "execution settings such as ok.Execution(cores=4)")
+        values |= vars(execution)
     if stop is not None:
-        values |= stop_criteria(stop, {name: named[name] for name in CRITERIA if named[name] is not None})
-    declared = class_workload(type(problem))  # type: ignore[arg-type]
-    workload = replace(declared, load_problem=lambda _: (problem, "made by a program"))
-    runs = run_workload(workload, values, callback, ranks, objects, "minimize")
+        if not isinstance(stop, Stop):
+            refuse("stop", stop, "stop criteria such as ok.Seconds(5) | ok.Target(0)")
+        if iterations is not None:
+            raise UserError(f"stop and iterations={shown(iterations)}: expected one of them")
+        values |= {name: getattr(stop, name) for name in stop.given}
+    runs = run_workload(CustomProblemWorkload(problem), values, callback, ranks, workers, "minimize")
     return Results(runs) if seeds is not None else runs[0]
 
 
@@ -251,9 +242,10 @@ def run(
     *,
     seeds: None = None,
     repeats: None = None,
+    workers: None = None,
     callback: Callback | None = None,
     ranks: Communicator | None = None,
-    **options: Any,
+    **options: object,
 ) -> Result: ...
 
 
@@ -266,7 +258,7 @@ def run(
     workers: int | None = None,
     callback: Callback | None = None,
     ranks: Communicator | None = None,
-    **options: Any,
+    **options: object,
 ) -> Results: ...
 
 
@@ -279,7 +271,7 @@ def run(
     workers: int | None = None,
     callback: Callback | None = None,
     ranks: Communicator | None = None,
-    **options: Any,
+    **options: object,
 ) -> Result | Results:
     """Run any workload of the suite: ``run("ihc", instance="kroE100", climbers=100_000, backend="threads")``.
 
@@ -311,23 +303,16 @@ def run(
     text("workload", workload, f"one of {', '.join(NAMES)}")
     several = {name: value for name, value in (("seeds", seeds), ("repeats", repeats)) if value is not None}
     declared = get_workload(workload)
-    if workers is not None:
-        from drivers.library.workers import run_in_workers
-
-        if seeds is not None:
-            refuse_several_solutions(declared.options.checked({**options, **several}, workload))
-        shared = {"workload": workload, "workers": workers, "callback": callback, "ranks": ranks}
-        return run_in_workers(run, "workload", {**options, **several, **shared})
-    runs = run_workload(declared, {**options, **several}, callback, ranks)
+    runs = run_workload(declared, {**options, **several}, callback, ranks, workers)
     return Results(runs) if several else runs[0]
 
 
 def run_workload(
-    workload: Workload[Any],
-    values: Mapping[str, Any],
-    callback: Callback | None,
-    ranks: Communicator | None,
-    objects: Mapping[str, Any] = {},  # noqa: B006
+    workload: Workload[AnyOptions],
+    values: Mapping[str, object],
+    callback: Callback | None = None,
+    ranks: Communicator | None = None,
+    workers: int | None = None,
     owner: str = "",
 ) -> list[Result]:
     """Run a workload with values of its options, once for each seed; see `minimize`.
@@ -336,8 +321,6 @@ def run_workload(
     ----------
     values
         Values of options, to be checked.
-    objects
-        Values of options that were checked.
     owner
         Name of the options' owner in errors; by default the workload's.
     """
@@ -346,9 +329,14 @@ def run_workload(
     token, report = are_logged.set(True), sys.unraisablehook
     sys.unraisablehook = partial(repeat_if_dropped, report, threading.main_thread())
     try:
-        if "seed" in values and "seeds" in values:
+        if "seed" in values and values.get("seeds") is not None:
             raise UserError(f"seed={shown(values['seed'])} and seeds: expected one of them")
-        own: Options = replace(workload.options.checked(values, owner or workload.name), **objects)
+        own = workload.options.checked(values, owner or workload.name)
+        if workers is not None:
+            from drivers.library.workers import run_in_workers
+
+            given = {**values, "callback": callback, "ranks": ranks}
+            return run_in_workers(partial(run_workload, workload), own, given, workers)
         if callback is not None:
             function("callback", callback)
         runs = run_seeds(workload, own, partial(CollectedRepetitions, callback), ranks=ranks)
@@ -369,12 +357,3 @@ def refuse_algorithm(algorithm: object) -> NoReturn:
         near = [f"ok.{form}" for known, form in FORMS.items() if did_you_mean(algorithm, [known])]
         refuse("algorithm", algorithm, near[0] if near else "an algorithm such as ok.TabuSearch()")
     raise UserError(f"algorithm={name}: expected ok.{form}")
-
-
-def stop_criteria(stop: Stop, limits: dict[str, Any]) -> dict[str, Any]:
-    """Return the options equal to stop criteria. Raises `UserError` for other objects, or further criteria."""
-    if not isinstance(stop, Stop):
-        refuse("stop", stop, "stop criteria such as ok.Seconds(5) | ok.Target(0)")
-    for name, value in limits.items():
-        raise UserError(f"stop and {name}={shown(value)}: expected one of them")
-    return {name: getattr(stop, name) for name in stop.given}

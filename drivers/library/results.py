@@ -5,10 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from core.arguments import refuse, sequence
 from core.errors import UserError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ class Result:
     def __str__(self) -> str:
         return self.words
 
-    def plot(self, axes: Any = None) -> Any:
+    def plot(self, axes: Sequence[Axes] | np.ndarray | None = None) -> Sequence[Axes] | np.ndarray:
         """Draw the best cost against evaluations and against seconds.
 
         Parameters
@@ -174,7 +178,7 @@ class Results(Sequence[Result]):
         text = " ".join(f"{run.seed} {run.hash}" for run in self.runs)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    def plot(self, axes: Any = None) -> Any:
+    def plot(self, axes: Sequence[Axes] | np.ndarray | None = None) -> Sequence[Axes] | np.ndarray:
         """Draw every run's best cost against evaluations and against seconds: see `Result.plot`."""
         from reports.plots.history import SIZE, HistoryCurve, draw_histories
         from reports.plots.style import user_pyplot

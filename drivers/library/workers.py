@@ -4,38 +4,40 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from backends import NAMES, automatic, backend_class
 from cluster import default_communicator
 from core.arguments import integer
 from core.errors import UserError
-from drivers.library.results import Result, Results
-from drivers.options.values import seeds as several_seeds
+from drivers.library.results import Result
+from drivers.options.declaration import Options
+from drivers.runs.seeds import refuse_several_solutions
 from drivers.workload.serialisation import serialise_by_value
 
 
-def run_in_workers(function: Callable[..., Any], first: str, named: Mapping[str, Any]) -> Results:
-    """Call a function of the library once for each seed, in separate processes with a core each.
+def run_in_workers(
+    run: Callable[..., list[Result]], own: Options, values: Mapping[str, object], workers: int
+) -> list[Result]:
+    """Call ``run`` with values of options once for each seed, in separate processes with a core each.
 
-    ``first`` is the name of its first parameter, ``named`` its arguments by name, with ``seeds`` and ``workers``.
-    Raises `UserError` for arguments that processes cannot share.
+    ``own`` are the options with these values, among them ``seeds``; further arguments of the call are among the values,
+    too. Raises `UserError` for arguments that processes cannot share.
     """
-    values = {name: value for name, value in named.items() if value is not None}
-    workers, listed = integer("workers", values.pop("workers"), 1), values.pop("seeds", None)
-    if listed is None:
+    workers = integer("workers", workers, 1)
+    if own.seeds is None:
         raise UserError(f"workers={workers} without seeds: expected several seeds, such as seeds=range(10)")
     for name in ("seed", "callback", "checkpoint", "cores", "ranks", "repeats"):
-        if name in values:
+        if values.get(name) is not None:
             raise UserError(f"workers={workers} and {name}: expected one of them")
-    values["backend"] = one_core_backend(values.get("backend", "auto"))
+    refuse_several_solutions(own)
+    shared = {name: value for name, value in values.items() if value is not None and name != "seeds"}
+    shared |= {"backend": one_core_backend(own.backend), "progress": False}
     if default_communicator().size > 1:
         raise UserError(f"workers={workers} on several ranks: expected one rank")
     from joblib import Parallel, delayed
 
-    called = serialise_by_value((function, values.pop(first), {**values, "progress": False}))
-    tasks = (delayed(run_serialised)(called, seed) for seed in several_seeds.check("seeds", listed))
-    return Results(Parallel(n_jobs=workers, backend="loky")(tasks))
+    called = serialise_by_value((run, shared))
+    return list(Parallel(n_jobs=workers, backend="loky")(delayed(run_serialised)(called, seed) for seed in own.seeds))
 
 
 def one_core_backend(name: str) -> str:
@@ -49,6 +51,6 @@ def one_core_backend(name: str) -> str:
 
 
 def run_serialised(called: bytes, seed: int) -> Result:
-    function, first, values = pickle.loads(called)
-    result: Result = function(first, seed=seed, **values)
+    run, values = pickle.loads(called)
+    result: Result = run({**values, "seed": seed})[0]
     return result

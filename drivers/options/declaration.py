@@ -12,16 +12,20 @@ import argparse
 import inspect
 import os
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import Field, dataclass, field, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import Field, dataclass, field, replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, TypeVar, get_args, get_type_hints
 
 from core.arguments import refuse, refuse_choice, refuse_keyword, sequence
 from core.errors import UserError
 from drivers.options.output_files import OutputFile
 from drivers.options.values import FLAG, NAMED_TYPES, PLAIN_TYPES, ValueType
+
+if TYPE_CHECKING:
+    from core.run.stop import Stop
 
 CHECKPOINT_EVERY_S = 60.0
 
@@ -55,6 +59,9 @@ class OptionDeclaration(NamedTuple):
     short: str | None
 
 
+DeclaredOption = tuple["Field[Any]", OptionDeclaration]
+
+
 class OptionGroup(NamedTuple):
     """Options of a group in the help; ``decides`` is their default effect."""
 
@@ -64,7 +71,7 @@ class OptionGroup(NamedTuple):
 
     def option(
         self,
-        default: Any,
+        default: object,
         help: str,
         type: ValueType | type[Any] = str,
         metavar: str | tuple[str, ...] | None = None,
@@ -115,13 +122,24 @@ def read_table(name: str) -> dict[str, dict[str, Any]]:
     return tomllib.loads((Path(__file__).parent / f"{name}.toml").read_text(encoding="utf-8"))
 
 
+def listed_choices(hint: object) -> tuple[str, ...]:
+    """Return the texts of a `Literal`, also of one that may be None; nothing for any other type."""
+    parts = get_args(hint)
+    return tuple(part for part in parts if isinstance(part, str)) or sum(map(listed_choices, parts), ())
+
+
 class DeclaredByTable:
     """Base class that declares fields by tables, unless a class declares them by `OptionGroup.option`.
+
+    Fields of other dataclasses among the base classes become options too: their types and defaults are there, their
+    help in the table. Such an option is listed after the one before it in the table.
 
     Parameters
     ----------
     table
         Name of the table of a class; without it a class has only its base class's table.
+    optional
+        Types of further options, which are None by default, by name.
     **values
         Values missing in the table: words for the help by their names there, choices, and types of values; and
         ``takes``, the class of the library whose objects Python may give as instances.
@@ -130,34 +148,49 @@ class DeclaredByTable:
     _groups: ClassVar[dict[str, dict[str, Any]]] = {}
     _entries: ClassVar[dict[str, dict[str, Any]]] = {}
     _values: ClassVar[dict[str, Any]] = {}
+    _hints: ClassVar[dict[str, object]] = {}
+    _order: ClassVar[tuple[str, ...]] = ()
 
-    def __init_subclass__(cls, table: str = "", **values: Any) -> None:
-        """Declare the fields of a class, including those of its base class with another declaration here."""
+    def __init_subclass__(cls, table: str = "", optional: Mapping[str, object] = {}, **values: object) -> None:  # noqa: B006
+        """Declare the fields of a class, including those of its base classes with another declaration here."""
         super().__init_subclass__()
-        cls._values = cls._values | values
+        cls._values = {**cls._values, **values}
         cls._groups, cls._entries = dict(cls._groups), dict(cls._entries)
+        listed: list[str] = []
         for group, content in (read_table(table) if table else {}).items():
             about = {key: value for key, value in content.items() if not isinstance(value, dict)}
             cls._groups[group] = cls._groups.get(group, {}) | about
             for name in content.keys() - about.keys():
                 cls._entries[name] = cls._entries.get(name, {}) | {"group": group} | content[name]
-        own = inspect.get_annotations(cls)
-        for name in own:
-            if name in cls._entries and not isinstance(cls.__dict__[name], Field):
-                setattr(cls, name, cls._field(name, cls.__dict__[name]))
-        for name, inherited in getattr(cls, "__dataclass_fields__", {}).items():
-            if name in cls._entries and name not in own:
-                declared = cls._field(name, inherited.default)
-                if declared.metadata != inherited.metadata:
+            listed += [name for name in content if name not in about]
+        cls._hints = {**cls._hints, **optional}
+        inherited: dict[str, Field[Any]] = {}
+        for base in reversed(cls.__mro__[1:]):
+            inherited |= vars(base).get("__dataclass_fields__", {})
+            if "__dataclass_fields__" in vars(base) and not issubclass(base, DeclaredByTable):
+                cls._hints |= get_type_hints(base)
+        written = inspect.get_annotations(cls)
+        own = written | dict(optional)
+        defaults = {name: one.default for name, one in inherited.items()} | {name: vars(cls).get(name) for name in own}
+        for name, default in defaults.items():
+            if name in cls._entries and not isinstance(default, Field):
+                declared = cls._field(name, default)
+                if name in own or declared.metadata != inherited[name].metadata:
                     setattr(cls, name, declared)
-                    own[name] = inherited.type
+                    own.setdefault(name, inherited[name].type if name in inherited else None)
         cls.__annotations__ = own
+        order = [*cls._order]
+        order += [name for name in written if name not in order and isinstance(vars(cls).get(name), Field)]
+        for before, name in pairwise(["", *listed]):
+            if name in defaults and name not in order:
+                order.insert(order.index(before) + 1, name)
+        cls._order = tuple(order)
 
     @classmethod
-    def _field(cls, name: str, default: Any) -> Any:
+    def _field(cls, name: str, default: object) -> Field[Any]:
         about = cls._entries[name]
-        choices = about.get("choices")
-        return OptionGroup(**cls._groups[about["group"]]).option(
+        choices = about.get("choices") or listed_choices(cls._hints.get(name))
+        declared: Field[Any] = OptionGroup(**cls._groups[about["group"]]).option(
             default,
             about["help"].format_map(about | cls._values),
             (NAMED_TYPES | cls._values)[about.get("type", "text")],
@@ -165,10 +198,45 @@ class DeclaredByTable:
             choices=cls._values[choices] if isinstance(choices, str) else choices,
             **{key: about[key] for key in ("decides", "spelled", "nargs", "short") if key in about},
         )
+        return declared
 
 
 @dataclass(frozen=True)
-class Options(DeclaredByTable, table="common"):
+class Placement:
+    """Device of a run, without its backend.
+
+    Attributes
+    ----------
+    device
+        Number or name of the backend's device.
+    cores
+        Number of cores for the backends threads and joblib; None: all that the process may use.
+    pin_cores
+        True binds each rank to separate cores.
+    """
+
+    device: str = "0"
+    cores: int | None = None
+    pin_cores: bool = False
+
+
+@dataclass(frozen=True)
+class StopOptions:
+    """Stop criteria as options, None unless given."""
+
+    iterations: int | None = None
+    seconds: float | None = None
+    target: int | None = None
+
+    def chosen_stop(self) -> Stop:
+        from core.run.stop import Stop
+
+        given = {name: getattr(self, name, None) for name in Stop.__dataclass_fields__}
+        return Stop(**{name: value for name, value in given.items() if value is not None})
+
+
+@dataclass(frozen=True)
+class Options(DeclaredByTable, Placement, table="common"):
     """Options of all workloads."""
 
     instance: str | None = None
@@ -177,9 +245,6 @@ class Options(DeclaredByTable, table="common"):
     seed: int = 0
     seeds: tuple[int, ...] | None = None
     backend: str = "auto"
-    device: str = "0"
-    cores: int | None = None
-    pin_cores: bool = False
     record: OutputFile | None = None
     checkpoint: OutputFile | None = None
     resume: bool = False
@@ -189,29 +254,36 @@ class Options(DeclaredByTable, table="common"):
     quiet: bool = False
 
     @classmethod
-    def declared(cls) -> Iterator[tuple[Field[Any], OptionDeclaration]]:
-        for one in fields(cls):
-            yield one, one.metadata["option"]
+    @cache
+    def declared(cls) -> tuple[DeclaredOption, ...]:
+        """Return all options with their declarations, in the order of the help."""
+        options = map(cls.__dataclass_fields__.__getitem__, cls._order)
+        return tuple((one, one.metadata["option"]) for one in options)
 
     @classmethod
-    def checked(cls, values: Mapping[str, Any], owner: str) -> Self:
+    @cache
+    def declared_by_name(cls) -> Mapping[str, DeclaredOption]:
+        return {one.name: (one, about) for one, about in cls.declared()}
+
+    @classmethod
+    def checked(cls, values: Mapping[str, object], owner: str) -> Self:
         """Return options with these values, each checked.
 
         ``owner`` is the owner of the options in errors. Raises `UserError` for an unknown name or a wrong value.
         """
-        declared: Mapping[str, tuple[Field[Any], OptionDeclaration]] = declared_options(cls)  # type: ignore[arg-type]
-        by_name = {}
+        declared = cls.declared_by_name()
+        by_name: dict[str, Any] = {}
         for name, value in values.items():
             if name not in declared:
                 refuse_keyword(name, value, declared, owner)
             option, about = declared[name]
+            if value is option.default:
+                continue
             takes = cls._values.get("takes")
             if name == "instance" and takes and not isinstance(value, (str, os.PathLike, int, type(None))):
                 if type(value).__name__ != takes:
                     refuse(name, value, f"a name, a path, or an object of ok.{takes}")
                 by_name[name] = getattr(value, "instance", value)
-                continue
-            if value is None and option.default is None:
                 continue
             if about.choices and isinstance(value, str | None) and value not in about.choices:
                 refuse_choice(name, value, about.choices)
@@ -236,17 +308,16 @@ class Options(DeclaredByTable, table="common"):
 
     def named(self) -> dict[str, Any]:
         """Values by the names of options, with names instead of objects: for records, and for ranks to compare."""
-        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        values = {name: getattr(self, name) for name in self._order}
         return {**values, "instance": getattr(self.instance, "name", self.instance)}
 
     def asked(self) -> dict[str, Any]:
         """Values of options that decide work and execution, other than defaults: equal for runs with equal options."""
-        deciding = {one.name for one, about in self.declared() if about.decides in ("work", "execution", "search")}
         values = self.named()
         return {
             one.name: values[one.name]
-            for one in fields(self)
-            if one.name in deciding and values[one.name] != one.default
+            for one, about in self.declared()
+            if about.decides in ("work", "execution", "search") and values[one.name] != one.default
         }
 
     def deciding(self, decides: OptionEffect) -> dict[str, Any]:
@@ -254,11 +325,6 @@ class Options(DeclaredByTable, table="common"):
 
 
 AnyOptions = TypeVar("AnyOptions", bound=Options)
-
-
-@cache
-def declared_options(kind: type[Options]) -> Mapping[str, tuple[Field[Any], OptionDeclaration]]:
-    return {one.name: (one, declared) for one, declared in kind.declared()}
 
 
 def options_for_rank(settled: AnyOptions, own: AnyOptions) -> AnyOptions:
@@ -284,14 +350,7 @@ def add_options(parser: argparse.ArgumentParser, kind: type[Options], leave_out:
 
 def add_common_option(parser: argparse.ArgumentParser, name: str) -> None:
     """Add one option of all workloads to a program that is no workload."""
-    for one, declared in Options.declared():
-        if one.name == name:
-            _add(parser, one, declared)
-
-
-def read_parsed(kind: type[AnyOptions], values: Mapping[str, Any]) -> AnyOptions:
-    """Return the options from a parser's values, with defaults for missing ones."""
-    return kind(**{one.name: values[one.name] for one, _ in kind.declared() if one.name in values})
+    _add(parser, *Options.declared_by_name()[name])
 
 
 def _add(group: argparse._ActionsContainer, option: Field[Any], declared: OptionDeclaration) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from core.errors import UserError
-from core.tables.knapsack.problem import CLASSES, PAPER
+from core.tables.knapsack.problem import CLASSES, PAPER, Knapsack
 from drivers.options.declaration import CHECKS, RESULTS, OptionGroup, option
 from drivers.options.dynamic_programming import DpOptions
 from drivers.options.output_files import OutputFile
@@ -90,7 +89,7 @@ class KnapsackOptions(DpOptions, takes="Knapsack"):
         if self.output is not None and not self.trace:
             raise UserError("--output needs --trace: without it there is a value and no selection")
 
-    def settled(self, instance: Any, ranks: int) -> KnapsackOptions:
+    def settled(self, instance: Knapsack, ranks: int) -> KnapsackOptions:
         """Return these options with a method: for this number of ranks an expanding core or a table by default."""
         if self.method is not None:
             return self
@@ -98,7 +97,7 @@ class KnapsackOptions(DpOptions, takes="Knapsack"):
         as_given = (getattr(self, name) == getattr(KnapsackOptions, name) for name in TABLE_OPTIONS)
         return replace(self, method="core" if is_faster and ranks == 1 and all(as_given) else "dp")
 
-    def chosen_instance(self) -> Any:
+    def chosen_instance(self) -> Knapsack:
         """Return the instance of a file, or a generated one.
 
         Raises `UserError` for a generator's option without effect, or a missing file.

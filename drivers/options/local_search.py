@@ -5,26 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, get_type_hints
 
-from core.arguments import refuse
+from core.arguments import checked_class, refuse
 from core.errors import UserError
 from core.local_search.algorithms import ALGORITHMS, Algorithm
-from drivers.options.declaration import OptionGroup, Options
+from core.local_search.settings import SearchExecution, SearchSettings
+from core.run.stop import CRITERIA
+from drivers.options.declaration import OptionGroup, Options, Placement, StopOptions
 from drivers.options.initial import INITIAL
 from drivers.options.output_files import OutputFile
 from drivers.options.values import ArrayValue, ValueType
 
 if TYPE_CHECKING:
     from core.local_search.encodings import Neighbourhood
-    from core.run.stop import Stop
+    from core.local_search.plan import Neighbourhoods
 
 ITERATIONS = 10_000
 """Iterations of a search without a stop criterion."""
 
 DEFAULT_WALKS = 64
 """Default number of walks: they keep a core, all cores, a GPU and 64 ranks busy."""
-WORK_OPTIONS = ("instance", "record", "level", "walks", "exchange", "iterations", "seconds", "target", "patience")
+WORK_OPTIONS = ("instance", "record", "level", "walks", "exchange", *CRITERIA)
 """Options that determine the work."""
 
 PARAMETERS = {
@@ -38,17 +40,13 @@ RESULTS = OptionGroup("results and problem")
 """Groups to which single problems add options."""
 
 
-CRITERIA = ("iterations", "seconds", "target", "patience")
-"""Options that end a search, by the name of their criterion."""
-
-
-def check_algorithm(name: str, value: Any) -> Any:
+def check_algorithm(name: str, value: object) -> str | Algorithm:
     if not isinstance(value, str | Algorithm):
         refuse(name, value, "an algorithm, or the name of one")
     return value
 
 
-def check_neighbourhood(name: str, value: Any) -> Any:
+def check_neighbourhood(name: str, value: Neighbourhoods) -> str | tuple[str | Neighbourhood, ...]:
     if isinstance(value, str):
         return value
     from core.local_search.plan import as_list
@@ -67,10 +65,45 @@ def algorithm_options(algorithm: Algorithm) -> dict[str, Any]:
     return {"algorithm": algorithm.name, **unusual}
 
 
+@checked_class
+@dataclass(frozen=True)
+class Execution(Placement, SearchExecution):
+    """Execution of a local search: its settings change the speed and not the trajectory.
+
+    Records list them as execution settings, and the device on its own.
+
+    Parameters
+    ----------
+    device, cores
+        Number or name of the backend's device, and number of cores for the backends threads and joblib.
+    pin_cores
+        True binds each rank to its own cores.
+    evaluation
+        Evaluation of neighbours; by default the fastest one.
+    level
+        Level of parallelism: one walk's neighbourhood (``iteration``, for one walk), walks (``algorithm``, for
+        several), or each neighbour's evaluation too (``solution``).
+    mapping, generate, select, data_memory
+        Experiments of `luong2013`: the paper's mapping, the processor that lists the neighbours and the one that
+        selects, and the memory of the problem's data; see `core.local_search.settings.SearchExecution`.
+    shape
+        Teams and lanes of a launch: computed from the sizes (``fixed``), or ``tuned`` during the first iterations.
+    """
+
+    shape: Literal["fixed", "tuned"] = "fixed"
+
+
 @dataclass(frozen=True)
 class SearchOptions(
     Options,
+    StopOptions,
+    Execution,
     table="local_search",
+    optional={
+        name: get_type_hints(type(ALGORITHMS[algorithm]))[name]
+        for algorithm, names in PARAMETERS.items()
+        for name in names
+    },
     algorithms=tuple(ALGORITHMS),
     algorithm_object=ALGORITHM,
     neighbourhood_object=NEIGHBOURHOOD,
@@ -80,35 +113,16 @@ class SearchOptions(
 ):
     """Settings of local search. A program names an algorithm and its parameters; Python gives an `Algorithm`.
 
-    Options of only some algorithms are None by default. The search's ``parameters`` decide the work, since it fills in
-    defaults.
+    Options of only some algorithms are those of `PARAMETERS`, None by default. The search's ``parameters`` decide the
+    work, since it fills in defaults.
     """
 
     algorithm: str | Algorithm = "tabu"
     neighbourhood: str | Sequence[str | Neighbourhood] = "exchange2"
-    evaluation: str = "auto"
-    tenure: int | None = None
-    tenure_span: int | None = None
-    tabu_memory: str | None = None
-    strength: int | None = None
-    temperature: float | None = None
-    cooling: float | None = None
-    plateau: int | None = None
-    batch: int | None = None
-    restart: int | None = None
-    iterations: int | None = None
-    seconds: float | None = None
-    target: int | None = None
     patience: int | None = None
-    level: str | None = None
     walks: int | None = None
     exchange: int | None = None
     initial: str | ArrayValue | None = None
-    mapping: str = "native"
-    generate: str = "device"
-    select: str | None = None
-    shape: str = "fixed"
-    data_memory: str = "global"
     solution: OutputFile | None = None
     history: bool = False
     curve: OutputFile | None = None
@@ -157,7 +171,6 @@ class SearchOptions(
                 raise UserError(f"{flag} with --algorithm {self.algorithm}: expected with {' or '.join(owners)}")
         return replace(ALGORITHMS[self.algorithm], **given) if isinstance(self.algorithm, str) else self.algorithm
 
-    def chosen_stop(self) -> Stop:
-        from core.run.stop import Stop
-
-        return Stop(**{name: value for name in CRITERIA if (value := getattr(self, name)) is not None})
+    def settings(self) -> dict[str, Any]:
+        """Return the fields of `core.local_search.settings.SearchSettings`."""
+        return {name: getattr(self, name) for name in SearchSettings.__dataclass_fields__}

@@ -8,7 +8,6 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from tempfile import TemporaryFile
-from typing import Any
 
 from core.errors import UserError
 
@@ -17,7 +16,7 @@ class OutputFile(str):
     """Name of a file to write, as an `argparse` type; `require_writable_files` finds such options by it."""
 
 
-def require_writable_files(options: Any) -> None:
+def require_writable_files(options: object) -> None:
     """Refuse options with files that could not be written at the end; no file is changed.
 
     These are folders, missing folders, missing permissions, full disks, other kinds of files (a FIFO would wait for a
@@ -25,7 +24,9 @@ def require_writable_files(options: Any) -> None:
     """
     values = vars(options)
     read = [values.get("instance"), values.get("matrix"), *values.get("strings", ())]
-    reasons = {os.path.realpath(name): "the run reads it" for name in read if name and os.path.isfile(name)}
+    reasons = {
+        os.path.realpath(name): "the run reads it" for name in read if isinstance(name, str) and os.path.isfile(name)
+    }
     for option, path in values.items():
         if isinstance(path, OutputFile):
             reason = reasons.get(os.path.realpath(path)) or writing_obstacle(path)

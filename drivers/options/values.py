@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from core.arguments import flag, integer, path, refuse, sequence, text
 from core.arguments import number as any_number
 from core.errors import UserError
 from drivers.options.output_files import OutputFile
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 MOST_SEEDS = 10_000
 PLOTS = (".svg", ".png", ".pdf")
@@ -45,7 +48,7 @@ class ValueType:
     parse: Callable[[str], Any] = str
     missing: Callable[[], str] = str
 
-    def __call__(self, text: str) -> Any:
+    def __call__(self, text: str) -> object:
         try:
             value = self.check("", self.parse(text))
         except (ValueError, UserError):
@@ -80,7 +83,7 @@ class ArrayValue:
 def path_or_array(expected: str, array_expected: str, dimensions: Sequence[int]) -> ValueType:
     """Return the type of a path, or an array of numbers with one of these numbers of dimensions."""
 
-    def check(name: str, value: Any) -> str | ArrayValue:
+    def check(name: str, value: ArrayLike | str | os.PathLike[str]) -> str | ArrayValue:
         if isinstance(value, (str, os.PathLike)):
             return path(name, value)
         try:
@@ -94,12 +97,12 @@ def path_or_array(expected: str, array_expected: str, dimensions: Sequence[int])
     return ValueType(expected, check)
 
 
-def check_name(name: str, value: Any) -> str:
+def check_name(name: str, value: object) -> str:
     """Return the name of an instance or device, which may be an integer."""
     return path(name, value) if isinstance(value, (str, os.PathLike)) else str(integer(name, value))
 
 
-def check_seeds(name: str, value: Any) -> tuple[int, ...]:
+def check_seeds(name: str, value: object) -> tuple[int, ...]:
     listed = value if isinstance(value, range) else sequence(name, value, "several integers, such as range(10)")
     try:
         seeds = tuple(integer(name, one, 0) for one in listed[: MOST_SEEDS + 1])
@@ -116,20 +119,20 @@ def parse_seeds(text: str) -> Sequence[int]:
     return range(int(first), int(last) + 1) if between else [int(one) for one in text.split(",")]
 
 
-def check_words(name: str, value: Any) -> tuple[str, ...]:
+def check_words(name: str, value: object) -> tuple[str, ...]:
     return tuple(
         text(name, one) for one in sequence(name, [value] if isinstance(value, str) else value, "several texts")
     )
 
 
-def check_folder(name: str, value: Any) -> str:
+def check_folder(name: str, value: object) -> str:
     folder = path(name, value)
     if not os.path.isdir(folder) or not os.access(folder, os.W_OK | os.X_OK):
         refuse(name, value, "a writable folder")
     return folder
 
 
-def check_plot(name: str, value: Any) -> OutputFile:
+def check_plot(name: str, value: object) -> OutputFile:
     if not path(name, value).lower().endswith(PLOTS):
         refuse(name, value, PLOT_NAMES)
     return OutputFile(value)

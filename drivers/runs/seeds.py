@@ -9,39 +9,57 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from core.errors import UserError
 from drivers.options.declaration import AnyOptions, Options, option_flag, options_for_rank
 from drivers.options.output_files import OutputFile, require_writable_files
 from drivers.runs.device_selection import compiles_for_others, cores_of_a_rank, gpus_here, select_backend
-from drivers.runs.repetitions import Repetitions
 from drivers.workload.declaration import PreparedRun, Task, Workload
 from drivers.workload.serialisation import serialise
 
 if TYPE_CHECKING:
+    from backends.launch import Backend
     from cluster import Communicator
+    from core.run.protocol import Search
     from drivers.runs.checkpointing import RecoveryState
 
-AnyRepetitions = TypeVar("AnyRepetitions", bound=Repetitions)
+    class DeviceSearch(Search, Protocol):
+        """A search on a backend of `backends`."""
+
+        backend: Backend
+
+
+Collected_co = TypeVar("Collected_co", covariant=True)
+Collected = TypeVar("Collected")
+
+
+class SeedRun(Protocol[Collected_co]):
+    """The repetitions of one seed: `drivers.runs.repetitions.Repetitions`."""
+
+    @property
+    def ended(self) -> bool:
+        """True if no further seed must run."""
+
+    def collect(self) -> Collected_co: ...
 
 
 def run_seeds(
     workload: Workload[AnyOptions],
     own: AnyOptions,
-    kind: Callable[..., AnyRepetitions],
+    kind: Callable[..., SeedRun[Collected]],
     argv: Sequence[str] = (),
     ranks: Communicator | None = None,
     memory: RecoveryState | None = None,
-) -> list[Any]:
-    """Run a workload once for each seed, on all ranks. Return `Repetitions.collect` of each seed up to an interrupt.
+) -> list[Collected]:
+    """Run a workload once for each seed, on all ranks. Return `SeedRun.collect` of each seed up to an interrupt.
 
     Parameters
     ----------
     own
         This rank's options.
     kind
-        Class of the repetitions: `Repetitions`, or a class that inherits from it.
+        Class of the repetitions: `drivers.runs.repetitions.Repetitions`, or one that inherits from it.
     argv
         The command line, for the record.
     ranks
@@ -73,11 +91,11 @@ def run_seeds(
 def prepare_repetitions(
     workload: Workload[AnyOptions],
     own: AnyOptions,
-    ranks: Any,
+    ranks: Communicator,
     argv: Sequence[str],
-    kind: Callable[..., AnyRepetitions],
+    kind: Callable[..., SeedRun[Collected]],
     memory: RecoveryState | None = None,
-) -> Iterator[AnyRepetitions]:
+) -> Iterator[SeedRun[Collected]]:
     """Yield the repetitions of a run with one seed and a compiled, warm search; release the device at the end."""
     from backends import kept
 
@@ -87,7 +105,7 @@ def prepare_repetitions(
     loaded_s = time.thread_time() - began
     options = task.options
     workload = workload.variant(options)
-    details: Mapping[str, Any] = {}
+    details: Mapping[str, object] = {}
     if getattr(options, "profile", False):
         from drivers.runs.kernel_profile import run_profiled
 
@@ -144,7 +162,7 @@ def refuse_several_solutions(options: Options) -> None:
             )
 
 
-def share_task(load: Callable[[], Task], own: Options, ranks: Any) -> Task:
+def share_task(load: Callable[[], Task], own: Options, ranks: Communicator) -> Task:
     """Return the task that the first rank loads on every rank, with each rank's own place.
 
     Options are sent as values: a user's program makes their class itself, and pickle would not find it.
@@ -166,7 +184,7 @@ def share_task(load: Callable[[], Task], own: Options, ranks: Any) -> Task:
 # --- the search ---
 
 
-def pin_ranks(ranks: Any, options: Options) -> dict[str, Any]:
+def pin_ranks(ranks: Communicator, options: Options) -> dict[str, object]:
     """Bind every rank to separate cores; return the cores of each rank for the record."""
     from cluster.mpi.affinity import format_cores, pin_to_own_cores
 
@@ -174,10 +192,12 @@ def pin_ranks(ranks: Any, options: Options) -> dict[str, Any]:
     return {"rank_cores": [format_cores(core) for core in pin_to_own_cores(ranks, cores)]}
 
 
-def prepare_search(workload: Workload[AnyOptions], ranks: Any, problem: Any, options: AnyOptions) -> Any:
+def prepare_search(
+    workload: Workload[AnyOptions], ranks: Communicator, problem: object, options: AnyOptions
+) -> DeviceSearch:
     """Return the compiled, warm search on this rank's device. Rank 0 compiles for all, others for their host."""
     gpus = gpus_here() if options.backend == "auto" else 0
-    made: list[Any] = []
+    made: list[DeviceSearch] = []
 
     def build(compiled: Mapping[str, str]) -> Mapping[str, str]:
         made.append(build_search(workload, ranks, problem, options, gpus, compiled))
@@ -197,12 +217,12 @@ def prepare_search(workload: Workload[AnyOptions], ranks: Any, problem: Any, opt
 
 def build_search(
     workload: Workload[AnyOptions],
-    ranks: Any,
-    problem: Any,
+    ranks: Communicator,
+    problem: object,
     options: AnyOptions,
     gpus: int = 0,
     compiled: Mapping[str, str] | None = None,
-) -> Any:
+) -> DeviceSearch:
     """Return the search on this rank's device, compiled and warm; does not communicate."""
     from backends import kept
 
@@ -212,6 +232,6 @@ def build_search(
         backend = select_backend(options, ranks, gpus, one_core=workload.on_one_core(options))
     backend.compiled_earlier = dict(compiled or {})
     began = time.thread_time() + backend.timings.compile_s
-    search = workload.search(backend, ranks, problem, options)
+    search: DeviceSearch = workload.search(backend, ranks, problem, options)
     backend.timings.prepare_s = time.thread_time() - began - backend.timings.compile_s
     return search

@@ -5,15 +5,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from core.errors import NoRoom, UserError
 from drivers.cli import messages
-from drivers.options.declaration import AnyOptions, add_options, option_flag, read_parsed
+from drivers.options.declaration import AnyOptions, add_options, option_flag
 from drivers.runs.rank_start import report_separate_tasks
 from drivers.runs.repetitions import Repetitions
 from drivers.runs.seeds import run_seeds
 from drivers.workload.declaration import Workload
+
+if TYPE_CHECKING:
+    from cluster.command_line import RankParser
 
 
 def driver(workload: Workload[Any], description: str | None) -> Callable[[Sequence[str] | None], int]:
@@ -39,15 +43,20 @@ def start(workload: Workload[AnyOptions], own: AnyOptions, argv: Sequence[str]) 
 
 
 def parse_options(workload: Workload[AnyOptions], description: str | None, argv: Sequence[str]) -> AnyOptions:
-    from cluster.command_line import RankParser
     from core.program_parser import invocation
 
-    parser = RankParser(
-        prog=workload.command if workload.program else invocation(f"drivers.{workload.name}"),
-        description=description,
-    )
-    add_options(parser, workload.options)
-    positional = any(not option_flag(one).startswith("-") for one, _ in workload.options.declared())
+    called = workload.command if workload.program else invocation(f"drivers.{workload.name}")
+    parser, has_files = options_parser(workload, called, description)
     # Files may be anywhere among the options.
-    values = parser.parse_intermixed_args(argv) if positional else parser.parse_args(argv)
-    return read_parsed(workload.options, vars(values))
+    values = parser.parse_intermixed_args(argv) if has_files else parser.parse_args(argv)
+    return workload.options(**vars(values))
+
+
+@cache
+def options_parser(workload: Workload[Any], called: str, description: str | None) -> tuple[RankParser, bool]:
+    """Return the parser of a workload's options, and True if it has positional arguments."""
+    from cluster.command_line import RankParser
+
+    parser = RankParser(prog=called, description=description)
+    add_options(parser, workload.options)
+    return parser, any(not option_flag(one).startswith("-") for one, _ in workload.options.declared())

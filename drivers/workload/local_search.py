@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
-from functools import cache
+from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, TypeVar
 
@@ -134,8 +133,8 @@ class LocalSearchWorkload(SolutionWorkload[AnyLocal, LocalProblem, "LocalSearch"
 
     def load(self, options: AnyLocal, ranks: int) -> Task[AnyLocal, LocalProblem]:
         settled = options.settled(self.chosen, ranks)
-        if isinstance(settled.algorithm, str):  # the search checks Python's value
-            settled.chosen_algorithm()
+        settled.chosen_algorithm()
+        if isinstance(settled.algorithm, str):  # the search checks the criteria of Python
             settled.chosen_stop().check()
         if settled.seconds is not None:
             refuse_clocked_records(settled, "--iterations, --target or --patience")
@@ -158,10 +157,10 @@ class LocalSearchWorkload(SolutionWorkload[AnyLocal, LocalProblem, "LocalSearch"
             backend,
             ranks,
             problem,
-            options.chosen_algorithm() if isinstance(options.algorithm, str) else options.algorithm,
-            problem.neighbourhood_names()[:1] if options.neighbourhood == "auto" else options.neighbourhoods,
+            options.chosen_algorithm(),
+            chosen_neighbourhoods(options, problem),
             tune=None if options.shape == "fixed" else shape_tuner(backend),
-            **{name: getattr(options, name) for name in setting_names()},
+            **options.settings(),
             history=keeps_history(options),
         )
         search.warm_up(options.chosen_stop().seconds)
@@ -188,8 +187,7 @@ class LocalSearchWorkload(SolutionWorkload[AnyLocal, LocalProblem, "LocalSearch"
         from core.local_search.plan import Plan
 
         names, is_tuned = chosen_neighbourhoods(options, problem), options.shape != "fixed"
-        settings = {name: getattr(options, name) for name in setting_names()}
-        plan = Plan.make(problem, options.chosen_algorithm(), names, tuned=is_tuned, **settings)
+        plan = Plan.make(problem, options.chosen_algorithm(), names, tuned=is_tuned, **options.settings())
         most = problem.encoding.n if options.algorithm in CLIMBS else inf
         return self.work_of(plan, options, self.speed(problem), most)
 
@@ -269,13 +267,6 @@ def first_iterations(settled: SearchOptions, problem: Problem, fitted: Sequence[
     work = int(second.get("--walks", "1")) * int(second["--iterations"]) * neighbours(usual)
     an_iteration = neighbours(settled) if settled.chosen_algorithm().scans else NEIGHBOURS_OF_A_DRAW
     return max(FEWEST_ITERATIONS, FIRST_SECONDS * work // ((settled.walks or 1) * an_iteration))
-
-
-@cache
-def setting_names() -> tuple[str, ...]:
-    from core.local_search.settings import SearchSettings
-
-    return tuple(one.name for one in fields(SearchSettings))
 
 
 def chosen_neighbourhoods(options: SearchOptions, problem: Problem) -> Sequence[str | Neighbourhood]:

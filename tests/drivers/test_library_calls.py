@@ -26,7 +26,7 @@ from drivers.qap import main as qap
 from reports.records.files import load
 from tests.conftest import ROOT
 
-MOST_FUNCTIONS, MOST_FILES = 36, 16
+MOST_FUNCTIONS, MOST_FILES = 39, 18
 """Between the construction of a problem and of its search, in a second call."""
 
 
@@ -44,7 +44,7 @@ def test_few_functions_run_before_the_search_is_made():
         path = code.co_filename
         if event != "call" or reached or not path.startswith(own):
             return
-        if code is LocalSearch.__init__.__code__:
+        if code.co_qualname == LocalSearch.__init__.__qualname__:
             reached.append(code)
         elif not code.co_name.startswith("<"):
             functions[path, code.co_qualname] = True
@@ -85,10 +85,17 @@ def test_numbers_of_numpy_are_numbers(assignment):
     assert results.hash == plain.hash and [one.seed for one in results] == [0, 1]
 
 
-def test_stop_criteria_say_what_keywords_say(assignment):
-    by_stop = ok.minimize(assignment, backend="cpu", stop=ok.Iterations(30) | ok.Target(0))
-    by_name = ok.minimize(assignment, backend="cpu", iterations=30, target=0)
-    assert by_stop.hash == by_name.hash and by_stop.evaluations == by_name.evaluations
+def test_grouped_keywords_are_the_options_of_programs(assignment, tmp_path):
+    record, search = tmp_path / "runs.jsonl", {"backend": "cpu", "record": tmp_path / "runs.jsonl"}
+    by_stop = ok.minimize(assignment, stop=ok.Iterations(30) | ok.Target(0), **search)
+    settings = ok.Execution(evaluation="linear", level="solution", data_memory="readonly")
+    executed = ok.minimize(assignment, stop=ok.Iterations(30) | ok.Target(0), execution=settings, **search)
+    options = {"evaluation": "linear", "level": "solution", "data_memory": "readonly"}
+    by_option = ok.run("qap", instance=assignment, iterations=30, target=0, **options, **search)
+    assert by_stop.hash == by_option.hash == executed.hash and by_stop.evaluations == by_option.evaluations
+    plain, grouped = load(record)
+    assert len(grouped.repetitions) == 2 and options.items() <= grouped.execution.items()
+    assert plain.parameters == grouped.parameters
 
 
 def test_algorithms_in_records_have_the_options_of_programs():
@@ -108,18 +115,17 @@ def test_a_result_is_short_and_several_are_a_line_each(assignment):
 def test_keywords_that_type_checkers_see_are_those_of_the_signature_and_of_programs():
     keywords = inspect.signature(ok.minimize).parameters
     positional = {"problem", "algorithm", "neighbourhood", "seeds"}
-    assert SearchKeywords.__annotations__.keys() | positional == keywords.keys()
+    assert SearchKeywords.__annotations__.keys() | positional == keywords.keys() and len(keywords) < 20
     options = {field.name: field.default for field in dataclasses.fields(CustomProblemOptions)}
-    shared = keywords.keys() & options.keys() - {"algorithm", "seed"}
-    assert len(shared) > 20 and {name: keywords[name].default for name in shared} == {
-        name: options[name] for name in shared
-    }
+    given = {name: one.default for name, one in keywords.items()} | vars(ok.Execution())
+    shared = given.keys() & options.keys() - {"algorithm", "seed"}
+    assert len(shared) > 20 and {name: given[name] for name in shared} == {name: options[name] for name in shared}
 
 
 def test_notes_are_logged_and_not_printed(assignment, caplog, capsys, tmp_path):
     file = tmp_path / "state"
     with caplog.at_level(logging.INFO, "onekernel"):
-        ok.minimize(assignment, backend="cpu", iterations=5, checkpoint=file, resume=True)
+        ok.minimize(assignment, backend="cpu", iterations=5, checkpoint=ok.CheckpointFile(file, resume=True))
     assert [record.getMessage() for record in caplog.records] == [
         f"{file}: found no checkpoint, so the run starts from the beginning"
     ]

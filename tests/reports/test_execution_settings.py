@@ -2,7 +2,6 @@
 
 import pytest
 
-from drivers.options.declaration import read_parsed
 from drivers.workload.registry import NAMES, get_workload
 from reports.comparison.execution_settings import HASH_MEANINGS, explain_setting, setting_meanings, setting_sentences
 from reports.comparison.speedups import BaselineSelection, compare
@@ -84,7 +83,7 @@ def test_every_evaluation_of_the_problems_has_words():
         ("weierstrass", "10", "crowns"),
         ("weierstrass", "10", "axes"),
     ):
-        task = get_workload(workload).load(read_parsed(get_workload(workload).options, {"instance": spec}), 1)
+        task = get_workload(workload).load(get_workload(workload).options(instance=spec), 1)
         offered = task.problem.evaluations(neighbourhood)
         assert offered and offered.keys() <= setting_meanings()["evaluation"].keys(), workload
 
