@@ -9,7 +9,7 @@ from reports.comparison.cautions import Caution, marks
 from reports.comparison.speedups import ComparedRun, ComparedRuns, surely_above_one
 from reports.records.files import group_by
 from reports.statistics.medians import ratio_of_medians
-from reports.text.formatting import communication, per_cent, ratio_interval, seconds_interval
+from reports.text.formatting import per_cent, ratio_interval, seconds_interval
 from reports.text.tables import TextTable
 
 
@@ -53,7 +53,7 @@ class HybridConfigurations:
             ">time, median [95 % CI]": lambda row: seconds_interval(row.running.median),
             ">speed-up over one core [95 % CI]": lambda row: ratio_interval(row.speedup),
             ">efficiency": self._efficiency,
-            ">in communication": lambda row: communication(row.record),
+            ">in communication": lambda row: per_cent(row.record.communication_share),
             "notes": lambda row: marks(cautions, label(row)),
         }
         caption = f"{work.work_name}: {self.where}, divided among ranks"

@@ -242,7 +242,7 @@ def _published_reference(exhibit: Exhibit, line: ExhibitRow, column: ExhibitColu
     return None
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: str | float) -> bool:
     try:
         float(value)
     except (TypeError, ValueError):

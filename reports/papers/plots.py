@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reports.comparison.cautions import DOUBTFUL, ratio_doubts
 from reports.papers.exhibits import MODELLED, NO_RECORD, Datum, FilledExhibit
@@ -21,6 +21,11 @@ from reports.papers.tables import EMULATED, GROUPS, NO_RUNS, PUBLISHED, caption,
 from reports.plots import style
 from reports.plots.scaling import curve_style
 from reports.text.formatting import listed
+
+if TYPE_CHECKING:
+    import numpy as np
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 HATCHES = ("", "/", "\\", "-", "|", "+")
 FILLED = {PUBLISHED: "none", MODELLED: "bottom", EMULATED: "left"}
@@ -85,7 +90,7 @@ def draw(figure: Exhibit, shown: FilledExhibit, folder: Path, name: str) -> list
     if not drawn or plot is None:
         return []
 
-    def paint(picture: Any, all_axes: Any) -> None:
+    def paint(picture: Figure, all_axes: np.ndarray) -> None:
         for axes, panel in zip(all_axes.flat, drawn, strict=True):
             if panel.grouped and panel is not drawn[0]:
                 axes.sharey(all_axes.flat[0])
@@ -257,14 +262,14 @@ def _optimum(ours: Sequence[Datum]) -> float | None:
     return known.pop() if len(known) == 1 else None
 
 
-def _place(value: Any) -> str:
+def _place(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 # --- drawing ---
 
 
-def _curves(axes: Any, panel: Panel, plot: Plot) -> None:
+def _curves(axes: Axes, panel: Panel, plot: Plot) -> None:
     for number, curve in enumerate(panel.curves):
         points = sorted((panel.places.index(place), value) for place, value in curve.values.items())
         axes.plot(
@@ -280,7 +285,7 @@ def _curves(axes: Any, panel: Panel, plot: Plot) -> None:
         axes.axhline(panel.optimum, color="black", linewidth=0.8, linestyle=":", label=f"optimum {panel.optimum:,}")
 
 
-def _bars(axes: Any, panel: Panel, plot: Plot) -> None:
+def _bars(axes: Axes, panel: Panel, plot: Plot) -> None:
     """Draw bars from 1 on for ratios: on a logarithmic axis a bar's length is its distance from no gain."""
     foot = 1.0 if plot.measure in RATIOS else 0.0
     width = 0.8 / max(1, len(panel.curves))
@@ -299,9 +304,9 @@ def _bars(axes: Any, panel: Panel, plot: Plot) -> None:
         )
 
 
-def _label_axes(axes: Any, panel: Panel, plot: Plot) -> None:
+def _label_axes(axes: Axes, panel: Panel, plot: Plot) -> None:
     crowded = len(panel.places) > 6 or max(map(len, panel.places), default=0) > 9
-    turned = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
+    turned: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
     axes.set_xticks(range(len(panel.places)), panel.places, **turned)
     if plot.measure in RATIOS:
         axes.axhline(1.0, color="black", linewidth=0.8)

@@ -138,12 +138,12 @@ def _with_last_solvers(run: Sequence[Record]) -> Record:
     measured = [record.details[REFERENCE_SOLVERS] for record in run if REFERENCE_SOLVERS in record.details]
     if len(measured) < 2:
         return run[0]
-    most = max(measured, key=_repetitions_of_solvers)
+
+    def repetitions(solvers: Iterable[object]) -> int:
+        return sum(one.get("repetitions") or 0 for one in solvers if isinstance(one, dict))
+
+    most = max(measured, key=repetitions)
     return replace(run[0], details={**run[0].details, REFERENCE_SOLVERS: most})
-
-
-def _repetitions_of_solvers(measured: Any) -> int:
-    return sum(one.get("repetitions") or 0 for one in measured if isinstance(one, dict))
 
 
 def families(records: Iterable[Record]) -> list[list[Record]]:

@@ -159,9 +159,10 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
     origin: str = ""
 
     @classmethod
-    def checked(cls, **values: Any) -> Record:
+    def checked(cls, **values: object) -> Record:
         """Return a record of these values. Raises `RecordError` with key, value and expected value."""
-        return check.convert(check.printable(values) | {"repetitions": to_builtins(values["repetitions"])}, cls)
+        values["repetitions"] = to_builtins(values["repetitions"])
+        return check.convert(check.printable(values), cls)
 
     def __post_init__(self) -> None:
         values = structs.asdict(self)
