@@ -165,8 +165,9 @@ def record_runs(workload: Any, form: str, options: Any, task: Any, run: Callable
     from cluster import Solo
     from drivers.workload.declaration import PreparedRun
     from reports.records.environment import environment
-    from reports.records.files import Record, Repetition, append, find_run, identity, load, merge_lines
+    from reports.records.files import Record, append, find_run, load, merge_lines
     from reports.records.meters import Meter
+    from reports.records.schema import Repetition, identity
 
     chosen, place = PROGRAMS[workload.name], environment()
     version = subprocess.run(["gcc", "-dumpfullversion"], check=True, capture_output=True, text=True).stdout.strip()

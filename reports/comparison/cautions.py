@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from reports.comparison.speedups import ComparedRun, ComparedRuns
-from reports.records.files import Record, Repetition
+from reports.records.files import Record
+from reports.records.schema import Repetition
 from reports.statistics.medians import LEAST_FOR_COVERAGE
 from reports.text.formatting import letters, number, per_cent, ratio, seconds
 

@@ -17,27 +17,7 @@ from msgspec.structs import replace
 
 from core.atomic_files import atomic_write
 from core.errors import UserError, refusal, warn_caller
-from reports.records.schema import SCHEMA, Record, RecordError, Repetition, identity
-
-__all__ = [
-    "SCHEMA",
-    "Record",
-    "RecordError",
-    "Repetition",
-    "UnequalWorkError",
-    "append",
-    "distinct",
-    "find_run",
-    "families",
-    "group_by",
-    "merge_lines",
-    "identity",
-    "load",
-    "merge",
-    "refuse_namesake",
-    "count_repetitions",
-    "require_equal_work",
-]
+from reports.records.schema import Record, RecordError
 
 T = TypeVar("T")
 _START = b'{"schema": '
