@@ -29,8 +29,7 @@ def refusal(problem: object) -> str | None:
 
 
 def _instance(problem: Any) -> QapInstance:
-    instance: QapInstance = problem if isinstance(problem, QapInstance) else problem.instance
-    return instance
+    return getattr(problem, "instance", problem)
 
 
 LINE = np.abs(np.subtract.outer(np.arange(5), np.arange(5)))

@@ -97,37 +97,6 @@ class PeerRace:
         )
 
 
-def measure(
-    peers: Sequence[Peer], problem: object, repeats: int, seconds: float, cost: int | None = None
-) -> list[PeerMeasurement]:
-    """Run solvers on one problem, in turn.
-
-    Parameters
-    ----------
-    peers : sequence of Peer
-        See `drivers.peers.peers_for`.
-    problem : object
-        An instance of `core.tours`, a `Knapsack`, a `StringPair`, a `Qap`.
-    repeats : int
-        Runs of the problem, at least 1.
-    seconds : float
-        Time of our search; solvers with a time limit get the same time.
-    cost : int, optional
-        Cost of our search, for `PeerMeasurement.time_to_cost_s`.
-
-    Returns
-    -------
-    list of PeerMeasurement
-        One for each of `peers`; `failure` has the reason if a solver does not apply, is missing, fails or takes too
-        long.
-    """
-    races = [PeerRace(peer, PeerTask(problem, float(seconds), cost)) for peer in peers]
-    for seed in range(1, repeats + 1):
-        for race in races:
-            race.repeat(seed)
-    return [race.measured() for race in races]
-
-
 def installed_peers(peers: Sequence[Peer]) -> list[str]:
     return [peer.name for peer in peers if peer.find()]
 
@@ -169,8 +138,7 @@ def _in_child_process(python: str, request: Sequence[Any], folder: Path, limit: 
     output = _finished(command, limit, env=os.environ | {"PYTHONPATH": str(folder)})
     if not result.exists():
         raise PeerError(f"no result; its last line: {_last_line(output)}")
-    answers: StartAndRuns = pickle.loads(result.read_bytes())
-    return answers
+    return pickle.loads(result.read_bytes())
 
 
 def _program(peer: PeerProgram, path: str, folder: Path, task: PeerTask, seed: int) -> StartAndRuns:

@@ -74,8 +74,6 @@ class Peer:
     ----------
     how_to_get : str
         Command that installs it; that of a package follows from its requirement.
-    proves : bool
-        True for an exact solver; its answer is proved optimal unless it is stopped early.
     refuses : callable
         Takes a problem and returns the reason against this solver on it, or None.
     """
@@ -85,7 +83,6 @@ class Peer:
     subject: PeerSubject
     _: KW_ONLY
     how_to_get: str = ""
-    proves: bool = False
     refuses: Callable[[Any], str | None] = lambda problem: None
 
     def find(self) -> tuple[str, str] | None:
@@ -246,7 +243,7 @@ def peer_rejections(
 ) -> Iterator[str]:
     """Yield objections to a result that claims to be optimal: a better result, or a proof of another.
 
-    ``measured`` is from `drivers.peers.measurement.measure`, ``noun`` is the name of the cost: length, value.
+    ``measured`` is from `drivers.peers.measurement.PeerRace.measured`, ``noun`` is the name of the cost: length, value.
     """
     for peer, found in zip(peers, measured, strict=True):
         if found.cost not in (None, cost) and (found.proved or not peer.subject.as_good(cost, found.cost)):

@@ -55,8 +55,7 @@ def refusal(most: int = MOST_MATRIX, asymmetric: bool = True) -> Callable[[TspIn
 
 
 def matrix_rows(instance: TspInstance) -> Matrix:
-    matrix: Matrix = instance.distances.tolist()
-    return matrix
+    return instance.distances.tolist()
 
 
 def with_fast_tsp(distances: Matrix, seconds: float, seed: int) -> PeerAnswer:
@@ -68,8 +67,7 @@ def with_fast_tsp(distances: Matrix, seconds: float, seed: int) -> PeerAnswer:
 def with_elkai(distances: Matrix, seconds: float, seed: int) -> PeerAnswer:
     """One run of LKH, from the matrix to the tour, without seed and time limit."""
     package = importlib.import_module("elkai")
-    closed: list[int] = package.DistanceMatrix(distances).solve_tsp(runs=1)
-    return PeerAnswer(closed[:-1], False)
+    return PeerAnswer(package.DistanceMatrix(distances).solve_tsp(runs=1)[:-1], False)
 
 
 def with_ortools(distances: Matrix, seconds: float, seed: int) -> PeerAnswer:
@@ -94,8 +92,7 @@ def with_ortools(distances: Matrix, seconds: float, seed: int) -> PeerAnswer:
 
 
 def int_matrix(instance: TspInstance) -> np.ndarray:
-    matrix: np.ndarray = instance.distances.astype(np.int64)
-    return matrix
+    return instance.distances.astype(np.int64)
 
 
 def with_pyvrp(distances: np.ndarray, seconds: float, seed: int) -> PeerAnswer:
@@ -162,19 +159,16 @@ FAST_TSP = PeerPackage(
 )
 # Its LKH is for non-commercial use only.
 ELKAI = PeerPackage("elkai", TOURS, "elkai>=2,<3", matrix_rows, with_elkai, refuses=refusal())
-ORTOOLS = PeerPackage(
-    "ortools", TOURS, "ortools>=9.10,<10", matrix_rows, with_ortools, refuses=refusal(MOST_CIRCUIT), proves=True
-)
+ORTOOLS = PeerPackage("ortools", TOURS, "ortools>=9.10,<10", matrix_rows, with_ortools, refuses=refusal(MOST_CIRCUIT))
 PYVRP = PeerPackage(
     "pyvrp", TOURS, "pyvrp>=0.14,<0.15", int_matrix, with_pyvrp, refuses=refusal(MOST_ROUTE), timed=True
 )
 HIGHS = PeerPackage(
     *("scipy highs", TOURS, "scipy>=1.14,<2", int_matrix, with_highs),
     refuses=refusal(MOST_MILP, asymmetric=False),
-    proves=True,
 )
 HELD_KARP = PeerPackage(
-    "held-karp", TOURS, "held-karp>=0.1,<0.2", flat_matrix, with_held_karp, refuses=refusal(MOST_HELD_KARP), proves=True
+    "held-karp", TOURS, "held-karp>=0.1,<0.2", flat_matrix, with_held_karp, refuses=refusal(MOST_HELD_KARP)
 )
 
 
@@ -233,7 +227,6 @@ def _clock(pattern: str, output: str) -> float | None:
 CONCORDE = PeerProgram(
     *("concorde", TOURS, write_full_matrix, run_concorde, "answer.sol", read_concorde),
     how_to_get="build it from www.math.uwaterloo.ca/tsp/concorde and put it on PATH, or set CONCORDE to its path",
-    proves=True,
     refuses=refusal(asymmetric=False),
 )
 LKH = PeerProgram(

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from reports.comparison.seeds import merge_seeds
 from reports.comparison.speedups import ComparedRuns, configuration_name
 from reports.records.files import Record, families, group_by
 from reports.statistics.medians import Estimate, Summary, ratio_of_medians, summarise
-from reports.statistics.seeds import merge_seeds
 from reports.text.formatting import number, per_cent, ratio_interval, seconds_interval
 from reports.text.tables import TextTable
 

@@ -14,6 +14,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from reports.comparison.cautions import SPREAD_PREFIX, doubts
+from reports.comparison.seeds import merge_seeds
 from reports.comparison.speedups import BaselineSelection, ComparedRun, ComparedRuns, compare_each_problem, is_baseline
 from reports.papers.measures import AMOUNTS, MEASURES, ExhibitCell, is_uncertain, missing_solver_text
 from reports.papers.paper import (
@@ -38,7 +39,6 @@ from reports.papers.placement import (
 )
 from reports.records.files import Record, families, merge
 from reports.records.parameters import parameters_text, run_parameters, shared_parameters
-from reports.statistics.seeds import merge_seeds
 from reports.statistics.startup import MOST_STARTUP
 from reports.text.formatting import grouped, listed, per_cent
 

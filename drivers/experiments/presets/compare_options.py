@@ -80,7 +80,7 @@ def unknown_option_error(word: str, workload: Workload[Any], parser: argparse.Ar
     return f"{flag}{did_you_mean(flag, known)}: found no such option, `{command} --help` lists all"
 
 
-def default_arguments(workload: Workload[Any], arguments: Sequence[str], problem: Any) -> list[str]:
+def default_arguments(workload: Workload[Any], arguments: Sequence[str], problem: object) -> list[str]:
     """Return the missing arguments for about a second of one core's work.
 
     A group of options that belong together (limits, or an instance's generator) comes either from the arguments or from

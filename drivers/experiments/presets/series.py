@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
+from backends import Usability
 from drivers.experiments.configurations import (
     ONE_CORE,
     Configuration,
@@ -36,7 +36,7 @@ class MachineResources:
         True if ranks may share cores.
     """
 
-    devices: tuple[Any, ...]
+    devices: tuple[Usability, ...]
     chosen: bool
     cores: int
     ranks: Sequence[int] | None = None
@@ -45,7 +45,7 @@ class MachineResources:
     @classmethod
     def of(
         cls,
-        devices: Sequence[Any],
+        devices: Sequence[Usability],
         backends: Sequence[str] | None,
         cores: int,
         ranks: Sequence[int] | None,
@@ -57,7 +57,7 @@ class MachineResources:
         wanted = tuple(one for one in devices if (one.backend, one.device) in usable)
         return cls(wanted, backends is not None, cores, ranks, oversubscribe)
 
-    def of_backends(self, series: Series) -> list[Any]:
+    def of_backends(self, series: Series) -> list[Usability]:
         """Devices of a series' backends: the series' or user's choice, else all without duplicates."""
         if series.backends:
             return [one for one in self.devices if one.backend in series.backends]
@@ -95,7 +95,7 @@ def series_configurations(
     return configurations, [(f"{series.heading}, {', '.join(counts)} ranks", why) for why, counts in refused.items()]
 
 
-def on_cores(series: Series, device: Any) -> list[Configuration]:
+def on_cores(series: Series, device: Usability) -> list[Configuration]:
     """Return the configurations of a series on a device: a part of its cores for each smaller number, and all."""
     whole = Configuration.of(device)
     counts = [count for count in series.cores if count < whole.compute_units] if device.takes_cores else []
