@@ -41,10 +41,6 @@ class HybridConfigurations:
     def where(self) -> str:
         return f"{self.cores} cores" if self.present == self.cores else f"{self.cores} workers for {self.present} cores"
 
-    @property
-    def is_bound(self) -> bool:
-        return all("rank_cores" in row.record.details for row in self.rows)
-
     def table(self, cautions: Sequence[Caution]) -> TextTable:
         work, label = self.comparison.work, self.comparison.label
         columns: dict[str, Callable[[ComparedRun], str]] = {
@@ -60,12 +56,12 @@ class HybridConfigurations:
         return TextTable.of(caption, (*filter(None, [self.comparison.baseline]), *self.rows), columns)
 
     def _efficiency(self, row: ComparedRun) -> str:
-        cores = min(row.record.ranks * cores_each(row), self.present)
-        return "" if row.speedup is None else per_cent(row.speedup.value / cores)
+        return "" if row.speedup is None else per_cent(row.speedup.value / min(row.record.busy_cores, self.present))
 
     def verdicts(self) -> list[str]:
         """Sentences without full stops that compare the fastest with flat MPI and one rank with all cores."""
-        kept = "Every rank was pinned to separate cores" if self.is_bound else "Ranks were not pinned to separate cores"
+        is_bound = all("rank_cores" in row.record.details for row in self.rows)
+        kept = "Every rank was pinned to separate cores" if is_bound else "Ranks were not pinned to separate cores"
         fastest = min(self.rows, key=lambda row: row.median_s)
         over = "" if fastest.speedup is None else f": {ratio_interval(fastest.speedup)} as fast as one core"
         sentences = [f"The fastest configuration of {self.where} is {hybrid_text(fastest)}{over}"]
@@ -106,8 +102,8 @@ def find_hybrids(comparison: ComparedRuns) -> list[HybridConfigurations]:
         if row.record.cores_per_rank is not None and not row.record.details.get("reference")
     ]
     mixed = []
-    for rows in group_by(known, lambda row: [row.record.ranks * cores_each(row), row.machine]):
-        cores = rows[0].record.ranks * cores_each(rows[0])
+    for rows in group_by(known, lambda row: [row.record.busy_cores, row.machine]):
+        cores = rows[0].record.busy_cores
         asked = any(row.record.details.get("cores_per_rank") for row in rows)
         if cores > 1 and len({row.record.ranks for row in rows}) > 1 and asked:
             mixed.append(HybridConfigurations(comparison, cores, tuple(sorted(rows, key=lambda row: row.record.ranks))))

@@ -157,7 +157,14 @@ def gather_evidence(paper: Paper, records: Iterable[Record]) -> PaperEvidence:
 
     Raises `UnequalWorkError` if two runs of the same instance, seed and parameters differ.
     """
-    runs = [_distinguished(run) for run in merge(records) if run.workload in paper.workloads()]
+    # A method that may find another solution becomes a parameter.
+    runs = [
+        replace(run, parameters={**run.parameters, LINEAR_SPACE: True})
+        if run.details.get("method") == LINEAR_SPACE
+        else run
+        for run in merge(records)
+        if run.workload in paper.workloads()
+    ]
     confirmed = [merge_seeds(family) for family in families([run for run in runs if run.verified and run.repetitions])]
     comparisons = (
         compare_each_problem(confirmed, BaselineSelection(paper.first, paper.plain, paper.same)) if confirmed else []
@@ -196,15 +203,6 @@ def fill_exhibit(
 def runs_without_exhibit(paper: Paper, rows: Sequence[ComparedRun]) -> list[ComparedRun]:
     placed = {id(one.row) for exhibit in paper.exhibits if not exhibit.of for one in place_runs(exhibit, rows)}
     return [row for row in rows if id(row) not in placed]
-
-
-# --- runs ---
-
-
-def _distinguished(record: Record) -> Record:
-    """Return a run for comparisons: a method that may find another solution becomes a parameter."""
-    linear = {LINEAR_SPACE: True} if record.details.get("method") == LINEAR_SPACE else {}
-    return replace(record, parameters={**record.parameters, **linear})
 
 
 # --- cells ---

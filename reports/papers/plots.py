@@ -173,8 +173,10 @@ def _over_rows(plot: Plot, shown: FilledExhibit) -> list[Panel]:
 
 def _figures(plot: Plot, shown: FilledExhibit) -> Iterator[tuple[str, str, Datum]]:
     """Yield the figures of a plot over rows, each with the name and the group of its curve."""
-    exhibit, wanted = shown.exhibit, _machine_names(plot, shown)
+    exhibit = shown.exhibit
     chosen = [column for column in exhibit.columns if not plot.machines or column.machine in plot.machines]
+    # A row has a figure for each column.
+    wanted = {datum.whose for column, datum in zip(exhibit.columns, shown.published, strict=False) if column in chosen}
     for datum in shown.published:
         if datum.whose in wanted:
             yield f"paper, {datum.whose}: {datum.column}" if datum.whose else f"paper, {datum.column}", PUBLISHED, datum
@@ -198,12 +200,6 @@ def _grouped(panel: Panel) -> list[Panel]:
         parts += [added[place : place + MOST_CURVES] for place in range(MOST_CURVES, len(added), MOST_CURVES)]
     titled = [(", ".join(dict.fromkeys(curve.group for curve in part)), part) for part in parts if part]
     return [replace(panel, title=title, curves=tuple(part), grouped=True) for title, part in titled]
-
-
-def _machine_names(plot: Plot, shown: FilledExhibit) -> set[str]:
-    """Names of a plot's machines in data: a row has a figure for each column."""
-    by_column = zip(shown.exhibit.columns, shown.published, strict=False)
-    return {datum.whose for column, datum in by_column if not plot.machines or column.machine in plot.machines}
 
 
 def _over_options(plot: Plot, shown: FilledExhibit) -> list[Panel]:

@@ -24,16 +24,7 @@ _START = b'{"schema": '
 REFERENCE_SOLVERS = "reference_solvers"
 """Key of their measurements in the details of a record."""
 
-COMPARED = (
-    "workload",
-    "instance_sha256",
-    "parameters",
-    "seed",
-    "hash_scope",
-    "hash",
-    "best_cost",
-    "best_index",
-)
+COMPARED = ("workload", "instance_sha256", "parameters", "seed", "hash_scope", "hash", "best_cost", "best_index")
 """Fields that are equal in runs of the same work, for all execution settings."""
 MEASURED = ("started_at", "compile_s", "transfer_s", "kernel_s", "total_s")
 """Fields of a repetition that no other repetition of its run shares: times have all their digits."""
