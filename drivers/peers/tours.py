@@ -164,8 +164,7 @@ PYVRP = PeerPackage(
     "pyvrp", TOURS, "pyvrp>=0.14,<0.15", int_matrix, with_pyvrp, refuses=refusal(MOST_ROUTE), timed=True
 )
 HIGHS = PeerPackage(
-    *("scipy highs", TOURS, "scipy>=1.14,<2", int_matrix, with_highs),
-    refuses=refusal(MOST_MILP, asymmetric=False),
+    *("scipy highs", TOURS, "scipy>=1.14,<2", int_matrix, with_highs), refuses=refusal(MOST_MILP, asymmetric=False)
 )
 HELD_KARP = PeerPackage(
     "held-karp", TOURS, "held-karp>=0.1,<0.2", flat_matrix, with_held_karp, refuses=refusal(MOST_HELD_KARP)

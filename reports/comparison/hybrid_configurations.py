@@ -34,8 +34,7 @@ class HybridConfigurations:
     @property
     def present(self) -> int:
         """Number of existing cores: fewer if rows are oversubscribed."""
-        environment = self.rows[0].record.environment
-        return min(self.cores, (environment.get("cores") or self.cores) * (environment.get("host_count") or 1))
+        return min(self.cores, self.rows[0].record.present_cores or self.cores)
 
     @property
     def where(self) -> str:

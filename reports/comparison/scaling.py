@@ -186,8 +186,5 @@ def _points(runs: Sequence[Record], *, grown: bool) -> tuple[RankScalingPoint, .
     for run in runs:
         times, factor = run.running_seconds, run.ranks if grown else 1
         over = Estimate(1.0) if run is runs[0] else ratio_of_medians(runs[0].running_seconds, times)
-        # A rank may take all cores of its host.
-        cores = (run.environment.get("cores") or 0) * (run.environment.get("host_count") or 1)
-        oversubscribed = 0 < cores < run.busy_cores
-        points.append(RankScalingPoint(run.ranks, summarise(times), over.scaled(factor), oversubscribed))
+        points.append(RankScalingPoint(run.ranks, summarise(times), over.scaled(factor), run.is_oversubscribed))
     return tuple(points)

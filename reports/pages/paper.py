@@ -13,13 +13,7 @@ from reports.comparison.execution_settings import setting_sentences
 from reports.comparison.speedups import ComparedRun
 from reports.pages.markdown import fill, remove_files, statistics_of, written_into
 from reports.papers import plots
-from reports.papers.exhibits import (
-    FilledExhibit,
-    MissingRuns,
-    fill_exhibit,
-    gather_evidence,
-    runs_without_exhibit,
-)
+from reports.papers.exhibits import FilledExhibit, MissingRuns, fill_exhibit, gather_evidence, runs_without_exhibit
 from reports.papers.files import papers_of_workload
 from reports.papers.measures import LEAST_HOST_SHARE, WIDE_RATIO
 from reports.papers.modelled import with_modelled

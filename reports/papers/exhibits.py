@@ -173,10 +173,7 @@ def gather_evidence(paper: Paper, records: Iterable[Record]) -> PaperEvidence:
 
 
 def fill_exhibit(
-    exhibit: Exhibit,
-    evidence: PaperEvidence,
-    machines: Mapping[str, Machine],
-    not_made: MissingRuns | None = None,
+    exhibit: Exhibit, evidence: PaperEvidence, machines: Mapping[str, Machine], not_made: MissingRuns | None = None
 ) -> FilledExhibit:
     """Put the runs of an exhibit into its rows and columns.
 

@@ -20,12 +20,7 @@ from core.errors import UserError, escape_unprintable
 SCHEMA = 3
 """Version for reading and writing."""
 
-HASH_SCOPES = {
-    "moves": "all moves",
-    "climbs": "all climbs",
-    "tours": "all tours",
-    "result": "the result",
-}
+HASH_SCOPES = {"moves": "all moves", "climbs": "all climbs", "tours": "all tours", "result": "the result"}
 """Scopes of a run's hash, each with its text in a line or a report ("hash 0123 of all moves")."""
 
 MOST_DIGITS = 100
@@ -61,10 +56,7 @@ BytesMoved = Annotated[
     Meta(description="an object from host_device or between_ranks to bytes, integers of at least 0"),
 ]
 HISTORY_ROW = "[iteration, evaluations, seconds, best cost], the first three from 0 and none below the row before"
-HistoryRow = Annotated[
-    list[Finite],
-    Meta(min_length=4, max_length=4, description=HISTORY_ROW),
-]
+HistoryRow = Annotated[list[Finite], Meta(min_length=4, max_length=4, description=HISTORY_ROW)]
 RankSeconds = Annotated[list[Seconds], Meta(description="a list of seconds of at least 0")]
 MOMENT = "a date and time in UTC such as 2026-11-22T10:27:52Z"
 Moment = Annotated[str, Meta(pattern=r"^[0-9]{4}(-[0-9]{2}){2}T[0-9]{2}(:[0-9]{2}){2}Z\Z", description=MOMENT)]

@@ -77,5 +77,4 @@ def result_of(future: Future) -> Finished:
     return Finished(1, "", f"error: Dask: {future.exception() if future.status == 'error' else future.status}", 0.0)
 
 
-def executor(address: str) -> DaskExecutor:
-    return DaskExecutor(address)
+executor = DaskExecutor

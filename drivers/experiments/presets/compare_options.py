@@ -10,13 +10,7 @@ from typing import Any
 from core.errors import UserError, did_you_mean
 from core.program_parser import COMPLETION_VARIABLE, invocation
 from drivers.experiments.configurations import read_hybrid_configuration
-from drivers.experiments.options import (
-    OWN_OPTIONS,
-    PlanParser,
-    add_core_options,
-    add_parallel_option,
-    add_plan_options,
-)
+from drivers.experiments.options import OWN_OPTIONS, PlanParser, add_core_options, add_parallel_option, add_plan_options
 from drivers.options.declaration import COMMON, add_options, option_flag
 from drivers.options.local_search import WORK_OPTIONS
 from drivers.options.values import OUTPUT_FILE, natural, positive, seeds

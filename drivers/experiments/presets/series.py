@@ -42,27 +42,18 @@ class MachineResources:
     ranks: Sequence[int] | None = None
     oversubscribe: bool = False
 
-    @classmethod
-    def of(
-        cls,
-        devices: Sequence[Usability],
-        backends: Sequence[str] | None,
-        cores: int,
-        ranks: Sequence[int] | None,
-        *,
-        oversubscribe: bool,
-    ) -> MachineResources:
-        """Return the usable and wanted devices. Raises `UserError` if a named backend is unusable, or none is left."""
-        usable = {(one.backend, one.device) for one in plan_configurations(devices, backends, ())[0]}
-        wanted = tuple(one for one in devices if (one.backend, one.device) in usable)
-        return cls(wanted, backends is not None, cores, ranks, oversubscribe)
-
     def of_backends(self, series: Series) -> list[Usability]:
         """Devices of a series' backends: the series' or user's choice, else all without duplicates."""
         if series.backends:
             return [one for one in self.devices if one.backend in series.backends]
         names = {one.backend for one in self.devices}
         return [one for one in self.devices if self.chosen or one.same_as not in names]
+
+
+def usable_devices(devices: Sequence[Usability], backends: Sequence[str] | None) -> tuple[Usability, ...]:
+    """Return the usable and wanted devices. Raises `UserError` if a named backend is unusable, or none is left."""
+    usable = {(one.backend, one.device) for one in plan_configurations(devices, backends, ())[0]}
+    return tuple(one for one in devices if (one.backend, one.device) in usable)
 
 
 def series_configurations(
