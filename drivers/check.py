@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TypeGuard
 
 from core.errors import UserError
 from core.local_search.problem import Problem
@@ -60,7 +60,7 @@ def load_module(path: str) -> ModuleType:
         raise UserError(f"{path}: {type(error).__name__}: {error}") from error
 
 
-def find_problem(path: str, name: str) -> Any:
+def find_problem(path: str, name: str) -> Problem | type[Problem]:
     """Return a file's problem or class of that name; without a name its only class of problems.
 
     Raises `UserError` if the file has none, several, or another object of that name.
@@ -83,7 +83,7 @@ def problem_class_names(module: ModuleType) -> list[str]:
     return [name for name, one in vars(module).items() if is_problem_class(one) and one.__module__ == module.__name__]
 
 
-def is_problem_class(value: Any) -> bool:
+def is_problem_class(value: object) -> TypeGuard[type[Problem]]:
     return inspect.isclass(value) and issubclass(value, Problem) and not inspect.isabstract(value)
 
 

@@ -94,8 +94,7 @@ def entry_point(name: str, program: ConsoleProgram | None) -> Callable[[Sequence
     module = import_module(program.module if program else DRIVERS + name)
     if hasattr(module, "__path__"):
         module = import_module(f"{module.__name__}.__main__")
-    main: Callable[[Sequence[str] | None], int] = module.main
-    return main
+    return module.main
 
 
 # --- about the command itself ---

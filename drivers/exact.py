@@ -66,6 +66,11 @@ class ExactOptions(
     tour: OutputFile | None = None
     svg: OutputFile | None = None
     history: bool = False
+
+    @property
+    def names_instance(self) -> bool:
+        return bool(self.instance or self.matrix)
+
     curve: OutputFile | None = None
     plot: OutputFile | None = None
 

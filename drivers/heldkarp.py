@@ -61,7 +61,7 @@ class HeldKarpOptions(
     svg: OutputFile | None = None
 
     @property
-    def sized(self) -> bool:
+    def names_instance(self) -> bool:
         return bool(self.instance or self.matrix)
 
     def refuse_idle(self) -> None:

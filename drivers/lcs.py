@@ -49,7 +49,7 @@ class LcsOptions(DpOptions, table="lcs", chosen=DEFAULT_INSTANCE, most_verified=
     output: OutputFile | None = None
 
     @property
-    def sized(self) -> bool:
+    def names_instance(self) -> bool:
         return bool(self.strings or self.instance or self.text)
 
     def refuse_idle(self) -> None:

@@ -24,7 +24,7 @@ class DataFile:
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise UserError(f"{path}: expected TOML, found {error}") from None
 
-    def part(self, kind: type[Part], content: Any, place: str) -> Part:
+    def part(self, kind: type[Part], content: object, place: str) -> Part:
         """Convert a part of the content to a type. Raises `UserError` for missing, unknown or wrong keys."""
         try:
             return msgspec.convert(content, kind)

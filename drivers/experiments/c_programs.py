@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,13 +22,17 @@ from drivers.cli.exit_codes import DONE, run_driver
 from drivers.experiments.case import Case, seed_words
 from drivers.experiments.configurations import ONE_CORE, Configuration
 
+if TYPE_CHECKING:
+    from drivers.options.declaration import AnyOptions
+    from drivers.workload.declaration import Task, Workload
+
 SOURCES = Path(__file__).parents[1] / "bench" / "reference_programs"
 FLAGS = ("-O3", "-march=native")
 BACKEND = "C"
 """Backend in records of these programs."""
 
 
-def write_distances(path: Path, distances: np.ndarray, options: Any) -> None:
+def write_distances(path: Path, distances: np.ndarray, options: object) -> None:
     path.write_bytes(struct.pack("<Q", len(distances)) + distances.astype("<u4").tobytes())
 
 
@@ -151,13 +155,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         program = compile_program(chosen.source, chosen.forms[form], Path(folder))
         instance = Path(folder) / "instance"
         chosen.write(instance, task.problem.distances, task.options)
-        record_runs(
-            workload, form, options, task, lambda: run_program(program, instance, *chosen.arguments(task.options))
-        )
+        asked = instance, *chosen.arguments(task.options)
+        record_runs(workload, form, options, task, lambda: run_program(program, *asked))
     return DONE
 
 
-def record_runs(workload: Any, form: str, options: Any, task: Any, run: Callable[[], Mapping[str, str]]) -> None:
+def record_runs(
+    workload: Workload[AnyOptions], form: str, options: AnyOptions, task: Task, run: Callable[[], Mapping[str, str]]
+) -> None:
     """Run the repetitions that are not recorded yet, and record each.
 
     A run is verified if the file has a verified run of the same work with the same hash.
@@ -166,8 +171,9 @@ def record_runs(workload: Any, form: str, options: Any, task: Any, run: Callable
     from cluster.mpi.proxies import TimedCommunicator
     from drivers.workload.declaration import PreparedRun
     from reports.records.environment import environment
-    from reports.records.files import Record, Repetition, append, find_run, identity, load, merge_lines
+    from reports.records.files import Record, append, find_run, load, merge_lines
     from reports.records.meters import Meter
+    from reports.records.schema import Repetition, identity
 
     chosen, place = PROGRAMS[workload.name], environment()
     version = subprocess.run(["gcc", "-dumpfullversion"], check=True, capture_output=True, text=True).stdout.strip()
@@ -188,6 +194,7 @@ def record_runs(workload: Any, form: str, options: Any, task: Any, run: Callable
         "environment": place,
     }
     name, path = identity(about), options.record
+    assert path is not None
     held = find_run(path, name)
     meter = Meter(ONE_CORE, 0)
     for _ in range(len(held.repetitions) if held else 0, options.repeats):
@@ -202,7 +209,7 @@ def record_runs(workload: Any, form: str, options: Any, task: Any, run: Callable
         ]
         append(
             path,
-            Record(
+            Record.checked(
                 **about,
                 instance=task.problem.name,
                 evaluation_unit=workload.unit,

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, NoReturn
 
 import backends as available
+from backends import Usability
 from cluster.launch.commands import find_mpirun
 from core.errors import UserError
 from reports.comparison.speedups import NotRun
@@ -47,11 +48,11 @@ class Configuration:
     hosts: int = 1
 
     @classmethod
-    def of(cls, device: Any, **more: Any) -> Configuration:
-        """Return the configuration of a device of `backends.survey`; ``more`` are further attributes."""
+    def of(cls, device: Usability) -> Configuration:
+        """Return the configuration of a device of `backends.survey`."""
         named = device.backend, device.device, device.name
         units, is_reference = device.compute_units, device.is_reference
-        return cls(*named, kind=device.kind, compute_units=units, is_reference=is_reference, **more)
+        return cls(*named, kind=device.kind, compute_units=units, is_reference=is_reference)
 
     def __str__(self) -> str:
         more = (f", {self.part}" if self.part else "") + (f", {self.ranks} ranks" if self.ranks > 1 else "")
@@ -80,7 +81,7 @@ class Configuration:
 
 
 def plan_configurations(
-    devices: Sequence[Any],
+    devices: Sequence[Usability],
     backends: Sequence[str] | None,
     ranks: Sequence[int],
     rank_backend: str | None = None,
@@ -139,7 +140,7 @@ def plan_configurations(
 
 
 def with_cores(
-    configurations: Sequence[Configuration], devices: Sequence[Any], cores: Sequence[int]
+    configurations: Sequence[Configuration], devices: Sequence[Usability], cores: Sequence[int]
 ) -> list[Configuration]:
     """Return configurations with each of these numbers of cores if they accept one, and all others unchanged.
 
@@ -189,7 +190,7 @@ def emulation_obstacle() -> str | None:
     return (message or f"`{' '.join(command[1:])}` ended with {done.returncode}") if done.returncode else None
 
 
-def _refuse_unusable(devices: Sequence[Any], option: str, named: Sequence[str]) -> None:
+def _refuse_unusable(devices: Sequence[Usability], option: str, named: Sequence[str]) -> None:
     known = list(dict.fromkeys(device.backend for device in devices))
     for name in named:
         if name not in known:
@@ -259,7 +260,7 @@ def chosen_hybrid_configurations(
 
 
 def plan_hybrid_configurations(
-    devices: Sequence[Any], mixtures: Sequence[HybridConfiguration], backend: str | None = None
+    devices: Sequence[Usability], mixtures: Sequence[HybridConfiguration], backend: str | None = None
 ) -> tuple[list[Configuration], list[NotRun]]:
     """Plan one core as baseline and every hybrid configuration; return those that cannot run with reasons.
 
@@ -301,7 +302,7 @@ def choose_configurations(options: argparse.Namespace) -> tuple[list[Configurati
 
     Raises `UserError` if a requested device does not exist, or an option changes nothing.
     """
-    devices = list(available.survey())
+    devices = available.survey()
     if getattr(options, "hybrid", None) is not None:
         mixtures = chosen_hybrid_configurations(options.hybrid, present_cores(), options.oversubscribe)
         return plan_hybrid_configurations(devices, mixtures, options.rank_backend)

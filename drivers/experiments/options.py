@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from core.errors import UserError
 from core.program_parser import CompletingParser
@@ -13,7 +13,7 @@ from drivers.cli.messages import print_note
 from drivers.experiments import executors
 from drivers.experiments.executors import Executor
 from drivers.experiments.executors.local import LocalExecutor
-from drivers.options.declaration import add_common_option, add_options
+from drivers.options.declaration import AnyOptions, add_common_option, add_options
 from drivers.options.values import positive
 from drivers.workload.declaration import Workload
 
@@ -82,13 +82,13 @@ def read_setting(text: str) -> tuple[str, str]:
     return key, value
 
 
-def workload_options(workload: Workload[Any], arguments: Sequence[str]) -> Any:
+def workload_options(workload: Workload[AnyOptions], arguments: Sequence[str]) -> AnyOptions:
     parser = PlanParser(add_help=False)
     add_options(parser, workload.options)
     return workload.options(**vars(parser.parse_intermixed_args(arguments)))
 
 
-def flag_words(flag: str, value: Any) -> list[str]:
+def flag_words(flag: str, value: object) -> list[str]:
     """Return an option as words: True is the flag, False its `--no-` form; several values follow in order."""
     if isinstance(value, bool):
         return [flag if value else flag.replace("--", "--no-", 1)]

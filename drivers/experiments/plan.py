@@ -27,27 +27,32 @@ class ProblemIdentity(NamedTuple):
 
 
 def plan_work(
-    workload: Workload[Any], arguments: Sequence[str], seeds: Sequence[int], repeats: int, records: Path, **more: Any
+    workload: Workload[Any],
+    arguments: Sequence[str],
+    seeds: Sequence[int],
+    repeats: int,
+    records: Path,
+    *,
+    peers: bool = False,
 ) -> list[Case]:
     """Return the cases of a workload with its arguments; `Case.on` sets their configuration.
 
-    An instance is one case for all seeds, or one for each seed if seeds generate instances. ``more`` are further
-    attributes. Raises `UserError` if the workload refuses an argument or the instance, or a time limit ends the runs.
+    An instance is one case for all seeds, or one for each seed if seeds generate instances. Raises `UserError` if the
+    workload refuses an argument or the instance, or a time limit ends the runs.
     """
 
     def case(seeds: Sequence[int]) -> Case:
-        asked = workload_options(workload, [*arguments, *seed_words(seeds)])
-        if getattr(asked, "seconds", None) is not None:
+        options = workload_options(workload, [*arguments, *seed_words(seeds)])
+        asked = options.asked()
+        if "seconds" in asked:
             raise UserError(
                 "--seconds: a time limit ends each run at another iteration, but runs of a comparison must do equal "
                 "work; expected another limit, such as --iterations"
             )
-        task = workload.load(replace(asked, seed=seeds[0]), 1)
+        task = workload.load(replace(options, seed=seeds[0]), 1)
         light = Task(task.options, ProblemIdentity(task.problem.name, task.problem.sha256), task.source)
         work = workload.variant(task.options).planned_work(task.options, task.problem)
-        return Case(
-            workload, light, tuple(arguments), asked.asked(), tuple(seeds), repeats, records=records, work=work, **more
-        )
+        return Case(workload, light, tuple(arguments), asked, tuple(seeds), repeats, records, peers=peers, work=work)
 
     whole = case(seeds)
     if len(seeds) == 1 or case(seeds[-1:]).task.problem == whole.task.problem:

@@ -295,6 +295,11 @@ class Options(DeclaredByTable, Placement, table="common"):
                 raise UserError(f"{name}={value}: {missing}")
         return cls(**by_name)
 
+    @property
+    def names_instance(self) -> bool:
+        """True if the options name the problem's data, so that it is not the default."""
+        return bool(self.instance)
+
     def refuse_seed(self, own: str = "an instance has its own: uniform:20:seed=1") -> None:
         """Refuse a seed of a run without randomness; ``own`` names the place of random data's seed."""
         if self.seed or self.seeds:

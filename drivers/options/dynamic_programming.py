@@ -23,7 +23,7 @@ class DpOptions(Options, table="dynamic_programming"):
 
     @property
     def sized(self) -> bool:
-        raise NotImplementedError
+        return self.names_instance
 
     @property
     def keeps_checkpoints(self) -> bool:

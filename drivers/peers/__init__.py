@@ -5,7 +5,7 @@ Comparisons of our own devices belong in `drivers.experiments`, tables for pages
 """
 
 from drivers.peers import assignments, knapsacks, strings, tours
-from drivers.peers.measurement import PeerRace, PeerTask, installed_peers, measure
+from drivers.peers.measurement import PeerRace, PeerTask, installed_peers
 from drivers.peers.peer import Peer, PeerMeasurement, PeerPackage, confirming_peers, peer_rejections, this_search
 from drivers.peers.table import format_table
 
@@ -15,7 +15,6 @@ __all__ = [
     "PeerRace",
     "PeerTask",
     "confirming_peers",
-    "measure",
     "peer_rejections",
     "packages",
     "peers_for",

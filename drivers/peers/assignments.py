@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,55 +16,47 @@ from drivers.peers.peer import PeerAnswer, PeerPackage, PeerSubject
 FEWEST = 2
 """Facilities: both methods exchange pairs."""
 
-Matrices = tuple[np.ndarray, np.ndarray]
+MethodAndMatrices = tuple[str, np.ndarray, np.ndarray]
 
 
-def cost(problem: Any, permutation: Sequence[int]) -> int:
+def cost(problem: object, permutation: Sequence[int]) -> int:
     return cost_of_permutation(_instance(problem), np.array(permutation, np.int64))
 
 
-def refusal(problem: Any) -> str | None:
+def refusal(problem: object) -> str | None:
     n = _instance(problem).n
     return f"{n} facilities, expected at least {FEWEST}" if n < FEWEST else None
 
 
-def _instance(problem: Any) -> Any:
+def _instance(problem: Any) -> QapInstance:
     return getattr(problem, "instance", problem)
 
 
 LINE = np.abs(np.subtract.outer(np.arange(5), np.arange(5)))
-ASSIGNMENTS = PeerSubject(cost=cost, minimal=QapInstance("minimal", LINE, LINE))
+ASSIGNMENTS = PeerSubject(cost, QapInstance("minimal", LINE, LINE))
 
 
-def matrices(problem: Any) -> Matrices:
+def method_and_matrices(problem: object, method: str) -> MethodAndMatrices:
     instance = _instance(problem)
-    return instance.flows.astype(np.int64), instance.distances.astype(np.int64)
+    return method, instance.flows.astype(np.int64), instance.distances.astype(np.int64)
 
 
-def with_faq(flows_distances: Matrices, seconds: float, seed: int) -> PeerAnswer:
-    """The fast approximate method (Vogelstein et al. 2015), one run from the barycentre, without time limit."""
-    return _scipy("faq", flows_distances, seed)
+def with_scipy(asked: MethodAndMatrices, seconds: float, seed: int) -> PeerAnswer:
+    """One run of a method without time limit.
 
-
-def with_two_opt(flows_distances: Matrices, seconds: float, seed: int) -> PeerAnswer:
-    """Exchanges of two from a random permutation to a local optimum, without time limit."""
-    return _scipy("2opt", flows_distances, seed)
-
-
-def _scipy(method: str, flows_distances: Matrices, seed: int) -> PeerAnswer:
+    ``faq`` is the fast approximate method (Vogelstein et al. 2015) from the barycentre, ``2opt`` exchanges pairs from a
+    random permutation to a local optimum.
+    """
+    method, flows, distances = asked
     package = importlib.import_module("scipy.optimize")
-    result = package.quadratic_assignment(*flows_distances, method=method, options={"rng": np.random.default_rng(seed)})
+    result = package.quadratic_assignment(flows, distances, method=method, options={"rng": np.random.default_rng(seed)})
     return PeerAnswer(result.col_ind.tolist(), False)
 
 
 SCIPY_FAQ, SCIPY_2OPT = (
     PeerPackage(
-        name=f"scipy {method}",
-        subject=ASSIGNMENTS,
+        *(f"scipy {method}", ASSIGNMENTS, "scipy>=1.14,<2", partial(method_and_matrices, method=method), with_scipy),
         refuses=refusal,
-        requirement="scipy>=1.14,<2",
-        form=matrices,
-        solve=solve,
     )
-    for method, solve in (("faq", with_faq), ("2opt", with_two_opt))
+    for method in ("faq", "2opt")
 )

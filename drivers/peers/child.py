@@ -15,7 +15,6 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from drivers.peers.peer import PeerAnswer, PeerError
 
@@ -24,7 +23,7 @@ def main(argv: Sequence[str]) -> int:
     request, result = map(Path, argv)
     solve, minimal, problem, limits, seed = pickle.loads(request.read_bytes())
 
-    def timed(subject: Any, limit: float) -> tuple[float, PeerAnswer]:
+    def timed(subject: object, limit: float) -> tuple[float, PeerAnswer]:
         began = time.perf_counter()
         answer = solve(subject, limit, seed)
         return time.perf_counter() - began, answer

@@ -25,7 +25,7 @@ NUMPY = "numpy>=1.26,<3"
 PIP = ("pip", "install", "--quiet", "--no-input", "--disable-pip-version-check", "--retries", "1")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class PeerEnvironment:
     """The environment of a package, shared by all solvers in it.
 

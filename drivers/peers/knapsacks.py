@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -14,18 +13,17 @@ from drivers.peers.peer import PeerAnswer, PeerError, PeerPackage, PeerSubject
 Items = tuple[list[int], list[int], int]
 
 
-def value(instance: Any, chosen: Sequence[bool]) -> int:
+def value(instance: Knapsack, chosen: Sequence[bool]) -> int:
     weight, total = instance.weight_and_value(np.array(chosen, bool))
     if weight > instance.capacity:
         raise PeerError(f"a selection of weight {weight}, expected at most {instance.capacity}")
     return int(total)
 
 
-THREE_ITEMS = Knapsack("minimal", np.array([1, 2, 3]), np.array([1, 2, 3]), 3)
-KNAPSACKS = PeerSubject(cost=value, minimal=THREE_ITEMS, largest_is_best=True)
+KNAPSACKS = PeerSubject(value, Knapsack("minimal", [1, 2, 3], [1, 2, 3], 3), largest_is_best=True)
 
 
-def item_lists(instance: Any) -> Items:
+def item_lists(instance: Knapsack) -> Items:
     return instance.values.tolist(), instance.weights.tolist(), instance.capacity
 
 
@@ -42,11 +40,4 @@ def with_ortools(items: Items, seconds: float, seed: int) -> PeerAnswer:
     return PeerAnswer(chosen, bool(solver.is_solution_optimal()))
 
 
-ORTOOLS = PeerPackage(
-    name="ortools",
-    proves=True,
-    subject=KNAPSACKS,
-    requirement="ortools>=9.10,<10",
-    form=item_lists,
-    solve=with_ortools,
-)
+ORTOOLS = PeerPackage("ortools", KNAPSACKS, "ortools>=9.10,<10", item_lists, with_ortools)

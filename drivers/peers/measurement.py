@@ -13,13 +13,15 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from cluster.launch.commands import ROOT
 from drivers.peers.peer import Peer, PeerAnswer, PeerError, PeerMeasurement, PeerPackage, PeerProgram
 
+StartAndRuns = tuple[float, list[tuple[float, PeerAnswer]]]
+"""Seconds of the start, and for each time limit the seconds of a run with its answer."""
 LIMIT_S = 60.0
 """Time limit of a single run in seconds, unless ours took longer."""
 SUITE = ("backends", "cluster", "core", "drivers", "reports")
@@ -31,7 +33,7 @@ HALVINGS = 6
 class PeerTask(NamedTuple):
     """Task of all solvers: the problem, and time (seconds) and cost of our search."""
 
-    problem: Any
+    problem: object
     seconds: float
     cost: int | None
 
@@ -95,37 +97,6 @@ class PeerRace:
         )
 
 
-def measure(
-    peers: Sequence[Peer], problem: Any, repeats: int, seconds: float, cost: int | None = None
-) -> list[PeerMeasurement]:
-    """Run solvers on one problem, in turn.
-
-    Parameters
-    ----------
-    peers : sequence of Peer
-        See `drivers.peers.peers_for`.
-    problem : object
-        An instance of `core.tours`, a `Knapsack`, a `StringPair`, a `Qap`.
-    repeats : int
-        Runs of the problem, at least 1.
-    seconds : float
-        Time of our search; solvers with a time limit get the same time.
-    cost : int, optional
-        Cost of our search, for `PeerMeasurement.time_to_cost_s`.
-
-    Returns
-    -------
-    list of PeerMeasurement
-        One for each of `peers`; `failure` has the reason if a solver does not apply, is missing, fails or takes too
-        long.
-    """
-    races = [PeerRace(peer, PeerTask(problem, float(seconds), cost)) for peer in peers]
-    for seed in range(1, repeats + 1):
-        for race in races:
-            race.repeat(seed)
-    return [race.measured() for race in races]
-
-
 def installed_peers(peers: Sequence[Peer]) -> list[str]:
     return [peer.name for peer in peers if peer.find()]
 
@@ -139,20 +110,13 @@ def _limits(peer: Peer, race: PeerTask) -> tuple[float, ...]:
     return tuple(dict.fromkeys(limits))
 
 
-def _solved(
-    peer: Peer, path: str, folder: Path, task: PeerTask, limits: Sequence[float], seed: int
-) -> tuple[float, list[tuple[float, PeerAnswer]]]:
+def _solved(peer: Peer, path: str, folder: Path, task: PeerTask, limits: Sequence[float], seed: int) -> StartAndRuns:
     """Return the seconds of the start and, for each limit, a run with its seconds."""
     if isinstance(peer, PeerProgram):
         return _program(peer, path, folder, task, seed)
     assert isinstance(peer, PeerPackage)
-    answers: tuple[float, list[tuple[float, PeerAnswer]]] = _in_child_process(
-        path,
-        (peer.solve, peer.form(peer.subject.minimal), peer.form(task.problem), limits, seed),
-        folder,
-        2 * task.limit_s + (sum(limits) if peer.timed else 0.0),
-    )
-    return answers
+    request = peer.solve, peer.form(peer.subject.minimal), peer.form(task.problem), limits, seed
+    return _in_child_process(path, request, folder, 2 * task.limit_s + (sum(limits) if peer.timed else 0.0))
 
 
 def _to_cost(peer: Peer, costs: Sequence[tuple[int, ...]], seconds: Sequence[float], ours: int | None) -> float | None:
@@ -165,7 +129,7 @@ def _to_cost(peer: Peer, costs: Sequence[tuple[int, ...]], seconds: Sequence[flo
     return reached
 
 
-def _in_child_process(python: str, request: Sequence[Any], folder: Path, limit: float) -> Any:
+def _in_child_process(python: str, request: Sequence[Any], folder: Path, limit: float) -> StartAndRuns:
     asked, result = folder / "request.pickle", folder / "result.pickle"
     asked.write_bytes(pickle.dumps(request))
     for package in SUITE:
@@ -177,9 +141,7 @@ def _in_child_process(python: str, request: Sequence[Any], folder: Path, limit: 
     return pickle.loads(result.read_bytes())
 
 
-def _program(
-    peer: PeerProgram, path: str, folder: Path, task: PeerTask, seed: int
-) -> tuple[float, list[tuple[float, PeerAnswer]]]:
+def _program(peer: PeerProgram, path: str, folder: Path, task: PeerTask, seed: int) -> StartAndRuns:
     peer.write(peer.subject.minimal, folder, "minimal")
     peer.write(task.problem, folder, "instance")
 
@@ -204,7 +166,9 @@ def _timed(command: Sequence[str], folder: Path, answer: Path, limit: float) -> 
     return seconds, output
 
 
-def _finished(command: Sequence[str], limit: float, **options: Any) -> str:
+def _finished(
+    command: Sequence[str], limit: float, cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> str:
     try:
         done = subprocess.run(
             command,
@@ -214,7 +178,8 @@ def _finished(command: Sequence[str], limit: float, **options: Any) -> str:
             errors="replace",
             timeout=limit,
             check=False,
-            **options,
+            cwd=cwd,
+            env=env,
         )
     except subprocess.TimeoutExpired:
         raise PeerError(f"no answer within {limit:g} s") from None
@@ -230,7 +195,7 @@ def _last_line(text: str) -> str:
     return lines[-1].strip() if lines else "it printed nothing"
 
 
-def _cost(peer: Peer, problem: Any, answer: PeerAnswer) -> int:
+def _cost(peer: Peer, problem: object, answer: PeerAnswer) -> int:
     try:
         cost = int(peer.subject.cost(problem, answer.solution))
     except ValueError as error:

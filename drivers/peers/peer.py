@@ -6,7 +6,7 @@ import os
 import shutil
 import statistics
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -34,13 +34,13 @@ class PeerAnswer(NamedTuple):
         The seconds reported by the solver.
     """
 
-    solution: Any
+    solution: object
     proved: bool
     reported_cost: int | None = None
     reported_s: float | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class PeerSubject:
     """A kind of problem common to several solvers.
 
@@ -56,7 +56,7 @@ class PeerSubject:
     """
 
     cost: Callable[[Any, Any], int]
-    minimal: Any
+    minimal: object
     largest_is_best: bool = False
 
     def worst(self, costs: Sequence[int]) -> int:
@@ -66,7 +66,7 @@ class PeerSubject:
         return cost >= ours if self.largest_is_best else cost <= ours
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Peer:
     """A reference solver; the two subclasses define its calls.
 
@@ -74,17 +74,15 @@ class Peer:
     ----------
     how_to_get : str
         Command that installs it; that of a package follows from its requirement.
-    proves : bool
-        True for an exact solver; its answer is proved optimal unless it is stopped early.
     refuses : callable
         Takes a problem and returns the reason against this solver on it, or None.
     """
 
     kind: ClassVar[str]
     name: str
-    how_to_get: str = ""
-    proves: bool = False
     subject: PeerSubject
+    _: KW_ONLY
+    how_to_get: str = ""
     refuses: Callable[[Any], str | None] = lambda problem: None
 
     def find(self) -> tuple[str, str] | None:
@@ -92,7 +90,7 @@ class Peer:
         raise NotImplementedError
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class PeerPackage(PeerEnvironment, Peer):
     """A Python package, measured in a separate warm process: after its import and a minimal run.
 
@@ -112,6 +110,7 @@ class PeerPackage(PeerEnvironment, Peer):
     kind: ClassVar[str] = "package"
     form: Callable[[Any], Any]
     solve: Callable[[Any, float, int], PeerAnswer]
+    _: KW_ONLY
     timed: bool = False
     shortest_s: float = 0.0
 
@@ -119,7 +118,7 @@ class PeerPackage(PeerEnvironment, Peer):
         object.__setattr__(self, "how_to_get", f"onekernel peers install {self.package}")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class PeerProgram(Peer):
     """A program on PATH, or in an environment variable with its name in capitals, as `CONCORDE`; measured as a process.
 
@@ -244,7 +243,7 @@ def peer_rejections(
 ) -> Iterator[str]:
     """Yield objections to a result that claims to be optimal: a better result, or a proof of another.
 
-    ``measured`` is from `drivers.peers.measurement.measure`, ``noun`` is the name of the cost: length, value.
+    ``measured`` is from `drivers.peers.measurement.PeerRace.measured`, ``noun`` is the name of the cost: length, value.
     """
     for peer, found in zip(peers, measured, strict=True):
         if found.cost not in (None, cost) and (found.proved or not peer.subject.as_good(cost, found.cost)):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
 
 from core.tables.lcs.problem import StringPair
 from drivers.peers.peer import PeerAnswer, PeerError, PeerPackage, PeerSubject
 
 
-def length(pair: Any, value: int) -> int:
+def length(pair: StringPair, value: int) -> int:
     """Return the length, unless it is impossible for this pair; no scorer can measure it."""
     objection = pair.objection(value)
     if objection is not None:
@@ -17,10 +16,10 @@ def length(pair: Any, value: int) -> int:
     return value
 
 
-STRINGS = PeerSubject(cost=length, minimal=StringPair("minimal", b"AB", b"BA"), largest_is_best=True)
+STRINGS = PeerSubject(length, StringPair("minimal", b"AB", b"BA"), largest_is_best=True)
 
 
-def texts(pair: Any) -> list[bytes | list[int]]:
+def texts(pair: StringPair) -> list[bytes | list[int]]:
     return [codes.tobytes() if codes.itemsize == 1 else codes.tolist() for codes in (pair.a, pair.b)]
 
 
@@ -30,11 +29,4 @@ def with_rapidfuzz(pair: list[bytes | list[int]], seconds: float, seed: int) -> 
     return PeerAnswer(int(package.LCSseq.similarity(*pair)), True)
 
 
-RAPIDFUZZ = PeerPackage(
-    name="rapidfuzz",
-    proves=True,
-    subject=STRINGS,
-    requirement="rapidfuzz>=3,<4",
-    form=texts,
-    solve=with_rapidfuzz,
-)
+RAPIDFUZZ = PeerPackage("rapidfuzz", STRINGS, "rapidfuzz>=3,<4", texts, with_rapidfuzz)

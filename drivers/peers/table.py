@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from drivers.peers.peer import PeerMeasurement
 from reports.text.formatting import seconds
@@ -30,7 +29,7 @@ def format_table(own: PeerMeasurement, peers: Sequence[PeerMeasurement]) -> list
     if programs:
         whole = own._replace(in_process=False, time_to_cost_s=own.process_s)
         shown += [whole, *programs] if own.process_s is not None else programs
-    columns: dict[str, Callable[[PeerMeasurement], Any]] = {
+    columns: dict[str, Callable[[PeerMeasurement], object]] = {
         "solver": lambda row: f"{row.name} {row.version}".rstrip(),
         ">cost": lambda row: "" if row.cost is None else row.cost,
         ">proved": lambda row: "yes" if row.proved else "no",

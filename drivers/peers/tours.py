@@ -9,7 +9,6 @@ import importlib
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -31,18 +30,18 @@ MOST_HELD_KARP = 20
 Matrix = list[list[int]]
 
 
-def cost(instance: Any, tour: Sequence[int]) -> int:
+def cost(instance: TspInstance, tour: Sequence[int]) -> int:
     return tour_length(instance.distances, np.array(tour, dtype=np.int64))
 
 
 FIVE_ON_A_LINE = np.abs(np.subtract.outer(np.arange(5), np.arange(5)))
-TOURS = PeerSubject(cost=cost, minimal=TspInstance("minimal", distances=FIVE_ON_A_LINE))
+TOURS = PeerSubject(cost, TspInstance("minimal", distances=FIVE_ON_A_LINE))
 
 
-def refusal(most: int = MOST_MATRIX, asymmetric: bool = True) -> Callable[[Any], str | None]:
+def refusal(most: int = MOST_MATRIX, asymmetric: bool = True) -> Callable[[TspInstance], str | None]:
     """Return the function that refuses too few or too many cities, or asymmetric distances."""
 
-    def refuses(instance: Any) -> str | None:
+    def refuses(instance: TspInstance) -> str | None:
         if not FEWEST <= instance.n <= most:
             return f"{instance.n:,} cities, expected {FEWEST} to {most:,}"
         if not asymmetric and not is_symmetric(instance.distances):
@@ -55,9 +54,8 @@ def refusal(most: int = MOST_MATRIX, asymmetric: bool = True) -> Callable[[Any],
 # --- packages ---
 
 
-def matrix_rows(instance: Any) -> Matrix:
-    matrix: Matrix = instance.distances.tolist()
-    return matrix
+def matrix_rows(instance: TspInstance) -> Matrix:
+    return instance.distances.tolist()
 
 
 def with_fast_tsp(distances: Matrix, seconds: float, seed: int) -> PeerAnswer:
@@ -69,8 +67,7 @@ def with_fast_tsp(distances: Matrix, seconds: float, seed: int) -> PeerAnswer:
 def with_elkai(distances: Matrix, seconds: float, seed: int) -> PeerAnswer:
     """One run of LKH, from the matrix to the tour, without seed and time limit."""
     package = importlib.import_module("elkai")
-    closed: list[int] = package.DistanceMatrix(distances).solve_tsp(runs=1)
-    return PeerAnswer(closed[:-1], False)
+    return PeerAnswer(package.DistanceMatrix(distances).solve_tsp(runs=1)[:-1], False)
 
 
 def with_ortools(distances: Matrix, seconds: float, seed: int) -> PeerAnswer:
@@ -94,9 +91,8 @@ def with_ortools(distances: Matrix, seconds: float, seed: int) -> PeerAnswer:
     return PeerAnswer(tour, status == cp_model.OPTIMAL)
 
 
-def int_matrix(instance: Any) -> np.ndarray:
-    matrix: np.ndarray = instance.distances.astype(np.int64)
-    return matrix
+def int_matrix(instance: TspInstance) -> np.ndarray:
+    return instance.distances.astype(np.int64)
 
 
 def with_pyvrp(distances: np.ndarray, seconds: float, seed: int) -> PeerAnswer:
@@ -144,7 +140,7 @@ def with_highs(distances: np.ndarray, seconds: float, seed: int) -> PeerAnswer:
         rules.append(optimize.LinearConstraint(np.array(cuts, float), -np.inf, sizes - 1))
 
 
-def flat_matrix(instance: Any) -> tuple[list[float], int]:
+def flat_matrix(instance: TspInstance) -> tuple[list[float], int]:
     return instance.distances.astype(float).ravel().tolist(), instance.n
 
 
@@ -156,65 +152,29 @@ def with_held_karp(matrix: tuple[list[float], int], seconds: float, seed: int) -
 
 
 FAST_TSP = PeerPackage(
-    name="fast-tsp",
-    subject=TOURS,
+    *("fast-tsp", TOURS, "fast-tsp>=0.2,<0.3", matrix_rows, with_fast_tsp),
     refuses=refusal(asymmetric=False),
-    requirement="fast-tsp>=0.2,<0.3",
-    form=matrix_rows,
-    solve=with_fast_tsp,
     timed=True,
     shortest_s=1e-6,  # it takes any positive time, and its clock ticks in microseconds
 )
-ELKAI = PeerPackage(
-    name="elkai",
-    subject=TOURS,
-    refuses=refusal(),
-    requirement="elkai>=2,<3",  # its LKH is for non-commercial use only
-    form=matrix_rows,
-    solve=with_elkai,
-)
-ORTOOLS = PeerPackage(
-    name="ortools",
-    proves=True,
-    subject=TOURS,
-    refuses=refusal(MOST_CIRCUIT),
-    requirement="ortools>=9.10,<10",
-    form=matrix_rows,
-    solve=with_ortools,
-)
+# Its LKH is for non-commercial use only.
+ELKAI = PeerPackage("elkai", TOURS, "elkai>=2,<3", matrix_rows, with_elkai, refuses=refusal())
+ORTOOLS = PeerPackage("ortools", TOURS, "ortools>=9.10,<10", matrix_rows, with_ortools, refuses=refusal(MOST_CIRCUIT))
 PYVRP = PeerPackage(
-    name="pyvrp",
-    subject=TOURS,
-    refuses=refusal(MOST_ROUTE),
-    requirement="pyvrp>=0.14,<0.15",
-    form=int_matrix,
-    solve=with_pyvrp,
-    timed=True,
+    "pyvrp", TOURS, "pyvrp>=0.14,<0.15", int_matrix, with_pyvrp, refuses=refusal(MOST_ROUTE), timed=True
 )
 HIGHS = PeerPackage(
-    name="scipy highs",
-    proves=True,
-    subject=TOURS,
-    refuses=refusal(MOST_MILP, asymmetric=False),
-    requirement="scipy>=1.14,<2",
-    form=int_matrix,
-    solve=with_highs,
+    *("scipy highs", TOURS, "scipy>=1.14,<2", int_matrix, with_highs), refuses=refusal(MOST_MILP, asymmetric=False)
 )
 HELD_KARP = PeerPackage(
-    name="held-karp",
-    proves=True,
-    subject=TOURS,
-    refuses=refusal(MOST_HELD_KARP),
-    requirement="held-karp>=0.1,<0.2",
-    form=flat_matrix,
-    solve=with_held_karp,
+    "held-karp", TOURS, "held-karp>=0.1,<0.2", flat_matrix, with_held_karp, refuses=refusal(MOST_HELD_KARP)
 )
 
 
 # --- programs ---
 
 
-def write_full_matrix(instance: Any, folder: Path, name: str) -> None:
+def write_full_matrix(instance: TspInstance, folder: Path, name: str) -> None:
     """Write an instance as NAME.tsp, TSPLIB's explicit full matrix, for both programs."""
     kind = "TSP" if is_symmetric(instance.distances) else "ATSP"
     header = f"NAME: {name}\nTYPE: {kind}\nDIMENSION: {instance.n}\n"
@@ -264,25 +224,14 @@ def _clock(pattern: str, output: str) -> float | None:
 
 
 CONCORDE = PeerProgram(
-    name="concorde",
+    *("concorde", TOURS, write_full_matrix, run_concorde, "answer.sol", read_concorde),
     how_to_get="build it from www.math.uwaterloo.ca/tsp/concorde and put it on PATH, or set CONCORDE to its path",
-    proves=True,
-    subject=TOURS,
     refuses=refusal(asymmetric=False),
-    write=write_full_matrix,
-    command=run_concorde,
-    answer_file="answer.sol",
-    read=read_concorde,
 )
 LKH = PeerProgram(
-    name="LKH",
+    *("LKH", TOURS, write_full_matrix, run_lkh, "answer.tour", read_lkh),
     how_to_get="build it from webhotel4.ruc.dk/~keld/research/LKH-3 and put it on PATH, or set LKH to its path",
-    subject=TOURS,
     refuses=refusal(),
-    write=write_full_matrix,
-    command=run_lkh,
-    answer_file="answer.tour",
-    read=read_lkh,
 )
 
 PEERS = (FAST_TSP, ELKAI, PYVRP, ORTOOLS, HIGHS, HELD_KARP, CONCORDE, LKH)

@@ -81,7 +81,8 @@ class RunRecorder:
 
         A run with a checkpoint may resume with other execution settings: then repetitions with any settings count.
         """
-        from reports.records.files import count_repetitions, find_run, identity, refuse_namesake
+        from reports.records.files import count_repetitions, find_run, refuse_namesake
+        from reports.records.schema import identity
 
         path, sha256 = self.path, self.sha256
         refuse_namesake(path, self.workload.name, self.run.problem.name, sha256)
@@ -97,8 +98,9 @@ class RunRecorder:
         self, result: RepetitionResult, spent: RepetitionMeasurement, verified: bool, details: Mapping[str, Any]
     ) -> None:
         """Add a repetition to the file, with further details than the device's."""
-        from reports.records.files import Record, Repetition, append
+        from reports.records.files import Record, append
         from reports.records.programs import program_digests
+        from reports.records.schema import Repetition
 
         outcome, backend = result.outcome, self.run.search.backend
         device = backend.device

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from reports.comparison.speedups import ComparedRun, ComparedRuns
-from reports.records.files import Record, Repetition
+from reports.records.files import Record
+from reports.records.schema import Repetition
 from reports.statistics.medians import LEAST_FOR_COVERAGE
 from reports.text.formatting import letters, number, per_cent, ratio, seconds
 
@@ -181,7 +182,7 @@ def _usable_cores(record: Record) -> int | None:
     cores = record.host_cores if record.device_kind == "cores" else record.environment.get("cores")
     if record.device_kind == "gpu" or not cores:
         return None
-    everywhere = int(cores) * int(record.environment.get("host_count") or 1)
+    everywhere = int(cores) * record.host_count
     return everywhere if record.device_kind == "cores" else min(record.ranks, everywhere)
 
 
@@ -218,9 +219,8 @@ def _own_load(record: Record, ours: Sequence[Record]) -> int:
 
 def _busy_cores(record: Record) -> int:
     """Cores that a run keeps busy on one host; a GPU's run has a waiting thread."""
-    hosts = int(record.environment.get("host_count") or 1)
     cores = _usable_cores(record)
-    return max(1, (record.ranks if cores is None else cores) // hosts)
+    return max(1, (record.ranks if cores is None else cores) // record.host_count)
 
 
 def _began(repetition: Repetition) -> datetime | None:

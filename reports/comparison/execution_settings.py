@@ -28,7 +28,7 @@ def setting_meanings() -> dict[str, dict[str, str]]:
     return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
-def explain_setting(name: str, value: Any) -> str:
+def explain_setting(name: str, value: object) -> str:
     """Explain a setting, without its name and a full stop; empty if it has no sentence here."""
     meanings = setting_meanings().get(name, {})
     if isinstance(value, int) and not isinstance(value, bool):
@@ -45,7 +45,7 @@ def setting_sentences(settings: Mapping[str, Any]) -> list[str]:
     return sentences
 
 
-def value_text(value: Any) -> str:
+def value_text(value: object) -> str:
     for plain, word in ((None, "none chosen"), (True, "yes"), (False, "no")):
         if value is plain:
             return word

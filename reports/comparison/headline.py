@@ -60,10 +60,7 @@ def _not_beaten(comparison: ComparedRuns, fastest: ComparedRun) -> str:
 
 def _over_the_best(comparison: ComparedRuns, fastest: ComparedRun, baseline_s: float) -> str:
     """Compare the fastest run with the fastest run of one core, if its baseline is another."""
-    best = min(
-        (row for row in comparison.rows if is_baseline(row)),
-        key=lambda row: row.median_s,
-    )
+    best = min((row for row in comparison.rows if is_baseline(row)), key=lambda row: row.median_s)
     if best.median_s == baseline_s:
         return ""
     over = Estimate(best.median_s / fastest.median_s)

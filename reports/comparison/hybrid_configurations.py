@@ -9,7 +9,7 @@ from reports.comparison.cautions import Caution, marks
 from reports.comparison.speedups import ComparedRun, ComparedRuns, surely_above_one
 from reports.records.files import group_by
 from reports.statistics.medians import ratio_of_medians
-from reports.text.formatting import communication, per_cent, ratio_interval, seconds_interval
+from reports.text.formatting import per_cent, ratio_interval, seconds_interval
 from reports.text.tables import TextTable
 
 
@@ -34,16 +34,11 @@ class HybridConfigurations:
     @property
     def present(self) -> int:
         """Number of existing cores: fewer if rows are oversubscribed."""
-        environment = self.rows[0].record.environment
-        return min(self.cores, (environment.get("cores") or self.cores) * (environment.get("host_count") or 1))
+        return min(self.cores, self.rows[0].record.present_cores or self.cores)
 
     @property
     def where(self) -> str:
         return f"{self.cores} cores" if self.present == self.cores else f"{self.cores} workers for {self.present} cores"
-
-    @property
-    def is_bound(self) -> bool:
-        return all("rank_cores" in row.record.details for row in self.rows)
 
     def table(self, cautions: Sequence[Caution]) -> TextTable:
         work, label = self.comparison.work, self.comparison.label
@@ -53,19 +48,19 @@ class HybridConfigurations:
             ">time, median [95 % CI]": lambda row: seconds_interval(row.running.median),
             ">speed-up over one core [95 % CI]": lambda row: ratio_interval(row.speedup),
             ">efficiency": self._efficiency,
-            ">in communication": lambda row: communication(row.record),
+            ">in communication": lambda row: per_cent(row.record.communication_share),
             "notes": lambda row: marks(cautions, label(row)),
         }
         caption = f"{work.work_name}: {self.where}, divided among ranks"
         return TextTable.of(caption, (*filter(None, [self.comparison.baseline]), *self.rows), columns)
 
     def _efficiency(self, row: ComparedRun) -> str:
-        cores = min(row.record.ranks * cores_each(row), self.present)
-        return "" if row.speedup is None else per_cent(row.speedup.value / cores)
+        return "" if row.speedup is None else per_cent(row.speedup.value / min(row.record.busy_cores, self.present))
 
     def verdicts(self) -> list[str]:
         """Sentences without full stops that compare the fastest with flat MPI and one rank with all cores."""
-        kept = "Every rank was pinned to separate cores" if self.is_bound else "Ranks were not pinned to separate cores"
+        is_bound = all("rank_cores" in row.record.details for row in self.rows)
+        kept = "Every rank was pinned to separate cores" if is_bound else "Ranks were not pinned to separate cores"
         fastest = min(self.rows, key=lambda row: row.median_s)
         over = "" if fastest.speedup is None else f": {ratio_interval(fastest.speedup)} as fast as one core"
         sentences = [f"The fastest configuration of {self.where} is {hybrid_text(fastest)}{over}"]
@@ -106,8 +101,8 @@ def find_hybrids(comparison: ComparedRuns) -> list[HybridConfigurations]:
         if row.record.cores_per_rank is not None and not row.record.details.get("reference")
     ]
     mixed = []
-    for rows in group_by(known, lambda row: [row.record.ranks * cores_each(row), row.machine]):
-        cores = rows[0].record.ranks * cores_each(rows[0])
+    for rows in group_by(known, lambda row: [row.record.busy_cores, row.machine]):
+        cores = rows[0].record.busy_cores
         asked = any(row.record.details.get("cores_per_rank") for row in rows)
         if cores > 1 and len({row.record.ranks for row in rows}) > 1 and asked:
             mixed.append(HybridConfigurations(comparison, cores, tuple(sorted(rows, key=lambda row: row.record.ranks))))

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from reports.comparison.seeds import merge_seeds
 from reports.comparison.speedups import ComparedRuns, configuration_name
 from reports.records.files import Record, families, group_by
 from reports.statistics.medians import Estimate, Summary, ratio_of_medians, summarise
-from reports.statistics.seeds import merge_seeds
 from reports.text.formatting import number, per_cent, ratio_interval, seconds_interval
 from reports.text.tables import TextTable
 
@@ -186,11 +186,5 @@ def _points(runs: Sequence[Record], *, grown: bool) -> tuple[RankScalingPoint, .
     for run in runs:
         times, factor = run.running_seconds, run.ranks if grown else 1
         over = Estimate(1.0) if run is runs[0] else ratio_of_medians(runs[0].running_seconds, times)
-        points.append(RankScalingPoint(run.ranks, summarise(times), over.scaled(factor), _share_cores(run)))
+        points.append(RankScalingPoint(run.ranks, summarise(times), over.scaled(factor), run.is_oversubscribed))
     return tuple(points)
-
-
-def _share_cores(run: Record) -> bool:
-    """True if ranks need more cores together than exist; a rank may take all cores of its host."""
-    cores = (run.environment.get("cores") or 0) * (run.environment.get("host_count") or 1)
-    return 0 < cores < run.busy_cores

@@ -8,9 +8,9 @@ from functools import cached_property
 
 from reports.comparison import hybrid_configurations, reference_solvers, scaling
 from reports.comparison.cautions import Caution, cautions
+from reports.comparison.seeds import SeedQuality, merge_seeds
 from reports.comparison.speedups import ComparedRuns, NotRun, compare
 from reports.records.files import Record, RecordError, families, group_by
-from reports.statistics.seeds import SeedQuality, merge_seeds
 
 
 @dataclass(frozen=True)

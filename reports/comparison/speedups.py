@@ -229,10 +229,9 @@ def _row(run: Record, machines: Mapping[str, Mapping[str, Any]]) -> ComparedRun:
 
 
 def _labels(record: Record) -> tuple[str, ...]:
-    cores = (record.environment.get("cores") or 0) * (record.environment.get("host_count") or 1)
+    cores, own = record.present_cores, record.cores_per_rank or 1
     labels = []
-    own = record.cores_per_rank or 1
-    if 0 < cores < record.busy_cores:
+    if record.is_oversubscribed:
         each = f" of {own} cores" if own > 1 else ""
         labels.append(f"oversubscribed: {record.ranks} ranks{each} on {cores} cores")
     if record.details.get("simulated"):

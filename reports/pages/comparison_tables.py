@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from reports.comparison.cautions import condition, marks
 from reports.comparison.sections import ComparedSection
@@ -12,11 +11,11 @@ from reports.comparison.speedups import ComparedRun, ComparedRuns, is_baseline
 from reports.records.files import Record
 from reports.records.meters import ENERGY_SOURCES
 from reports.text.formatting import (
-    communication,
     cost,
     gap,
     grouped,
     number,
+    per_cent,
     rate,
     ratio_interval,
     seconds,
@@ -75,7 +74,7 @@ def results(section: ComparedSection) -> TextTable:
         ">time, median [95 % CI]": lambda row: seconds_interval(row.running.median),
         ">speed-up over one core [95 % CI]": _speedup,
         f">{comparison.work.evaluation_unit}/s": lambda row: rate(row.rate),
-        ">in communication": lambda row: communication(row.record),
+        ">in communication": lambda row: per_cent(row.record.communication_share),
         ">energy, median": lambda row: _energy(row.record),
         "notes": lambda row: marks(section.cautions, comparison.label(row)),
     }
@@ -105,7 +104,7 @@ def _energy(record: Record) -> str:
 
 
 def times(comparison: ComparedRuns) -> TextTable:
-    columns: dict[str, Callable[[ComparedRun], Any]] = {
+    columns: dict[str, Callable[[ComparedRun], object]] = {
         "run": comparison.label,
         ">repetitions": lambda row: row.running.repetitions,
         ">compile": lambda row: seconds(row.compile_s),
@@ -154,7 +153,7 @@ def seeds(section: ComparedSection) -> TextTable:
         runs = {run.seed: run for run in section.families.get(row.record.identity, ())}
         return lambda run: seconds(statistics.median(runs[run.seed].running_seconds) if run.seed in runs else None)
 
-    columns: dict[str, Callable[[Record], Any]] = {
+    columns: dict[str, Callable[[Record], object]] = {
         ">seed": lambda run: run.seed,
         ">best cost": lambda run: cost(run.best_cost),
         "gap": lambda run: gap(run.best_cost, quality.optimum),

@@ -27,7 +27,7 @@ def statistics_of(rows: Sequence[ComparedRun]) -> dict[str, Any]:
     }
 
 
-def fill(name: str, **values: Any) -> str:
+def fill(name: str, **values: object) -> str:
     """Fill a template, with at most one empty line between paragraphs. Raises `UserError` without jinja2."""
     try:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined

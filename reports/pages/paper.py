@@ -13,14 +13,7 @@ from reports.comparison.execution_settings import setting_sentences
 from reports.comparison.speedups import ComparedRun
 from reports.pages.markdown import fill, remove_files, statistics_of, written_into
 from reports.papers import plots
-from reports.papers.exhibits import (
-    FilledExhibit,
-    MissingRuns,
-    PaperEvidence,
-    fill_exhibit,
-    gather_evidence,
-    runs_without_exhibit,
-)
+from reports.papers.exhibits import FilledExhibit, MissingRuns, fill_exhibit, gather_evidence, runs_without_exhibit
 from reports.papers.files import papers_of_workload
 from reports.papers.measures import LEAST_HOST_SHARE, WIDE_RATIO
 from reports.papers.modelled import with_modelled
@@ -32,15 +25,17 @@ from reports.statistics.startup import MOST_STARTUP
 from reports.text.formatting import cost, listed, per_cent, ratio, seconds, seconds_interval
 from reports.text.tables import TextTable
 
+NOT_IN_NAMES = r"[^\w.]+"
+"""Letters of an exhibit's name that a file's name does not have."""
 WHICH = "The instances are those of the paper's tables and figures"
-UNCONFIRMED: dict[str, Callable[[Record], Any]] = {
+UNCONFIRMED: dict[str, Callable[[Record], object]] = {
     "instance": lambda run: run.instance,
     "backend": lambda run: run.backend,
     "device": lambda run: run.device,
     ">ranks": lambda run: run.ranks,
     "why": lambda run: f"the NumPy scorer did not confirm its best cost {run.best_cost}",
 }
-DISAGREEMENTS: dict[str, Callable[[Disagreement], Any]] = {
+DISAGREEMENTS: dict[str, Callable[[Disagreement], object]] = {
     "where": lambda one: one.where,
     "says": lambda one: one.says,
     "finding": lambda one: one.finding,
@@ -83,8 +78,7 @@ def write(
         The folder cannot be written, or jinja2 is not installed.
     """
     evidence = gather_evidence(paper, records)
-    parts: list[dict[str, Any]] = []
-    drawn: list[Path] = []
+    parts, drawn = [], []
     with written_into(folder):
         remove(folder, paper)
         for exhibit in exhibits:
@@ -93,13 +87,36 @@ def write(
             filled = with_modelled(filled, paper, evidence)
             halves = [one for one in exhibits if one.name == exhibit.name]
             half = f"-{halves.index(exhibit) + 1}" if len(halves) > 1 else ""
-            name = f"{paper.name}-{_file_name(exhibit)}{half}"
+            name = f"{paper.name}-{re.sub(NOT_IN_NAMES, '-', exhibit.name)}{half}"
             pictures = plots.draw(exhibit, filled, folder, name)
             drawn += pictures
             parts.append(_part(exhibit, filled, pictures))
+        rows = [row for part in parts for row in part["rows"]]
+        elsewhere = runs_without_exhibit(paper, evidence.rows) if len(exhibits) == len(paper.exhibits) else []
+        over_first = any("over_first" in datum.values for part in parts for datum in part["data"])
+        text = fill(
+            "paper.md.j2",
+            paper=paper,
+            made_by=made_by,
+            earlier=listed([exhibit.name for exhibit in earlier]) if earlier else "",
+            most_startup=per_cent(MOST_STARTUP),
+            kernel_apart=per_cent(LEAST_HOST_SHARE),
+            which=WHICH,
+            doubtful=DOUBTFUL,
+            wide_ratio=per_cent(WIDE_RATIO),
+            partial=partial,
+            over_first=RATIOS_OVER_FIRST if over_first else "",
+            parts=parts,
+            machines=evidence.machines,
+            unconfirmed=evidence.unconfirmed and TextTable.of("Not shown", evidence.unconfirmed, UNCONFIRMED),
+            disagreements=_disagreements(paper, exhibits),
+            elsewhere=_elsewhere(elsewhere),
+            settings=_settings(rows),
+            plain=parameters_text(paper.plain),
+            **statistics_of(rows),
+        )
         path = folder / f"{paper.name}.md"
-        before = listed([exhibit.name for exhibit in earlier]) if earlier else ""
-        path.write_text(_text(paper, exhibits, parts, evidence, made_by, before, partial), encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
     return [path, *drawn]
 
 
@@ -136,52 +153,12 @@ def remove(folder: Path, paper: Paper) -> None:
     remove_files(folder, f"{paper.name}.md", f"{paper.name}-*.svg")
 
 
-def _file_name(exhibit: Exhibit) -> str:
-    return re.sub(r"[^\w.]+", "-", exhibit.name)
-
-
 # --- what the template prints ---
-
-
-def _text(
-    paper: Paper,
-    exhibits: Sequence[Exhibit],
-    parts: Sequence[dict[str, Any]],
-    evidence: PaperEvidence,
-    made_by: str,
-    earlier: str,
-    partial: str,
-) -> str:
-    rows = [row for part in parts for row in part["rows"]]
-    elsewhere = runs_without_exhibit(paper, evidence.rows) if len(exhibits) == len(paper.exhibits) else []
-    over_first = any("over_first" in datum.values for part in parts for datum in part["data"])
-    return fill(
-        "paper.md.j2",
-        paper=paper,
-        made_by=made_by,
-        earlier=earlier,
-        most_startup=per_cent(MOST_STARTUP),
-        kernel_apart=per_cent(LEAST_HOST_SHARE),
-        which=WHICH,
-        doubtful=DOUBTFUL,
-        wide_ratio=per_cent(WIDE_RATIO),
-        partial=partial,
-        over_first=RATIOS_OVER_FIRST if over_first else "",
-        parts=parts,
-        machines=evidence.machines,
-        unconfirmed=evidence.unconfirmed and TextTable.of("Not shown", evidence.unconfirmed, UNCONFIRMED),
-        disagreements=_disagreements(paper, exhibits),
-        elsewhere=_elsewhere(elsewhere),
-        settings=_settings(rows),
-        plain=parameters_text(paper.plain),
-        **statistics_of(rows),
-    )
 
 
 def _part(exhibit: Exhibit, filled: FilledExhibit, pictures: Sequence[Path]) -> dict[str, Any]:
     drawing = bool(exhibit.of)
     marked = None if drawing else make_table(filled)
-    missing = () if drawing else filled.missing
     return {
         "title": caption(exhibit),
         "exhibit": exhibit,
@@ -191,7 +168,7 @@ def _part(exhibit: Exhibit, filled: FilledExhibit, pictures: Sequence[Path]) -> 
         "notes": marked.notes if marked else (),
         "picture": pictures[0].name if pictures else "",
         "common": "" if drawing or not filled.ours else parameters_text(filled.common),
-        "missing": missing,
+        "missing": () if drawing else filled.missing,
         "rows": [] if drawing else filled.rows,
         "data": filled.ours,
         "ran": bool(filled.ours),

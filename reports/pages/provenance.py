@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from reports.comparison.machines import letter_machines
 from reports.records.files import Record, merge
@@ -16,17 +15,16 @@ STALE = "Stale: "
 
 def devices(records: Sequence[Record]) -> str:
     """Return the processors of the machines, with their numbers of cores, and the used GPUs."""
-    processors = [_processor(environment) for environment in letter_machines(records).values()]
+    processors = [
+        f"{environment.get('cpu_model') or 'a processor that is not recorded'}, {cores(environment)}"
+        for environment in letter_machines(records).values()
+    ]
     gpus = [
         str(record.details.get("device_name") or record.backend) for record in records if record.device_kind == "gpu"
     ]
     # CUDA and OpenCL may name the same GPU differently, one name a part of the other.
     names = [name for name in dict.fromkeys(gpus) if not any(name != longer and name in longer for longer in gpus)]
     return listed([*names, *dict.fromkeys(processors)])
-
-
-def _processor(environment: Mapping[str, Any]) -> str:
-    return f"{environment.get('cpu_model') or 'a processor that is not recorded'}, {cores(environment)}"
 
 
 def dates(records: Sequence[Record]) -> str:

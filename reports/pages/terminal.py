@@ -9,9 +9,8 @@ from reports.comparison.cautions import marks
 from reports.comparison.execution_settings import value_text
 from reports.comparison.headline import headline
 from reports.comparison.sections import ComparedSection
-from reports.comparison.speedups import ComparedRun, ComparedRuns
+from reports.comparison.speedups import ComparedRun
 from reports.pages.comparison import cost_sentence
-from reports.records.files import Record
 from reports.statistics.medians import Summary
 from reports.text.formatting import number, rate, ratio, seconds, time_unit
 from reports.text.tables import TERMINAL, TextTable
@@ -60,13 +59,10 @@ def _shared(section: ComparedSection) -> Iterator[str]:
     sentence = cost_sentence(section)
     yield from _wrapped(sentence[0].lower() + sentence[1:])
     if comparison.usual_settings:
-        unless = " (unless its name has others)" if any(map(comparison.unusual_settings, _records(comparison))) else ""
+        unusual = any(comparison.unusual_settings(row.record) for row in comparison.rows)
+        unless = " (unless its name has others)" if unusual else ""
         usual = ", ".join(f"{name} = {value_text(value)}" for name, value in sorted(comparison.usual_settings.items()))
         yield from _wrapped(f"execution settings of every row{unless}: {usual}")
-
-
-def _records(comparison: ComparedRuns) -> list[Record]:
-    return [row.record for row in comparison.rows]
 
 
 def _wrapped(text: str) -> list[str]:

@@ -14,6 +14,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from reports.comparison.cautions import SPREAD_PREFIX, doubts
+from reports.comparison.seeds import merge_seeds
 from reports.comparison.speedups import BaselineSelection, ComparedRun, ComparedRuns, compare_each_problem, is_baseline
 from reports.papers.measures import AMOUNTS, MEASURES, ExhibitCell, is_uncertain, missing_solver_text
 from reports.papers.paper import (
@@ -38,7 +39,6 @@ from reports.papers.placement import (
 )
 from reports.records.files import Record, families, merge
 from reports.records.parameters import parameters_text, run_parameters, shared_parameters
-from reports.statistics.seeds import merge_seeds
 from reports.statistics.startup import MOST_STARTUP
 from reports.text.formatting import grouped, listed, per_cent
 
@@ -157,7 +157,14 @@ def gather_evidence(paper: Paper, records: Iterable[Record]) -> PaperEvidence:
 
     Raises `UnequalWorkError` if two runs of the same instance, seed and parameters differ.
     """
-    runs = [_distinguished(run) for run in merge(records) if run.workload in paper.workloads()]
+    # A method that may find another solution becomes a parameter.
+    runs = [
+        replace(run, parameters={**run.parameters, LINEAR_SPACE: True})
+        if run.details.get("method") == LINEAR_SPACE
+        else run
+        for run in merge(records)
+        if run.workload in paper.workloads()
+    ]
     confirmed = [merge_seeds(family) for family in families([run for run in runs if run.verified and run.repetitions])]
     comparisons = (
         compare_each_problem(confirmed, BaselineSelection(paper.first, paper.plain, paper.same)) if confirmed else []
@@ -166,10 +173,7 @@ def gather_evidence(paper: Paper, records: Iterable[Record]) -> PaperEvidence:
 
 
 def fill_exhibit(
-    exhibit: Exhibit,
-    evidence: PaperEvidence,
-    machines: Mapping[str, Machine],
-    not_made: MissingRuns | None = None,
+    exhibit: Exhibit, evidence: PaperEvidence, machines: Mapping[str, Machine], not_made: MissingRuns | None = None
 ) -> FilledExhibit:
     """Put the runs of an exhibit into its rows and columns.
 
@@ -196,15 +200,6 @@ def fill_exhibit(
 def runs_without_exhibit(paper: Paper, rows: Sequence[ComparedRun]) -> list[ComparedRun]:
     placed = {id(one.row) for exhibit in paper.exhibits if not exhibit.of for one in place_runs(exhibit, rows)}
     return [row for row in rows if id(row) not in placed]
-
-
-# --- runs ---
-
-
-def _distinguished(record: Record) -> Record:
-    """Return a run for comparisons: a method that may find another solution becomes a parameter."""
-    linear = {LINEAR_SPACE: True} if record.details.get("method") == LINEAR_SPACE else {}
-    return replace(record, parameters={**record.parameters, **linear})
 
 
 # --- cells ---
@@ -242,7 +237,7 @@ def _published_reference(exhibit: Exhibit, line: ExhibitRow, column: ExhibitColu
     return None
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: str | float) -> bool:
     try:
         float(value)
     except (TypeError, ValueError):

@@ -64,6 +64,10 @@ class ExhibitCell:
         return self.row.record
 
     @property
+    def seconds(self) -> float:
+        return self.row.median_s
+
+    @property
     def iterations(self) -> int:
         """Iterations of the run; 1 without a count."""
         return int(self.record.parameters.get("iterations") or 1)
@@ -107,10 +111,6 @@ class Measure:
     value: Callable[[ExhibitCell], float | None] = lambda cell: None
 
 
-def _seconds(cell: ExhibitCell) -> float:
-    return cell.row.median_s
-
-
 def _seconds_words(cell: ExhibitCell) -> str:
     return seconds_interval(cell.row.running.median) + _kernel_words(cell)
 
@@ -118,7 +118,7 @@ def _seconds_words(cell: ExhibitCell) -> str:
 def _kernel_words(cell: ExhibitCell, parts: int = 1) -> str:
     """Describe the kernel time, or a part of it, if it differs from the end-to-end time."""
     kernel = cell.row.kernel.median.value
-    apart = kernel > 0 and _seconds(cell) - kernel > LEAST_HOST_SHARE * _seconds(cell)
+    apart = kernel > 0 and cell.seconds - kernel > LEAST_HOST_SHARE * cell.seconds
     return f", kernel {seconds(kernel / parts)}" if apart else ""
 
 
@@ -155,7 +155,7 @@ def _speedup_words(cell: ExhibitCell) -> str:
 
 
 def _over_first(cell: ExhibitCell) -> Estimate | None:
-    if cell.reference is None or not _seconds(cell):
+    if cell.reference is None or not cell.seconds:
         return None
     return Estimate(1.0) if cell.reference is cell.row else cell.over(cell.reference)
 
@@ -227,7 +227,7 @@ def _work_words(cell: ExhibitCell) -> str:
 
 def _share_words(cell: ExhibitCell) -> str:
     """Describe parts of the time: recorded transfers and kernels, and measured communication of ranks."""
-    whole = _seconds(cell)
+    whole = cell.seconds
     if not whole:
         return ""
     shares = [("transfers", cell.row.transfer.median.value / whole), ("kernel", cell.row.kernel.median.value / whole)]
@@ -240,10 +240,6 @@ def _share_words(cell: ExhibitCell) -> str:
 def _rate_words(cell: ExhibitCell) -> str:
     per_second = cell.row.rate
     return "" if per_second is None else f"{rate(per_second)} {cell.record.evaluation_unit}/s"
-
-
-def _node_words(cell: ExhibitCell) -> str:
-    return counted(cell.record.evaluations, "node") if cell.record.evaluations else ""
 
 
 def _step_words(cell: ExhibitCell) -> str:
@@ -300,7 +296,7 @@ def _peer_words(peer: Mapping[str, Any], cell: ExhibitCell) -> str:
     """Describe another solver's time, its ratio to ours, and its cost if different."""
     name, took, cost = peer["name"], float(peer["solve_s"]), peer.get("cost", peer.get("length"))
     other = f", cost {grouped(cost)}" if cost not in (None, cell.record.best_cost) else ""
-    against = f" ({ratio(took / _seconds(cell))} ours)" if _seconds(cell) else ""
+    against = f" ({ratio(took / cell.seconds)} ours)" if cell.seconds else ""
     return f"{name} {seconds(took)}{against}{other}"
 
 
@@ -322,7 +318,7 @@ def _peer_seconds(cell: ExhibitCell) -> float | None:
 
 def _over_peer(cell: ExhibitCell) -> float | None:
     theirs = _peer_seconds(cell)
-    return theirs / _seconds(cell) if theirs is not None and _seconds(cell) else None
+    return theirs / cell.seconds if theirs is not None and cell.seconds else None
 
 
 # --- a profiler's metrics, as `drivers.runs.kernel_profile` records them ---
@@ -357,8 +353,8 @@ def _spread(spread: Sequence[float] | None, metric: str) -> str:
 
 
 MEASURES: dict[str, Measure] = {
-    "seconds": Measure("seconds", _seconds_words, _seconds),
-    "milliseconds": Measure("milliseconds", _seconds_words, lambda one: 1e3 * _seconds(one)),
+    "seconds": Measure("seconds", _seconds_words, lambda one: one.seconds),
+    "milliseconds": Measure("milliseconds", _seconds_words, lambda one: 1e3 * one.seconds),
     "iteration": Measure("seconds an iteration", _iteration_words, _value_of(_iteration)),
     "speedup": Measure("speed-up over one core", _speedup_words, _value_of(_speedup)),
     "over_first": Measure("times as fast as the first strategy", _over_first_words, _value_of(_over_first)),
@@ -373,7 +369,11 @@ MEASURES: dict[str, Measure] = {
     "optimum": Measure("optimum", lambda one: grouped(one.record.details.get("optimum") or "")),
     "cities": Measure("cities", lambda one: grouped(one.record.details.get("cities") or "")),
     "shares": Measure("parts of the time", _share_words),
-    "nodes": Measure("nodes", _node_words, lambda one: float(one.record.evaluations)),
+    "nodes": Measure(
+        "nodes",
+        lambda one: counted(one.record.evaluations, "node") if one.record.evaluations else "",
+        lambda one: float(one.record.evaluations),
+    ),
     "steps": Measure("steps a climb", _step_words, lambda one: one.record.details.get("steps_per_climb")),
     "proof": Measure("proof", _proof_words),
     "streamed": Measure("bytes copied to the host", _stream_words),

@@ -33,7 +33,7 @@ class PaperPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def __hash__(self) -> int:
         return hash(tuple(value for value in msgspec.structs.astuple(self) if isinstance(value, str)))
 
-    def fill(self, name: str, value: Any) -> None:
+    def fill(self, name: str, value: object) -> None:
         """Set a field with a default that depends on others, before the object is used."""
         msgspec.structs.force_setattr(self, name, value)
 

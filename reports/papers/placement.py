@@ -68,7 +68,7 @@ def _fits_hosts(series: Series, record: Record) -> bool:
     where = record.environment
     if series.network or where.get(EMULATED_NETWORK):
         return (where.get(EMULATED_NETWORK), where.get(EMULATED_HOSTS)) == (series.network, series.hosts)
-    return (where.get("host_count") or 1) >= series.hosts
+    return record.host_count >= series.hosts
 
 
 def has_options(record: Record, options: Mapping[str, Any]) -> bool:
@@ -105,7 +105,7 @@ def processors(record: Record) -> str:
     if record.device_kind == "core":
         return "core:1" if record.ranks == 1 else f"cores:{record.ranks}"
     # Every rank has the same cores of its host, for any number of ranks.
-    hosts = min(record.ranks, record.environment.get("host_count") or 1)
+    hosts = min(record.ranks, record.host_count)
     return f"cores:{(record.host_cores or 1) * hosts}"
 
 

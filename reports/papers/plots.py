@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reports.comparison.cautions import DOUBTFUL, ratio_doubts
 from reports.papers.exhibits import MODELLED, NO_RECORD, Datum, FilledExhibit
@@ -21,6 +21,11 @@ from reports.papers.tables import EMULATED, GROUPS, NO_RUNS, PUBLISHED, caption,
 from reports.plots import style
 from reports.plots.scaling import curve_style
 from reports.text.formatting import listed
+
+if TYPE_CHECKING:
+    import numpy as np
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 HATCHES = ("", "/", "\\", "-", "|", "+")
 FILLED = {PUBLISHED: "none", MODELLED: "bottom", EMULATED: "left"}
@@ -85,7 +90,7 @@ def draw(figure: Exhibit, shown: FilledExhibit, folder: Path, name: str) -> list
     if not drawn or plot is None:
         return []
 
-    def paint(picture: Any, all_axes: Any) -> None:
+    def paint(picture: Figure, all_axes: np.ndarray) -> None:
         for axes, panel in zip(all_axes.flat, drawn, strict=True):
             if panel.grouped and panel is not drawn[0]:
                 axes.sharey(all_axes.flat[0])
@@ -168,8 +173,10 @@ def _over_rows(plot: Plot, shown: FilledExhibit) -> list[Panel]:
 
 def _figures(plot: Plot, shown: FilledExhibit) -> Iterator[tuple[str, str, Datum]]:
     """Yield the figures of a plot over rows, each with the name and the group of its curve."""
-    exhibit, wanted = shown.exhibit, _machine_names(plot, shown)
+    exhibit = shown.exhibit
     chosen = [column for column in exhibit.columns if not plot.machines or column.machine in plot.machines]
+    # A row has a figure for each column.
+    wanted = {datum.whose for column, datum in zip(exhibit.columns, shown.published, strict=False) if column in chosen}
     for datum in shown.published:
         if datum.whose in wanted:
             yield f"paper, {datum.whose}: {datum.column}" if datum.whose else f"paper, {datum.column}", PUBLISHED, datum
@@ -193,12 +200,6 @@ def _grouped(panel: Panel) -> list[Panel]:
         parts += [added[place : place + MOST_CURVES] for place in range(MOST_CURVES, len(added), MOST_CURVES)]
     titled = [(", ".join(dict.fromkeys(curve.group for curve in part)), part) for part in parts if part]
     return [replace(panel, title=title, curves=tuple(part), grouped=True) for title, part in titled]
-
-
-def _machine_names(plot: Plot, shown: FilledExhibit) -> set[str]:
-    """Names of a plot's machines in data: a row has a figure for each column."""
-    by_column = zip(shown.exhibit.columns, shown.published, strict=False)
-    return {datum.whose for column, datum in by_column if not plot.machines or column.machine in plot.machines}
 
 
 def _over_options(plot: Plot, shown: FilledExhibit) -> list[Panel]:
@@ -257,14 +258,14 @@ def _optimum(ours: Sequence[Datum]) -> float | None:
     return known.pop() if len(known) == 1 else None
 
 
-def _place(value: Any) -> str:
+def _place(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 # --- drawing ---
 
 
-def _curves(axes: Any, panel: Panel, plot: Plot) -> None:
+def _curves(axes: Axes, panel: Panel, plot: Plot) -> None:
     for number, curve in enumerate(panel.curves):
         points = sorted((panel.places.index(place), value) for place, value in curve.values.items())
         axes.plot(
@@ -280,7 +281,7 @@ def _curves(axes: Any, panel: Panel, plot: Plot) -> None:
         axes.axhline(panel.optimum, color="black", linewidth=0.8, linestyle=":", label=f"optimum {panel.optimum:,}")
 
 
-def _bars(axes: Any, panel: Panel, plot: Plot) -> None:
+def _bars(axes: Axes, panel: Panel, plot: Plot) -> None:
     """Draw bars from 1 on for ratios: on a logarithmic axis a bar's length is its distance from no gain."""
     foot = 1.0 if plot.measure in RATIOS else 0.0
     width = 0.8 / max(1, len(panel.curves))
@@ -299,9 +300,9 @@ def _bars(axes: Any, panel: Panel, plot: Plot) -> None:
         )
 
 
-def _label_axes(axes: Any, panel: Panel, plot: Plot) -> None:
+def _label_axes(axes: Axes, panel: Panel, plot: Plot) -> None:
     crowded = len(panel.places) > 6 or max(map(len, panel.places), default=0) > 9
-    turned = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
+    turned: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
     axes.set_xticks(range(len(panel.places)), panel.places, **turned)
     if plot.measure in RATIOS:
         axes.axhline(1.0, color="black", linewidth=0.8)

@@ -157,9 +157,10 @@ def _columns(shown: FilledExhibit, marks: dict[str, str]) -> list[TableColumn]:
     ]
     modelled = [*dict.fromkeys(datum.column for datum in shown.modelled), *shown.not_modelled]
     columns += [TableColumn(name, MODELLED, partial(_modelled_cell, shown, name, marks)) for name in modelled]
+    ours = dict.fromkeys([*(datum.column for datum in shown.ours), *(series.heading for series, _ in shown.absent)])
     columns += [
         TableColumn(name, group_of(shown.exhibit, name), partial(_own_cell, shown, name, marks))
-        for name in _own_headings(shown)
+        for name in sorted(ours, key=_series_order(shown.exhibit))
     ]
     return columns
 
@@ -262,11 +263,6 @@ def _by_whose(shown: FilledExhibit, line: ExhibitRow) -> Iterable[Sequence[Datum
         of_line = [datum for datum in data if datum.line == line.key]
         for whose in dict.fromkeys(datum.whose for datum in of_line):
             yield [datum for datum in of_line if datum.whose == whose]
-
-
-def _own_headings(shown: FilledExhibit) -> list[str]:
-    headings = [*(datum.column for datum in shown.ours), *(series.heading for series, _ in shown.absent)]
-    return sorted(dict.fromkeys(headings), key=_series_order(shown.exhibit))
 
 
 def _series_order(exhibit: Exhibit) -> Callable[[str], int]:

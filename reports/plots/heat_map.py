@@ -6,10 +6,9 @@ The picture is that of A. N. Ziogas et al.: NPBench, a benchmarking suite for hi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reports.comparison.cautions import DOUBTFUL, SHORTEST_BASELINE_S, is_short
 from reports.comparison.overview import Overview, OverviewRow
@@ -17,6 +16,12 @@ from reports.comparison.speedups import ComparedRun
 from reports.plots import style
 from reports.plots.style import LABEL, TEXT
 from reports.text.formatting import listed
+
+if TYPE_CHECKING:
+    import numpy as np
+    from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.figure import Figure
 
 COLOURS = "PuOr"
 """ColorBrewer's map from orange (slower) over white to purple (faster), safe for colour-blind readers."""
@@ -74,32 +79,22 @@ def draw(overview: Overview, folder: Path, name: str) -> list[Path]:
     """
     part = select_part(overview)
 
-    def paint(figure: Any, grid: Any) -> None:
-        doubtful = _fill(grid[0, 0], part, overview)
-        _draw_scale(figure, grid[0, 0], part, doubtful=doubtful)
+    def paint(figure: Figure, grid: np.ndarray) -> None:
+        from matplotlib import cm, colors
+
+        scale = cm.ScalarMappable(colors.Normalize(-reach, reach), COLOURS)
+        doubtful = _fill(grid[0, 0], part, overview, scale)
+        _draw_scale(figure, grid[0, 0], scale, reach, doubtful=doubtful)
+
+    ran = [row for line in part.lines for name in part.devices if (row := line.on(name))]
+    reach = max([LEAST_DECADES, *(abs(math.log10(row.speedup.value)) for row in ran if row.speedup)])
 
     height = 1.7 + 0.5 * len(part.lines)
     return style.draw(paint, folder / name, height, transparent=True) if part.lines else []
 
 
-def _ratios(part: HeatMapPart) -> Iterator[float]:
-    for line in part.lines:
-        for name in part.devices:
-            row = line.on(name)
-            if row is not None and row.speedup:
-                yield row.speedup.value
-
-
-def _scale(part: HeatMapPart) -> Any:
-    from matplotlib import cm, colors
-
-    reach = max([LEAST_DECADES, *(abs(math.log10(value)) for value in _ratios(part))])
-    return cm.ScalarMappable(colors.Normalize(-reach, reach), COLOURS)
-
-
-def _fill(axes: Any, part: HeatMapPart, overview: Overview) -> bool:
+def _fill(axes: Axes, part: HeatMapPart, overview: Overview, scale: ScalarMappable) -> bool:
     """Draw the cells and the names at the sides; return True if a cell is marked as doubtful."""
-    scale = _scale(part)
     doubtful = False
     for down, line in enumerate(part.lines):
         for right, name in enumerate(part.devices):
@@ -117,9 +112,7 @@ def _fill(axes: Any, part: HeatMapPart, overview: Overview) -> bool:
     return doubtful
 
 
-def _draw_scale(figure: Any, axes: Any, part: HeatMapPart, *, doubtful: bool) -> None:
-    scale = _scale(part)
-    reach = scale.norm.vmax
+def _draw_scale(figure: Figure, axes: Axes, scale: ScalarMappable, reach: float, *, doubtful: bool) -> None:
     bar = figure.colorbar(scale, ax=axes, orientation="horizontal", aspect=40, pad=0.03)
     whole = range(-math.floor(reach), math.floor(reach) + 1)
     step = -(-len(whole) // MOST_TICKS)
@@ -131,7 +124,7 @@ def _draw_scale(figure: Any, axes: Any, part: HeatMapPart, *, doubtful: bool) ->
     bar.set_label(f"speed-up over one core\n(below it: median time){marked}", fontsize=TEXT, color=GREY)
 
 
-def _draw_cell(axes: Any, scale: Any, row: ComparedRun | None, words: tuple[str, str], place: tuple[int, int]) -> None:
+def _draw_cell(axes: Axes, scale: Any, row: ComparedRun | None, words: tuple[str, str], place: tuple[int, int]) -> None:
     from matplotlib.patches import Rectangle
 
     (time, over), (right, down) = words, place
@@ -161,7 +154,7 @@ def ratio_of_ten(power: int) -> str:
     return f"{10**power:,}x" if power >= 0 else f"{10.0**power:.{-power}f}x"
 
 
-def _contrasting_ink(ground: Any) -> str:
+def _contrasting_ink(ground: tuple[float, float, float, float]) -> str:
     """Return black or white, for contrast with a colour (relative luminance of the sRGB standard, IEC 61966-2-1)."""
     from matplotlib import colors
 

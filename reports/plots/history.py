@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reports.plots import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 FOUND, KNOWN = style.COLOURS[:2]
 LEAST_EVALUATIONS = 1
@@ -43,7 +47,7 @@ def draw_history(
     in_words: Callable[[int], str] = str,
     known: Mapping[str, int] | None = None,
     evaluations: int | None = None,
-) -> Any:
+) -> Figure:
     """Draw the history of a search.
 
     Returns two panels: over evaluations, and over seconds, both linear or both logarithmic. It belongs to no window.
@@ -73,7 +77,7 @@ def draw_history(
 
 
 def draw_histories(
-    panels: Any,
+    panels: Sequence[Axes],
     courses: Sequence[HistoryCurve],
     unit: str,
     *,
@@ -82,8 +86,6 @@ def draw_histories(
     known: Mapping[str, int] | None = None,
 ) -> None:
     """Draw the histories of several searches into two panels: see `draw_history`."""
-    from matplotlib.ticker import FuncFormatter
-
     known = known or {}
     spreads = [[row[column] for course in courses for row in course.history if row[column] > 0] for column in (1, 2)]
     wide = any(map(style.is_wide, spreads))
@@ -99,16 +101,16 @@ def draw_histories(
             style.logarithmic(axes, "x")
         else:
             axes.locator_params(axis="x", nbins=4)
-            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: style.tick_text(value)))
+            axes.xaxis.set_major_formatter(lambda value, _: style.tick_text(value))
         style.dress(axes)
     if style.is_wide([*(row[3] for course in courses for row in course.history), *known.values()]):
         style.logarithmic(panels[0], "y")
-    panels[0].yaxis.set_major_formatter(FuncFormatter(lambda cost, _: in_words(round(cost))))
+    panels[0].yaxis.set_major_formatter(lambda cost, _: in_words(round(cost)))
     panels[0].set_ylabel(f"best {noun}", fontsize=style.LABEL)
     panels[1].legend(fontsize=style.TEXT, frameon=False)
 
 
-def _step(axes: Any, curve: HistoryCurve, column: int, colour: str, least: float) -> None:
+def _step(axes: Axes, curve: HistoryCurve, column: int, colour: str, least: float) -> None:
     """Draw a curve over a column of its history; values are at least `least`."""
     at, costs = [row[column] for row in curve.history], [row[3] for row in curve.history]
     marks = list(range(len(costs))) if len(costs) <= MOST_MARKED else []
@@ -118,10 +120,10 @@ def _step(axes: Any, curve: HistoryCurve, column: int, colour: str, least: float
     axes.step(at, costs, where="post", color=colour, marker=".", markevery=marks, label=curve.name)
 
 
-def save_figure(figure: Any, path: str) -> None:
+def save_figure(figure: Figure, path: str) -> None:
     """Save a figure in the format of its file's suffix; equal figures make equal files."""
     import matplotlib
 
-    file = Path(path)
-    with matplotlib.rc_context({"svg.hashsalt": "onekernel", "svg.fonttype": "none"}):
-        style.save(figure, file)
+    with matplotlib.rc_context():
+        matplotlib.rc("svg", **style.SVG)
+        style.save(figure, Path(path))

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reports.comparison.scaling import ScalingCurve
 from reports.comparison.sections import ComparedSection
 from reports.plots import style
 from reports.text.formatting import per_cent
+
+if TYPE_CHECKING:
+    import numpy as np
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 SMOOTH = 100
 
@@ -21,11 +26,10 @@ def scaling(section: ComparedSection, folder: Path, name: str) -> list[Path]:
     """
     kinds = [curves for curves in (section.strong, section.weak) if curves]
 
-    def paint(figure: Any, grid: Any) -> None:
+    def paint(figure: Figure, grid: np.ndarray) -> None:
         for axes, curves in zip(grid.flat, kinds, strict=True):
             _draw(axes, curves)
-        work = section.comparison.work
-        figure.suptitle(work.work_name)
+        figure.suptitle(section.comparison.work.work_name)
 
     return style.draw(paint, folder / name, 0.4 + 3.2 * len(kinds), (len(kinds), 1)) if kinds else []
 
@@ -35,24 +39,16 @@ def curve_style(number: int) -> dict[str, Any]:
     return {"color": style.COLOURS[number % kinds], "marker": style.MARKERS[number % kinds]}
 
 
-def _ideal(axes: Any, most: int) -> None:
+def _draw(axes: Axes, curves: Sequence[ScalingCurve]) -> None:
+    weak, most = curves[0].weak, max(curve.points[-1].ranks for curve in curves)
     axes.plot([1, most], [1, most], color="#555555", linewidth=1, linestyle="--", label="ideal")
-
-
-def _dress(axes: Any, what: str) -> None:
-    for which in "xy":
-        style.logarithmic(axes, which, base=2)
-    axes.set_xlabel("ranks")
-    axes.set_ylabel(what)
-    style.dress(axes)
-
-
-def _draw(axes: Any, curves: Sequence[ScalingCurve]) -> None:
-    weak = curves[0].weak
-    _ideal(axes, max(curve.points[-1].ranks for curve in curves))
     for number, curve in enumerate(curves):
         _draw_curve(axes, curve, curve_style(number))
-    _dress(axes, "scaled speed-up" if weak else "speed-up over one rank, 95 % CI")
+    style.logarithmic(axes, "x", base=2)
+    style.logarithmic(axes, "y", base=2)
+    axes.set_xlabel("ranks")
+    axes.set_ylabel("scaled speed-up" if weak else "speed-up over one rank, 95 % CI")
+    style.dress(axes)
     ticks = sorted({point.ranks for curve in curves for point in curve.points})
     if len(ticks) <= style.MOST_TICKS["x"]:
         axes.set_xticks(ticks, [str(tick) for tick in ticks])
@@ -60,14 +56,14 @@ def _draw(axes: Any, curves: Sequence[ScalingCurve]) -> None:
     axes.legend()
 
 
-def _draw_curve(axes: Any, curve: ScalingCurve, shown: dict[str, Any]) -> None:
+def _draw_curve(axes: Axes, curve: ScalingCurve, shown: dict[str, Any]) -> None:
     points, colour = curve.points, shown["color"]
     ranks, values = [point.ranks for point in points], [point.speedup.value for point in points]
     reach = style.error_bars([point.speedup for point in points])
     axes.errorbar(ranks, values, yerr=reach, linestyle="none", label=curve.name, markersize=6, capsize=3, **shown)
     crowded = [(point.ranks, point.speedup.value) for point in points if point.oversubscribed]
     if crowded:
-        ring = {"marker": "o", "markersize": 12, "fillstyle": "none", "linestyle": "none"}
+        ring: dict[str, Any] = {"marker": "o", "markersize": 12, "fillstyle": "none", "linestyle": "none"}
         axes.plot(*zip(*crowded, strict=True), color=colour, label=f"{curve.name}: ranks share cores", **ring)
     serial = curve.serial
     if serial is not None and 0 <= serial <= 1:

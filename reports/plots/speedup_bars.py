@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from reports.comparison.cautions import marks
 from reports.comparison.sections import ComparedSection
@@ -13,6 +13,9 @@ from reports.plots import style
 from reports.records.schema import HASH_SCOPES
 from reports.statistics.medians import Estimate
 from reports.text.formatting import ratio, seconds
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 BASELINE, FASTER, SLOWER = style.COLOURS[7], style.COLOURS[0], style.COLOURS[5]
 NAME_WIDTH = 24
@@ -28,7 +31,7 @@ def speedups(section: ComparedSection, folder: Path, name: str = "speedup") -> l
     return style.draw(lambda _, every: draw_speedups(every[0, 0], section), folder / name, _height(section))
 
 
-def show_speedups(section: ComparedSection, axes: Any = None) -> Any:
+def show_speedups(section: ComparedSection, axes: Axes | None = None) -> Axes:
     """Draw the same into axes, or into a figure of the user's own matplotlib for notebooks.
 
     Raises `UserError` if matplotlib is not installed.
@@ -40,7 +43,7 @@ def show_speedups(section: ComparedSection, axes: Any = None) -> Any:
     return axes
 
 
-def draw_speedups(axes: Any, section: ComparedSection) -> None:
+def draw_speedups(axes: Axes, section: ComparedSection) -> None:
     """Draw a bar for each row with a speed-up, with the common work below."""
     rows = _with_speedup(section)
     values = [found.value for _, found in rows]

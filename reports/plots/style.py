@@ -5,16 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal
 
 from core.errors import UserError
 from reports.statistics.medians import Estimate
+
+if TYPE_CHECKING:
+    import numpy as np
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 WIDTH = 5.4
 """Width of every picture in inches. `TEXT` has eight pixels if a picture is 400 pixels wide."""
 TEXT, LABEL, TITLE = 8, 8.5, 9
 """Sizes in points: of ticks, legends and values; of axes and panels; of the picture."""
 DOTS_PER_INCH = 200
+SVG = {"hashsalt": "onekernel", "fonttype": "none"}
+"""Settings without random ids, and with text as text, so that equal figures make equal files; see `save`."""
 GRID = "#dddddd"
 MOST_TICKS = {"x": 5, "y": 7}
 WIDE = 20.0
@@ -25,24 +33,26 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 """Markers distinguish curves in grey too."""
 
 
-def pyplot() -> Any:
+def pyplot() -> ModuleType | None:
     """Load matplotlib for files that are equal for equal reports; None if it is not installed."""
     try:
         import matplotlib
     except ImportError:
         return None
     matplotlib.use("Agg")
-    # No random ids, and text as text; the date is omitted when saving.
-    matplotlib.rcParams.update({"svg.hashsalt": "onekernel", "svg.fonttype": "none"})
     from matplotlib import pyplot as loaded
 
-    loaded.rcParams.update({"font.size": TEXT, "legend.fontsize": TEXT, "legend.frameon": False})
-    loaded.rcParams.update({"xtick.labelsize": TEXT, "ytick.labelsize": TEXT})
-    loaded.rcParams.update({"axes.labelsize": LABEL, "axes.titlesize": LABEL, "figure.titlesize": TITLE})
+    matplotlib.rc("svg", **SVG)
+    matplotlib.rc("font", size=TEXT)
+    matplotlib.rc("legend", fontsize=TEXT, frameon=False)
+    matplotlib.rc("xtick", labelsize=TEXT)
+    matplotlib.rc("ytick", labelsize=TEXT)
+    matplotlib.rc("axes", labelsize=LABEL, titlesize=LABEL)
+    matplotlib.rc("figure", titlesize=TITLE)
     return loaded
 
 
-def user_pyplot() -> Any:
+def user_pyplot() -> ModuleType:
     """Load matplotlib with the user's settings, for figures in a notebook or a window.
 
     Raises `UserError` if matplotlib is not installed.
@@ -55,7 +65,7 @@ def user_pyplot() -> Any:
 
 
 def draw(
-    paint: Callable[[Any, Any], None],
+    paint: Callable[[Figure, np.ndarray], None],
     path: Path,
     height: float,
     panels: tuple[int, int] = (1, 1),
@@ -86,7 +96,7 @@ def draw(
     return [picture]
 
 
-def save(figure: Any, path: Path, *, transparent: bool = False) -> None:
+def save(figure: Figure, path: Path, *, transparent: bool = False) -> None:
     """Save a figure in the format of its file's suffix, on white unless transparent."""
     ground: dict[str, Any] = {"transparent": True} if transparent else {"facecolor": "white"}
     form = path.suffix[1:].lower()
@@ -94,7 +104,7 @@ def save(figure: Any, path: Path, *, transparent: bool = False) -> None:
     figure.savefig(path, format=form, dpi=DOTS_PER_INCH, metadata=undating, **ground)
 
 
-def dress(axes: Any, grid: str = "both") -> None:
+def dress(axes: Axes, grid: Literal["x", "y", "both"] = "both") -> None:
     axes.grid(axis=grid, color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
@@ -111,7 +121,7 @@ def is_wide(values: Sequence[float]) -> bool:
     return len(values) > 1 and min(values) > 0 and max(values) / min(values) > WIDE
 
 
-def logarithmic(axes: Any, which: str, base: int = 10) -> None:
+def logarithmic(axes: Axes, which: Literal["x", "y"], base: int = 10) -> None:
     """Make an axis logarithmic, with at least two labelled ticks and at most as many as fit.
 
     A short axis has round numbers as a linear one has, a longer one multiples of the powers, a long one powers alone.

@@ -20,12 +20,7 @@ from core.errors import UserError, escape_unprintable
 SCHEMA = 3
 """Version for reading and writing."""
 
-HASH_SCOPES = {
-    "moves": "all moves",
-    "climbs": "all climbs",
-    "tours": "all tours",
-    "result": "the result",
-}
+HASH_SCOPES = {"moves": "all moves", "climbs": "all climbs", "tours": "all tours", "result": "the result"}
 """Scopes of a run's hash, each with its text in a line or a report ("hash 0123 of all moves")."""
 
 MOST_DIGITS = 100
@@ -61,10 +56,7 @@ BytesMoved = Annotated[
     Meta(description="an object from host_device or between_ranks to bytes, integers of at least 0"),
 ]
 HISTORY_ROW = "[iteration, evaluations, seconds, best cost], the first three from 0 and none below the row before"
-HistoryRow = Annotated[
-    list[Finite],
-    Meta(min_length=4, max_length=4, description=HISTORY_ROW),
-]
+HistoryRow = Annotated[list[Finite], Meta(min_length=4, max_length=4, description=HISTORY_ROW)]
 RankSeconds = Annotated[list[Seconds], Meta(description="a list of seconds of at least 0")]
 MOMENT = "a date and time in UTC such as 2026-11-22T10:27:52Z"
 Moment = Annotated[str, Meta(pattern=r"^[0-9]{4}(-[0-9]{2}){2}T[0-9]{2}(:[0-9]{2}){2}Z\Z", description=MOMENT)]
@@ -128,7 +120,8 @@ class RecordError(UserError):
 T = TypeVar("T")
 
 
-def convert(values: Any, kind: type[T], where: str = "") -> T:
+def convert(values: object, kind: type[T], where: str = "") -> T:
+    """Convert values to a type. Raises `RecordError` with the key, the value and the expected value."""
     try:
         return msgspec.convert(values, kind)
     except msgspec.ValidationError as error:
@@ -137,7 +130,7 @@ def convert(values: Any, kind: type[T], where: str = "") -> T:
         raise RecordError(f"{where}: expected keys in UTF-8, found {short_text(error.object)}".lstrip(": ")) from None
 
 
-def printable(value: Any) -> Any:
+def printable(value: object) -> object:
     """Return a value with escapes in its texts, since names of files may have bytes that JSON cannot hold."""
     if isinstance(value, dict):
         return {name: printable(one) for name, one in value.items()}
@@ -152,7 +145,7 @@ def check_plain(values: Mapping[str, Any], kind: type, where: str = "") -> None:
             raise RecordError(f"{where}{name}: expected {expected}, found {short_text(value)}")
 
 
-def short_text(value: Any) -> str:
+def short_text(value: object) -> str:
     """Return a value as one line of text; numbers with too many digits are not printed."""
     if isinstance(value, int) and abs(value) >= 10**MOST_DIGITS:
         return f"a number of more than {MOST_DIGITS} digits"
@@ -162,7 +155,7 @@ def short_text(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def _is_plain(value: Any, levels: int = MOST_NESTED) -> bool:
+def _is_plain(value: object, levels: int = MOST_NESTED) -> bool:
     if isinstance(value, dict):
         return levels > 0 and all(
             isinstance(name, str) and _is_plain(name) and _is_plain(one, levels - 1) for name, one in value.items()
@@ -176,7 +169,7 @@ def _is_plain(value: Any, levels: int = MOST_NESTED) -> bool:
     return value is None or (isinstance(value, int) and abs(value) < 10**MOST_DIGITS)
 
 
-def _explain(message: str, value: Any, kind: Any, where: str) -> str:
+def _explain(message: str, value: Any, kind: object, where: str) -> str:
     """Rewrite an error of msgspec, `Expected ... - at `$.repetitions[0].kernel_s``, by the description of the type."""
     place, expected = "", _description(kind)
     part, at = value, where.rstrip(".")
@@ -191,7 +184,7 @@ def _explain(message: str, value: Any, kind: Any, where: str) -> str:
     return f"{at}: expected {expected}, found {short_text(part)}"
 
 
-def _description(kind: Any) -> str:
+def _description(kind: object) -> str:
     """Return the description of a type, or an empty text."""
     for alternative in get_args(kind) if get_origin(kind) is not Annotated and NoneType in get_args(kind) else (kind,):
         for meta in getattr(alternative, "__metadata__", ()):
@@ -200,7 +193,7 @@ def _description(kind: Any) -> str:
     return ""
 
 
-def _member(kind: Any, name: str, index: str) -> Any:
+def _member(kind: object, name: str, index: str) -> object:
     kind = next(arg for arg in (get_args(kind) if NoneType in get_args(kind) else (kind,)) if arg is not NoneType)
     kind = get_args(kind)[0] if get_origin(kind) is Annotated else kind
     if name:

@@ -17,43 +17,14 @@ from msgspec.structs import replace
 
 from core.atomic_files import atomic_write
 from core.errors import UserError, refusal, warn_caller
-from reports.records.schema import SCHEMA, Record, RecordError, Repetition, identity
-
-__all__ = [
-    "SCHEMA",
-    "Record",
-    "RecordError",
-    "Repetition",
-    "UnequalWorkError",
-    "append",
-    "distinct",
-    "find_run",
-    "families",
-    "group_by",
-    "merge_lines",
-    "identity",
-    "load",
-    "merge",
-    "refuse_namesake",
-    "count_repetitions",
-    "require_equal_work",
-]
+from reports.records.schema import Record, RecordError
 
 T = TypeVar("T")
 _START = b'{"schema": '
 REFERENCE_SOLVERS = "reference_solvers"
 """Key of their measurements in the details of a record."""
 
-COMPARED = (
-    "workload",
-    "instance_sha256",
-    "parameters",
-    "seed",
-    "hash_scope",
-    "hash",
-    "best_cost",
-    "best_index",
-)
+COMPARED = ("workload", "instance_sha256", "parameters", "seed", "hash_scope", "hash", "best_cost", "best_index")
 """Fields that are equal in runs of the same work, for all execution settings."""
 MEASURED = ("started_at", "compile_s", "transfer_s", "kernel_s", "total_s")
 """Fields of a repetition that no other repetition of its run shares: times have all their digits."""
@@ -138,12 +109,12 @@ def _with_last_solvers(run: Sequence[Record]) -> Record:
     measured = [record.details[REFERENCE_SOLVERS] for record in run if REFERENCE_SOLVERS in record.details]
     if len(measured) < 2:
         return run[0]
-    most = max(measured, key=_repetitions_of_solvers)
+
+    def repetitions(solvers: Iterable[object]) -> int:
+        return sum(one.get("repetitions") or 0 for one in solvers if isinstance(one, dict))
+
+    most = max(measured, key=repetitions)
     return replace(run[0], details={**run[0].details, REFERENCE_SOLVERS: most})
-
-
-def _repetitions_of_solvers(measured: Any) -> int:
-    return sum(one.get("repetitions") or 0 for one in measured if isinstance(one, dict))
 
 
 def families(records: Iterable[Record]) -> list[list[Record]]:

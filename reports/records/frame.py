@@ -39,7 +39,7 @@ COLUMNS = tuple(
 """Columns of a row, from `frame.toml`; a value that was not recorded is empty."""
 
 
-def frame(records: Iterable[Record], dtype: Any = None) -> pandas.DataFrame:
+def frame(records: Iterable[Record], dtype: type | None = None) -> pandas.DataFrame:
     """Return a data frame with a row for each repetition, and the columns `record` and `COLUMNS`.
 
     Repetitions of a run may be spread over several records. The column `record` has the position of the record,

@@ -13,8 +13,10 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, TypeVar
 
+T = TypeVar("T")
 GPU_ENERGY = "gpu_nvml"
 PACKAGE_ENERGY = "package_rapl"
 ENERGY_SOURCES = {GPU_ENERGY: "gpu (NVML)", PACKAGE_ENERGY: "processor package (RAPL)"}
@@ -90,7 +92,7 @@ class Meter:
         *,
         device_name: str = "",
         root: Path = Path("/"),
-        nvml: Any = None,
+        nvml: ModuleType | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.values: dict[str, Any] = {}
@@ -147,7 +149,7 @@ def _long_enough(seconds: float, source: str) -> bool:
 class _Gpu:
     """Readings of one GPU by NVML; None if this GPU or its driver has none."""
 
-    def __init__(self, nvml: Any, handle: Any) -> None:
+    def __init__(self, nvml: ModuleType, handle: object) -> None:
         self._nvml, self._handle = nvml, handle
         # Read once: an H200 takes a millisecond.
         self._most_mhz = self._read(nvml.nvmlDeviceGetMaxClockInfo, nvml.NVML_CLOCK_SM)
@@ -186,14 +188,14 @@ class _Gpu:
         }
         return {name: value for name, value in conditions.items() if value is not None}
 
-    def _read(self, question: Callable[..., Any], *details: Any) -> Any:
+    def _read(self, question: Callable[..., T], *details: object) -> T | None:
         try:
             return question(self._handle, *details)
         except self._nvml.NVMLError:
             return None
 
 
-def _gpu(index: int | str, name: str, nvml: Any) -> _Gpu | None:
+def _gpu(index: int | str, name: str, nvml: ModuleType | None) -> _Gpu | None:
     """Return the GPU of this number or UUID; None without NVML or its driver, and for another name."""
     if nvml is None:
         try:

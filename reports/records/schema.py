@@ -159,9 +159,10 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
     origin: str = ""
 
     @classmethod
-    def checked(cls, **values: Any) -> Record:
+    def checked(cls, **values: object) -> Record:
         """Return a record of these values. Raises `RecordError` with key, value and expected value."""
-        return check.convert(check.printable(values) | {"repetitions": to_builtins(values["repetitions"])}, cls)
+        values["repetitions"] = to_builtins(values["repetitions"])
+        return check.convert(check.printable(values), cls)
 
     def __post_init__(self) -> None:
         values = structs.asdict(self)
@@ -187,13 +188,28 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
         return [repetition.running_s for repetition in self.repetitions]
 
     @property
+    def host_count(self) -> int:
+        """Number of machines of the ranks; 1 if not recorded."""
+        return self.environment.get("host_count") or 1
+
+    @property
+    def present_cores(self) -> int:
+        """Number of cores of all hosts together; 0: not recorded."""
+        return (self.environment.get("cores") or 0) * self.host_count
+
+    @property
+    def is_oversubscribed(self) -> bool:
+        """True if the ranks need more cores together than exist; a rank may take all cores of its host."""
+        return 0 < self.present_cores < self.busy_cores
+
+    @property
     def host_cores(self) -> int | None:
         """Number of cores of a host for all its ranks together; None: not recorded."""
         present: int | None = self.environment.get("cores")
         own: int | None = self.details.get("cores_per_rank")
         if own is None:
             return present
-        together = own * -(-self.ranks // (self.environment.get("host_count") or 1))
+        together = own * -(-self.ranks // self.host_count)
         return min(together, present or together)
 
     @property

@@ -70,8 +70,8 @@ def ratio_of_medians(baseline: Sequence[float], other: Sequence[float]) -> Estim
     if np.median(below) == 0:
         raise ValueError("a median time of zero has no ratio")
 
-    def ratio(x: Any, y: Any, axis: int = -1) -> Any:
-        return np.median(x, axis=axis) / np.median(y, axis=axis)
+    def ratio(x: np.ndarray, y: np.ndarray, axis: int = -1) -> np.ndarray:
+        return np.divide(np.median(x, axis=axis), np.median(y, axis=axis))
 
     return Estimate(float(ratio(above, below)), *_interval((above, below), ratio))
 

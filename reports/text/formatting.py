@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from reports.statistics.medians import Estimate, Summary
 
 TIME_UNITS = (("s", 1.0), ("ms", 1e3), ("µs", 1e6))
 LONG_UNITS = ((365.25 * 86400, "years"), (86400.0, "days"), (3600.0, "h"), (60.0, "min"))
@@ -30,7 +33,7 @@ def number(value: float | None, digits: int = 3) -> str:
     return f"{value:.{digits - 1 - math.floor(math.log10(abs(value)))}f}"
 
 
-def grouped(value: Any) -> str:
+def grouped(value: object) -> str:
     return f"{value:,}" if isinstance(value, (int, float)) else str(value if value is not None else "")
 
 
@@ -54,14 +57,11 @@ def rate(per_second: float | None, digits: int = 3) -> str:
     return number(per_second, digits)
 
 
-def per_cent(share: float) -> str:
-    """Return a fraction in per cent: two digits below 10 %, whole numbers from there on."""
+def per_cent(share: float | None) -> str:
+    """Return a fraction in per cent: two digits below 10 %, whole numbers from there on; empty for None."""
+    if share is None:
+        return ""
     return f"{100 * share:,.0f} %" if abs(share) >= 0.0995 else f"{100 * share:.2g} %"
-
-
-def communication(record: Any) -> str:
-    """Return the fraction of a rank's time in communication; empty if unknown."""
-    return "" if record.communication_share is None else per_cent(record.communication_share)
 
 
 def size(count: int | None) -> str:
@@ -98,7 +98,7 @@ def duration(value: float) -> str:
     return f"{number(value / size, 2)} {unit}" if unit else seconds(value, 2)
 
 
-def time_deviation(times: Any) -> str:
+def time_deviation(times: Summary) -> str:
     """Return mean and sample standard deviation of a `Summary` of seconds, in the mean's unit: `2.15 ± 0.100 s`."""
     unit, scale = time_unit(times.mean)
     deviation = "" if times.deviation is None else f" ± {number(times.deviation * scale)}"
@@ -108,7 +108,7 @@ def time_deviation(times: Any) -> str:
 # --- estimates ---
 
 
-def interval(estimate: Any, form: Callable[[float], str], ends: Callable[[float], str] | None = None) -> str:
+def interval(estimate: Estimate, form: Callable[[float], str], ends: Callable[[float], str] | None = None) -> str:
     """Return an `Estimate` with its interval, if it has one; `ends` is the form of the interval, if another."""
     text = form(estimate.value)
     if estimate.low is None or estimate.high is None:
@@ -117,18 +117,18 @@ def interval(estimate: Any, form: Callable[[float], str], ends: Callable[[float]
     return f"{text} [{low}, {high}]"
 
 
-def seconds_interval(estimate: Any) -> str:
+def seconds_interval(estimate: Estimate) -> str:
     return interval(estimate, seconds)
 
 
-def ratio(value: Any) -> str:
+def ratio(value: float | Estimate | None) -> str:
     """Return a ratio such as a speed-up, a number or an `Estimate`; empty for None."""
     if value is None:
         return ""
     return f"{number(value if isinstance(value, (int, float)) else value.value)}x"
 
 
-def ratio_interval(estimate: Any) -> str:
+def ratio_interval(estimate: Estimate | None) -> str:
     return "" if estimate is None else interval(estimate, ratio, number)
 
 

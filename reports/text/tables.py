@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from core.errors import UserError
 
@@ -42,7 +42,7 @@ class TextTable:
         cls,
         caption: str,
         items: Iterable[Item],
-        columns: Mapping[str, Callable[[Item], Any]],
+        columns: Mapping[str, Callable[[Item], object]],
         optional: Sequence[str] = (),
     ) -> TextTable:
         """Make a table with a row for each item.

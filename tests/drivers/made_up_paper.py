@@ -1,6 +1,6 @@
 """A made-up paper on made-up machines."""
 
-from drivers.experiments.presets.series import MachineResources
+from drivers.experiments.presets.series import MachineResources, usable_devices
 from reports.papers.files import read
 from tests.drivers.made_up_runs import device
 
@@ -36,7 +36,7 @@ quick = {{ amount = {{ climbers = 4 }}, repeats = 2 }}
 
 
 def machine_with(*devices, backends=None, cores=4, ranks=None, oversubscribe=False):
-    return MachineResources.of(devices, backends, cores, ranks, oversubscribe=oversubscribe)
+    return MachineResources(usable_devices(devices, backends), backends is not None, cores, ranks, oversubscribe)
 
 
 def written(folder, *parts):

@@ -1,5 +1,6 @@
 """The amount of work is estimated without a device, equal to the search's report, and announced if it takes long."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -96,7 +97,7 @@ def test_a_device_takes_as_long_as_its_kind_and_its_ranks_say():
         ("cuda", 100, 1, 20 / 500),
         ("python", 1, 1, pytest.approx(2e6)),
     ):
-        where = Configuration.of(device(backend, compute_units=units), ranks=ranks)
+        where = replace(Configuration.of(device(backend, compute_units=units)), ranks=ranks)
         assert estimate.estimate_seconds(work, where, 2) == seconds
     assert [estimate.format_estimate(s) for s in (0.2, 119, 120, 8000)] == ["0 s", "119 s", "2.0 min", "2.2 h"]
 

@@ -10,7 +10,8 @@ from reports.comparison.sections import InstanceSection, compare_section
 from reports.pages import comparison
 from reports.papers.files import load
 from reports.plots import style
-from reports.records.files import Record, Repetition
+from reports.records.files import Record
+from reports.records.schema import Repetition
 from tests.conftest import ROOT
 from tests.reports.pictures import illegible
 

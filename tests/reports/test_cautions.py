@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from reports.comparison.cautions import BASELINE_PREFIX, cautions, doubts, is_short, ratio_doubts
 from reports.comparison.speedups import compare
-from reports.records.files import Repetition
+from reports.records.schema import Repetition
 
 SIX = [1.0 - 1e-6 * number for number in range(6)]
 

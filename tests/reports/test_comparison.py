@@ -3,7 +3,8 @@
 import pytest
 
 from reports.comparison.speedups import compare
-from reports.records.files import RecordError, Repetition
+from reports.records.files import RecordError
+from reports.records.schema import Repetition
 
 
 def test_a_speedup_is_over_the_one_core_cpu_run_and_names_its_time(make_record):

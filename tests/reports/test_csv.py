@@ -3,8 +3,9 @@
 import csv
 import io
 
-from reports.records.files import Repetition, append
+from reports.records.files import append
 from reports.records.frame import csv_text
+from reports.records.schema import Repetition
 from tests.reports.conftest import MEASURED
 
 

@@ -5,7 +5,8 @@ import pytest
 from reports.comparison.sections import InstanceSection
 from reports.pages import comparison
 from reports.pages.terminal import lines
-from reports.records.files import RecordError, Repetition
+from reports.records.files import RecordError
+from reports.records.schema import Repetition
 from tests.reports.conftest import MACHINE
 from tests.reports.test_reference_solvers import FAST
 

@@ -6,7 +6,8 @@ import pytest
 
 from core.errors import UserError
 from reports.records import iohprofiler
-from reports.records.files import Repetition, append
+from reports.records.files import append
+from reports.records.schema import Repetition
 
 HISTORY = [[0, 0, 0.0, 30000], [1, 4850, 0.5, 25000], [2, 9700, 1.0, 22000]]
 

@@ -5,7 +5,8 @@ from msgspec.structs import replace
 
 from core.errors import UserError
 from reports.pages import ranks
-from reports.records.files import Repetition, UnequalWorkError, append
+from reports.records.files import UnequalWorkError, append
+from reports.records.schema import Repetition
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from reports.records.files import (
     RecordError,
-    Repetition,
     UnequalWorkError,
     append,
     count_repetitions,
@@ -24,6 +23,7 @@ from reports.records.files import (
     merge_lines,
     require_equal_work,
 )
+from reports.records.schema import Repetition
 from tests.conftest import ROOT
 from tests.reports.conftest import MEASURED
 

@@ -5,7 +5,7 @@ import statistics
 import pytest
 from msgspec import structs
 
-from reports.statistics.seeds import SeedQuality, merge_seeds
+from reports.comparison.seeds import SeedQuality, merge_seeds
 
 COSTS = (21282, 21300, 21282, 21400)
 

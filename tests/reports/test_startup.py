@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from reports.papers.measures import MEASURES, ExhibitCell
-from reports.records.files import Repetition
+from reports.records.schema import Repetition
 from reports.statistics.startup import iteration_slope, ratio_of_slopes, startup_share
 from tests.reports.test_exhibits import filled
 

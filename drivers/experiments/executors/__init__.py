@@ -59,7 +59,6 @@ def make_executor(name: str, settings: Mapping[str, str]) -> Executor:
         if parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD and one not in settings:
             raise UserError(f"--executor {name}: expected --executor-settings {one}=VALUE")
     try:
-        executor: Executor = make(**settings)
+        return make(**settings)
     except ModuleNotFoundError as error:
         raise UserError(f"--executor {name}: {error.name} is missing: pip install -e '.[executors]'") from None
-    return executor

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
 from core.errors import UserError
 from drivers.experiments.case import Case
 from drivers.experiments.executors import Finished
 from drivers.experiments.executors.local import run_process
 from drivers.experiments.executors.remote import prepare_tasks
+
+if TYPE_CHECKING:
+    from distributed import Future
 
 TIMEOUT_S = 10
 
@@ -67,13 +70,11 @@ def declared_needs(needed: Mapping[str, int], workers: Sequence[Mapping[str, flo
     return {name: int(min(count, most[name])) for name, count in needed.items() if count and most[name]}
 
 
-def result_of(future: Any) -> Finished:
+def result_of(future: Future) -> Finished:
     """Return the result of an ended task; a lost worker has none."""
     if future.status == "finished":
-        result: Finished = future.result()
-        return result
+        return future.result()
     return Finished(1, "", f"error: Dask: {future.exception() if future.status == 'error' else future.status}", 0.0)
 
 
-def executor(address: str) -> DaskExecutor:
-    return DaskExecutor(address)
+executor = DaskExecutor

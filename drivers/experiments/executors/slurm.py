@@ -8,13 +8,16 @@ import subprocess
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING
 
 from core.errors import UserError
 from drivers.experiments.case import Case
 from drivers.experiments.executors import Finished
 from drivers.experiments.executors.local import run_process
 from drivers.experiments.executors.remote import RemoteTask, prepare_tasks
+
+if TYPE_CHECKING:
+    from submitit import AutoExecutor, Job
 
 POLL_S = 1.0
 RESULT_WAIT_S = 90.0
@@ -54,8 +57,8 @@ class SlurmExecutor:
         """See `Executor`. Cancel all unfinished jobs if the caller stops. Raises `UserError` if Slurm refuses a job."""
         tasks = prepare_tasks(cases)
         folders = {f"{task.own.parent}/slurm" for task in tasks}
-        pending: dict[Any, RemoteTask] = {}
-        left_queue_at: dict[Any, float] = {}
+        pending: dict[Job, RemoteTask] = {}
+        left_queue_at: dict[Job, float] = {}
         try:
             for _, alike in groupby(sorted(tasks, key=needs), key=needs):
                 pending |= self._submit(list(alike))
@@ -81,7 +84,7 @@ class SlurmExecutor:
             for job in pending:
                 job.cancel()
 
-    def _submit(self, tasks: Sequence[RemoteTask]) -> dict[Any, RemoteTask]:
+    def _submit(self, tasks: Sequence[RemoteTask]) -> dict[Job, RemoteTask]:
         """Submit an array of tasks with equal needs; return the tasks by job."""
         from submitit.core.utils import FailedJobError, FailedSubmissionError
 
@@ -96,7 +99,7 @@ class SlurmExecutor:
             raise UserError(f"--executor slurm: the job cannot be submitted: {why}") from None
         return dict(zip(jobs, tasks, strict=True))
 
-    def _submitter(self, folder: str, needed: Mapping[str, int]) -> Any:
+    def _submitter(self, folder: str, needed: Mapping[str, int]) -> AutoExecutor:
         import submitit
 
         submitter = submitit.AutoExecutor(folder, self.cluster)
@@ -119,7 +122,7 @@ def needs(task: RemoteTask) -> tuple[str, int, int]:
     return str(task.own.parent), task.gpus, task.cores
 
 
-def result_of(job: Any) -> Finished:
+def result_of(job: Job) -> Finished:
     """Return the result of an ended job; a job ended by Slurm has none."""
     from submitit.core.utils import UncompletedJobError
 
@@ -127,10 +130,9 @@ def result_of(job: Any) -> Finished:
         message = f"error: Slurm ended job {job.job_id}, and no result appeared within {RESULT_WAIT_S:.0f} s"
         return Finished(1, "", f"{message}; see {job.paths.stderr}", 0.0)
     try:
-        result: Finished = job.result()
+        return job.result()
     except UncompletedJobError as error:
         return Finished(1, "", f"error: job {job.job_id}: {error}", 0.0)
-    return result
 
 
 def executor(cluster: str = "slurm", **settings: str) -> SlurmExecutor:

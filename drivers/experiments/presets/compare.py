@@ -20,6 +20,7 @@ from drivers.experiments.plan import ExperimentPlan, plan_work, prepare_folder
 from drivers.experiments.presets.compare_options import default_arguments, read_options
 from drivers.experiments.run import PlanRun, show
 from drivers.options.declaration import option_flag
+from drivers.options.local_search import SearchOptions
 from drivers.peers import installed_peers, peers_for
 from drivers.runs.seeds import refuse_without_peers
 from drivers.workload.declaration import Workload
@@ -29,10 +30,10 @@ from reports.comparison.sections import InstanceSection
 from reports.comparison.speedups import NotRun
 from reports.pages import comparison as comparison_page
 from reports.pages import terminal
+from reports.papers.paper import PUBLISHED
 from reports.records.files import RecordError, UnequalWorkError, refuse_namesake
 
 USER_MISTAKE = 2
-INSTANCE_OPTIONS = ("instance", "matrix", "strings", "text")
 STANDARD_REASON = "the default for comparisons of this workload"
 
 
@@ -152,16 +153,21 @@ def plan_instances(
 
 
 def plan_with_defaults(
-    workload: Workload[Any], words: Sequence[str], seeds: Sequence[int], repeats: int, records: Path, **more: Any
+    workload: Workload[Any],
+    words: Sequence[str],
+    seeds: Sequence[int],
+    repeats: int,
+    records: Path,
+    *,
+    peers: bool = False,
 ) -> list[Case]:
     """Return the cases of a workload as `plan_work` does; open options are set for about a second."""
     asked = workload_options(workload, words)
-    names_instance = any(getattr(asked, name, None) for name in INSTANCE_OPTIONS)
     problem = None
-    if names_instance or not workload.standard:
+    if asked.names_instance or not workload.standard:
         problem = workload.load(replace(asked, seed=seeds[0]), 1).problem
     words = [*words, *default_arguments(workload, words, problem)]
-    return plan_work(workload, words, seeds, repeats, records, **more)
+    return plan_work(workload, words, seeds, repeats, records, peers=peers)
 
 
 def place_work(work: Case, configurations: Iterable[Configuration], options: argparse.Namespace) -> list[Case]:
@@ -178,7 +184,7 @@ def scale_work(work: Case, ranks: int) -> Case:
     flag = next(option_flag(one) for one, _ in workload.options.declared() if one.name == workload.scaled)
     asked = workload_options(workload, work.arguments)
     # One rank distributes its walks as several do.
-    is_open = getattr(asked, "level", "") is None and asked.mapping != "published"
+    is_open = isinstance(asked, SearchOptions) and asked.level is None and asked.mapping != PUBLISHED
     arguments = (*work.arguments, flag, str(amount), *(("--level", "algorithm") if is_open else ()))
     asked = workload_options(workload, arguments).asked()
     grown = work.work and work.work._replace(amount=work.work.amount * ranks)

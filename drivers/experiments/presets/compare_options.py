@@ -10,13 +10,7 @@ from typing import Any
 from core.errors import UserError, did_you_mean
 from core.program_parser import COMPLETION_VARIABLE, invocation
 from drivers.experiments.configurations import read_hybrid_configuration
-from drivers.experiments.options import (
-    OWN_OPTIONS,
-    PlanParser,
-    add_core_options,
-    add_parallel_option,
-    add_plan_options,
-)
+from drivers.experiments.options import OWN_OPTIONS, PlanParser, add_core_options, add_parallel_option, add_plan_options
 from drivers.options.declaration import COMMON, add_options, option_flag
 from drivers.options.local_search import WORK_OPTIONS
 from drivers.options.values import OUTPUT_FILE, natural, positive, seeds
@@ -80,7 +74,7 @@ def unknown_option_error(word: str, workload: Workload[Any], parser: argparse.Ar
     return f"{flag}{did_you_mean(flag, known)}: found no such option, `{command} --help` lists all"
 
 
-def default_arguments(workload: Workload[Any], arguments: Sequence[str], problem: Any) -> list[str]:
+def default_arguments(workload: Workload[Any], arguments: Sequence[str], problem: object) -> list[str]:
     """Return the missing arguments for about a second of one core's work.
 
     A group of options that belong together (limits, or an instance's generator) comes either from the arguments or from

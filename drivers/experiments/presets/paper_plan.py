@@ -200,11 +200,7 @@ def plan_reproduction(
 
 
 def _plan_exhibit(
-    plan: ReproductionPlan,
-    part: ExhibitPlan,
-    paper: Paper,
-    machine: MachineResources,
-    rows: tuple[str, ...],
+    plan: ReproductionPlan, part: ExhibitPlan, paper: Paper, machine: MachineResources, rows: tuple[str, ...]
 ) -> None:
     exhibit, chosen = part.exhibit, plan.chosen
     scale = structs.replace(exhibit.scales[chosen.scale], keys=rows)

@@ -24,7 +24,7 @@ from drivers.experiments.estimate import START_S
 from drivers.experiments.options import PlanParser, add_parallel_option, add_plan_options, chosen_executor
 from drivers.experiments.plan import ExperimentPlan, around_others, prepare_folder, with_second_group
 from drivers.experiments.presets.paper_plan import ReproductionChoice, ReproductionPlan, map_rows, plan_reproduction
-from drivers.experiments.presets.series import MachineResources
+from drivers.experiments.presets.series import MachineResources, usable_devices
 from drivers.experiments.run import CaseOutcome, PlanRun, show
 from drivers.options.values import positive
 from reports.pages import paper as pages_paper
@@ -65,9 +65,8 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
     arguments = list(sys.argv[1:] if argv is None else argv)
     options = read_options(arguments, description)
     set_quiet(options.quiet)
-    machine = MachineResources.of(
-        list(backends.survey()), options.backends, cores(), options.ranks, oversubscribe=options.oversubscribe
-    )
+    devices, is_chosen = usable_devices(backends.survey(), options.backends), options.backends is not None
+    machine = MachineResources(devices, is_chosen, cores(), options.ranks, options.oversubscribe)
     if options.list:
         return show_list(options, machine)
     paper, exhibits = chosen_exhibits(options)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
+from backends import Usability
 from drivers.experiments.configurations import (
     ONE_CORE,
     Configuration,
@@ -36,33 +36,24 @@ class MachineResources:
         True if ranks may share cores.
     """
 
-    devices: tuple[Any, ...]
+    devices: tuple[Usability, ...]
     chosen: bool
     cores: int
     ranks: Sequence[int] | None = None
     oversubscribe: bool = False
 
-    @classmethod
-    def of(
-        cls,
-        devices: Sequence[Any],
-        backends: Sequence[str] | None,
-        cores: int,
-        ranks: Sequence[int] | None,
-        *,
-        oversubscribe: bool,
-    ) -> MachineResources:
-        """Return the usable and wanted devices. Raises `UserError` if a named backend is unusable, or none is left."""
-        usable = {(one.backend, one.device) for one in plan_configurations(devices, backends, ())[0]}
-        wanted = tuple(one for one in devices if (one.backend, one.device) in usable)
-        return cls(wanted, backends is not None, cores, ranks, oversubscribe)
-
-    def of_backends(self, series: Series) -> list[Any]:
+    def of_backends(self, series: Series) -> list[Usability]:
         """Devices of a series' backends: the series' or user's choice, else all without duplicates."""
         if series.backends:
             return [one for one in self.devices if one.backend in series.backends]
         names = {one.backend for one in self.devices}
         return [one for one in self.devices if self.chosen or one.same_as not in names]
+
+
+def usable_devices(devices: Sequence[Usability], backends: Sequence[str] | None) -> tuple[Usability, ...]:
+    """Return the usable and wanted devices. Raises `UserError` if a named backend is unusable, or none is left."""
+    usable = {(one.backend, one.device) for one in plan_configurations(devices, backends, ())[0]}
+    return tuple(one for one in devices if (one.backend, one.device) in usable)
 
 
 def series_configurations(
@@ -95,7 +86,7 @@ def series_configurations(
     return configurations, [(f"{series.heading}, {', '.join(counts)} ranks", why) for why, counts in refused.items()]
 
 
-def on_cores(series: Series, device: Any) -> list[Configuration]:
+def on_cores(series: Series, device: Usability) -> list[Configuration]:
     """Return the configurations of a series on a device: a part of its cores for each smaller number, and all."""
     whole = Configuration.of(device)
     counts = [count for count in series.cores if count < whole.compute_units] if device.takes_cores else []
