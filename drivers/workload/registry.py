@@ -1,15 +1,28 @@
-"""All workloads by name; a module is imported on request."""
+"""All workloads by name: the modules of `drivers`, except other programs. A module is imported on request."""
 
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Iterator
 from typing import Any
 
+import drivers
 from core.errors import UserError, did_you_mean, shown
 from drivers.workload.declaration import Workload
 
-NAMES = ("ihc", "aco", "qap", "ppp", "tsp", "weierstrass", "exact", "heldkarp", "lcs", "knapsack")
+OTHER_PROGRAMS = ("check", "compare", "console", "overview", "reproduce")
+FIRST = ("ihc", "aco", "qap", "ppp", "tsp", "weierstrass", "exact", "heldkarp", "lcs", "knapsack")
+"""Order of lists; other workloads follow by name."""
+
+
+def find_names() -> tuple[str, ...]:
+    modules = {name.removesuffix(".py") for name in os.listdir(drivers.__path__[0]) if name.endswith(".py")}
+    found = sorted(name for name in modules.difference(OTHER_PROGRAMS, FIRST) if not name.startswith("_"))
+    return (*FIRST, *found)
+
+
+NAMES = find_names()
 
 
 def get_workload(name: str) -> Workload[Any]:
