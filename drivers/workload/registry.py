@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import importlib
-import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-import drivers
 from core.errors import UserError, did_you_mean, shown
 from drivers.workload.declaration import Workload
 
 OTHER_PROGRAMS = ("check", "compare", "console", "overview", "reproduce")
-FIRST = ("ihc", "aco", "qap", "ppp", "tsp", "weierstrass", "exact", "heldkarp", "lcs", "knapsack")
-"""Order of lists; other workloads follow by name."""
-
-
-def find_names() -> tuple[str, ...]:
-    modules = {name.removesuffix(".py") for name in os.listdir(drivers.__path__[0]) if name.endswith(".py")}
-    found = sorted(name for name in modules.difference(OTHER_PROGRAMS, FIRST) if not name.startswith("_"))
-    return (*FIRST, *found)
-
-
-NAMES = find_names()
+ORDER = ("ihc", "aco", "qap", "ppp", "tsp", "weierstrass", "exact", "heldkarp", "lcs", "knapsack")
+"""The project's own workloads in the order of lists; others follow."""
+_MODULES = sorted(path.stem for path in Path(__file__).parents[1].glob("[!_]*.py"))
+NAMES = (*ORDER, *(name for name in _MODULES if name not in ORDER + OTHER_PROGRAMS))
 
 
 def get_workload(name: str) -> Workload[Any]:
