@@ -23,7 +23,7 @@ def main() -> int:
         prog="python -m cluster.emulation", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("network", choices=PROFILES)
-    parser.add_argument("hosts", type=int, help="how many, up to 64")
+    parser.add_argument("hosts", type=int, help="number of hosts, up to 64")
     parser.add_argument("--on", type=int, default=1, metavar="HOST", help="run it on this host (1)")
     parser.add_argument("--slots", type=int, default=1, metavar="N", help="slots of each host (1)")
     share = "a folder below /tmp or /dev/shm that all hosts see; each has its own /tmp else"

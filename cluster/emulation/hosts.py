@@ -83,7 +83,7 @@ class Hosts:
         return self.folder / f"{self.name(host)}.socket"
 
     def _start(self, program: Sequence[object], rest: Sequence[object], descriptors: Sequence[int] = ()) -> None:
-        """Start a process that ends with a socket of this one, whose descriptor is between its arguments."""
+        """Start a process that ends when this one closes a socket; an argument is the descriptor of the other end."""
         control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         control.settimeout(START_S)
         self.controls.append(control)

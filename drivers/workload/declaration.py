@@ -28,7 +28,7 @@ class Task(NamedTuple):
     options : Options
         Options with their defaults filled in.
     problem
-        The problem; it has a ``name``, a ``sha256`` and an ``optimum`` (None: unknown), and can be pickled.
+        The problem; it has a ``name`` and a ``sha256``, and can be pickled.
     source : str
         Origin of the problem, as text.
     """
