@@ -49,6 +49,7 @@ def test_the_wheel_holds_the_packages_with_their_data_the_command_and_nothing_el
         "reports/papers/oneil2011.toml",
         "drivers/options/common.toml",
         "core/instances/tsplib.tsv",
+        "cluster/emulation/wire.c",
     } <= names
     assert {f"{package}/py.typed" for package in (*PACKAGES, "onekernel")} <= names
 

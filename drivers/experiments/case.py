@@ -13,7 +13,7 @@ from drivers.experiments.configurations import ONE_CORE, Configuration
 from drivers.workload.declaration import Task, Workload
 from drivers.workload.run_time import RepetitionWork
 from reports.comparison.speedups import NotRun
-from reports.records.environment import ROOT, emulated_hosts
+from reports.records.environment import emulated_hosts
 from reports.records.files import Record, merge
 
 PIN_CORES = "--pin-cores"
@@ -123,15 +123,13 @@ class Case:
         if not where.network:
             return []
         slots = ["--slots", str(-(-where.ranks // where.hosts)), "--share", str(self.records.absolute().parent)]
-        return [*python_command(["-m", "tests.hosts"]), where.network, str(where.hosts), *slots, "--"]
+        return [*python_command(["-m", "cluster.emulation"]), where.network, str(where.hosts), *slots, "--"]
 
     def environment(self) -> dict[str, str]:
         inherited = dict(os.environ)
         if self.configuration.ranks > 1 and os.geteuid() == 0:
             # Containers are often root-only, where Open MPI needs these two.
             inherited |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        if self.configuration.network:
-            inherited["PYTHONPATH"] = str(ROOT)
         return inherited
 
     def records_among(

@@ -8,11 +8,8 @@ within).
 from __future__ import annotations
 
 import argparse
-import functools
 import importlib.util
 import re
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, NoReturn
@@ -22,13 +19,12 @@ from backends import Usability
 from cluster.launch.commands import find_mpirun
 from core.errors import UserError
 from reports.comparison.speedups import NotRun
-from reports.records.environment import EMULATED_HOSTS, EMULATED_NETWORK, ROOT
+from reports.records.environment import EMULATED_HOSTS, EMULATED_NETWORK
 from reports.records.environment import cores as present_cores
 
 ONE_CORE = "core"
 """Kind of device of the baseline, and of ranks by default."""
 DEFAULT_RANKS = (2, 4)
-EMULATOR = ROOT / "tests" / "hosts" / "__main__.py"
 
 
 @dataclass(frozen=True)
@@ -177,17 +173,6 @@ def mpi_obstacle() -> str | None:
     if find_mpirun() is None:
         return "found no mpirun next to this Python or on PATH: pip install -e '.[mpi]'"
     return None
-
-
-@functools.cache
-def emulation_obstacle() -> str | None:
-    """Return the reason against emulated hosts here, or None. It makes one, which takes half a second."""
-    if not EMULATOR.exists():
-        return "hosts are emulated by `tests/hosts`, which only a checkout has"
-    command = [sys.executable, "-m", "tests.hosts", "lan", "1", "--", "true"]
-    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    message = done.stderr.strip().rpartition("error: ")[2]
-    return (message or f"`{' '.join(command[1:])}` ended with {done.returncode}") if done.returncode else None
 
 
 def _refuse_unusable(devices: Sequence[Usability], option: str, named: Sequence[str]) -> None:

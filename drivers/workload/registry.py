@@ -1,15 +1,20 @@
-"""All workloads by name; a module is imported on request."""
+"""All workloads by name: the modules of `drivers`, except other programs. A module is imported on request."""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from core.errors import UserError, did_you_mean, shown
 from drivers.workload.declaration import Workload
 
-NAMES = ("ihc", "aco", "qap", "ppp", "tsp", "weierstrass", "exact", "heldkarp", "lcs", "knapsack")
+OTHER_PROGRAMS = ("check", "compare", "console", "overview", "reproduce")
+ORDER = ("ihc", "aco", "qap", "ppp", "tsp", "weierstrass", "exact", "heldkarp", "lcs", "knapsack")
+"""The project's own workloads in the order of lists; others follow."""
+_MODULES = sorted(path.stem for path in Path(__file__).parents[1].glob("[!_]*.py"))
+NAMES = (*ORDER, *(name for name in _MODULES if name not in ORDER + OTHER_PROGRAMS))
 
 
 def get_workload(name: str) -> Workload[Any]:

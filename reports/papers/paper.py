@@ -135,7 +135,7 @@ class Series(PaperPart, frozen=True):
     hosts : int
         Least number of hosts of its ranks; of emulated hosts their number.
     network : str
-        Network of emulated hosts, a profile of `tests.hosts`; empty for real hosts.
+        Network of emulated hosts, a profile of `cluster.emulation`; empty for real hosts.
     rows : tuple of str
         Keys of the only rows that it runs; empty for all.
     why_not : str

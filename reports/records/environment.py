@@ -12,6 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from cluster.emulation import EMULATION
 from core.granted_cores import granted_cores
 
 ROOT = Path(__file__).parents[2]
@@ -25,8 +26,6 @@ PLACE_OF_CORE = ("physical_package_id", "die_id", "cluster_id", "core_id")
 """Files of a hardware thread; threads of one core agree in all of them."""
 KHZ = 1000
 NVIDIA = Path("/proc/driver/nvidia")
-EMULATION = "ONEKERNEL_EMULATION"
-"""Variable of processes on emulated hosts: the network, the number of hosts, and the name of the machine below them."""
 EMULATED_NETWORK, EMULATED_HOSTS = "emulated_network", "emulated_hosts"
 
 

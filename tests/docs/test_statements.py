@@ -8,7 +8,7 @@ import pytest
 
 from docs import pages
 from drivers.experiments.presets.bench import CASES
-from drivers.workload.registry import NAMES
+from drivers.workload.registry import ORDER
 
 ROOT = pages.ROOT
 PACKAGES = "core|backends|cluster|drivers|reports|tests|docs|examples"
@@ -51,7 +51,7 @@ def test_modules_and_files_that_are_named_exist(named, exists):
 
 def test_numbers_of_workloads_are_those_of_the_programs():
     ranked = [row for row in CASES if row["family"] == "ranks"]
-    assert [{one["workload"] for one in row["for"]} for row in ranked] == [set(NAMES)] * 2
+    assert [{one["workload"] for one in row["for"]} for row in ranked] == [set(ORDER)] * 2
     paths = [
         *pages.pages(),
         ROOT / "Makefile",
@@ -64,7 +64,7 @@ def test_numbers_of_workloads_are_those_of_the_programs():
         for count in COUNTED.findall(path.read_text(encoding="utf-8"))
     }
     assert {path for path, _ in said} >= {"README.md", "docs/first-run.md", "Makefile", "drivers/overview.py"}
-    assert {one for one in said if one[1] != len(NAMES)} == set()
+    assert {one for one in said if one[1] != len(ORDER)} == set()
 
 
 def test_the_readme_begins_with_the_two_commands_that_set_everything_up_and_their_minutes():

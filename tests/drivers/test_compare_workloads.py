@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from drivers.compare import main
-from drivers.workload.registry import NAMES
+from drivers.workload.registry import ORDER
 from reports.records.files import load
 from tests.conftest import ROOT
 
@@ -27,7 +27,7 @@ PLACES = ["--backends", "cpu", "threads", "--ranks", "2", "--oversubscribe"]
 
 
 def test_all_workloads_are_compared_here():
-    assert {*SMALL} == {*NAMES}
+    assert {*SMALL} == {*ORDER}
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from cluster.emulation import EMULATION
 from drivers.experiments.configurations import Configuration
 from drivers.experiments.estimate import estimate_seconds
 from drivers.experiments.presets import series as planning
@@ -60,17 +61,16 @@ def test_where_hosts_cannot_be_emulated_the_reason_is_told(emulated):
 def test_the_command_starts_hosts_that_see_the_records_and_binds_no_rank(case):
     where = replace(case.configuration, ranks=4, hosts=2, network="cow")
     words = case.on(where).command()
-    start = words[words.index("tests.hosts") : words.index("--") + 1]
-    assert start == ["tests.hosts", "cow", "2", "--slots", "2", "--share", str(case.records.parent), "--"]
+    start = words[words.index("cluster.emulation") : words.index("--") + 1]
+    assert start == ["cluster.emulation", "cow", "2", "--slots", "2", "--share", str(case.records.parent), "--"]
     assert words[words.index("--bind-to") + 1] == "none"
-    assert case.on(where).environment()["PYTHONPATH"] == str(places.ROOT)
-    assert "tests.hosts" not in case.on(replace(where, network="")).command()
+    assert "cluster.emulation" not in case.on(replace(where, network="")).command()
 
 
 def test_processes_on_emulated_hosts_name_their_machine_and_network(monkeypatch):
     alone = places.environment()
     assert not places.emulated_hosts(alone)
-    monkeypatch.setenv(places.EMULATION, "grid5 5 the machine")
+    monkeypatch.setenv(EMULATION, "grid5 5 the machine")
     environment = places.environment(host_count=5)
     assert places.emulated_hosts(environment) == {"emulated_network": "grid5", "emulated_hosts": 5}
     assert (environment["host"], environment["host_count"], environment["cores"]) == ("the machine", 1, alone["cores"])

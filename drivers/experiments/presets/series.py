@@ -6,13 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from backends import Usability
-from drivers.experiments.configurations import (
-    ONE_CORE,
-    Configuration,
-    emulation_obstacle,
-    mpi_obstacle,
-    plan_configurations,
-)
+from cluster.emulation import obstacle as emulation_obstacle
+from drivers.experiments.configurations import ONE_CORE, Configuration, mpi_obstacle, plan_configurations
 from reports.papers.paper import Series
 
 GPU = "gpu"

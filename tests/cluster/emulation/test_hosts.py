@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from cluster.emulation.profiles import PROFILES
 from reports.records.files import load
-from tests.hosts.hosts import ROOT
-from tests.hosts.profiles import PROFILES, profile
+from tests.cluster.emulation.hosts import ROOT
 
 pytestmark = pytest.mark.long
 WHO = "import os; from cluster.mpi.communicator import host_name; print(os.uname().nodename, '|', host_name())"
@@ -25,7 +25,7 @@ print(time.perf_counter() - began)
 
 def test_ranks_know_that_their_hosts_are_different_ones(hosts_can_be, environment):
     """A program runs on the first host, and ranks on all."""
-    words = ["-m", "tests.hosts", "cow", "3", "--slots", "2", "--", "mpirun", "-n", "6", "python", "-c", WHO]
+    words = ["-m", "cluster.emulation", "cow", "3", "--slots", "2", "--", "mpirun", "-n", "6", "python", "-c", WHO]
     there = environment | {"PATH": f"{Path(sys.executable).parent}:{environment['PATH']}"}
     there.pop("TSPLIB_DIR", None)
     done = subprocess.run([sys.executable, *words], env=there, cwd=ROOT, capture_output=True, text=True, timeout=60)
@@ -37,7 +37,7 @@ def test_ranks_know_that_their_hosts_are_different_ones(hosts_can_be, environmen
 
 def test_a_record_from_the_command_line_names_the_network_and_the_machine(hosts_can_be, environment, tmp_path):
     path = tmp_path / "r.jsonl"
-    words = ["-m", "tests.hosts", "cow", "2", "--share", str(tmp_path), "--", "mpirun", "-n", "2", "python"]
+    words = ["-m", "cluster.emulation", "cow", "2", "--share", str(tmp_path), "--", "mpirun", "-n", "2", "python"]
     words += ["-m", "drivers.ppp", "--instance", "21-23:seed=5", "--walks", "1", "--iterations", "30"]
     words += ["--backend", "cpu", "--record", str(path), "--no-progress"]
     there = environment | {"PATH": f"{Path(sys.executable).parent}:{environment['PATH']}"}
@@ -51,7 +51,7 @@ def test_a_record_from_the_command_line_names_the_network_and_the_machine(hosts_
 @pytest.mark.parametrize("network", PROFILES)
 def test_a_round_trip_takes_what_the_profile_states(network, hosts):
     """By a connection to a port without a listener on another host."""
-    two, stated_s = hosts(network, 2), profile(network).round_trips(2)[0][1]
+    two, stated_s = hosts(network, 2), PROFILES[network].round_trips(2)[0][1]
     asked = [sys.executable, "-S", "-c", REACH, two.name(1)]
     # The wire subtracts its own 2 x 22 us from delays. Some packets find a busy machine idle.
     assert stated_s - 45e-6 < min(float(two.run(0, asked).stdout) for _ in range(10)) < stated_s + 5e-3

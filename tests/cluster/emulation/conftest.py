@@ -5,10 +5,11 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests.hosts.hosts import Hosts, obstacle
-from tests.hosts.profiles import profile
-from tests.hosts.slurm import Slurm
-from tests.hosts.slurm import obstacle as obstacle_to_slurm
+from cluster.emulation import obstacle
+from cluster.emulation.profiles import PROFILES
+from tests.cluster.emulation.hosts import HostsOfATest
+from tests.cluster.emulation.slurm import Slurm
+from tests.cluster.emulation.slurm import obstacle as obstacle_to_slurm
 
 
 @pytest.fixture(scope="session")
@@ -23,7 +24,7 @@ def hosts_can_be():
 @pytest.fixture
 def hosts(hosts_can_be, tmp_path):
     with ExitStack() as ended:
-        yield lambda network, count: ended.enter_context(Hosts(profile(network), count, shared=[tmp_path]))
+        yield lambda network, count: ended.enter_context(HostsOfATest(PROFILES[network], count, shared=[tmp_path]))
 
 
 @pytest.fixture

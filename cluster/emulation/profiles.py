@@ -1,4 +1,4 @@
-"""Networks between the hosts of a test, as data.
+"""Networks between emulated hosts, as data.
 
 Times are round trips, as `ping` and Grid'5000 state them (5 to 20 ms between sites); a packet takes half of one. Rates
 are of a host's line in each direction, with Ethernet's headers.
@@ -23,12 +23,9 @@ class Profile(NamedTuple):
     bits_per_s: float
     between_sites_s: tuple[tuple[float, ...], ...] = ((0.0,),)
 
-    def site(self, host: int, count: int) -> int:
-        """Site of a host: neighbours share a site, and sizes of sites differ by at most one host."""
-        return host * len(self.between_sites_s) // count
-
     def round_trips(self, count: int) -> list[list[float]]:
-        sites = [self.site(host, count) for host in range(count)]
+        """Return the seconds between hosts; neighbours share a site, and sizes of sites differ by at most one host."""
+        sites = [host * len(self.between_sites_s) // count for host in range(count)]
         return [[self.between_sites_s[a][b] if a != b else self.round_trip_s for b in sites] for a in sites]
 
 
@@ -45,24 +42,15 @@ FURTHEST_MS = (
 
 
 def grid(sites: int) -> Profile:
-    """The first ``sites`` of seven sites, each like `cow`."""
+    """Return a network of the first ``sites`` of seven sites, each like `cow`."""
     apart = tuple(tuple(ms * MS for ms in row[:sites]) for row in FURTHEST_MS[:sites])
     return Profile(f"grid{sites}", 0.1 * MS, 1 * GBIT, apart)
 
 
 PROFILES = {
-    one.name: one
-    for one in (
-        Profile("lan", 0.05 * MS, 10 * GBIT),
-        Profile("cow", 0.1 * MS, 1 * GBIT),
-        *(grid(sites) for sites in range(2, 8)),
-    )
+    "lan": Profile("lan", 0.05 * MS, 10 * GBIT),
+    "cow": Profile("cow", 0.1 * MS, 1 * GBIT),
+    **{f"grid{sites}": grid(sites) for sites in range(2, 8)},
+    "grid": grid(3),
 }
-
-
-def profile(name: str) -> Profile:
-    """The network of a name; `grid` has three sites, `grid2` to `grid7` their number. ValueError for other names."""
-    chosen = PROFILES.get("grid3" if name == "grid" else name)
-    if chosen is None:
-        raise ValueError(f"network {name!r}: expected one of {', '.join(PROFILES)}, grid")
-    return chosen
+"""Networks by name."""

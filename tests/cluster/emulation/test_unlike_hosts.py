@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
-from tests.hosts.hosts import ROOT
-from tests.hosts.test_workloads import words_for
+from tests.cluster.emulation.hosts import ROOT
+from tests.cluster.emulation.test_workloads import words_for
 
 pytestmark = pytest.mark.long
 SMALL_KB = 16

@@ -1,4 +1,4 @@
-"""A command on hosts of this machine: `python -m tests.hosts cow 4 -- mpirun -n 8 python -m drivers.ppp`.
+"""A command on hosts of this machine: `python -m cluster.emulation cow 4 -- mpirun -n 8 python -m drivers.ppp`.
 
 The command runs on the first host; hosts are called host1, host2, ... Open MPI's `mpirun` finds them all, uses
 `--slots` of each before more, and needs no `--host`. The network is one of lan, cow,
@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import argparse
 import platform
+import subprocess
 import sys
 from pathlib import Path
 
-from reports.records.environment import EMULATION
-from tests.hosts.hosts import HANDED_ON, Hosts, obstacle
-from tests.hosts.profiles import PROFILES, profile
+from cluster.emulation import EMULATION, obstacle
+from cluster.emulation.hosts import HANDED_ON, Hosts
+from cluster.emulation.profiles import PROFILES
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m tests.hosts", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m cluster.emulation", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("network", choices=[*PROFILES, "grid"])
-    parser.add_argument("hosts", type=int, help="how many, up to 64")
+    parser.add_argument("network", choices=PROFILES)
+    parser.add_argument("hosts", type=int, help="number of hosts, up to 64")
     parser.add_argument("--on", type=int, default=1, metavar="HOST", help="run it on this host (1)")
     parser.add_argument("--slots", type=int, default=1, metavar="N", help="slots of each host (1)")
     share = "a folder below /tmp or /dev/shm that all hosts see; each has its own /tmp else"
@@ -32,19 +33,18 @@ def main() -> int:
     why_not = obstacle()
     if why_not is not None:
         parser.error(why_not)
-    network = profile(own.network)
+    network = PROFILES[own.network]
     with Hosts(network, own.hosts, own.share) as hosts:
         names = [f"{hosts.name(host)} slots={own.slots}\n" for host in range(own.hosts)]
         (hosts.folder / "hostfile").write_text("".join(names))
         emulated = f"{network.name} {own.hosts} {platform.node() or 'unknown'}"
         where = {"PRTE_MCA_prte_default_hostfile": str(hosts.folder / "hostfile"), EMULATION: emulated}
-        environment = hosts.environment(where)
+        environment = hosts.environment() | where
         # By its PATH a host finds `python`, too.
         handed_on = [name for name in ("PATH", EMULATION, *HANDED_ON) if name in environment]
         environment["OMPI_MCA_mca_base_env_list"] = ";".join(["OPENBLAS_NUM_THREADS=1", *handed_on])
-        open_here = {"stdin": None, "stdout": None, "stderr": None, "capture_output": False}
         try:
-            return hosts.run(own.on - 1, own.command, env=environment, timeout=None, **open_here).returncode
+            return subprocess.run(hosts.command(own.on - 1, own.command), env=environment).returncode
         except KeyboardInterrupt:
             return 130
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from cluster.mpi.failures import lost_hosts
-from tests.hosts.test_workloads import RUNS
+from tests.cluster.emulation.test_workloads import RUNS
 
 pytestmark = pytest.mark.long
 STATED_S = 15.0
@@ -36,7 +36,7 @@ class Job:
         self.said = [folder / "out", folder / "errors"]
         with open(self.said[0], "w") as out, open(self.said[1], "w") as errors:
             streams = {"stdout": out, "stderr": errors}
-            self.process = hosts.start_mpirun(ranks, *arguments, env=hosts.environment(more), **streams)
+            self.process = hosts.start_mpirun(ranks, *arguments, env=hosts.environment() | more, **streams)
 
     def until(self, condition):
         began = time.monotonic()

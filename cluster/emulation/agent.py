@@ -1,4 +1,4 @@
-"""Run a command in a host, as `ssh` would: Open MPI's launch agent, also used by `Hosts.run`.
+"""Run a command in a host, as `ssh` would: Open MPI's launch agent, also used by `Hosts.command`.
 
     python -S agent.py FOLDER HOST WORDS...             words of a shell's command, in a plain login's environment
     python -S agent.py --exactly FOLDER HOST WORDS...   a command, in this process's environment and folder
@@ -29,9 +29,9 @@ def main() -> int:
             print(f"host {host}: {error.strerror}", file=sys.stderr)
             return 255
         request = {
-            "command": command if exactly else ["/bin/sh", "-c", " ".join(command)],
-            "folder": os.getcwd() if exactly else "/",
-            "environment": dict(os.environ) if exactly else {**LOGIN, "HOME": os.environ.get("HOME", "/")},
+            "args": command if exactly else ["/bin/sh", "-c", " ".join(command)],
+            "cwd": os.getcwd() if exactly else "/",
+            "env": dict(os.environ) if exactly else {**LOGIN, "HOME": os.environ.get("HOME", "/")},
         }
         # A signal closes the connection, and so ends the command.
         signal.signal(signal.SIGTERM, lambda *_: os._exit(128 + signal.SIGTERM))

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from drivers.workload.registry import NAMES
-from tests.hosts.hosts import ROOT
+from tests.cluster.emulation.hosts import ROOT
 
 pytestmark = pytest.mark.long
 RUNS = {

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from reports.records.files import load
-from tests.hosts.hosts import ROOT
-from tests.hosts.test_workloads import hash_in, words_for
+from tests.cluster.emulation.hosts import ROOT
+from tests.cluster.emulation.test_workloads import hash_in, words_for
 
 pytestmark = pytest.mark.long
 BATCH = """#!/bin/sh

@@ -13,7 +13,7 @@ import subprocess
 import time
 from typing import Any
 
-from tests.hosts.hosts import Hosts
+from tests.cluster.emulation.hosts import HostsOfATest
 
 READY_S = 20.0
 LOOK_S = 0.1
@@ -59,7 +59,7 @@ def obstacle() -> str | None:
 class Slurm:
     """A cluster under Slurm with these hosts as nodes of ``cores`` cores; its daemons end with the hosts."""
 
-    def __init__(self, hosts: Hosts, cores: int = 2) -> None:
+    def __init__(self, hosts: HostsOfATest, cores: int = 2) -> None:
         self.hosts = hosts
         self.folder = hosts.folder / "slurm"
         (self.folder / "state").mkdir(parents=True)

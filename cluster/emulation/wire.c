@@ -1,4 +1,4 @@
-/* The wire between the hosts of a test: one switch, to which every host has a line of its own in each direction.
+/* The wire between emulated hosts: one switch, to which every host has a line of its own in each direction.
 
    wire DELAYS CONTROL TUN...  takes a file of round-trip times and rates (below), the file descriptor of a socket and one
    of each host's network device, a TUN in the host's own namespace. A packet waits until its host's line out is free,

@@ -1,0 +1,34 @@
+"""Hosts that one Linux machine emulates, with the delay and bandwidth of a network between them.
+
+`python -m cluster.emulation cow 4 -- mpirun -n 8 python -m drivers.ppp` runs a command on them. `hosts` makes them;
+`host.py` and `agent.py` are programs of the standard library alone, for a fast
+start, and `wire.c` is the network.
+"""
+
+import functools
+import os
+import shutil
+import subprocess
+import sys
+
+EMULATION = "ONEKERNEL_EMULATION"
+"""Variable of processes on emulated hosts: the network, the number of hosts, and the name of the machine below them."""
+NAMESPACES = ("unshare", "--net", "--uts", "--pid", "--ipc", "--mount", "--fork", "--kill-child")
+TUN = "/dev/net/tun"
+
+
+@functools.cache
+def obstacle() -> str | None:
+    """Return the reason against emulated hosts here, or None."""
+    needed = {
+        "Linux": sys.platform == "linux",
+        "root": hasattr(os, "geteuid") and os.geteuid() == 0,
+        "gcc": shutil.which("gcc"),
+        "unshare (util-linux)": shutil.which("unshare"),
+        TUN: os.path.exists(TUN),
+    }
+    missing = [name for name, present in needed.items() if not present]
+    if missing:
+        return f"emulated hosts need {', '.join(needed)}: found no {', '.join(missing)}"
+    tried = subprocess.run([*NAMESPACES, "sh", "-c", f": <>{TUN}"], capture_output=True, text=True)
+    return f"emulated hosts need name spaces and {TUN}: {tried.stderr.strip()}" if tried.returncode else None

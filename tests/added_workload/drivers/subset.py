@@ -1,0 +1,73 @@
+"""Subset sum by enumeration, on any backend and over any number of ranks.
+
+python -m drivers.subset                   a first run of a second
+python -m drivers.subset --instance 12     fewer numbers
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from drivers.cli.exit_codes import run_driver
+from drivers.options.declaration import RESULTS, Options
+from drivers.options.values import positive
+from drivers.runs.workload_main import driver
+from drivers.workload.declaration import SCORER, PreparedRun, RepetitionResult, Task, VerifierVerdict, Workload
+from drivers.workload.run_time import RepetitionWork
+
+if TYPE_CHECKING:
+    from core.subset.search import NearestSubset, SubsetProblem, SubsetSearch
+
+
+@dataclass(frozen=True)
+class SubsetOptions(Options, generator="12 (random numbers)", chosen="20"):
+    """Options of subset sum."""
+
+    divisor: int = RESULTS.option(2, "the target is the sum of all numbers divided by D", positive, "D", decides="work")
+
+
+class SubsetWorkload(Workload[SubsetOptions]):
+    """All subsets."""
+
+    name = "subset"
+    title = "subset sum, by enumeration"
+    options = SubsetOptions
+    unit = "subsets"
+    hash_scope = "result"
+    doing = "enumerating"
+    noun = "gap"
+    standard = ("--instance", "27")
+
+    def load(self, options: SubsetOptions, ranks: int) -> Task:
+        from core.subset.search import SubsetProblem
+
+        return Task(options, SubsetProblem(options.instance or "20", options.divisor, options.seed), "generated")
+
+    def search(self, backend: Any, ranks: Any, problem: SubsetProblem, options: SubsetOptions) -> SubsetSearch:
+        from core.subset.search import SubsetSearch
+
+        search = SubsetSearch(backend, ranks, problem)
+        search.warm_up()
+        return search
+
+    def planned_work(self, options: SubsetOptions, problem: SubsetProblem) -> RepetitionWork:
+        return RepetitionWork(2**problem.n, self.unit, 1e8)
+
+    def result(self, run: PreparedRun[SubsetOptions], outcome: NearestSubset) -> RepetitionResult:
+        return RepetitionResult(outcome, f"gap {outcome.cost} of {int(outcome.solution.sum())} numbers")
+
+    def verify(
+        self, run: PreparedRun[SubsetOptions], outcome: NearestSubset, result: RepetitionResult
+    ) -> Iterator[VerifierVerdict]:
+        gap = run.problem.cost(outcome.solution)
+        yield VerifierVerdict(SCORER, None if gap == outcome.cost else f"the scorer finds gap {gap}", gap)
+
+
+SUBSET = SubsetWorkload()
+main = driver(SUBSET, __doc__)
+
+if __name__ == "__main__":
+    sys.exit(run_driver(main))

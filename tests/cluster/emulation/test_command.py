@@ -1,0 +1,38 @@
+"""The command runs on emulated hosts; without what they need, it says so in one line."""
+
+import subprocess
+import sys
+
+import pytest
+
+import cluster.emulation
+from cluster.emulation.hosts import HERE
+from cluster.launch.commands import ROOT
+
+HOSTS = [sys.executable, "-m", "cluster.emulation", "cow", "2", "--on", "2", "--"]
+
+
+def test_a_command_runs_on_its_host_and_gives_its_exit_code(hosts_can_be):
+    program = "import os, sys; print(os.uname().nodename, os.getcwd()); sys.exit(7)"
+    done = subprocess.run([*HOSTS, sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr, done.returncode) == (f"host2 {ROOT}\n", "", 7)
+    done = subprocess.run([*HOSTS, "no-such-program"], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr, done.returncode) == ("", "no-such-program: No such file or directory\n", 127)
+
+
+def test_the_wire_compiles_without_warnings(hosts_can_be):
+    command = ["gcc", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", HERE / "wire.c"]
+    assert subprocess.run(command, capture_output=True, text=True, timeout=60).stderr == ""
+
+
+@pytest.mark.parametrize("lacks", ["root", "gcc"])
+def test_one_line_says_what_hosts_need_and_what_is_missing(lacks, monkeypatch):
+    if sys.platform != "linux":
+        pytest.skip("hosts are emulated on Linux alone")
+    present = {"unshare": "/usr/bin/unshare", "gcc": None if lacks == "gcc" else "/usr/bin/gcc"}
+    monkeypatch.setattr(cluster.emulation.os, "geteuid", lambda: 1000 if lacks == "root" else 0)
+    monkeypatch.setattr(cluster.emulation.os.path, "exists", lambda path: True)
+    monkeypatch.setattr(cluster.emulation.shutil, "which", present.get)
+    needed = "Linux, root, gcc, unshare (util-linux), /dev/net/tun"
+    why_not = cluster.emulation.obstacle.__wrapped__()
+    assert why_not == f"emulated hosts need {needed}: found no {lacks}"
