@@ -147,7 +147,7 @@ class Search(Protocol):
         """
 
 
-def alias(field: str) -> property:
+def alias(field: str) -> Any:
     """Return a property of a result: a name of `SearchResult` for a field with another name."""
     return property(attrgetter(field))
 
