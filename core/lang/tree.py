@@ -5,11 +5,14 @@ Every expression has a type and no conversion is implicit: an emitter never deci
 
 from __future__ import annotations
 
+from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.lang.types import Scalar, boolean, u8
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     from core.lang.source import Source
 
 
@@ -288,8 +291,7 @@ def written_arrays(function: TypedFunction, seen: dict[TypedFunction, set[str]] 
     if function in seen:
         return seen[function]
     stored = seen[function] = set()
-
-    def visit(node: object) -> None:
+    for node in nodes(function.body):
         if isinstance(node, (Store, Atomic)):
             stored.add(node.array)
         if isinstance(node, Call):
@@ -297,12 +299,28 @@ def written_arrays(function: TypedFunction, seen: dict[TypedFunction, set[str]] 
             for name, argument in zip(node.function.parameters, node.arguments, strict=True):
                 if name in inside and isinstance(argument, (View, str)):
                     stored.add(argument.array if isinstance(argument, View) else argument)
-        if isinstance(node, (list, tuple)):
-            for part in node:
-                visit(part)
-
-    visit(function.body)
     return stored
+
+
+def nodes(tree: Sequence[object]) -> Iterator[Sequence[object]]:
+    """Yield a node, or a list of them, and all nodes inside, in no order, without those of called functions."""
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        yield node
+        pending += [part for part in node if isinstance(part, (tuple, list))]
+
+
+def rebuilt(node: object, change: Callable[..., object]) -> Any:
+    """Return a statement, an expression or a sequence with changed parts; the same object if nothing changed."""
+    if not isinstance(node, (tuple, list)):
+        return node
+    parts: list[Any] = [change(part) for part in node]
+    if all(map(is_, parts, node)):
+        return node
+    if isinstance(node, list):
+        return parts
+    return type(node)(*parts) if hasattr(node, "_fields") else tuple(parts)
 
 
 class Program(NamedTuple):

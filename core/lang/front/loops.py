@@ -6,8 +6,7 @@ import ast
 
 from core.lang import tree
 from core.lang.front.assignments import Assignments
-from core.lang.front.context import called_name
-from core.lang.front.numbers import Untyped
+from core.lang.front.context import Untyped, called_name
 from core.lang.types import boolean, i32, promoted
 
 MOST_UNROLLED = 4096
