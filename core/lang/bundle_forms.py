@@ -27,6 +27,7 @@ class Declaration(Protocol):
 
     @property
     def signature(self) -> dict[str, Any]: ...
+    def __hash__(self) -> int: ...
 
 
 class RowsOf(NamedTuple):
