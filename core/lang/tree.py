@@ -248,8 +248,7 @@ class TypedFunction:
 
     The plain-Python run needs ``constants``, ``types`` (of generics), ``literals`` and ``widened`` to give values their
     types, ``calls`` for the functions called, ``unrolled`` for constants of ``unroll``, ``rising`` for ranges with a
-    step that must be positive, and of a kernel ``bundles``, its bundled parameters, and ``counts``, the elements of
-    tables. ``truths`` are a kernel's truth values, passed as numbers. ``has_messages`` is true if the function or one
+    step that must be positive, ``bundles``, its bundled parameters, and of a kernel ``counts``, the elements of tables. ``truths`` are a kernel's truth values, passed as numbers. ``has_messages`` is true if the function or one
     that it calls asserts or prints; that is no effect (``pure``).
     """
 

@@ -12,7 +12,7 @@ from core.lang.bundle_forms import is_bundle
 from core.lang.front.advice import ADVICE
 from core.lang.front.bundle_types import Bundle
 from core.lang.intrinsics import PYTHON_NAMES, WORDS
-from core.lang.source import MOST_LEVELS, Function, Source, too_deep
+from core.lang.source import MOST_LEVELS, Function, too_deep
 from core.lang.types import Generic, Scalar
 
 T = TypeVar("T")
@@ -70,18 +70,14 @@ class FunctionContext:
     expressions: ClassVar[dict[type, Callable[..., Value]]] = {}
     statements: ClassVar[dict[type, Callable[..., list[tree.Statement]]]] = {}
 
-    def __init__(
-        self, program: ProgramContext, source: Source, out: tree.TypedFunction, bundles: dict[str, Bundle]
-    ) -> None:
-        self.program, self.source, self.out = program, source, out
+    def __init__(self, program: ProgramContext, out: tree.TypedFunction) -> None:
+        self.program, self.source, self.out = program, out.source, out
         self.constants: dict[str, Any] = dict(out.constants)
-        self.bundles = dict(bundles)
-        self.assigned = {
-            n.id for n in ast.walk(source.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-        }
-        self.defined: set[str] | None = {
-            n for n, t in out.parameters.items() if not isinstance(t, tree.ArrayType)
-        } | bundles.keys()
+        self.bundles: dict[str, Bundle] = dict(out.bundles)
+        names = (node for node in ast.walk(self.source.node) if isinstance(node, ast.Name))
+        self.assigned = {name.id for name in names if isinstance(name.ctx, ast.Store)}
+        numbers = {name for name, kind in out.parameters.items() if not isinstance(kind, tree.ArrayType)}
+        self.defined: set[str] | None = numbers | out.bundles.keys()
         self.steps: tuple[int, ...] = ()
         self.copies = 1
         self.open_loops: list[list[set[str] | None] | None] = []
