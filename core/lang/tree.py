@@ -248,8 +248,9 @@ class TypedFunction:
 
     The plain-Python run needs ``constants``, ``types`` (of generics), ``literals`` and ``widened`` to give values their
     types, ``calls`` for the functions called, ``unrolled`` for constants of ``unroll``, ``rising`` for ranges with a
-    step that must be positive, ``bundles``, its bundled parameters, and of a kernel ``counts``, the elements of tables. ``truths`` are a kernel's truth values, passed as numbers. ``has_messages`` is true if the function or one
-    that it calls asserts or prints; that is no effect (``pure``).
+    step that must be positive, ``bundles``, its bundled parameters, and of a kernel ``counts``, the elements of tables.
+    ``truths`` are a kernel's truth values, passed as numbers. ``has_messages`` is true if the function or one that it
+    calls asserts or prints; that is no effect (``pure``).
     """
 
     def __init__(self, name: str, source: Source) -> None:
@@ -271,7 +272,6 @@ class TypedFunction:
         self.pure = True
         self.has_messages = False
         self.has_barrier = False
-        self.callees: dict[object, TypedFunction] = {}
         self.literals: dict[tuple[int, ...], Any] = {}
         self.widened: dict[tuple[int, ...], Scalar] = {}
         self.calls: dict[tuple[int, ...], TypedFunction] = {}
