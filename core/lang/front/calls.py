@@ -178,21 +178,11 @@ class Calls(Expressions):
             elif isinstance(kind, Array):
                 self.check_naming(nodes[name], kind, subject)
                 array = by_name[name] = self.passed_array(nodes[name])
-                expected = self.bind(bound, kind.element, array.type.holds)
-                if array.type.holds is not expected:
-                    found = array.type.holds.__name__
-                    self.refuse(nodes[name], f"{subject} is Array[{expected.__name__}], not Array[{found}]")
+                self.bind_array(nodes[name], kind, bound, array, subject)
                 types.append(array.type)
             else:
-                value = self.expression(nodes[name])
-                if isinstance(kind, Generic) and kind.name not in bound:
-                    value = self.settled(value, nodes[name])
-                offered = None if isinstance(value, Untyped) else promoted(value.type)
-                expected = self.bind(bound, kind, offered)
-                if is_bundle(expected):
-                    self.refuse(nodes[name], f"{subject} is a {expected.__name__}, not a number")
-                types.append(expected)
-                by_name[name] = self.stored(value, expected, nodes[name], subject, nodes[name])
+                number = by_name[name] = self.bound_number(nodes[name], kind, bound, subject)
+                types.append(number.type)
         holds = self.program.function(callee, tuple(types), bound, node, self)
         self.out.calls[self.key(node)] = holds
         self.occupy(node, holds.local_bytes)
