@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from core.lang import tree
@@ -162,7 +162,7 @@ def _is_vectorised(node: tree.Statement) -> bool:
 def _rename(body: list[tree.Statement], replacements: dict[str, Any]) -> list[tree.Statement]:
     """Return statements with other names: expressions for locals, names for arrays."""
 
-    def replace(node: object) -> Any:
+    def replace(node: Sequence[object]) -> Any:
         if isinstance(node, tree.Local):
             return replacements[node.name]
         if isinstance(node, (tree.Assign, tree.For)):

@@ -310,11 +310,9 @@ def nodes(tree: Sequence[object]) -> Iterator[Sequence[object]]:
         pending += [part for part in node if isinstance(part, (tuple, list))]
 
 
-def rebuilt(node: object, change: Callable[..., object]) -> Any:
+def rebuilt(node: Sequence[object], change: Callable[..., object]) -> Any:
     """Return a statement, an expression or a sequence with changed parts; the same object if nothing changed."""
-    if not isinstance(node, (tuple, list)):
-        return node
-    parts: list[Any] = [change(part) for part in node]
+    parts: list[Any] = [change(part) if isinstance(part, (tuple, list)) else part for part in node]
     if all(map(is_, parts, node)):
         return node
     if isinstance(node, list):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
+from collections.abc import Sequence
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -38,7 +39,7 @@ def inlined_call(function: tree.TypedFunction, arguments: tuple[tree.Argument, .
     if any(uses.count(n) > 1 and not isinstance(a, (tree.Local, tree.Literal)) for n, a in by_name.items()):
         return None
 
-    def substituted(part: object) -> Any:
+    def substituted(part: Sequence[object]) -> Any:
         return by_name[part.name] if isinstance(part, tree.Local) else tree.rebuilt(part, substituted)
 
     return substituted(value)
