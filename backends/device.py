@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike
 
-    from backends.cpu.shared_memory import Segment
     from core.lang import tree
 
 T = TypeVar("T")
@@ -297,7 +296,7 @@ class Device:
         """Make a flat buffer of zeros that other ranks can open by its ``segment``; only if `memory` is set."""
         raise NotImplementedError
 
-    def opened(self, segment: Segment, size: int, dtype: DTypeLike) -> Buffer:
+    def opened(self, segment: Any, size: int, dtype: DTypeLike) -> Buffer:
         """Open the buffer that another rank of the same `memory` has made by `shared`."""
         raise NotImplementedError
 

@@ -14,22 +14,7 @@ import numpy as np
 from backends.cache import cache_folder, write_once
 from backends.cpu_info import cpu_tag
 from core.errors import UserError
-from core.lang import (
-    Array,
-    atomic_add,
-    atomic_max,
-    atomic_min,
-    barrier,
-    i32,
-    kernel,
-    lane,
-    shared_array,
-    team_count,
-    team_rank,
-    team_size,
-    u32,
-    u64,
-)
+from core.lang import *
 from core.lang.library import random_below, team_max, team_min, team_sum
 
 if TYPE_CHECKING:

@@ -88,17 +88,10 @@ def declared(module: ir.Module, name: str, kind: ir.FunctionType) -> ir.Function
     return module.globals.get(name) or ir.Function(module, kind, name)
 
 
-def team_function() -> partial[EmittedFunction]:
-    return partial(EmittedFunction, library=FunctionLibrary, inline=True)
-
-
-def single_function() -> partial[EmittedFunction]:
-    return partial(EmittedFunction, library=SingleLibrary, inline=True)
-
-
-def separate_function() -> partial[EmittedFunction]:
-    """Return the decorator of emitted functions that begin with `never_inlined`."""
-    return partial(EmittedFunction, library=SingleLibrary, inline=False)
+# Decorators, made by a call; that of functions that begin with `never_inlined` is `separate_function`.
+team_function = partial(partial, EmittedFunction, library=FunctionLibrary, inline=True)
+single_function = partial(partial, EmittedFunction, library=SingleLibrary, inline=True)
+separate_function = partial(partial, EmittedFunction, library=SingleLibrary, inline=False)
 
 
 _words = CpuOperations(EmittedOperation, partial(EmittedOperation, takes_literals=True), types)

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Callable, Iterator
-from operator import is_
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from core.lang import tree
@@ -101,7 +100,7 @@ class _Caller:
                     inlined.append(tree.Return(None))
             else:
                 self.loops += isinstance(statement, LOOPS)
-                inlined.append(_rebuild(statement, self.rewrite))
+                inlined.append(tree.rebuilt(statement, self.rewrite))
                 self.loops -= isinstance(statement, LOOPS)
         return inlined
 
@@ -111,7 +110,7 @@ class _Caller:
             return self.statements(node)
         if isinstance(node, tree.Call):
             return tree.Call(node.type, self.copies[node.function], self.rewrite(node.arguments))
-        return _rebuild(node, self.rewrite)
+        return tree.rebuilt(node, self.rewrite)
 
     def can_be_inlined(self, call: tree.Call) -> bool:
         """True if a function returns only at its end, takes whole arrays, and has no such loop inside a loop."""
@@ -163,7 +162,7 @@ def _is_vectorised(node: tree.Statement) -> bool:
 def _rename(body: list[tree.Statement], replacements: dict[str, Any]) -> list[tree.Statement]:
     """Return statements with other names: expressions for locals, names for arrays."""
 
-    def replace(node: object) -> Any:
+    def replace(node: Sequence[object]) -> Any:
         if isinstance(node, tree.Local):
             return replacements[node.name]
         if isinstance(node, (tree.Assign, tree.For)):
@@ -175,31 +174,14 @@ def _rename(body: list[tree.Statement], replacements: dict[str, Any]) -> list[tr
         elif isinstance(node, tree.Call):
             arguments = tuple(replacements[a] if isinstance(a, str) else replace(a) for a in node.arguments)
             return node._replace(arguments=arguments)
-        return _rebuild(node, replace)
+        return tree.rebuilt(node, replace)
 
     return [replace(statement) for statement in body]
 
 
-def _rebuild(node: Any, change: Callable[[Any], Any]) -> Any:
-    """Return a statement, an expression or a sequence with changed parts; the same object if nothing changed."""
-    if not isinstance(node, (tuple, list)):
-        return node
-    parts = [change(part) for part in node]
-    if all(map(is_, parts, node)):
-        return node
-    if isinstance(node, list):
-        return parts
-    return type(node)(*parts) if hasattr(node, "_fields") else tuple(parts)
-
-
 def _called_functions(body: list[tree.Statement]) -> Iterator[tree.TypedFunction]:
     """Yield the function of each call in these statements."""
-    pending: list[Any] = [body]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, tree.Call):
-            yield node.function
-        pending += [part for part in node if isinstance(part, (tuple, list))]
+    return (node.function for node in tree.nodes(body) if isinstance(node, tree.Call))
 
 
 def _statements(body: list[tree.Statement]) -> Iterator[tree.Statement]:

@@ -92,7 +92,7 @@ class OpenClC(ProgramPrinter):
         self.block(function.body)
         self.line("}")
 
-    def parameter(self, name: str, kind: tree.ArrayType | Scalar, alone: bool) -> str:
+    def parameter(self, name: str, kind: tree.ArrayType | Scalar, unwritten: bool) -> str:
         """Return the declaration of one parameter.
 
         ``restrict`` only where a kernel never writes, or a team is one lane: compilers take it to mean that no other
@@ -102,7 +102,7 @@ class OpenClC(ProgramPrinter):
             if kind.space == "image":
                 return f"__read_only image1d_buffer_t {self.name(name)}"
             constant = "const " if kind.fixed else ""
-            star = "* restrict" if alone or kind.fixed or self.program.team_size == 1 else "*"
+            star = "* restrict" if unwritten or kind.fixed or self.program.team_size == 1 else "*"
             return f"{constant}{SPACES[kind.space]} {TYPES[kind.element.__name__]}{star} {self.name(name)}"
         return f"{TYPES[kind.__name__]} {self.name(name)}"
 

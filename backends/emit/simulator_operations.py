@@ -10,7 +10,7 @@ from numba import cuda
 from numba.cuda.simulator.kernel import _get_kernel_context as gpu
 
 from core.lang import intrinsics
-from core.lang.types import BY_NAME, Integer
+from core.lang.types import BY_DTYPE, BY_NAME, Integer
 
 SAME_NAME = ("add", "sub", "mul", "floordiv", "mod", "xor", "lt", "le", "gt", "ge", "eq", "ne")
 INTRINSICS = ("min", "max", "sqrt", "sin", "cos", "exp", "log", "pow", "popcount", "clz", "mulhi")
@@ -37,21 +37,23 @@ def team_function() -> Callable[..., object]:
     return cuda.jit(device=True)
 
 
-def load(array: np.ndarray, index: int) -> Integer | np.floating:
-    """Read an element; an index outside the array is an error."""
+def position(array: np.ndarray, index: int) -> int:
+    """Return an index; one outside the array is an error."""
     if not 0 <= int(index) < array.size:
         raise IndexError(f"index {int(index)} outside an array of {array.size} elements")
-    scalar = BY_NAME[f"{array.dtype.kind}{array.dtype.itemsize * 8}"]
-    return scalar(int(array[int(index)])) if issubclass(scalar, Integer) else scalar(array[int(index)])
+    return int(index)
+
+
+def load(array: np.ndarray, index: int) -> Integer | np.floating:
+    value, scalar = array[position(array, index)], BY_DTYPE[array.dtype]
+    return scalar(int(value)) if issubclass(scalar, Integer) else scalar(value)
 
 
 load_readonly = load
 
 
 def store(array: np.ndarray, index: int, value: Integer | np.floating) -> None:
-    if not 0 <= int(index) < array.size:
-        raise IndexError(f"index {int(index)} outside an array of {array.size} elements")
-    array[int(index)] = value if array.dtype.kind == "f" else array.dtype.type(int(value))
+    array[position(array, index)] = value if array.dtype.kind == "f" else array.dtype.type(int(value))
 
 
 def view(array: np.ndarray, offset: int) -> np.ndarray:

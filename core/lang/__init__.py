@@ -18,26 +18,7 @@ from core.lang.source import Function
 if TYPE_CHECKING:
     from typing import TypeVar as Generic
 
-    from core.lang.annotations import (
-        Array,
-        Const,
-        NamedArray,
-        Row,
-        Rows,
-        boolean,
-        bundle,
-        f32,
-        f64,
-        function,
-        i8,
-        i16,
-        i32,
-        i64,
-        u8,
-        u16,
-        u32,
-        u64,
-    )
+    from core.lang.annotations import *  # noqa: F403
     from core.lang.types import Table
 else:
     from core.lang.bundles import Row, Rows, bundle

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import copy
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple, Protocol, TypeGuard
 
 from core.lang.types import Array, Generic, described, i32
-
-if TYPE_CHECKING:
-    from core.lang import Kernel
 
 FORM_SUFFIX = " is"
 """Suffix of a parameter's name, under which its `BundleForm` is listed among the types of a launch."""
@@ -21,6 +18,16 @@ class RowArray(Array):
     def __init__(self, element: Any, size: int | str, naming: type | None = None) -> None:
         super().__init__(element, naming)
         self.size = size
+
+
+class Declaration(Protocol):
+    """A kernel's name and annotations."""
+
+    name: str
+
+    @property
+    def signature(self) -> dict[str, Any]: ...
+    def __hash__(self) -> int: ...
 
 
 class RowsOf(NamedTuple):
@@ -146,7 +153,7 @@ def kinds_by_name(name: str, is_rows: bool, form: BundleForm) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=256)
-def all_kinds_of(kernel: Kernel, forms: tuple[tuple[str, BundleForm], ...]) -> dict[str, Any]:
+def all_kinds_of(kernel: Declaration, forms: tuple[tuple[str, BundleForm], ...]) -> dict[str, Any]:
     """Return a kernel's parameters with the fields of its bundles of these forms."""
     kinds: dict[str, Any] = {}
     forms_by_name = dict(forms)

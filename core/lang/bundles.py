@@ -7,12 +7,13 @@ import sys
 from collections.abc import Iterator
 from functools import lru_cache
 from types import FrameType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from core.errors import LaunchRefused, UserError, shown
 from core.lang.bundle_forms import (
     FORM_SUFFIX,
     BundleForm,
+    Declaration,
     RowArray,
     RowsOf,
     TablePlacement,
@@ -26,9 +27,6 @@ from core.lang.bundle_forms import (
 )
 from core.lang.named_arrays import as_array, size_of
 from core.lang.types import SCALARS, Array, Const, Generic, Table, boolean, described
-
-if TYPE_CHECKING:
-    from core.lang import Kernel
 
 T = TypeVar("T")
 
@@ -252,7 +250,7 @@ def unchecked_bundle(cls: type, values: dict[str, Any]) -> object:
     return instance
 
 
-def unbundled(kernel: Kernel, arguments: tuple[Any, ...]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+def unbundled(kernel: Declaration, arguments: tuple[Any, ...]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Return a launch's parameters with the fields of its bundles, their arguments, and the bundles' forms, by name.
 
     Raises `LaunchRefused` for a wrong number of arguments, a bundle of another class, a bundle in place of rows or the

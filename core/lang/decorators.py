@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from core.lang.free_names import FreeNames
 from core.lang.source import Function, Source
-from core.lang.types import Const
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,11 +56,6 @@ class Kernel(Source):
             for oldest in list(programs)[:-MOST_PROGRAMS]:
                 programs.pop(oldest, None)
         return program
-
-    @property
-    def constants(self) -> list[str]:
-        """Names of the ``Const`` parameters."""
-        return [name for name, kind in self.signature.items() if isinstance(kind, Const)]
 
 
 def kernel(python: Callable[..., None]) -> Kernel:

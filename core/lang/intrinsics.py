@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -28,9 +28,6 @@ from core.lang.types import (
     type_of,
     widens,
 )
-
-if TYPE_CHECKING:
-    from core.lang.tree import Expression
 
 __all__ = [
     "atomic_add",
@@ -237,26 +234,26 @@ def poisoned(count: int, element: Scalar) -> np.ndarray:
     return np.full(int(count) * element.dtype.itemsize, 0xA5, dtype=np.uint8).view(element.dtype)
 
 
-def _same_integers(arguments: Sequence[Expression]) -> Scalar | None:
-    kinds = [promoted(a.type) for a in arguments]
+def _same_integers(types: Sequence[Scalar]) -> Scalar | None:
+    kinds = [*map(promoted, types)]
     return kinds[0] if kinds[0].kind in "iu" and all(k is kinds[0] for k in kinds) else None
 
 
-def _floats(arguments: Sequence[Expression]) -> Scalar | None:
-    return arguments[0].type if all(a.type.kind == "f" and a.type is arguments[0].type for a in arguments) else None
+def _floats(types: Sequence[Scalar]) -> Scalar | None:
+    return types[0] if all(t.kind == "f" and t is types[0] for t in types) else None
 
 
-def _numbers(arguments: Sequence[Expression]) -> Scalar | None:
-    return None if arguments[0].type.kind == "b" else joined(arguments[0].type, arguments[-1].type)
+def _numbers(types: Sequence[Scalar]) -> Scalar | None:
+    return None if types[0].kind == "b" else joined(types[0], types[-1])
 
 
-def _signed(arguments: Sequence[Expression]) -> Scalar | None:
-    return promoted(arguments[0].type) if arguments[0].type.kind in "if" else None
+def _signed(types: Sequence[Scalar]) -> Scalar | None:
+    return promoted(types[0]) if types[0].kind in "if" else None
 
 
 # word -> (number of arguments, rule that gives the operands' common type or None, result type or None for that type,
 #          its condition as text)
-PURE: dict[str, tuple[int, Callable[[Sequence[Expression]], Scalar | None] | None, Scalar | None, str]] = {
+PURE: dict[str, tuple[int, Callable[[Sequence[Scalar]], Scalar | None] | None, Scalar | None, str]] = {
     **dict.fromkeys(("team_rank", "team_count", "lane"), (0, None, i32, "")),
     **dict.fromkeys(("min", "max"), (2, _numbers, None, "two numbers of one kind")),
     "abs": (1, _signed, None, "a signed integer or a float"),

@@ -302,7 +302,7 @@ class RowsOfMemory:
         return unchecked_bundle(kind.bundle, parts)
 
 
-def _under_way(steps: Any) -> Iterator[tuple[Source, int]]:
+def _waiting_functions(steps: Any) -> Iterator[tuple[Source, int]]:
     """Yield the functions of a waiting lane and their lines, from the kernel to the function with the barrier."""
     while steps is not None:
         yield steps.gi_frame.f_globals[SOURCE], steps.gi_frame.f_lineno
@@ -323,6 +323,6 @@ def _run_team(kernel: tree.TypedFunction, arguments: list[Any], lanes: range) ->
                 waiting[current_lane.lane] = steps
         if waiting and len(waiting) < len(alive):
             missing = sorted(set(alive) - set(waiting))
-            where = list(_under_way(next(iter(waiting.values()))))
+            where = list(_waiting_functions(next(iter(waiting.values()))))
             raise located_error(BarrierError, where, f"lanes {missing[:4]} ended while others wait at this barrier")
         alive = waiting

@@ -155,8 +155,8 @@ class Source:
             return None
         kinds = {name: as_array(notes[name]) for name in (*names, "return") if name in notes}
         result = kinds.setdefault("return", None)
-        is_valid = all(self._is_type(kinds[name]) for name in names) and (result is None or is_result(result))
-        return kinds if is_valid else None
+        is_valid = all(is_type(kinds[name], self.is_kernel) for name in names)
+        return kinds if is_valid and (result is None or is_result(result)) else None
 
     def _read_signature(self) -> dict[str, Any]:
         """Return the signature from the source text; refuse errors in it with their line."""
@@ -175,16 +175,14 @@ class Source:
                 self.refuse(returns, f"returns {ast.unparse(returns)}; return a number, and store the rest in arrays")
         return kinds
 
-    def _is_type(self, kind: object) -> bool:
-        return is_type(kind) and (self.is_kernel or not isinstance(kind, Table))
 
-
-def is_type(kind: object) -> bool:
-    """Return True for a type that a parameter of a kernel or a function can have."""
+def is_type(kind: object, takes_tables: bool = True) -> bool:
+    """Return True for a type that a parameter of a kernel or a function can have; only kernels take tables."""
     if isinstance(kind, RowsOf):
         return is_bundle(kind.bundle) or isinstance(kind.bundle, Generic)
     inner = kind.element if isinstance(kind, Array) else kind.scalar if isinstance(kind, Const) else kind
-    return (is_result(inner) or is_bundle(kind)) and not isinstance(kind, RowArray)
+    excluded = RowArray if takes_tables else (RowArray, Table)
+    return (is_result(inner) or is_bundle(kind)) and not isinstance(kind, excluded)
 
 
 def is_result(kind: object) -> bool:

@@ -5,11 +5,14 @@ Every expression has a type and no conversion is implicit: an emitter never deci
 
 from __future__ import annotations
 
+from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.lang.types import Scalar, boolean, u8
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     from core.lang.source import Source
 
 
@@ -245,9 +248,9 @@ class TypedFunction:
 
     The plain-Python run needs ``constants``, ``types`` (of generics), ``literals`` and ``widened`` to give values their
     types, ``calls`` for the functions called, ``unrolled`` for constants of ``unroll``, ``rising`` for ranges with a
-    step that must be positive, and of a kernel ``bundles``, its bundled parameters, and ``counts``, the elements of
-    tables. ``truths`` are a kernel's truth values, passed as numbers. ``has_messages`` is true if the function or one
-    that it calls asserts or prints; that is no effect (``pure``).
+    step that must be positive, ``bundles``, its bundled parameters, and of a kernel ``counts``, the elements of tables.
+    ``truths`` are a kernel's truth values, passed as numbers. ``has_messages`` is true if the function or one that it
+    calls asserts or prints; that is no effect (``pure``).
     """
 
     def __init__(self, name: str, source: Source) -> None:
@@ -269,7 +272,6 @@ class TypedFunction:
         self.pure = True
         self.has_messages = False
         self.has_barrier = False
-        self.callees: dict[object, TypedFunction] = {}
         self.literals: dict[tuple[int, ...], Any] = {}
         self.widened: dict[tuple[int, ...], Scalar] = {}
         self.calls: dict[tuple[int, ...], TypedFunction] = {}
@@ -288,8 +290,7 @@ def written_arrays(function: TypedFunction, seen: dict[TypedFunction, set[str]] 
     if function in seen:
         return seen[function]
     stored = seen[function] = set()
-
-    def visit(node: object) -> None:
+    for node in nodes(function.body):
         if isinstance(node, (Store, Atomic)):
             stored.add(node.array)
         if isinstance(node, Call):
@@ -297,12 +298,26 @@ def written_arrays(function: TypedFunction, seen: dict[TypedFunction, set[str]] 
             for name, argument in zip(node.function.parameters, node.arguments, strict=True):
                 if name in inside and isinstance(argument, (View, str)):
                     stored.add(argument.array if isinstance(argument, View) else argument)
-        if isinstance(node, (list, tuple)):
-            for part in node:
-                visit(part)
-
-    visit(function.body)
     return stored
+
+
+def nodes(tree: Sequence[object]) -> Iterator[Sequence[object]]:
+    """Yield a node, or a list of them, and all nodes inside, in no order, without those of called functions."""
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        yield node
+        pending += [part for part in node if isinstance(part, (tuple, list))]
+
+
+def rebuilt(node: Sequence[object], change: Callable[..., object]) -> Any:
+    """Return a statement, an expression or a sequence with changed parts; the same object if nothing changed."""
+    parts: list[Any] = [change(part) if isinstance(part, (tuple, list)) else part for part in node]
+    if all(map(is_, parts, node)):
+        return node
+    if isinstance(node, list):
+        return parts
+    return type(node)(*parts) if hasattr(node, "_fields") else tuple(parts)
 
 
 class Program(NamedTuple):

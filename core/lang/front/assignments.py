@@ -7,8 +7,7 @@ import copy
 
 from core.lang import tree
 from core.lang.front.calls import Calls
-from core.lang.front.context import called_name
-from core.lang.front.numbers import Untyped, Value
+from core.lang.front.context import Untyped, Value, called_name
 from core.lang.front.references import SPACES
 from core.lang.intrinsics import WORDS
 from core.lang.types import boolean, i32, promoted

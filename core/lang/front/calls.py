@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -17,9 +17,8 @@ from core.lang import tree
 from core.lang.bundle_forms import is_bundle, is_bundled
 from core.lang.front.advice import ADVICE
 from core.lang.front.bundle_types import ArrayRef, Bundle
-from core.lang.front.context import called_name
+from core.lang.front.context import Untyped, Value, called_name
 from core.lang.front.expressions import Expressions
-from core.lang.front.numbers import Untyped, Value
 from core.lang.intrinsics import ATOMICS, PURE, WORDS
 from core.lang.source import Function, called_at
 from core.lang.types import BY_NAME, Array, Const, Generic, Scalar, boolean, i32, promoted
@@ -36,29 +35,14 @@ def inlined_call(function: tree.TypedFunction, arguments: tuple[tree.Argument, .
     if any(isinstance(kind, tree.ArrayType) for kind in function.parameters.values()):
         return None
     by_name = dict(zip(function.parameters, arguments, strict=True))
-    uses = list(names_in(value))
+    uses = [node.name for node in tree.nodes(value) if isinstance(node, tree.Local)]
     if any(uses.count(n) > 1 and not isinstance(a, (tree.Local, tree.Literal)) for n, a in by_name.items()):
         return None
-    return substituted(value, by_name)
 
+    def substituted(part: Sequence[object]) -> Any:
+        return by_name[part.name] if isinstance(part, tree.Local) else tree.rebuilt(part, substituted)
 
-def names_in(value: object) -> Iterator[str]:
-    """Yield the names of the locals in an expression, once for each occurrence."""
-    if isinstance(value, tree.Local):
-        yield value.name
-    elif isinstance(value, tuple):
-        for part in value:
-            yield from names_in(part)
-
-
-def substituted(value: Any, by_name: dict[str, Any]) -> Any:
-    """Return the expression with its locals replaced."""
-    if isinstance(value, tree.Local):
-        return by_name[value.name]
-    if isinstance(value, tree.Literal) or not isinstance(value, tuple):
-        return value
-    parts = (substituted(part, by_name) for part in value)
-    return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return substituted(value)
 
 
 class Calls(Expressions):
@@ -152,7 +136,7 @@ class Calls(Expressions):
             self.fitted(v, first, a, "operand") if first and isinstance(v, Untyped) else self.settled(v, a)
             for v, a in zip(values, node.args, strict=True)
         ]
-        scalar = rule(operands)
+        scalar = rule([v.type for v in operands])
         if scalar is None:
             kinds = ", ".join(v.type.__name__ for v in operands)
             self.refuse(node, f"{name} needs {needs}, not {kinds}; cast the arguments")
@@ -195,21 +179,11 @@ class Calls(Expressions):
             elif isinstance(kind, Array):
                 self.check_naming(nodes[name], kind, subject)
                 array = by_name[name] = self.passed_array(nodes[name])
-                expected = self.bind(bound, kind.element, array.type.holds)
-                if array.type.holds is not expected:
-                    found = array.type.holds.__name__
-                    self.refuse(nodes[name], f"{subject} is Array[{expected.__name__}], not Array[{found}]")
+                self.bind_array(nodes[name], kind, bound, array, subject)
                 types.append(array.type)
             else:
-                value = self.expression(nodes[name])
-                if isinstance(kind, Generic) and kind.name not in bound:
-                    value = self.settled(value, nodes[name])
-                offered = None if isinstance(value, Untyped) else promoted(value.type)
-                expected = self.bind(bound, kind, offered)
-                if is_bundle(expected):
-                    self.refuse(nodes[name], f"{subject} is a {expected.__name__}, not a number")
-                types.append(expected)
-                by_name[name] = self.stored(value, expected, nodes[name], subject, nodes[name])
+                number = by_name[name] = self.bound_number(nodes[name], kind, bound, subject)
+                types.append(number.type)
         holds = self.program.function(callee, tuple(types), bound, node, self)
         self.out.calls[self.key(node)] = holds
         self.occupy(node, holds.local_bytes)

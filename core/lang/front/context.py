@@ -5,23 +5,42 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
+from typing import Any, ClassVar, NamedTuple, NoReturn, Protocol, TypeVar
 
 from core.lang import tree
 from core.lang.bundle_forms import is_bundle
 from core.lang.front.advice import ADVICE
 from core.lang.front.bundle_types import Bundle
 from core.lang.intrinsics import PYTHON_NAMES, WORDS
-from core.lang.source import MOST_LEVELS, Source, too_deep
+from core.lang.source import MOST_LEVELS, Function, too_deep
 from core.lang.types import Generic, Scalar
-
-if TYPE_CHECKING:
-    from core.lang.front.numbers import Value
-    from core.lang.front.translator import Translator
 
 T = TypeVar("T")
 MOST_LOCAL_BYTES = 1 << 18
 """Size of a lane's local arrays: they lie on the stack of a thread, which may be as small as 512 KiB."""
+
+
+class Untyped(NamedTuple):
+    """A number written in the source: its ``type`` is None until its context gives it one."""
+
+    type: Any
+    value: int | float
+    node: ast.expr
+
+
+Value = tree.Expression | Untyped
+"""Value of an expression: it has a type, or is a number without one."""
+
+
+class ProgramContext(Protocol):
+    """Translator of the program; ``levels`` counts the nesting at the node that is being translated."""
+
+    team_size: int
+    levels: int
+
+    def function(
+        self, source: Function, types: tuple[Any, ...], bound: dict[str, Any], node: ast.expr, caller: FunctionContext
+    ) -> tree.TypedFunction: ...
 
 
 class FunctionContext:
@@ -33,7 +52,7 @@ class FunctionContext:
     Attributes
     ----------
     program
-        Translator of the program, which specialises called functions.
+        Specialises called functions.
     constants : dict
         Values of ``Const`` parameters and of the variables of `unroll`.
     bundles
@@ -51,18 +70,14 @@ class FunctionContext:
     expressions: ClassVar[dict[type, Callable[..., Value]]] = {}
     statements: ClassVar[dict[type, Callable[..., list[tree.Statement]]]] = {}
 
-    def __init__(
-        self, program: Translator, source: Source, out: tree.TypedFunction, bundles: dict[str, Bundle]
-    ) -> None:
-        self.program, self.source, self.out = program, source, out
+    def __init__(self, program: ProgramContext, out: tree.TypedFunction) -> None:
+        self.program, self.source, self.out = program, out.source, out
         self.constants: dict[str, Any] = dict(out.constants)
-        self.bundles = dict(bundles)
-        self.assigned = {
-            n.id for n in ast.walk(source.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-        }
-        self.defined: set[str] | None = {
-            n for n, t in out.parameters.items() if not isinstance(t, tree.ArrayType)
-        } | bundles.keys()
+        self.bundles: dict[str, Bundle] = dict(out.bundles)
+        names = (node for node in ast.walk(self.source.node) if isinstance(node, ast.Name))
+        self.assigned = {name.id for name in names if isinstance(name.ctx, ast.Store)}
+        numbers = {name for name, kind in out.parameters.items() if not isinstance(kind, tree.ArrayType)}
+        self.defined: set[str] | None = numbers | out.bundles.keys()
         self.steps: tuple[int, ...] = ()
         self.copies = 1
         self.open_loops: list[list[set[str] | None] | None] = []

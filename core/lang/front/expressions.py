@@ -10,7 +10,8 @@ from typing import Any
 from core.lang import tree
 from core.lang.front.bundle_lowering import Bundles
 from core.lang.front.bundle_types import ArrayRef, Bundle, boolean_of_parameter
-from core.lang.front.numbers import MOST_BITS, Untyped, Value
+from core.lang.front.context import Untyped, Value
+from core.lang.front.numbers import MOST_BITS
 from core.lang.front.references import LENGTH_ADVICE
 from core.lang.named_arrays import as_array
 from core.lang.source import Source

@@ -6,8 +6,7 @@ import ast
 
 from core.lang import tree
 from core.lang.front.assignments import Assignments
-from core.lang.front.context import called_name
-from core.lang.front.numbers import Untyped
+from core.lang.front.context import Untyped, called_name
 from core.lang.types import boolean, i32, promoted
 
 MOST_UNROLLED = 4096
@@ -124,15 +123,14 @@ class Loops(Assignments):
         if node.orelse:
             self.refuse(node, "else of a loop; set a flag before break")
         test = self.truth(node.test)
-        endless = isinstance(test, tree.Literal)
-        if endless and not test.value:  # type: ignore[union-attr]
+        if isinstance(test, tree.Literal) and not test.value:
             return []
         start = self.defined
         leaving: list[set[str] | None] = []
         self.open_loops.append(leaving)
         body, _ = self.branch(node.body, start)
         self.open_loops.pop()
-        self.defined = certainly_assigned(leaving) if endless else start
+        self.defined = certainly_assigned(leaving) if isinstance(test, tree.Literal) else start
         return [tree.While(test, body)]
 
     def leave(self, node: ast.Break | ast.Continue) -> list[tree.Statement]:

@@ -4,29 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from core.lang import tree
-from core.lang.front.context import FunctionContext
+from core.lang.front.context import FunctionContext, Untyped, Value
 from core.lang.types import Scalar, boolean, f32, i32, joined, promoted, widens
 
 MOST_BITS = 128
 """Most bits of an integer constant without a type: a value has at most 64, intermediate results a few more."""
 CONSTANTS = "use literals, module constants or Const parameters"
-
-
-class Untyped(NamedTuple):
-    """A number written in the source: its ``type`` is None until its context gives it one."""
-
-    type: Any
-    value: int | float
-    node: ast.expr
-
-
-Value = tree.Expression | Untyped
-"""Value of an expression: it has a type, or is a number without one."""
 
 
 class Numbers(FunctionContext):

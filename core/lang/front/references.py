@@ -188,16 +188,13 @@ class References(Numbers):
             elif isinstance(kind, Array):
                 self.check_naming(argument, kind, subject)
                 array = members[name] = self.array_field(argument, f"{path}.{name}" if path else "", statements)
-                holds = array.type.holds
-                expected = self.bind(bound, kind.element, holds)
-                if expected is not holds:
-                    self.refuse(argument, f"{subject} is Array[{expected.__name__}], not Array[{holds.__name__}]")
+                self.bind_array(argument, kind, bound, array, subject)
                 if isinstance(kind, RowArray) and array.type.space == "local":
                     self.refuse(argument, f"{subject} is a row, not a local array; declare the field as Array[...]")
             elif isinstance(kind, Const):
                 members[name] = tree.Literal(kind.scalar, self.known(argument, kind.scalar, subject))
             else:
-                members[name] = self.number_field(argument, kind, bound, subject)
+                members[name] = self.bound_number(argument, kind, bound, subject)
         fields = tuple(
             tree.Field(name, value if isinstance(kinds[name], Const) else value.type) for name, value in members.items()
         )
@@ -214,11 +211,20 @@ class References(Numbers):
             return ArrayRef(path, self.out.arrays[path].array)
         return self.array(node)._replace(length=None)  # the length of the field is that of its class
 
-    def number_field(self, node: ast.expr, kind: object, bound: dict[str, Any], subject: str) -> tree.Expression:
+    def bind_array(self, node: ast.expr, kind: Array, bound: dict[str, Any], array: ArrayRef, subject: str) -> None:
+        """Bind the type of an array's elements; refuse an array of another type."""
+        expected, holds = self.bind(bound, kind.element, array.type.holds), array.type.holds
+        if holds is not expected:
+            self.refuse(node, f"{subject} is Array[{expected.__name__}], not Array[{holds.__name__}]")
+
+    def bound_number(self, node: ast.expr, kind: object, bound: dict[str, Any], subject: str) -> tree.Expression:
+        """Return a number for a field of a new bundle or a parameter of a called function."""
         value = self.expression(node)
         if isinstance(kind, Generic) and kind.name not in bound:
             value = self.settled(value, node)
         expected = self.bind(bound, kind, None if value.type is None else promoted(value.type))
+        if is_bundle(expected):
+            self.refuse(node, f"{subject} is a {expected.__name__}, not a number")
         return self.stored(value, expected, node, subject, node)
 
     def new_array(self, call: ast.Call, name: str, word: str) -> list[tree.Statement]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from core.lang import tree
 from core.lang.bundle_forms import FORM_SUFFIX, RowsOf, is_bundle, kinds_by_name
-from core.lang.front.bundle_types import Bundle, bundle_parameter, bundle_type, candidate_parameters
+from core.lang.front.bundle_types import bundle_parameter, bundle_type, candidate_parameters
 from core.lang.front.context import FunctionContext
 from core.lang.front.statements import Statements
 from core.lang.front.table_staging import array_type, drop_unread_copies, stage_tables
@@ -41,12 +41,12 @@ class Translator:
             kinds = source.signature
             self.named += 1
             out = tree.TypedFunction(f"{source.name}_{self.named}", source)
-            bundles: dict[str, Bundle] = {}
+            out.types = bound
             for name, kind in zip(names, types, strict=True):
                 if isinstance(kinds[name], Const):
                     out.constants[name] = kind
                 elif isinstance(kind, tree.BundleType):
-                    bundles[name] = bundle_parameter(name, kind)
+                    out.bundles[name] = bundle_parameter(name, kind)
                     out.offered |= candidate_parameters(name, kind)
                 else:
                     out.parameters[name] = kind
@@ -57,19 +57,16 @@ class Translator:
             if is_bundle(out.result):
                 caller.refuse(node, f"the result of {source.name} is a bundle, {out.result.__name__}; return a number")
             with called_at(caller.source, node):
-                self.done[key] = self.build(source, out, bound, bundles)
+                self.done[key] = self.build(out)
             out.parameters |= {n: out.parameters.pop(n) for n in out.offered if n in out.parameters}
         return self.done[key]
 
-    def build(
-        self, source: Source, out: tree.TypedFunction, bound: dict[str, Any], bundles: dict[str, Bundle]
-    ) -> tree.TypedFunction:
-        """Translate a body with a known signature."""
-        self.open.append(source)
-        out.types = bound
-        context = Statements(self, source, out, bundles)
-        context.descend(source.node, 2)
-        statements = source.node.body
+    def build(self, out: tree.TypedFunction) -> tree.TypedFunction:
+        """Translate the body of a function with a known signature."""
+        self.open.append(out.source)
+        context = Statements(self, out)
+        context.descend(out.source.node, 2)
+        statements = out.source.node.body
         out.body = context.block(statements)
         if out.result is not None and context.defined is not None:
             advice = "return a value on every path"
@@ -107,14 +104,14 @@ def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: 
         kernel.refuse(kernel.node, f"constants {sorted(scalars)} expected, {sorted(constants)} given")
     constants = {n: bool(v) if scalars[n] is boolean else scalars[n](v) for n, v in constants.items()}
     out = tree.TypedFunction(kernel.name, kernel)
-    bundles: dict[str, Bundle] = {}
+    out.types = types
     for name, kind in kinds.items():
         if isinstance(kind, Const):
             out.constants[name] = constants[name]
         elif name + FORM_SUFFIX in types:
             rows = isinstance(kind, RowsOf)
             bundle = bundle_type(name + "[]" * rows, types[name + FORM_SUFFIX], types, constants, rows)
-            bundles[name] = bundle_parameter(name, bundle, in_kernel=True)
+            out.bundles[name] = bundle_parameter(name, bundle, in_kernel=True)
             out.parameters |= {n: i32 if t is boolean else t for n, t in candidate_parameters(name, bundle).items()}
         else:
             scalar = kind.element if isinstance(kind, Array) else kind
@@ -126,11 +123,10 @@ def translate(kernel: Source, constants: dict[str, Any], team_size: int, types: 
             if scalar is boolean and not isinstance(kind, Array):
                 out.parameters[name] = i32
                 out.truths.add(name)
-    out.bundles = bundles
     out.counts = {name: kind.count for name, kind in all_kinds.items() if isinstance(kind, Table) and kind.count}
     named = {n.id for n in ast.walk(kernel.node) if isinstance(n, ast.Name)}
     copying = stage_tables(out, all_kinds, named, team_size)
     translator = Translator(team_size)
-    translator.build(kernel, out, types, bundles)
+    translator.build(out)
     out.body[:0] = drop_unread_copies(out, copying)
     return tree.Program(out, translator.order, team_size)
