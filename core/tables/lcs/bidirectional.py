@@ -12,6 +12,7 @@ Half of the ranks share each wave: columns in strips, carries from rank to rank.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from math import lcm
 from typing import NamedTuple
 
@@ -58,15 +59,13 @@ class Stair(NamedTuple):
     @classmethod
     def partition(cls, strips: int, words: int, batches: int, slope: int, first: int, second: int) -> Stair:
         """Return the line that divides the work as ``first`` to ``second``."""
-        low, high = 0, batches + slope * (strips - 1)
-        while low < high:
-            middle = (low + high) // 2
-            stair = cls(strips, words, batches, middle, slope)
-            if int(stair.ends.sum()) * (first + second) < strips * batches * first:
-                low = middle + 1
-            else:
-                high = middle
-        return cls(strips, words, batches, low, slope)
+        work = strips * batches * first
+
+        def is_enough(reach: int) -> bool:
+            return int(cls(strips, words, batches, reach, slope).ends.sum()) * (first + second) >= work
+
+        reach = bisect_left(range(batches + slope * (strips - 1)), True, key=is_enough)
+        return cls(strips, words, batches, reach, slope)
 
 
 class WavePart(NamedTuple):
