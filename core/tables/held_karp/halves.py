@@ -121,7 +121,7 @@ class HeldKarpHalves(TableStrategy):
         self.layers: HeldKarpLayers | None = None
 
     @property
-    def notes(self) -> Sequence[str]:  # type: ignore[override]
+    def notes(self) -> Sequence[str]:
         return [self.layers.why_not_shared] if self.layers and self.layers.why_not_shared else []
 
     def settle(self, ranks: Ranks) -> None:

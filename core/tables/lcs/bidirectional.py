@@ -101,6 +101,7 @@ class LcsFromBothEnds(LcsStrategy):
 
     def __init__(self, given: LcsInput, ranks: Ranks) -> None:
         super().__init__(given, ranks)
+        self.ranks = ranks
         backend, shape = given.backend, given.shape
         words, batches = -(-given.b.size // COLUMNS), -(-given.a.size // ROWS)
         forward, backward = ranks.size - ranks.size // 2, ranks.size // 2
@@ -127,6 +128,9 @@ class LcsFromBothEnds(LcsStrategy):
             own = part.words(self.stair)
             b = given.b[own.start * COLUMNS : own.stop * COLUMNS]
             self.table = LcsTable(backend, given.alphabet, LcsBlock(given.a, b, from_end=part.from_end), layout)
+
+    def serves(self, ranks: Ranks) -> bool:
+        return ranks is self.ranks
 
     def own_layout(self, part: WavePart, shape: LcsLaunchShape) -> LcsTableLayout:
         _, words, batches, reach, slope = self.line
