@@ -47,11 +47,15 @@ class TableRun(NamedTuple):
 class TableStrategy:
     """One algorithm for a table, ready to be repeated.
 
-    ``work`` counts the units of a run, over all ranks, and ``notes`` are those of `core.run.protocol.Search`.
+    ``work`` counts the units of a run, over all ranks.
     """
 
     work: int
-    notes: Sequence[str] = ()
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """See `core.run.protocol.Search.notes`."""
+        return ()
 
     def make_room(self) -> None:
         """Allocate host memory for all cells if they are kept, before any computation."""

@@ -100,7 +100,7 @@ class GridTiles:
 
     def result(self) -> WaveResult:
         rows, bits, tiles = self.rows, self.bits, self.tiles
-        values = self.backend.read(self.frontier.beside, self.problem.rows, 1)
+        values = self.backend.read(self.frontier.right, self.problem.rows, 1)
         if rows is None:
             return WaveResult(values)
         return WaveResult(values, lambda i, j: tiles.choice(rows, bits, i, j), streamed_bytes=rows.streamed_bytes)

@@ -29,79 +29,78 @@ class NoTour(RuntimeError):  # noqa: N818
     """The layers have no tour of the length found: an error of the project."""
 
 
+class PathsOfHalf:
+    """Shortest paths from city 0 through all sets of ``last`` cities, in two arrays: even sizes, and odd ones."""
+
+    def __init__(self, launches: HeldKarpLauncher, last: int) -> None:
+        self.launches, self.last = launches, last
+        self.starts, used = [0], [0, 0]
+        for size in range(1, last + 1):
+            self.starts.append(used[size % 2])
+            used[size % 2] += layer_cells(last, size)
+        self.cells = [launches.backend.allocate(max(1, count), launches.dtype) for count in used]
+        self.steps = launches.backend.allocate(last * ROW, np.uint32)
+
+    def queue(self) -> None:
+        layers = [Layer(self.cells[size % 2], start, 0) for size, start in enumerate(self.starts)]
+        for size in range(2, self.last + 1):
+            rows = every_set(self.last, size)
+            self.launches.extend(Paths(layers[size - 1], self.steps), layers[size], rows, 0, rows.end)
+
+    def put(self, distances: np.ndarray, cities: list[int]) -> None:
+        chosen, backend = [element + 1 for element in cities], self.launches.backend
+        self.between = distances[np.ix_(chosen, chosen)].T
+        backend.write(self.steps, step_lengths(self.between))
+        with backend.on_host(self.cells[1], 0, len(cities), read=False) as first:
+            first[:] = distances[0, chosen]
+
+    def lengths(self) -> np.ndarray:
+        """Return the lengths of the paths through all cities, by the last one: (last,), i64."""
+        self.layers = [self.launches.backend.download(cells) for cells in self.cells]
+        return self._row(list(range(self.last)))
+
+    def _row(self, elements: list[int]) -> np.ndarray:
+        size = len(elements)
+        start = self.starts[size] + rank_of(elements) * size
+        return self.layers[size % 2][start : start + size].astype(np.int64)
+
+    def path(self, end: int) -> list[int]:
+        """Return the elements of a path through all cities; of equal ones, the smallest before the last wins."""
+        elements = list(range(self.last))
+        path, length = [end], int(self._row(elements)[end])
+        while len(elements) > 1:
+            to = path[-1]
+            elements.remove(to)
+            before = self._row(elements)
+            place = int(np.flatnonzero(before + self.between[to, elements] == length)[0])
+            length = int(before[place])
+            path.append(elements[place])
+        return path[::-1]
+
+
 class HeldKarpTrace:
     """Shortest paths through both halves; of equal ones, the smallest city before the last wins, and so on."""
 
     def __init__(self, launches: HeldKarpLauncher, distances: np.ndarray, first: int) -> None:
-        self.launches = launches
         self.distances = np.minimum(distances, launches.cap)
-        elements = len(distances) - 1
-        self.sizes = (first, elements - first)
-        self.starts: list[list[int]] = []
-        used = [0, 0]
-        for last in self.sizes:
-            self.starts.append([0])
-            for size in range(1, last + 1):
-                self.starts[-1].append(used[size % 2])
-                used[size % 2] += layer_cells(last, size)
-        backend = launches.backend
-        self.cells = [backend.allocate(max(1, count), launches.dtype) for count in used]
-        self.steps = [backend.allocate(last * ROW, np.uint32) for last in self.sizes]
-        with backend.record() as self.sequence:
-            for side, last in enumerate(self.sizes):
-                for size in range(2, last + 1):
-                    before = Paths(self._layer(side, size - 1), self.steps[side])
-                    rows = every_set(last, size)
-                    launches.extend(before, self._layer(side, size), rows, 0, rows.end)
-
-    def _layer(self, side: int, size: int) -> Layer:
-        """Return the place of a layer: even sizes are in one array, odd sizes in another."""
-        return Layer(self.cells[size % 2], self.starts[side][size], 0)
+        self.outward, self.homeward = (PathsOfHalf(launches, last) for last in (first, len(distances) - 1 - first))
+        with launches.backend.record() as self.sequence:
+            self.outward.queue()
+            self.homeward.queue()
 
     def tour(self, length: int, half: list[int]) -> np.ndarray:
         others = [element for element in range(len(self.distances) - 1) if element not in half]
-        halves = [
-            self._half(side, distances, cities)
-            for side, (distances, cities) in enumerate(((self.distances, half), (self.distances.T, others)))
-        ]
+        self.outward.put(self.distances, half)
+        self.homeward.put(self.distances.T, others)
         self.sequence.replay()
-        layers = [self.launches.backend.download(cells) for cells in self.cells]
-        outward, homeward = (self._row(layers, side, list(range(last))) for side, last in enumerate(self.sizes))
         between = self.distances[1:, 1:][np.ix_(half, others)]
-        tours = outward[:, None] + between + homeward
+        tours = self.outward.lengths()[:, None] + between + self.homeward.lengths()
         i, m = divmod(int((tours == length).argmax()), len(others))
         if tours[i, m] != length:
             raise NoTour(f"the half {half} of the shortest tour has no tour of length {length}")
-        out = [half[element] + 1 for element in self._path(layers, 0, halves[0], i)]
-        home = [others[element] + 1 for element in self._path(layers, 1, halves[1], m)]
+        out = [half[element] + 1 for element in self.outward.path(i)]
+        home = [others[element] + 1 for element in self.homeward.path(m)]
         return np.array([0, *out, *home[::-1]], np.int64)
-
-    def _half(self, side: int, distances: np.ndarray, cities: list[int]) -> np.ndarray:
-        chosen = [element + 1 for element in cities]
-        steps = distances[np.ix_(chosen, chosen)].T
-        backend, start = self.launches.backend, self.starts[side][1]
-        backend.write(self.steps[side], step_lengths(steps))
-        with backend.on_host(self.cells[1], start, len(cities), read=False) as first:
-            first[:] = distances[0, chosen]
-        return steps
-
-    def _row(self, layers: list[np.ndarray], side: int, elements: list[int]) -> np.ndarray:
-        size = len(elements)
-        start = self.starts[side][size] + rank_of(elements) * size
-        return layers[size % 2][start : start + size].astype(np.int64)
-
-    def _path(self, layers: list[np.ndarray], side: int, steps: np.ndarray, end: int) -> list[int]:
-        elements = list(range(self.sizes[side]))
-        path = [end]
-        length = int(self._row(layers, side, elements)[end])
-        while len(elements) > 1:
-            to = path[-1]
-            elements.remove(to)
-            before = self._row(layers, side, elements)
-            place = int(np.flatnonzero(before + steps[to, elements] == length)[0])
-            length = int(before[place])
-            path.append(elements[place])
-        return path[::-1]
 
 
 class HeldKarpHalves(TableStrategy):
@@ -122,7 +121,7 @@ class HeldKarpHalves(TableStrategy):
         self.layers: HeldKarpLayers | None = None
 
     @property
-    def notes(self) -> Sequence[str]:  # type: ignore[override]
+    def notes(self) -> Sequence[str]:
         return [self.layers.why_not_shared] if self.layers and self.layers.why_not_shared else []
 
     def settle(self, ranks: Ranks) -> None:

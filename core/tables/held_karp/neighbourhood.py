@@ -61,12 +61,7 @@ class TourNeighbourhood(TableStrategy):
         self.k = max(LEAST_K, min(k, self.n - 1))
         self.net = net = network(self.k)
         self.work = (self.n - 1) * net.transitions
-        self.problem = BandedTour(
-            backend.upload(band_of(distances, tour, self.k)),
-            backend.upload(net.links),
-            backend.upload(net.lasts),
-            self.n,
-        )
+        self.problem = backend.load(BandedTour(band_of(distances, tour, self.k), net.links, net.lasts, self.n))
         states, limits = net.states, backend.capabilities
         # One team is one compute unit, but no launch between layers; and on cores a team is a plain loop anyway.
         fits = limits.lanes_resident == 1 or states <= min(LANES_OF_ONE, limits.max_team_size)

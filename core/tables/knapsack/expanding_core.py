@@ -35,17 +35,13 @@ class KnapsackCore(OneLaneSearch):
         order = instance.by_efficiency()
         weights, values = instance.weights[order].astype(np.int64), instance.values[order].astype(np.int64)
         useful = (weights > 0) & (weights <= instance.capacity) & (values > 0)
-        self.items, self.weights, self.values = order[useful], weights[useful], values[useful]
-        total_weights = np.cumsum(self.weights)
-        self.at = int(np.searchsorted(total_weights, instance.capacity, side="right"))
-        self.weight, self.value = int(self.weights[: self.at].sum()), int(self.values[: self.at].sum())
-        count = len(self.items)
-        self.is_trivial = self.at == count
-        self.sorted_items = SortedItems(self.weights, self.values, self.at, instance.capacity, self.weight, self.value)
+        self.items, weights, values = order[useful], weights[useful], values[useful]
+        at = int(np.searchsorted(np.cumsum(weights), instance.capacity, side="right"))
+        break_solution = instance.capacity, int(weights[:at].sum()), int(values[:at].sum())
+        self.sorted_items = SortedItems(weights, values, at, *break_solution)
+        self.is_trivial = at == len(weights)
         if not self.is_trivial:
-            self.table = backend.load(
-                kernels.CoreItems(self.weights, self.values, count, self.at, instance.capacity, self.weight, self.value)
-            )
+            self.table = backend.load(kernels.CoreItems(weights, values, len(weights), at, *break_solution))
             self._make_room(ROOM, CHANGES)
 
     def _make_room(self, room: int, changes: int) -> None:
@@ -62,8 +58,8 @@ class KnapsackCore(OneLaneSearch):
             self.backend.put(array, 0, np.asarray(content, array.dtype))
 
     def _put_start(self) -> None:
-        place = [self.at, self.at, 1, 0, 1, 0]
-        self._put(place, [self.value, 1], [self.weight], [self.value], [0])
+        at, weight, value = self.sorted_items.at, self.sorted_items.weight, self.sorted_items.value
+        self._put([at, at, 1, 0, 1, 0], [value, 1], [weight], [value], [0])
 
     def _grow(self) -> None:
         """Double a list that is too short, and keep its content."""
@@ -91,7 +87,7 @@ class KnapsackCore(OneLaneSearch):
                 self._expand(0)
 
     def begin(self, run: SynchronousRun, checkpoint: Checkpoint | None) -> None:
-        self.best, self.kept, self.done, self.is_proved = self.value, 1, 0, self.is_trivial
+        self.best, self.kept, self.done, self.is_proved = self.sorted_items.value, 1, 0, self.is_trivial
         if not self.is_trivial:
             if self.room > ROOM_WITHOUT_BOUNDS:  # all runs compute bounds of the same states
                 self._make_room(ROOM_WITHOUT_BOUNDS, self.changes)
@@ -138,7 +134,7 @@ class KnapsackCore(OneLaneSearch):
 
     def result(self, run: SynchronousRun) -> Selection:
         chosen = self.free.copy()
-        chosen[self.items[: self.at]] = True
+        chosen[self.items[: self.sorted_items.at]] = True
         if not self.is_trivial:
             node = int(self.backend.download(self.states.place)[CorePlace.best_node])
             parents, changed = (self.backend.download(a) for a in (self.states.parents, self.states.changed))

@@ -9,6 +9,7 @@ The kernels and why the selection is that of a single table: `core.tables.knapsa
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import cached_property
 
 import numpy as np
@@ -17,8 +18,7 @@ from core.run.devices import DeviceArray, DeviceCollectives, RecordedLaunches
 from core.tables.engine.table_search import TableRun
 from core.tables.knapsack.kernels import halves as kernels
 from core.tables.knapsack.kernels.table import DecisionBits
-from core.tables.knapsack.problem import Knapsack
-from core.tables.knapsack.table import KnapsackPart, KnapsackTable, KnapsackTableItems
+from core.tables.knapsack.table import KnapsackPart, KnapsackTable
 
 ItemHalves = tuple[KnapsackPart, KnapsackPart]
 """The lighter items, and the heavier ones."""
@@ -32,38 +32,33 @@ FEW = 1024
 """Most splits that one team traces; of more, the whole device drops some, item by item."""
 
 
-def split_items(instance: Knapsack, numbers: np.ndarray, dtype: np.dtype, capacity: int, is_wide: bool) -> ItemHalves:
-    """Cut items, in order of weight, so that both halves take equal time; see `KnapsackTableItems.of`."""
-    launch = CELLS_OF_A_LAUNCH[is_wide]
-    low, high = 0, len(numbers)
-    while low < high:
-        middle = (low + high) // 2
-        lighter, heavier = split_at(instance, numbers, dtype, capacity, middle)
-        if lighter.work + launch * lighter.items.passes < heavier.work + launch * heavier.items.passes:
-            low = middle + 1
-        else:
-            high = middle
-    return split_at(instance, numbers, dtype, capacity, low)
-
-
-def split_at(instance: Knapsack, numbers: np.ndarray, dtype: np.dtype, capacity: int, k: int) -> ItemHalves:
-    halves = [KnapsackTableItems.of(instance, part, dtype) for part in (numbers[:k], numbers[k:])]
-    weights = [int(half.weights.sum()) for half in halves]
-    first, second = (
-        KnapsackPart(half, max(0, capacity - other_weight), min(capacity, weight))
-        for half, weight, other_weight in zip(halves, weights, weights[::-1], strict=True)
-    )
-    return first, second
-
-
 class KnapsackHalf(KnapsackTable):
     """One of two ranks with a table each; rank 0 has the lighter items."""
 
     def parts(self) -> ItemHalves:
-        is_wide = self.cut.team_size > 1
-        halves = split_items(self.instance, self.numbers, self.dtype, self.capacity, is_wide)
+        """Cut items, in order of weight, so that both halves take equal time."""
+        launch = CELLS_OF_A_LAUNCH[self.cut.team_size > 1]
+
+        def is_lighter_longer(k: int) -> bool:
+            lighter, heavier = self.cut_at(k)
+            return lighter.work + launch * lighter.passes >= heavier.work + launch * heavier.passes
+
+        count = len(self.numbers)
+        halves = self.cut_at(bisect_left(range(count), True, key=is_lighter_longer))
         self.lighter, self.heavier = halves
         return halves
+
+    def cut_at(self, k: int) -> ItemHalves:
+        """Return the halves if the lighter one has the first ``k`` items."""
+        halves = self.numbers[:k], self.numbers[k:]
+        weights = [int(self.instance.weights[half].sum(dtype=np.int64)) for half in halves]
+        first, second = (
+            KnapsackPart.of(
+                self.instance, half, self.dtype, max(0, self.capacity - other_weight), min(self.capacity, weight)
+            )
+            for half, weight, other_weight in zip(halves, weights, weights[::-1], strict=True)
+        )
+        return first, second
 
     def bounds_of_ranks(self) -> None:
         """Each rank has a whole row."""
@@ -98,7 +93,7 @@ class KnapsackHalf(KnapsackTable):
             return value, self.selected()
         self.trace_splits(value)
         chosen = self.selected()
-        weight[0] = self.items.weights[self.items.spare :][chosen > 0].sum()
+        weight[0] = self.part.weights[self.part.spare :][chosen > 0].sum()
         ranks.send(weight, 0)
         return value, chosen
 
@@ -106,7 +101,7 @@ class KnapsackHalf(KnapsackTable):
 
     @property
     def tables(self) -> kernels.HalfTables:
-        _, first, last = self.heavier
+        first, last = self.heavier.lowest, self.heavier.highest
         return kernels.HalfTables(self.free_row, self.last_row, self.capacity, first, last)
 
     def largest_sum(self) -> int:

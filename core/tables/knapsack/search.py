@@ -39,10 +39,10 @@ class Selection(Digested):
     weight: int | None
     chosen: np.ndarray | None
     optimal: bool
-    cells: int
-    nodes: int
-    streamed_bytes: int
-    digest: int
+    cells: int = 0
+    nodes: int = 0
+    streamed_bytes: int = 0
+    digest: int = 0
 
     cost, solution, finished = alias("value"), alias("chosen"), alias("optimal")
     history = None
@@ -53,18 +53,12 @@ class Selection(Digested):
 
 
 def make_selection(
-    instance: Knapsack,
-    value: int,
-    chosen: np.ndarray | None,
-    *,
-    optimal: bool = True,
-    cells: int = 0,
-    nodes: int = 0,
-    streamed_bytes: int = 0,
+    instance: Knapsack, value: int, chosen: np.ndarray | None, *, optimal: bool = True, **counts: int
 ) -> Selection:
+    """Return the result with its weight and digest; ``counts`` are fields of `Selection`."""
     weight = None if chosen is None else instance.weight_and_value(chosen)[0]
     digits = digest(value, b"" if chosen is None else np.packbits(chosen).tobytes())
-    return Selection(value, weight, chosen, optimal, cells, nodes, streamed_bytes, int(digits, 16))
+    return Selection(value, weight, chosen, optimal, digest=int(digits, 16), **counts)
 
 
 class KnapsackSearch(TableSearch[Selection]):

@@ -51,20 +51,25 @@ class RowBlocking(NamedTuple):
         return (capacity // self.block + 1) * self.block
 
 
-class KnapsackTableItems(NamedTuple):
-    """Numbers, weights and values of items, two to a pass; spare items in front, of value 0, fill up the first pass."""
+class KnapsackPart(NamedTuple):
+    """Numbers, weights and values of a table's items, and the cells ``lowest`` to ``highest`` of its last row.
+
+    A pass has two items. Spare items in front, of value 0, fill up the first pass.
+    """
 
     numbers: np.ndarray
     weights: np.ndarray
     values: np.ndarray
+    lowest: int
+    highest: int
 
     @classmethod
-    def of(cls, instance: Knapsack, numbers: np.ndarray, dtype: np.dtype) -> KnapsackTableItems:
+    def of(cls, instance: Knapsack, numbers: np.ndarray, dtype: np.dtype, lowest: int, highest: int) -> KnapsackPart:
         slots = 2 * max(1, -(-len(numbers) // 2))
         weights, values = np.zeros(slots, np.int64), np.zeros(slots, dtype)
         weights[slots - len(numbers) :] = instance.weights[numbers]
         values[slots - len(numbers) :] = instance.values[numbers]
-        return cls(numbers, weights, values)
+        return cls(numbers, weights, values, lowest, highest)
 
     @property
     def spare(self) -> int:
@@ -74,21 +79,13 @@ class KnapsackTableItems(NamedTuple):
     def passes(self) -> int:
         return len(self.weights) // 2
 
-
-class KnapsackPart(NamedTuple):
-    """The items of a table in the order of the passes, and the cells ``lowest`` to ``highest`` of its last row."""
-
-    items: KnapsackTableItems
-    lowest: int
-    highest: int
-
     def cells_that_matter(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the lowest and highest cell of interest before the first pass and after each: (passes + 1,), i32 each.
 
         Above the weight of all items so far no value changes. The trace starts at the lowest requested cell and goes
         down by at most the weight of the items after the pass's first.
         """
-        sums = np.concatenate([[0], np.cumsum(self.items.weights)])
+        sums = np.concatenate([[0], np.cumsum(self.weights)])
         high = np.minimum(sums[::2], self.highest)
         after_first = np.concatenate([[0], sums[1::2]])
         low = np.maximum(self.lowest - (sums[-1] - after_first), 0)
@@ -125,8 +122,8 @@ class KnapsackTable(TableStrategy):
         self.padded, self.dtype = cut.padded(self.capacity), np.dtype(value_type(instance).dtype)
         parts = self.parts()
         self.work = sum(part.work for part in parts)
-        part = parts[communicator.rank % len(parts)]
-        self.items, self.highest, self.passes = part.items, part.highest, part.items.passes
+        self.part = part = parts[communicator.rank % len(parts)]
+        self.passes = part.passes
         needed, memory = 2 * self.padded * self.dtype.itemsize, backend.device.memory_bytes
         if memory and needed > memory:
             raise NoRoom(
@@ -140,8 +137,8 @@ class KnapsackTable(TableStrategy):
         # A wide device takes a team for every block as places come free; cores take turns.
         self.teams = shares if cut.team_size > 1 else min(shares, backend.capabilities.compute_units)
         low, high = part.cells_that_matter()
-        weights, clock = self.items.weights.astype(np.int32), np.zeros(self.teams, np.int32)
-        self.table = backend.load(kernels.Passes(weights, self.items.values, low, high, clock))
+        weights, clock = part.weights.astype(np.int32), np.zeros(self.teams, np.int32)
+        self.table = backend.load(kernels.Passes(weights, part.values, low, high, clock))
         self.trace = backend.allocate(2, np.int32)
         self.chosen = backend.allocate(2 * self.passes, np.uint8)
         self.nothing = backend.allocate(1, np.uint32)
@@ -152,8 +149,7 @@ class KnapsackTable(TableStrategy):
 
     def parts(self) -> Sequence[KnapsackPart]:
         """Return the items and cells of the table of each rank, or of the one table of all."""
-        items = KnapsackTableItems.of(self.instance, self.numbers, self.dtype)
-        return [KnapsackPart(items, self.capacity, self.capacity)]
+        return [KnapsackPart.of(self.instance, self.numbers, self.dtype, self.capacity, self.capacity)]
 
     def bounds_of_ranks(self) -> list[int] | None:
         """Return bounds of the ranks' parts of a row, in whole blocks; the last parts of a short row are empty."""
@@ -178,17 +174,17 @@ class KnapsackTable(TableStrategy):
         if own_chosen is None:
             return TableAnswer(value, None, streamed_bytes)
         chosen = np.zeros(self.instance.n, np.uint8)
-        chosen[self.items.numbers] = own_chosen
+        chosen[self.part.numbers] = own_chosen
         return TableAnswer(value, ranks.sum(chosen) > 0, streamed_bytes)
 
     def finish(self, run: TableRun, together: DeviceCollectives) -> tuple[int, np.ndarray | None]:
         """Return the largest value and, with a trace, this rank's chosen items; all passes are queued."""
-        owns = self.own.left <= self.highest < self.own.right
-        value = int(run.ranks.sum(int(self.backend.read(self.last_row, self.highest, 1)[0]) if owns else 0))
+        owns = self.own.left <= self.part.highest < self.own.right
+        value = int(run.ranks.sum(int(self.backend.read(self.last_row, self.part.highest, 1)[0]) if owns else 0))
         if not run.trace:
             return value, None
         self.select_none()
-        trace_over_ranks(run.ranks, self.state_at(self.highest), self.follow_all)
+        trace_over_ranks(run.ranks, self.state_at(self.part.highest), self.follow_all)
         return value, self.selected()
 
     # --- passes ---
@@ -212,8 +208,8 @@ class KnapsackTable(TableStrategy):
                     self._exchange(step % 2, step + 1)
             if progress is not None:
                 self.backend.synchronize()
-                own, count = len(self.items.numbers), len(self.numbers)
-                progress(max(2 * stop - self.items.spare, 0) * count // max(1, own), count)
+                own, count = len(self.part.numbers), len(self.numbers)
+                progress(max(2 * stop - self.part.spare, 0) * count // max(1, own), count)
 
     def make_rows(self, together: DeviceCollectives) -> None:
         if self.row and (self.bounds is None or self.together is together):
@@ -238,7 +234,7 @@ class KnapsackTable(TableStrategy):
     def begin(self) -> None:
         self.backend.launch(
             kernels.begin, 1, self.cut.team_size,
-            self.table, self.row[0], self.trace, self.teams, 2 * self.passes - 1, self.highest,
+            self.table, self.row[0], self.trace, self.teams, 2 * self.passes - 1, self.part.highest,
         )  # fmt: skip
 
     def launch_pass(self, buffer: DeviceArray, passes_kept: int, parity: int, trace: bool, empty: bool = False) -> None:
@@ -267,7 +263,7 @@ class KnapsackTable(TableStrategy):
 
     def _exchange(self, parity: int, following: int) -> None:
         if self.bounds is not None:
-            width = int(self.items.weights[2 * following : 2 * following + 2].sum())
+            width = int(self.part.weights[2 * following : 2 * following + 2].sum())
             self.together.exchange(self.row[1 - parity], self.bounds, width)
 
     # --- tracing ---
@@ -295,5 +291,5 @@ class KnapsackTable(TableStrategy):
         return np.asarray(self.backend.download(self.trace))
 
     def selected(self) -> np.ndarray:
-        """Return the chosen items: (n,), u8, in the order of `KnapsackTableItems.numbers`."""
-        return np.asarray(self.backend.download(self.chosen))[self.items.spare :]
+        """Return the chosen items: (n,), u8, in the order of `KnapsackPart.numbers`."""
+        return np.asarray(self.backend.download(self.chosen))[self.part.spare :]

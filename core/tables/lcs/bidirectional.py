@@ -12,6 +12,7 @@ Half of the ranks share each wave: columns in strips, carries from rank to rank.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from math import lcm
 from typing import NamedTuple
 
@@ -58,15 +59,13 @@ class Stair(NamedTuple):
     @classmethod
     def partition(cls, strips: int, words: int, batches: int, slope: int, first: int, second: int) -> Stair:
         """Return the line that divides the work as ``first`` to ``second``."""
-        low, high = 0, batches + slope * (strips - 1)
-        while low < high:
-            middle = (low + high) // 2
-            stair = cls(strips, words, batches, middle, slope)
-            if int(stair.ends.sum()) * (first + second) < strips * batches * first:
-                low = middle + 1
-            else:
-                high = middle
-        return cls(strips, words, batches, low, slope)
+        work = strips * batches * first
+
+        def is_enough(reach: int) -> bool:
+            return int(cls(strips, words, batches, reach, slope).ends.sum()) * (first + second) >= work
+
+        reach = bisect_left(range(batches + slope * (strips - 1)), True, key=is_enough)
+        return cls(strips, words, batches, reach, slope)
 
 
 class WavePart(NamedTuple):
@@ -77,6 +76,11 @@ class WavePart(NamedTuple):
     end: int
     left: int | None
     right: int | None
+
+    def words(self, stair: Stair) -> slice:
+        """Return the words of these strips, counted from the left end of the table."""
+        first, end = (stair.strips - self.end, stair.strips - self.first) if self.from_end else (self.first, self.end)
+        return slice(first * stair.words, end * stair.words)
 
 
 def wave_part(rank: int, size: int, strips: int) -> WavePart | None:
@@ -97,6 +101,7 @@ class LcsFromBothEnds(LcsStrategy):
 
     def __init__(self, given: LcsInput, ranks: Ranks) -> None:
         super().__init__(given, ranks)
+        self.ranks = ranks
         backend, shape = given.backend, given.shape
         words, batches = -(-given.b.size // COLUMNS), -(-given.a.size // ROWS)
         forward, backward = ranks.size - ranks.size // 2, ranks.size // 2
@@ -112,6 +117,7 @@ class LcsFromBothEnds(LcsStrategy):
         self.stair = Stair.partition(-(-words // width), width, batches, slope, forward, backward)
         self.places = StairPieces(self.stair)
         self.part = part = wave_part(ranks.rank, ranks.size, self.stair.strips)
+        self.line = self.stair.from_end() if part and part.from_end else self.stair
         layout = LcsTableLayout(shape, batches) if part is None else self.own_layout(part, shape)
         self.neighbours: CarryRanks | None = None
         if ranks.size > 2:  # else this rank has no neighbour in its wave
@@ -119,24 +125,21 @@ class LcsFromBothEnds(LcsStrategy):
             self.neighbours = CarryRanks.of(backend, ranks, layout, *neighbours)
         self.table: LcsTable | None = None
         if part is not None:
-            self.table = LcsTable(backend, given.alphabet, self.own_block(part), layout)
+            own = part.words(self.stair)
+            b = given.b[own.start * COLUMNS : own.stop * COLUMNS]
+            self.table = LcsTable(backend, given.alphabet, LcsBlock(given.a, b, from_end=part.from_end), layout)
+
+    def serves(self, ranks: Ranks) -> bool:
+        return ranks is self.ranks
 
     def own_layout(self, part: WavePart, shape: LcsLaunchShape) -> LcsTableLayout:
-        _, words, batches, _, slope = self.stair
+        _, words, batches, reach, slope = self.line
         count = part.end - part.first
         if self.alike:
             shape = shape._replace(strips=count)
         else:
             shape = shape_for(self.given.backend.capabilities, count * words, batches, ranks=self.ranks.size)
-        reach = (self.stair.from_end() if part.from_end else self.stair).reach
         return LcsTableLayout(shape, batches, reach - slope * part.first, slope)
-
-    def own_block(self, part: WavePart) -> LcsBlock:
-        first, end = part.first, part.end
-        if part.from_end:
-            first, end = self.stair.strips - end, self.stair.strips - first
-        columns = self.stair.words * COLUMNS
-        return LcsBlock(self.given.a, self.given.b[first * columns : end * columns], from_end=part.from_end)
 
     def compute(self, run: TableRun) -> TableAnswer:
         pieces = np.zeros((2, self.places.count), np.uint64)
@@ -150,14 +153,10 @@ class LcsFromBothEnds(LcsStrategy):
         """Write this rank's part of the line, along which its table grows."""
         places, stair = self.places, self.stair
         of_words, of_rises = pieces[::-1] if part.from_end else pieces
-        first, end = part.first * stair.words, part.end * stair.words
-        row = ~table.row()
-        if part.from_end:
-            first, end, row = places.words.size - end, places.words.size - first, reverse_bits(row)
-        of_words[places.words[first:end]] = row[: end - first]
-        line = stair.from_end() if part.from_end else stair
+        words, row = places.words[part.words(stair)], ~table.row()
+        of_words[words] = (reverse_bits(row) if part.from_end else row)[: words.size]
         last = min(part.end, stair.strips - 1)
-        low, high = (int(line.ends[strip]) for strip in (last, part.first))
+        low, high = (int(self.line.ends[strip]) for strip in (last, part.first))
         if low == high:
             return
         rises, top = table.rises(last - part.first)[low:high], int(stair.ends[0])

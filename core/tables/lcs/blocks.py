@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 
 from core.run.devices import Ranks
-from core.run.protocol import CountCallback
+from core.tables.engine.table_search import TableRun
 from core.tables.lcs.kernels import COLUMN, COLUMNS, EVERY_ROW, GROWS, LEFT, ROW, ROWS, SOME_ROWS
 from core.tables.lcs.strategies import Follow, LcsInput, LcsTraceOverRanks
 from core.tables.lcs.table import LcsBlock, LcsTable, LcsTableLayout, layout_for
@@ -72,10 +72,10 @@ class LcsBlocks(LcsTraceOverRanks):
         self.room, self.most_bytes = given.room, given.room + given.host_bytes
         self.most_marks = given.host_bytes // 4
 
-    def table_and_trace(self, progress: CountCallback | None) -> tuple[int, Follow]:
+    def table_and_trace(self, run: TableRun) -> tuple[int, Follow]:
         self.streamed_bytes = 0
         marked = self.marked(self.given.block, self.given.layout(strips=LEAST_STRIPS))
-        marked.table.compute(progress, self.carry_ranks(marked.layout))
+        marked.table.compute(run.progress, self.carry_ranks(run.ranks, marked.layout))
         marked.keep()
         marked.block = marked.block._replace(entering=marked.table.entering(0))
         return marked.table.zeros(), partial(self.follow, marked)

@@ -33,12 +33,12 @@ MOST_NARROW, MOST_SHARED = 254, 65_533
 EXPECTED = "a FASTA file, FILE:RECORD of one, a text file, or for both strings a generator such as random:1000"
 FASTA_SUFFIXES = (".fasta", ".fas", ".fa", ".fna", ".ffn", ".faa", ".frn")
 
-_UPPER = b"ACGT" + bytes(code for code in b"ABCDEFGHIJKLMNOPQRSTUVWXYZ" if code not in b"ACGT")
-ALPHABET = _UPPER + bytes(code for code in range(256) if code not in _UPPER)
+ALPHABET = bytes(dict.fromkeys(b"ACGTABCDEFGHIJKLMNOPQRSTUVWXYZ" + bytes(range(256))))
 """All 256 letters in the order of the generators: A, C, G, T, the other capitals, then all others."""
 _COMMON, _FIRST, _SECOND = b"ACGT", b"BDEF", b"HIJK"
 """Letters of `half:N`: of the hidden subsequence, and the others of either string."""
 
+GENERATED = "generated from its name"
 _LENGTH = Quantity("length", 0, LONGEST)
 SPECIFICATION = re.compile(r"(random|half)(?::(.*))?")
 """Specifications of generated strings, well-formed or not."""
@@ -144,10 +144,6 @@ class StringPair:
         return self.letters[self.a[pairs[:, 0]]].tobytes().decode("utf-32-le")
 
 
-ROWS_BETWEEN_CUTS = 32
-"""Rows after which extra bits are cut off; each row may add one bit beyond the last column."""
-
-
 def lcs_length(a: str | bytes | np.ndarray, b: str | bytes | np.ndarray) -> int:
     """Return the length of a longest common subsequence in plain Python: a row of the table is one large integer.
 
@@ -158,10 +154,10 @@ def lcs_length(a: str | bytes | np.ndarray, b: str | bytes | np.ndarray) -> int:
     where = dict.fromkeys(np.unique(first).tolist(), 0)
     for letter in where:
         where[letter] = int.from_bytes(np.packbits(columns == letter, bitorder="little").tobytes(), "little")
-    everywhere = (1 << len(columns)) - 1
-    row = everywhere
-    for begin in range(0, len(first), ROWS_BETWEEN_CUTS):
-        for letter in first[begin : begin + ROWS_BETWEEN_CUTS].tolist():
+    row = everywhere = (1 << len(columns)) - 1
+    rows_between_cuts = 32  # each row may add one bit beyond the last column
+    for begin in range(0, len(first), rows_between_cuts):
+        for letter in first[begin : begin + rows_between_cuts].tolist():
             matches = row & where[letter]
             row = (row + matches) | (row ^ matches)  # the paper's row - matches; all bits of matches are in row
         row &= everywhere
@@ -222,13 +218,10 @@ def generate(spec: str) -> StringPair:
     family, size, *_ = [*spec.split(":"), ""]
     if family == "half":
         name, (length, seed) = parse_specification(spec, [_LENGTH], [SEED])
-        strings = half_strings(length, seed)
-    else:
-        options = [Quantity("other", 0, LONGEST, size), Quantity("letters", 1, 256, "4"), SEED]
-        name, (length, other, letters, seed) = parse_specification(spec, [_LENGTH], options)
-        strings = random_strings(length, other, letters, seed)
-    optimum = length // 2 if family == "half" else None
-    return StringPair(name, *strings, optimum=optimum, source="generated from its name")
+        return StringPair(name, *half_strings(length, seed), optimum=length // 2, source=GENERATED)
+    options = [Quantity("other", 0, LONGEST, size), Quantity("letters", 1, 256, "4"), SEED]
+    name, sizes = parse_specification(spec, [_LENGTH], options)
+    return StringPair(name, *random_strings(*sizes), source=GENERATED)
 
 
 # --- files and texts ---
@@ -259,8 +252,8 @@ def load(first: str, second: str | None = None, data: str | os.PathLike | None =
 
 def _first_two(path: str, record: str | None) -> StringPair:
     """Return the first two records of a FASTA file; refuse a single `record`."""
-    content = _content(path)
-    if not _is_fasta(path, content):
+    content, is_fasta = _content(path)
+    if not is_fasta:
         raise InstanceError(path, None, "one string", "two files, or a FASTA file with two records")
     records = read_fasta(content, path)
     if record is not None or len(records) < 2:
@@ -277,9 +270,9 @@ def load_string(spec: str, data: str | os.PathLike | None = None) -> tuple[str, 
     Raises `InstanceError` as `load`, and for a file of another format or encoding.
     """
     path, record = _file_and_record(spec, data)
-    content = _content(path)
+    content, is_fasta = _content(path)
     name = escape_unprintable(_SUFFIX.sub("", os.path.basename(path)))
-    if not _is_fasta(path, content):
+    if not is_fasta:
         if record is not None:
             raise InstanceError(path, None, f"a text, and record {record!r} asked for", "a FASTA file")
         return name, _without_line_breaks(path, content)
@@ -313,24 +306,23 @@ def read_fasta(content: bytes, path: str | os.PathLike = "text") -> list[FastaRe
     A record is a line that begins with > and the lines after it. Empty lines, lines that begin with ; and white space
     are left out. Raises `InstanceError` for no record, letters before the first one, or anything but letters, * and -.
     """
-    headers: list[tuple[str, int]] = []
-    lines: list[list[bytes]] = []
+    records: list[tuple[str, list[bytes], int]] = []
     for number, row in enumerate(content.splitlines(), 1):
         if row.startswith(b">"):
-            headers.append((escape_unprintable((row[1:].decode(errors="replace").split() or [""])[0]), number))
-            lines.append([])
+            name = (row[1:].decode(errors="replace").split() or [""])[0]
+            records.append((escape_unprintable(name), [], number))
         elif not row.startswith(b";"):
             letters = row.translate(None, _SPACE)
             strange = letters.translate(None, _SYMBOLS)
             if strange:
                 raise InstanceError(path, number, repr(strange[:1])[1:], "letters, * or -")
-            if letters and not headers:
+            if letters and not records:
                 raise InstanceError(path, number, repr(letters[:20])[1:], "a header, > and a name, before any letters")
             if letters:
-                lines[-1].append(letters)
-    if not headers:
+                records[-1][1].append(letters)
+    if not records:
         raise InstanceError(path, None, "no record", "a header, > and a name, and lines of letters")
-    return [FastaRecord(name, b"".join(parts), line) for (name, line), parts in zip(headers, lines, strict=True)]
+    return [FastaRecord(name, b"".join(parts), line) for name, parts, line in records]
 
 
 def from_texts(a: str, b: str) -> StringPair:
@@ -360,10 +352,6 @@ def _coded(string: np.ndarray, shared: np.ndarray, code: int) -> np.ndarray:
     return np.asarray(codes[string])
 
 
-def _is_fasta(path: str, content: bytes) -> bool:
-    return _FASTA.match(content) is not None or path.lower().removesuffix(".gz").endswith(FASTA_SUFFIXES)
-
-
 def _file(name: str, data: str | os.PathLike | None) -> str | None:
     if data is not None and not os.path.isdir(data):
         raise InstanceError(data, None, "no such folder", "a folder of files")
@@ -385,8 +373,8 @@ def _file_and_record(spec: str, data: str | os.PathLike | None) -> tuple[str, st
     raise InstanceError(spec, None, describe_non_file(_places(spec, data)), EXPECTED)
 
 
-def _content(path: str) -> bytes:
-    """Return the content of a file, in UTF-8 if it is a text; refuse other formats."""
+def _content(path: str) -> tuple[bytes, bool]:
+    """Return the content of a file, in UTF-8, and True if it is in FASTA format; refuse other formats."""
     limit = (LARGEST_TEXT, "an unpacked file") if path.lower().endswith(".gz") else (LONGEST,)
     content = read_bytes(path, EXPECTED, *limit)
     encoding = json.detect_encoding(content)  # by a byte order mark, or by zero bytes
@@ -394,7 +382,8 @@ def _content(path: str) -> bytes:
         content = _decoded(path, content, encoding).encode()
     if _OTHER.match(content):
         raise InstanceError(path, 1, "a FASTQ, GenBank or EMBL file", "FASTA or a plain text: convert it first")
-    return content
+    is_fasta = _FASTA.match(content) is not None or path.lower().removesuffix(".gz").endswith(FASTA_SUFFIXES)
+    return content, is_fasta
 
 
 def _decoded(path: str, content: bytes, encoding: str) -> str:

@@ -77,7 +77,7 @@ class LcsByBits(TableStrategy):
 
     def compute(self, run: TableRun) -> TableAnswer:
         strategy = self.strategy_of(run)
-        if type(self.present) is not strategy or self.present.ranks is not run.ranks:
+        if type(self.present) is not strategy or not self.present.serves(run.ranks):
             self.present = None  # its memory may be the next one's
             self.present = strategy(self.given, run.ranks)
         return self.present.compute(run)

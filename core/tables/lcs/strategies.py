@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.run.devices import ComputeDevice, Ranks
-from core.run.protocol import CountCallback
 from core.tables.engine.recurrences import TableAnswer
 from core.tables.engine.table_search import TableRun, trace_over_ranks
 from core.tables.lcs.kernels import COLUMN, COLUMNS, EVERY_ROW
@@ -60,10 +59,14 @@ class LcsInput:
 
 
 class LcsStrategy:
-    """One algorithm for the strings of ``given``, over ranks that share the columns."""
+    """One algorithm for the strings of ``given``; it is made by all ranks."""
 
     def __init__(self, given: LcsInput, ranks: Ranks) -> None:
-        self.given, self.ranks = given, ranks
+        self.given = given
+
+    def serves(self, ranks: Ranks) -> bool:
+        """Return True if the strategy can be repeated with this communicator."""
+        return True
 
     def compute(self, run: TableRun) -> TableAnswer:
         raise NotImplementedError
@@ -87,18 +90,18 @@ class LcsTraceOverRanks(LcsStrategy):
     method: str
     streamed_bytes = 0
 
-    def table_and_trace(self, progress: CountCallback | None) -> tuple[int, Follow]:
+    def table_and_trace(self, run: TableRun) -> tuple[int, Follow]:
         """Compute this rank's columns. Return by how much the last row grows in them, and the trace through them."""
         raise NotImplementedError
 
-    def carry_ranks(self, layout: LcsTableLayout) -> CarryRanks:
-        rank, last = self.ranks.rank, self.ranks.size - 1
-        neighbours = rank - 1 if rank > 0 else None, rank + 1 if rank < last else None
-        return CarryRanks.of(self.given.backend, self.ranks, layout, *neighbours)
+    def carry_ranks(self, ranks: Ranks, layout: LcsTableLayout) -> CarryRanks:
+        left = ranks.rank - 1 if ranks.rank > 0 else None
+        right = ranks.rank + 1 if ranks.rank < ranks.size - 1 else None
+        return CarryRanks.of(self.given.backend, ranks, layout, left, right)
 
     def compute(self, run: TableRun) -> TableAnswer:
-        columns, ranks = self.given.columns, self.ranks
-        growth, trace = self.table_and_trace(run.progress)
+        columns, ranks = self.given.columns, run.ranks
+        growth, trace = self.table_and_trace(run)
         last_cell = np.array([self.given.a.size, 0, 0, ranks.sum(growth)], np.int32)
         own_pairs = np.empty((0, 2), np.int64)
 
@@ -127,6 +130,6 @@ class LcsStoredBits(LcsTraceOverRanks):
         )  # fmt: skip
         self.streamed_bytes = self.table.streamed_bytes
 
-    def table_and_trace(self, progress: CountCallback | None) -> tuple[int, Follow]:
-        self.table.compute(progress, self.carry_ranks(self.table.layout))
+    def table_and_trace(self, run: TableRun) -> tuple[int, Follow]:
+        self.table.compute(run.progress, self.carry_ranks(run.ranks, self.table.layout))
         return self.table.zeros(), self.table.trace

@@ -278,7 +278,7 @@ def test_a_completion_is_the_best_of_all_states_and_undecided_items(cpu, instanc
     search = KnapsackCore(cpu, Solo(), instance)
     if search.is_trivial:
         return
-    items, count = search.sorted_items, len(search.weights)
+    items, count = search.sorted_items, len(search.sorted_items.weights)
     first, end = data.draw(st.integers(0, items.at)), data.draw(st.integers(items.at, count))
     states = data.draw(st.lists(st.tuples(st.integers(0, 200), st.integers(0, BIG)), min_size=1, max_size=6))
     state_weights, state_values = (np.array(column, np.int64) for column in zip(*states, strict=True))

@@ -36,14 +36,14 @@ class Frontier:
     ----------
     below : Array, columns + 1
         The lowest known value of each column; initially the border's first row.
-    beside : Array, rows + 1
+    right : Array, rows + 1
         The rightmost known value of each row; initially the border's first column.
     corners : Array, tiles across + tiles down
         The value above and left of the next tile in each descending diagonal of tiles.
     """
 
     below: Array[V]
-    beside: Array[V]
+    right: Array[V]
     corners: Array[V]
 
 
@@ -95,8 +95,8 @@ def tile_kernel(step: Function) -> Kernel:
         for band in range(tiling.bands):
             i = (tile_row * tiling.bands + band) * team_size() + lane() + 1
             is_inside = i <= tiling.rows
-            left = frontier.beside[min(i, tiling.rows)]
-            corner = above if lane() == 0 else frontier.beside[min(i, tiling.rows + 1) - 1]
+            left = frontier.right[min(i, tiling.rows)]
+            corner = above if lane() == 0 else frontier.right[min(i, tiling.rows + 1) - 1]
             if lane() == team_size() - 1:
                 entering[0] = left
             packed = u32(0)
@@ -119,9 +119,9 @@ def tile_kernel(step: Function) -> Kernel:
                         packed = keep(choice[0], c, width - 1, packed, choices.begin + line, choices.words, bits)
                 barrier()
             if is_inside:
-                frontier.beside[i] = left
+                frontier.right[i] = left
             barrier()
         if lane() == team_size() - 1:
-            frontier.corners[diagonal] = frontier.beside[min((tile_row + 1) * tiling.bands * team_size(), tiling.rows)]
+            frontier.corners[diagonal] = frontier.right[min((tile_row + 1) * tiling.bands * team_size(), tiling.rows)]
 
     return grid_tile

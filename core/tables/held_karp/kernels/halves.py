@@ -146,7 +146,7 @@ def ranked(s: LaneSubset, choose: Array[R]) -> R:
 
 
 @function
-def shortest_way_out(to: i32, a: LaneSubset, rows: FetchedRows, steps: Array[u32], cap: u32) -> u32:
+def shortest_out(to: i32, a: LaneSubset, rows: FetchedRows, steps: Array[u32], cap: u32) -> u32:
     """Return the least length of a path over a set A with a fetched row, followed by a step to the target.
 
     The steps to the target begin at ``to`` in ``steps``.
@@ -204,12 +204,12 @@ def meet(out: Paths, home: Paths, sets: Sets, size: i32, share: SubsetShare, mee
         current = number
         while True:
             complemented(b, sets.elements, a)
-            fetched_way_back = sets.cap
+            fetched_homeward = sets.cap
             if meeting.by_team:
                 t = meeting.middles - 1
                 to = i32(b.elements[t * team_size() + lane()]) * ROW
                 fetch(home.layer.cells, home.layer.start + row_without(t, b, tables.choose) * u64(size), size, rows)
-                fetched_way_back = shortest(view(rows.entries, own_row), to, t, b, tables_home.steps, sets.cap)
+                fetched_homeward = shortest(view(rows.entries, own_row), to, t, b, tables_home.steps, sets.cap)
             partner = partner_of(current, b, meeting, tables.choose)
             if meeting.apart:
                 fetch(out.layer.cells, out.layer.start + (partner - out.layer.first) * u64(a.size), a.size, rows)
@@ -223,12 +223,12 @@ def meet(out: Paths, home: Paths, sets: Sets, size: i32, share: SubsetShare, mee
                 if t > 0:
                     high -= tables.choose[element * COLUMNS + t]
                 to = element * ROW
-                way_out = shortest_way_out(to, a, rows, tables.steps, sets.cap)
-                way_back = fetched_way_back
+                outward = shortest_out(to, a, rows, tables.steps, sets.cap)
+                homeward = fetched_homeward
                 if not meeting.by_team or t < meeting.middles - 1:
                     row_start = home.layer.start + u64(low + high) * u64(size)
-                    way_back = shortest(view(home.layer.cells, row_start), to, t, b, tables_home.steps, sets.cap)
-                length = min(length, way_out + way_back)
+                    homeward = shortest(view(home.layer.cells, row_start), to, t, b, tables_home.steps, sets.cap)
+                length = min(length, outward + homeward)
                 low += tables.choose[element * COLUMNS + t + 1]
             least = min(least, (u64(length) << NUMBER_BITS) | partner)
             current += 1
