@@ -230,9 +230,3 @@ class AntColony(Search):
 
     def _history(self, run: SynchronousRun, curve: np.ndarray) -> list[list[Any]] | None:
         return None if self.history is None else self.history.rows(run.ranks, curve, self.evaluations)
-
-    # --- after a run ---
-
-    def best_tour(self) -> np.ndarray:
-        """Return the best tour of the last run: shape (n,), int64, in the instance's numbers; all ranks call this."""
-        return self.group.best_tour()

@@ -165,10 +165,6 @@ class ProgressSamples:
                 rows.append([len(rows) if numbered else steps, evaluations, seconds, cost])
         return communicator.bcast(rows)
 
-    def rows(self, communicator: Ranks, *, numbered: bool) -> np.ndarray:
-        """Return the history as an array of four columns, for a checkpoint."""
-        return np.array(self.history(communicator, numbered=numbered), np.float64).reshape(-1, 4)
-
 
 def interpolate_sample(seconds: float, samples: list[ProgressSample], column: int) -> float:
     """Return a count of a rank at a time, from its samples."""
