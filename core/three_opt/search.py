@@ -186,10 +186,8 @@ class IteratedThreeOpt(Search):
         tours = start_solutions(TspTour(self.instance), self.walks, initial)
         self.initial = None if tours is None else np.argsort(self.order)[tours].astype(np.int32)
         stop = checked_stop(stop, self.title, "iterations", "seconds", "target", callback=callback)
-        self.communicator = ranks or self.communicator
-        run = SynchronousRun(
-            self.communicator, stop, callback, total=stop.limit, checkpointer=checkpointer, history=history
-        )
+        self.communicator = ranks = ranks or self.communicator
+        run = SynchronousRun(ranks, stop, callback, total=stop.limit, checkpointer=checkpointer, history=history)
         return execute(self, run)
 
     # --- the search, as the run loop calls it ---
