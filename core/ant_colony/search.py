@@ -160,10 +160,8 @@ class AntColony(Search):
             The common memory of the ranks does not fit.
         """
         stop = checked_stop(stop, "ant colony optimisation", "iterations", "seconds", "target", callback=callback)
-        self.communicator = ranks or self.communicator
-        run = SynchronousRun(
-            self.communicator, stop, callback, total=stop.limit, checkpointer=checkpointer, history=history
-        )
+        self.communicator = ranks = ranks or self.communicator
+        run = SynchronousRun(ranks, stop, callback, total=stop.limit, checkpointer=checkpointer, history=history)
         return execute(self, run)
 
     # --- the search, as the run loop calls it ---
@@ -214,25 +212,9 @@ class AntColony(Search):
         length, number, iteration, ant = group.winner
         curve = group.curve(run.done)
         run.end(run.done, length, evaluations)
-        return ColonyOutcome(
-            length,
-            number,
-            ant,
-            iteration,
-            evaluations,
-            group.digest(),
-            curve,
-            history=self._history(run, curve),
-            tour=group.best_tour(),
-            finished=run.is_finished,
-            by_time=run.by_time,
-        )
+        work = evaluations, group.digest(), curve
+        history, tour = self._history(run, curve), group.best_tour()
+        return ColonyOutcome(length, number, ant, iteration, *work, history, tour, run.is_finished, run.by_time)
 
     def _history(self, run: SynchronousRun, curve: np.ndarray) -> list[list[Any]] | None:
         return None if self.history is None else self.history.rows(run.ranks, curve, self.evaluations)
-
-    # --- after a run ---
-
-    def best_tour(self) -> np.ndarray:
-        """Return the best tour of the last run: shape (n,), int64, in the instance's numbers; all ranks call this."""
-        return self.group.best_tour()

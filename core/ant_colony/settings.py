@@ -188,20 +188,3 @@ def heuristic(distances: np.ndarray, beta: float) -> np.ndarray:
     parts = np.maximum(parts, LEAST_HEURISTIC)
     np.fill_diagonal(parts, 0)
     return parts
-
-
-def nearest_cities(distances: np.ndarray, wanted: int, width: int) -> np.ndarray:
-    """Return the ``wanted`` nearest other cities of each city, ties by number: (n, width), uint16.
-
-    The city itself fills a list that is too short.
-    """
-    n = len(distances)
-    keys = distances.astype(np.int64) * n + np.arange(n)
-    np.fill_diagonal(keys, np.iinfo(np.int64).max)
-    lists = np.repeat(np.arange(n, dtype=np.uint16)[:, None], width, axis=1)
-    count = min(wanted, n - 1)
-    if count:
-        nearest = np.argpartition(keys, count - 1, axis=1)[:, :count]
-        order = np.argsort(np.take_along_axis(keys, nearest, axis=1), axis=1)
-        lists[:, :count] = np.take_along_axis(nearest, order, axis=1)
-    return lists

@@ -152,7 +152,9 @@ class Enumeration(ItemSearch):
             self.root_bound = int(self.reduced.shortest + distances[0][1:].min())
 
     def choose_depth(self, least_items: int) -> None:
-        self.chosen_depth = self.given_depth or fitting_depth(self.n, least_items)
+        """Take the given depth, or the least, at most n - 4, that makes at least ``least_items`` items."""
+        fitting = (depth for depth in range(1, self.n - 4) if count_items(self.n, depth) >= least_items)
+        self.chosen_depth = self.given_depth or next(fitting, self.n - 4)
         self.number(self.chosen_depth)
 
     def number(self, depth: int) -> None:
@@ -285,11 +287,6 @@ class Enumeration(ItemSearch):
             ranks.transfer(messages)
         for first, items in arrivals:
             backend.put(records, first * ROW, items)
-
-
-def fitting_depth(n: int, least_items: int) -> int:
-    """Return the least number of cities, at most n - 4, that makes at least ``least_items`` items."""
-    return next((depth for depth in range(1, n - 4) if count_items(n, depth) >= least_items), n - 4)
 
 
 def reduced_by_shortest(distances: np.ndarray) -> ReducedDistances:

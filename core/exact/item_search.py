@@ -34,15 +34,12 @@ class ItemSearch(ExactMethod):
     ``left_items``.
     """
 
-    items: int
-    depth: int
     bounded: bool
     first_slice: int
     least_slice: int
     most_slice: int
     slice_seconds: float
     chosen_depth: int
-    left_items: Intervals
     speed = 0.0
     directions = 2
 

@@ -111,8 +111,8 @@ class OneTreeSearch(ExactMethod):
         no_nodes = root_node().some(slice(0, 0))
         for counting in (False, True) if count else (False,):
             if self.wanted > 1:
-                self._launch(no_nodes, self.children, deep=False, counting=counting)
-            self._launch(no_nodes, self.stacks, deep=True, counting=counting)
+                self._launch(no_nodes, deep=False, counting=counting)
+            self._launch(no_nodes, deep=True, counting=counting)
 
     def reset(self, limit: int) -> None:
         """Choose the unit of the costs; a tour shorter than the limit has no edge of that length."""
@@ -168,18 +168,11 @@ class OneTreeSearch(ExactMethod):
             yield CheckpointArray(name, np.int32 if name == "multipliers" else np.uint32, shape, columns)
 
     def _branched(self, items: OpenNodes, counting: bool) -> OpenNodes:
-        count = len(items.depths)
-        self._make_room(count)
-        self._launch(items, self.children, deep=False, counting=counting)
+        self._launch(items, deep=False, counting=counting)
         *rows, depths = (self.backend.download(buffer) for buffer in node_buffers(self.children))
         children = OpenNodes(*(row.reshape(-1, ROW) for row in rows), depths)
-        written = np.arange(len(depths)) < CHILDREN * count
+        written = np.arange(len(depths)) < CHILDREN * len(items.depths)
         return children.some(written & (depths >= 0))
-
-    def _make_room(self, items: int) -> None:
-        if items > self.given.count:
-            room = max(items, 2 * self.given.count)
-            self.given, self.children = (self.backend.rows(OpenNode(), count) for count in (room, CHILDREN * room))
 
     def _explore(
         self, run: AsynchronousRun, items: OpenNodes, counting: bool, report: NodeCallback | None
@@ -196,7 +189,7 @@ class OneTreeSearch(ExactMethod):
         batches = Batches(ranks, count, first, least=self.lanes, seconds=longest_s)
         own_items = []
         for begin, end in batches:
-            self._launch(items.some(slice(begin, end)), self.stacks, deep=True, counting=counting)
+            self._launch(items.some(slice(begin, end)), deep=True, counting=counting)
             own_items.append((begin, end))
             if self.report(report, self.exchange(least, counting)):
                 break
@@ -208,15 +201,18 @@ class OneTreeSearch(ExactMethod):
         remaining = Intervals([(0, count)]).less_taken(ranks, own_items)
         return items.some(np.array([place for pair in remaining.pairs for place in range(*pair)], np.int64))
 
-    def _launch(self, items: OpenNodes, children: Rows, *, deep: bool, counting: bool) -> None:
-        backend = self.backend
-        count = len(items.depths)
-        self._make_room(count)
+    def _launch(self, items: OpenNodes, *, deep: bool, counting: bool) -> None:
+        """Explore the subtrees of the items (``deep``), or branch each once, into ``children``."""
+        backend, count = self.backend, len(items.depths)
+        if count > self.given.count:
+            room = max(count, 2 * self.given.count)
+            self.given, self.children = (backend.rows(OpenNode(), size) for size in (room, CHILDREN * room))
         for buffer, field in zip(node_buffers(self.given), items, strict=True):
             words = np.zeros(buffer.size, buffer.dtype)
             words[: field.size] = field.reshape(-1)
             backend.write(buffer, words)
         backend.write(self.shared.ticket, np.zeros(1, np.int32))
         shape = max(1, min(self.teams, -(-count // self.team_size))), self.team_size
+        children = self.stacks if deep else self.children
         arguments = self.problem, self.given, count, children, self.shared, self.best, deep, counting
         backend.launch(branch_and_bound, *shape, *arguments)

@@ -147,18 +147,11 @@ class Proof:
         state, is_done = self.found, run.undone == 0
         optimal_tours = state.counted // self.method.directions if state.counting and is_done else None
         run.end(state.explored, state.length, state.explored, state.root_bound)
-        return Solution(
-            state.length,
-            canonical_tour(state.tour),
-            optimal_tours,
-            summed(state.first_nodes, state.nodes),
-            None if state.root_bound is None else min(state.root_bound, state.length),
-            self.start_length,
-            digest_of(state.length, optimal_tours),
-            run.history(numbered=True),
-            proved=state.counting or is_done,
-            finished=is_done,
-        )
+        shortest = state.length, canonical_tour(state.tour), optimal_tours
+        nodes, digest = summed(state.first_nodes, state.nodes), digest_of(state.length, optimal_tours)
+        root_bound = None if state.root_bound is None else min(state.root_bound, state.length)
+        history, is_proved = run.history(numbered=True), state.counting or is_done
+        return Solution(*shortest, nodes, root_bound, self.start_length, digest, history, is_proved, is_done)
 
     def _prepare(self, ranks: Ranks) -> None:
         """Let the method search the tours shorter than the start, or count those of the least length."""

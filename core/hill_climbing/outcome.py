@@ -107,11 +107,9 @@ class HillClimbState(NamedTuple):
     def layout(self, state: Checkpoint, before_s: float, history: bool) -> Iterator[CheckpointArray]:
         """Declare the checkpoint of a run that begins with this state."""
         climbers = self.remaining.count
-        yield CheckpointArray(
-            "found", np.uint64, (8,),
-            [(0, climbers), (0, ANY_WORD), (0, climbers - 1), (0, ANY),
-             (0, ANY_WORD), (0, ANY), (0, ANY), (0, ANY_WORD)],
-        )  # fmt: skip
+        best = [(0, climbers), (0, ANY_WORD), (0, climbers - 1)]
+        steps_and_work = [(0, ANY), (0, ANY_WORD), (0, ANY), (0, ANY), (0, ANY_WORD)]
+        yield CheckpointArray("found", np.uint64, (8,), [*best, *steps_and_work])
         climbs, length, *_, evaluations, _digest = (int(word) for word in state["found"])
 
         def climbed(pairs: np.ndarray) -> str | None:

@@ -194,9 +194,9 @@ class LanesScan(Scan):
     """Climbers per lane in a launch, if they exist: the paper launches all at once, some seven for a thread."""
 
     def __init__(self, backend: ComputeDevice, distances: np.ndarray, assign: str = "auto") -> None:
-        super().__init__(backend, distances)
         check_choice("assignment", assign, ASSIGNMENTS)
-        check_table(self.n, backend.capabilities.shared_bytes)
+        check_table(len(distances), backend.capabilities.shared_bytes)
+        super().__init__(backend, distances)
         self.evaluations_per_step = (self.n - 2) * (self.n - 1) // 2
         self.assign = assign if assign != "auto" else "worklist" if is_wide(backend) else "static"
         if is_wide(backend):

@@ -24,15 +24,13 @@ class PublishedInstance(NamedTuple):
 
 @functools.cache
 def table() -> tuple[PublishedInstance, ...]:
-    rows = []
     path = os.path.join(os.path.dirname(__file__), "tsplib.tsv")
     with open(path, encoding="ascii") as file:
-        for line in file:
-            if not line.startswith("#"):
-                name, collection, n, optimum, sha256 = line.split()
-                best = None if optimum == "-" else int(optimum)
-                rows.append(PublishedInstance(name, collection, int(n), best, sha256))
-    return tuple(rows)
+        rows = [line.split() for line in file if not line.startswith("#")]
+    return tuple(
+        PublishedInstance(name, collection, int(n), None if optimum == "-" else int(optimum), sha256)
+        for name, collection, n, optimum, sha256 in rows
+    )
 
 
 def optimum(sha256: str) -> int | None:

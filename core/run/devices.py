@@ -46,15 +46,11 @@ class LeastNumber(Protocol):
     def close(self) -> None: ...
 
 
-class RankPlace(Protocol):
-    """Number of a rank, and how many there are."""
+class ReducingRanks(Protocol):
+    """Ranks that reduce numbers: number of this rank, and how many there are."""
 
     rank: int
     size: int
-
-
-class ReducingRanks(RankPlace, Protocol):
-    """Ranks that reduce numbers."""
 
     def minloc(self, value: int, index: int) -> tuple[int, int]: ...
     def sum(self, summand: Summand) -> Summand: ...

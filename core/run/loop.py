@@ -210,7 +210,8 @@ class Run:
 
     def history_rows(self, *, numbered: bool) -> np.ndarray | None:
         """Return the same as an array, for a checkpoint."""
-        return None if self.samples is None else self.samples.rows(self.ranks, numbered=numbered)
+        rows = self.history(numbered=numbered)
+        return None if rows is None else np.array(rows, np.float64).reshape(-1, 4)
 
     @property
     def is_report_due(self) -> bool:

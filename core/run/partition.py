@@ -25,7 +25,10 @@ def equal_part(total: int, rank: int, size: int) -> tuple[int, int]:
     Shares differ by at most one item; the first rank has a largest one. Raises `ValueError` if the total is negative,
     or there is no such rank.
     """
-    _check(total, rank, size)
+    if total < 0:
+        raise ValueError(f"the total must not be negative, found {total}")
+    if not 0 <= rank < size:
+        raise ValueError(f"rank must be from 0 to {size - 1}, found {rank}")
     return -(-total * rank // size), -(-total * (rank + 1) // size)
 
 
@@ -53,13 +56,6 @@ def parts_by_speed(total: int, speeds: Sequence[float]) -> list[int]:
         parts[rank] += 1
         heapreplace(queue, ((parts[rank] + 1) * fine // whole[rank], rank))
     return parts
-
-
-def _check(total: int, rank: int, size: int) -> None:
-    if total < 0:
-        raise ValueError(f"the total must not be negative, found {total}")
-    if not 0 <= rank < size:
-        raise ValueError(f"rank must be from 0 to {size - 1}, found {rank}")
 
 
 class Intervals:

@@ -155,25 +155,16 @@ class ProgressSamples:
         ``numbered``, rows begin with their own number, from 0, in place of steps.
         """
         parts = communicator.gather((self.improvements, self.samples)) or []
+        columns = [np.array(samples, np.float64).T for _, samples in parts]
         rows: list[list[Any]] = [[int(a), int(b), seconds, int(cost)] for a, b, seconds, cost in self.earlier.tolist()]
         for seconds, cost in sorted(row for improvements, _ in parts for row in improvements):
             if not rows or cost < rows[-1][3]:
                 evaluations, steps = (
-                    before + round(sum(interpolate_sample(seconds, samples, k) for _, samples in parts))
-                    for k, before in zip((1, 2), self.done, strict=True)
+                    before + round(sum(float(np.interp(seconds, times, counts[k])) for times, *counts in columns))
+                    for k, before in enumerate(self.done)
                 )
                 rows.append([len(rows) if numbered else steps, evaluations, seconds, cost])
         return communicator.bcast(rows)
-
-    def rows(self, communicator: Ranks, *, numbered: bool) -> np.ndarray:
-        """Return the history as an array of four columns, for a checkpoint."""
-        return np.array(self.history(communicator, numbered=numbered), np.float64).reshape(-1, 4)
-
-
-def interpolate_sample(seconds: float, samples: list[ProgressSample], column: int) -> float:
-    """Return a count of a rank at a time, from its samples."""
-    columns = np.array(samples, np.float64).T
-    return float(np.interp(seconds, columns[0], columns[column]))
 
 
 def refuse_history(history: bool, search: str) -> None:

@@ -186,10 +186,8 @@ class IteratedThreeOpt(Search):
         tours = start_solutions(TspTour(self.instance), self.walks, initial)
         self.initial = None if tours is None else np.argsort(self.order)[tours].astype(np.int32)
         stop = checked_stop(stop, self.title, "iterations", "seconds", "target", callback=callback)
-        self.communicator = ranks or self.communicator
-        run = SynchronousRun(
-            self.communicator, stop, callback, total=stop.limit, checkpointer=checkpointer, history=history
-        )
+        self.communicator = ranks = ranks or self.communicator
+        run = SynchronousRun(ranks, stop, callback, total=stop.limit, checkpointer=checkpointer, history=history)
         return execute(self, run)
 
     # --- the search, as the run loop calls it ---
@@ -200,9 +198,9 @@ class IteratedThreeOpt(Search):
             run.done = int(checkpoint["iterations"])
             if self.own_count:
                 self.number()
-                for name, _, dtype in self.kept_rows():
-                    rows: np.ndarray = checkpoint[name][self.first : self.end].astype(dtype)
-                    self.backend.write(getattr(self.rows, name), rows.reshape(-1))
+                for kept in self.kept_rows(run.done):
+                    rows = checkpoint[kept.name][self.first : self.end]
+                    self.backend.write(getattr(self.rows, kept.name), rows.reshape(-1))
                 self.launch(resume_tours)
             run.begin_samples(None, checkpoint.get("history"), (run.done * self.walks, run.done))
         else:
@@ -228,34 +226,35 @@ class IteratedThreeOpt(Search):
             run.report(done, cost, self.evaluations_after(done))
         return Step(count, is_ended=has_target and cost <= run.stop.target)
 
-    def kept_rows(self) -> list[tuple[str, int, type]]:
-        """Return name, number of elements and type of the rows in a checkpoint."""
-        solutions = [(name, self.n, np.int32) for name in ("tour", "best")]
-        return [*solutions, ("control", size_of(TourControl), np.int32), ("totals", size_of(TourTotals), np.uint64)]
+    def kept_rows(self, done: int) -> list[CheckpointArray]:
+        """Declare the rows of all walks in a checkpoint after ``done`` iterations."""
+        tours, cities = (self.walks, self.n), [(0, self.n - 1)]
+        control = [(0, MOST), (0, MOST), (0, done), (0, done), (0, 1)]
+        return [
+            CheckpointArray("tour", np.int32, tours, cities, permutation_fault),
+            CheckpointArray("best", np.int32, tours, cities, permutation_fault),
+            CheckpointArray("control", np.int32, (self.walks, size_of(TourControl)), control),
+            CheckpointArray("totals", np.uint64, (self.walks, size_of(TourTotals)), [(0, ANY_WORD)]),
+        ]
 
     def checkpoint(self, run: SynchronousRun) -> Checkpoint | None:
         """Return solutions, costs and digests of all walks."""
-        rows = {}
+        rows, names = {}, [kept.name for kept in self.kept_rows(run.done)]
         if self.own_count:
             self.launch(keep_best)
-            for name, width, _ in self.kept_rows():
-                rows[name] = self.backend.download(getattr(self.rows, name)).reshape(self.own_count, width)
+            rows = {name: self.backend.download(getattr(self.rows, name)) for name in names}
         parts = run.ranks.gather(rows)
         history = run.history_rows(numbered=False)
         if parts is None:
             return None
-        state = {name: np.concatenate([part[name] for part in parts if part]) for name, _, _ in self.kept_rows()}
+        state = {name: np.concatenate([part[name] for part in parts if part]).reshape(self.walks, -1) for name in names}
         more = {} if history is None else {"history": history}
         return {"iterations": np.array(run.done, np.int64), **state, **more}
 
     def layout(self, run: SynchronousRun, state: Checkpoint) -> Iterator[CheckpointArray]:
         yield CheckpointArray("iterations", np.int64, (), [(0, run.stop.iterations)])
         done = int(state["iterations"])
-        for name in ("tour", "best"):
-            yield CheckpointArray(name, np.int32, (self.walks, self.n), [(0, self.n - 1)], permutation_fault)
-        ranges = [(0, MOST), (0, MOST), (0, done), (0, done), (0, 1)]
-        yield CheckpointArray("control", np.int32, (self.walks, size_of(TourControl)), ranges)
-        yield CheckpointArray("totals", np.uint64, (self.walks, size_of(TourTotals)), [(0, ANY_WORD)])
+        yield from self.kept_rows(done)
         if run.has_history:
             best = int(state["control"][:, TourControl.best_length].min())
             yield history_array("history", done, done * self.walks, run.before_s, best)

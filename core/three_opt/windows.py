@@ -13,7 +13,7 @@ import numpy as np
 
 from core.errors import UserError
 from core.local_search.outcome import Outcome, mix_digests
-from core.run.devices import ComputeDevice, Ranks
+from core.run.devices import ComputeDevice, LoadedBundle, Ranks
 from core.run.stop import Stop
 from core.three_opt.cells import FEWEST, cells_along, cells_in_strips, closed_curve, most_cells, partition
 from core.three_opt.kernels.tour_array import MOST_LOGGED, TourControl, TourTotals
@@ -89,7 +89,7 @@ class WindowedThreeOpt(IteratedThreeOpt):
         self.memory = backend.rows(memory, self.teams)
         numbers, words = np.zeros(n, np.int32), np.zeros(most + 1, np.int32)
         windows = Windows(words, words[1:], numbers, numbers, numbers, words[1:], np.zeros(most, np.uint64), 0)
-        self.windows = backend.load(windows)
+        self.windows: LoadedBundle = backend.load(windows)
         self.has_move, self.queued = backend.upload(np.zeros(n, np.uint8)), backend.upload(numbers)
         self.decrease = backend.upload(np.zeros(1, np.int32))
 
@@ -154,20 +154,15 @@ class WindowedThreeOpt(IteratedThreeOpt):
         backend, windows = self.backend, self.windows
         cut = partition(backend.download(self.rows.tour), self._cells(round_number))
         count = cut.ends.size
-        for name in ("members", "slot", "paths"):
-            backend.write(getattr(windows, name), getattr(cut, name))
-        for name in ("begin", "ends"):
-            words: np.ndarray = getattr(cut, name)
-            backend.write(getattr(windows, name), np.pad(words, (0, getattr(windows, name).size - words.size)))
-        parts = Windows(
-            windows.begin, windows.ends, windows.members, windows.slot, windows.paths, windows.change,
-            windows.digest, count,
-        )  # fmt: skip
+        for name in ("begin", "ends", "members", "slot", "paths"):
+            words, buffer = getattr(cut, name), getattr(windows, name)
+            backend.write(buffer, np.pad(words, (0, buffer.size - words.size)))
+        windows.count = count
         each = self.kicks if round_number else 0
         rule = WindowKicks(round_number, each, int(round_number == 0), self.segment, self.seed)
         if count:
             teams = min(count, self.teams)
-            backend.launch(improve_windows, teams, self.team_size, self.memory, parts, self.cities, rule)
+            backend.launch(improve_windows, teams, self.team_size, self.memory, windows, self.cities, rule)
         tour = cut.joined(backend.download(windows.paths))
         self.write_tours(tour[None])
         change = int(backend.read(windows.change, 0, count).sum())

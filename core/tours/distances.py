@@ -49,18 +49,12 @@ def _pseudo_euclidean(a: Axes, b: Axes) -> np.ndarray:
 
 
 def _manhattan(a: Axes, b: Axes) -> np.ndarray:
-    total = np.abs(a[0] - b[0])
-    for p, q in zip(a[1:], b[1:], strict=True):
-        total = total + np.abs(p - q)
-    return total + 0.5
+    return _combined(np.add, np.abs, a, b) + 0.5
 
 
 def _maximum(a: Axes, b: Axes) -> np.ndarray:
-    largest = np.abs(a[0] - b[0])
-    for p, q in zip(a[1:], b[1:], strict=True):
-        largest = np.maximum(largest, np.abs(p - q))
     # rounding is monotone, so the largest rounded difference is the rounded largest one
-    return largest + 0.5
+    return _combined(np.maximum, np.abs, a, b) + 0.5
 
 
 def _geographical(a: Axes, b: Axes) -> np.ndarray:
@@ -73,11 +67,14 @@ def _geographical(a: Axes, b: Axes) -> np.ndarray:
 
 
 def _sum_of_squares(a: Axes, b: Axes) -> np.ndarray:
-    difference = a[0] - b[0]
-    total = difference * difference
+    return _combined(np.add, np.square, a, b)
+
+
+def _combined(combine: np.ufunc, of_axis: np.ufunc, a: Axes, b: Axes) -> np.ndarray:
+    """Combine a function of the difference along each axis, axis by axis."""
+    total = of_axis(a[0] - b[0])
     for p, q in zip(a[1:], b[1:], strict=True):
-        difference = p - q
-        total = total + difference * difference
+        total = combine(total, of_axis(p - q))
     return total
 
 

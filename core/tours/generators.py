@@ -49,11 +49,6 @@ def _columns(n: int) -> int:
     return int(np.ceil(np.sqrt(n)))
 
 
-def _grid_optimum(n: int, step: int) -> int | None:
-    """Return the length of a shortest tour of a full lattice with an even number of points, else None."""
-    return n * step if n % _columns(n) == 0 and n % 2 == 0 else None
-
-
 _SIZE = Quantity("size", FEWEST_CITIES, MOST_CITIES)
 # The defaults keep distances of uniform and small grid instances within 16 bits.
 _SIDE = Quantity("side", 1, 10**9, "10000")
@@ -83,6 +78,6 @@ def generate(spec: str) -> TspInstance:
     name, (n, *values) = parse_specification(spec, [_SIZE], options)
     cities = draw(n, *values).astype(np.float64)
     instance = TspInstance(name, coordinates=cities, source="generated from its name")
-    if draw is grid:
-        instance.optimum = _grid_optimum(n, values[-1])
+    if draw is grid and n % _columns(n) == 0 and n % 2 == 0:
+        instance.optimum = n * values[-1]  # of a full lattice with an even number of points
     return instance

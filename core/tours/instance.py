@@ -175,11 +175,6 @@ def canonical_tour(tour: np.ndarray) -> np.ndarray:
     return turned
 
 
-def _checked_size(name: str, n: int) -> None:
-    if not FEWEST_CITIES <= n <= MOST_CITIES:
-        raise InstanceError(name, None, f"{n} cities", f"{FEWEST_CITIES} to {MOST_CITIES} cities")
-
-
 def _checked_coordinates(name: str, values: np.ndarray, edge_weight_type: str) -> np.ndarray:
     if edge_weight_type not in metric.FORMULAS:
         raise InstanceError(name, None, f"edge weight type {edge_weight_type}", f"one of {', '.join(metric.FORMULAS)}")
@@ -190,7 +185,8 @@ def _checked_coordinates(name: str, values: np.ndarray, edge_weight_type: str) -
         raise InstanceError(name, None, "coordinates that are no numbers in equal rows", f"(n, {axes})") from None
     if coordinates.ndim != 2 or coordinates.shape[1] != axes:
         raise InstanceError(name, None, f"coordinates of shape {coordinates.shape}", f"(n, {axes})")
-    _checked_size(name, len(coordinates))
+    if not FEWEST_CITIES <= len(coordinates) <= MOST_CITIES:
+        raise InstanceError(name, None, f"{len(coordinates)} cities", f"{FEWEST_CITIES} to {MOST_CITIES} cities")
     if not np.isfinite(coordinates).all():
         raise InstanceError(name, None, "NaN or infinite coordinates", "finite ones")
     objection = metric.describe_invalid_coordinates(coordinates, edge_weight_type)

@@ -10,19 +10,10 @@ from collections.abc import Collection
 from core.instances.errors import InstanceError
 from core.instances.tokens import LONGEST_NUMBER, lines_of, quoted
 
-KEYS = frozenset(
-    [
-        "NAME",
-        "TYPE",
-        "COMMENT",
-        "DIMENSION",
-        "EDGE_WEIGHT_TYPE",
-        "EDGE_WEIGHT_FORMAT",
-        "EDGE_DATA_FORMAT",
-        "NODE_COORD_TYPE",
-        "DISPLAY_DATA_TYPE",
-    ]
-)
+KEYS = frozenset([
+    "NAME", "TYPE", "COMMENT", "DIMENSION", "EDGE_WEIGHT_TYPE", "EDGE_WEIGHT_FORMAT", "EDGE_DATA_FORMAT",
+    "NODE_COORD_TYPE", "DISPLAY_DATA_TYPE",
+])  # fmt: skip
 SECTIONS = frozenset(["NODE_COORD_SECTION", "DISPLAY_DATA_SECTION", "TOUR_SECTION", "EDGE_WEIGHT_SECTION"])
 SKIPPED = re.compile(r"(VEHICLES?|CAPACITY|DEMAND|DEPOTS?|BACKHAUL|LINEHAUL|SERVICE_TIME)(_[A-Z_]+)?")
 """Keys and sections of vehicle routing (VRPLIB, LKH-3) that do not change the shortest tour through all nodes."""

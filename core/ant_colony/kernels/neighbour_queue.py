@@ -65,7 +65,7 @@ def backward(p: i32, n: Const[i32]) -> i32:
 
 
 @function
-def city_beside(p: i32, side: Const[i32], state: QueueClimb) -> i32:
+def neighbour_at(p: i32, side: Const[i32], state: QueueClimb) -> i32:
     """Return the city after a position, or before it."""
     return i32(state.tour[forward(p + 1, state.n) if side == FOLLOWING else backward(p - 1, state.n)])
 
@@ -125,8 +125,8 @@ def best_of_lane(count: i32, state: QueueClimb) -> u64:
             q = i32(state.place[other])
             joined = distance(city, other, state)
             for side in unroll(2):
-                next_city = city_beside(p, side, state)
-                next_other = city_beside(q, side, state)
+                next_city = neighbour_at(p, side, state)
+                next_other = neighbour_at(q, side, state)
                 gain = distance(city, next_city, state) - joined
                 if gain > 0:
                     gain += distance(other, next_other, state) - distance(next_city, next_other, state)
@@ -164,9 +164,9 @@ def apply(move: u64, state: QueueClimb):
     a = backward(i32(state.place[city]) - side, state.n)
     b = backward(i32(state.place[other]) - side, state.n)
     from_a = i32(state.tour[a])
-    after_a = city_beside(a, FOLLOWING, state)
+    after_a = neighbour_at(a, FOLLOWING, state)
     from_b = i32(state.tour[b])
-    after_b = city_beside(b, FOLLOWING, state)
+    after_b = neighbour_at(b, FOLLOWING, state)
     first, last = forward(a + 1, state.n), b
     length = backward(b - a, state.n)
     if 2 * length > state.n:

@@ -49,12 +49,12 @@ class Climber(DistanceMatrix):
     for every lane, see `maximum`. ``winner`` (the smallest key), ``upcoming`` (the next climb) and ``length`` have a
     word for every climber of the team. ``done[0]`` is the number of climbers without a further climb.
 
-    A sweep has ``chunks`` chunks of rows. A lane has ``share`` words of the tour, and ``alone`` rows of k = n / 2.
+    A sweep has ``chunks`` chunks of rows. A lane has ``share`` words of the tour, and ``halves`` rows of k = n / 2.
     """
 
     chunks: Const[i32]
     share: Const[i32]
-    alone: Const[i32]
+    halves: Const[i32]
     shape: ClimberGroups
     group: i32
     member: i32
@@ -158,10 +158,10 @@ def latest_of(word: u32) -> i32:
 def top_of_half(state: Climber) -> i32:
     """Return the largest gain of this lane's rows of the diagonal k = n / 2, which has every pair twice."""
     top = FAR_BELOW
-    begin = state.base + state.member * state.alone
+    begin = state.base + state.member * state.halves
     near, far = state.words[begin], state.words[begin + state.n // 2]
     before = distance(city(near), city(far), state)
-    for r in unroll(state.alone):
+    for r in unroll(state.halves):
         near, far = state.words[begin + r + 1], state.words[begin + r + 1 + state.n // 2]
         added = distance(city(near), city(far), state)
         top = max(top, edge(near) + edge(far) - before - added)
@@ -260,10 +260,10 @@ def locate(own: u32, largest: u32, owner: i32, state: Climber):
     end = begin if is_single_chunk else latest_of(own) if gain_of(own) == gain else -1
     source = owner if is_single_chunk else state.member
     for chunk in range(begin, end + 1):
-        pairs = state.alone if chunk == state.chunks else state.shape.rows * state.shape.diagonals
+        pairs = state.halves if chunk == state.chunks else state.shape.rows * state.shape.diagonals
         for m in range(state.member if is_single_chunk else 0, pairs, state.shape.lanes if is_single_chunk else 1):
             if chunk == state.chunks:
-                i = source * state.alone + m
+                i = source * state.halves + m
                 offer(i, i + state.n // 2, gain, state)
             else:
                 i = chunk * state.shape.rows + m // state.shape.diagonals

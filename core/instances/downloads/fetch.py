@@ -97,13 +97,11 @@ def _fetch_all(
 
 
 def _is_pinned_content(path: Path, name: str, collection: str) -> bool:
-    if not os.path.isfile(path):
-        return False
+    published = COLLECTIONS[collection]
     try:
-        digest: str = COLLECTIONS[collection].reader.read(path).sha256
+        return bool(published.reader.read(path).sha256 == published.digests()[name])
     except InstanceError:
         return False
-    return digest == COLLECTIONS[collection].digests()[name]
 
 
 def _download(addresses: Sequence[str], name: str, collection: str, silent: set[str]) -> str:

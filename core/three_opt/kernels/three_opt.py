@@ -16,9 +16,9 @@ from core.three_opt.kernels.tour_array import (
     MOST_LOGGED,
     CityLists,
     TourWalk,
+    adjacent,
     after,
     before,
-    beside,
     dequeue,
     distance,
     enqueue,
@@ -51,7 +51,7 @@ def best_beyond(
     """
     best = u64(NO_MOVE)
     best_open = u64(NO_MOVE)
-    end = beside(near, side, walk)
+    end = adjacent(near, side, walk)
     if end != city:
         opened = gained + distance(near, end, cities)
         gain = opened - distance(end, out, cities)
@@ -65,7 +65,7 @@ def best_beyond(
             third = cities.near[end * cities.lists + k]
             if third != near and third != out:
                 is_past = from_out(third, out, side, walk) < border
-                last = beside(third, side if is_past else 1 - side, walk)
+                last = adjacent(third, side if is_past else 1 - side, walk)
                 if last != end:
                     removed = rest + distance(third, last, cities)
                     if cities.has_fixed:
@@ -86,7 +86,7 @@ def best_within(
     """Return the best move that removes the other edge of ``near``, which makes a cycle that a third edge opens."""
     best = u64(NO_MOVE)
     best_open = u64(NO_MOVE)
-    end = beside(near, 1 - side, walk)
+    end = adjacent(near, 1 - side, walk)
     opened = gained + distance(near, end, cities)
     border = from_out(near, out, side, walk)
     for k in range(cities.lists):
@@ -96,7 +96,7 @@ def best_within(
         third = cities.near[end * cities.lists + k]
         if from_out(third, out, side, walk) > border:
             if third != city:
-                last = beside(third, side, walk)
+                last = adjacent(third, side, walk)
                 removed = rest + distance(third, last, cities)
                 if cities.has_fixed:
                     removed = max(removed, 0)
@@ -104,7 +104,7 @@ def best_within(
                 gain = removed - distance(last, out, cities)
                 if gain > 0:
                     best = max(best, move_word(gain, TURNED, k))
-            last = beside(third, 1 - side, walk)
+            last = adjacent(third, 1 - side, walk)
             removed = rest + distance(third, last, cities)
             if cities.has_fixed:
                 removed = max(removed, 0)
@@ -121,10 +121,10 @@ def best_pair(pair: i32, city: i32, walk: TourWalk, cities: CityLists, opened_wo
     """Return the best move of pair 2 k + side: join ``city`` to its k-th near city and remove its edge on ``side``."""
     best = u64(NO_MOVE)
     side = pair & 1
-    out = beside(city, side, walk)
+    out = adjacent(city, side, walk)
     near = cities.near[city * cities.lists + (pair >> 1)]
     gained = distance(city, out, cities) - cities.near_distances[city * cities.lists + (pair >> 1)]
-    if gained > 0 and near != beside(city, 1 - side, walk):
+    if gained > 0 and near != adjacent(city, 1 - side, walk):
         best = best_beyond(city, out, near, gained, side, walk, cities, opened_word)
         other = best_within(city, out, near, gained, side, walk, cities, opened_word)
         best = max(best, other)
@@ -137,13 +137,13 @@ def best_pair(pair: i32, city: i32, walk: TourWalk, cities: CityLists, opened_wo
 @function
 def third_city(pair: i32, kind: i32, k: i32, city: i32, side: i32, walk: TourWalk, cities: CityLists) -> i32:
     near = cities.near[city * cities.lists + (pair >> 1)]
-    end = beside(near, side if kind <= BEYOND else 1 - side, walk)
+    end = adjacent(near, side if kind <= BEYOND else 1 - side, walk)
     return cities.near[end * cities.lists + k]
 
 
 @function
 def last_city(third: i32, kind: i32, side: i32, walk: TourWalk) -> i32:
-    return beside(third, side if kind == PAST or kind == TURNED else 1 - side, walk)
+    return adjacent(third, side if kind == PAST or kind == TURNED else 1 - side, walk)
 
 
 @function
@@ -174,7 +174,7 @@ def extend(opened: u64, pair: i32, city: i32, walk: TourWalk, cities: CityLists,
     key = 0xFFFF - i32(opened & 0xFFFF)
     kind = key // MOST_LISTS
     side = pair & 1
-    out = beside(city, side, walk)
+    out = adjacent(city, side, walk)
     near = cities.near[city * cities.lists + (pair >> 1)]
     third = third_city(pair, kind, key % MOST_LISTS, city, side, walk, cities)
     last = last_city(third, kind, side, walk)
@@ -228,9 +228,9 @@ def make_move(move: u64, city: i32, walk: TourWalk, cities: CityLists, chain: Ch
     is_chain = key >= KINDS * MOST_LISTS
     kind = key // MOST_LISTS - (KINDS if is_chain else 0)
     side = pair & 1
-    out = beside(city, side, walk)
+    out = adjacent(city, side, walk)
     near = cities.near[city * cities.lists + (pair >> 1)]
-    end = beside(near, side if kind <= BEYOND else 1 - side, walk)
+    end = adjacent(near, side if kind <= BEYOND else 1 - side, walk)
     third = third_city(pair, kind, key % MOST_LISTS, city, side, walk, cities)
     last = last_city(third, kind, side, walk)
     chain.count[0] = 0

@@ -120,7 +120,7 @@ def before(city: i32, walk: TourWalk) -> i32:
 
 
 @function
-def beside(city: i32, side: i32, walk: TourWalk) -> i32:
+def adjacent(city: i32, side: i32, walk: TourWalk) -> i32:
     neighbour = after(city, walk) if side == FOLLOWING else before(city, walk)
     return neighbour
 

@@ -64,8 +64,8 @@ def test_the_engine_makes_the_references_tours(cpu, case):
     outcome, winner = engine.run(Iterations(iterations)), reference.run(iterations).winner
     assert outcome.curve.tolist() == reference.curve
     assert outcome.digest == reference.digest
-    assert outcome.length == winner.length == tsp.tour_length(distances, engine.best_tour())
-    assert engine.best_tour().tolist() == reference.best_tour.tolist()
+    assert outcome.length == winner.length == tsp.tour_length(distances, outcome.tour)
+    assert outcome.tour.tolist() == reference.best_tour.tolist()
     assert outcome.evaluations == settings.colonies * settings.ants * len(distances) ** 2 * iterations
     assert (outcome.colony, outcome.ant, outcome.iteration) == (winner.colony, winner.ant, winner.iteration)
 

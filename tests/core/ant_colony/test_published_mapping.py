@@ -30,7 +30,7 @@ def test_same_tours_on_instances_of_all_kinds(cpu, name):
         outcome, winner = engine.run(Iterations(6)), reference.winner
         assert (outcome.digest, outcome.curve.tolist()) == (reference.digest, reference.curve)
         assert (outcome.length, outcome.ant, outcome.iteration) == (winner.length, winner.ant, winner.iteration)
-        assert engine.best_tour().tolist() == reference.best_tour.tolist()
+        assert outcome.tour.tolist() == reference.best_tour.tolist()
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def run_colony(backend, n, iterations, lanes=None, ranks=None, **changes):
     for one in search.colonies:
         one.walking_lanes = lanes or one.walking_lanes
     outcome = search.run(Iterations(iterations))
-    return outcome.length, outcome.ant, outcome.iteration, outcome.digest, search.best_tour().tolist()
+    return outcome.length, outcome.ant, outcome.iteration, outcome.digest, outcome.tour.tolist()
 
 
 def test_tours_become_optima_of_moves_by_the_lists(cpu):

@@ -81,7 +81,7 @@ def expected(name, iterations, changes):
 def result_of(engine, iterations):
     outcome = engine.run(Iterations(iterations))
     who = (outcome.length, outcome.colony, outcome.ant, outcome.iteration)
-    return (*who, outcome.digest, outcome.curve.tolist(), engine.best_tour().tolist())
+    return (*who, outcome.digest, outcome.curve.tolist(), outcome.tour.tolist())
 
 
 def same(backend, name, iterations, changes, **how):
