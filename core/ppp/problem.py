@@ -6,6 +6,7 @@ See `core.ppp.kernels.bit_parallel`, `core.ppp.kernels.one_flip`, and for `luong
 
 from __future__ import annotations
 
+import copy
 import os
 from dataclasses import replace
 
@@ -13,14 +14,15 @@ import numpy as np
 
 from core.arguments import Matrix, Numbers, loaded_instance
 from core.errors import UserError
+from core.lang.bundles import RowArray, fields_of
 from core.local_search.encodings import Bits
 from core.local_search.kernels.hooks import Evaluation
 from core.local_search.problem import Problem
 from core.ppp import perceptron
 from core.ppp.kernels.bit_parallel import added, added_by_words, added_in_parts, added_in_parts_by_planes, fill_planes
-from core.ppp.kernels.histograms import DELTAS, LAYOUTS, LOCAL, GlobalCounts, histogram_data, room_for_lanes
+from core.ppp.kernels.histograms import DELTAS, LAYOUTS, LOCAL, GlobalCounts, LocalCounts
 from core.ppp.kernels.one_flip import added_by_sums, sum_columns
-from core.ppp.kernels.products import MARGIN, count_products, flip_products
+from core.ppp.kernels.products import MARGIN, Products, count_products, flip_products
 from core.ppp.kernels.row_groups import ProductGroups, begin_groups, update_groups
 
 
@@ -119,7 +121,27 @@ class Ppp(Problem):
 
     def data_for(self, evaluation: str) -> object:
         """Return the signs and targets, with the rows of a walk or the memory of a lane for the evaluation."""
-        return histogram_data(self.layout, self.data) if evaluation == "histogram" else self.data
+        if evaluation != "histogram":
+            return self.data
+        kinds = fields_of(Products).items()
+        numbers = {name: getattr(self.data, name) for name, kind in kinds if not isinstance(kind, RowArray)}
+        count = numbers["groups"]
+        if self.layout == LOCAL:
+            return LocalCounts(**numbers, bins=count)
+        return GlobalCounts(**numbers, cells=count, lanes=1)
 
     def with_room(self, data: object, lanes: int) -> object:
-        return room_for_lanes(data, lanes) if isinstance(data, GlobalCounts) else data
+        """Return the data with a histogram for each of ``lanes`` lanes, if histograms are in global memory.
+
+        Raises `UserError` if they have more elements than 32 bits count.
+        """
+        if not isinstance(data, GlobalCounts):
+            return data
+        enlarged = copy.copy(data)
+        enlarged.cells, enlarged.lanes = lanes * data.groups, lanes
+        if enlarged.cells >= 2**31:
+            raise UserError(
+                f"histograms of {data.groups} groups for {lanes} neighbours side by side in global memory: expected "
+                f"less than 2^31 elements in all; use layout {LOCAL}"
+            )
+        return enlarged

@@ -8,11 +8,7 @@ neighbouring addresses. The layout chooses; the costs are the same.
 
 from __future__ import annotations
 
-import copy
-
-from core.errors import UserError
 from core.lang import *
-from core.lang.bundles import RowArray, fields_of
 from core.local_search.kernels.walks import Move
 from core.ppp.kernels.products import Products, group_cost, product_after
 
@@ -74,27 +70,3 @@ def added_by_rows(solution: Array[i32], move: Move, ppp: GlobalCounts) -> i32:
 
 
 DELTAS: dict[str, Function] = {LOCAL: added_by_local_counts, COLUMNS: added_by_columns, ROWS: added_by_rows}
-
-
-def histogram_data(layout: str, groups: object) -> LocalCounts | GlobalCounts:
-    """Return the data of the evaluation, from `ProductGroups`; `room_for_lanes` adds memory for lanes."""
-    kinds = fields_of(Products).items()
-    numbers = {name: getattr(groups, name) for name, kind in kinds if not isinstance(kind, RowArray)}
-    count = numbers["groups"]
-    return LocalCounts(**numbers, bins=count) if layout == LOCAL else GlobalCounts(**numbers, cells=count, lanes=1)
-
-
-def room_for_lanes(data: GlobalCounts, lanes: int) -> GlobalCounts:
-    """Return the data with a histogram for each of ``lanes`` lanes.
-
-    Raises `UserError` if they have more elements than 32 bits count.
-    """
-    cells = lanes * data.groups
-    if cells >= 2**31:
-        raise UserError(
-            f"histograms of {data.groups} groups for {lanes} neighbours side by side in global memory: expected less "
-            f"than 2^31 elements in all; use layout {LOCAL}"
-        )
-    enlarged = copy.copy(data)
-    enlarged.cells, enlarged.lanes = cells, lanes
-    return enlarged
