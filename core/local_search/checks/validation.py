@@ -95,17 +95,13 @@ class Checked(NamedTuple):
 
     def __str__(self) -> str:
         places = list(dict.fromkeys(row.place for row in self.tried))
-        moves: dict[tuple[str, str], dict[str, int]] = {}
-        most: dict[tuple[str, str], tuple[int, int]] = {}
-        for row in self.tried:
-            names = row.neighbourhood, row.evaluation
-            by_place = moves.setdefault(names, {})
-            by_place[row.place] = by_place.get(row.place, 0) + row.moves
-            most[names] = max(most.get(names, (0, 0)), (row.swept, row.size))
         lines = [["neighbourhood", "evaluation", *places, "of one solution"]]
-        for names, by_place in moves.items():
-            cells = [f"{by_place[place]:,}" if place in by_place else "" for place in places]
-            lines.append([*names, *cells, f"{most[names][0]:,} of {most[names][1]:,}"])
+        for names in dict.fromkeys((row.neighbourhood, row.evaluation) for row in self.tried):
+            rows = [row for row in self.tried if (row.neighbourhood, row.evaluation) == names]
+            moves = [[row.moves for row in rows if row.place == place] for place in places]
+            swept, size = max((row.swept, row.size) for row in rows)
+            cells = [f"{sum(counts):,}" if counts else "" for counts in moves]
+            lines.append([*names, *cells, f"{swept:,} of {size:,}"])
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         table = []
         for line in lines:
