@@ -40,10 +40,10 @@ DONE = "done"
 
 def make_checkpoint(launcher: WalkLauncher, done: int, recorder: HistoryRecorder | None) -> Checkpoint | None:
     """Return the state of all walks of all ranks after ``done`` iterations, on the first rank; all call this."""
-    rows = {
-        **{name: launcher.memory.field(field) for name, field in FIELDS.items()},
-        **remembered_rows(launcher.memory),
-    }
+    memory = launcher.memory
+    rows = {name: memory.field(field) for name, field in FIELDS.items()}
+    for name, size in memory.remembered.items():
+        rows[OF_PROBLEM + name] = np.array(memory.rows(getattr(memory.data, name), size))
     own = {**(recorder.state() if recorder is not None else {}), **rows}
     parts = launcher.walk_ranks.gather(own)
     if launcher.ranks.rank or parts is None:
@@ -86,7 +86,10 @@ def layout(plan: Plan, memory: WalkMemory, stop: Stop, before_s: float, state: C
     for name, size in memory.remembered.items():
         yield CheckpointArray(OF_PROBLEM + name, getattr(memory.data, name).dtype, (count, size))
     if plan.history:
-        yield from history_layout(count, most, before_s, int(state["control"][:, WalkStatus.best_cost].min()))
+        rule = partial(front_fault, int(state["control"][:, WalkStatus.best_cost].min()))
+        bounds = [(0, most), (-ANY, ANY), (0, before_s), (0, ANY)]
+        yield CheckpointArray(FRONT, np.float64, (None, 4), bounds, rule)
+        yield CheckpointArray(AHEAD, np.int64, (count,), [(0, most)])
 
 
 def solution_array(name: str, encoding: Encoding, count: int) -> CheckpointArray:
@@ -95,16 +98,9 @@ def solution_array(name: str, encoding: Encoding, count: int) -> CheckpointArray
     return CheckpointArray(name, encoding.dtype, (count, encoding.n), [encoding.interval], rule)
 
 
-def history_layout(count: int, most: int, before_s: float, best: int) -> Iterator[CheckpointArray]:
-    """Declare the history of ``count`` walks, up to iteration ``most``, second ``before_s`` and cost ``best``."""
-    yield CheckpointArray(
-        FRONT,
-        np.float64,
-        (None, 4),
-        [(0, most), (-ANY, ANY), (0, before_s), (0, ANY)],
-        lambda rows: ascending_fault(rows[:, 0]) or history_fault(rows[:, 1], best),
-    )
-    yield CheckpointArray(AHEAD, np.int64, (count,), [(0, most)])
+def front_fault(best: int, rows: np.ndarray) -> str | None:
+    """Return the fault of a front of improvements up to the best cost, or None."""
+    return ascending_fault(rows[:, 0]) or history_fault(rows[:, 1], best)
 
 
 def wrong_end(plan: Plan, stop: Stop, done: int, status: np.ndarray) -> str | None:
@@ -150,9 +146,3 @@ def resume_walks(launcher: WalkLauncher, state: Checkpoint, recorder: HistoryRec
     if recorder is not None:
         recorder.begin_at(state, first, end)
     return int(state[DONE])
-
-
-def remembered_rows(memory: WalkMemory) -> Checkpoint:
-    """Return the rows of the problem's data in a checkpoint, of this rank's walks."""
-    sizes = memory.remembered.items()
-    return {OF_PROBLEM + name: np.array(memory.rows(getattr(memory.data, name), size)) for name, size in sizes}

@@ -16,12 +16,12 @@ from core.local_search.kernels.template import SearchKernels, search_kernels
 from core.local_search.kernels.walks import Share, record_improvement
 from core.local_search.memory import WalkMemory
 from core.local_search.plan import Plan
-from core.local_search.shape import ShapeTuner, WalkShape, even_team
+from core.local_search.shape import LaunchTuner, WalkShape, even_team
 from core.run.devices import ComputeDevice, DeviceArray, Ranks, RecordedLaunches
 from core.run.partition import equal_part
 
 T = TypeVar("T")
-Tune = Callable[[Kernel, int, int], ShapeTuner]
+Tune = Callable[[Kernel, int, int], LaunchTuner]
 """Makes a tuner from the kernel of the scan and the sizes of solution and neighbourhood."""
 
 

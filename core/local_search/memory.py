@@ -15,6 +15,7 @@ from core.local_search.kernels.hooks import NO_KEY
 from core.local_search.kernels.walks import RecordingWalk, Walk, WalkLimits, WalkSettings, WalkStatus, WalkTotals
 from core.local_search.plan import MOST_LEVELS, Plan
 from core.local_search.problem import Problem
+from core.run.devices import ComputeDevice, DeviceArray
 
 MOST_PLACES = 1 << 12
 MOST_NOTES = 1 << 20
@@ -42,7 +43,7 @@ class WalkMemory:
         Rows of the problem's data in a checkpoint, and their numbers of elements.
     """
 
-    def __init__(self, backend: Any, plan: Plan, first: int, end: int, lanes: int) -> None:
+    def __init__(self, backend: ComputeDevice, plan: Plan, first: int, end: int, lanes: int) -> None:
         self.backend = backend
         self.first, self.end = first, end
         encoding = plan.problem.encoding
@@ -53,21 +54,20 @@ class WalkMemory:
         for what, size in {**sizes, **{f"elements of {n}": k for n, k in row_lengths.items()}}.items():
             if self.count * size >= 2**31:
                 raise UserError(f"{self.count} walks of {size} {what} each: expected less than 2^31 in all")
-        numbers = {"room": plan.memory_words, "length": encoding.n, "choices": encoding.choices}
+        walk = Walk(room=plan.memory_words, length=encoding.n, choices=encoding.choices)
         if plan.history:
-            numbers["places"] = record_capacity(self.count)
-        walk: Any = (RecordingWalk if plan.history else Walk)(**numbers)
+            places = max(1, min(MOST_PLACES, MOST_NOTES // max(1, self.count)))
+            walk = RecordingWalk(room=walk.room, length=walk.length, choices=walk.choices, places=places)
         self.walkers = backend.rows(walk, self.count, S=encoding.dtype)
         self.data = backend.rows(placed(data, plan.settings.data_memory), self.count)
         limits = np.zeros(size_of(WalkLimits), np.int32)
         neighbours = np.array(([*plan.sizes, 0, 0])[:MOST_LEVELS], np.uint32)
-        algorithm = plan.algorithm
-        shared = limits, neighbours, algorithm.cooling_table()
-        if isinstance(algorithm, Rule) and algorithm.parameters is not None:
-            parameters: Any = type(algorithm.parameters)
-            self.shared = backend.load(settings_with(parameters)(*shared, algorithm.parameters))
-        else:
-            self.shared = backend.load(WalkSettings(*shared))
+        settings, numbers = WalkSettings, [limits, neighbours, plan.algorithm.cooling_table()]
+        if isinstance(plan.algorithm, Rule) and plan.algorithm.parameters is not None:
+            parameters: Any = type(plan.algorithm.parameters)
+            settings = settings_with(parameters)
+            numbers.append(plan.algorithm.parameters)
+        self.shared = backend.load(settings(*numbers))
         self.number_walks(first)
         self.adopted = backend.allocate(encoding.n, encoding.dtype)
         self.keys = backend.upload(np.full(1, NO_KEY, np.uint64))
@@ -83,10 +83,9 @@ class WalkMemory:
         self.first, self.end = first, first + self.count
         self.write(self.walkers.number, np.arange(self.first, self.end, dtype=np.uint64))
 
-    def rows(self, buffer: Any, size: int) -> np.ndarray:
+    def rows(self, buffer: DeviceArray, size: int) -> np.ndarray:
         """Return this rank's rows of a buffer, shape (walks, ``size``); a rank may have no walk."""
-        elements: np.ndarray = self.backend.download(buffer)[: self.count * size]
-        return elements.reshape(self.count, size)
+        return self.backend.download(buffer)[: self.count * size].reshape(self.count, size)
 
     def field(self, name: str) -> np.ndarray:
         """Return one field of this rank's walks, shape (walks, elements)."""
@@ -100,22 +99,16 @@ class WalkMemory:
         """Return the totals of this rank's walks, shape (walks, columns of `WalkTotals`)."""
         return self.rows(self.walkers.totals, size_of(WalkTotals))
 
-    def write(self, buffer: Any, rows: np.ndarray) -> None:
+    def write(self, buffer: DeviceArray, rows: np.ndarray) -> None:
         if self.count:
             self.backend.write(buffer, rows)
 
 
 @lru_cache(maxsize=64)
-def settings_with(parameters: type) -> type:
+def settings_with(parameters: type) -> type[WalkSettings]:
     """Return the bundle of `WalkSettings` with the parameters of a rule."""
     fields = {"__annotations__": {"parameters": parameters}, "__doc__": "Settings of walks by a rule."}
-    settings: type = bundle(type("RuleSettings", (WalkSettings,), fields))
-    return settings
-
-
-def record_capacity(count: int) -> int:
-    """Return the largest number of records of each of ``count`` walks."""
-    return max(1, min(MOST_PLACES, MOST_NOTES // max(1, count)))
+    return bundle(type("RuleSettings", (WalkSettings,), fields))
 
 
 def remembered_sizes(problem: Problem, sizes: dict[str, int]) -> dict[str, int]:

@@ -53,9 +53,7 @@ def choose_memory(problem: Problem, algorithm: Algorithm, neighbourhood: Neighbo
     remembers = tabu.tabu_memory if tabu else "auto"
     if remembers == "attributes" and not neighbourhood.attributes:
         raise UserError(f"tabu search that remembers attributes of {neighbourhood.name}, which has none: use moves")
-    if remembers == "auto":
-        remembers = "attributes" if neighbourhood.attributes else "moves"
-    kind = moves.MOVES if remembers == "moves" else moves.ATTRIBUTES
+    kind = moves.MOVES if remembers == "moves" or not neighbourhood.attributes else moves.ATTRIBUTES
     if tabu is None:
         return TabuMemory(kind)
     tenure, span = tabu.tenure, tabu.tenure_span
@@ -63,13 +61,13 @@ def choose_memory(problem: Problem, algorithm: Algorithm, neighbourhood: Neighbo
         suitable, addition = default_tenure(kind, neighbourhood.change, encoding.n, size)
         tenure = min(suitable, max(0, size - 2))
         span = min(addition if span is None else span, max(0, size - 2 - tenure))
-    memory = TabuMemory(kind, neighbourhood.memory(encoding, size, kind), tenure, span or 0)
-    if memory.tenure + memory.span >= size > 1:
+    longest = tenure + (span or 0)
+    if longest >= size > 1:
         raise UserError(
-            f"a tenure of up to {memory.tenure + memory.span} iterations for {neighbourhood.name}, which has {size} "
-            f"neighbours: expected less than that"
+            f"a tenure of up to {longest} iterations for {neighbourhood.name}, which has {size} neighbours: expected "
+            "less than that"
         )
-    return memory
+    return TabuMemory(kind, neighbourhood.memory(encoding, size, kind), tenure, span or 0)
 
 
 def default_tenure(memory_kind: int, kind: int, n: int, size: int) -> tuple[int, int]:
@@ -153,7 +151,7 @@ class Plan:
         problem, algorithm = checked_problem(problem), checked_algorithm(algorithm)
         checked = SearchSettings.of(settings).checked(algorithm, tuned)
         costs = possible_costs(problem)
-        chosen = find_neighbourhoods(problem, algorithm, names_of(problem, neighbourhoods))
+        chosen = find_neighbourhoods(problem, algorithm, neighbourhoods)
         sizes = sizes_of(problem, chosen)
         evaluation = find_evaluation(problem, checked, chosen[0])
         tabu = choose_memory(problem, algorithm, chosen[0], sizes[0])
@@ -254,17 +252,15 @@ def possible_costs(problem: Problem) -> CostRange:
     return CostRange(least, most, f"{least} to {most}, {why}")
 
 
-def names_of(problem: Problem, neighbourhoods: Neighbourhoods) -> list[str]:
-    """List the names of neighbourhoods; refuse an object that the problem does not list."""
-    listed = as_list(neighbourhoods)
-    for entry in listed:
+def find_neighbourhoods(
+    problem: Problem, algorithm: Algorithm, neighbourhoods: Neighbourhoods
+) -> tuple[Neighbourhood, ...]:
+    """Find the neighbourhoods by name; refuse those that do not fit the problem, the algorithm or each other."""
+    entries = as_list(neighbourhoods)
+    for entry in entries:
         if isinstance(entry, Neighbourhood) and entry not in (*problem.neighbourhoods, *NEIGHBOURHOODS.values()):
             raise UserError(f"neighbourhood {entry.name!r}: {problem.name} does not list it in its `neighbourhoods`")
-    return [entry if isinstance(entry, str) else entry.name for entry in listed]
-
-
-def find_neighbourhoods(problem: Problem, algorithm: Algorithm, names: list[str]) -> tuple[Neighbourhood, ...]:
-    """Find the neighbourhoods by name; refuse those that do not fit the problem, the algorithm or each other."""
+    names = [entry if isinstance(entry, str) else entry.name for entry in entries]
     if not 1 <= len(names) <= MOST_LEVELS:
         raise UserError(f"{len(names)} neighbourhoods: expected 1 to {MOST_LEVELS}")
     offered = problem.neighbourhood_names()

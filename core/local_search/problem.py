@@ -23,6 +23,8 @@ from core.local_search.kernels.moves import INSERT, REVERSE, SEGMENT, TRIPLES
 
 Data = TypeVar("Data")
 
+checked_class(Evaluation)
+
 
 @checked_class
 class Problem:
@@ -150,11 +152,11 @@ class Problem:
         knows = bool(self.neighbourhoods) or has_places(self.neighbourhood(neighbourhood))
         return {"delta": Evaluation(self.delta), **scored} if self.delta is not None and knows else scored
 
-    def data_for(self, evaluation: str, /) -> Any:
+    def data_for(self, evaluation: str, /) -> object:
         """Return the bundle that an evaluation's functions read, by the evaluation's name; by default `data`."""
         return self.data
 
-    def with_room(self, data: Any, lanes: int, /) -> Any:
+    def with_room(self, data: object, lanes: int, /) -> object:
         """Return the data of an evaluation, with memory for each of ``lanes`` simultaneous lanes."""
         return data
 

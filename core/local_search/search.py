@@ -103,7 +103,7 @@ class LocalSearch(Search):
         self.plan = Plan.make(problem, algorithm, neighbourhoods, tuned=tune is not None, history=history, **settings)
         self.launcher = launcher_of(self.plan)(backend, communicator, self.plan, tune)
         self.walks = Walks(self.plan, self.launcher)
-        self.order = order_of(self.plan)(self)
+        self.order = order_of(self.plan)(self, self.launcher)
         check_custom_moves(backend, problem.encoding, self.plan.neighbourhoods, self.plan.sizes)
         check_rule(problem, self.plan.algorithm)
         self.slices: Slices | None = None

@@ -17,7 +17,7 @@ MOST_TIME_RATIO = 0.95
 """Largest ratio of launch times for a change of the team size, since the kernel is compiled again."""
 
 
-class ShapeTuner(Protocol):
+class LaunchTuner(Protocol):
     """Proposes shapes of launches and learns their times: `backends.tuning.ShapeTuner`."""
 
     done: bool
@@ -47,7 +47,7 @@ class WalkShape:
         Lanes of a team that makes a move.
     """
 
-    def __init__(self, plan: Plan, backend: ComputeDevice, ranks: int, tuner: ShapeTuner | None = None) -> None:
+    def __init__(self, plan: Plan, backend: ComputeDevice, ranks: int, tuner: LaunchTuner | None = None) -> None:
         self.plan, self.ranks, self.tuner = plan, ranks, tuner
         self.limits = limits = backend.capabilities
         self.replays_by_itself = backend.replays_by_itself

@@ -79,7 +79,9 @@ class Slices:
             if first and self.is_late:
                 self.is_cut = True
                 return
-            self.size = self.next_size()
+            # Whole rounds of those that run at a time.
+            rounds = min(MOST_GROWTH * self.size // self.side_by_side, int(self.slice_s / max(self.round_s, 1e-9)))
+            self.size = max(1, rounds) * self.side_by_side
             end = min(launcher.memory.count, first + self.size)
             began = time.perf_counter()
             launcher.walk(1, first, end)
@@ -87,11 +89,6 @@ class Slices:
             rounds = ceil((end - first) / self.side_by_side)
             self.round_s = (time.perf_counter() - began) / rounds
             first = end
-
-    def next_size(self) -> int:
-        """Return the number of walks of the next slice: whole rounds of those that run side by side."""
-        rounds = min(MOST_GROWTH * self.size // self.side_by_side, int(self.slice_s / max(self.round_s, 1e-9)))
-        return max(1, rounds) * self.side_by_side
 
     # --- a part of one walk's neighbours at a time ---
 

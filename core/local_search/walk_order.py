@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core.local_search.checkpoint import solution_array
+from core.local_search.launcher import WalkLauncher
 from core.local_search.outcome import Outcome, combine_outcomes
 from core.run.checkpoint import ANY, ANY_WORD, Checkpoint, CheckpointArray
-from core.run.loop import Step, SynchronousRun, execute
+from core.run.loop import Step, Steps, SynchronousRun, execute
 from core.run.stop import Stop
-
-if TYPE_CHECKING:
-    from core.local_search.search import LocalSearch
 
 NUMBERS, SOLUTIONS = "walks before numbers", "walks before solutions"
 """Arrays of the outcomes of earlier walks in a checkpoint."""
@@ -26,8 +23,8 @@ NUMBER_FIELDS = ("cost", "walk", "found_at", "iterations", "evaluations", "diges
 class WalksTogether:
     """Walks that a search makes together."""
 
-    def __init__(self, search: LocalSearch) -> None:
-        self.search, self.plan = search, search.plan
+    def __init__(self, search: Steps[SynchronousRun, Outcome], launcher: WalkLauncher) -> None:
+        self.search, self.launcher, self.plan = search, launcher, launcher.plan
 
     def total(self, stop: Stop) -> int | None:
         """Return the number of iterations of a run, for the callback."""
@@ -69,7 +66,7 @@ class WalksInTurn(WalksTogether):
         """Start the next walk, or that of a checkpoint."""
         if checkpoint is not None:
             self.earlier = list(outcomes_of(checkpoint))
-        self.search.launcher.memory.number_walks(len(self.earlier))
+        self.launcher.memory.number_walks(len(self.earlier))
         run.monitor.done = sum(outcome.iterations for outcome in self.earlier)
         self.search.begin(run, checkpoint)
 

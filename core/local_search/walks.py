@@ -77,20 +77,15 @@ class Walks:
 
     def usual_difference(self) -> float:
         """Return the mean absolute difference of the first neighbours of the first walk's start solution."""
-        mean = np.zeros(1)
+        mean, backend = np.ones(1), self.memory.backend
         if self.memory.first == 0 and self.memory.count:
-            mean[0] = self.own_usual_difference()
+            count = min(FIRST_NEIGHBOURS, self.plan.sizes[0])
+            fitnesses = backend.allocate(count, np.int32)
+            self.launcher.fitness(False, 0, Share(0, 1, 0, count), fitnesses, self.launcher.shape.teams)
+            differences = backend.download(fitnesses).astype(np.int64)
+            allowed = np.abs(differences[differences != moves.NEVER])
+            mean[0] = max(1.0, allowed.mean()) if allowed.size else 1.0
         return float(self.from_its_rank(mean, 0)[0])
-
-    def own_usual_difference(self) -> float:
-        """Return the same on the rank that has the first walk."""
-        backend, launcher = self.memory.backend, self.launcher
-        count = min(FIRST_NEIGHBOURS, self.plan.sizes[0])
-        fitnesses = backend.allocate(count, np.int32)
-        launcher.fitness(False, 0, Share(0, 1, 0, count), fitnesses, launcher.shape.teams)
-        differences = backend.download(fitnesses).astype(np.int64)
-        allowed = differences[differences != moves.NEVER]
-        return max(1.0, float(np.abs(allowed).mean())) if allowed.size else 1.0
 
     # --- results ---
 

@@ -206,7 +206,9 @@ def generate(
     check_size(name, m, n, negative_weight, histogram_weight)
     if not 0 <= seed <= LARGEST_SEED:
         raise InstanceError(name, None, f"seed {seed}", f"an integer from 0 to {LARGEST_SEED}")
-    signs = _random_signs(seed, (m + 1) * n)
+    words = np.random.Philox(key=seed).random_raw(-(-(m + 1) * n // 64))
+    bits = np.unpackbits(words.astype("<u8").view(np.uint8), count=(m + 1) * n, bitorder="little")
+    signs = bits.astype(np.int8) * 2 - 1
     matrix, secret = signs[: m * n].reshape(m, n), signs[m * n :]
     matrix[_products(matrix, secret) < 0] *= -1
     return PerceptronInstance(
@@ -218,12 +220,6 @@ def generate(
         histogram_weight,
         source="generated from its name",
     )
-
-
-def _random_signs(seed: int, count: int) -> np.ndarray:
-    words = np.random.Philox(key=seed).random_raw(-(-count // 64))
-    bits = np.unpackbits(words.astype("<u8").view(np.uint8), count=count, bitorder="little")
-    return bits.astype(np.int8) * 2 - 1
 
 
 def parse(

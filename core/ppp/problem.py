@@ -1,230 +1,29 @@
-"""The permuted perceptron problem for local search: rows grouped by their product, flips counted by popcounts.
+"""The permuted perceptron problem for local search: evaluations by groups of rows, and by histograms (the paper's).
 
-A flip changes a product by -2 or +2, so a neighbour's cost depends only on the numbers of rows of each product value
-that rise and fall. Rows of equal value share 32-bit words (`core.ppp.row_groups`); for every column a word of
-"planes" has the rows with products that fall when the column is flipped. The linear evaluation reads the same rows one
-by one. The evaluation of one flip is in `core.ppp.one_flip`, the paper's (`luong2013`, section 6.2) in
-`core.ppp.histograms`.
+See `core.ppp.kernels.bit_parallel`, `core.ppp.kernels.one_flip`, and for `luong2013`, section 6.2,
+`core.ppp.kernels.histograms`.
 """
 
 from __future__ import annotations
 
+import copy
 import os
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from core.arguments import Matrix, Numbers, loaded_instance
 from core.errors import UserError
-from core.lang import Array, Const, Function, boolean, function, i32, min, popcount, team_size, u32
+from core.lang.bundles import RowArray, fields_of
 from core.local_search.encodings import Bits
 from core.local_search.kernels.hooks import Evaluation
-from core.local_search.kernels.walks import Move, Share
 from core.local_search.problem import Problem
 from core.ppp import perceptron
-from core.ppp.histograms import LAYOUTS, LOCAL, GlobalCounts, evaluation_by_histograms, histogram_data, room_for_lanes
-from core.ppp.one_flip import added_by_sums, sum_columns
-from core.ppp.products import MARGIN, Products, falls, group_cost
-from core.ppp.row_groups import (
-    COST_BEFORE,
-    HIGH,
-    LAST_OF_GROUP,
-    LOW,
-    WORDS,
-    ProductGroups,
-    begin_groups,
-    update_groups,
-    words_of,
-)
-
-
-@function
-def rows_falling(least: Const[i32], reach: Const[i32], word: i32, move: Move, ppp: ProductGroups) -> i32:
-    """Return the number of rows of a word that at least ``least`` of ``reach`` flips lower."""
-    p = ppp.planes[word * ppp.inputs + move.i]
-    if reach == 1:
-        return popcount(p) if least == 1 else 0
-    q = ppp.planes[word * ppp.inputs + move.j]
-    if reach == 2:
-        return popcount(p | q) if least == 1 else popcount(p & q) if least == 2 else 0
-    r = ppp.planes[word * ppp.inputs + move.k]
-    if least == 1:
-        return popcount(p | q | r)
-    return popcount((p & q) | (r & (p | q))) if least == 2 else popcount(p & q & r)
-
-
-@function
-def rows_falling_one_by_one(
-    reach: Const[i32], word: i32, count: i32, solution: Array[i32], move: Move, ppp: ProductGroups
-) -> i32:
-    """Return the numbers of rows of a word that at least 1, 2 or 3 flips lower, in six bits each."""
-    by_one, by_two, by_three = 0, 0, 0
-    for bit in range(count):
-        row = ppp.slots[32 * word + bit]
-        lowered = falls(row, move.i, solution, ppp)
-        if reach >= 2:
-            lowered += falls(row, move.j, solution, ppp)
-        if reach == 3:
-            lowered += falls(row, move.k, solution, ppp)
-        by_one += 1 if lowered >= 1 else 0
-        by_two += 1 if lowered >= 2 else 0
-        by_three += 1 if lowered >= 3 else 0
-    return by_one | (by_two << 6) | (by_three << 12)
-
-
-@function
-def sweep_cost(
-    reach: Const[i32], by_words: Const[boolean], solution: Array[i32], move: Move, ppp: ProductGroups
-) -> i32:
-    """Sweep the groups upwards and sum their costs after ``reach`` flips.
-
-    Rows of group g move to g - reach, g - reach + 2 ... g + reach; a0 ... a6 count arrivals at g - reach, g - reach + 1
-    ..., so a0 is complete after group g.
-    """
-    cost = ppp.summary[COST_BEFORE + reach]
-    group = ppp.summary[LOW] - reach
-    words = ppp.summary[WORDS]
-    a0, a1, a2, a3, a4, a5, a6 = 0, 0, 0, 0, 0, 0, 0
-    for w in range(words):
-        word = ppp.info[w]
-        count = word & (LAST_OF_GROUP - 1)
-        by_one, by_two, by_three = 0, 0, 0
-        if by_words:
-            by_one = rows_falling(1, reach, w, move, ppp)
-            by_two = rows_falling(2, reach, w, move, ppp)
-            by_three = rows_falling(3, reach, w, move, ppp)
-        else:
-            lowered = rows_falling_one_by_one(reach, w, count, solution, move, ppp)
-            by_one, by_two, by_three = lowered & 63, (lowered >> 6) & 63, lowered >> 12
-        if reach == 1:
-            a0 += by_one
-            a2 += count - by_one
-        if reach == 2:
-            a0 += by_two
-            a2 += by_one - by_two
-            a4 += count - by_one
-        if reach == 3:
-            a0 += by_three
-            a2 += by_two - by_three
-            a4 += by_one - by_two
-            a6 += count - by_one
-        if word >= LAST_OF_GROUP:
-            cost += group_cost(a0, group, ppp)
-            a0, a1, a2, a3, a4, a5, a6 = a1, a2, a3, a4, a5, a6, 0
-            group += 1
-    for _ in range(2 * reach):
-        cost += group_cost(a0, group, ppp)
-        a0, a1, a2, a3, a4, a5, a6 = a1, a2, a3, a4, a5, a6, 0
-        group += 1
-    return cost
-
-
-@function
-def rows_arriving(
-    reach: Const[i32], by_words: Const[boolean], group: i32, solution: Array[i32], move: Move, ppp: ProductGroups
-) -> i32:
-    """Return the rows of a group after the flips: of each group that can reach it, those that move exactly to it."""
-    rows = 0
-    for lowered_by in range(reach + 1):
-        source = group + 2 * lowered_by - reach
-        if source >= ppp.summary[LOW] and source <= ppp.summary[HIGH]:
-            all_of_them = ppp.histogram[source]
-            first = (ppp.cursor[source] - all_of_them) // 32
-            for w in range(words_of(all_of_them)):
-                count = min(32, all_of_them - 32 * w)
-                word = first + w
-                by_one, by_two, by_three = 0, 0, 0
-                if by_words:
-                    by_one = rows_falling(1, reach, word, move, ppp)
-                    by_two = rows_falling(2, reach, word, move, ppp)
-                    by_three = rows_falling(3, reach, word, move, ppp)
-                else:
-                    lowered = rows_falling_one_by_one(reach, word, count, solution, move, ppp)
-                    by_one, by_two, by_three = lowered & 63, (lowered >> 6) & 63, lowered >> 12
-                if lowered_by == 0:
-                    rows += count - by_one
-                elif lowered_by == 1:
-                    rows += by_one - by_two
-                else:
-                    rows += by_two - by_three if lowered_by == 2 else by_three
-    return rows
-
-
-@function
-def sweep_cost_part(
-    reach: Const[i32],
-    by_words: Const[boolean],
-    worker: i32,
-    workers: i32,
-    solution: Array[i32],
-    move: Move,
-    ppp: ProductGroups,
-) -> i32:
-    """Return a worker's part of the sum of `sweep_cost`: that of its groups."""
-    cost = ppp.summary[COST_BEFORE + reach] if worker == 0 else 0
-    for group in range(ppp.summary[LOW] - reach + worker, ppp.summary[HIGH] + reach + 1, workers):
-        rows = rows_arriving(reach, by_words, group, solution, move, ppp)
-        cost += group_cost(rows, group, ppp)
-    return cost
-
-
-def make_evaluation_functions(by_words: bool) -> tuple[Function, Function]:
-    """Return functions for the change of cost by flips, whole and in parts: by words of rows, or row by row."""
-
-    @function
-    def added(solution: Array[i32], move: Move, ppp: ProductGroups) -> i32:
-        """Return the change of cost by one, two or three flips."""
-        if move.k >= 0:
-            return sweep_cost(3, by_words, solution, move, ppp)
-        if move.j >= 0:
-            return sweep_cost(2, by_words, solution, move, ppp)
-        return sweep_cost(1, by_words, solution, move, ppp)
-
-    @function
-    def added_in_parts(worker: i32, workers: i32, solution: Array[i32], move: Move, ppp: ProductGroups) -> i32:
-        """Return a worker's part of the change of cost."""
-        if move.k >= 0:
-            return sweep_cost_part(3, by_words, worker, workers, solution, move, ppp)
-        if move.j >= 0:
-            return sweep_cost_part(2, by_words, worker, workers, solution, move, ppp)
-        return sweep_cost_part(1, by_words, worker, workers, solution, move, ppp)
-
-    return added, added_in_parts
-
-
-added, added_in_parts = make_evaluation_functions(by_words=False)
-added_by_planes, added_in_parts_by_planes = make_evaluation_functions(by_words=True)
-
-
-@function
-def added_by_words(solution: Array[i32], index: u32, move: Move, ppp: ProductGroups) -> i32:
-    """Return the change of cost by the flips, a word of rows at a time."""
-    if move.k >= 0:
-        return sweep_cost(3, True, solution, move, ppp)
-    if move.j >= 0:
-        return sweep_cost(2, True, solution, move, ppp)
-    return sweep_cost(1, True, solution, move, ppp)
-
-
-@function
-def fill_planes(share: Share, changed: i32, move: Move, solution: Array[i32], ppp: ProductGroups):
-    """Store, for every word of rows and every column, the rows that fall.
-
-    Lanes fill cells side by side; workers that are no lanes fill whole cache lines, which no other writes.
-    """
-    cells = ppp.summary[WORDS] * ppp.inputs
-    run = 64 if team_size() == 1 else 1
-    for begin_run in range(share.worker * run, cells, share.workers * run):
-        for cell in range(begin_run, min(begin_run + run, cells)):
-            first = cell // ppp.inputs * 32
-            column = cell % ppp.inputs
-            bits = u32(0)
-            for bit in range(32):
-                row = ppp.slots[first + bit]
-                if row >= 0:
-                    bits |= u32(falls(row, column, solution, ppp)) << bit
-            ppp.planes[cell] = bits
+from core.ppp.kernels.bit_parallel import added, added_by_words, added_in_parts, added_in_parts_by_planes, fill_planes
+from core.ppp.kernels.histograms import DELTAS, LAYOUTS, LOCAL, GlobalCounts, LocalCounts
+from core.ppp.kernels.one_flip import added_by_sums, sum_columns
+from core.ppp.kernels.products import MARGIN, Products, count_products, flip_products
+from core.ppp.kernels.row_groups import ProductGroups, begin_groups, update_groups
 
 
 class Ppp(Problem):
@@ -238,7 +37,7 @@ class Ppp(Problem):
     targets : array_like, shape (m,)
         With a matrix, the multiset of its rows' products with the vector: integers from 0 to n.
     layout
-        Place of lanes' histograms in the evaluation by histograms: see `core.ppp.histograms`.
+        Place of lanes' histograms in the evaluation by histograms: see `core.ppp.kernels.histograms`.
 
     Raises
     ------
@@ -265,17 +64,19 @@ class Ppp(Problem):
         targets = np.zeros(n + 1 + 2 * MARGIN, np.int32)
         targets[MARGIN : n + 1 + MARGIN] = instance.target_histogram[::2]
         words = n + 1 + m // 32
-        self.numbers: dict[str, Any] = {
-            "matrix": instance.matrix.astype(np.int8),
-            "targets": targets,
-            "rows": m,
-            "inputs": n,
-            "negative_weight": instance.negative_weight,
-            "histogram_weight": instance.histogram_weight,
-            "groups": n + 1,
-        }
-        sizes = {"most_words": words, "most_slots": 32 * words, "most_cells": words * n}
-        super().__init__(instance.name, Bits(n), ProductGroups(**self.numbers, **sizes))
+        groups = ProductGroups(
+            matrix=instance.matrix,
+            targets=targets,
+            rows=m,
+            inputs=n,
+            negative_weight=instance.negative_weight,
+            histogram_weight=instance.histogram_weight,
+            groups=n + 1,
+            most_words=words,
+            most_slots=32 * words,
+            most_cells=words * n,
+        )
+        super().__init__(instance.name, Bits(n), groups)
         self.instance = instance
         self.layout = layout
         self.optimum = instance.optimum
@@ -300,27 +101,47 @@ class Ppp(Problem):
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
         """Return ``bit-parallel``, ``linear``, ``histogram`` (the paper's), and for one flip ``column-sums``."""
-        hooks = {"begin": begin_groups, "update": update_groups}
-        words = Evaluation(
-            added,
+        m, n = self.instance.m, self.encoding.n
+        linear = Evaluation(added, begin=begin_groups, update=update_groups, partial=added_in_parts, work=m)
+        words = replace(
+            linear,
             quick=added_by_words,
             refresh=fill_planes,
             partial=added_in_parts_by_planes,
-            work=self.encoding.n // 4 + 8,
+            work=n // 4 + 8,
             quick_for=("flip1", "flip2", "flip3"),
-            **hooks,
         )
         sums = replace(words, quick=added_by_sums, refresh=sum_columns, partial=None, quick_for=("flip1",))
         return {
             **({"column-sums": sums} if neighbourhood == "flip1" else {}),
             "bit-parallel": words,
-            "linear": Evaluation(added, partial=added_in_parts, work=self.instance.m, **hooks),
-            "histogram": evaluation_by_histograms(self.layout, self.instance.m, self.encoding.n),
+            "linear": linear,
+            "histogram": Evaluation(DELTAS[self.layout], begin=count_products, update=flip_products, work=m + 2 * n),
         }
 
-    def data_for(self, evaluation: str) -> Products:
+    def data_for(self, evaluation: str) -> object:
         """Return the signs and targets, with the rows of a walk or the memory of a lane for the evaluation."""
-        return histogram_data(self.layout, self.numbers) if evaluation == "histogram" else self.data
+        if evaluation != "histogram":
+            return self.data
+        kinds = fields_of(Products).items()
+        numbers = {name: getattr(self.data, name) for name, kind in kinds if not isinstance(kind, RowArray)}
+        count = numbers["groups"]
+        if self.layout == LOCAL:
+            return LocalCounts(**numbers, bins=count)
+        return GlobalCounts(**numbers, cells=count, lanes=1)
 
-    def with_room(self, data: Any, lanes: int) -> Any:
-        return room_for_lanes(data, lanes) if isinstance(data, GlobalCounts) else data
+    def with_room(self, data: object, lanes: int) -> object:
+        """Return the data with a histogram for each of ``lanes`` lanes, if histograms are in global memory.
+
+        Raises `UserError` if they have more elements than 32 bits count.
+        """
+        if not isinstance(data, GlobalCounts):
+            return data
+        enlarged = copy.copy(data)
+        enlarged.cells, enlarged.lanes = lanes * data.groups, lanes
+        if enlarged.cells >= 2**31:
+            raise UserError(
+                f"histograms of {data.groups} groups for {lanes} neighbours side by side in global memory: expected "
+                f"less than 2^31 elements in all; use layout {LOCAL}"
+            )
+        return enlarged

@@ -47,8 +47,12 @@ class WeierstrassInstance:
     optimum: int | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        name = f"weierstrass:{self.n}"
-        _check_size(name, self.n)
+        name, n = f"weierstrass:{self.n}", self.n
+        if not 1 <= n <= MOST_COORDINATES:
+            reason = f", so that costs in units of 2^-20 fit in 31 bits (at most {LARGEST_TERM} a coordinate)"
+            expected = f"1 to {MOST_COORDINATES}{reason if n > 0 else ''}"
+            raise InstanceError(name, None, f"{n} coordinates", expected)
+        require_integer(name, f"{n} coordinates", n, 1, MOST_COORDINATES)
         content = f"Weierstrass b={BASE} h={HOLDER_EXPONENT} terms={TERMS} n={self.n}\n"
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "sha256", hashlib.sha256(content.encode()).hexdigest())
@@ -58,14 +62,6 @@ class WeierstrassInstance:
         if np.shape(x) != (self.n,):
             raise ValueError(f"found a point of shape {np.shape(x)}, expected ({self.n},)")
         return cost(x)
-
-
-def _check_size(name: str, n: int) -> None:
-    if not 1 <= n <= MOST_COORDINATES:
-        reason = f", so that costs in units of 2^-20 fit in 31 bits (at most {LARGEST_TERM} a coordinate)"
-        expected = f"1 to {MOST_COORDINATES}{reason if n > 0 else ''}"
-        raise InstanceError(name, None, f"{n} coordinates", expected)
-    require_integer(name, f"{n} coordinates", n, 1, MOST_COORDINATES)
 
 
 def load(spec: str) -> WeierstrassInstance:

@@ -6,12 +6,12 @@ import copy
 import math
 import time
 import traceback
-from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from core.lang import Function, Kernel
+from core.lang import Kernel
 from core.lang.bundles import fields_of, unbundled
 from core.lang.types import BY_DTYPE, Array, Const, Generic
 from core.local_search.checks.executors import CheckExecutor, Memory, T
@@ -127,57 +127,37 @@ class InterpreterExecutor(CheckExecutor):
 
     def start(self, kernel: Kernel, teams: int, arguments: tuple[object, ...]) -> None:
         """Run a kernel with these arguments, if there is time left."""
+        from core.lang import reference_interpreter
+
         if time.process_time() > self.end:
             raise ReadLimitReached
         try:
-            run_plainly(kernel, teams, self.lanes, arguments, self.reverse, self.reads)
-        except ReadLimitReached:
-            raise
+            kinds, values, types = unbundled(kernel, arguments)
+            constants = {key: values.pop(key) for key, kind in kinds.items() if isinstance(kind, Const)}
+            for key, kind in kinds.items():
+                if isinstance(kind, Array):
+                    if isinstance(kind.element, Generic):
+                        types[kind.element.name] = BY_DTYPE[values[key].dtype]
+                    if self.reads is not None:
+                        values[key] = metered(values[key], self.reads)
+            program = kernel.specialise(constants, self.lanes, types)
+            reference_interpreter.run(program, teams, list(values.values()), self.reverse)
         except INTERPRETER_ERRORS as error:
-            self.refuse(error)
+            raise self.problem_error(error) from error
 
-    def refuse(self, error: Exception) -> NoReturn:
-        """Raise the problem's error for one of the interpreter, with its place in the problem's functions."""
-        functions = [*self.evaluation.functions, *self.neighbourhood.decode]
-        functions += [self.neighbourhood.apply] if self.neighbourhood.apply else []
-        assert self.evaluation.main is not None
+    def problem_error(self, error: Exception) -> ProblemError:
+        """Return the problem's error for one of the interpreter, with its place in the problem's functions."""
+        main, functions = self.evaluation.main, [*self.evaluation.functions, *self.neighbourhood.functions]
+        assert main is not None
+        own = {function.path for function in functions}
+        ours = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in own]
+        place = f"{main.path}:{main.first_line}: {main.name}"
+        if ours:
+            place = f"{ours[-1].filename}:{ours[-1].lineno}: {ours[-1].name}"
+        kind = error_class(error)
+        what = WRITTEN if kind is WrongWrite else str(error.__cause__ or error)  # the cause names no place again
         where = f"{self.problem.name}, {self.name}, evaluation {self.evaluation.name}, {self.place}"
-        raise located_error(error, self.evaluation.main, functions, where) from error
-
-
-def run_plainly(
-    kernel: Kernel,
-    teams: int,
-    lanes: int,
-    arguments: tuple[object, ...],
-    reverse: bool = False,
-    reads: list[int] | None = None,
-) -> None:
-    """Run a kernel in plain Python; ``reads`` count down (see `metered`)."""
-    from core.lang import reference_interpreter
-
-    kinds, values, types = unbundled(kernel, arguments)
-    constants = {key: values.pop(key) for key, kind in kinds.items() if isinstance(kind, Const)}
-    for key, kind in kinds.items():
-        if isinstance(kind, Array):
-            if isinstance(kind.element, Generic):
-                types[kind.element.name] = BY_DTYPE[values[key].dtype]
-            if reads is not None:
-                values[key] = metered(values[key], reads)
-    program = kernel.specialise(constants, lanes, types)
-    reference_interpreter.run(program, teams, list(values.values()), reverse)
-
-
-def located_error(error: Exception, main: Function, functions: Sequence[Function], where: str) -> ProblemError:
-    """Return the problem's error for one of the interpreter, with its place in the problem's functions."""
-    own = {function.path for function in functions}
-    ours = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in own]
-    place = f"{main.path}:{main.first_line}: {main.name}"
-    if ours:
-        place = f"{ours[-1].filename}:{ours[-1].lineno}: {ours[-1].name}"
-    kind = error_class(error)
-    what = WRITTEN if kind is WrongWrite else str(error.__cause__ or error)  # the cause names no place again
-    return kind(f"{place}: {what} ({where})")
+        return kind(f"{place}: {what} ({where})")
 
 
 def error_class(error: Exception) -> type[ProblemError]:

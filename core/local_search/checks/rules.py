@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import product
 
 import numpy as np
 
@@ -38,31 +39,25 @@ def check_rule(problem: Problem, algorithm: Algorithm, iterations: Iterable[int]
     """
     if not isinstance(algorithm, Rule):
         return
-    random = np.random.default_rng(0)
-    costs = [int(problem.cost(random_solution(problem.encoding, random))) for _ in range(2)]
-    for iteration in iterations:
-        for cost, new in ((costs[0], costs[0]), costs, costs[::-1]):
-            call_rule(problem, algorithm, Draw(cost, new, min(costs), cost, iteration, int(random.integers(2**32))))
-
-
-def call_rule(problem: Problem, rule: Rule, draw: Draw) -> None:
-    """Call the function of a rule once; raises `ProblemError`."""
     from core.lang import reference_interpreter
 
-    accepts, parameters = rule.accepts, rule.parameters
+    random, accepts, parameters = np.random.default_rng(0), algorithm.accepts, algorithm.parameters
+    costs = [int(problem.cost(random_solution(problem.encoding, random))) for _ in range(2)]
     data = () if parameters is None else (map_arrays(parameters, read_only),)
     kernel = rule_check_kernel(accepts, parameters is not None)
-    _, values, types = unbundled(kernel, (np.zeros(1, np.int32), draw, *data))
-    program = kernel.specialise({}, 1, types)
-    try:
-        reference_interpreter.run(program, 1, list(values.values()))
-    except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as error:
-        message = str(error).partition("\n")[0]
-        where = "" if isinstance(error, KernelError) else f"{accepts.path}:{accepts.first_line}: {accepts.name}: "
-        raise error_class(error)(
-            f"{where}{message}, for {draw!r}: expected True or False for every draw, and that the rule only reads "
-            f"({problem.name}, in plain Python)"
-        ) from error
+    for iteration, (cost, new) in product(iterations, ((costs[0], costs[0]), costs, costs[::-1])):
+        draw = Draw(cost, new, min(costs), cost, iteration, int(random.integers(2**32)))
+        _, values, types = unbundled(kernel, (np.zeros(1, np.int32), draw, *data))
+        program = kernel.specialise({}, 1, types)
+        try:
+            reference_interpreter.run(program, 1, list(values.values()))
+        except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as error:
+            message = str(error).partition("\n")[0]
+            where = "" if isinstance(error, KernelError) else f"{accepts.path}:{accepts.first_line}: {accepts.name}: "
+            raise error_class(error)(
+                f"{where}{message}, for {draw!r}: expected True or False for every draw, and that the rule only reads "
+                f"({problem.name}, in plain Python)"
+            ) from error
 
 
 TRIED = 8

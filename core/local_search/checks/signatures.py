@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from types import MethodType
 from typing import Any, NoReturn
 
@@ -53,7 +52,10 @@ def check_functions(name: str, evaluation: Evaluation, dtype: str) -> None:
         function = getattr(evaluation, role)
         if function is None and (role != "delta" or evaluation.value is not None):
             continue
-        bound = {parameter: problem_type(kind, types) for parameter, kind in parameters.items()}
+        bound = {
+            parameter: Array(types[id(kind.element)]) if isinstance(kind, Array) else types.get(id(kind), kind)
+            for parameter, kind in parameters.items()
+        }
         check_function(name, role, function, bound, result)
 
 
@@ -98,11 +100,6 @@ def require_function(name: str, role: str, value: object, expected: str) -> NoRe
         kind, advice = "a lambda", "write a def"
     place = f"{code.co_filename}:{code.co_firstlineno}: {code.co_name}"
     raise UserError(f"{place}: `{role}` of {name} is {kind}: {expected}; {advice}")
-
-
-def problem_type(kind: object, types: Mapping[int, object]) -> object:
-    """Return a parameter's type, with the problem's types in place of generic ones."""
-    return Array(types[id(kind.element)]) if isinstance(kind, Array) else types.get(id(kind), kind)
 
 
 def parameter_matches(declared: Any, argument: Any) -> bool:

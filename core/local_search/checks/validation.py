@@ -11,7 +11,7 @@ import functools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,7 +30,6 @@ from core.local_search.kernels.walks import Walk
 from core.local_search.problem import Problem, checked_problem, content_digest
 from core.run.devices import ComputeDevice
 
-T = TypeVar("T")
 PLAIN = "plain Python"
 LANES = 3
 """Lanes of a team in plain Python."""
@@ -96,17 +95,13 @@ class Checked(NamedTuple):
 
     def __str__(self) -> str:
         places = list(dict.fromkeys(row.place for row in self.tried))
-        moves: dict[tuple[str, str], dict[str, int]] = {}
-        most: dict[tuple[str, str], tuple[int, int]] = {}
-        for row in self.tried:
-            names = row.neighbourhood, row.evaluation
-            by_place = moves.setdefault(names, {})
-            by_place[row.place] = by_place.get(row.place, 0) + row.moves
-            most[names] = max(most.get(names, (0, 0)), (row.swept, row.size))
         lines = [["neighbourhood", "evaluation", *places, "of one solution"]]
-        for names, by_place in moves.items():
-            cells = [f"{by_place[place]:,}" if place in by_place else "" for place in places]
-            lines.append([*names, *cells, f"{most[names][0]:,} of {most[names][1]:,}"])
+        for names in dict.fromkeys((row.neighbourhood, row.evaluation) for row in self.tried):
+            rows = [row for row in self.tried if (row.neighbourhood, row.evaluation) == names]
+            moves = [[row.moves for row in rows if row.place == place] for place in places]
+            swept, size = max((row.swept, row.size) for row in rows)
+            cells = [f"{sum(counts):,}" if counts else "" for counts in moves]
+            lines.append([*names, *cells, f"{swept:,} of {size:,}"])
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         table = []
         for line in lines:
@@ -123,7 +118,7 @@ def check(
     neighbourhood: str | Neighbourhood | None = None,
     evaluation: str | None = None,
     *,
-    backends: Sequence[Any] = (),
+    backends: Sequence[ComputeDevice] = (),
     moves: int = MOVES_CHECKED,
     seed: int = 0,
 ) -> Checked:
@@ -174,7 +169,11 @@ def check(
         check_starts(backend, scorer, seed)
     right_names: dict[tuple[str, object], str] = {}
     for name, evaluations in evaluation_names.items():
-        sequence = move_sequence_of(scorer, name, evaluations[0], moves, seed)
+        first, later = MOVES_CHECKED, MOVES_CHECKED_LATER
+        if problem.neighbourhood(name).change == OWN:
+            first, later = OWN_MOVES_CHECKED, OWN_MOVES_CHECKED_LATER
+        mover = partial(InterpreterExecutor, problem, name, evaluations[0])
+        sequence = MoveSequence(scorer, name, seed, min(first, moves), min(later, moves), FEW, mover)
         most = WHOLE if moves >= WHOLE_TIME else moves
         whole = functools.cache(partial(sweep_neighbourhoods, sequence, most, SCORING_SECONDS / len(evaluation_names)))
         for evaluation_name in evaluations:
@@ -212,17 +211,8 @@ def evaluations_of(
     return names
 
 
-def move_sequence_of(scorer: CheckedScorer, name: str, evaluation_name: str, moves: int, seed: int) -> MoveSequence:
-    """Return the move sequence of all evaluations of a neighbourhood."""
-    first, later = MOVES_CHECKED, MOVES_CHECKED_LATER
-    if scorer.problem.neighbourhood(name).change == OWN:
-        first, later = OWN_MOVES_CHECKED, OWN_MOVES_CHECKED_LATER
-    mover = partial(InterpreterExecutor, scorer.problem, name, evaluation_name)
-    return MoveSequence(scorer, name, seed, min(first, moves), min(later, moves), FEW, mover)
-
-
 def executors_of(
-    problem: Problem, name: str, evaluation_name: str, part: float, devices: list[Any]
+    problem: Problem, name: str, evaluation_name: str, part: float, devices: Sequence[ComputeDevice]
 ) -> Iterator[tuple[str, list[Callable[[], CheckExecutor]]]]:
     """Yield each place of an evaluation's checks with functions that make its executors; the first has one-lane teams.
 
@@ -233,11 +223,9 @@ def executors_of(
     yield PLAIN, [partial(plain, lanes, reverse, [int(READS * part)], SECONDS * part) for lanes, reverse in orders]
     functions = problem.evaluations(name)[evaluation_name].for_kernels(name)
     for backend in devices:
-        most = backend.capabilities.max_team_size
-        together = any((functions.begin, functions.update, functions.move, functions.refresh, functions.partial))
-        sizes = [size for size in WIDE_TEAMS if size <= most]
-        if not together:  # one lane alone calls `delta`: the size of its team decides nothing
-            sizes = sizes[1:2] or sizes
+        sizes = [size for size in WIDE_TEAMS if size <= backend.capabilities.max_team_size]
+        if not any((functions.begin, functions.update, functions.move, functions.refresh, functions.partial)):
+            sizes = sizes[1:2] or sizes  # one lane calls `delta`: the size of its team decides nothing
         yield backend.name, [partial(DeviceExecutor, backend, problem, name, evaluation_name, size) for size in sizes]
 
 

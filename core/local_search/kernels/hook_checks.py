@@ -3,43 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
 
 from core.lang import *
 from core.local_search.kernels.hooks import D, Evaluation
 from core.local_search.kernels.moves import change
 from core.local_search.kernels.walks import AnyMove, Draw, Move, S, Share
-
-
-class HookChecks(NamedTuple):
-    """The kernels of `hook_check_kernels`: `build` and `make` run in one team, the others in any number.
-
-    They call the functions of an `Evaluation`.
-
-    Attributes
-    ----------
-    build : Kernel
-        ``build(solution, data)``: `begin`.
-    refresh : Kernel
-        ``refresh(share, changed, move, solution, data)``: `refresh`, every lane a worker.
-    ask : Kernel
-        ``ask(count, listed, differences, solution, data)``: `delta` of the moves (i, j, k) in ``listed``, or
-        `value` if there is no `delta`.
-    ask_quick : Kernel
-        ``ask_quick(count, indices, listed, differences, solution, data)``: `quick` of the same moves with their
-        indices as neighbours.
-    ask_parts : Kernel
-        ``ask_parts(count, listed, parts, solution, data)``: `partial`, every lane of a team a worker.
-    make : Kernel
-        ``make(n, move, solution, data)``: `update`, then `move` or the neighbourhood's own change.
-    """
-
-    build: Kernel
-    refresh: Kernel
-    make: Kernel
-    ask: Kernel
-    ask_quick: Kernel
-    ask_parts: Kernel
 
 
 def evaluation_kernels(evaluation: Evaluation, change_kind: int) -> tuple[Kernel, Kernel, Kernel]:
@@ -115,13 +83,36 @@ def state_kernels(evaluation: Evaluation, change_kind: int, apply: Function | No
     return build, refresh_all, make
 
 
-@lru_cache(maxsize=64)
-def hook_check_kernels(evaluation: Evaluation, change_kind: int, apply: Function | None = None) -> HookChecks:
-    """Return the kernels that call one problem's functions, made at the first call.
+class HookChecks:
+    """Kernels that call the functions of an `Evaluation`: `build` and `make` in one team, the others in any number.
 
     A move makes the change ``change_kind``, or ``apply`` makes it.
+
+    Attributes
+    ----------
+    build : Kernel
+        ``build(solution, data)``: `begin`.
+    refresh : Kernel
+        ``refresh(share, changed, move, solution, data)``: `refresh`, every lane a worker.
+    ask : Kernel
+        ``ask(count, listed, differences, solution, data)``: `delta` of the moves (i, j, k) in ``listed``, or
+        `value` if there is no `delta`.
+    ask_quick : Kernel
+        ``ask_quick(count, indices, listed, differences, solution, data)``: `quick` of the same moves with their
+        indices as neighbours.
+    ask_parts : Kernel
+        ``ask_parts(count, listed, parts, solution, data)``: `partial`, every lane of a team a worker.
+    make : Kernel
+        ``make(n, move, solution, data)``: `update`, then `move` or the neighbourhood's own change.
     """
-    return HookChecks(*state_kernels(evaluation, change_kind, apply), *evaluation_kernels(evaluation, change_kind))
+
+    def __init__(self, evaluation: Evaluation, change_kind: int, apply: Function | None = None) -> None:
+        self.build, self.refresh, self.make = state_kernels(evaluation, change_kind, apply)
+        self.ask, self.ask_quick, self.ask_parts = evaluation_kernels(evaluation, change_kind)
+
+
+hook_check_kernels = lru_cache(maxsize=64)(HookChecks)
+"""Returns the kernels for one evaluation, made at the first call."""
 
 
 @lru_cache(maxsize=64)

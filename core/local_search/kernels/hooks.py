@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from core.arguments import checked_class
 from core.lang import *
 
 D = Generic("D")  # the problem's data and, as rows, the data of each walk
@@ -21,7 +20,6 @@ NO_KEY = 0xFFFFFFFFFFFFFFFF
 SHAKING, PROPOSING, ACCEPTING, LASTING, RESTARTING = (k << 32 for k in range(1, 6))
 
 
-@checked_class
 @dataclass(frozen=True)
 class Evaluation:
     """Functions that evaluate the neighbours of a solution, in the kernel language, and the data that they read.

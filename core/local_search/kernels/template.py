@@ -9,9 +9,7 @@ the algorithmic level). `scan` and `step` divide one walk's neighbourhood among 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
 
-from core.lang import Kernel
 from core.local_search.kernels.fitness_kernels import copied_kernel, fitness_kernel, listed_kernel
 from core.local_search.kernels.hooks import Evaluation, Rules
 from core.local_search.kernels.neighbour_scans import scan_function
@@ -20,36 +18,23 @@ from core.local_search.kernels.walk_kernels import adopt_kernel, begin_kernel, k
 from core.local_search.kernels.walk_steps import step_function
 
 
-class SearchKernels(NamedTuple):
-    """The kernels of a search."""
+class SearchKernels:
+    """The kernels of a search, from the functions of its problem and the rules of its algorithm."""
 
-    begin: Kernel
-    walk: Kernel
-    refresh: Kernel
-    scan: Kernel
-    step: Kernel
-    scan_and_step: Kernel
-    fitness: Kernel
-    listed: Kernel
-    copied: Kernel
-    keep: Kernel
-    adopt: Kernel
+    def __init__(self, evaluation: Evaluation, rules: Rules) -> None:
+        scan, take_step = scan_function(evaluation, rules), step_function(evaluation, rules)
+        self.begin = begin_kernel(evaluation.begin, rules.lag)
+        self.walk = walk_kernel(evaluation, rules, scan, take_step)
+        self.refresh = refresh_kernel(evaluation, rules)
+        self.scan = scan_kernel(rules, scan)
+        self.step = step_kernel(take_step)
+        self.scan_and_step = scan_and_step_kernel(rules, scan, take_step)
+        self.fitness = fitness_kernel(evaluation, rules)
+        self.listed = listed_kernel(evaluation, rules)
+        self.copied = copied_kernel(evaluation, rules)
+        self.keep = keep_walks
+        self.adopt = adopt_kernel(evaluation.begin)
 
 
-@lru_cache(maxsize=32)
-def search_kernels(evaluation: Evaluation, rules: Rules) -> SearchKernels:
-    """Make the kernels of a search from the functions of its problem and the rules of its algorithm."""
-    scan, take_step = scan_function(evaluation, rules), step_function(evaluation, rules)
-    return SearchKernels(
-        begin=begin_kernel(evaluation.begin, rules.lag),
-        walk=walk_kernel(evaluation, rules, scan, take_step),
-        refresh=refresh_kernel(evaluation, rules),
-        scan=scan_kernel(rules, scan),
-        step=step_kernel(take_step),
-        scan_and_step=scan_and_step_kernel(rules, scan, take_step),
-        fitness=fitness_kernel(evaluation, rules),
-        listed=listed_kernel(evaluation, rules),
-        copied=copied_kernel(evaluation, rules),
-        keep=keep_walks,
-        adopt=adopt_kernel(evaluation.begin),
-    )
+search_kernels = lru_cache(maxsize=32)(SearchKernels)
+"""Returns the kernels of a search, made at the first call."""

@@ -109,10 +109,10 @@ def test_comments_and_the_place_in_a_file_do_not(digest_of, before, after):
 
 
 def test_another_process_finds_the_same_digest():
-    from core.qap.problem import added
+    from core.qap.kernels import added
 
     said = (
-        "from core.lang.digest import source_digest; from core.qap.problem import added; print(source_digest([added]))"
+        "from core.lang.digest import source_digest; from core.qap.kernels import added; print(source_digest([added]))"
     )
     done = subprocess.run(
         [sys.executable, "-c", said],
@@ -126,7 +126,7 @@ def test_another_process_finds_the_same_digest():
 
 
 def test_the_order_of_functions_does_not_count():
-    from core.qap.problem import added, added_by_two
+    from core.qap.kernels import added, added_by_two
 
     assert source_digest([added, added_by_two]) == source_digest([added_by_two, added])
 

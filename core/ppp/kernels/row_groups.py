@@ -2,24 +2,9 @@
 
 from __future__ import annotations
 
-from core.lang import (
-    Array,
-    Row,
-    atomic_add,
-    atomic_max,
-    atomic_min,
-    barrier,
-    bundle,
-    function,
-    i32,
-    lane,
-    max,
-    min,
-    team_size,
-    u32,
-)
+from core.lang import *
 from core.local_search.kernels.walks import Move
-from core.ppp.products import MARGIN, Products, count_products, flip_products, group_cost
+from core.ppp.kernels.products import MARGIN, Products, count_products, flip_products, group_cost
 
 # The words of `summary`: the first and last group of rows, words in use, and minus the present cost of all groups that
 # flips of 1, 2 or 3 columns can reach.

@@ -7,10 +7,10 @@ move one addition for each entry of the matrix, side by side over columns.
 
 from __future__ import annotations
 
-from core.lang import Array, function, i32, min, team_size, u32
+from core.lang import *
 from core.local_search.kernels.walks import Move, Share
-from core.ppp.products import group_cost
-from core.ppp.row_groups import COST_BEFORE, HIGH, LOW, ProductGroups
+from core.ppp.kernels.products import group_cost
+from core.ppp.kernels.row_groups import COST_BEFORE, HIGH, LOW, ProductGroups
 
 
 @function

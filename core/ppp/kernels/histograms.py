@@ -8,26 +8,9 @@ neighbouring addresses. The layout chooses; the costs are the same.
 
 from __future__ import annotations
 
-import copy
-
-from core.errors import UserError
-from core.lang import (
-    Array,
-    Const,
-    Function,
-    Row,
-    bundle,
-    function,
-    i32,
-    lane,
-    local_array,
-    team_count,
-    team_rank,
-    team_size,
-)
-from core.local_search.kernels.hooks import Evaluation
+from core.lang import *
 from core.local_search.kernels.walks import Move
-from core.ppp.products import Products, count_products, flip_products, group_cost, product_after
+from core.ppp.kernels.products import Products, group_cost, product_after
 
 LOCAL, COLUMNS, ROWS = LAYOUTS = ("local", "columns", "rows")
 """Place of a lane's histogram: local memory; global memory, coalesced; or global memory, contiguous."""
@@ -87,32 +70,3 @@ def added_by_rows(solution: Array[i32], move: Move, ppp: GlobalCounts) -> i32:
 
 
 DELTAS: dict[str, Function] = {LOCAL: added_by_local_counts, COLUMNS: added_by_columns, ROWS: added_by_rows}
-
-
-def evaluation_by_histograms(layout: str, rows: int, inputs: int) -> Evaluation:
-    """Return the evaluation with histograms of a layout, for a matrix of this size."""
-    return Evaluation(DELTAS[layout], begin=count_products, update=flip_products, work=rows + 2 * inputs)
-
-
-def histogram_data(layout: str, numbers: dict[str, object]) -> LocalCounts | GlobalCounts:
-    """Return the data of the evaluation, from the fields of `ProductGroups`; `room_for_lanes` adds memory for lanes."""
-    groups = numbers["groups"]
-    if layout == LOCAL:
-        return LocalCounts(**numbers, bins=groups)
-    return GlobalCounts(**numbers, cells=groups, lanes=1)
-
-
-def room_for_lanes(data: GlobalCounts, lanes: int) -> GlobalCounts:
-    """Return the data with a histogram for each of ``lanes`` lanes.
-
-    Raises `UserError` if they have more elements than 32 bits count.
-    """
-    cells = lanes * data.groups
-    if cells >= 2**31:
-        raise UserError(
-            f"histograms of {data.groups} groups for {lanes} neighbours side by side in global memory: expected less "
-            f"than 2^31 elements in all; use layout {LOCAL}"
-        )
-    enlarged = copy.copy(data)
-    enlarged.cells, enlarged.lanes = cells, lanes
-    return enlarged

@@ -5,7 +5,7 @@ A walk keeps the products and their histogram with its solution (`luong2013`, se
 
 from __future__ import annotations
 
-from core.lang import Array, Row, atomic_add, barrier, bundle, function, i8, i32, lane, max, team_size
+from core.lang import *
 from core.local_search.kernels.walks import Move
 
 MARGIN = 3
