@@ -10,7 +10,6 @@ mpirun -n 4 python -m drivers.exact --instance gr24 --bound edges  the same sear
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import perm
@@ -18,10 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import UserError
 from core.exact import BOUNDS, STARTS
-from drivers.cli.exit_codes import run_driver
 from drivers.options.output_files import OutputFile
 from drivers.options.tours import TourOptions
-from drivers.runs.workload_main import driver
+from drivers.runs.workload_main import driver, exit_with
 from drivers.workload import tours
 from drivers.workload.declaration import RepetitionResult, Task, VerifierVerdict
 from drivers.workload.run_time import RepetitionWork
@@ -230,4 +228,4 @@ def solve(distances: np.ndarray, backend: str = "cpu", **options: Any) -> Soluti
 
 
 if __name__ == "__main__":
-    sys.exit(run_driver(main))
+    exit_with(main)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 from core.errors import NoRoom, UserError
 from drivers.cli import messages
+from drivers.cli.exit_codes import run_driver
 from drivers.options.declaration import AnyOptions, add_options, option_flag, read_parsed
 from drivers.runs.rank_start import report_separate_tasks
 from drivers.runs.repetitions import Repetitions
@@ -24,6 +25,11 @@ def driver(workload: Workload[Any], description: str | None) -> Callable[[Sequen
         return start(workload, parse_options(workload, description, words), words)
 
     return main
+
+
+def exit_with(main: Callable[[Sequence[str] | None], int]) -> NoReturn:
+    """Run a program and end the process with its exit code."""
+    sys.exit(run_driver(main))
 
 
 def start(workload: Workload[AnyOptions], own: AnyOptions, argv: Sequence[str]) -> int:
