@@ -76,14 +76,6 @@ class ExactOptions(
             raise UserError(f"{flag} changes nothing here: expected with --mapping published")
         self.refuse_seed()
 
-    def refuse_checks_of(self, instance: TspInstance) -> None:
-        if self.verify and instance.n > MOST_VERIFIED:
-            raise UserError(
-                f"--verify: found {instance.n} cities in {instance.name}, expected at most {MOST_VERIFIED}: the "
-                "memory of Held and Karp's dynamic programming doubles with each city (--peers has exact solvers for "
-                "more)"
-            )
-
 
 GAVE_UP = "the search stopped early; this is its incumbent"
 MOST_ENUMERATED = 10
@@ -108,7 +100,12 @@ class ExactWorkload(tours.TourWorkload[ExactOptions, "ExactSearch", "Solution"])
     def load(self, options: ExactOptions, ranks: int) -> Task[ExactOptions, TspInstance]:
         options.refuse_idle()
         instance = tours.small_instance(options, options.matrix, DEFAULT_INSTANCE, GENERATED_INSTANCE, symmetric=True)
-        options.refuse_checks_of(instance)
+        if options.verify and instance.n > MOST_VERIFIED:
+            raise UserError(
+                f"--verify: found {instance.n} cities in {instance.name}, expected at most {MOST_VERIFIED}: the "
+                "memory of Held and Karp's dynamic programming doubles with each city (--peers has exact solvers for "
+                "more)"
+            )
         tours.refuse_blank_drawing(options, instance)
         return Task(options, instance, instance.source)
 
