@@ -24,7 +24,7 @@ from drivers.options.tours import InstanceOptions
 from drivers.runs.workload_main import driver, exit_with
 from drivers.workload import tours
 from drivers.workload.declaration import AnySearch, RepetitionResult, Task, Workload, describe_gap, describe_time_limit
-from drivers.workload.history import keeps_history, refuse_clocked_records
+from drivers.workload.history import refuse_clocked_records
 from drivers.workload.local_search import FIRST_SECONDS, LocalSearchWorkload, SolutionWorkload, limits_and_start
 from drivers.workload.run_time import RepetitionWork
 
@@ -157,7 +157,7 @@ class ThreeOptWorkload(TspDeclaration["IteratedThreeOpt"]):
         return WindowedThreeOpt(*place, problem.instance, window=size, seed=options.seed)
 
     def run_settings(self, options: TspOptions) -> dict[str, object]:
-        return {**super().run_settings(options), "history": keeps_history(options)}
+        return {**super().run_settings(options), "history": self.keeps_history(options)}
 
     def on_one_core(self, options: TspOptions) -> bool:
         """One walk is fastest on a core; windows of one tour keep all cores busy."""
