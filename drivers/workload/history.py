@@ -25,7 +25,7 @@ AnyHistory = TypeVar("AnyHistory", bound="TourOptions | SearchOptions")
 
 
 class HistoryWorkload(WorkloadDeclaration[AnyHistory, AnyProblem, AnySearch, AnyOutcome]):
-    """A workload whose searches can keep their history."""
+    """A workload of searches with a history, kept on request."""
 
     def keeps_history(self, options: AnyHistory) -> bool:
         return bool(options.history or options.curve or options.plot)
