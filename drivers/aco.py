@@ -9,16 +9,14 @@ mpirun -n 4 python -m drivers.aco --instance pcb442                the same ants
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.ant_colony import LOCAL_SEARCHES, STRATEGIES, VARIANTS, Settings
-from drivers.cli.exit_codes import run_driver
 from drivers.options.declaration import StopOptions
 from drivers.options.output_files import OutputFile
 from drivers.options.tours import TourOptions
-from drivers.runs.workload_main import driver
+from drivers.runs.workload_main import driver, exit_with
 from drivers.workload import tours
 from drivers.workload.declaration import RepetitionResult, Task, describe_gap, describe_time_limit
 from drivers.workload.history import improvement_points, refuse_clocked_records
@@ -199,4 +197,4 @@ ACO = AntColonyWorkload()
 main = driver(ACO, __doc__)
 
 if __name__ == "__main__":
-    sys.exit(run_driver(main))
+    exit_with(main)

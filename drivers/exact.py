@@ -10,7 +10,6 @@ mpirun -n 4 python -m drivers.exact --instance gr24 --bound edges  the same sear
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import perm
@@ -18,10 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import UserError
 from core.exact import BOUNDS, STARTS
-from drivers.cli.exit_codes import run_driver
 from drivers.options.output_files import OutputFile
 from drivers.options.tours import TourOptions
-from drivers.runs.workload_main import driver
+from drivers.runs.workload_main import driver, exit_with
 from drivers.workload import tours
 from drivers.workload.declaration import RepetitionResult, Task, VerifierVerdict
 from drivers.workload.run_time import RepetitionWork
@@ -83,14 +81,6 @@ class ExactOptions(
             raise UserError(f"{flag} changes nothing here: expected with --mapping published")
         self.refuse_seed()
 
-    def refuse_checks_of(self, instance: TspInstance) -> None:
-        if self.verify and instance.n > MOST_VERIFIED:
-            raise UserError(
-                f"--verify: found {instance.n} cities in {instance.name}, expected at most {MOST_VERIFIED}: the "
-                "memory of Held and Karp's dynamic programming doubles with each city (--peers has exact solvers for "
-                "more)"
-            )
-
 
 GAVE_UP = "the search stopped early; this is its incumbent"
 MOST_ENUMERATED = 10
@@ -115,7 +105,12 @@ class ExactWorkload(tours.TourWorkload[ExactOptions, "ExactSearch", "Solution"])
     def load(self, options: ExactOptions, ranks: int) -> Task[ExactOptions, TspInstance]:
         options.refuse_idle()
         instance = tours.small_instance(options, options.matrix, DEFAULT_INSTANCE, GENERATED_INSTANCE, symmetric=True)
-        options.refuse_checks_of(instance)
+        if options.verify and instance.n > MOST_VERIFIED:
+            raise UserError(
+                f"--verify: found {instance.n} cities in {instance.name}, expected at most {MOST_VERIFIED}: the "
+                "memory of Held and Karp's dynamic programming doubles with each city (--peers has exact solvers for "
+                "more)"
+            )
         tours.refuse_blank_drawing(options, instance)
         return Task(options, instance, instance.source)
 
@@ -235,4 +230,4 @@ def solve(distances: np.ndarray, backend: str = "cpu", **options: Any) -> Soluti
 
 
 if __name__ == "__main__":
-    sys.exit(run_driver(main))
+    exit_with(main)

@@ -10,18 +10,16 @@ mpirun -n 2 python -m drivers.heldkarp --instance gr21       the same layers on 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.errors import UserError
-from drivers.cli.exit_codes import run_driver
 from drivers.cli.messages import print_note
 from drivers.options.dynamic_programming import DpOptions
 from drivers.options.output_files import OutputFile
 from drivers.options.tours import InstanceOptions
-from drivers.runs.workload_main import driver
+from drivers.runs.workload_main import driver, exit_with
 from drivers.workload import tours
 from drivers.workload.declaration import RepetitionResult, Task, VerifierVerdict, describe_gap
 from drivers.workload.dynamic_programming import DpWorkload
@@ -230,4 +228,4 @@ HELDKARP = HeldKarpWorkload()
 main = driver(HELDKARP, __doc__)
 
 if __name__ == "__main__":
-    sys.exit(run_driver(main))
+    exit_with(main)

@@ -8,16 +8,14 @@ python -m drivers.ihc --mapping published                   the paper's mapping:
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.errors import UserError
-from drivers.cli.exit_codes import run_driver
 from drivers.options.output_files import OutputFile
 from drivers.options.tours import TourOptions
-from drivers.runs.workload_main import driver
+from drivers.runs.workload_main import driver, exit_with
 from drivers.workload import tours
 from drivers.workload.declaration import RepetitionResult, Task, describe_gap
 from drivers.workload.run_time import RepetitionWork
@@ -134,4 +132,4 @@ IHC = HillClimbingWorkload()
 main = driver(IHC, __doc__)
 
 if __name__ == "__main__":
-    sys.exit(run_driver(main))
+    exit_with(main)

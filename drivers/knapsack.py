@@ -12,14 +12,12 @@ mpirun -n 2 python -m drivers.knapsack --items 200 --capacity 100000         the
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from drivers.cli.exit_codes import run_driver
 from drivers.options.knapsack import MOST_VERIFIED_CELLS, KnapsackOptions
 from drivers.options.output_files import reporting_write_errors
-from drivers.runs.workload_main import driver
+from drivers.runs.workload_main import driver, exit_with
 from drivers.workload.declaration import INSTANCE_FILE, SCORER, RepetitionResult, Task, VerifierVerdict
 from drivers.workload.dynamic_programming import DpWorkload
 
@@ -152,4 +150,4 @@ KNAPSACK = KnapsackWorkload()
 main = driver(KNAPSACK, __doc__)
 
 if __name__ == "__main__":
-    sys.exit(run_driver(main))
+    exit_with(main)

@@ -10,16 +10,14 @@ mpirun -n 4 python -m drivers.lcs random:100000             the same table on 4 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.errors import UserError
-from drivers.cli.exit_codes import run_driver
 from drivers.options.dynamic_programming import DpOptions
 from drivers.options.output_files import OutputFile, reporting_write_errors
-from drivers.runs.workload_main import driver
+from drivers.runs.workload_main import driver, exit_with
 from drivers.workload.declaration import GENERATOR, SCORER, RepetitionResult, Task, VerifierVerdict
 from drivers.workload.dynamic_programming import DpWorkload
 
@@ -169,4 +167,4 @@ LCS = LcsWorkload()
 main = driver(LCS, __doc__)
 
 if __name__ == "__main__":
-    sys.exit(run_driver(main))
+    exit_with(main)

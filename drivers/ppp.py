@@ -7,14 +7,12 @@ mpirun -n 64 python -m drivers.ppp                               the first comma
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 from core.errors import UserError
-from drivers.cli.exit_codes import run_driver
 from drivers.options.local_search import EXPERIMENTS, SearchOptions
-from drivers.runs.workload_main import driver
+from drivers.runs.workload_main import driver, exit_with
 from drivers.workload.local_search import LocalSearchWorkload
 
 if TYPE_CHECKING:
@@ -72,4 +70,4 @@ PPP = PppWorkload()
 main = driver(PPP, __doc__)
 
 if __name__ == "__main__":
-    sys.exit(run_driver(main))
+    exit_with(main)

@@ -7,13 +7,11 @@ mpirun -n 4 python -m drivers.qap --walks 64 --exchange 1000  walks that continu
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from drivers.cli.exit_codes import run_driver
 from drivers.options.local_search import SearchOptions
-from drivers.runs.workload_main import driver
+from drivers.runs.workload_main import driver, exit_with
 from drivers.workload.local_search import LocalSearchWorkload
 
 if TYPE_CHECKING:
@@ -49,4 +47,4 @@ QAP = QapWorkload()
 main = driver(QAP, __doc__)
 
 if __name__ == "__main__":
-    sys.exit(run_driver(main))
+    exit_with(main)

@@ -10,23 +10,21 @@ python -m drivers.tsp --algorithm tabu --neighbourhood exchange2 --walks 64   ta
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.errors import UserError
 from core.local_search.algorithms import ALGORITHMS
-from drivers.cli.exit_codes import run_driver
 from drivers.options.declaration import Options, option_flag
 from drivers.options.initial import start_solutions
 from drivers.options.local_search import SearchOptions
 from drivers.options.output_files import OutputFile
 from drivers.options.tours import InstanceOptions
-from drivers.runs.workload_main import driver
+from drivers.runs.workload_main import driver, exit_with
 from drivers.workload import tours
 from drivers.workload.declaration import AnySearch, RepetitionResult, Task, Workload, describe_gap, describe_time_limit
-from drivers.workload.history import keeps_history, refuse_clocked_records
+from drivers.workload.history import refuse_clocked_records
 from drivers.workload.local_search import FIRST_SECONDS, LocalSearchWorkload, SolutionWorkload, limits_and_start
 from drivers.workload.run_time import RepetitionWork
 
@@ -159,7 +157,7 @@ class ThreeOptWorkload(TspDeclaration["IteratedThreeOpt"]):
         return WindowedThreeOpt(*place, problem.instance, window=size, seed=options.seed)
 
     def run_settings(self, options: TspOptions) -> dict[str, object]:
-        return {**super().run_settings(options), "history": keeps_history(options)}
+        return {**super().run_settings(options), "history": self.keeps_history(options)}
 
     def on_one_core(self, options: TspOptions) -> bool:
         """One walk is fastest on a core; windows of one tour keep all cores busy."""
@@ -208,4 +206,4 @@ TSP, ITERATED_THREE_OPT = TspWorkload(), ThreeOptWorkload()
 main = driver(TSP, __doc__)
 
 if __name__ == "__main__":
-    sys.exit(run_driver(main))
+    exit_with(main)

@@ -10,14 +10,12 @@ on the axes cost 1/n of that and find lower values in the same time.
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from drivers.cli.exit_codes import run_driver
 from drivers.options.local_search import RESULTS, SearchOptions
 from drivers.options.values import positive
-from drivers.runs.workload_main import driver
+from drivers.runs.workload_main import driver, exit_with
 from drivers.workload.local_search import LocalSearchWorkload
 
 if TYPE_CHECKING:
@@ -73,4 +71,4 @@ WEIERSTRASS = WeierstrassWorkload()
 main = driver(WEIERSTRASS, __doc__)
 
 if __name__ == "__main__":
-    sys.exit(run_driver(main))
+    exit_with(main)

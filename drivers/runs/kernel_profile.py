@@ -76,10 +76,12 @@ def run_profiled(
     sized
         True if the command line has a size; otherwise the paper's size is profiled.
     """
+    import backends
+
     own_arguments = list(sys.argv[1:] if argv is None else argv)
     arguments = ["-m", f"drivers.{workload}", *remove_options(own_arguments), *(() if sized else PAPER_SIZES[workload])]
     try:
-        profiled = select_profiled_backend()
+        profiled = next(name for name in backends.NAMES if backends.backend_class(name).profiler == TOOL)
         tool = find_profiler(backend, profiled, ranks)
         kernels = summarise_kernels(run_profiler(tool, [*arguments, "--backend", profiled, "--repeats", "1"]))
     except ProfileError as error:
@@ -104,12 +106,6 @@ def find_profiler(backend: str, profiled: str, ranks: int) -> str:
     if path is None:
         raise ProfileError(f"{TOOL} is not on PATH: it comes with Nsight Compute, a part of NVIDIA's CUDA toolkit")
     return path
-
-
-def select_profiled_backend() -> str:
-    import backends
-
-    return next(name for name in backends.NAMES if backends.backend_class(name).profiler == TOOL)
 
 
 def remove_options(argv: Sequence[str]) -> list[str]:

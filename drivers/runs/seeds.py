@@ -118,7 +118,7 @@ def prepare_repetitions(
     try:
         from cluster.mpi.proxies import TimedCommunicator
 
-        timed = ranks if ranks.size > 1 or isinstance(ranks, TimedCommunicator) else TimedCommunicator(ranks)
+        timed = ranks if isinstance(ranks, TimedCommunicator) else TimedCommunicator(ranks)
         prepared_s = ranks.bcast(loaded_s + search.backend.timings.prepare_s)
         prepared = PreparedRun(options, task.problem, task.source, search, timed, prepared_s=prepared_s)
         yield kind(workload, prepared, {"options": own.asked(), **placed, **details}, memory)

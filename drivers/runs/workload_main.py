@@ -6,10 +6,11 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from core.errors import NoRoom, UserError
 from drivers.cli import messages
+from drivers.cli.exit_codes import run_driver
 from drivers.options.declaration import AnyOptions, add_options, option_flag
 from drivers.runs.rank_start import report_separate_tasks
 from drivers.runs.repetitions import Repetitions
@@ -28,6 +29,11 @@ def driver(workload: Workload[Any], description: str | None) -> Callable[[Sequen
         return start(workload, parse_options(workload, description, words), words)
 
     return main
+
+
+def exit_with(main: Callable[[Sequence[str] | None], int]) -> NoReturn:
+    """Run a program and end the process with its exit code."""
+    sys.exit(run_driver(main))
 
 
 def start(workload: Workload[AnyOptions], own: AnyOptions, argv: Sequence[str]) -> int:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from drivers.options.dynamic_programming import AnyDp
 from drivers.workload.declaration import AnyOutcome, AnyProblem, PreparedRun, WorkloadDeclaration
-from drivers.workload.run_time import CountedSearch, RepetitionWork
+from drivers.workload.run_time import RepetitionWork
 
-AnyTable = TypeVar("AnyTable", bound=CountedSearch)
+if TYPE_CHECKING:
+    from drivers.workload.run_time import CountedSearch
+
+AnyTable = TypeVar("AnyTable", bound="CountedSearch")
 
 
 class DpWorkload(WorkloadDeclaration[AnyDp, AnyProblem, AnyTable, AnyOutcome]):

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, TypeVar
 from core.errors import UserError
 from drivers.options.declaration import Options
 from drivers.options.output_files import reporting_write_errors
-from drivers.workload.declaration import AnyProblem, AnySearch, PreparedRun, Workload
+from drivers.workload.declaration import AnyOutcome, AnyProblem, AnySearch, PreparedRun, WorkloadDeclaration
 
 if TYPE_CHECKING:
-    from core.run.protocol import SearchResult
     from drivers.options.local_search import SearchOptions
     from drivers.options.tours import TourOptions
 
@@ -25,31 +24,33 @@ T = TypeVar("T")
 AnyHistory = TypeVar("AnyHistory", bound="TourOptions | SearchOptions")
 
 
-def keeps_history(options: TourOptions | SearchOptions) -> bool:
-    """Return True if the search keeps its history, for the record or a file."""
-    return bool(options.history or options.curve or options.plot)
+class HistoryWorkload(WorkloadDeclaration[AnyHistory, AnyProblem, AnySearch, AnyOutcome]):
+    """A workload of searches with a history, kept on request."""
 
+    def keeps_history(self, options: AnyHistory) -> bool:
+        return bool(options.history or options.curve or options.plot)
 
-def save_history(
-    workload: Workload[AnyHistory], run: PreparedRun[AnyHistory, AnyProblem, AnySearch], outcome: SearchResult
-) -> None:
-    curve, plot, rows = run.options.curve, run.options.plot, outcome.history
-    if curve and rows is not None:
-        with reporting_write_errors(curve), open(curve, "w", encoding="ascii") as file:
-            file.write("iteration,evaluations,seconds,best_cost\n")
-            file.writelines(f"{iteration},{count},{seconds:.9f},{cost}\n" for iteration, count, seconds, cost in rows)
-    if plot and rows is not None:
-        from reports.plots.history import draw_history, save_figure
+    def save(self, run: PreparedRun[AnyHistory, AnyProblem, AnySearch], outcome: AnyOutcome) -> None:
+        curve, plot, rows = run.options.curve, run.options.plot, outcome.history
+        if curve and rows is not None:
+            with reporting_write_errors(curve), open(curve, "w", encoding="ascii") as file:
+                file.write("iteration,evaluations,seconds,best_cost\n")
+                file.writelines(f"{step},{count},{seconds:.9f},{cost}\n" for step, count, seconds, cost in rows)
+        if plot and rows is not None:
+            from reports.plots.history import draw_history, save_figure
 
-        noun, in_words, optimum = workload.noun, workload.in_words, run.problem.optimum
-        title = f"{run.problem.name}: best {noun} {in_words(outcome.cost)}"
-        known = {workload.best_known: optimum} if optimum is not None else {}
-        evaluated = outcome.evaluations
-        figure = draw_history(
-            rows, run.search.unit, title, noun=noun, in_words=in_words, known=known, evaluations=evaluated
-        )
-        with reporting_write_errors(plot):
-            save_figure(figure, plot)
+            optimum = run.problem.optimum
+            figure = draw_history(
+                rows,
+                run.search.unit,
+                f"{run.problem.name}: best {self.noun} {self.in_words(outcome.cost)}",
+                noun=self.noun,
+                in_words=self.in_words,
+                known={self.best_known: optimum} if optimum is not None else {},
+                evaluations=outcome.evaluations,
+            )
+            with reporting_write_errors(plot):
+                save_figure(figure, plot)
 
 
 def refuse_clocked_records(options: Options, expected: str) -> None:

@@ -18,11 +18,10 @@ from drivers.workload.declaration import (
     RepetitionResult,
     Task,
     VerifierVerdict,
-    WorkloadDeclaration,
     describe_gap,
     describe_time_limit,
 )
-from drivers.workload.history import keeps_history, refuse_clocked_records, save_history
+from drivers.workload.history import HistoryWorkload, refuse_clocked_records
 from drivers.workload.run_time import RepetitionWork
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ AnyLocal = TypeVar("AnyLocal", bound=SearchOptions)
 LocalProblem = TypeVar("LocalProblem", bound="Problem")
 
 
-class SolutionWorkload(WorkloadDeclaration[AnyLocal, LocalProblem, AnySearch, "Outcome"]):
+class SolutionWorkload(HistoryWorkload[AnyLocal, LocalProblem, AnySearch, "Outcome"]):
     """A search by walks on a problem of local search.
 
     A comparison's options follow from `iterations`, unless `standard` and `fitted` are others.
@@ -97,9 +96,6 @@ class SolutionWorkload(WorkloadDeclaration[AnyLocal, LocalProblem, AnySearch, "O
         iterations = max(1, self.iterations * self.usual_size // self.size(problem))
         return (*self.arguments, "--iterations", str(iterations))
 
-    def keeps_history(self, options: AnyLocal) -> bool:
-        return keeps_history(options)
-
     def stop(self, options: AnyLocal) -> Stop:
         return options.chosen_stop()
 
@@ -118,7 +114,7 @@ class SolutionWorkload(WorkloadDeclaration[AnyLocal, LocalProblem, AnySearch, "O
         if path:
             with reporting_write_errors(path), open(path, "w", encoding="ascii") as file:
                 file.writelines(f"{element}\n" for element in outcome.solution.tolist())
-        save_history(self, run, outcome)
+        super().save(run, outcome)
         self.save_problem(run, outcome.solution)
 
 
@@ -161,7 +157,7 @@ class LocalSearchWorkload(SolutionWorkload[AnyLocal, LocalProblem, "LocalSearch"
             chosen_neighbourhoods(options, problem),
             tune=None if options.shape == "fixed" else shape_tuner(backend),
             **options.settings(),
-            history=keeps_history(options),
+            history=bool(options.history or options.curve or options.plot),
         )
         search.warm_up(options.chosen_stop().seconds)
         return search

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from core.run.protocol import Search
 from reports.text.formatting import duration, rate
 
 if TYPE_CHECKING:
     from backends.launch import Backend
+    from core.run.protocol import Search
+
+    class CountedSearch(Search, Protocol):
+        """A search that may know its work before a run."""
+
+        @property
+        def work(self) -> int | None:
+            """Units of work of a run, over all ranks; None if unknown."""
+
 
 WARNING_S = 600.0
 
@@ -16,14 +24,6 @@ MULTIPROCESSOR = 5
 """Cores with the speed of one multiprocessor of a GPU: 2 to 15 on an H200, depending on the workload."""
 INTERPRETER_SPEED = 1e-5
 """Speed of the reference interpreter relative to a core."""
-
-
-class CountedSearch(Search, Protocol):
-    """A search that may know its work before a run."""
-
-    @property
-    def work(self) -> int | None:
-        """Units of work of a run, over all ranks; None if unknown."""
 
 
 class RepetitionWork(NamedTuple):

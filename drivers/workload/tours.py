@@ -16,9 +16,8 @@ from drivers.workload.declaration import (
     PreparedRun,
     RepetitionResult,
     VerifierVerdict,
-    WorkloadDeclaration,
 )
-from drivers.workload.history import keeps_history, save_history
+from drivers.workload.history import HistoryWorkload
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,16 +26,13 @@ if TYPE_CHECKING:
     from core.tours import TspInstance
 
 
-class TourWorkload(WorkloadDeclaration[AnyTour, "TspInstance", AnySearch, AnyOutcome]):
+class TourWorkload(HistoryWorkload[AnyTour, "TspInstance", AnySearch, AnyOutcome]):
     """A search for a shortest tour, the ``solution`` of its outcome, with a history."""
 
     noun = "length"
 
-    def keeps_history(self, options: AnyTour) -> bool:
-        return keeps_history(options)
-
     def run_settings(self, options: AnyTour) -> dict[str, object]:
-        return {"history": keeps_history(options)}
+        return {"history": self.keeps_history(options)}
 
     def verify(
         self, run: PreparedRun[AnyTour, TspInstance, AnySearch], outcome: AnyOutcome, result: RepetitionResult
@@ -45,7 +41,7 @@ class TourWorkload(WorkloadDeclaration[AnyTour, "TspInstance", AnySearch, AnyOut
 
     def save(self, run: PreparedRun[AnyTour, TspInstance, AnySearch], outcome: AnyOutcome) -> None:
         save_tour(self.name, run.options, run.problem, outcome.solution)
-        save_history(self, run, outcome)
+        super().save(run, outcome)
 
 
 # --- instances ---
