@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,15 +12,13 @@ from core.arguments import checked_class, refuse, text
 from core.errors import shown
 from core.lang import Function
 from core.lang.bundle_forms import RowArray, fields_of, is_bundle, kind_text
-from core.lang.bundles import row_sizes, sizes_of_rows
+from core.lang.bundles import row_sizes
 from core.lang.digest import source_digest
 from core.lang.types import BY_DTYPE, NUMBERS, Array, Const, Generic, boolean, f32, f64, fits
 from core.local_search.checks.problem_errors import ProblemError, WrongCost, WrongData
 from core.local_search.encodings import NEIGHBOURHOODS, Encoding, Neighbourhood, neighbourhood
 from core.local_search.kernels.hooks import Hooks
 from core.local_search.kernels.moves import INSERT, REVERSE, SEGMENT, TRIPLES
-
-Data = TypeVar("Data")
 
 
 @checked_class
@@ -94,14 +92,14 @@ class Problem:
     tested = False
     """True if the project's tests compare this class with `cost`: see `is_tested`."""
 
-    def __init__(self, name: str, encoding: Encoding, data: object) -> None:
+    def __init__(self, name: str, encoding: Encoding, data: Any) -> None:
         if not isinstance(encoding, Encoding):
             refuse("encoding", encoding, "Bits(n), Values(n, k), Permutation(n) or Reals(n)")
         self.name = text("name", name)
         self.encoding = encoding
         self.data = None if data is None else checked_data(name, data, self.delta or self.value)
 
-    def __init_subclass__(cls, **settings: object) -> None:
+    def __init_subclass__(cls, **settings: Any) -> None:
         super().__init_subclass__(**settings)
         if "__init__" in vars(cls):
             checked_class(cls)
@@ -213,7 +211,7 @@ def has_places(neighbourhood: Neighbourhood) -> bool:
     return neighbourhood.shape != TRIPLES and neighbourhood.change not in (REVERSE, INSERT, SEGMENT)
 
 
-def checked_problem(problem: object) -> Problem:
+def checked_problem(problem: Any) -> Problem:
     """Return the problem.
 
     Raises `UserError` for anything but an object of a subclass of `Problem`, `ProblemError` if its constructor has not
@@ -230,21 +228,21 @@ def checked_problem(problem: object) -> Problem:
     return problem
 
 
-def checked_data(name: str, data: Data, reader: Function | None = None) -> Data:
+def checked_data(name: str, data: Any, reader: Function | None = None) -> Any:
     """Return the bundle with flat arrays and plain numbers.
 
     ``reader`` is a function that reads the data: messages about arrays name it. Raises `WrongData` if the data are no
     bundle, a value does not have or fit its field's type, a bundle contains a bundle, or a row has no elements.
     """
-    cls: type = type(data)
-    if not is_bundle(cls):
+    if not is_bundle(type(data)):
+        kind = type(data)
         description, advice = shown(data), ""
-        if cls.__module__ not in ("builtins", "numpy"):
-            description, advice = f"an object of {cls.__name__}", f"; write @bundle above class {cls.__name__}"
+        if kind.__module__ not in ("builtins", "numpy"):
+            description, advice = f"an object of {kind.__name__}", f"; write @bundle above class {kind.__name__}"
         raise WrongData(f"{name}: data are {description}: expected a @bundle of arrays and numbers{advice}")
     checked = copy.copy(data)
-    for field, kind in fields_of(cls).items():
-        subject, value = f"{name}: {cls.__name__}.{field}", getattr(data, field)
+    for field, kind in fields_of(type(data)).items():
+        subject, value = f"{name}: {type(data).__name__}.{field}", getattr(data, field)
         if is_bundle(kind):
             raise WrongData(f"{subject} is a bundle: expected arrays and numbers; inherit from {kind.__name__} instead")
         if isinstance(kind, RowArray):
@@ -256,13 +254,13 @@ def checked_data(name: str, data: Data, reader: Function | None = None) -> Data:
             setattr(checked, field, checked_array(f"{name}: data {field!r}", kind, value, reader))
         else:
             setattr(checked, field, checked_number(subject, kind, value))
-    for field, size in row_sizes(checked).items() if sizes_of_rows(cls) else ():
+    for field, size in row_sizes(checked).items():
         if size < 1:
-            raise WrongData(f"{name}: {cls.__name__}.{field} is a row of {size} elements: expected 1 or more")
+            raise WrongData(f"{name}: {type(data).__name__}.{field} is a row of {size} elements: expected 1 or more")
     return checked
 
 
-def checked_array(subject: str, kind: Array, value: object, reader: Function | None = None) -> np.ndarray:
+def checked_array(subject: str, kind: Array, value: Any, reader: Function | None = None) -> np.ndarray:
     """Return the array of a field, flat; ``subject`` begins an error message, and ``reader`` reads the array."""
     if not isinstance(value, np.ndarray):
         raise WrongData(f"{subject} is {shown(value)}: expected {kind_text(kind)}, a NumPy array")
@@ -281,7 +279,7 @@ def checked_array(subject: str, kind: Array, value: object, reader: Function | N
     return np.ascontiguousarray(value).reshape(-1)
 
 
-def checked_number(subject: str, kind: type[Any], value: object) -> bool | int | float:
+def checked_number(subject: str, kind: Any, value: Any) -> bool | int | float:
     """Return the number of a field as Python's; ``subject`` begins an error message."""
     if isinstance(value, np.ndarray):
         raise WrongData(f"{subject} is an array of {value.dtype}: expected {kind_text(kind)}, a number")
