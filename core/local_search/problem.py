@@ -22,7 +22,6 @@ from core.local_search.kernels.hooks import Evaluation
 from core.local_search.kernels.moves import INSERT, REVERSE, SEGMENT, TRIPLES
 
 Data = TypeVar("Data")
-
 checked_class(Evaluation)
 
 

@@ -15,7 +15,6 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, field, replace
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, TypeVar, get_args, get_type_hints
 
@@ -181,9 +180,11 @@ class DeclaredByTable:
         cls.__annotations__ = own
         order = [*cls._order]
         order += [name for name in written if name not in order and isinstance(vars(cls).get(name), Field)]
-        for before, name in pairwise(["", *listed]):
-            if name in defaults and name not in order:
-                order.insert(order.index(before) + 1, name)
+        place = 0
+        for name in filter(defaults.__contains__, listed):
+            if name not in order:
+                order.insert(place, name)
+            place = order.index(name) + 1
         cls._order = tuple(order)
 
     @classmethod

@@ -9,6 +9,7 @@ from typing import get_args
 import pytest
 
 from core.errors import UserError
+from core.local_search.algorithms import ALGORITHMS
 from drivers.cli.exit_codes import run_driver
 from drivers.cli.progress import make_progress_display
 from drivers.ihc import ClimbOptions
@@ -18,6 +19,7 @@ from drivers.options.declaration import (
     option_flag,
     options_for_rank,
 )
+from drivers.options.local_search import Execution, SearchOptions
 from drivers.options.output_files import OutputFile
 from drivers.options.values import OUTPUT_FILE, seeds
 from drivers.runs import rank_start, workload_main
@@ -55,6 +57,15 @@ def test_ranks_agree_on_all_options_but_those_of_place(monkeypatch):
     expected = {option_flag(one) for one, declared in ClimbOptions.declared() if declared.decides != "place"}
     assert compared.keys() == {"program", "--help", *expected}
     assert compared["--climbers"] == "5"
+
+
+def test_options_of_local_search_are_declared_by_its_algorithms_and_settings():
+    declared = SearchOptions.declared_by_name()
+    parameters = [one for algorithm in ALGORITHMS.values() for one in algorithm.parameter_fields()]
+    assert {one.name for one in parameters if one.type != "bool"} < declared.keys()
+    assert {name: declared[name][0].default for name in vars(Execution())} == vars(Execution())
+    assert declared["tabu_memory"][1].choices == ("auto", "attributes", "moves")
+    assert declared["level"][1].choices == ("iteration", "algorithm", "solution")
 
 
 # --- all workloads ---
