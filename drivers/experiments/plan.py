@@ -27,13 +27,7 @@ class ProblemIdentity(NamedTuple):
 
 
 def plan_work(
-    workload: Workload[Any],
-    arguments: Sequence[str],
-    seeds: Sequence[int],
-    repeats: int,
-    records: Path,
-    *,
-    peers: bool = False,
+    workload: Workload[Any], arguments: Sequence[str], seeds: Sequence[int], repeats: int, records: Path, peers: bool
 ) -> list[Case]:
     """Return the cases of a workload with its arguments; `Case.on` sets their configuration.
 
