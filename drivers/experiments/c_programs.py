@@ -171,7 +171,7 @@ def record_runs(
     from cluster.mpi.proxies import TimedCommunicator
     from drivers.workload.declaration import PreparedRun
     from reports.records.environment import environment
-    from reports.records.files import Record, append, find_run, load, merge_lines
+    from reports.records.files import Record, append, find_run, load_existing, merge_lines
     from reports.records.meters import Meter
     from reports.records.schema import Repetition, identity
 
@@ -204,7 +204,7 @@ def record_runs(
         times = Repetition(compile_s=0.0, transfer_s=0.0, kernel_s=seconds, total_s=seconds, **meter.values)
         same = [
             run
-            for run in (load(path) if Path(path).exists() else [])
+            for run in load_existing(path)
             if (run.workload, run.instance_sha256, run.hash) == (workload.name, task.problem.sha256, reported["digest"])
         ]
         append(

@@ -16,7 +16,7 @@ from drivers.experiments.estimate import START_S, estimate_seconds, format_estim
 from drivers.experiments.executors.remote import tasks_folder
 from drivers.experiments.options import workload_options
 from drivers.workload.declaration import Task, Workload
-from reports.records.files import Record, UnequalWorkError, load
+from reports.records.files import Record, UnequalWorkError, load, load_existing
 
 
 class ProblemIdentity(NamedTuple):
@@ -27,13 +27,7 @@ class ProblemIdentity(NamedTuple):
 
 
 def plan_work(
-    workload: Workload[Any],
-    arguments: Sequence[str],
-    seeds: Sequence[int],
-    repeats: int,
-    records: Path,
-    *,
-    peers: bool = False,
+    workload: Workload[Any], arguments: Sequence[str], seeds: Sequence[int], repeats: int, records: Path, peers: bool
 ) -> list[Case]:
     """Return the cases of a workload with its arguments; `Case.on` sets their configuration.
 
@@ -111,7 +105,7 @@ class ExperimentPlan:
         """Function from a case to its records of this machine and version."""
         machine = counted_environment(elsewhere=self.elsewhere)
         by_work: dict[tuple[str, str], list[Record]] = {}
-        for one in [] if self.rerun or not self.records.exists() else load(self.records):
+        for one in [] if self.rerun else load_existing(self.records):
             by_work.setdefault((one.workload, one.instance_sha256), []).append(one)
 
         def recorded(case: Case) -> list[Record]:

@@ -20,7 +20,7 @@ from drivers.experiments.case import Case, counted_environment
 from drivers.experiments.executors import Executor, Finished
 from drivers.runs.repetitions import RECORDED_MESSAGE
 from reports.comparison.speedups import NotRun
-from reports.records.files import Record, UnequalWorkError, load
+from reports.records.files import Record, UnequalWorkError, load_existing
 
 WIDTH = 80
 
@@ -108,7 +108,7 @@ class PlanRun:
         show(f"[{self.shown}/{self.total}] {case} ...")
 
     def _recorded(self, case: Case) -> list[Record]:
-        return case.records_among(load(case.records), self.environment) if case.records.exists() else []
+        return case.records_among(load_existing(case.records), self.environment)
 
     def _outcome(self, case: Case, finished: Finished) -> CaseOutcome:
         took = f" ({finished.seconds:.1f} s{self.time_left()})"

@@ -21,7 +21,9 @@ def quietest_group(record: Record) -> Record:
     groups = _groups(record)
     if len(groups) < 2:
         return record
-    return replace(record, repetitions=min(_large_groups(groups), key=_median))
+    # Those with enough repetitions for an interval, or the largest ones.
+    least = min(LEAST_FOR_INTERVAL, max(map(len, groups)))
+    return replace(record, repetitions=min((group for group in groups if len(group) >= least), key=_median))
 
 
 def group_labels(record: Record) -> tuple[str, ...]:
@@ -41,12 +43,6 @@ def _groups(record: Record) -> list[tuple[Repetition, ...]]:
     if record.device_kind != ONE_CORE or record.ranks > 1:
         return []
     return list(map(tuple, group_by(record.repetitions, lambda repetition: repetition.group or 0)))
-
-
-def _large_groups(groups: list[tuple[Repetition, ...]]) -> list[tuple[Repetition, ...]]:
-    """Return the groups with enough repetitions for an interval, or the largest ones."""
-    least = min(LEAST_FOR_INTERVAL, max(map(len, groups)))
-    return [group for group in groups if len(group) >= least]
 
 
 def _median(group: tuple[Repetition, ...]) -> float:

@@ -112,23 +112,17 @@ class SolverComparison:
         work = self.comparison.work
         optimum = work.details.get("optimum")
         headings = ("solver", ">cost", "gap", ">time", ">to our cost", ">start-up", "notes")
+
+        def found(value: float | None) -> list[str]:
+            return ["", ""] if value is None else [cost(value), gap(value, optimum)]
+
         rows = []
         for what, row in self.ours:
             time = seconds(row.median_s)
-            label = f"{what}: {self.comparison.label(row)}"
-            rows.append([label, cost(self.cost), gap(self.cost, optimum), time, time, "", ""])
+            rows.append([f"{what}: {self.comparison.label(row)}", *found(self.cost), time, time, "", ""])
         for solver in self.solvers:
-            rows.append(
-                [
-                    solver.name,
-                    "" if solver.cost is None else cost(solver.cost),
-                    "" if solver.cost is None else gap(solver.cost, optimum),
-                    seconds(solver.solve_s),
-                    solver.time_to_cost,
-                    seconds(solver.startup_s),
-                    "; ".join(solver.notes),
-                ]
-            )
+            times = seconds(solver.solve_s), solver.time_to_cost, seconds(solver.startup_s)
+            rows.append([solver.name, *found(solver.cost), *times, "; ".join(solver.notes)])
         seed = f", seed {self.seed}" if "seeds" in work.parameters else ""
         return TextTable(f"Reference solvers for {work.work_name}{seed}", headings, rows)
 

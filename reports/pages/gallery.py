@@ -25,11 +25,10 @@ from reports.pages.markdown import fill, written_into
 from reports.papers.exhibits import fill_exhibit, gather_evidence
 from reports.papers.files import load, names
 from reports.papers.measures import MEASURES
-from reports.papers.paper import Exhibit, Paper
+from reports.papers.paper import Paper
 from reports.papers.placement import find_series
 from reports.plots.style import pyplot
-from reports.records.files import Record, RecordError, UnequalWorkError, group_by
-from reports.records.files import load as load_records
+from reports.records.files import Record, RecordError, UnequalWorkError, group_by, load_existing
 from reports.text.formatting import counted, ratio, span
 from reports.toml_file import DataFile
 
@@ -90,8 +89,8 @@ class GalleryReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def records(self, folder: Path) -> list[Record]:
         """Its records, with other medians of the same work; none without a file."""
-        path = folder / f"{self.name}.jsonl"
-        return [with_other_medians(record, self.elsewhere) for record in load_records(path)] if path.exists() else []
+        records = load_existing(folder / f"{self.name}.jsonl")
+        return [with_other_medians(record, self.elsewhere) for record in records]
 
     def absent(self, folder: Path) -> str:
         """Message that it has no records, with the command that makes them."""
@@ -110,12 +109,9 @@ def read(folder: Path) -> list[GalleryReport]:
         entry = file.part(GalleryReport, {**table, "elsewhere": elsewhere}, place)
         file.among(place, "name", [entry.name], [*names(), *OTHERS])
         file.among(place, "measure", [entry.measure], list(MEASURES))
-        file.among(
-            place,
-            "exhibit",
-            [entry.exhibit] if entry.exhibit else [],
-            [exhibit.name for exhibit in _exhibits(entry.name)],
-        )
+        exhibits = () if entry.name in OTHERS else load(entry.name).exhibits
+        known = [exhibit.name for exhibit in exhibits if not exhibit.of]
+        file.among(place, "exhibit", [entry.exhibit] if entry.exhibit else [], known)
         entries.append(entry)
     return entries
 
@@ -135,11 +131,6 @@ def with_other_medians(record: Record, elsewhere: Sequence[Elsewhere]) -> Record
         and median.execution.items() <= record.execution.items()
     ]
     return replace(record, details={**record.details, OTHER_MEDIANS: known}) if known else record
-
-
-def _exhibits(name: str) -> Sequence[Exhibit]:
-    """Return the tables and figures of a paper that have their own data."""
-    return () if name in OTHERS else tuple(exhibit for exhibit in load(name).exhibits if not exhibit.of)
 
 
 # --- making it, and comparing it with what is there ---

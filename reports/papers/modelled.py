@@ -105,10 +105,8 @@ def _is_one_walk(row: ComparedRun) -> bool:
 
 def _longest(records: Sequence[Record]) -> list[Record]:
     """Return the record of each instance with the most iterations, where start-up weighs least."""
-    longest: dict[str, Record] = {}
-    for one in sorted(records, key=lambda one: int(one.parameters.get("iterations") or 0)):
-        longest[one.instance_sha256] = one
-    return [*longest.values()]
+    shortest_first = sorted(records, key=lambda one: int(one.parameters.get("iterations") or 0))
+    return [*{one.instance_sha256: one for one in shortest_first}.values()]
 
 
 # --- cells ---

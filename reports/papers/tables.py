@@ -146,14 +146,14 @@ class TableColumn(NamedTuple):
 
 def _columns(shown: FilledExhibit, marks: dict[str, str]) -> list[TableColumn]:
     """Return the columns in their order: published, modelled, and ours by group."""
-    printed = [column for column in shown.exhibit.columns if any(line.figures for line in shown.exhibit.lines)]
+    # Every row with figures has one for each column, and the first such row comes first.
     columns = [
         TableColumn(
-            f"{_machine(shown, place)}: {column.heading}" if column.machine else column.heading,
+            f"{datum.whose}: {datum.column}" if datum.whose else datum.column,
             PUBLISHED,
             partial(_published_cell, shown, place, marks),
         )
-        for place, column in enumerate(printed)
+        for place, datum in enumerate(shown.published[: len(shown.exhibit.columns)])
     ]
     modelled = [*dict.fromkeys(datum.column for datum in shown.modelled), *shown.not_modelled]
     columns += [TableColumn(name, MODELLED, partial(_modelled_cell, shown, name, marks)) for name in modelled]
@@ -233,13 +233,6 @@ def _modelled_cell(shown: FilledExhibit, heading: str, marks: dict[str, str], li
     if heading in shown.not_modelled:
         return f"{NOT_MODELLED} [{_mark(f'{NOT_MODELLED}: no run of this work on one core', marks)}]"
     return cell_text([datum for datum in shown.modelled if (datum.line, datum.column) == (line.key, heading)], marks)
-
-
-def _machine(shown: FilledExhibit, place: int) -> str:
-    """Return the machine of a published column: that of the figure at its place in the first row with figures."""
-    first = next(line for line in shown.exhibit.lines if line.figures)
-    data = [datum for datum in shown.published if datum.line == first.key]
-    return data[place].whose
 
 
 def _in_papers_columns(shown: FilledExhibit, marks: dict[str, str]) -> TextTable:

@@ -117,10 +117,8 @@ def processor() -> dict[str, int | bool]:
     if not nominal and virtual and (shown := _value_of_first_core("cpu MHz")):
         # The clock of the time-stamp counter, which varies a little between starts.
         nominal = int(round(float(shown), -1))
-    description["cpu_mhz_nominal"], description["cpu_mhz_max"] = (
-        nominal,
-        _read_number(clock / "cpuinfo_max_freq") // KHZ,
-    )
+    description["cpu_mhz_nominal"] = nominal
+    description["cpu_mhz_max"] = _read_number(clock / "cpuinfo_max_freq") // KHZ
     return {name: value for name, value in description.items() if value > 0} | ({"virtual": True} if virtual else {})
 
 

@@ -67,6 +67,11 @@ def load(path: str | os.PathLike[str]) -> list[Record]:
     return distinct(record for record, _ in _parse(content, os.fspath(path)))
 
 
+def load_existing(path: str | os.PathLike[str]) -> list[Record]:
+    """Read a file of records that may be missing: then there are none. Raises as `load`."""
+    return load(path) if os.path.exists(path) else []
+
+
 def distinct(records: Iterable[Record]) -> list[Record]:
     """Leave out each repetition that was there before: a file may be named twice, or be a copy of parts of others.
 
@@ -137,9 +142,7 @@ def group_by(items: Iterable[T], key: Callable[[T], Any]) -> list[list[T]]:
 
 def find_run(path: str | os.PathLike[str], run: str) -> Record | None:
     """Return the run of a file with this `identity`, its repetitions joined, or None; raises as `load` and `merge`."""
-    if not os.path.exists(path):
-        return None
-    merged = merge(record for record in load(path) if record.identity == run)
+    merged = merge(record for record in load_existing(path) if record.identity == run)
     return merged[0] if merged else None
 
 
@@ -147,13 +150,11 @@ def count_repetitions(
     path: str | os.PathLike[str], workload: str, instance_sha256: str, parameters: Mapping[str, Any], seed: int
 ) -> int:
     """Count the repetitions of the same work in a file, on any machine and with any settings; raises as `load`."""
-    if not os.path.exists(path):
-        return 0
     # The file's content comes from JSON, where tuples are lists.
     work = json.loads(json.dumps([workload, instance_sha256, parameters, seed]))
     return sum(
         len(record.repetitions)
-        for record in load(path)
+        for record in load_existing(path)
         if [record.workload, record.instance_sha256, record.parameters, record.seed] == work
     )
 
@@ -166,9 +167,7 @@ def refuse_namesake(
     The file need not exist; ``workload``, ``instance`` and ``sha256`` are of the new runs, ``advice`` is the message's
     alternative. Raises `RecordError` if the content of the instances differs, or the file cannot be read.
     """
-    if not os.path.exists(path):
-        return
-    for record in load(path):
+    for record in load_existing(path):
         if (record.workload, record.instance) == (workload, instance) and record.instance_sha256 != sha256:
             raise RecordError(
                 f"{os.fspath(path)}: found runs of {workload} on {instance}, an instance of that name with other "

@@ -105,7 +105,7 @@ class Meter:
         self._before: tuple[float, Mapping[Path, int], float | None, set[str] | None]
 
     def __enter__(self) -> Meter:
-        self.values = {"started_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), "conditions": None}
+        self.values = {"started_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
         load = _load(self._root)
         self.values["conditions"] = {} if load is None else {"load_1min": load}
         gpu = self._gpu

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from drivers.experiments.case import Case
-from reports.records.files import UnequalWorkError, append, load, merge_lines
+from reports.records.files import UnequalWorkError, append, load, load_existing, merge_lines
 
 GPU = "gpu"
 
@@ -39,7 +39,7 @@ def join(own: Path, records: Path) -> None:
     """Append to a plan's file the repetitions that only a case's file has, and remove that file."""
     if not own.exists():
         return
-    held = load(records) if records.exists() else []
+    held = load_existing(records)
     for record in load(own):
         known = [run for one in held if one.identity == record.identity for run in one.repetitions]
         new = tuple(run for run in record.repetitions if run not in known)
@@ -74,7 +74,7 @@ class RemoteTask:
         """Copy recorded repetitions to the case's file, so that the case continues after them."""
         self.own.parent.mkdir(parents=True, exist_ok=True)
         problem, place = self.case.task.problem, self.case.configuration
-        for record in load(self.case.records) if self.case.records.exists() else []:
+        for record in load_existing(self.case.records):
             if (record.instance_sha256, record.backend, record.ranks) == (problem.sha256, place.backend, place.ranks):
                 append(self.own, record)
 

@@ -153,13 +153,7 @@ def plan_instances(
 
 
 def plan_with_defaults(
-    workload: Workload[Any],
-    words: Sequence[str],
-    seeds: Sequence[int],
-    repeats: int,
-    records: Path,
-    *,
-    peers: bool = False,
+    workload: Workload[Any], words: Sequence[str], seeds: Sequence[int], repeats: int, records: Path, peers: bool
 ) -> list[Case]:
     """Return the cases of a workload as `plan_work` does; open options are set for about a second."""
     asked = workload_options(workload, words)

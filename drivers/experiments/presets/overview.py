@@ -94,7 +94,7 @@ def plan_workload(workload: Workload[Any], data: str | None, records: Path) -> C
     """Return the work of a workload, or the error."""
     arguments = [*workload.in_overview, *(["--data", data] if data else [])]
     try:
-        return plan_with_defaults(workload, arguments, [0], LEAST_REPETITIONS, records)[0]
+        return plan_with_defaults(workload, arguments, [0], LEAST_REPETITIONS, records, peers=False)[0]
     except UserError as error:
         return error
 
