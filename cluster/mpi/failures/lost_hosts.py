@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -72,8 +73,6 @@ def format_address(address: str) -> str:
 
 
 def _keep_watching(process: int) -> None:
-    import time
-
     names: dict[str, str] = {}
     while True:
         time.sleep(POLL_S)
