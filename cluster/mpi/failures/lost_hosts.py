@@ -73,13 +73,15 @@ def format_address(address: str) -> str:
 
 
 def _keep_watching(process: int) -> None:
+    import socket
+
     names: dict[str, str] = {}
     while True:
         time.sleep(POLL_S)
         theirs = _connections_of(process)
         for connection in theirs.values():
             if connection.address not in names:
-                names[connection.address] = _host_at(format_address(connection.address))
+                names[connection.address] = socket.getnameinfo((format_address(connection.address), 0), 0)[0]
         lost = sorted({names[host.address] for host in theirs.values() if host.is_lost})
         if lost:
             _end(lost)
@@ -103,12 +105,6 @@ def _connections_of(process: int) -> Mapping[int, Connection]:
         # It closes files meanwhile, or has ended: the next check decides.
         return {}
     return {inode: connection for inode, connection in established.items() if inode in inodes}
-
-
-def _host_at(address: str) -> str:
-    import socket
-
-    return socket.getnameinfo((address, 0), 0)[0]
 
 
 def _end(lost: list[str]) -> None:

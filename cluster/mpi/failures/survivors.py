@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from cluster.mpi.communicator import Communicator, Message
+from cluster.mpi.communicator import Communicator, Message, gather_on_all
 from cluster.mpi.failures import abort, liveness
 from cluster.mpi.mpi_communicator import Mpi
 from cluster.mpi.shared_words import LocalWord, SharedCounter, Word
@@ -95,7 +95,7 @@ class FaultTolerantMpi(Mpi):
 
     def find_places(self) -> None:
         """Number the ranks of each host again; all of them call this."""
-        hosts: list[str] = self.bcast(self.gather(self.host()) or [])
+        hosts = gather_on_all(self, self.host())
         self.local_rank = hosts[: self.rank].count(hosts[self.rank])
 
 
