@@ -24,7 +24,9 @@ def main() -> int:
     name, rest = (words[0], words[1:]) if words else ("--help", [])
     if COMPLETION_VARIABLE in os.environ:
         if name not in PROGRAMS:
-            complete(called)
+            parser = CompletingParser(prog=called)
+            parser.add_argument("program", choices=PROGRAMS)
+            parser.parse_args([])  # prints completions of program names, and exits
         # A number: how many words are the program's name.
         os.environ[COMPLETION_VARIABLE] = str(len(called.split()) + 1)
     if name in ("--help", "-h"):
@@ -44,13 +46,6 @@ def list_programs(called: str) -> str:
     width = max(map(len, PROGRAMS))
     lines = "\n".join(f"{name.ljust(width)}  {program.title}" for name, program in PROGRAMS.items())
     return f"usage: {called} PROGRAM [options]\n\n{lines}\n\n`{called} PROGRAM --help` describes a program."
-
-
-def complete(called: str) -> None:
-    """Print shell completions of program names, and exit."""
-    parser = CompletingParser(prog=called)
-    parser.add_argument("program", choices=PROGRAMS)
-    parser.parse_args([])
 
 
 if __name__ == "__main__":

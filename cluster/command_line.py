@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import IO, NoReturn
 
 from cluster.mpi import launcher
@@ -35,17 +36,11 @@ class RankParser(CompletingParser):
     def print_help(self, file: IO[str] | None = None) -> None:  # type: ignore[override]
         """Print the help on rank 0, if all ranks were started with `--help`."""
         if launcher.launched():
-            self._agree_on_help()
+            # Without MPI the other ranks cannot wait for this one.
+            with suppress(LaunchError):
+                require_equal_arguments(default_communicator(), {"program": self.prog, "--help": "given"})
         if launcher.rank() == 0:
             super().print_help(file)
-
-    def _agree_on_help(self) -> None:
-        try:
-            ranks = default_communicator()
-        except LaunchError:
-            # Help needs no MPI, so the other ranks cannot wait for this one.
-            return
-        require_equal_arguments(ranks, {"program": self.prog, "--help": "given"})
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """End this rank; with a status other than 0 end the job."""

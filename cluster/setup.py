@@ -49,11 +49,7 @@ TRANSPORT = (
 # reduction of two idle ranks takes 1 to 3 us with it, and 0.7 us without.
 RANK = (
     Setting("mpi_yield_when_idle", "1", "a waiting rank leaves its core to other processes"),
-    Setting(
-        "mca_base_env_list",
-        "OPENBLAS_NUM_THREADS=1",
-        "one thread for each rank: a rank has one core",
-    ),
+    Setting("mca_base_env_list", "OPENBLAS_NUM_THREADS=1", "one thread for each rank: a rank has one core"),
 )
 AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
 ACTIVATION = {
@@ -61,11 +57,6 @@ ACTIVATION = {
     "activate.csh": "setenv {} 1",
     "activate.fish": "set -gx {} 1",
 }
-
-
-def has_fabric() -> bool:
-    """Return True if this machine has an InfiniBand-like network, which Open MPI configures better itself."""
-    return FABRICS.is_dir() and any(FABRICS.iterdir())
 
 
 def with_block(text: str, lines: list[str]) -> str:
@@ -127,7 +118,9 @@ def _write(path: Path, text: str) -> None:
 def main() -> int:
     """Set up the environment of the running Python, and print the settings."""
     CompletingParser(prog=invocation("cluster.setup"), description=__doc__).parse_args()
-    for line in set_up(Path(sys.prefix), as_root=os.geteuid() == 0, fabric=has_fabric()):
+    # Open MPI itself configures a network such as InfiniBand better.
+    has_fabric = FABRICS.is_dir() and any(FABRICS.iterdir())
+    for line in set_up(Path(sys.prefix), as_root=os.geteuid() == 0, fabric=has_fabric):
         print(line)
     return 0
 

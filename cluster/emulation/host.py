@@ -35,7 +35,7 @@ IFF_UP, QUEUE = 0x1, 10_000
 MS_BIND = 0x1000
 
 
-def mounted(source: str, target: str, kind: str, flags: int = 0) -> None:
+def mount(source: str, target: str, kind: str, flags: int = 0) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.mount(source.encode(), target.encode(), kind.encode(), ctypes.c_ulong(flags), None):
         raise OSError(ctypes.get_errno(), f"mount {source} on {target}")
@@ -44,17 +44,17 @@ def mounted(source: str, target: str, kind: str, flags: int = 0) -> None:
 def own_folders(name: str, shared: list[str]) -> None:
     """Mount /proc, /tmp and /dev/shm of this host, with the shared folders, and its names of hosts."""
     kept = [(folder, os.open(folder, os.O_PATH)) for folder in shared]
-    mounted("proc", "/proc", "proc")
+    mount("proc", "/proc", "proc")
     for folder in ("/tmp", "/dev/shm"):
-        mounted(name, folder, "tmpfs")
+        mount(name, folder, "tmpfs")
     for folder, opened in kept:
         os.makedirs(folder, exist_ok=True)
-        mounted(f"/proc/self/fd/{opened}", folder, "none", MS_BIND)
+        mount(f"/proc/self/fd/{opened}", folder, "none", MS_BIND)
         os.close(opened)
     with open("/tmp/hosts", "w", encoding="utf-8") as file:
         file.write("127.0.0.1 localhost\n")
         file.writelines(f"{NETWORK.format(number)} host{number}\n" for number in range(1, 65))
-    mounted("/tmp/hosts", "/etc/hosts", "none", MS_BIND)
+    mount("/tmp/hosts", "/etc/hosts", "none", MS_BIND)
 
 
 def network(index: int) -> int:

@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Self
 
 from cluster import setup
 from cluster.emulation import NAMESPACES
@@ -36,8 +37,7 @@ OVER_THE_WIRE = {
     "OMPI_MCA_btl_tcp_if_include": NETWORK.format(0) + "/24",
     # The settings that `make venv` writes for users, even if an earlier version made this environment.
     **{f"PRTE_MCA_{setting.key}": setting.value for setting in setup.LAUNCHER},
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    **dict.fromkeys(setup.AS_ROOT, "1"),
 }
 
 
@@ -59,14 +59,16 @@ class Hosts:
         self.controls: list[socket.socket] = []
         self.processes: list[subprocess.Popen[bytes]] = []
 
-    def __enter__(self) -> Hosts:
+    def __enter__(self) -> Self:
         devices: list[int] = []
         try:
             for host in range(self.count):
-                program = [*NAMESPACES, sys.executable, "-S", HERE / "host.py", host, self._address(host)]
+                address = self.folder / f"{self.name(host)}.socket"
+                program = [*NAMESPACES, sys.executable, "-S", HERE / "host.py", host, address]
                 self._start(program, self.shared)
             for control in self.controls:
-                devices += socket.recv_fds(control, 1, 1)[1]
+                _, (device,), _, _ = socket.recv_fds(control, 1, 1)
+                devices.append(device)
             self._start([compile_wire(), self._write_delays()], devices, devices)
         except BaseException:
             self.close()
@@ -78,9 +80,6 @@ class Hosts:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _address(self, host: int) -> Path:
-        return self.folder / f"{self.name(host)}.socket"
 
     def _start(self, program: Sequence[object], rest: Sequence[object], descriptors: Sequence[int] = ()) -> None:
         """Start a process that ends when this one closes a socket; an argument is the descriptor of the other end."""

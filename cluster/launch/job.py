@@ -60,10 +60,7 @@ def main() -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    ranks_parser = RankParser(
-        prog=invocation("cluster launch"),
-        description=__doc__,
-    )
+    ranks_parser = RankParser(prog=invocation("cluster launch"), description=__doc__)
     add_placement_options(ranks_parser)
     ranks_parser.add_argument(
         "--hosts", metavar="FILE", help="hosts in Open MPI's format, as in: name slots=4 max_slots=8"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import ceil
 from typing import NamedTuple
 
@@ -86,7 +86,9 @@ def plan_layout(asked: LaunchRequest, resources: LaunchResources, cores_each: in
     notes: list[str] = []
     hosts = number_of_hosts(asked, resources)
     per_host = asked.per_host
-    gpus = gpus_per_host(resources)
+    allocation = resources.allocation
+    # Without an allocation, all hosts are assumed to have the GPUs of this machine.
+    gpus = resources.gpus if allocation is None or allocation.gpus is None else allocation.gpus
     if asked.ranks is None and per_host is None and gpus:
         per_host = gpus
         notes.append(f"a rank for each of {gpus} GPUs{' of every host' if hosts > 1 else ''} (-n says otherwise)")
@@ -116,13 +118,6 @@ def plan_layout(asked: LaunchRequest, resources: LaunchResources, cores_each: in
 
 def number_of_hosts(asked: LaunchRequest, resources: LaunchResources) -> int:
     return len(asked.hosts) if asked.hosts else resources.allocation.nodes if resources.allocation else 1
-
-
-def gpus_per_host(resources: LaunchResources) -> int:
-    """Return the GPUs of a host: by the allocation, or those of this machine, assumed equal on all hosts."""
-    if resources.allocation is not None and resources.allocation.gpus is not None:
-        return resources.allocation.gpus
-    return resources.gpus
 
 
 def count_slots(asked: LaunchRequest, resources: LaunchResources) -> int | None:
@@ -166,7 +161,8 @@ def mpirun_command(
         words += ["--with-ft", "ulfm"]
     elsewhere = [host for host in asked.hosts or [] if host.name not in LOCAL_NAMES]
     if elsewhere or number_of_hosts(asked, resources) > 1:
-        words += [word for name in forwarded_variables(resources.environment) for word in ("-x", name)]
+        names = sorted(name for name in resources.environment if name in FORWARDED or name.startswith(FORWARDED_PREFIX))
+        words += [word for name in names for word in ("-x", name)]
     return LaunchCommand([*words, *asked.further, *started], layout.notes)
 
 
@@ -185,11 +181,6 @@ def mapping_options(layout: RankLayout, further: Sequence[str]) -> list[str]:
     if "--bind-to" not in further:
         words += ["--bind-to", "core" if bound else "none"]
     return words
-
-
-def forwarded_variables(environment: Mapping[str, str]) -> list[str]:
-    """Return names of variables that ranks on other hosts need with their values here."""
-    return sorted(name for name in environment if name in FORWARDED or name.startswith(FORWARDED_PREFIX))
 
 
 def srun_command(asked: LaunchRequest, layout: RankLayout, started: Sequence[str], srun: str) -> LaunchCommand:

@@ -100,18 +100,15 @@ def count_gpus(environment: Mapping[str, str], devices: Path = Path("/dev")) -> 
 def takes_allocation(launcher: str) -> bool:
     """Return True if Open MPI's runtime was built with support for Slurm's allocations."""
     info = Path(launcher).with_name("prte_info")
-    if not info.exists():
-        return False
-    done = subprocess.run([info], capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
-    return bool(re.search(r"^\s*MCA ras: slurm\b", done.stdout, re.MULTILINE))
+    return info.exists() and prints(r"^\s*MCA ras: slurm\b", str(info))
 
 
 def srun_with_pmix() -> str | None:
     """Return Slurm's launcher, if its list of MPI plugins has PMIx."""
     launcher = shutil.which("srun")
-    if launcher is None:
-        return None
-    done = subprocess.run(
-        [launcher, "--mpi=list"], capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL
-    )
-    return launcher if re.search(r"\bpmix\b", done.stdout + done.stderr) else None
+    return launcher if launcher and prints(r"\bpmix\b", launcher, "--mpi=list") else None
+
+
+def prints(pattern: str, *command: str) -> bool:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
+    return re.search(pattern, done.stdout + done.stderr, re.MULTILINE) is not None

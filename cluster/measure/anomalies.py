@@ -40,16 +40,14 @@ def find_slow_ranks(ranks: Sequence[RankSpeed]) -> Iterator[str]:
         if slow:
             least = min(rank.rate_in_turn for rank in slow) / typical
             where = join_names(dict.fromkeys(rank.host for rank in slow))
-            yield (
-                f"{format_ranks([rank.rank for rank in slow])} ({where}): slow, from "
-                f"{100 * least:.0f} % of the median speed "
-                f"of all ranks with {backend}"
-            )
+            numbers = format_ranks([rank.rank for rank in slow])
+            yield f"{numbers} ({where}): slow, from {100 * least:.0f} % of the median speed of all ranks with {backend}"
 
 
 def find_crowded_hosts(ranks: Sequence[RankSpeed]) -> Iterator[str]:
     """Yield hosts with too few cores for their ranks, or with ranks that slow each other down."""
-    for host, ranks_of_host in group_by_host(ranks).items():
+    for host in dict.fromkeys(rank.host for rank in ranks):
+        ranks_of_host = [rank for rank in ranks if rank.host == host]
         needed, cores = sum(rank.cores for rank in ranks_of_host), min(rank.host_cores for rank in ranks_of_host)
         faster = median(rank.rate_in_turn / rank.rate for rank in ranks_of_host)
         ratio = f"a rank alone is {faster:.2g} times as fast"
@@ -93,13 +91,6 @@ def find_unequal_versions(ranks: Sequence[RankSpeed]) -> Iterator[str]:
             where = join_names(dict.fromkeys(rank.host for rank in others))
             unlike = format_ranks([rank.rank for rank in others])
             yield f"{name}: found {theirs} on {unlike} ({where}), elsewhere {reference}"
-
-
-def group_by_host(ranks: Sequence[RankSpeed]) -> dict[str, list[RankSpeed]]:
-    groups: dict[str, list[RankSpeed]] = {}
-    for rank in ranks:
-        groups.setdefault(rank.host, []).append(rank)
-    return groups
 
 
 def join_names(names: Iterable[str]) -> str:

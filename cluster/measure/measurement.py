@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import median
 from typing import NamedTuple
@@ -76,24 +76,13 @@ class ClusterMeasurement:
     reductions: tuple[Reduction, ...]
     ranks: tuple[RankSpeed, ...]
 
-    @property
-    def within_host(self) -> Network | None:
-        """Medians over all pairs on one host; None without such pairs."""
-        return median_network(link for link in self.links if link.same_host)
-
-    @property
-    def between_hosts(self) -> Network | None:
-        """Medians over all pairs on two hosts; None if all ranks are on one."""
-        return median_network(link for link in self.links if not link.same_host)
+    def network(self, *, same_host: bool) -> Network | None:
+        """Return the median alpha and the median beta of all pairs on one host, or on two; None without such pairs."""
+        links = [link for link in self.links if link.same_host is same_host]
+        if not links:
+            return None
+        return Network(median(link.alpha_s for link in links), median(link.beta_s_per_byte for link in links))
 
     @property
     def hosts(self) -> int:
         return len({rank.host for rank in self.ranks})
-
-
-def median_network(links: Iterable[Link]) -> Network | None:
-    """Return the median alpha and the median beta of links; None if there are none."""
-    chosen = list(links)
-    if not chosen:
-        return None
-    return Network(median(link.alpha_s for link in chosen), median(link.beta_s_per_byte for link in chosen))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from statistics import median
 
 import numpy as np
@@ -33,10 +34,13 @@ def measure_reductions(world: serialised_timing.Intracomm) -> list[Reduction]:
 
     ``world`` is mpi4py's communicator, of two ranks or more. Rank 0 gets the measurements, other ranks an empty list.
     """
+    from mpi4py import MPI
+
     reductions = []
     for ranks in growing_groups(world):
         for size in SIZES:
-            seconds = median(time_batches(ranks, bind_allreduce(ranks, size)))
+            words = np.zeros(size // 8, np.int64)
+            seconds = median(time_batches(ranks, partial(ranks.Allreduce, MPI.IN_PLACE, words, MPI.SUM)))
             reductions.append(Reduction(ranks.Get_size(), size, seconds))
     return reductions if world.Get_rank() == 0 else []
 
@@ -55,14 +59,6 @@ def growing_groups(world: serialised_timing.Intracomm) -> Iterator[serialised_ti
             ranks = world.Create_group(world.Get_group().Incl(list(range(count))))
             yield ranks
             ranks.Free()
-
-
-def bind_allreduce(ranks: serialised_timing.Intracomm, size: int) -> Callable[[], None]:
-    """Return a function that reduces an array of ``size`` bytes to all ranks."""
-    from mpi4py import MPI
-
-    words = np.zeros(size // 8, np.int64)
-    return lambda: ranks.Allreduce(MPI.IN_PLACE, words, MPI.SUM)
 
 
 def time_batches(ranks: serialised_timing.Intracomm, call: Callable[[], None]) -> list[float]:

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from cluster.mpi.communicator import Communicator
+from cluster.mpi.communicator import Communicator, gather_on_all
 from core.errors import UserError
 
 PROCESSORS = Path("/sys/devices/system/cpu")
@@ -51,7 +51,7 @@ def pin_to_own_cores(ranks: Communicator, cores: int) -> list[list[int]]:
     if not hasattr(os, "sched_setaffinity"):
         raise UserError("--pin-cores: this system keeps no process to cores; expected a run without it")
     request = AffinityRequest(ranks.host(), allowed_processors(), cores)
-    places = assign_cores(ranks.bcast(ranks.gather(request) or []))
+    places = assign_cores(gather_on_all(ranks, request))
     ranks.on_all(lambda: pin(places[ranks.rank]), is_long=False)
     return places
 

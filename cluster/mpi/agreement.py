@@ -1,4 +1,4 @@
-"""Agreement of all ranks on the success of work between two collective calls, or on one error.
+"""Agreement of all ranks on the success of work between two collective calls, or on one error; base of communicators.
 
 An error that one rank alone raises leaves the others waiting for it. So work that ranks do apart, such as reading a
 file or making a search, ends with an exchange of errors, and all ranks raise the same one.
@@ -11,14 +11,22 @@ from contextlib import suppress
 from typing import Any
 
 from cluster.mpi.communicator import Communicator, T
+from cluster.mpi.shared_words import SharedCounter, SharedMinimum
 from core.errors import UserError
 
 
-class AgreeingRanks:
-    """The part of a communicator that runs functions, which do not communicate, and raises an error on all ranks.
+class CommunicatorBase:
+    """The part of a communicator that consists of other calls.
 
-    The error has the attribute ``on_rank``, the first rank that raised it.
+    An error of a function, which does not communicate, is raised on all ranks. It has the attribute ``on_rank``, the
+    first rank that raised it.
     """
+
+    def counter(self: Communicator) -> SharedCounter:
+        return SharedCounter(self.word())
+
+    def least(self: Communicator, value: int) -> SharedMinimum:
+        return SharedMinimum(self.word(), value)
 
     def on_first(self: Communicator, act: Callable[[], T], *, is_long: bool = True) -> T:
         """Call a function on rank 0 alone; return its result, or raise its error, on every rank.
@@ -59,7 +67,7 @@ def _sent(error: BaseException, rank: int) -> tuple[type[BaseException], tuple[A
 
     error.__dict__["on_rank"] = rank
     # `args` lacks a file's name, which the method of Python's own class has.
-    sent = type(error), _builtin(type(error)).__reduce__(error)[1], error.__dict__
+    sent = type(error), tuple(_builtin(type(error)).__reduce__(error)[1]), error.__dict__
     with suppress(Exception):
         if str(_restored(*pickle.loads(pickle.dumps(sent)))) == str(error):
             return sent
@@ -75,5 +83,5 @@ def _restored(kind: type[BaseException], arguments: tuple[Any, ...], state: dict
     return error
 
 
-def _builtin(kind: type[BaseException]) -> Any:
+def _builtin(kind: type[BaseException]) -> type[BaseException]:
     return next(base for base in kind.__mro__ if base.__module__ == "builtins")

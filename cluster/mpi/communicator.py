@@ -133,6 +133,11 @@ class Communicator(Protocol):
         """Make a minimum with an initial value that ranks lower without synchronisation; all ranks call this."""
 
 
+def gather_on_all(ranks: Communicator, item: T) -> list[T]:
+    """Collect one object of each rank in order of rank, on every rank."""
+    return ranks.bcast(ranks.gather(item) or [])
+
+
 def host_name() -> str:
     """Return a name of host and process space; processes with equal names can open each other's memory."""
     try:

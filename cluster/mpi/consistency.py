@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from cluster.mpi.communicator import Communicator
+from cluster.mpi.communicator import Communicator, gather_on_all
 from cluster.mpi.failures import liveness
 from core.errors import UserError
 
@@ -25,7 +25,7 @@ def require_equal_arguments(ranks: Communicator, facts: Mapping[str, str]) -> No
         return
     with liveness.start_deadline():
         everyone = ranks.gather(dict(facts))
-        difference = ranks.bcast(first_difference(everyone) if everyone is not None else "")
+        difference = ranks.bcast(first_difference(everyone or ()))
     if difference:
         raise UserError(difference)
 
@@ -37,12 +37,12 @@ def require_equal_content(ranks: Communicator, name: str, place: str, content: C
     """
     if ranks.size == 1:
         return
-    places = ranks.bcast(ranks.gather((ranks.host(), place)))
-    first = [places.index(place) for place in places]  # type: ignore[union-attr]
+    places = gather_on_all(ranks, (ranks.host(), place))
+    first = [places.index(place) for place in places]
     if not any(first):
         return
-    read = ranks.gather(ranks.on_all(lambda: content() if first[ranks.rank] == ranks.rank else ""))
-    difference = ranks.bcast(first_difference([{name: read[reader]} for reader in first]) if read is not None else "")
+    read = gather_on_all(ranks, ranks.on_all(lambda: content() if first[ranks.rank] == ranks.rank else ""))
+    difference = first_difference([{name: read[reader]} for reader in first])
     if difference:
         raise UserError(difference)
 

@@ -38,22 +38,18 @@ def coarse_timers(ranks_here: int) -> Iterator[None]:
     Open MPI sleeps 100 microseconds at a time while it starts and ends, and 64 ranks that wake up 10,000 times a second
     take both cores. Nothing is changed where the system has no such setting.
     """
-    set_timer_slack(timer_slack(ranks_here))
+    set_timer_slack(ranks_here)
     try:
         yield
     finally:
         set_timer_slack(0)
 
 
-def timer_slack(ranks_here: int) -> int:
-    """Return the timer slack in nanoseconds while this host's ranks start or end."""
-    return min(SLACK_PER_RANK_NS * ranks_here, MOST_SLACK_NS)
-
-
-def set_timer_slack(nanoseconds: int) -> None:
-    """Set this thread's timer slack; 0 is the usual value of its process."""
+def set_timer_slack(ranks_here: int) -> None:
+    """Set this thread's timer slack while this host's ranks start or end; 0 ranks: the usual value of its process."""
     import ctypes
     import sys
 
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(SET_TIMER_SLACK, ctypes.c_ulong(nanoseconds), 0, 0, 0)
+        slack = min(SLACK_PER_RANK_NS * ranks_here, MOST_SLACK_NS)
+        ctypes.CDLL(None).prctl(SET_TIMER_SLACK, ctypes.c_ulong(slack), 0, 0, 0)

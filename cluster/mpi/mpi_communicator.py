@@ -10,15 +10,15 @@ import atexit
 import struct
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any
+from typing import cast
 
 import numpy as np
 
 from cluster.mpi import idle_waiting, launcher
-from cluster.mpi.agreement import AgreeingRanks
+from cluster.mpi.agreement import CommunicatorBase
 from cluster.mpi.communicator import Message, Summand, T, check_pair, check_summand, host_name
 from cluster.mpi.failures import abort, liveness, lost_hosts
-from cluster.mpi.shared_words import LocalWord, SharedWordFactory, WindowWord, Word, WordWindow
+from cluster.mpi.shared_words import LocalWord, WindowWord, Word, WordWindow
 
 WORD = (1 << 64) - 1
 PIECE = 1 << 30
@@ -36,7 +36,7 @@ class LaunchError(RuntimeError):
     exit_code = 2
 
 
-class Mpi(AgreeingRanks, SharedWordFactory):
+class Mpi(CommunicatorBase):
     """The communicator of a rank under MPI, one for a process (`cluster.default_communicator`).
 
     Making it starts MPI and installs what `cluster.mpi.failures` has, so that a rank that fails, leaves the others or
@@ -110,9 +110,9 @@ class Mpi(AgreeingRanks, SharedWordFactory):
         if isinstance(summand, int):
             return sum(self.world.allgather(summand))
         summands = np.array(summand, order="C")
-        total: Any = np.empty_like(summands)
+        total = np.empty_like(summands)
         self.world.Allreduce(summands, total, self._mpi.SUM)
-        return total if isinstance(summand, np.ndarray) else total[()]
+        return total if isinstance(summand, np.ndarray) else summands.dtype.type(total)
 
     def bcast(self, item: T) -> T:
         self._liveness.together()
@@ -121,9 +121,9 @@ class Mpi(AgreeingRanks, SharedWordFactory):
         header = self.world.bcast(header)
         if header is None:
             return self.world.bcast(item)
-        words: Any = np.ascontiguousarray(item) if self.rank == 0 else np.empty(*header)
+        words = np.ascontiguousarray(item) if self.rank == 0 else np.empty(*header)
         self.world.Bcast(words.reshape(-1).view(np.uint8))
-        return item if self.rank == 0 else words
+        return item if self.rank == 0 else cast(T, words)
 
     def gather(self, item: T) -> list[T] | None:
         self._liveness.together()

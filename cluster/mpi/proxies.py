@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from cluster.mpi.agreement import AgreeingRanks
+from cluster.mpi.agreement import CommunicatorBase
 from cluster.mpi.communicator import Communicator, Message, T
-from cluster.mpi.shared_words import LocalWord, SharedCounter, SharedWordFactory, Word
+from cluster.mpi.shared_words import LocalWord, SharedCounter, Word
 from cluster.mpi.solo import Solo
 
 PAIR = np.zeros(3, np.uint64)
@@ -29,7 +29,7 @@ def _forward(name: str, sent: Callable[..., Iterable[object]] = lambda *_: ()) -
     return call
 
 
-class TimedCommunicator(AgreeingRanks, SharedWordFactory):
+class TimedCommunicator(CommunicatorBase):
     """A communicator that forwards every call and adds up their ``seconds`` since `reset`, including waiting.
 
     ``sent_bytes`` counts arrays and numbers of fixed size that this rank sent, without forwarding inside MPI. Pickled

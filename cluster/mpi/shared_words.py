@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm, Op
 
 MAX_VALUE = 2**63 - 1
-"""Default initial value of `SharedMinimum`: no value is larger."""
+"""Largest value of `SharedMinimum`."""
 WORDS, WORD_BYTES = 32, 64
 """Words of a window, and bytes of each: one cache line."""
 
@@ -36,19 +36,6 @@ class Word(Protocol):
 
     def close(self) -> None:
         """Free the word; every rank calls it, and all close their words in the same order."""
-
-
-class SharedWordFactory:
-    """The part of a communicator that makes shared words."""
-
-    def word(self) -> Word:
-        raise NotImplementedError
-
-    def counter(self) -> SharedCounter:
-        return SharedCounter(self.word())
-
-    def least(self, value: int) -> SharedMinimum:
-        return SharedMinimum(self.word(), value)
 
 
 class WindowRanks(Protocol):
@@ -78,10 +65,6 @@ class SharedCounter:
         """Return the number of values requested so far, which may exceed the amount of work."""
         return self.word.add(0)
 
-    def reset(self) -> None:
-        """Restart at 0; every rank calls it."""
-        self.word.reset(0)
-
     def close(self) -> None:
         """Free the word; every rank calls it, after its last `take`."""
         self.word.close()
@@ -90,7 +73,7 @@ class SharedCounter:
 class SharedMinimum:
     """Minimum of values from all ranks, such as the length of the best tour (`Communicator.least`)."""
 
-    def __init__(self, word: Word, value: int = MAX_VALUE) -> None:
+    def __init__(self, word: Word, value: int) -> None:
         self.word = word
         word.reset(_checked(value))
 
@@ -100,10 +83,6 @@ class SharedMinimum:
         `lower(MAX_VALUE)` only reads it. No other rank has to call.
         """
         return min(self.word.lower(_checked(value)), int(value))
-
-    def reset(self, value: int = MAX_VALUE) -> None:
-        """Set the value, the same on every rank; every rank calls it."""
-        self.word.reset(_checked(value))
 
     def close(self) -> None:
         """Free the word; every rank calls it, after its last `lower`."""

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cluster.mpi.agreement import AgreeingRanks
+from cluster.mpi.agreement import CommunicatorBase
 from cluster.mpi.communicator import Message, Summand, T, check_pair, check_summand, host_name
-from cluster.mpi.shared_words import LocalWord, SharedWordFactory, Word
+from cluster.mpi.shared_words import LocalWord, Word
 
 
-class Solo(AgreeingRanks, SharedWordFactory):
+class Solo(CommunicatorBase):
     """The communicator of a process alone, which returns what it is given."""
 
     rank = 0

@@ -20,7 +20,11 @@ from drivers.cli.messages import print_note
 from drivers.options.declaration import add_common_option
 
 if TYPE_CHECKING:
+    from backends.launch import Backend
+    from cluster import Communicator, Mpi
     from cluster.measure.measurement import ClusterMeasurement, RankSpeed
+    from core.run.protocol import Search
+    from drivers.options.local_search import SearchOptions
     from drivers.ppp import PppOptions
 
 INSTANCE = "201-217"
@@ -55,13 +59,13 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def require_several_ranks(options: argparse.Namespace) -> Any:
+def require_several_ranks(options: argparse.Namespace) -> Mpi:
     """Return the communicator. Raises `UserError` for a single rank, or ranks with different options."""
-    from cluster import default_communicator, require_equal_arguments
+    from cluster import Mpi, default_communicator, require_equal_arguments
     from core.errors import UserError
 
     ranks = default_communicator()
-    if ranks.size == 1:
+    if not isinstance(ranks, Mpi) or ranks.size == 1:
         raise UserError(
             "found one rank, expected several: `mpirun -n 4 python -m cluster check`, or over several hosts `python "
             "-m cluster launch --hosts FILE check`"
@@ -74,10 +78,13 @@ def require_several_ranks(options: argparse.Namespace) -> Any:
 # --- measuring ---
 
 
-def measure(ranks: Any, options: argparse.Namespace) -> tuple[ClusterMeasurement | None, list[Mapping[str, Any]]]:
+def measure(ranks: Mpi, options: argparse.Namespace) -> tuple[ClusterMeasurement | None, list[Mapping[str, Any]]]:
     """Measure everything; return results and conditions of every rank on rank 0, else None."""
+    from mpi4py import MPI
+
     from cluster.measure import ping_pong, reductions
     from cluster.measure.measurement import ClusterMeasurement
+    from cluster.mpi.communicator import gather_on_all
     from drivers.ppp import PppOptions
     from drivers.runs.seeds import pin_ranks
 
@@ -85,7 +92,7 @@ def measure(ranks: Any, options: argparse.Namespace) -> tuple[ClusterMeasurement
     own = PppOptions(instance=options.instance, walks=1, level="iteration", **place)
     if own.pin_cores:
         pin_ranks(ranks, own)
-    hosts = ranks.bcast(ranks.gather(name_of_host()))
+    hosts = gather_on_all(ranks, MPI.Get_processor_name())
     speed, conditions = measure_rank(ranks, own, hosts, versions_here(ranks))
     ranks.assemble()
     links = ping_pong.measure_links(ranks.world, hosts)
@@ -103,15 +110,8 @@ def measure(ranks: Any, options: argparse.Namespace) -> tuple[ClusterMeasurement
     return measured, [one for _, _, one in everyone]
 
 
-def name_of_host() -> str:
-    """Name of the host as MPI knows it; processes of a host share memory."""
-    from mpi4py import MPI
-
-    return MPI.Get_processor_name()
-
-
 def measure_rank(
-    ranks: Any, own: PppOptions, hosts: Sequence[str], versions: Mapping[str, str]
+    ranks: Mpi, own: PppOptions, hosts: Sequence[str], versions: Mapping[str, str]
 ) -> tuple[RankSpeed, Mapping[str, Any]]:
     """Measure the speed of this rank; all ranks call this.
 
@@ -130,7 +130,7 @@ def measure_rank(
     task = share_task(lambda: PPP.load(own, 1), own, ranks)
 
     class WholeScan(PppWorkload):
-        def search(self, backend: Any, ranks: Any, problem: Any, options: Any) -> Any:
+        def search(self, backend: Backend, ranks: Communicator, problem: Any, options: SearchOptions) -> Any:
             """Scan all neighbours on every rank, as if it were alone."""
             return super().search(backend, Solo(), problem, options)
 
@@ -168,13 +168,13 @@ def measure_rank(
     return speed, meter.values["conditions"] or {}
 
 
-def measure_rate(search: Any, seconds: float) -> float:
+def measure_rate(search: Search, seconds: float) -> float:
     """Neighbours per second of a search on this rank alone, over some seconds."""
     from cluster import Solo
     from core.run.stop import Iterations, Seconds, Stop
 
     def evaluated(stop: Stop) -> int:
-        return int(search.run(stop, ranks=Solo()).evaluations)
+        return search.run(stop, ranks=Solo()).evaluations
 
     began = time.perf_counter()
     # On a crowded host a rank may not have begun when the time is over.
@@ -182,31 +182,27 @@ def measure_rate(search: Any, seconds: float) -> float:
     return count / (time.perf_counter() - began)
 
 
-def versions_here(ranks: Any) -> dict[str, str]:
+def versions_here(ranks: Mpi) -> dict[str, str]:
     """Versions of Python, NumPy, mpi4py, MPI and the suite's sources here; one rank reads a folder's sources."""
     import mpi4py
     import numpy as np
+    from mpi4py import MPI
 
     from cluster.launch.commands import ROOT
+    from cluster.mpi.communicator import gather_on_all
     from drivers.runs.rank_start import sources_digest
 
-    places = ranks.bcast(ranks.gather((ranks.host(), str(ROOT))))
+    places = gather_on_all(ranks, (ranks.host(), str(ROOT)))
     first = places.index(places[ranks.rank])
-    digests = ranks.bcast(ranks.gather(ranks.on_all(lambda: sources_digest(ROOT) if first == ranks.rank else "")))
+    digests = gather_on_all(ranks, ranks.on_all(lambda: sources_digest(ROOT) if first == ranks.rank else ""))
     return {
         "python": platform.python_version(),
         "numpy": np.__version__,
         "mpi4py": mpi4py.__version__,
-        "mpi": mpi_library(),
+        # The first words of the library's description.
+        "mpi": MPI.Get_library_version().split(",")[0].split("\n")[0].strip("\0 ").replace(" v", " "),
         "sources": digests[first],
     }
-
-
-def mpi_library() -> str:
-    """Name and version of the MPI library: the first words of its description."""
-    from mpi4py import MPI
-
-    return MPI.Get_library_version().split(",")[0].split("\n")[0].strip("\0 ").replace(" v", " ")
 
 
 # --- showing ---

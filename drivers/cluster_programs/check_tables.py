@@ -10,6 +10,8 @@ from reports.text.formatting import rate as per_second
 from reports.text.formatting import seconds, size
 from reports.text.tables import TextTable
 
+PLACES = {"on one host": True, "between hosts": False}
+
 
 def check_tables(measured: ClusterMeasurement) -> Iterator[TextTable]:
     yield message_table(measured)
@@ -29,7 +31,7 @@ def message_table(measured: ClusterMeasurement) -> TextTable:
         most = f"{seconds(slowest.alpha_s)} ({slowest.source}, {slowest.target})"
         return title, str(len(links)), seconds(network.alpha_s), bandwidth, most
 
-    kinds = (("on one host", True, measured.within_host), ("between hosts", False, measured.between_hosts))
+    kinds = [(title, same, measured.network(same_host=same)) for title, same in PLACES.items()]
     headings = ("messages", ">pairs", ">latency (alpha)", ">bandwidth (1/beta)", ">slowest pair")
     return TextTable("", headings, [row(title, same, network) for title, same, network in kinds if network])
 

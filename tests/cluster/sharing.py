@@ -27,7 +27,7 @@ def check_counter(ranks):
             assert first == expected
             expected += count
         assert ranks.rank or expected > end
-        counter.reset()
+        counter.word.reset(0)
     counter.close()
 
 
@@ -43,7 +43,7 @@ def check_least(ranks):
         assert least.lower(MAX_VALUE) == min(possible)
         assert possible.issuperset(answers) and answers == sorted(answers, reverse=True)
         assert all(answer <= min(start, value) for value, answer in zip(offered, answers, strict=True))
-        least.reset(4000)
+        least.word.reset(4000)
     assert least.lower(MAX_VALUE) == 4000
     least.close()
 
@@ -70,7 +70,7 @@ def check_side_by_side(ranks):
     if ranks.rank == 1:
         rehearsed, tried = Rehearsal(timed).counter(), TimedCommunicator(Rehearsal(ranks)).least(MAX_VALUE)
         assert [rehearsed.take(3), rehearsed.take()] == [0, 3]
-        rehearsed.reset()
+        rehearsed.word.reset(0)
         assert rehearsed.take() == 0
         assert tried.lower(-5) == -5
         rehearsed.close()

@@ -32,9 +32,9 @@ MEASURED = ClusterMeasurement(
 
 
 def test_messages_have_medians_within_a_host_and_between_hosts():
-    assert MEASURED.within_host == pytest.approx((2e-6, 2e-10))
-    assert MEASURED.between_hosts == Network(60e-6, 9e-9)
-    assert replace(MEASURED, links=()).between_hosts is None
+    assert MEASURED.network(same_host=True) == pytest.approx((2e-6, 2e-10))
+    assert MEASURED.network(same_host=False) == Network(60e-6, 9e-9)
+    assert replace(MEASURED, links=()).network(same_host=False) is None
     assert MEASURED.hosts == 2
 
 

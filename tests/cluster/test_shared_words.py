@@ -45,7 +45,7 @@ def test_a_rank_that_answers_itself_has_numbers_of_its_own(alone):
     counter, other = ranks.counter(), ranks.counter()
     assert [counter.take(), counter.take(5), counter.take(2), counter.take()] == [0, 1, 6, 8]
     assert other.take() == 0
-    counter.reset()
+    counter.word.reset(0)
     assert [counter.take(3), counter.take()] == [0, 3]
     counter.close()
 
@@ -54,9 +54,9 @@ def test_a_rank_that_answers_itself_has_numbers_of_its_own(alone):
 def test_a_rank_that_answers_itself_keeps_its_own_least_value(alone):
     least = ALONE[alone]().least(MAX_VALUE)
     assert [least.lower(value) for value in (MAX_VALUE, 7, 9, 7, LEAST, 3)] == [MAX_VALUE, 7, 7, 7, LEAST, LEAST]
-    least.reset(5)
+    least.word.reset(5)
     assert [least.lower(value) for value in (6, 4)] == [5, 4]
-    least.reset()
+    least.word.reset(MAX_VALUE)
     assert least.lower(MAX_VALUE) == MAX_VALUE
     least.close()
 
@@ -72,7 +72,7 @@ def test_nothing_and_less_cannot_be_taken(count):
 @pytest.mark.parametrize("value", [LEAST - 1, MAX_VALUE + 1])
 def test_a_value_that_does_not_fit_64_bits_is_refused(value):
     least = Solo().least(MAX_VALUE)
-    for refuse in (least.lower, least.reset):
+    for refuse in (least.lower, Solo().least):
         with pytest.raises(OverflowError, match=str(value)):
             refuse(value)
 

@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from types import TracebackType
 
 from cluster.mpi import launcher
@@ -112,8 +113,6 @@ def report_user_error(message: object) -> None:
 def flush_to_launcher() -> None:
     """Wait until this rank's output has been sent; returns at once without a launcher."""
     if launcher.launched():
-        import time
-
         sys.stderr.flush()
         time.sleep(FLUSH_S)
 
@@ -122,16 +121,12 @@ def wait_for_first_rank() -> None:
     """Let rank 0 report first; called on every other rank."""
     rank = launcher.rank()
     if rank:
-        import time
-
         time.sleep(FIRST_RANK_S + NEXT_RANK_S * min(rank, 50))
 
 
 def wait_for_reporter(error: BaseException) -> None:
-    """Let the rank that raised an error report it and end the job; other ranks raise it too (`AgreeingRanks`)."""
+    """Let the rank that raised an error report it and end the job; other ranks raise it too (`CommunicatorBase`)."""
     if getattr(error, "on_rank", launcher.rank()) != launcher.rank():
-        import time
-
         # A rank other than 0 reports late, see `report_user_error`.
         time.sleep(2 * FIRST_RANK_S)
 
@@ -160,8 +155,6 @@ def hold_connections() -> None:
     A rank that loses a connection ends the job too, often earlier, with Open MPI's banner and exit code. So a child
     process holds the connections. It closes the output streams, since the launcher waits for their end.
     """
-    import time
-
     if os.fork() == 0:
         for stream in range(3):
             os.close(stream)

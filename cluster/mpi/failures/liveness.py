@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -185,7 +186,7 @@ class Liveness:
         self._window.Unlock_all()
         self._window.Free()
         # MPI finalises after this, when Python has ended.
-        idle_waiting.set_timer_slack(idle_waiting.timer_slack(launcher.local_size()))
+        idle_waiting.set_timer_slack(launcher.local_size())
 
     def is_awaited(self) -> bool:
         """Wait until every rank has failed like this one, or ended; True if one waits for a call of this rank.
@@ -225,8 +226,6 @@ class Liveness:
         return memoryview(words).cast("q")
 
     def _end_job(self, me: int, rank: int) -> None:
-        import sys
-
         print(f"error (rank {me}): it has ended, and rank {rank} waits for it", file=sys.stderr, flush=True)
         time.sleep(abort.FLUSH_S)
         abort.end_job(abort.FAILED)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -72,7 +73,7 @@ def format_address(address: str) -> str:
 
 
 def _keep_watching(process: int) -> None:
-    import time
+    import socket
 
     names: dict[str, str] = {}
     while True:
@@ -80,7 +81,7 @@ def _keep_watching(process: int) -> None:
         theirs = _connections_of(process)
         for connection in theirs.values():
             if connection.address not in names:
-                names[connection.address] = _host_at(format_address(connection.address))
+                names[connection.address] = socket.getnameinfo((format_address(connection.address), 0), 0)[0]
         lost = sorted({names[host.address] for host in theirs.values() if host.is_lost})
         if lost:
             _end(lost)
@@ -104,12 +105,6 @@ def _connections_of(process: int) -> Mapping[int, Connection]:
         # It closes files meanwhile, or has ended: the next check decides.
         return {}
     return {inode: connection for inode, connection in established.items() if inode in inodes}
-
-
-def _host_at(address: str) -> str:
-    import socket
-
-    return socket.getnameinfo((address, 0), 0)[0]
 
 
 def _end(lost: list[str]) -> None:

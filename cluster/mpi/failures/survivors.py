@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from cluster.mpi.communicator import Communicator, Message
+from cluster.mpi.communicator import Communicator, Message, gather_on_all
 from cluster.mpi.failures import abort, liveness
 from cluster.mpi.mpi_communicator import Mpi
 from cluster.mpi.shared_words import LocalWord, SharedCounter, Word
@@ -54,7 +54,7 @@ class FaultTolerantMpi(Mpi):
 
     def departed(self) -> int | None:
         failed = self.world.Get_failed()
-        numbers = self._mpi.Group.Translate_ranks(failed, range(failed.size), self.world.group)
+        numbers = self._mpi.Group.Translate_ranks(failed, range(failed.size), self.world.whole.group)
         return int(numbers[0]) if numbers else None
 
     def transfer(self, messages: Sequence[Message]) -> None:
@@ -95,7 +95,7 @@ class FaultTolerantMpi(Mpi):
 
     def find_places(self) -> None:
         """Number the ranks of each host again; all of them call this."""
-        hosts: list[str] = self.bcast(self.gather(self.host()) or [])
+        hosts = gather_on_all(self, self.host())
         self.local_rank = hosts[: self.rank].count(hosts[self.rank])
 
 
@@ -107,9 +107,8 @@ class GuardedCommunicator:
         self._mpi = mpi
         self._signs = {mpi.ERR_PROC_FAILED, mpi.ERR_PROC_FAILED_PENDING, mpi.ERR_REVOKED}
 
-    def __getattr__(self, name: str) -> Any:
-        attribute = getattr(self.whole, name)
-        return self.guarded(attribute) if callable(attribute) else attribute
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        return self.guarded(getattr(self.whole, name))
 
     def guarded(self, call: Callable[..., Done]) -> Callable[..., Done]:
         """Wrap a call so that a lost rank raises `RankLost`."""
