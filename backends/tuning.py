@@ -16,7 +16,7 @@ from core.lang.digest import source_digest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from backends.device import Capabilities, LaunchRefused, OutOfMemory
+    from backends.device import Capabilities
     from backends.launch import Backend
     from core.lang import Kernel
 
@@ -76,7 +76,7 @@ class ShapeTuner:
         following = next(self._waiting, None)
         self._shape, self.done = following or self.best, following is None
 
-    def failed(self, error: LaunchRefused | OutOfMemory) -> None:
+    def failed(self, error: Exception) -> None:
         """End with the best shape so far, as lines 8 to 12 do; raises ``error`` if none worked or the best fails."""
         if self.best is None or self.done:
             raise error

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from backends.launch import Backend
     from cluster import Communicator, Mpi
     from cluster.measure.measurement import ClusterMeasurement, RankSpeed
+    from core.local_search import LocalSearch
+    from core.ppp.problem import Ppp
     from core.run.protocol import Search
-    from drivers.options.local_search import SearchOptions
     from drivers.ppp import PppOptions
 
 INSTANCE = "201-217"
@@ -130,7 +131,7 @@ def measure_rank(
     task = share_task(lambda: PPP.load(own, 1), own, ranks)
 
     class WholeScan(PppWorkload):
-        def search(self, backend: Backend, ranks: Communicator, problem: Any, options: SearchOptions) -> Any:
+        def search(self, backend: Backend, ranks: Communicator, problem: Ppp, options: PppOptions) -> LocalSearch:
             """Scan all neighbours on every rank, as if it were alone."""
             return super().search(backend, Solo(), problem, options)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from drivers.options.initial import start_solutions
 from drivers.options.local_search import SearchOptions
@@ -285,9 +285,9 @@ def keep_shape(search: LocalSearch) -> None:
     """Store the shape that a search's tuner has found, if it is done."""
     plan, launcher = search.plan, search.launcher
     tuner = launcher.shape.tuner
-    if tuner is None or not tuner.done:
+    if tuner is None or not tuner.done or tuner.best is None:
         return
-    from backends.tuning import ShapeKey, store_shape
+    from backends.tuning import LaunchShape, ShapeKey, store_shape
 
-    key = ShapeKey.of(search.backend, launcher.evaluating, plan.problem.encoding.n, max(plan.sizes))
-    store_shape(key, tuner.best)
+    key = ShapeKey.of(cast("Backend", search.backend), launcher.evaluating, plan.problem.encoding.n, max(plan.sizes))
+    store_shape(key, LaunchShape(*tuner.best))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from reports.plots import style
 
 if TYPE_CHECKING:
+    import numpy as np
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -77,7 +78,7 @@ def draw_history(
 
 
 def draw_histories(
-    panels: Sequence[Axes],
+    panels: Sequence[Axes] | np.ndarray,
     courses: Sequence[HistoryCurve],
     unit: str,
     *,
