@@ -63,7 +63,7 @@ class WalkMemory:
         limits = np.zeros(size_of(WalkLimits), np.int32)
         neighbours = np.array(([*plan.sizes, 0, 0])[:MOST_LEVELS], np.uint32)
         settings = WalkSettings
-        numbers: list[object] = [limits, neighbours, plan.algorithm.cooling_table()]
+        numbers: list[Any] = [limits, neighbours, plan.algorithm.cooling_table()]
         if isinstance(plan.algorithm, Rule) and plan.algorithm.parameters is not None:
             parameters: Any = type(plan.algorithm.parameters)
             settings = settings_with(parameters)

@@ -19,15 +19,9 @@ from drivers.workload.declaration import PreparedRun, Task, Workload
 from drivers.workload.serialisation import serialise
 
 if TYPE_CHECKING:
-    from backends.launch import Backend
     from cluster import Communicator
-    from core.run.protocol import Search
     from drivers.runs.checkpointing import RecoveryState
-
-    class DeviceSearch(Search, Protocol):
-        """A search on a backend of `backends`."""
-
-        backend: Backend
+    from drivers.workload.declaration import DeviceSearch
 
 
 Collected_co = TypeVar("Collected_co", covariant=True)
