@@ -33,10 +33,6 @@ positive = partial(integer, least=1, most=MOST_DRAWS)
 shakes = partial(integer, least=1, most=MOST_SHAKES)
 
 
-def natural_or_none(name: str, value: object) -> int | None:
-    return None if value is None else natural(name, value)
-
-
 def factor(name: str, value: object) -> float:
     checked = number(name, value)
     if not 0 < checked <= 1:
@@ -47,8 +43,8 @@ def factor(name: str, value: object) -> float:
 def parameter(default: object, check: Callable[[str, Any], Any], recorded: bool = True) -> Any:
     """Declare a parameter of an algorithm.
 
-    ``check`` returns a checked value, or raises `UserError`. ``recorded`` is False if the trajectory does not depend on
-    the parameter, or if the algorithm's name has its value.
+    ``check`` returns a checked value, or raises `UserError`; it does not see the default. ``recorded`` is False if the
+    trajectory does not depend on the parameter, or if the algorithm's name has its value.
     """
     return field(default=default, metadata={"check": check, "recorded": recorded})
 
@@ -86,7 +82,9 @@ class Algorithm:
 
     def __post_init__(self) -> None:
         for one in self.parameter_fields():
-            object.__setattr__(self, one.name, one.metadata["check"](one.name, getattr(self, one.name)))
+            value = getattr(self, one.name)
+            if value is not one.default:
+                object.__setattr__(self, one.name, one.metadata["check"](one.name, value))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(self.arguments())})"
@@ -162,8 +160,8 @@ class TabuSearch(Algorithm):
         Iterations without a better best solution before a walk begins again; 0: never.
     """
 
-    tenure: int | None = parameter(None, natural_or_none)
-    tenure_span: int | None = parameter(None, natural_or_none)
+    tenure: int | None = parameter(None, natural)
+    tenure_span: int | None = parameter(None, natural)
     tabu_memory: TabuList = parameter("auto", partial(choice, choices=get_args(TabuList)))
     restart: int = parameter(0, natural)
     name, rule = "tabu", TABU

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
@@ -124,9 +124,6 @@ class Results(Sequence[Result]):
 
     def __len__(self) -> int:
         return len(self.runs)
-
-    def __iter__(self) -> Iterator[Result]:
-        return iter(self.runs)
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.runs))

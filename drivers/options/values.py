@@ -171,15 +171,7 @@ memory_size = ValueType(
 
 PLAIN_TYPES = {str: TEXT, bool: FLAG, int: INTEGER, float: REAL, OutputFile: OUTPUT_FILE}
 NAMED_TYPES = {
-    **{
-        "text": TEXT,
-        "path": PATH,
-        "name": NAME,
-        "flag": FLAG,
-        "integer": INTEGER,
-        "path_or_matrix": MATRIX,
-        "output_file": OUTPUT_FILE,
-    },
-    **{"positive": positive, "natural": natural, "number": number, "seeds": seeds, "folder": folder},
-    **{"plot_file": plot_file, "words": words, "memory_size": memory_size},
+    **{"text": TEXT, "path": PATH, "name": NAME, "flag": FLAG, "integer": INTEGER, "path_or_matrix": MATRIX},
+    **{"output_file": OUTPUT_FILE, "positive": positive, "natural": natural, "number": number, "seeds": seeds},
+    **{"folder": folder, "plot_file": plot_file, "words": words, "memory_size": memory_size},
 }
