@@ -11,8 +11,6 @@ import shutil
 import subprocess
 import sys
 
-EMULATION = "ONEKERNEL_EMULATION"
-"""Variable of processes on emulated hosts: the network, the number of hosts, and the name of the machine below them."""
 NAMESPACES = ("unshare", "--net", "--uts", "--pid", "--ipc", "--mount", "--fork", "--kill-child")
 TUN = "/dev/net/tun"
 
