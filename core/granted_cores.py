@@ -1,4 +1,7 @@
-"""Cores that the system grants: those that are present or allowed, up to the quota of a container."""
+"""Cores that the system grants: those that are present or allowed, up to the quota of a container.
+
+Emulated hosts (`cluster.emulation`) share the cores of one machine, which a variable names.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import math
 from contextlib import suppress
 from pathlib import Path
 
+EMULATION = "ONEKERNEL_EMULATION"
+"""Variable of processes on emulated hosts: the network, the number of hosts, and the name of the machine below them."""
 GROUPS = Path("/sys/fs/cgroup")
 """Folder of Linux's control groups."""
 OWN_GROUPS = Path("/proc/self/cgroup")

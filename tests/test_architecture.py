@@ -27,7 +27,7 @@ MAY_IMPORT = {
     "core.lang": LANGUAGE,
     "backends": ("backends", *LANGUAGE),
     "cluster": ("cluster", *LANGUAGE),
-    "reports": ("reports", "core", "cluster.model", "cluster.emulation"),
+    "reports": ("reports", "core", "cluster.model"),
     "drivers": PACKAGES,
 }
 LAYERS = ("cli", "options", "peers", "workload", "runs", "experiments", "library")

@@ -1,8 +1,8 @@
 """Hosts that one Linux machine emulates, with the delay and bandwidth of a network between them.
 
-`python -m cluster.emulation cow 4 -- mpirun -n 8 python -m drivers.ppp` runs a command on them. `hosts` makes them;
-`host.py` and `agent.py` are programs of the standard library alone, for a fast
-start, and `wire.c` is the network.
+`python -m cluster.emulation cow 4 -- mpirun -n 8 python -m drivers.ppp` runs a command on them. `hosts` makes them,
+and `obstacle` says what they need. `host.py` and `agent.py` are programs that import only the standard library, for a
+fast start; `wire.c` is the network.
 """
 
 import functools
@@ -11,8 +11,6 @@ import shutil
 import subprocess
 import sys
 
-EMULATION = "ONEKERNEL_EMULATION"
-"""Variable of processes on emulated hosts: the network, the number of hosts, and the name of the machine below them."""
 NAMESPACES = ("unshare", "--net", "--uts", "--pid", "--ipc", "--mount", "--fork", "--kill-child")
 TUN = "/dev/net/tun"
 

@@ -13,9 +13,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from cluster.emulation import EMULATION, obstacle
+from cluster.emulation import obstacle
 from cluster.emulation.hosts import HANDED_ON, Hosts
 from cluster.emulation.profiles import PROFILES
+from core.granted_cores import EMULATION
 
 
 def main() -> int:

@@ -12,8 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from cluster.emulation import EMULATION
-from core.granted_cores import granted_cores
+from core.granted_cores import EMULATION, granted_cores
 
 ROOT = Path(__file__).parents[2]
 """Folder of the checkout or installation, which may be below another checkout."""

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from cluster.emulation import EMULATION
+from core.granted_cores import EMULATION
 from drivers.experiments.configurations import Configuration
 from drivers.experiments.estimate import estimate_seconds
 from drivers.experiments.presets import series as planning
