@@ -20,7 +20,7 @@ from drivers.runs.workload_main import driver, exit_with
 from drivers.workload import tours
 from drivers.workload.declaration import RepetitionResult, Task, describe_gap, describe_time_limit
 from drivers.workload.history import improvement_points, refuse_clocked_records
-from drivers.workload.run_time import RepetitionWork
+from drivers.workload.run_time import RepetitionWork, WorkUnit
 
 if TYPE_CHECKING:
     from core.ant_colony import AntColony, ColonyOutcome
@@ -148,6 +148,16 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions, "AntColony", "ColonyOutco
         return RepetitionWork(
             ants * n * (settings.candidates or -(-n // 2)), self.unit, 8e8, at_most=options.target is not None
         )
+
+    def work_unit(self, options: AntOptions, problem: TspInstance) -> WorkUnit:
+        """Return ants' tours; whole runs with climbs, which become shorter from iteration to iteration."""
+        settings = options.settings()
+        if options.iterations is None or options.target is not None:
+            return WorkUnit()
+        tours = settings.ants * settings.colonies
+        if settings.local_search != "none":
+            return WorkUnit("tours", each=tours * options.iterations)
+        return WorkUnit("tours", options.iterations, tours, "iterations")
 
     def parameters(self, run: AntRun) -> dict[str, object]:
         limits = {"seconds": run.options.seconds, "target": run.options.target}

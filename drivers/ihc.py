@@ -18,7 +18,7 @@ from drivers.options.tours import TourOptions
 from drivers.runs.workload_main import driver, exit_with
 from drivers.workload import tours
 from drivers.workload.declaration import RepetitionResult, Task, describe_gap
-from drivers.workload.run_time import RepetitionWork
+from drivers.workload.run_time import RepetitionWork, WorkUnit
 
 if TYPE_CHECKING:
     from core.hill_climbing.outcome import HillClimbOutcome
@@ -99,6 +99,9 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions, "HillClimbing", "Hil
         """Estimate the moves: a climb from a random tour takes about n steps, each over all pairs of edges."""
         n = problem.n
         return RepetitionWork(options.climbers * n * (n * (n - 1) // 2), self.unit, 1e9)
+
+    def work_unit(self, options: ClimbOptions, problem: TspInstance) -> WorkUnit:
+        return WorkUnit("climbs", options.climbers, option="climbers")
 
     def result(self, run: ClimbRun, outcome: HillClimbOutcome) -> RepetitionResult:
         """Return the shortest tour of all climbs, by a repetition of its climb."""

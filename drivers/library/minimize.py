@@ -79,6 +79,7 @@ KEYWORD_FORMS = {
     "plot": "history=True and `plot` of the result",
     "solution": "`solution` of the result",
     "repeats": "one repetition, or ok.compare(..., repeats=...)",
+    "measure": "ok.compare(..., measure=...)",
     "quiet": "no keyword, since nothing is printed",
     "start": "initial=...",
 }
@@ -332,6 +333,8 @@ def run_workload(
         if "seed" in values and values.get("seeds") is not None:
             raise UserError(f"seed={shown(values['seed'])} and seeds: expected one of them")
         own = workload.options.checked(values, owner or workload.name)
+        if own.measure is not None:
+            raise UserError(f"measure={own.measure:g}: expected ok.compare, or the program with --measure")
         if workers is not None:
             from drivers.library.workers import run_in_workers
 

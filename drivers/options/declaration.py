@@ -243,6 +243,7 @@ class Options(DeclaredByTable, Placement, table="common"):
     instance: str | None = None
     data: str | None = None
     repeats: int = 1
+    measure: float | None = None
     seed: int = 0
     seeds: tuple[int, ...] | None = None
     backend: str = "auto"

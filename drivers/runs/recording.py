@@ -13,6 +13,8 @@ from drivers.workload.history import MOST_ROWS, thin_rows
 if TYPE_CHECKING:
     from drivers.runs.checkpoint_file import CheckpointIdentity
     from drivers.runs.repetition_times import RepetitionMeasurement
+    from drivers.workload.run_time import WorkUnit
+    from reports.records.schema import Repetition
 
 
 class RunRecorder:
@@ -26,8 +28,9 @@ class RunRecorder:
         Number of repetitions recorded before this process began; None for 0.
     """
 
-    def __init__(self, workload: Workload[Any], run: RepeatedRun) -> None:
+    def __init__(self, workload: Workload[Any], run: RepeatedRun, work_unit: WorkUnit) -> None:
         self.workload = workload
+        self.work_unit = work_unit
         self.run = run
         self.options = run.options
         self.path = run.options.record or ""
@@ -53,9 +56,14 @@ class RunRecorder:
         apart = {"pin_cores": True} if self.options.pin_cores else {}
         return {**apart, **self.options.deciding("execution"), **self.workload.execution(self.run)}
 
-    def identified(self) -> dict[str, Any]:
+    @functools.cached_property
+    def environment(self) -> dict[str, Any]:
+        """The environment, read once: `git` looks at every file."""
         from reports.records.environment import environment
 
+        return environment(self.hosts)
+
+    def identified(self) -> dict[str, Any]:
         backend = self.run.search.backend
         return {
             "workload": self.workload.name,
@@ -66,7 +74,7 @@ class RunRecorder:
             "backend": backend.name,
             "device": backend.device.part or self.options.device,
             "ranks": self.ranks.size + len(self.ranks.lost),
-            "environment": environment(self.hosts),
+            "environment": self.environment,
         }
 
     def checkpoint_identity(self, repetition: int) -> CheckpointIdentity:
@@ -94,16 +102,31 @@ class RunRecorder:
             return run, count_repetitions(path, self.workload.name, sha256, self.parameters, self.options.seed)
         return run, len(done.repetitions) if done else 0
 
+    def measured(self) -> tuple[str, list[list[Repetition]]]:
+        """Return this run's identity, and the repetitions of each recorded measurement of its rate."""
+        from reports.records.files import find_run, refuse_namesake
+        from reports.records.schema import identity
+
+        refuse_namesake(self.path, self.workload.name, self.run.problem.name, self.sha256)
+        run = identity(self.identified())
+        done = find_run(self.path, run)
+        return run, done.turns() if done else []
+
     def append(
         self, result: RepetitionResult, spent: RepetitionMeasurement, verified: bool, details: Mapping[str, Any]
     ) -> None:
-        """Add a repetition to the file, with further details than the device's."""
+        """Add a repetition to the file, with further details than the device's.
+
+        ``spent.read`` may have further fields of the repetition.
+        """
         from reports.records.files import Record, append
         from reports.records.programs import program_digests
         from reports.records.schema import Repetition
 
         outcome, backend = result.outcome, self.run.search.backend
-        device = backend.device
+        device, history = backend.device, outcome.history
+        if spent.read.get("kind", "fixed") not in ("fixed", "proof"):
+            history = None
         about = {
             "instance_source": self.run.source,
             "optimum": self.run.problem.optimum,
@@ -135,9 +158,10 @@ class RunRecorder:
                         rank_s=None if self.ranks.lost else spent.rank_s,
                         communication_share=spent.communication_share,
                         group=self.group,
-                        history=None if outcome.history is None else thin_rows(outcome.history, MOST_ROWS),
+                        history=None if history is None else thin_rows(history, MOST_ROWS),
                     ),
                 ),
                 verified=verified,
+                work_unit=self.work_unit.name,
             ),
         )

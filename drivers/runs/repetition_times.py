@@ -34,7 +34,7 @@ class RepetitionMeasurement(NamedTuple):
     communication_share
         Mean over ranks of the fraction of time in communication, including waiting.
     read
-        Readings of meters and counters: `started_at`, `conditions`, `energy_j` and `bytes_moved` of
+        Readings of meters and counters: `started_at`, `conditions`, `energy_j`, `energy_update_s` and `bytes_moved` of
         `reports.records.schema.Repetition`.
     """
 
@@ -49,16 +49,23 @@ class RepetitionMeasurement(NamedTuple):
 
         The slowest rank has the longest run without compilation: the longest total and the longest compilation may
         belong to different ranks. Date and conditions are the first rank's; joules and bytes are summed by place.
+        `processor_s` of all ranks becomes the load of others.
         """
+        from reports.records.meters import others_cores
+
         times, shares, readings = zip(*measurements, strict=True)
         slowest = max(times, key=lambda one: one.running_s)
         compile_s = max(one.compile_s for one in times)
         sums = {name: sum_by_name(read.get(name) for read in readings) for name in ("energy_j", "bytes_moved")}
+        first = {name: value for name, value in readings[0].items() if name != "processor_s"}
+        others = others_cores([read.get("processor_s") for read in readings])
+        if others is not None:
+            first["conditions"] = {**(first.get("conditions") or {}), "others_cores": others}
         return cls(
             slowest._replace(compile_s=compile_s, total_s=compile_s + slowest.running_s),
             [one.running_s for one in times],
             sum(shares) / len(shares),
-            {**readings[0], **sums},
+            {**first, **sums},
         )
 
 

@@ -64,7 +64,8 @@ class Repetitions:
         self.contradicted = 0
         self.communication_shares: list[float] = []
         self.verdicts: list[VerifierVerdict] = []
-        self.recorder = RunRecorder(workload, run)
+        self.work_unit = workload.work_unit(run.options, run.problem)
+        self.recorder = RunRecorder(workload, run, self.work_unit)
         self.reference_solvers = ReferenceSolvers(workload, run) if run.options.peers else None
         self.long_run = RunCheckpoints(run.options, run.ranks, memory)
 
@@ -76,8 +77,7 @@ class Repetitions:
 
     def repeat(self) -> int:
         """Make the repetitions that the record lacks; return the exit code on all ranks, 1 for a rejected result."""
-        # Each host has one first rank.
-        self.recorder.hosts = (self.ranks.gather(self.ranks.local_rank) or [0]).count(0)
+        self.count_hosts()
         identity, recorded = self.ranks.on_first(self.recorder.recorded) if self.options.record else ("", 0)
         done = self.ranks.bcast(self.done_before(recorded))
         self.recorder.group = recorded or None
@@ -91,6 +91,10 @@ class Repetitions:
         code: int = self.ranks.on_first(partial(self.close, identity, done))
         self.long_run.forget()
         return code
+
+    def count_hosts(self) -> None:
+        """Count the hosts, each of which has one first rank; all ranks call this."""
+        self.recorder.hosts = (self.ranks.gather(self.ranks.local_rank) or [0]).count(0)
 
     def conclude(self, outcome: SearchResult, spent: RepetitionMeasurement) -> None:
         """Check, record and show a repetition on the first rank; all ranks call this."""
@@ -182,12 +186,13 @@ class Repetitions:
             energy = {name: joules for name, joules in energy.items() if name != PACKAGE_ENERGY}
         read = {
             **meter.values,
+            "processor_s": meter.processor_s,
             "energy_j": energy,
             "bytes_moved": {"host_device": timings.copied_bytes, "between_ranks": self.ranks.sent_bytes},
         }
         if before_s:
             # Readings before the resumption are unknown, and a part would look like the whole.
-            read |= {"energy_j": None, "bytes_moved": None}
+            read |= {"energy_j": None, "energy_update_s": None, "bytes_moved": None}
         own = times, share, read
         return outcome, RepetitionMeasurement.of(self.ranks.gather(own) or [own])
 
@@ -216,11 +221,17 @@ class Repetitions:
                 self.record(result, spent, confirmed is True)
         self.contradicted += confirmed is False
 
+    @property
+    def kind_of_repetition(self) -> dict[str, Any]:
+        """Kind and work of the last repetition, in the names of `reports.records.schema.Repetition`."""
+        return {"work": self.work_unit.units}
+
     def record(self, result: RepetitionResult, spent: RepetitionMeasurement, verified: bool) -> None:
         peers = {} if self.reference_solvers is None else {"reference_solvers": self.reference_solvers.recorded()}
         conditions = {**(spent.read["conditions"] or {}), **self.long_run.conditions}
         details = {**peers, **self.details, "verified_by": confirming_verifiers(self.verdicts)}
         read = {**spent.read, "conditions": conditions or None}
+        read |= self.kind_of_repetition
         self.recorder.append(result, spent._replace(read=read), verified, details)
 
     def show(

@@ -132,6 +132,10 @@ def load_task(workload: Workload[AnyOptions], options: AnyOptions, ranks: int) -
     """
     if any(isinstance(value, OutputFile) for value in vars(options).values()):
         require_writable_files(options)
+    if options.measure is not None:
+        from drivers.runs.measured_run import refuse_unmeasurable
+
+        refuse_unmeasurable(options)
     if options.peers:
         if ranks > 1:
             raise UserError(f"--peers on {ranks} ranks: expected one, since waiting ranks occupy the solvers' cores")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from drivers.options.declaration import AnyOptions, Options
+from drivers.workload.run_time import WorkUnit
 
 if TYPE_CHECKING:
     from backends.launch import Backend
@@ -309,6 +310,10 @@ class WorkloadDeclaration(Generic[AnyOptions, AnyProblem, AnySearch, AnyOutcome]
     def work(self, run: PreparedRun[AnyOptions, AnyProblem, AnySearch]) -> RepetitionWork | None:
         """Return the work of one repetition, as the prepared search knows it."""
         return self.planned_work(run.options, run.problem)
+
+    def work_unit(self, options: AnyOptions, problem: AnyProblem) -> WorkUnit:
+        """Return the unit of this workload's rate, and the option that a measurement scales; by default whole runs."""
+        return WorkUnit()
 
     def parameters(self, run: PreparedRun[AnyOptions, AnyProblem, AnySearch]) -> Mapping[str, object]:
         """Return parameters in addition to those that options declare."""

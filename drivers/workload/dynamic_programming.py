@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from drivers.options.dynamic_programming import AnyDp
 from drivers.workload.declaration import AnyOutcome, AnyProblem, PreparedRun, WorkloadDeclaration
-from drivers.workload.run_time import RepetitionWork
+from drivers.workload.run_time import RepetitionWork, WorkUnit
 
 if TYPE_CHECKING:
     from drivers.workload.run_time import CountedSearch
@@ -37,6 +37,10 @@ class DpWorkload(WorkloadDeclaration[AnyDp, AnyProblem, AnyTable, AnyOutcome]):
     def planned_work(self, options: AnyDp, problem: AnyProblem) -> RepetitionWork | None:
         cells = self.cells(options, problem)
         return RepetitionWork(cells, self.unit, self.speed(options)) if cells else None
+
+    def work_unit(self, options: AnyDp, problem: AnyProblem) -> WorkUnit:
+        cells = self.cells(options, problem)
+        return WorkUnit(self.unit, each=cells) if cells else WorkUnit()
 
     def work(self, run: PreparedRun[AnyDp, AnyProblem, AnyTable]) -> RepetitionWork | None:
         return RepetitionWork.of(run.search, self.speed(run.options))

@@ -22,7 +22,7 @@ from drivers.workload.declaration import (
     describe_time_limit,
 )
 from drivers.workload.history import HistoryWorkload, refuse_clocked_records
-from drivers.workload.run_time import RepetitionWork
+from drivers.workload.run_time import RepetitionWork, WorkUnit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -101,6 +101,13 @@ class SolutionWorkload(HistoryWorkload[AnyLocal, LocalProblem, AnySearch, "Outco
 
     def run_settings(self, options: AnyLocal) -> dict[str, object]:
         return {"initial": options.initial.values if isinstance(options.initial, ArrayValue) else None}
+
+    def work_unit(self, options: AnyLocal, problem: LocalProblem) -> WorkUnit:
+        """Return iterations of all walks; whole runs if a walk may end before its number of iterations."""
+        algorithm = getattr(options.algorithm, "name", options.algorithm)
+        if options.iterations is None or algorithm in CLIMBS or {*options.chosen_stop().given} > {"iterations"}:
+            return WorkUnit()
+        return WorkUnit("iterations", options.iterations, options.walks or 1, "iterations")
 
     def verify(
         self, run: PreparedRun[AnyLocal, LocalProblem, AnySearch], outcome: Outcome, result: RepetitionResult

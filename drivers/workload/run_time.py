@@ -1,4 +1,4 @@
-"""A line before a long run: its estimated duration, from its size and the usual speed of devices."""
+"""Amounts of work: the unit of a rate, and the estimated duration of a long run."""
 
 from __future__ import annotations
 
@@ -49,6 +49,33 @@ class RepetitionWork(NamedTuple):
     @classmethod
     def of(cls, search: CountedSearch, speed: float) -> RepetitionWork | None:
         return cls(search.work, search.unit, speed) if search.work else None
+
+
+class WorkUnit(NamedTuple):
+    """Unit of a workload's rate, and the amount of one run.
+
+    Attributes
+    ----------
+    name : str
+        Name of the unit, plural.
+    amount : int
+        Value of `option` in one run; 1 without an option.
+    each : int
+        Number of units for 1 of the amount.
+    option : str
+        Name of the option that scales the work. Empty if whole runs repeat: tables, exact searches, and searches whose
+        cost per unit depends on the amount.
+    """
+
+    name: str = "runs"
+    amount: int = 1
+    each: int = 1
+    option: str = ""
+
+    @property
+    def units(self) -> int:
+        """Number of units of one run."""
+        return self.amount * self.each
 
 
 def run_time_message(work: RepetitionWork, backend: Backend, ranks: int, repetitions: int) -> str | None:

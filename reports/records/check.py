@@ -17,8 +17,10 @@ from msgspec import Meta
 
 from core.errors import UserError, escape_unprintable
 
-SCHEMA = 3
+SCHEMA = 4
 """Version for reading and writing."""
+EARLIER_SCHEMA = 3
+"""Version of the gallery's records, which have no work and no kinds of repetitions; refused when it is re-recorded."""
 
 HASH_SCOPES = {"moves": "all moves", "climbs": "all climbs", "tours": "all tours", "result": "the result"}
 """Scopes of a run's hash, each with its text in a line or a report ("hash 0123 of all moves")."""
@@ -57,6 +59,10 @@ BytesMoved = Annotated[
 ]
 HISTORY_ROW = "[iteration, evaluations, seconds, best cost], the first three from 0 and none below the row before"
 HistoryRow = Annotated[list[Finite], Meta(min_length=4, max_length=4, description=HISTORY_ROW)]
+RepetitionKind = Annotated[
+    Literal["fixed", "proof", "trial", "rate"], Meta(description="one of fixed, proof, trial, rate")
+]
+SecondsBySource = Annotated[dict[Name, AtLeastZero], Meta(description="an object from sources to seconds")]
 RankSeconds = Annotated[list[Seconds], Meta(description="a list of seconds of at least 0")]
 MOMENT = "a date and time in UTC such as 2026-11-22T10:27:52Z"
 Moment = Annotated[str, Meta(pattern=r"^[0-9]{4}(-[0-9]{2}){2}T[0-9]{2}(:[0-9]{2}){2}Z\Z", description=MOMENT)]
@@ -104,7 +110,10 @@ class ConditionValues(TypedDict, total=False):
     cpu_governor: Name | None
     cpu_mhz_mean: AtLeastZero | None
     cpu_mhz_min: AtLeastZero | None
+    cpu_mhz_before: AtLeastZero | None
+    others_cores: AtLeastZero | None
     gpu_mhz: AtLeastZero | None
+    gpu_mhz_before: AtLeastZero | None
     gpu_mhz_max: AtLeastZero | None
     gpu_temperature_c: Number | None
     throttled: YesOrNo | None

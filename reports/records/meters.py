@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import os
+import platform
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
 GPU_ENERGY = "gpu_nvml"
@@ -35,6 +36,9 @@ MOST_WATTS = 600.0
 the counter may have wrapped around twice; the joules are then not recorded.
 """
 
+SHORTEST_LOAD_S = 0.2
+"""Least duration with a load of others: processor times have steps of 10 ms."""
+
 THROTTLED_BY = {
     "SwPowerCap": "power limit",
     "HwSlowdown": "slowdown by hardware",
@@ -46,14 +50,44 @@ THROTTLED_BY = {
 """Reasons of a lower GPU clock, by the end of NVML's name, without idle GPUs and clocks set by the user."""
 
 
+class ProcessorSeconds(NamedTuple):
+    """Processor time in a repetition.
+
+    Attributes
+    ----------
+    host
+        Name of the host.
+    all_s, own_s
+        Busy seconds of all its processors, time stolen from a virtual machine included, and of this process and its
+        children.
+    lasted_s
+        Duration of the repetition.
+    """
+
+    host: str
+    all_s: float
+    own_s: float
+    lasted_s: float
+
+
+def others_cores(ranks: Sequence[ProcessorSeconds | None]) -> float | None:
+    """Return the mean number of cores that other programs kept busy on the first rank's host; None if unknown."""
+    first = ranks[0]
+    if first is None or first.lasted_s < SHORTEST_LOAD_S:
+        return None
+    own_s = sum(one.own_s for one in ranks if one is not None and one.host == first.host)
+    return round(max(0.0, first.all_s - own_s) / first.lasted_s, 3)
+
+
 class Meter:
     """Reads before and after a repetition; a context manager, used again for every repetition of a run.
 
-    The load is that of the minute before the repetition. Clocks and the temperature are those right after it, before
-    the device cools down; reasons of throttling are read before and after. Energy is the difference of two counters, so
-    it is that of the whole GPU or of all processor packages, including other programs; a repetition that is too short
-    for the counter (see `UPDATE_S`) has none. An H200 takes 3 to 8 ms to return its energy, and is not read again in a
-    run after a repetition that was too short. All else is read in less than 1 ms.
+    The load is that of the minute before the repetition. Clocks are read before and right after it, before the device
+    cools down, and the temperature right after; reasons of throttling are read before and after. The load of other
+    programs follows from the times of all processors and of this process with its children. Energy is the difference of
+    two counters, so it is that of the whole GPU or of all processor packages, including other programs; a repetition
+    that is too short for the counter (see `UPDATE_S`) has none. An H200 takes 3 to 8 ms to return its energy, and is
+    not read again in a run after a repetition that was too short. All else is read in less than 1 ms.
 
     Parameters
     ----------
@@ -73,8 +107,10 @@ class Meter:
     Attributes
     ----------
     values : dict
-        After a repetition: `started_at`, `conditions` and `energy_j`, None if nothing could be read, for
-        `reports.records.schema.Repetition`.
+        After a repetition: `started_at`, `conditions`, `energy_j` and `energy_update_s`, None if nothing could be
+        read, for `reports.records.schema.Repetition`.
+    processor_s : ProcessorSeconds or None
+        After a repetition: busy seconds of this host and of this process in it.
 
     Examples
     --------
@@ -82,7 +118,7 @@ class Meter:
     >>> with meter:
     ...     cost = sum(range(1000))
     >>> sorted(meter.values)
-    ['conditions', 'energy_j', 'started_at']
+    ['conditions', 'energy_j', 'energy_update_s', 'started_at']
     """
 
     def __init__(
@@ -96,6 +132,7 @@ class Meter:
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.values: dict[str, Any] = {}
+        self.processor_s: ProcessorSeconds | None = None
         self._clock = clock
         self._lasted = math.inf
         self._root = root
@@ -103,12 +140,17 @@ class Meter:
         self._packages = _packages(root)
         self._gpu = _gpu(device_index, device_name, nvml) if device_kind == "gpu" else None
         self._before: tuple[float, Mapping[Path, int], float | None, set[str] | None]
+        self._busy_before: tuple[float, float] | None = None
 
     def __enter__(self) -> Meter:
         self.values = {"started_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
         load = _load(self._root)
         self.values["conditions"] = {} if load is None else {"load_1min": load}
         gpu = self._gpu
+        clocks = _clocks(self._processors) | (gpu.clock() if gpu else {})
+        named = {"cpu_mhz_mean": "cpu_mhz_before", "gpu_mhz": "gpu_mhz_before"}
+        self.values["conditions"] |= {before: clocks[name] for name, before in named.items() if name in clocks}
+        self._busy_before = _busy_seconds(self._root)
         throttled = gpu.throttled_by() if gpu else None
         # Energy last: the energy of the other readings is not the repetition's.
         counters = {counter: value for counter in self._packages if (value := _whole_number(counter)) is not None}
@@ -123,11 +165,17 @@ class Meter:
         if self._gpu and joules is not None and _long_enough(self._lasted, GPU_ENERGY):
             joules_after = self._gpu.joules()
             energy[GPU_ENERGY] = None if joules_after is None else joules_after - joules
+        busy = _busy_seconds(self._root)
+        self.processor_s = None
+        if busy and self._busy_before:
+            spent = (after - before for after, before in zip(busy, self._busy_before, strict=True))
+            self.processor_s = ProcessorSeconds(platform.node(), *spent, self._lasted)
         conditions = self.values["conditions"] | _clocks(self._processors)
         if self._gpu:
             conditions |= self._gpu.conditions(throttled)
         known = {source: drawn for source, drawn in energy.items() if drawn is not None}
-        self.values |= {"conditions": conditions or None, "energy_j": known or None}
+        updates = {source: UPDATE_S[source] for source in known}
+        self.values |= {"conditions": conditions or None, "energy_j": known or None, "energy_update_s": updates or None}
 
     def _package_joules(self, before: Mapping[Path, int]) -> float | None:
         """Joules of all packages; None if one could not be read, or may have filled its counter."""
@@ -167,6 +215,10 @@ class _Gpu:
         millijoules = self._read(self._nvml.nvmlDeviceGetTotalEnergyConsumption)
         return None if millijoules is None else millijoules / 1e3
 
+    def clock(self) -> dict[str, int]:
+        megahertz = self._read(self._nvml.nvmlDeviceGetClockInfo, self._nvml.NVML_CLOCK_SM)
+        return {} if megahertz is None else {"gpu_mhz": megahertz}
+
     def throttled_by(self) -> set[str] | None:
         for question in self._questions:
             reasons = self._read(question)
@@ -180,7 +232,7 @@ class _Gpu:
         reasons = self.throttled_by()
         reasons = None if reasons is None else reasons | (throttled_before or set())
         conditions = {
-            "gpu_mhz": self._read(nvml.nvmlDeviceGetClockInfo, nvml.NVML_CLOCK_SM),
+            **self.clock(),
             "gpu_mhz_max": self._most_mhz,
             "gpu_temperature_c": self._read(nvml.nvmlDeviceGetTemperature, nvml.NVML_TEMPERATURE_GPU),
             "throttled": None if reasons is None else bool(reasons),
@@ -274,3 +326,31 @@ def _load(root: Path) -> float | None:
         return float(_read_text(root / "proc/loadavg").split()[0])
     except (IndexError, ValueError):
         return None
+
+
+def _busy_seconds(root: Path) -> tuple[float, float] | None:
+    """Return the busy seconds of all processors, and of this process with its living children; None if unknown."""
+    first_line = _read_text(root / "proc/stat").partition("\n")[0].split()
+    if first_line[:1] != ["cpu"] or not hasattr(os, "sysconf"):
+        return None
+    user, nice, system, _idle, _waiting, *interrupts = map(int, first_line[1:9])
+    ticks = os.sysconf("SC_CLK_TCK")
+    own = os.times()
+    own_s = own.user + own.system + own.children_user + own.children_system
+    children_s = sum(_process_ticks(root, child) for child in _children(root, os.getpid())) / ticks
+    return (user + nice + system + sum(interrupts)) / ticks, own_s + children_s
+
+
+def _children(root: Path, process: int) -> list[int]:
+    """Return the numbers of all living descendants of a process."""
+    found: list[int] = []
+    for listed in (root / f"proc/{process}/task").glob("*/children"):
+        for child in map(int, _read_text(listed).split()):
+            found += [child, *_children(root, child)]
+    return found
+
+
+def _process_ticks(root: Path, process: int) -> int:
+    # The name, in brackets, may have spaces; user and system time are the 14th and 15th fields of proc(5).
+    fields = _read_text(root / f"proc/{process}/stat").rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12]) if len(fields) > 12 else 0

@@ -1,4 +1,4 @@
-"""Schema version 3 of a run record: the fields of a measured run, with types in `reports.records.check`.
+"""Schema version 4 of a run record: the fields of a measured run, with types in `reports.records.check`.
 
 An optional value that is absent was not recorded. No report shows it as 0.
 """
@@ -15,7 +15,7 @@ from msgspec import Meta, Struct, structs, to_builtins
 
 from core.errors import escape_unprintable
 from reports.records import check
-from reports.records.check import HASH_SCOPES, SCHEMA, RecordError
+from reports.records.check import EARLIER_SCHEMA, HASH_SCOPES, SCHEMA, RecordError
 
 __all__ = ["HASH_SCOPES", "SCHEMA", "Record", "RecordError", "Repetition", "identity"]
 
@@ -40,7 +40,8 @@ class Repetition(Struct, frozen=True, omit_defaults=True):
         Start of the repetition: date and time in UTC to the second, `2026-11-22T10:27:52Z`.
     conditions
         State of the machine, as far as it can be read (see `reports.records.meters`): `load_1min` (load average of the
-        last minute, at the start), `cpu_governor`, `cpu_mhz_mean`, `cpu_mhz_min`, `gpu_mhz`, `gpu_mhz_max`,
+        last minute, at the start), `others_cores` (mean number of cores that other programs kept busy), `cpu_governor`,
+        `cpu_mhz_mean`, `cpu_mhz_min`, `gpu_mhz` (right after) and `cpu_mhz_before`, `gpu_mhz_before`, `gpu_mhz_max`,
         `gpu_temperature_c`, `throttled` (true if the GPU's clock was slowed down) and `throttled_by` (the reasons).
         `resume_count` (restarts from a checkpoint) and `lost_ranks` (ranks killed during the repetition, by their
         numbers at the start of the job) mark times that do not belong to one process and all ranks. After a restart,
@@ -60,7 +61,20 @@ class Repetition(Struct, frozen=True, omit_defaults=True):
         since the start without compilation, and the best cost that was known then.
     group
         Number of repetitions that were recorded before its process began; absent for 0. Repetitions of one process are
-        a group.
+        a group. Only pages of papers and overviews use it.
+    kind
+        `fixed`: a repetition of the parameters' amount (`--repeats`). Of a measured rate: `proof`, the first call on
+        that amount, which has the record's hash; `trial`, warm, on an amount that was too short; `rate`, warm.
+    turn
+        Number of the rate's measurement, from 0: the baseline of a comparison is measured before and after the others.
+    work
+        Number of units in it, in the record's `work_unit`.
+    start_s
+        Of a proof: seconds from the start of the process to the first call, without compilation.
+    evaluations
+        Of a trial or rate, whose amount is another than the record's.
+    energy_update_s
+        Seconds between two updates of the counter of each source in `energy_j`.
     """
 
     compile_s: check.Seconds
@@ -75,6 +89,12 @@ class Repetition(Struct, frozen=True, omit_defaults=True):
     communication_share: check.Share | None = None
     history: check.History | None = None
     group: check.Count | None = None
+    kind: check.RepetitionKind = "fixed"
+    turn: check.Count = 0
+    work: check.AtLeastOne = 1
+    start_s: check.Seconds | None = None
+    evaluations: check.Count | None = None
+    energy_update_s: check.SecondsBySource | None = None
 
     @property
     def running_s(self) -> float:
@@ -109,6 +129,8 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
         Number of evaluations in ONE repetition, in the unit `evaluation_unit`; `details["evaluation_definition"]`
         defines one. Other execution settings may need fewer for the same work (a pruned scan does), so only runs of
         equal settings must agree on it.
+    work_unit
+        Unit of the repetitions' `work`, plural: climbs, iterations, tours, cells, runs.
     evaluation_unit
         Plural noun: moves, neighbours, selections, nodes, cells, transitions.
     hash
@@ -135,7 +157,7 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
         Place of the record, for messages; not written.
     """
 
-    schema: Annotated[Literal[3], Meta(description="the number 3")] = 3
+    schema: Annotated[Literal[4], Meta(description="the number 4")] = 4
     workload: check.Name
     instance: check.Name
     instance_sha256: check.Digest
@@ -156,6 +178,7 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
     environment: check.Plain
     verified: check.YesOrNo
     details: check.Plain = {}
+    work_unit: check.Name = "runs"
     origin: str = ""
 
     @classmethod
@@ -186,6 +209,14 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
     @property
     def running_seconds(self) -> list[float]:
         return [repetition.running_s for repetition in self.repetitions]
+
+    def turns(self) -> list[list[Repetition]]:
+        """Return the repetitions of each measurement of the rate, in order; empty without one."""
+        by_turn: dict[int, list[Repetition]] = {}
+        for repetition in self.repetitions:
+            if repetition.kind == "rate":
+                by_turn.setdefault(repetition.turn, []).append(repetition)
+        return [by_turn[turn] for turn in sorted(by_turn)]
 
     @property
     def host_count(self) -> int:
@@ -289,9 +320,9 @@ def _json_object(line: str) -> dict[str, Any]:
         content = None
     if not isinstance(content, dict) or "schema" not in content:
         raise RecordError(f"expected a run record (a JSON object with a 'schema' key), found {line[:40]!r}")
-    if type(content["schema"]) is not int or content["schema"] != SCHEMA:
+    if type(content["schema"]) is not int or content["schema"] not in (EARLIER_SCHEMA, SCHEMA):
         raise RecordError(f"found schema version {check.short_text(content['schema'])}, expected {SCHEMA}")
-    return content
+    return content | {"schema": SCHEMA}
 
 
 def _check_repetition(repetition: Repetition, ranks: int, where: str) -> None:

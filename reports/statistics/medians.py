@@ -1,4 +1,6 @@
-"""Medians with bootstrap intervals, and ratios of medians, after Hoefler and Belli (SC 2015), rules 4 to 9.
+"""Medians with intervals, and ratios of medians, after Hoefler and Belli (SC 2015), rules 4 to 9.
+
+`median_interval` is distribution-free, for measured rates. The papers' pages still resample (`summarise`).
 
 Costs (seconds) are never averaged as ratios: a speed-up is one ratio of two medians, with a separate interval. Papers
 of the field print mean and standard deviation over seeds, so a summary has them too.
@@ -6,6 +8,8 @@ of the field print mean and standard deviation over seeds, so a summary has them
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +37,13 @@ class Estimate:
         low, high = (None if end is None else end * factor for end in (self.low, self.high))
         return Estimate(self.value * factor, low, high)
 
+    @property
+    def half_width(self) -> float | None:
+        """Largest distance of an end of the interval from the value, relative to it; None without an interval."""
+        if self.low is None or self.high is None or not self.value:
+            return None
+        return max(self.value - self.low, self.high - self.value) / self.value
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -47,6 +58,26 @@ class Summary:
     median: Estimate
     mean: float
     deviation: float | None
+
+
+def median_interval(values: Sequence[float]) -> Estimate:
+    """Return the median with the 95 % interval between two order statistics, which holds for any distribution.
+
+    The interval of n sorted values is from the k-th smallest to the k-th largest, with the largest k for which a
+    binomial variable of n fair trials is below k with a probability of at most 2.5 %, as in the sign test. Fewer than
+    `LEAST_FOR_COVERAGE` values have none. Raises `ValueError` without values.
+    """
+    if not values:
+        raise ValueError("no repetitions to summarise")
+    data, count = sorted(values), len(values)
+    median = float(statistics.median(data))
+    if count < LEAST_FOR_COVERAGE:
+        return Estimate(median)
+    below, place = 0.0, 0
+    while below + math.comb(count, place) * 0.5**count <= (1 - CONFIDENCE) / 2:
+        below += math.comb(count, place) * 0.5**count
+        place += 1
+    return Estimate(median, float(data[place - 1]), float(data[count - place]))
 
 
 def summarise(values: Sequence[float]) -> Summary:

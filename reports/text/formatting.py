@@ -117,6 +117,12 @@ def interval(estimate: Estimate, form: Callable[[float], str], ends: Callable[[f
     return f"{text} [{low}, {high}]"
 
 
+def deviation(estimate: Estimate, least: float) -> str:
+    """Return the half width of an interval as `±7 %`; empty without one, or if it is at most `least`."""
+    half_width = estimate.half_width
+    return "" if half_width is None or half_width <= least else f"±{100 * half_width:.0f} %"
+
+
 def seconds_interval(estimate: Estimate) -> str:
     return interval(estimate, seconds)
 

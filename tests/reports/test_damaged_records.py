@@ -115,7 +115,7 @@ def in_repetitions(**values):
     ("name", "raw", "message"),
     [
         ("schema", None, OBJECT),
-        ("schema", "2", "found schema version 2, expected 3"),
+        ("schema", "2", "found schema version 2, expected 4"),
         ("repetitions", None, "expected the key 'repetitions', found only ["),
         (
             "repetitions",

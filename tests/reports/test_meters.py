@@ -1,12 +1,13 @@
 """Readings before and after a repetition, from folders like those of Linux and from a made-up NVML."""
 
 import itertools
+import os
 from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
 
-from reports.records.meters import GPU_ENERGY, MOST_PROCESSORS, PACKAGE_ENERGY, Meter
+from reports.records.meters import GPU_ENERGY, MOST_PROCESSORS, PACKAGE_ENERGY, Meter, others_cores
 
 CAPACITY = 262_143_328_850
 
@@ -82,7 +83,7 @@ def test_a_machine_that_says_nothing_gives_the_date_alone(tmp_path):
     values = measured(Meter("core", 0, root=tmp_path))
     began = datetime.strptime(values.pop("started_at"), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     assert abs((datetime.now(UTC) - began).total_seconds()) < 5
-    assert values == {"conditions": None, "energy_j": None}
+    assert values == {"conditions": None, "energy_j": None, "energy_update_s": None}
 
 
 def test_load_is_that_before_and_clocks_are_those_after(tmp_path, monkeypatch):
@@ -94,13 +95,13 @@ def test_load_is_that_before_and_clocks_are_those_after(tmp_path, monkeypatch):
 
     clocks = {"cpu_mhz_mean": 3100.0, "cpu_mhz_min": 3100.0}
     conditions = measured(Meter("core", 0, root=tmp_path), run)["conditions"]
-    assert conditions == {"load_1min": 0.25, "cpu_governor": "powersave"} | clocks
+    assert conditions == {"load_1min": 0.25, "cpu_mhz_before": 1200.0, "cpu_governor": "powersave"} | clocks
 
 
 def test_clocks_of_several_processors_are_averaged_and_unlike_governors_are_all_named(tmp_path, monkeypatch):
     monkeypatch.setattr("os.sched_getaffinity", lambda process: {0, 1, 2, 7})
     write(tmp_path, processor(0, 3000) | processor(1, 2000, "powersave") | processor(2, 1000))
-    clocks = {"cpu_mhz_mean": 2000.0, "cpu_mhz_min": 1000.0}
+    clocks = {"cpu_mhz_before": 2000.0, "cpu_mhz_mean": 2000.0, "cpu_mhz_min": 1000.0}
     conditions = measured(Meter("cores", 0, root=tmp_path))["conditions"]
     assert conditions == {"cpu_governor": "performance, powersave"} | clocks
 
@@ -121,6 +122,29 @@ def test_joules_of_all_packages_are_added_and_those_of_their_parts_are_not(tmp_p
     after = package(0, 3_500_000) | package(1, 5_500_000) | package("0:0", 9_000_000, "core")
     energy = measured(meter, lambda: write(tmp_path, after))["energy_j"]
     assert energy == {PACKAGE_ENERGY: 3.0}
+    assert meter.values["energy_update_s"] == {PACKAGE_ENERGY: 0.001}
+
+
+def test_the_load_of_others_is_that_of_all_processors_without_this_process_and_its_children(tmp_path, monkeypatch):
+    """Fields of proc(5): jiffies in user, nice, system, idle, iowait, irq, softirq and steal."""
+    monkeypatch.setattr("os.sysconf", lambda name: 100)
+    own, folder = iter([3.0, 4.0]), f"proc/{os.getpid()}/task"
+    monkeypatch.setattr(
+        "os.times", lambda: SimpleNamespace(user=next(own), system=0, children_user=0, children_system=0)
+    )
+    child = "77 (a b) S 1 1 1 0 -1 0 0 0 0 0 {} 50 0 0"
+    write(
+        tmp_path,
+        {"proc/stat": "cpu 1000 0 0 9 9 0 0 0 0 0", f"{folder}/1/children": "77 ", "proc/77/stat": child.format(0)},
+    )
+    meter = meter_in(tmp_path)
+    after = {"proc/stat": "cpu 1400 0 100 999 99 0 0 200 0 0\ncpu0 7", "proc/77/stat": child.format(50)}
+    measured(meter, lambda: write(tmp_path, after))
+    spent = meter.processor_s
+    assert (spent.all_s, spent.own_s, spent.lasted_s) == (7.0, 1.5, 2.0)
+    assert others_cores([spent]) == 2.75
+    assert others_cores([spent, spent._replace(own_s=2.0), spent._replace(host="elsewhere")]) == 1.75
+    assert others_cores([spent._replace(lasted_s=0.1)]) is None and others_cores([None]) is None
 
 
 def test_a_counter_of_joules_that_begins_again_is_taken_for_what_it_counted(tmp_path):
@@ -163,7 +187,7 @@ def test_a_package_that_cannot_be_read_leaves_the_sum_out(tmp_path, missing, con
 def test_a_gpu_says_clocks_temperature_joules_and_what_throttled_before_or_after(tmp_path):
     values = gpu(tmp_path, made_up_nvml())
     assert values["energy_j"] == {GPU_ENERGY: 250.0}
-    clocks = {"gpu_mhz": 1755, "gpu_mhz_max": 1980}
+    clocks = {"gpu_mhz_before": 1755, "gpu_mhz": 1755, "gpu_mhz_max": 1980}
     assert values["conditions"] == clocks | {"gpu_temperature_c": 61, "throttled": False, "throttled_by": []}
     slowed = gpu(tmp_path, made_up_nvml(reasons=[4, 64 + 1]))["conditions"]
     assert (slowed["throttled"], slowed["throttled_by"]) == (True, ["power limit", "temperature, by hardware"])
@@ -179,7 +203,7 @@ def test_a_driver_that_knows_only_the_older_question_is_asked_that(tmp_path):
 @pytest.mark.parametrize(
     ("refused", "absent"),
     [
-        ("DeviceGetClockInfo", ["gpu_mhz"]),
+        ("DeviceGetClockInfo", ["gpu_mhz", "gpu_mhz_before"]),
         ("DeviceGetMaxClockInfo", ["gpu_mhz_max"]),
         ("DeviceGetTemperature", ["gpu_temperature_c"]),
         ("DeviceGetCurrentClocksEventReasons", ["throttled", "throttled_by"]),

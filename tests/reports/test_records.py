@@ -23,14 +23,14 @@ from reports.records.files import (
     merge_lines,
     require_equal_work,
 )
-from reports.records.schema import Repetition
+from reports.records.schema import Record, Repetition
 from tests.conftest import ROOT
 from tests.reports.conftest import MEASURED
 
 TIMES = {"compile_s": 0.0, "transfer_s": 0.0, "kernel_s": 1.0, "total_s": 1.0}
 KEYS = (
     "schema workload instance instance_sha256 parameters execution seed backend device device_kind ranks repetitions "
-    "best_cost best_index evaluations evaluation_unit hash hash_scope environment verified details"
+    "best_cost best_index evaluations evaluation_unit hash hash_scope environment verified details work_unit"
 )
 
 
@@ -51,7 +51,7 @@ def python(script, *arguments):
 # --- what is written ---
 
 
-def test_what_is_read_is_what_was_written_one_json_object_a_line_with_the_keys_of_schema_version_3(path, make_record):
+def test_what_is_read_is_what_was_written_one_json_object_a_line_with_the_keys_of_schema_version_4(path, make_record):
     details = {"steps": 7, "instance_source": "généré | \n"}
     records = [make_record(times=[0.1, 1 / 3], details=details), make_record(sampled=MEASURED, evaluation_unit="sheep")]
     for record in records:
@@ -59,7 +59,9 @@ def test_what_is_read_is_what_was_written_one_json_object_a_line_with_the_keys_o
     assert load(path) == records
     assert load(path)[0].origin == f"{path}:1"
     first, measured = map(json.loads, path.read_text().splitlines())
-    assert KEYS.split() == list(first) and first["schema"] == 3
+    earlier = {name: value for name, value in first.items() if name != "work_unit"} | {"schema": 3}
+    assert Record.from_line(json.dumps(earlier)) == records[0], "until the gallery is recorded again"
+    assert KEYS.split() == list(first) and first["schema"] == 4
     assert set(first["repetitions"][0]) == set(TIMES), "what was not measured is absent and not 0"
     assert measured["repetitions"] == [TIMES | MEASURED] and measured["evaluation_unit"] == "sheep"
 

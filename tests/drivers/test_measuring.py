@@ -1,0 +1,90 @@
+"""Amounts and numbers of repetitions of a measurement, with a made-up clock."""
+
+import random
+
+import pytest
+
+from drivers.runs.measuring import MOST_AMOUNT, MeasuringRule, RateMeasurement, Work
+from drivers.workload.run_time import WorkUnit
+from reports.statistics.medians import median_interval
+
+
+def measured(clock, rule=None, amount=2000, scales=True):
+    """Measure a rate by a clock (work -> seconds); return the measurement, and the work of every repetition."""
+    rate = RateMeasurement(rule or MeasuringRule(), Work(amount), scales)
+    works = []
+    while not rate.is_done:
+        works.append(rate.work)
+        rate.add(clock(rate.work))
+    return rate, works
+
+
+def test_the_amount_grows_until_a_repetition_takes_a_second():
+    rate, works = measured(lambda work: work.total / 7660)
+    assert works[0] == Work(2000), "warm, on the proof's amount"
+    assert len(works) == 7 and len({*works[1:]}) == 1, "the first long one counts, and five follow"
+    assert 1 <= rate.seconds[0] < 1.05
+    assert rate.rate.value == pytest.approx(7660) and rate.rate.half_width == pytest.approx(0)
+
+
+def test_a_device_with_a_long_launch_needs_several_trials():
+    rate, works = measured(lambda work: 0.01 + work.total / 1e7)
+    assert [work.amount for work in works] == sorted(work.amount for work in works)
+    assert 1 <= rate.seconds[0] < 1.1
+    assert len(works) - len(rate.seconds) <= 4
+
+
+def test_a_proof_that_takes_a_second_is_the_rates_amount():
+    _, works = measured(lambda work: work.total / 1000)
+    assert works == [Work(2000)] * 6
+
+
+def test_whole_runs_repeat_inside_a_repetition():
+    rule = MeasuringRule.of(WorkUnit("cells", each=14_400), 10.0)
+    rate, works = measured(lambda work: 0.002 * work.runs, rule, 1, scales=False)
+    assert {work.amount for work in works} == {1}
+    assert 0.3 <= rate.seconds[0] < 0.33
+    assert rate.rate.value == pytest.approx(1 / 0.002)
+
+
+def test_a_search_that_ends_by_itself_does_not_grow_for_ever():
+    rate, works = measured(lambda work: 0.01 * work.runs)
+    assert max(work.amount for work in works) == MOST_AMOUNT, "no amount makes it longer, so runs repeat"
+    assert rate.seconds[0] >= 1
+
+
+@pytest.mark.parametrize(
+    ("noise", "repetitions"), [(0.0, 6), (0.01, 6), (0.5, 30)], ids=["quiet", "little noise", "never narrow"]
+)
+def test_repetitions_end_with_a_narrow_interval_or_their_largest_number(noise, repetitions):
+    random_numbers = random.Random(3)
+    rate, _ = measured(lambda work: 1 + noise * random_numbers.random(), MeasuringRule(budget_s=1000))
+    assert len(rate.seconds) == repetitions
+
+
+def test_a_budget_ends_repetitions_but_never_below_six():
+    random_numbers = random.Random(3)
+    rate, _ = measured(lambda work: 1 + random_numbers.random(), MeasuringRule(budget_s=12))
+    assert 6 < len(rate.seconds) < 10 and sum(rate.seconds) >= 12
+    rate, _ = measured(lambda work: 50 + 50 * random_numbers.random(), MeasuringRule(budget_s=12))
+    assert len(rate.seconds) == 6
+
+
+def test_a_measurement_goes_on_with_the_repetitions_of_an_earlier_process():
+    rate = RateMeasurement(MeasuringRule(), Work(8000), True, [1.0] * 4)
+    assert rate.add(0.9) and not rate.is_done, "a repetition of the same amount counts, if it is a little short too"
+    assert rate.add(1.0)
+    assert len(rate.seconds) == 6
+
+
+@pytest.mark.parametrize(("count", "place"), [(6, 1), (8, 1), (9, 2), (12, 3), (15, 4), (20, 6), (30, 10)])
+def test_the_interval_of_a_median_is_between_the_known_order_statistics(count, place):
+    """Places from tables of the sign test."""
+    found = median_interval(random.Random(1).sample(range(1, count + 1), count))
+    assert (found.low, found.high) == (place, count + 1 - place)
+
+
+def test_fewer_than_six_values_have_no_interval():
+    assert median_interval([3.0, 1.0, 2.0, 4.0, 5.0]).low is None
+    with pytest.raises(ValueError, match="no repetitions"):
+        median_interval([])
