@@ -13,6 +13,7 @@ from core.program_parser import CompletingParser, invocation
 from core.standard_output import run_program, run_watched
 from reports.pages import comparison, gallery, paper, ranks
 from reports.papers.files import papers_of_workload
+from reports.rates import rate_sections
 from reports.records import frame, iohprofiler
 from reports.records.files import Record, RecordError, UnequalWorkError, distinct, load
 from reports.records.parameters import parameters_text
@@ -113,7 +114,7 @@ def print_paths(written: Sequence[Path]) -> None:
 def _compare(records: Sequence[Record], options: argparse.Namespace) -> Sequence[Path]:
     """Compare records, by instance; advise if several works have separate reports."""
     try:
-        sections = comparison.compare_records(records)
+        sections = rate_sections(records)
     except UnequalWorkError as error:
         asked = {(record.instance_sha256, record.seed, parameters_text(record.parameters)) for record in records}
         if len(asked) > 1 and all(papers_of_workload(record.workload) for record in records):
@@ -121,7 +122,7 @@ def _compare(records: Sequence[Record], options: argparse.Namespace) -> Sequence
                 f"{error}; for records with several sets of parameters use `python -m reports papers`"
             ) from None
         raise
-    return comparison.write(sections, options.out, sections[0].comparison.work.workload, with_latex=options.latex)
+    return comparison.write(sections, options.out, sections[0].proof.workload, with_latex=options.latex)
 
 
 OUT = Path("reports/out")
@@ -129,8 +130,8 @@ COMMANDS = {
     "compare": (
         _compare,
         OUT,
-        "speed-ups of the runs of one workload, a section for each instance",
-        "Write the speed-ups of the runs of one workload, a section for each instance.",
+        "rates of the runs of one workload, a section for each instance",
+        "Write the rates of the runs of one workload, a section for each instance.",
     ),
     "papers": (
         lambda records, options: paper.write_all(records, options.out),

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from core.arguments import checked_call, path
 from core.errors import UserError
-from reports.comparison.sections import ComparedSection
 from reports.records import files, frame
 from reports.records.schema import Record
 
 if TYPE_CHECKING:
     import pandas
+
+    from reports.rates import RateSection
 
 
 class Runs(list[Record]):
@@ -28,17 +29,17 @@ class Runs(list[Record]):
         """
         return frame.frame(self)
 
-    def compared(self) -> list[ComparedSection]:
-        """Return the runs side by side, a section for each instance: rows, speed-ups, and what has to be said of them.
+    def compared(self) -> list[RateSection]:
+        """Return the rates of the runs, and their ratios, a section for each instance and host.
 
         Raises
         ------
         RecordError, UnequalWorkError
             No records, several workloads, or unequal work.
         """
-        from reports.pages import comparison
+        from reports.rates import rate_sections
 
-        return comparison.compare_records(self)
+        return rate_sections(self)
 
 
 @checked_call

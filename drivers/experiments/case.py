@@ -10,6 +10,7 @@ from typing import Any
 
 from cluster.launch.commands import find_mpirun, python_command
 from drivers.experiments.configurations import ONE_CORE, Configuration
+from drivers.runs.measuring import MeasuringRule
 from drivers.workload.declaration import Task, Workload
 from drivers.workload.run_time import RepetitionWork
 from reports.comparison.speedups import NotRun
@@ -53,7 +54,11 @@ class Case:
     asked
         See `drivers.options.declaration.Options.asked`.
     seeds, repeats
-        Runs, and repetitions of each.
+        Runs, and repetitions of each of the given amount.
+    measure : float, optional
+        Budget in seconds of a rate's measurement, instead of repetitions.
+    turns : int
+        Number of measurements of the rate.
     records : Path
         File of records.
     peers : bool
@@ -72,6 +77,8 @@ class Case:
     repeats: int
     records: Path
     configuration: Configuration = NOWHERE
+    measure: float | None = None
+    turns: int = 1
     peers: bool = False
     about: str = ""
     work: RepetitionWork | None = None
@@ -106,7 +113,8 @@ class Case:
         command = [*python_command(self.workload.started), *self.arguments, *seed_words(self.seeds)]
         command += ["--backend", where.backend, "--device", where.device]
         command += ["--cores", str(where.cores)] if where.cores is not None else []
-        command += ["--repeats", str(self.repeats), "--record", str(self.records), "--no-progress"]
+        command += ["--repeats", str(self.repeats)] if self.measure is None else ["--measure", f"{self.measure:g}"]
+        command += ["--record", str(self.records), "--no-progress"]
         command += ["--peers"] if self.runs_peers else []
         launcher = find_mpirun()
         if where.ranks > 1 and launcher:
@@ -157,7 +165,16 @@ class Case:
         return [one for one in runs if alike or most[one.seed] is one]
 
     def is_complete(self, records: Sequence[Record]) -> bool:
-        return {one.seed for one in records if len(one.repetitions) >= self.repeats} == set(self.seeds)
+        return {one.seed for one in records if self.is_done(one)} == set(self.seeds)
+
+    def is_done(self, record: Record) -> bool:
+        """Return True if the record of one seed needs no further run."""
+        if self.measure is None:
+            return sum(one.kind == "fixed" for one in record.repetitions) >= self.repeats
+        turns = record.turns()
+        # Every measurement but the last is complete: a process begins another only after a complete one.
+        last = [one.running_s for one in turns[-1]] if turns else []
+        return len(turns) > self.turns or (len(turns) == self.turns and MeasuringRule(self.measure).is_enough(last))
 
     def not_run(self, reason: str) -> NotRun:
         where = self.configuration

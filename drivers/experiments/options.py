@@ -18,7 +18,7 @@ from drivers.options.values import positive
 from drivers.workload.declaration import Workload
 
 OWN_OPTIONS = (
-    *("instance", "data", "repeats", "seed", "seeds", "backend", "device", "record", "peers", "progress"),
+    *("instance", "data", "repeats", "measure", "seed", "seeds", "backend", "device", "record", "peers", "progress"),
     *("quiet", "check", "cores", "pin_cores", "resume", "checkpoint_every"),
 )
 """Options of a workload that a plan defines differently, or lacks."""

@@ -15,6 +15,7 @@ from drivers.experiments.case import Case, counted_environment, seed_words
 from drivers.experiments.estimate import START_S, estimate_seconds, format_estimate
 from drivers.experiments.executors.remote import tasks_folder
 from drivers.experiments.options import workload_options
+from drivers.runs.measuring import MeasuringRule
 from drivers.workload.declaration import Task, Workload
 from reports.records.files import Record, UnequalWorkError, load, load_existing
 
@@ -27,7 +28,13 @@ class ProblemIdentity(NamedTuple):
 
 
 def plan_work(
-    workload: Workload[Any], arguments: Sequence[str], seeds: Sequence[int], repeats: int, records: Path, peers: bool
+    workload: Workload[Any],
+    arguments: Sequence[str],
+    seeds: Sequence[int],
+    repeats: int,
+    records: Path,
+    peers: bool,
+    measure: float | None = None,
 ) -> list[Case]:
     """Return the cases of a workload with its arguments; `Case.on` sets their configuration.
 
@@ -46,7 +53,8 @@ def plan_work(
         task = workload.load(replace(options, seed=seeds[0]), 1)
         light = Task(task.options, ProblemIdentity(task.problem.name, task.problem.sha256), task.source)
         work = workload.variant(task.options).planned_work(task.options, task.problem)
-        return Case(workload, light, tuple(arguments), asked, tuple(seeds), repeats, records, peers=peers, work=work)
+        fixed = workload, light, tuple(arguments), asked, tuple(seeds), repeats, records
+        return Case(*fixed, measure=measure, peers=peers, work=work)
 
     whole = case(seeds)
     if len(seeds) == 1 or case(seeds[-1:]).task.problem == whole.task.problem:
@@ -76,6 +84,14 @@ def around_others(cases: Sequence[Case]) -> list[Case]:
     others = [case for case in cases if not case.is_of_one_core]
     halves = [replace(case, repeats=case.repeats - case.repeats // 2) for case in on_one_core if others]
     return [*halves, *others, *on_one_core]
+
+
+def baseline_again(cases: Sequence[Case]) -> list[Case]:
+    """Return measured cases in running order: one core, all others, and one core again."""
+    on_one_core = [case for case in cases if case.is_of_one_core]
+    others = [case for case in cases if not case.is_of_one_core]
+    again = [replace(case, turns=2) for case in on_one_core if others and case.measure is not None]
+    return [*on_one_core, *others, *again]
 
 
 @dataclass
@@ -124,6 +140,10 @@ class ExperimentPlan:
         """Return the estimated duration of a case's remaining runs, or None."""
         if case.work is None:
             return None
+        if case.measure is not None:
+            once_s = estimate_seconds(case.work, case.configuration, 1, case.iterations)
+            rule = MeasuringRule(case.measure)
+            return START_S + (2 * once_s + max(rule.budget_s, rule.fewest * max(once_s, 1.0))) * len(case.seeds)
         done = sum(min(case.repeats, len(one.repetitions)) for one in self.recorded(case))
         left = case.repeats * len(case.seeds) - done
         return START_S + estimate_seconds(case.work, case.configuration, left, case.iterations)

@@ -9,7 +9,7 @@ import re
 import sys
 import textwrap
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -52,11 +52,22 @@ class CaseOutcome(NamedTuple):
 class PlanRun:
     """Runs cases and shows the number of finished ones and the remaining time.
 
-    ``total`` is the number of cases, including recorded ones.
+    Parameters
+    ----------
+    total
+        Number of cases, including recorded ones.
+    wait
+        Called before each case that runs: waits for an idle host.
+    brief
+        True to show a line for each case, and its end only if it has no result.
     """
 
-    def __init__(self, total: int, executor: Executor) -> None:
+    def __init__(
+        self, total: int, executor: Executor, wait: Callable[[], None] | None = None, *, brief: bool = False
+    ) -> None:
         self.total = total
+        self.wait = wait
+        self.brief = brief
         self.executor = executor
         self.environment = counted_environment(elsewhere=executor.elsewhere)
         self.shown = 0
@@ -91,11 +102,14 @@ class PlanRun:
                 held.append(self._failed(case, str(error), "differs from repetition to repetition"))
                 continue
             if not case.is_complete(records):
+                if self.wait:
+                    self.wait()
                 yield case
                 continue
             if not self.executor.in_turn:
                 self._show_case(case)
-            show(f"recorded already: {describe_outcome(records)}", indent=4)
+            if not self.brief:
+                show(f"recorded already: {describe_outcome(records)}", indent=4)
             self.warn_of_changes(case.records)
             if case.runs_peers and all("reference_solvers" not in one.details for one in records):
                 print_note(f"{case.records}: recorded without reference solvers; --rerun runs them too")
@@ -105,7 +119,11 @@ class PlanRun:
 
     def _show_case(self, case: Case) -> None:
         self.shown += 1
-        show(f"[{self.shown}/{self.total}] {case} ...")
+        line = f"[{self.shown}/{self.total}] {case}"
+        if self.brief:
+            print_status(textwrap.shorten(line, WIDTH, placeholder=" ..."))
+        else:
+            show(f"{line} ...")
 
     def _recorded(self, case: Case) -> list[Record]:
         return case.records_among(load_existing(case.records), self.environment)
@@ -118,7 +136,8 @@ class PlanRun:
             return self._failed(case, str(error), f"differs from repetition to repetition{took}")
         # A run with a rejected result ends with 1 and has records: the comparison has the reason.
         if case.is_complete(records) and (finished.returncode == DONE or not all(one.verified for one in records)):
-            show(f"{describe_outcome(records)}{took}", indent=4)
+            if not self.brief:
+                show(f"{describe_outcome(records)}{took}", indent=4)
             return CaseOutcome(case, records)
         lines = finished.stderr.strip().splitlines()
         telling = find_error_line(lines)

@@ -14,7 +14,7 @@ from core.local_search import Algorithm
 from core.local_search.algorithms import ALGORITHMS
 from core.local_search.problem import Problem, checked_problem
 from drivers.experiments.options import flag_words
-from drivers.experiments.presets.compare import run_comparison
+from drivers.experiments.presets.compare import compared, run_comparison
 from drivers.experiments.presets.compare_options import read_options
 from drivers.library import serialised_problem
 from drivers.library.custom_problem import declare_workload
@@ -22,10 +22,9 @@ from drivers.library.minimize import refuse_algorithm
 from drivers.options.local_search import SearchOptions, algorithm_options
 from drivers.workload.declaration import Workload
 from drivers.workload.registry import get_workload
-from reports.comparison.sections import ComparedSection
 from reports.pages import comparison as comparison_page
-from reports.pages import terminal
-from reports.plots.speedup_bars import show_speedups
+from reports.plots.rates import show_rates
+from reports.rates import RateSection
 from reports.runs import Runs
 
 if TYPE_CHECKING:
@@ -38,8 +37,8 @@ class Comparison:
 
     Attributes
     ----------
-    sections : list of reports.comparison.sections.ComparedSection
-        A section for each instance: rows with speed-ups, and notes.
+    sections : list of reports.rates.RateSection
+        A section for each instance, with a data frame of rates.
     report
         File of the report in Markdown; charts are beside it.
     records
@@ -48,16 +47,14 @@ class Comparison:
         True if no run failed and none is missing.
     """
 
-    sections: list[ComparedSection]
+    sections: list[RateSection]
     report: Path
     records: Path
     complete: bool
 
     def __str__(self) -> str:
         """Return the tables, for a terminal of 80 columns."""
-        several = len(self.sections) > 1
-        texts = [terminal.lines(one, titled=several, explained=not n) for n, one in enumerate(self.sections)]
-        return "\n".join(line for lines in texts for line in lines)
+        return "\n".join(comparison_page.lines(self.sections))
 
     __repr__ = __str__
 
@@ -66,7 +63,7 @@ class Comparison:
         return Runs(record for section in self.sections for record in section.records)
 
     def plot(self, axes: Axes | None = None, section: int = 0) -> Axes:
-        """Draw the speed-ups of a section over one core.
+        """Draw the rates of a section.
 
         Parameters
         ----------
@@ -81,8 +78,7 @@ class Comparison:
         """
         if not 0 <= integer("section", section) < len(self.sections):
             refuse("section", section, f"0 to {len(self.sections) - 1}")
-        drawn: Axes = show_speedups(self.sections[section], axes)
-        return drawn
+        return show_rates(self.sections[section], axes)
 
 
 @checked_call
@@ -112,7 +108,7 @@ def compare(
     out
         Folder of records and reports.
     **options
-        Further options of ``python -m drivers.compare``: ``repeats=7``, ``seeds="0..9"``, ``iterations=1000``, ...
+        Further options of ``python -m drivers.compare``: ``measure=10``, ``seeds="0..9"``, ``iterations=1000``, ...
 
     Raises
     ------
@@ -134,7 +130,7 @@ def compare(
     ran = run_comparison(workload, asked, rest)
     if not any(section.records for section in ran.sections):
         raise UserError(f"{workload.name}: nothing ran, so there is nothing to compare")
-    sections = comparison_page.compare_sections(ran.sections)
+    sections = compared(ran)
     written = comparison_page.write(sections, asked.out, ran.name)
     return Comparison(sections, written[0], ran.records, not ran.failed and not ran.missing)
 

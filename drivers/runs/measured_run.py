@@ -110,7 +110,8 @@ class MeasuredRun(Repetitions):
             return super().searched(callback)
         run, option = self.run, self.work_unit.option
         if option:
-            run = replace(run, options=replace(self.options, **{option: self.work.amount}))
+            scaled: dict[str, Any] = {option: self.work.amount}
+            run = replace(run, options=replace(self.options, **scaled))
         outcome: SearchResult
         for _ in range(self.work.runs):
             outcome = self.workload.once(run, callback)

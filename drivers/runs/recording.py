@@ -128,6 +128,8 @@ class RunRecorder:
         if spent.read.get("kind", "fixed") not in ("fixed", "proof"):
             history = None
         about = {
+            "title": self.workload.title,
+            "noun": self.workload.noun,
             "instance_source": self.run.source,
             "optimum": self.run.problem.optimum,
             **({"maximises": True} if self.workload.maximises else {}),

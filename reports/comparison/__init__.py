@@ -1,6 +1,5 @@
-"""Runs of equal work compared: speed-ups over one core, cautions, scaling, hybrid configurations, reference solvers.
+"""Runs of equal work compared for papers, overviews and ranks: speed-ups over one core, and cautions.
 
-`split_by_instance` sorts records, and `compare_section` makes a `ComparedSection` of each instance: `ComparedRuns` with
-a `ComparedRun` for each device, `Caution`s, `ScalingCurve`s and a `SolverComparison`. Text, tables and files of a
-report belong in `reports.pages`.
+`ComparedRuns` has a `ComparedRun` for each device. Comparisons have rates instead (`reports.rates`), and a table of
+reference solvers.
 """

@@ -87,10 +87,6 @@ def cautions(comparison: ComparedRuns, nearby: Sequence[Record] = ()) -> list[Ca
     ]
 
 
-def marks(cautions: Sequence[Caution], label: str) -> str:
-    return " ".join(caution.mark for caution in cautions if label in caution.figures)
-
-
 def doubts(row: ComparedRun, nearby: Sequence[Record] = ()) -> list[str]:
     """List the reasons to doubt a row's time or ratio, without figures."""
     texts = [text for text, _ in _of_row(row, [*nearby, row.record])]

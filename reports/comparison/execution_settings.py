@@ -14,13 +14,6 @@ from typing import Any
 
 from reports.text.formatting import grouped, size
 
-HASH_MEANINGS = {
-    "moves": "the index and the cost of every move of every walk",
-    "climbs": "the number, length and steps of every climb",
-    "tours": "the length of every ant's tour in every iteration",
-    "result": "the best solution: equal hashes prove equal results, not equal work",
-}
-
 
 @cache
 def setting_meanings() -> dict[str, dict[str, str]]:

@@ -91,7 +91,11 @@ class ComparedRun:
     @property
     def name(self) -> str:
         """Backend, device if there is a choice, and ranks, for tables and plots."""
-        return configuration_name(self.record)
+        record = self.record
+        device = f" {record.device}" if record.device not in ("", "0") else ""
+        ranks = f", {record.ranks} ranks" if record.ranks > 1 else ""
+        hosts = record.environment.get(EMULATED_HOSTS)
+        return f"{record.backend}{device}{ranks}" + (f" on {hosts} emulated hosts" if hosts else "")
 
     @property
     def device_name(self) -> str:
@@ -105,10 +109,6 @@ class ComparedRun:
     @property
     def rate(self) -> float | None:
         return _rate(self.record.evaluations, self.running)
-
-    @property
-    def kernel_rate(self) -> float | None:
-        return _rate(self.record.evaluations, self.kernel)
 
 
 @dataclass(frozen=True)
@@ -206,14 +206,6 @@ def compare_each_problem(records: Iterable[Record], likeness: BaselineSelection 
     return [compare(equal, likeness=likeness, machines=machines) for equal in works]
 
 
-def configuration_name(record: Record) -> str:
-    """Name the place of a run: backend, device if there is a choice, and ranks."""
-    device = f" {record.device}" if record.device not in ("", "0") else ""
-    ranks = f", {record.ranks} ranks" if record.ranks > 1 else ""
-    hosts = record.environment.get(EMULATED_HOSTS)
-    return f"{record.backend}{device}{ranks}" + (f" on {hosts} emulated hosts" if hosts else "")
-
-
 def _row(run: Record, machines: Mapping[str, Mapping[str, Any]]) -> ComparedRun:
     record = quietest_group(run)
     repetitions = record.repetitions
@@ -261,11 +253,6 @@ def is_baseline(row: ComparedRun) -> bool:
     """True for an absolute baseline: one core, one rank, and not the reference interpreter."""
     record = row.record
     return record.device_kind == ONE_CORE and record.ranks == 1 and not record.details.get("reference")
-
-
-def surely_above_one(times: Estimate, run: ComparedRun, other: ComparedRun) -> bool:
-    """True if one row is surely faster: by the interval, or without one by times that do not overlap."""
-    return times.low > 1 if times.low is not None else run.running.maximum < other.running.minimum
 
 
 def _with_speedups(rows: Sequence[ComparedRun], likeness: BaselineSelection) -> Iterable[ComparedRun]:

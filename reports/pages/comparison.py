@@ -1,181 +1,213 @@
-"""The report of a comparison: an overview, a section for each instance, explanations, and its files."""
+"""The page of a comparison: verdict, one table, one picture and the command; and the same for a terminal."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from reports.comparison import execution_settings, scaling
-from reports.comparison.headline import headline
-from reports.comparison.sections import ComparedSection, InstanceSection, compare_section, split_by_instance
-from reports.comparison.speedups import ComparedRuns
-from reports.pages.comparison_tables import overview, tables
-from reports.pages.markdown import fill, remove_files, statistics_of, written_into
-from reports.papers import files
-from reports.papers.placement import find_series
-from reports.plots import scaling as scaling_plot
-from reports.plots import speedup_bars
-from reports.records import parameters
-from reports.records.files import Record
-from reports.records.schema import HASH_SCOPES
-from reports.text.formatting import cost, gap, grouped, listed
+from reports.comparison.reference_solvers import solver_table
+from reports.comparison.speedups import NotRun
+from reports.pages.markdown import fill, remove_files, written_into
+from reports.plots import rates as rate_plot
+from reports.rates import ALL_CORES, ONE_CORE, RateSection, proof_amount
+from reports.statistics.medians import Estimate
+from reports.text import formatting
+from reports.text.tables import LINE_BREAK, TERMINAL, TextTable
 
-Pictures = Sequence[tuple[str, str]]
-"""Content of each picture of a section, and its address relative to the report."""
+if TYPE_CHECKING:
+    import pandas
+
+NARROW = 0.02
+"""Half width of a rate's interval, relative to it, that a page does not print."""
+MOST_OF_A_REASON = 76
 
 
-def compare_sections(sections: Sequence[InstanceSection]) -> list[ComparedSection]:
-    """Compare the records of each section that has some; raises as `reports.comparison.speedups.compare`."""
-    everything = [record for section in sections for record in section.records]
-    return [compare_section(section, everything) for section in sections if section.records]
+# --- sentences ---
 
 
-def compare_records(records: Sequence[Record]) -> list[ComparedSection]:
-    """Compare records of one workload, a section for each instance.
-
-    Raises `RecordError` or `UnequalWorkError` without records, for several workloads, or as `compare` does.
-    """
-    return compare_sections(split_by_instance(records))
-
-
-def render(sections: Sequence[ComparedSection], pictures: Sequence[Pictures] = ()) -> str:
-    comparisons = [section.comparison for section in sections]
-    work = comparisons[0].work
-    drawn = pictures or [()] * len(sections)
-    return fill(
-        "compare.md.j2",
-        work=work,
-        hashed=HASH_SCOPES[work.hash_scope],
-        hash_meaning=execution_settings.HASH_MEANINGS[work.hash_scope],
-        sections=[_template_values(one, plots) for one, plots in zip(sections, drawn, strict=True)],
-        overview=overview(sections) if len(sections) > 1 else None,
-        processes=_process_sentence(comparisons),
-        strong_law=scaling.STRONG_LAW if any(section.strong for section in sections) else "",
-        weak_law=scaling.WEAK_LAW if any(section.weak for section in sections) else "",
-        fitted=scaling.FITTED,
-        **statistics_of([row for comparison in comparisons for row in comparison.rows]),
-    )
+def verdict(section: RateSection) -> str:
+    """Return the fastest run and its ratios as a sentence."""
+    rates = section.rates[section.rates["comparable"]]
+    if rates.empty:
+        return "All runs are simulated, so no rate is that of a device."
+    unit = section.proof.work_unit
+    fastest = rates.loc[rates["rate"].idxmax()]
+    name, text = _with_cores(section, str(fastest.name)), rate_text(fastest["rate"])
+    be = "are" if fastest["kind"] == "ranks" else "is"
+    if fastest["kind"] == ONE_CORE:
+        return f"Nothing is faster than one core: {text} {unit}/s."
+    if not fastest["over_one_core"] > 0:
+        return f"{name} {be} the fastest: {text} {unit}/s. There is no run on one core to compare with."
+    cores = rates[(rates["kind"] == ONE_CORE) & (rates["setting"] == fastest["setting"])]
+    core = cores.loc[cores["rate"].idxmax()]
+    # Fewer than six repetitions have no interval, but extremes.
+    is_known = fastest["low"] > 0 and core["high"] > 0
+    if fastest["low"] <= core["high"] if is_known else fastest["least"] <= core["most"]:
+        return f"{name} {be} not surely faster than one core."
+    sentence = f"{name} {be} {ratio_text(fastest['over_one_core'])} times as fast as one core"
+    if fastest["kind"] == "GPU" and fastest["over_all_cores"] > 0:
+        sentence += f", and {ratio_text(fastest['over_all_cores'])} times as fast as all cores"
+    return f"{sentence}."
 
 
-def _template_values(section: ComparedSection, plots: Pictures) -> dict[str, Any]:
-    comparison = section.comparison
-    return {
-        "work": comparison.work,
-        "headline": headline(comparison, section.nearby),
-        "plots": plots,
-        "tables": tables(section),
-        "source": _source_text(section),
-        "parameters": _parameters_text(comparison),
-        "usual_settings": execution_settings.setting_sentences(comparison.usual_settings),
-        "settings_apart": _unusual_settings(comparison),
-        "found": cost_sentence(section),
-        "rows": len(comparison.rows),
-        "evaluations": _evaluation_sentences(comparison),
-        "machines": comparison.machines,
-        "cautions": section.cautions,
-        "mixed": [sentence for mixed in section.mixed for sentence in mixed.verdicts()],
-        "curves": [*section.strong, *section.weak],
-        "verdicts": section.solvers.verdicts() if section.solvers else [],
-        "baseline": comparison.baseline,
-        "not_run": [" ".join(str(missing).split()).rstrip(".") for missing in comparison.not_run],
-        "stands_in": _paper_hints(comparison),
+def _with_cores(section: RateSection, run: str) -> str:
+    cores = section.proof.environment.get("cores")
+    return f"{run} ({cores} cores)" if section.rates.loc[run, "kind"] == ALL_CORES and cores else run
+
+
+def amount_text(section: RateSection) -> str:
+    """Return the amount of the proof with its unit: 2,000 climbs; empty if whole runs are counted."""
+    proof = section.proof
+    return "" if proof.work_unit == "runs" else f"{proof_amount(proof):,} {proof.work_unit}"
+
+
+def proof_sentence(section: RateSection) -> str:
+    """Return the common work with its hash and cost, without a full stop."""
+    proof = section.proof
+    title = str(proof.details.get("title") or proof.workload).partition(":")[0]
+    work = ", ".join(filter(None, (title, proof.instance, amount_text(section))))
+    noun = proof.details.get("noun") or "best cost"
+    seeds = {record.seed for record in section.records}
+    if len(seeds) > 1:
+        costs = [record.best_cost for record in section.records]
+        span = formatting.span(formatting.cost(min(costs)), formatting.cost(max(costs)))
+        return f"{work}; {len(seeds)} seeds proved equal: {noun} {span}"
+    gap = formatting.gap(proof.best_cost, proof.details.get("optimum"))
+    apart = f" ({gap}{'' if gap == 'the optimum' else ' the optimum'})" if gap else ""
+    proven = "result proved equal" if proof.hash_scope == "result" else "proved equal"
+    return f"{work} {proven}: hash {proof.hash}, {noun} {formatting.cost(proof.best_cost)}{apart}"
+
+
+def busy_sentence(sections: Sequence[RateSection]) -> str:
+    """Return the load of a busy host as a sentence; empty for an idle one."""
+    section = max(sections, key=lambda one: one.busy_cores)
+    if not section.busy_cores:
+        return ""
+    cores = section.proof.environment.get("cores")
+    return f"Busy host: other programs kept {section.busy_cores:.1f}{f' of {cores}' if cores else ''} cores busy."
+
+
+def not_run_text(not_run: Sequence[NotRun]) -> str:
+    """Return configurations without a row, in short: cuda (no GPU here), python (too slow)."""
+    reasons: dict[str, str] = {}
+    for one in not_run:
+        name = one.backend + (f", {one.ranks} ranks" if one.ranks > 1 else "")
+        # The cause in brackets is in `onekernel devices`.
+        reason = " ".join(one.reason.split()).partition(" (")[0]
+        reasons.setdefault(name, textwrap.shorten(reason, MOST_OF_A_REASON, placeholder=" ...").rstrip("."))
+    return ", ".join(f"{name} ({reason})" for name, reason in reasons.items())
+
+
+# --- the table ---
+
+
+def rate_table(section: RateSection) -> TextTable:
+    """Return a row for each configuration: rate, ratios, first call, and joules if some were read."""
+    rates, unit, amount = section.rates, section.proof.work_unit, amount_text(section)
+    widths = [
+        formatting.deviation(Estimate(rate, low, high), NARROW) if low > 0 else ""
+        for rate, low, high in zip(rates["rate"], rates["low"], rates["high"], strict=True)
+    ]
+    wide = max(map(len, widths), default=0)
+    cells = {
+        "run": [*map(str, rates.index)],
+        f">{unit}/s": [
+            f"{rate_text(rate)} {width.ljust(wide)}".replace(" ", "\xa0") if wide else rate_text(rate)
+            for rate, width in zip(rates["rate"], widths, strict=True)
+        ],
+        ">over one core": _texts(rates["over_one_core"], ratio_text),
+        ">over all cores": _texts(rates["over_all_cores"], ratio_text),
+        ">first call": _texts(rates["first_call_s"], lambda value: f"{value:.1f} s"),
+        f">joules for {amount.split()[0] if amount else 'a run'}": _texts(
+            rates["joules"] * proof_amount(section.proof), formatting.number
+        ),
     }
+    shown = {heading: column for heading, column in cells.items() if any(column)}
+    caption = f"{section.proof.work_name}: rates, and ratios of rates"
+    return TextTable(caption, tuple(shown), [*map(list, zip(*shown.values(), strict=True))])
 
 
-def _paper_hints(comparison: ComparedRuns) -> list[str]:
-    """Name the papers' tables for these runs, with the command that fills them."""
-    places = []
-    for paper in files.papers_of_workload(comparison.work.workload):
-        rows = comparison.rows
-        names = [
-            exhibit.name
-            for exhibit in paper.exhibits
-            if not exhibit.of and any(find_series(exhibit, row.record) for row in rows)
-        ]
-        if names:
-            places.append(
-                f"Such runs belong to {listed(list(dict.fromkeys(names)))} of `{paper.name}`: "
-                f"`python -m drivers.reproduce {paper.name}` fills the paper's tables and draws its figures"
-            )
-    return places
+def _texts(values: pandas.Series[float], form: object) -> list[str]:
+    assert callable(form)
+    return ["" if value != value else str(form(value)) for value in values.astype(float)]
 
 
-def _source_text(section: ComparedSection) -> str:
-    """Return the source of an instance, and the reason of its choice if that differs."""
-    details = section.comparison.work.details
-    source = str(details.get("instance_source") or "source not recorded").rstrip(". ")
-    why = section.why.rstrip(". ")
-    return f"{source}." + (f" Why this one: {why}." if why and why != source else "")
+def rate_text(rate: float) -> str:
+    """Return a rate with at least four digits: 7,660 and 53.12 M."""
+    if rate >= 1e6:
+        return formatting.rate(rate, 4)
+    return f"{rate:,.0f}" if rate >= 1000 else formatting.number(rate, 4)
 
 
-def _parameters_text(comparison: ComparedRuns) -> str:
-    work = comparison.work
-    asked = {name: value for name, value in work.parameters.items() if name != "seeds"}
-    words = [f"{name} = {execution_settings.value_text(value)}" for name, value in sorted(asked.items())]
-    several = work.parameters.get("seeds")
-    return ", ".join([*words, f"seeds {several}" if several else f"seed = {work.seed}"])
+def ratio_text(ratio: float) -> str:
+    return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.1f}" if ratio < 100 else f"{ratio:,.0f}"
 
 
-def _unusual_settings(comparison: ComparedRuns) -> list[str]:
-    """Explain the execution settings that are not the usual ones, each once."""
-    sentences = (
-        sentence
-        for row in comparison.rows
-        for sentence in execution_settings.setting_sentences(comparison.unusual_settings(row.record))
-    )
-    return list(dict.fromkeys(sentences))
+# --- the terminal ---
 
 
-def cost_sentence(section: ComparedSection) -> str:
-    """Return the best cost of one seed, or the costs of several, as a sentence without its full stop."""
-    work = section.comparison.work
-    if section.quality:
-        text = str(section.quality)
-        return text[0].upper() + text[1:]
-    text = f"Best cost {cost(work.best_cost)} by index {work.best_index}"
-    optimum = work.details.get("optimum")
-    if not optimum:
-        return text
-    which = "" if work.best_cost == optimum else f" the optimum {cost(optimum)}"
-    return f"{text} ({gap(work.best_cost, optimum)}{which})"
+def lines(sections: Sequence[RateSection], made_by: str = "") -> Iterator[str]:
+    """Yield the comparison in at most 80 columns: for each problem proof, verdict and table."""
+    yield from _wrapped(busy_sentence(sections))
+    for section in sections:
+        yield from _wrapped(proof_sentence(section))
+        yield ""
+        yield from _wrapped(verdict(section))
+        yield ""
+        yield from _narrow(rate_table(section)).terminal(ruled=False).splitlines()
+        yield ""
+    not_run = not_run_text([one for section in sections for one in section.not_run])
+    yield from _wrapped(f"not run: {not_run}" if not_run else "")
+    if made_by:
+        yield f"made by: {made_by}"
 
 
-def _evaluation_sentences(comparison: ComparedRuns) -> list[str]:
-    """Return the evaluations of a repetition and their unit as text: once, or for each of the differing settings.
-
-    If runs of the same settings differ, as in an exact search, each row has its own number.
-    """
-    unit = comparison.work.evaluation_unit
-    numbers: dict[str, dict[str, list[int]]] = {}
-    for row in comparison.rows:
-        meaning = str(row.record.details.get("evaluation_definition") or "as the driver defines them")
-        settings = parameters.parameters_text(comparison.unusual_settings(row.record))
-        numbers.setdefault(meaning, {}).setdefault(settings, []).append(row.record.evaluations)
-    same = len(numbers) == 1 == len({row.record.evaluations for row in comparison.rows})
-    texts = []
-    for meaning, by_settings in numbers.items():
-        for settings, counts in list(by_settings.items())[: 1 if same else None]:
-            where = f" ({settings})" if settings and not same else ""
-            many = grouped(counts[0])
-            if len(set(counts)) > 1:
-                many = f"{grouped(min(counts))} to {grouped(max(counts))}, different in each row,"
-            texts.append(f"{unit[0].upper()}{unit[1:]}{where}: {many} per repetition. Counted: {meaning.rstrip('.')}.")
-    return texts
+def _narrow(table: TextTable) -> TextTable:
+    """Return a table with headings of two lines if it is too wide for a terminal."""
+    if max(map(len, table.terminal(10 * TERMINAL).splitlines())) <= TERMINAL:
+        return table
+    return replace(table, headings=tuple(heading.replace(" ", LINE_BREAK, 1) for heading in table.headings))
 
 
-def _process_sentence(comparisons: Sequence[ComparedRuns]) -> str:
-    """Return text on rows in separate processes: a process with ``details["options"]`` of a driver runs one row."""
-    has_options = [("options" in row.record.details) for comparison in comparisons for row in comparison.rows]
-    if all(has_options):
-        return "Every row ran in a separate process, with several ranks in one process for each rank."
-    if any(has_options):
-        return "Some rows ran in separate processes; the records of the others do not say."
-    return "The records do not say whether each row ran in a separate process."
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, TERMINAL, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
 
 
 # --- files ---
+
+
+def render(sections: Sequence[RateSection], pictures: Sequence[str] = (), made_by: str = "") -> str:
+    """Return the page in Markdown; ``pictures`` are the addresses of the sections' pictures, or none."""
+    shown = [
+        {
+            "proof": proof_sentence(section),
+            "verdict": verdict(section),
+            "table": rate_table(section),
+            "picture": picture,
+            "solvers": solver_table(section.records),
+            "source": str(section.proof.details.get("instance_source") or "").rstrip(". "),
+            "why": section.why.rstrip(". "),
+            "machine": _machine(section),
+        }
+        for section, picture in zip(sections, pictures or [""] * len(sections), strict=True)
+    ]
+    not_run = not_run_text([one for section in sections for one in section.not_run])
+    work = sections[0].proof
+    busy = busy_sentence(sections)
+    return fill("compare.md.j2", work=work, sections=shown, not_run=not_run, busy=busy, made_by=made_by)
+
+
+def _machine(section: RateSection) -> str:
+    """Return the machine in a line: processor, cores, GPUs, version of the project."""
+    environment = section.proof.environment
+    gpus = environment.get("gpus") or []
+    words = [environment.get("cpu_model") or "processor not recorded", formatting.cores(environment)]
+    words += [f"{gpus.count(name)} {name}" if gpus.count(name) > 1 else name for name in dict.fromkeys(gpus)]
+    return ", ".join(map(str, [*words, f"onekernel {environment.get('commit') or 'outside a checkout'}"]))
 
 
 def report_name(workload: str) -> str:
@@ -186,32 +218,22 @@ def report_name(workload: str) -> str:
 def remove(folder: Path, workload: str) -> None:
     """Remove an earlier report of a workload with its files. Raises `OSError` if the system refuses."""
     name = report_name(workload)
-    kinds = ("", *(f"-[0-9]*{kind}" for kind in ("", "-scaling")))
-    remove_files(folder, *(f"{name}{kind}.{form}" for kind in kinds for form in ("md", "tex", "svg")))
+    remove_files(folder, *(f"{name}{number}.{form}" for number in ("", "-[0-9]*") for form in ("md", "tex", "svg")))
 
 
-def write(sections: Sequence[ComparedSection], folder: Path, workload: str, *, with_latex: bool = False) -> list[Path]:
-    """Write the report, the plots of each section if matplotlib is installed, and with LaTeX its tables again.
+def write(
+    sections: Sequence[RateSection], folder: Path, workload: str, made_by: str = "", *, with_latex: bool = False
+) -> list[Path]:
+    """Write the page, a picture of each section if matplotlib is installed, and with LaTeX its tables again.
 
-    Returns the files written, the report first. Raises `UserError` without jinja2, without pandas for LaTeX, or if the
-    folder cannot be written.
+    Returns the files written, the page first. Raises `UserError` without jinja2, or if the folder cannot be written.
     """
     name = report_name(workload)
     report, in_latex = folder / f"{name}.md", folder / f"{name}.tex"
     with written_into(folder):
-        drawn = [_draw(section, folder, f"{name}-{number}") for number, section in enumerate(sections, 1)]
-        pictures = [[(what, files[0].name) for what, files in by_kind.items() if files] for by_kind in drawn]
-        report.write_text(render(sections, pictures), encoding="utf-8")
+        drawn = [rate_plot.draw_rates(section, folder, f"{name}-{n}") for n, section in enumerate(sections, 1)]
+        pictures = [paths[0].name if paths else "" for paths in drawn]
+        report.write_text(render(sections, pictures, made_by), encoding="utf-8")
         if with_latex:
-            several = [overview(sections)] if len(sections) > 1 else []
-            shown = [*several, *(table for section in sections for table in tables(section).values())]
-            in_latex.write_text("\n".join(table.latex() for table in shown), encoding="utf-8")
-    pictures_written = [path for by_kind in drawn for files in by_kind.values() for path in files]
-    return [report, *[in_latex] * with_latex, *pictures_written]
-
-
-def _draw(section: ComparedSection, folder: Path, name: str) -> dict[str, list[Path]]:
-    return {
-        "Speed-up over one core": speedup_bars.speedups(section, folder, name),
-        "Scaling over ranks": scaling_plot.scaling(section, folder, f"{name}-scaling"),
-    }
+            in_latex.write_text("\n".join(rate_table(one).latex() for one in sections), encoding="utf-8")
+    return [report, *[in_latex] * with_latex, *(path for paths in drawn for path in paths)]

@@ -19,7 +19,6 @@ from reports.papers.measures import MEASURES, RATIOS
 from reports.papers.paper import Exhibit, Plot
 from reports.papers.tables import EMULATED, GROUPS, NO_RUNS, PUBLISHED, caption, group_of
 from reports.plots import style
-from reports.plots.scaling import curve_style
 from reports.text.formatting import listed
 
 if TYPE_CHECKING:
@@ -270,7 +269,7 @@ def _curves(axes: Axes, panel: Panel, plot: Plot) -> None:
         points = sorted((panel.places.index(place), value) for place, value in curve.values.items())
         axes.plot(
             *zip(*points, strict=True),
-            **curve_style(number),
+            **style.curve_style(number),
             linestyle=LINES.get(curve.group, "-") if plot.kind == "lines" else "none",
             fillstyle=FILLED.get(curve.group, "full"),
             linewidth=1.3,
@@ -286,7 +285,7 @@ def _bars(axes: Axes, panel: Panel, plot: Plot) -> None:
     foot = 1.0 if plot.measure in RATIOS else 0.0
     width = 0.8 / max(1, len(panel.curves))
     for number, curve in enumerate(panel.curves):
-        colour = curve_style(number)["color"]
+        colour = style.curve_style(number)["color"]
         shift = (number - (len(panel.curves) - 1) / 2) * width
         axes.bar(
             [panel.places.index(place) + shift for place in curve.values],

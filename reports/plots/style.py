@@ -9,7 +9,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
 from core.errors import UserError
-from reports.statistics.medians import Estimate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -104,16 +103,15 @@ def save(figure: Figure, path: Path, *, transparent: bool = False) -> None:
     figure.savefig(path, format=form, dpi=DOTS_PER_INCH, metadata=undating, **ground)
 
 
+def curve_style(number: int) -> dict[str, Any]:
+    """Return colour and marker of a curve by its number."""
+    return {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(COLOURS)]}
+
+
 def dress(axes: Axes, grid: Literal["x", "y", "both"] = "both") -> None:
     axes.grid(axis=grid, color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-
-
-def error_bars(estimates: Sequence[Estimate]) -> list[list[float]]:
-    """Return the lengths of bars below and above values to the ends of their intervals."""
-    ends = [(estimate.value, estimate.low or estimate.value, estimate.high or estimate.value) for estimate in estimates]
-    return [[max(0.0, value - low) for value, low, _ in ends], [max(0.0, high - value) for value, _, high in ends]]
 
 
 def is_wide(values: Sequence[float]) -> bool:

@@ -76,6 +76,7 @@ def documentation() -> str:
 def _sources(record: Record, repetition: Repetition, number: int) -> dict[str, Mapping[str, Any]]:
     """Return the origins of a row's values, by the names of their columns."""
     running_s, reasons = repetition.running_s, (repetition.conditions or {}).get("throttled_by")
+    evaluations = record.evaluations if repetition.evaluations is None else repetition.evaluations
     joules, moved = repetition.energy_j or {}, repetition.bytes_moved or {}
     computed = {
         "repetition": number,
@@ -84,8 +85,10 @@ def _sources(record: Record, repetition: Repetition, number: int) -> dict[str, M
         "running_s": running_s,
         "rank_least_s": min(repetition.rank_s) if repetition.rank_s else None,
         "rank_most_s": max(repetition.rank_s) if repetition.rank_s else None,
+        "work_per_s": repetition.work / running_s if running_s > 0 else None,
+        "evaluations": evaluations,
         # A workload such as exact search may count no evaluations.
-        "evaluations_per_s": record.evaluations / running_s if record.evaluations and running_s > 0 else None,
+        "evaluations_per_s": evaluations / running_s if evaluations and running_s > 0 else None,
         "throttled_by": None if reasons is None else "; ".join(reasons),
         "gpu_j": joules.get(GPU_ENERGY),
         "package_j": joules.get(PACKAGE_ENERGY),

@@ -150,7 +150,7 @@ class Meter:
         clocks = _clocks(self._processors) | (gpu.clock() if gpu else {})
         named = {"cpu_mhz_mean": "cpu_mhz_before", "gpu_mhz": "gpu_mhz_before"}
         self.values["conditions"] |= {before: clocks[name] for name, before in named.items() if name in clocks}
-        self._busy_before = _busy_seconds(self._root)
+        self._busy_before = busy_seconds(self._root)
         throttled = gpu.throttled_by() if gpu else None
         # Energy last: the energy of the other readings is not the repetition's.
         counters = {counter: value for counter in self._packages if (value := _whole_number(counter)) is not None}
@@ -165,11 +165,11 @@ class Meter:
         if self._gpu and joules is not None and _long_enough(self._lasted, GPU_ENERGY):
             joules_after = self._gpu.joules()
             energy[GPU_ENERGY] = None if joules_after is None else joules_after - joules
-        busy = _busy_seconds(self._root)
+        busy = busy_seconds(self._root)
         self.processor_s = None
         if busy and self._busy_before:
-            spent = (after - before for after, before in zip(busy, self._busy_before, strict=True))
-            self.processor_s = ProcessorSeconds(platform.node(), *spent, self._lasted)
+            all_s, own_s = (after - before for after, before in zip(busy, self._busy_before, strict=True))
+            self.processor_s = ProcessorSeconds(platform.node(), all_s, own_s, self._lasted)
         conditions = self.values["conditions"] | _clocks(self._processors)
         if self._gpu:
             conditions |= self._gpu.conditions(throttled)
@@ -328,12 +328,12 @@ def _load(root: Path) -> float | None:
         return None
 
 
-def _busy_seconds(root: Path) -> tuple[float, float] | None:
+def busy_seconds(root: Path) -> tuple[float, float] | None:
     """Return the busy seconds of all processors, and of this process with its living children; None if unknown."""
-    first_line = _read_text(root / "proc/stat").partition("\n")[0].split()
-    if first_line[:1] != ["cpu"] or not hasattr(os, "sysconf"):
+    first_line = _read_text(root / "proc/stat").partition("\n")[0]
+    if not first_line.startswith("cpu ") or not hasattr(os, "sysconf"):
         return None
-    user, nice, system, _idle, _waiting, *interrupts = map(int, first_line[1:9])
+    user, nice, system, _idle, _waiting, *interrupts = map(int, first_line.split()[1:9])
     ticks = os.sysconf("SC_CLK_TCK")
     own = os.times()
     own_s = own.user + own.system + own.children_user + own.children_system

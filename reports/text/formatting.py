@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from reports.statistics.medians import Estimate, Summary
+    from reports.statistics.medians import Estimate
 
 TIME_UNITS = (("s", 1.0), ("ms", 1e3), ("µs", 1e6))
 LONG_UNITS = ((365.25 * 86400, "years"), (86400.0, "days"), (3600.0, "h"), (60.0, "min"))
@@ -98,13 +98,6 @@ def duration(value: float) -> str:
     return f"{number(value / size, 2)} {unit}" if unit else seconds(value, 2)
 
 
-def time_deviation(times: Summary) -> str:
-    """Return mean and sample standard deviation of a `Summary` of seconds, in the mean's unit: `2.15 ± 0.100 s`."""
-    unit, scale = time_unit(times.mean)
-    deviation = "" if times.deviation is None else f" ± {number(times.deviation * scale)}"
-    return f"{number(times.mean * scale)}{deviation} {unit}"
-
-
 # --- estimates ---
 
 
@@ -118,9 +111,9 @@ def interval(estimate: Estimate, form: Callable[[float], str], ends: Callable[[f
 
 
 def deviation(estimate: Estimate, least: float) -> str:
-    """Return the half width of an interval as `±7 %`; empty without one, or if it is at most `least`."""
+    """Return the half width of an interval as `±7 %`, rounded up; empty without one, or if it is at most `least`."""
     half_width = estimate.half_width
-    return "" if half_width is None or half_width <= least else f"±{100 * half_width:.0f} %"
+    return "" if half_width is None or half_width <= least else f"±{math.ceil(100 * half_width)} %"
 
 
 def seconds_interval(estimate: Estimate) -> str:

@@ -67,13 +67,16 @@ class TextTable:
         lines = [f"| {' | '.join(self.titles)} |", f"|{'|'.join(sides)}|"]
         return "\n".join([*lines, *(f"| {' | '.join(map(_in_markdown, row))} |" for row in self.rows)])
 
-    def terminal(self, width: int = TERMINAL) -> str:
-        """Return aligned columns, two spaces apart, with a line below the headings; cells are wrapped to the width."""
+    def terminal(self, width: int = TERMINAL, *, ruled: bool = True) -> str:
+        """Return aligned columns, two spaces apart; cells are wrapped to the width.
+
+        ``ruled`` draws a line below the headings.
+        """
         headings, *rows = self._wrapped(width)
         widths = [max(map(len, chain(*column))) for column in zip(headings, *rows, strict=True)]
-        rule = [["-" * wide] for wide in widths]
+        rules = [[["-" * wide] for wide in widths]] if ruled else []
         sides = [">" if right else "<" for right in self.right]
-        lines = [line for row in (headings, rule, *rows) for line in zip_longest(*row, fillvalue="")]
+        lines = [line for row in (headings, *rules, *rows) for line in zip_longest(*row, fillvalue="")]
         return "\n".join(
             "  ".join(f"{part:{side}{wide}}" for part, side, wide in zip(line, sides, widths, strict=True)).rstrip()
             for line in lines

@@ -37,7 +37,7 @@ def test_what_the_records_hold_is_reported_and_starts_nothing(compare, tmp_path,
     assert compare("--ranks", devices=BOTH, started=started) == 0
     said = capsys.readouterr()
     assert said.out.count("recorded already: best 7, hash 01230") == 2
-    assert "1.00x" in said.out and "note:" not in said.err
+    assert "1.00" in said.out and "note:" not in said.err
     assert "| threads |" in (tmp_path / "compare-ihc.md").read_text()
     assert compare("--ranks", "--repeats", "2", devices=BOTH, started=started) == 0
     monkeypatch.setattr("drivers.experiments.presets.compare.installed_peers", lambda peers: ["fast-tsp"])

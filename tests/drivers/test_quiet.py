@@ -33,4 +33,4 @@ def test_a_quiet_comparison_shows_its_table_and_files_alone(tmp_path, capsys):
     said = capsys.readouterr()
     assert (code, said.err) == (0, "")
     assert "[1/1]" not in said.out and "repetitions each" not in said.out
-    assert f"{tmp_path / 'compare-ihc.md'}" in said.out.splitlines()
+    assert f"report: {tmp_path / 'compare-ihc.md'}" in said.out.splitlines()

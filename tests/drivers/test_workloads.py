@@ -97,7 +97,7 @@ def test_a_small_run_is_confirmed_and_recorded_as_it_is_declared(drive, tmp_path
     assert (kept["hash"], kept["instance"]) == (line["hash"], line["instance"])
     assert kept["evaluations"] == int(line["count"].replace(",", "")) > 0
     assert str(kept["best_cost"]) in line["words"] or name == "weierstrass"
-    assert (kept["schema"], kept["verified"]) == (3, True)
+    assert (kept["schema"], kept["verified"]) == (4, True)
     assert (
         line["verdict"] == f"confirmed by {' and by '.join(map(verifier_with_article, kept['details']['verified_by']))}"
     )

@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 
 from reports.__main__ import main
-from reports.comparison.sections import InstanceSection, compare_section
-from reports.pages import comparison
 from reports.papers.files import load
 from reports.plots import style
 from reports.records.files import Record
@@ -182,16 +180,20 @@ def make_exact(make_record):
 
 
 @pytest.fixture(scope="session")
-def section_of():
-    def make(records, not_run=(), why=""):
-        return compare_section(InstanceSection(records, not_run, why))
+def make_measured(make_record):
+    """Make a record of a measured rate from seconds of warm repetitions of 8,000 climbs, a list for each turn."""
 
-    return make
-
-
-@pytest.fixture(scope="session")
-def report_of(section_of):
-    def make(records, not_run=(), why="", plots=()):
-        return comparison.render([section_of(records, not_run, why)], [plots])
+    def make(*turns, work=8000, others=0.0, joules=None, first_call_s=1.9, **changes):
+        proof = Repetition(0.5, 0.0, 0.2, 0.75, kind="proof", work=2000, start_s=first_call_s - 0.5)
+        read = {"conditions": {"others_cores": others}, "energy_j": joules and {"package_rapl": joules}}
+        rates = [
+            Repetition(0.0, 0.0, one, one, kind="rate", work=work, turn=turn, evaluations=10, **read)
+            for turn, seconds in enumerate(turns or [[1.0] * 6])
+            for one in seconds
+        ]
+        details = {"title": "hill climbing for the TSP: 2-opt", "noun": "length", "optimum": 21282}
+        fields = {"repetitions": (proof, *rates), "work_unit": "climbs", "parameters": {"climbers": 2000}}
+        fields |= {"best_cost": 21315, "details": details | changes.pop("details", {}), "hash": "398627d4db7b259a"}
+        return make_record(**(fields | changes))
 
     return make

@@ -56,13 +56,6 @@ def test_one_run_has_the_cautions_that_it_needs(make_record, warned, run, begin,
     assert said == ({run.get("backend", "cpu"): figure} if figure else {})
 
 
-def test_spread_over_seeds_says_that_their_work_may_differ(make_record, section_of):
-    seeds = [make_record(seed=seed, times=[1.0 + seed] * 2, hash=f"{seed:04x}") for seed in range(3)]
-    (spread,) = section_of(seeds).cautions
-    said = "spread above 10 % of the median (the 95 % interval, over seeds, which may differ in their work): cpu 100 %"
-    assert str(spread) == said
-
-
 @pytest.mark.parametrize(
     ("backend", "kind", "ranks", "time", "figure"),
     [

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from core.errors import UserError
 from reports.pages import comparison
+from reports.rates import rate_sections
 from reports.records import frame, iohprofiler
 from reports.records.files import RecordError, append, find_run, load, merge_lines
 from tests.reports.conftest import MEASURED
@@ -72,7 +73,7 @@ def check(path, content, good):
                 assert records[0].to_line().isascii()
                 frame.csv_text(records).encode()
                 iohprofiler.write(records, path.with_suffix(".ioh"))
-                comparison.write(comparison.compare_records(records), path.with_suffix(".out"), records[0].workload)
+                comparison.write(rate_sections(records), path.with_suffix(".out"), records[0].workload)
         except UserError as error:
             assert "\n" not in str(error), str(error)[:300]
         append(path, good)

@@ -1,12 +1,8 @@
 """Execution settings decide only the speed: they separate runs, but equal hashes stay comparable."""
 
-import pytest
-
 from drivers.workload.registry import NAMES, get_workload
-from reports.comparison.execution_settings import HASH_MEANINGS, explain_setting, setting_meanings, setting_sentences
+from reports.comparison.execution_settings import explain_setting, setting_meanings, setting_sentences
 from reports.comparison.speedups import BaselineSelection, compare
-from reports.pages.terminal import lines
-from reports.records.schema import HASH_SCOPES
 
 FULL, PRUNED = {"scan": "full"}, {"scan": "pruned"}
 
@@ -34,29 +30,6 @@ def test_the_baseline_is_the_most_alike_and_of_equally_alike_ones_the_fastest(ma
     assert (
         baseline_of(("full", 1, 4.0), ("pruned", 1, 2.0), likeness=BaselineSelection(plain={"scan": "pruned"})) == 2.0
     )
-
-
-def test_reports_show_the_ways_and_what_each_evaluated(make_record, section_of, report_of, is_golden):
-    details = {"evaluation_definition": "those that it looks at"}
-    runs = [make_record(execution=FULL), make_record(execution=PRUNED, evaluations=5, details=details)]
-    is_golden(report_of(runs), "compare-ways.md")
-    is_golden("\n".join(lines(section_of(runs))) + "\n", "compare-ways.txt")
-
-
-def test_a_way_that_only_some_records_have_still_tells_rows_apart(make_record, section_of):
-    comparison = section_of([make_record(execution=FULL), make_record(execution={})]).comparison
-    assert [comparison.label(row) for row in comparison.rows] == ["cpu", "cpu (scan = not recorded)"]
-
-
-@pytest.mark.parametrize(("covers", "said"), [("moves", "all moves"), ("result", "the result")])
-def test_a_report_says_what_equal_hashes_prove(make_record, report_of, covers, said):
-    text = report_of([make_record(hash_scope=covers, backend=name) for name in ("cpu", "threads", "cuda")])
-    proven = "Equal results" if covers == "result" else "Equal work"
-    assert f"- **{proven}**: all 3 rows have the hash `0123456789abcdef` of {said} ({HASH_MEANINGS[covers]})." in text
-    alone = report_of([make_record(hash_scope=covers)])
-    assert f"- The only row has the hash `0123456789abcdef` of {said} ({HASH_MEANINGS[covers]})." in alone
-    assert proven not in alone
-    assert text.startswith(f"# ihc on kroA100: the same {'result' if covers == 'result' else 'work'} on every device\n")
 
 
 # --- words for execution settings ---
@@ -108,7 +81,3 @@ def test_a_way_of_somebody_elses_workload_is_shown_without_words():
         "shape = [1, 2]",
         "spill_to_files = no: decisions or cells that leave the device, if any, go to the host's memory",
     ]
-
-
-def test_every_hash_has_words():
-    assert HASH_MEANINGS.keys() == HASH_SCOPES.keys()

@@ -12,9 +12,10 @@ from msgspec.structs import replace
 from core.errors import UserError
 from drivers.experiments.presets.bench import bench_parser
 from drivers.experiments.presets.overview import overview_parser
-from reports.pages import provenance, terminal
-from reports.pages.comparison import compare_records
+from reports.pages import provenance
+from reports.pages.comparison import lines
 from reports.pages.gallery import differences, overview_of, read, write
+from reports.rates import rate_sections
 from reports.records.files import load
 from tests.conftest import ROOT
 from tests.reports.made_up_gallery import DATA, climb, fill
@@ -200,8 +201,7 @@ def test_the_repository_s_gallery_has_commands_that_the_programs_take():
 
 def test_the_readme_shows_what_onekernel_compare_printed_from_its_records():
     (block,) = re.findall(r"^```text\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
-    sections = compare_records(load(ROOT / "reports/gallery/readme.jsonl"))
-    printed = {line for place, one in enumerate(sections) for line in terminal.lines(one, explained=place == 0)}
+    printed = {*lines(rate_sections(load(ROOT / "reports/gallery/readme.jsonl")))}
     assert [line for line in block.splitlines() if line not in printed] == ["..."] * block.count("...\n")
 
 

@@ -37,4 +37,4 @@ def test_without_pandas_that_is_said(two_files, monkeypatch):
 
 def test_runs_stand_side_by_side(two_files):
     (section,) = load(*two_files).compared()
-    assert [row.record.backend for row in section.comparison.rows] == ["cpu", "threads"]
+    assert [*section.rates.index] == ["one core", "threads"]

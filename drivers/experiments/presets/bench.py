@@ -22,11 +22,10 @@ from drivers.experiments.case import Case
 from drivers.experiments.configurations import Configuration, choose_configurations
 from drivers.experiments.options import PlanParser, add_core_options, add_plan_options, chosen_executor
 from drivers.experiments.plan import ExperimentPlan, in_rounds, plan_work, prepare_folder
-from drivers.experiments.presets.compare import ComparisonRun, conclude
+from drivers.experiments.presets.compare import ComparisonRun, InstanceRuns, conclude
 from drivers.experiments.run import PlanRun, show
 from drivers.options.values import number, positive
 from drivers.workload.registry import get_workload
-from reports.comparison.sections import InstanceSection
 from reports.pages import ranks
 from reports.pages.comparison import remove
 from reports.records.files import RecordError, UnequalWorkError, group_by
@@ -165,7 +164,7 @@ def choose_places(on: str, configurations: Sequence[Configuration]) -> list[Conf
 
 def run_in_turn(
     cases: Sequence[BenchmarkCase], turns: Sequence[Sequence[Case]], run: PlanRun, time_budget: float | None
-) -> tuple[list[InstanceSection], bool]:
+) -> tuple[list[InstanceRuns], bool]:
     """Run the candidates of each case in turn; return the section of each, and True if a run failed."""
     began, failed, sections = time.monotonic(), False, []
     for place, (case, runs) in enumerate(zip(cases, turns, strict=True)):
@@ -177,18 +176,18 @@ def run_in_turn(
         failed = failed or any(one.kind == "failed" for one in outcomes)
         records = [record for one in outcomes for record in one.records]
         not_run = [one.not_run for one in outcomes if one.kind != "done"]
-        sections.append(InstanceSection(records, not_run, ", ".join(filter(None, (case.title, case.remark)))))
+        sections.append(InstanceRuns(records, not_run, ", ".join(filter(None, (case.title, case.remark)))))
     return sections, failed
 
 
-def write_pages(sections: Sequence[InstanceSection], family: str, records: Path, made_by: str) -> int:
+def write_pages(sections: Sequence[InstanceRuns], family: str, records: Path, made_by: str) -> int:
     """Write the page of ranks, or a comparison of each workload; return 1 if results are missing or differ."""
     filled = [section for section in sections if section.records]
     out = records.parent
     if family != RANKS:
         groups = group_by(filled, lambda section: section.records[0].workload)
         runs = [ComparisonRun(of, False, [], f"{family}-{of[0].records[0].workload}", records) for of in groups]
-        return max([conclude(run, out) for run in runs], default=DONE)
+        return max([conclude(run, out, made_by) for run in runs], default=DONE)
     try:
         gains = ranks.rank_gains([record for section in filled for record in section.records])
         paths = ranks.write(gains, out, made_by)

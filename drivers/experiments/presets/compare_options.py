@@ -13,7 +13,7 @@ from drivers.experiments.configurations import read_hybrid_configuration
 from drivers.experiments.options import OWN_OPTIONS, PlanParser, add_core_options, add_parallel_option, add_plan_options
 from drivers.options.declaration import COMMON, add_options, option_flag
 from drivers.options.local_search import WORK_OPTIONS
-from drivers.options.values import OUTPUT_FILE, natural, positive, seeds
+from drivers.options.values import OUTPUT_FILE, natural, number, positive, seeds
 from drivers.workload.declaration import Workload
 from drivers.workload.registry import NAMES, get_workload, workloads_with_option
 
@@ -24,6 +24,8 @@ REPLACEMENTS = {
     "--record": "expected --out, the folder of reports and records",
     "--pin-cores": "expected --hybrid, which binds ranks to separate cores",
 }
+MEASURE_S = 6.0
+"""Budget of a rate in seconds: seven runs on two cores end within a minute."""
 EXCLUDED_BY_HYBRID = ("backends", "ranks", "cores", "weak")
 """Options for devices and ranks, which `--hybrid` sets."""
 WALKS, ITERATIONS = "--walks", "--iterations"
@@ -48,6 +50,11 @@ def read_options(
     for word in whole.parse_known_intermixed_args(words)[1]:
         raise UserError(unknown_option_error(word, workload, whole))
     options, rest = comparison_parser(workload).parse_known_args(words)
+    if options.repeats and options.measure is not None:
+        raise UserError(f"--repeats {options.repeats} and --measure: expected one of them")
+    if not options.repeats and options.measure is None:
+        options.measure = MEASURE_S
+    options.repeats = options.repeats or 1
     if options.seed is not None and options.seeds is not None:
         raise UserError(f"--seed {options.seed} and --seeds: expected one of them")
     if options.hybrid is not None:
@@ -99,14 +106,21 @@ def comparison_parser(workload: Workload[Any]) -> PlanParser:
         prog=f"{workload.command} compare" if workload.program else invocation("drivers.compare"),
         usage=f"%(prog)s {first}[options] [options of the workload]",
         description=(
-            "Run a workload on every usable device, check that all did the same work, and write a speed-up "
-            f"report.{others} Options of {workload.name} follow the options of the comparison. By default the work "
-            f"takes one core about a second: {standard}."
+            "Run a workload on every usable device, prove that all do the same work, measure the rate of each, "
+            f"and write a page.{others} Options of {workload.name} follow the options of the comparison. By default "
+            f"the work takes one core about a second: {standard}."
         ),
     )
     add = parser.add_argument
     add("--instance", nargs="+", metavar="NAME", help="one or more instances, each with a section in the report")
-    add("--repeats", type=positive, default=7, metavar="R", help="number of timed repetitions (%(default)s)")
+    measured = (
+        f"budget of each rate: warm repetitions until the 95 %% interval is within 2 %%, at least six, or S seconds "
+        f"({MEASURE_S:g})"
+    )
+    add("--measure", type=number, metavar="S", help=measured)
+    fixed = "no rates: R repetitions of exactly the given amount, the first one cold"
+    add("--repeats", type=positive, metavar="R", help=fixed)
+    add("--busy", action="store_true", help="measure while other programs run too; the page says so at its top")
     add("--seed", type=natural, metavar="S", help="random seed of the runs (0)")
     add("--seeds", type=seeds, metavar="A..B", help="several seeds instead of one: 0..29, or 3,5,8")
     peers = "also run reference solvers on the same problems, with the run on one core (default: those installed)"

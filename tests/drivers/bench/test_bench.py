@@ -19,9 +19,9 @@ def test_candidates_run_beside_c_are_recorded_once_and_have_a_page(only_cpu, use
     line = [*IHC, "--repeats", "1", "--reference-programs", "--out", str(tmp_path)]
     assert run_driver(main, line) == 0
     said = capsys.readouterr().out
-    assert "3 runs, 0 recorded already" in said and "equal work: hash" in said
+    assert "3 runs, 0 recorded already" in said and "5,000 climbs" in said
     page = (tmp_path / "compare-bench-ihc.md").read_text()
-    assert "climbs, the paper: 3 s" in page and "| C (program = " in page
+    assert "climbs, the paper: 3 s" in page and "one core (C, scan full, program " in page
     records = load(tmp_path / "bench.jsonl")
     assert [record.backend for record in records] == ["cpu", "C", "C"]
     assert all(record.verified and len(record.repetitions) == 1 for record in records)
@@ -35,8 +35,8 @@ def test_a_failed_run_and_unequal_results_end_with_an_error_behind_the_other_cas
     only_cpu, use_rows, tmp_path, monkeypatch, capsys
 ):
     use_rows(CLIMBS, {**CLIMBS, "title": "broken", "arguments": "--instance uniform:8:seed=1 --climbers 5"})
-    fail = "drivers.experiments.presets.compare.comparison_page.compare_sections"
-    monkeypatch.setattr(fail, lambda sections: raise_unequal(len(sections)))
+    fail = "drivers.experiments.presets.compare.compared"
+    monkeypatch.setattr(fail, lambda ran: raise_unequal(len(ran.sections)))
     assert run_driver(main, [*IHC, "--repeats", "1", "--out", str(tmp_path)]) == 1
     assert "error: 2 made up. No report was written" in capsys.readouterr().err
     use_rows(CLIMBS)

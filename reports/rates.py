@@ -1,0 +1,236 @@
+"""Rates of runs of equal work, and their ratios: from records by data frames to the cells of a page.
+
+A rate is units of work in a second: the median of warm repetitions with its 95 % interval. Ratios are those of rates of
+one host. Work is proved equal on the records' amount. A record without a measured rate (`--repeats`) has the rate of
+its fixed amount.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from reports.comparison.speedups import ALGORITHM_SETTINGS, NotRun
+from reports.records import frame
+from reports.records.environment import EMULATED_HOSTS, EMULATED_NETWORK
+from reports.records.files import Record, RecordError, group_by, merge, require_equal_work
+from reports.statistics.medians import median_interval
+
+if TYPE_CHECKING:
+    import pandas
+
+BUSY_CORES = 0.3
+"""Mean number of cores of other programs above which a host is busy."""
+MOST_DRIFT = 0.05
+"""Largest difference between the rates of a baseline before and after the others."""
+ONE_CORE, ALL_CORES = "one core", "all cores"
+"""Baselines, and kinds of runs in a picture."""
+GROWING = ("walks", "climbers", "ants")
+"""Parameters that grow with the ranks in weak scaling."""
+
+
+@dataclass(frozen=True)
+class RateSection:
+    """Runs of one problem on one host, and their rates.
+
+    Attributes
+    ----------
+    records
+        Confirmed runs, a record for each configuration and seed.
+    rates : pandas.DataFrame
+        A row for each configuration, see `rates_of`.
+    not_run
+        Configurations without a row, with the reasons.
+    why
+        Reason for the choice of the problem.
+    """
+
+    records: Sequence[Record]
+    rates: pandas.DataFrame
+    not_run: Sequence[NotRun] = ()
+    why: str = ""
+
+    @property
+    def proof(self) -> Record:
+        return self.records[0]
+
+    @property
+    def busy_cores(self) -> float:
+        """Largest mean number of cores that other programs kept busy beside a run; 0 for an idle host, or unknown."""
+        most = self.rates["others_cores"].max()
+        return float(most) if most >= BUSY_CORES else 0.0
+
+
+def rate_sections(records: Iterable[Record], not_run: Sequence[NotRun] = (), why: str = "") -> list[RateSection]:
+    """Return a section for each problem and host, in the order of their first records.
+
+    Raises `RecordError` without a confirmed record or for several workloads, and `UnequalWorkError` for unequal work.
+    """
+    runs = merge(records)
+    if len({run.workload for run in runs}) > 1:
+        names = ", ".join(dict.fromkeys(run.workload for run in runs))
+        raise RecordError(f"found records of {names}: expected those of one workload")
+    confirmed = [run for run in runs if run.verified and run.repetitions]
+    if not confirmed:
+        raise RecordError("no records to compare" + (": the NumPy scorer confirmed none of them" if runs else ""))
+    wrong = [
+        NotRun(run.backend, run.device, run.ranks, "the NumPy scorer did not confirm its best cost", wrong=True)
+        for run in runs
+        if not run.verified
+    ]
+    places = group_by(confirmed, lambda run: [run.instance_sha256, run.environment.get("host")])
+    return [_section(place, [*wrong, *not_run] if place is places[0] else [], why) for place in places]
+
+
+def _section(runs: Sequence[Record], not_run: Sequence[NotRun], why: str) -> RateSection:
+    grown = len(group_by(runs, _work_of_a_rank)) == 1
+    for alike in group_by(runs, lambda run: [run.seed, run.parameters if grown else None]):
+        require_equal_work(alike)
+    # Of several versions of the project or its packages, the last counts.
+    last = {(_place(run), str(run.parameters), run.seed): run for run in runs}
+    return RateSection([*last.values()], rates_of([*last.values()]), not_run, why)
+
+
+def _work_of_a_rank(run: Record) -> dict[str, Any]:
+    """Return the parameters with the amount of each rank, which is equal in weak scaling."""
+    amounts = {name: run.parameters[name] / run.ranks for name in GROWING if run.parameters.get(name)}
+    return {**run.parameters, **amounts}
+
+
+# --- the data frame ---
+
+
+def rates_of(records: Sequence[Record]) -> pandas.DataFrame:
+    """Return a row for each configuration, runs of several seeds together.
+
+    The index has the configurations' names. Columns: `kind` (one core, all cores, ranks, GPU, or others of a kind of
+    device), `setting` (algorithm settings, equal in a ratio), `rate`, `low`, `high` (units of work in a second, with
+    the 95 % interval), `least`, `most`, `repetitions`, `first_call_s`, `joules` (of a unit of work), `others_cores`,
+    and `over_one_core`, `over_all_cores` (ratios to the best rate of one core, and to that of the first backend of all
+    cores; missing without one).
+    """
+    labels = _labels(records)
+    table = frame.frame(records)
+    table["run"] = table["record"].map(labels.__getitem__)
+    # A program that counts runs, beside others with a unit: a run is the amount of the others.
+    unit, amount = records[0].work_unit, proof_amount(records[0])
+    scales = [1 if record.work_unit == unit else amount / proof_amount(record) for record in records]
+    for column in ("work", "work_per_s"):
+        table[column] *= table["record"].map(scales.__getitem__)
+    rows = {run: _rate_row(group) for run, group in table.groupby("run", sort=False)}
+    import pandas
+
+    rates = pandas.DataFrame.from_dict(rows, orient="index")
+    rates[["low", "high"]] = rates[["low", "high"]].astype(float)
+    first = {label: record for label, record in reversed([*zip(labels, records, strict=True)])}
+    rates["kind"] = [_kind(first[run]) for run in rates.index]
+    rates["setting"] = [_algorithm(first[run]) for run in rates.index]
+    rates["comparable"] = [_is_comparable(first[run]) for run in rates.index]
+    base = rates[rates["comparable"]]
+    best_core = base[base["kind"] == ONE_CORE].groupby("setting")["rate"].max()
+    first_of_all_cores = base[base["kind"] == ALL_CORES].groupby("setting")["rate"].first()
+    rates["over_one_core"] = rates["rate"] / rates["setting"].map(best_core)
+    rates["over_all_cores"] = rates["rate"] / rates["setting"].map(first_of_all_cores)
+    return rates
+
+
+def proof_amount(record: Record) -> int:
+    """Return the number of units that a record's proof, or its fixed amount, has."""
+    return next((one.work for one in record.repetitions if one.kind in ("proof", "fixed")), 1)
+
+
+def _rate_row(rows: pandas.DataFrame) -> dict[str, Any]:
+    """Return the rate of one configuration from its repetitions."""
+    warm = _warm(rows)
+    rate = median_interval(list(warm["work_per_s"]))
+    energy = warm[["gpu_j", "package_j"]].astype(float).sum(axis=1, min_count=1) / warm["work"]
+    first = rows[rows["kind"].isin(["proof", "fixed"])].groupby("record").first()
+    return {
+        "rate": rate.value,
+        "low": rate.low,
+        "high": rate.high,
+        "least": warm["work_per_s"].min(),
+        "most": warm["work_per_s"].max(),
+        "repetitions": len(warm),
+        "first_call_s": (first["compile_s"] + first["start_s"].fillna(0)).max() if len(first) else None,
+        "joules": energy.median(),
+        "others_cores": warm["others_cores"].astype(float).mean(),
+    }
+
+
+def _warm(rows: pandas.DataFrame) -> pandas.DataFrame:
+    """Return the repetitions of a rate: of a baseline those before and after the others, else the last measurement.
+
+    Without a measured rate: all repetitions of a fixed amount but the first, cold one, if there are others.
+    """
+    rates = rows[rows["kind"] == "rate"]
+    if rates.empty:
+        fixed = rows[rows["kind"].isin(["fixed", "proof"])]
+        later = fixed[fixed["repetition"] > 1]
+        return fixed if later.empty else later
+    is_baseline = (rows["device_kind"].iloc[0], rows["ranks"].iloc[0]) == ("core", 1)
+    last = rates.groupby("record")["turn"].transform("max")
+    return rates[rates["turn"] >= last - (1 if is_baseline else 0)]
+
+
+def drift(record: Record) -> float:
+    """Return the relative difference between the rates of a baseline's last two measurements; 0 with only one."""
+    medians = [median_interval([one.work / one.running_s for one in turn]).value for turn in record.turns()[-2:]]
+    return abs(medians[0] / medians[1] - 1) if len(medians) > 1 else 0.0
+
+
+# --- names ---
+
+
+def _is_comparable(record: Record) -> bool:
+    return not (record.details.get("reference") or record.details.get("simulated"))
+
+
+def _kind(record: Record) -> str:
+    if record.ranks > 1:
+        return "ranks"
+    if record.device_kind == "cores":
+        return "some cores" if record.details.get("cores_per_rank") else ALL_CORES
+    return "GPU" if record.device_kind == "gpu" else ONE_CORE
+
+
+def _algorithm(record: Record) -> str:
+    """Return the settings that change the algorithm: only runs of equal ones have a ratio."""
+    return ", ".join(f"{name} {record.execution.get(name)}" for name in ALGORITHM_SETTINGS)
+
+
+def _place(record: Record) -> tuple[Any, ...]:
+    emulated = record.environment.get(EMULATED_NETWORK), record.environment.get(EMULATED_HOSTS)
+    return record.backend, record.device, record.ranks, str(sorted(record.execution.items())), *emulated
+
+
+def _labels(records: Sequence[Record]) -> list[str]:
+    """Return the name of each record's configuration, with the settings that tell equal names apart."""
+    names = [_name(record) for record in records]
+    alike: dict[str, list[Record]] = {}
+    for name, record in zip(names, records, strict=True):
+        alike.setdefault(name, []).append(record)
+    labels = []
+    for name, record in zip(names, records, strict=True):
+        apart = _differing_settings(record, alike[name]) if len({*map(_place, alike[name])}) > 1 else []
+        labels.append(f"{name} ({', '.join(apart)})" if apart else name)
+    return labels
+
+
+def _name(record: Record) -> str:
+    device = f" {record.device}" if record.device not in ("", "0") else ""
+    place = f"{record.backend}{device}"
+    if record.device_kind == "core" and not record.details.get("reference"):
+        place = "" if record.ranks > 1 else ONE_CORE
+    hosts = record.environment.get(EMULATED_HOSTS)
+    if record.ranks > 1:
+        place = f"{record.ranks} ranks" + (f" of {place}" if place else "")
+    return place + (f" on {hosts} emulated hosts" if hosts else "")
+
+
+def _differing_settings(record: Record, others: Sequence[Record]) -> list[str]:
+    """Return the backend and the execution settings of a record in which others differ, as texts."""
+    backend = [record.backend] if any(one.backend != record.backend for one in others) else []
+    values = record.execution.items()
+    return backend + [f"{name} {one}" for name, one in values if any(of.execution.get(name) != one for of in others)]
