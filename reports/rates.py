@@ -153,7 +153,7 @@ def _rate_row(rows: pandas.DataFrame) -> dict[str, Any]:
         "least": warm["work_per_s"].min(),
         "most": warm["work_per_s"].max(),
         "repetitions": len(warm),
-        "first_call_s": (first["compile_s"] + first["start_s"].fillna(0)).max() if len(first) else None,
+        "first_call_s": (first["compile_s"] + first["start_s"].astype(float).fillna(0)).min() if len(first) else None,
         "joules": energy.median(),
         "others_cores": warm["others_cores"].astype(float).mean(),
     }

@@ -11,7 +11,7 @@ from reports.rates import BUSY_CORES
 from reports.records.environment import cores
 from reports.records.meters import busy_seconds
 
-SAMPLE_S = 0.5
+SAMPLE_S = 0.3
 PATIENCE_S = 60.0
 
 

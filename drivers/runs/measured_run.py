@@ -161,9 +161,11 @@ class MeasuredRun(Repetitions):
         return FAILED if self.contradicted else DONE
 
     def amount_text(self, work: Work) -> str:
-        units = f"{self.work_unit.units if not self.work_unit.option else work.amount * self.work_unit.each:,}"
+        unit = self.work_unit
+        if unit.name == "runs":
+            return f"{work.runs:,} runs"
         of_runs = f"{work.runs:,} runs of " if work.runs > 1 else ""
-        return f"{of_runs}{units} {self.work_unit.name}"
+        return f"{of_runs}{work.amount * unit.each:,} {unit.name}"
 
     def rate_text(self) -> str:
         rate, work, unit = self.rate.rate.scaled(self.work_unit.each), self.rate.work, self.work_unit.name

@@ -16,6 +16,7 @@ from reports.comparison.execution_settings import value_text
 from reports.comparison.machines import letter_machines, machine_letter
 from reports.records.environment import EMULATED_HOSTS, EMULATED_NETWORK
 from reports.records.files import Record, RecordError, group_by, merge, require_equal_work
+from reports.records.stated_amount import at_stated_amount
 from reports.statistics.medians import Estimate, Summary, ratio_of_medians, summarise
 
 PROBLEM_FIELDS = ("workload", "instance_sha256", "parameters", "seed")
@@ -179,7 +180,7 @@ def compare(
     UnequalWorkError
         Two records did not do the same work; says which.
     """
-    runs = merge(records)
+    runs = [at_stated_amount(run) for run in merge(records)]
     confirmed = [run for run in runs if run.verified and run.repetitions]
     if not confirmed:
         raise RecordError("no records to compare" + (": the NumPy scorer confirmed none of them" if runs else ""))

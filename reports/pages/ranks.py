@@ -17,6 +17,7 @@ from reports.comparison.speedups import PROBLEM_FIELDS, ratio_obstacles
 from reports.pages.markdown import fill, written_into
 from reports.pages.provenance import devices, repetitions
 from reports.records.files import Record, UnequalWorkError, group_by, merge
+from reports.records.stated_amount import at_stated_amount
 from reports.statistics.medians import Estimate, ratio_of_medians
 from reports.text.formatting import grouped, per_cent, ratio_interval, seconds
 from reports.text.tables import TextTable
@@ -38,7 +39,8 @@ def rank_gains(records: Iterable[Record]) -> list[RankGain]:
     Raises `UnequalWorkError` if two runs of one work have different hashes.
     """
     gains = []
-    for runs in group_by(merge(records), lambda run: [getattr(run, name) for name in (*PROBLEM_FIELDS, "backend")]):
+    stated = map(at_stated_amount, merge(records))
+    for runs in group_by(stated, lambda run: [getattr(run, name) for name in (*PROBLEM_FIELDS, "backend")]):
         for together in runs:
             single = next((run for run in runs if run.ranks == 1 and not ratio_obstacles(run, together)), None)
             if single is None or together.ranks == 1:

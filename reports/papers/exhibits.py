@@ -39,6 +39,7 @@ from reports.papers.placement import (
 )
 from reports.records.files import Record, families, merge
 from reports.records.parameters import parameters_text, run_parameters, shared_parameters
+from reports.records.stated_amount import at_stated_amount
 from reports.statistics.startup import MOST_STARTUP
 from reports.text.formatting import grouped, listed, per_cent
 
@@ -162,7 +163,7 @@ def gather_evidence(paper: Paper, records: Iterable[Record]) -> PaperEvidence:
         replace(run, parameters={**run.parameters, LINEAR_SPACE: True})
         if run.details.get("method") == LINEAR_SPACE
         else run
-        for run in merge(records)
+        for run in map(at_stated_amount, merge(records))
         if run.workload in paper.workloads()
     ]
     confirmed = [merge_seeds(family) for family in families([run for run in runs if run.verified and run.repetitions])]

@@ -15,6 +15,14 @@ def test_without_a_usable_backend_there_is_nothing_to_run():
         plan_configurations([device("cuda", usable=False, reason="no driver")], None, [])
 
 
+def test_joblib_is_compared_by_default_and_the_reference_interpreter_is_not():
+    names = ["cpu", "threads", "joblib", "python"]
+    chosen, not_run = plan_configurations(
+        [device(name, same_as="threads" * (name == "joblib")) for name in names], None, []
+    )
+    assert [one.backend for one in chosen] == names[:3] and not_run == []
+
+
 def test_ranks_run_on_the_backend_that_is_named_for_them(monkeypatch):
     monkeypatch.setattr("drivers.experiments.configurations.mpi_obstacle", lambda: None)
     chosen, _ = plan_configurations([device("cpu"), device("threads")], ["cpu"], [2], "threads")

@@ -110,7 +110,7 @@ def clocks(busy):
 def test_an_idle_host_is_measured_at_once_and_a_busy_one_when_it_is_idle(busy, samples):
     read, clock, sleep = clocks(busy)
     wait_until_idle(read, clock, sleep)
-    assert clock() == samples * SAMPLE_S
+    assert clock() == pytest.approx(samples * SAMPLE_S)
 
 
 def test_a_host_that_stays_busy_is_refused_with_one_line():
@@ -119,7 +119,7 @@ def test_a_host_that_stays_busy_is_refused_with_one_line():
         UserError, match=r"^other programs keep 1.4 of \d+ cores busy: expected an idle host, or --busy"
     ):
         wait_until_idle(read, clock, sleep)
-    assert clock() == PATIENCE_S
+    assert PATIENCE_S <= clock() < PATIENCE_S + SAMPLE_S
 
 
 def test_a_system_that_does_not_tell_is_taken_for_idle():

@@ -374,6 +374,6 @@ def test_records_of_another_schema_are_refused_before_anything_starts(reproduce,
     reproduce()
     rewritten(out, lambda record: record.update(schema=2))
     before = files(out)
-    with pytest.raises(UserError, match=r"made-up\.jsonl:1: found schema version 2, expected 3"):
+    with pytest.raises(UserError, match=r"made-up\.jsonl:1: found schema version 2, expected 4"):
         reproduce()
     assert files(out) == before

@@ -25,6 +25,14 @@ def test_compilation_is_shown_apart_and_enters_no_ratio(make_record):
     assert row.speedup.value == 2.0
 
 
+def test_a_measured_rate_gives_the_seconds_of_the_stated_amount(make_measured):
+    runs = [make_measured([4.0] * 6, joules=40.0), make_measured([9.0] * 6, [1.0] * 6, backend="threads")]
+    core, threads = compare(runs).rows
+    assert (core.running.repetitions, core.median_s, threads.median_s) == (6, 1.0, 0.25)
+    assert threads.speedup.value == 4.0 and core.compile_s == 0.5
+    assert {one.energy_j["package_rapl"] for one in core.record.repetitions} == {10.0}
+
+
 def test_a_run_that_the_scorer_did_not_confirm_enters_no_ratio(make_record):
     wrong = make_record(backend="opencl", times=[0.001], verified=False, best_cost=1, hash="ffff")
     comparison = compare([make_record(), wrong])

@@ -134,6 +134,11 @@ def test_of_several_versions_the_last_counts(make_measured, make_record):
     assert one(runs).rates["rate"].tolist() == [4000]
 
 
+def test_the_first_call_of_several_seeds_is_that_of_the_first_one(make_measured):
+    runs = [make_measured(seed=seed, hash=f"{seed:04x}", first_call_s=1.0 + 10 * seed) for seed in range(2)]
+    assert one(runs).rates["first_call_s"].tolist() == [pytest.approx(1.0)]
+
+
 def test_several_seeds_are_one_row(make_measured):
     runs = [
         make_measured([1.0 + seed] * 6, backend=backend, seed=seed, best_cost=21282 + seed, hash=f"{seed:04x}")
