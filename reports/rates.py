@@ -175,8 +175,8 @@ def _warm(rows: pandas.DataFrame) -> pandas.DataFrame:
 
 
 def drift(record: Record) -> float:
-    """Return the relative difference between the rates of a baseline's last two measurements; 0 with only one."""
-    medians = [median_interval([one.work / one.running_s for one in turn]).value for turn in record.turns()[-2:]]
+    """Return the relative difference between the rates of a baseline's first two measurements; 0 with only one."""
+    medians = [median_interval([one.work / one.running_s for one in turn]).value for turn in record.turns()[:2]]
     return abs(medians[0] / medians[1] - 1) if len(medians) > 1 else 0.0
 
 

@@ -184,6 +184,7 @@ def render(sections: Sequence[RateSection], pictures: Sequence[str] = (), made_b
     """Return the page in Markdown; ``pictures`` are the addresses of the sections' pictures, or none."""
     shown = [
         {
+            "instance": section.proof.instance,
             "proof": proof_sentence(section),
             "verdict": verdict(section),
             "table": rate_table(section),
@@ -198,7 +199,8 @@ def render(sections: Sequence[RateSection], pictures: Sequence[str] = (), made_b
     not_run = not_run_text([one for section in sections for one in section.not_run])
     work = sections[0].proof
     busy = busy_sentence(sections)
-    return fill("compare.md.j2", work=work, sections=shown, not_run=not_run, busy=busy, made_by=made_by)
+    fixed = not any(record.turns() for section in sections for record in section.records)
+    return fill("compare.md.j2", work=work, sections=shown, not_run=not_run, busy=busy, fixed=fixed, made_by=made_by)
 
 
 def _machine(section: RateSection) -> str:

@@ -1,6 +1,5 @@
 """Every workload compared as users do, with everything real: one core, all cores, and two ranks."""
 
-import re
 import subprocess
 import sys
 
@@ -42,8 +41,18 @@ def test_a_workload_is_compared_by_one_command(name, tmp_path, capsys):
     assert len({record.hash for record in records}) == 1
     assert all(record.verified for record in records)
     report = (tmp_path / f"compare-{name}.md").read_text()
-    assert re.search(f"all 3 rows have the hash `{records[0].hash}`", report)
+    assert f"proved equal: hash {records[0].hash}" in report
     assert "[3/3]" in said.out
+
+
+@pytest.mark.slow
+def test_rates_are_measured_by_one_command(tmp_path, capsys):
+    words = ["ihc", *SMALL["ihc"].split(), "--backends", "cpu", "threads", "--ranks", "--no-peers", "--busy"]
+    assert main([*words, "--measure", "0", "--out", str(tmp_path)]) == 0
+    core, threads = load(tmp_path / "compare-ihc.jsonl")
+    assert [len(turn) for turn in core.turns()] == [6, 6] and [len(turn) for turn in threads.turns()] == [6]
+    assert core.hash == threads.hash and core.work_unit == "climbs"
+    assert len(capsys.readouterr().out.splitlines()) <= 25
 
 
 def test_output_is_there_as_it_is_made(tmp_path, environment):

@@ -87,6 +87,11 @@ def test_a_failed_run_has_a_reason_and_the_others_a_page(compare, tmp_path, caps
     assert (tmp_path / "compare-ihc.md").exists()
 
 
+def test_elsewhere_cases_run_at_once_so_one_core_is_measured_once(compare):
+    in_turn, at_once = compare("--dry-run")[1], compare("--dry-run", "--executor", "slurm")[1]
+    assert (in_turn, at_once) == ([("cpu", 1), ("threads", 1), ("cpu", 2)], [("cpu", 1), ("threads", 1)])
+
+
 def test_rates_and_a_fixed_amount_exclude_each_other(compare, capsys):
     assert compare("--repeats", "3", "--measure", "5") == (2, [])
     assert capsys.readouterr().err == "error: --repeats 3 and --measure: expected one of them\n"

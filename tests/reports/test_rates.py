@@ -67,7 +67,7 @@ def test_a_baseline_is_measured_before_and_after_and_others_count_last(make_meas
     section = one(core, make_measured([9.0] * 6, [0.5] * 6, backend="threads"))
     assert section.rates["repetitions"].to_dict() == {"one core": 12, "threads": 6}
     assert section.rates.loc["one core", "low"] == 8000 / 1.2 and section.rates.loc["threads", "rate"] == 16_000
-    assert drift(core) == pytest.approx(0.2)
+    assert drift(core) == pytest.approx(8 / 9)
     assert drift(make_measured()) == 0.0
 
 
@@ -83,6 +83,14 @@ def test_a_program_that_counts_runs_is_compared_by_the_others_unit(make_measured
     other = make_measured(repetitions=other.repetitions, work_unit="runs", backend="C", device_kind="core")
     rates = one(make_measured(), other).rates["rate"]
     assert rates.to_dict() == {"one core (cpu)": 8000, "one core (C)": 4000}
+
+
+def test_a_page_of_a_fixed_amount_says_so_and_one_of_several_instances_names_them(make_record, make_measured):
+    said = "warm repetitions of exactly this amount"
+    assert said in comparison.render(rate_sections([make_record()]))
+    several = [make_measured(instance=name, instance_sha256=sha * 32) for name, sha in (("one", "ab"), ("two", "cd"))]
+    text = comparison.render(rate_sections(several))
+    assert said not in text and [line for line in text.splitlines() if line.startswith("## ")] == ["## one", "## two"]
 
 
 def test_a_published_mapping_is_divided_by_the_published_mapping_on_one_core(make_measured):

@@ -18,6 +18,7 @@ from drivers.cli.exit_codes import DONE, FAILED
 from drivers.cli.messages import set_quiet
 from drivers.experiments.case import PIN_CORES, Case
 from drivers.experiments.configurations import Configuration, choose_configurations, chosen_ranks
+from drivers.experiments.executors import NAMES as EXECUTORS
 from drivers.experiments.idle_host import wait_until_idle
 from drivers.experiments.options import chosen_executor, workload_options
 from drivers.experiments.plan import ExperimentPlan, baseline_again, plan_work, prepare_folder
@@ -107,7 +108,9 @@ def run_comparison(workload: Workload[Any], options: argparse.Namespace, rest: S
     kept_apart = [PIN_CORES] if is_hybrid and not options.oversubscribe else []
     works, missing = plan_instances(workload, options, [*rest, *kept_apart], records)
     configurations, not_run = choose_configurations(options)
-    cases = [case for work in works for case in baseline_again(place_work(work, configurations, options))]
+    in_turn = options.executor == EXECUTORS[0] and not options.parallel
+    order = baseline_again if in_turn else list
+    cases = [case for work in works for case in order(place_work(work, configurations, options))]
     plan = ExperimentPlan(cases, records, [str(one) for one in not_run], options.rerun, options.executor != "local")
     if options.dry_run:
         plan.show_commands()
@@ -120,9 +123,9 @@ def run_comparison(workload: Workload[Any], options: argparse.Namespace, rest: S
     show(f"{workload.name}: {plan.summary()}")
     if solvers:
         show(f"reference solvers with the run on one core: {', '.join(solvers)}")
-    is_measured_here = options.measure is not None and not executor.elsewhere and executor.in_turn
-    is_idle = is_measured_here and not options.busy
-    run = PlanRun(len(cases), executor, wait_until_idle if is_idle else None, brief=is_measured_here)
+    is_measured = in_turn and options.measure is not None
+    is_idle = is_measured and not options.busy
+    run = PlanRun(len(cases), executor, wait_until_idle if is_idle else None, brief=is_measured)
     outcomes = run.run(cases)
     if again := repeated_after_drift(outcomes) if is_idle else []:
         show(f"the rate of one core drifted by more than {MOST_DRIFT:.0%}: all are measured once more")
@@ -140,13 +143,12 @@ def run_comparison(workload: Workload[Any], options: argparse.Namespace, rest: S
 
 
 def repeated_after_drift(outcomes: Sequence[CaseOutcome]) -> list[Case]:
-    """Return the cases of each instance whose baseline drifted: once more, and after them one core again."""
+    """Return the cases to repeat: all of an instance if the rate of one core drifted, and one core after them."""
     again: list[Case] = []
     for task in {id(one.case.task): one.case.task for one in outcomes}.values():
         done = [one for one in outcomes if one.case.task is task and one.kind == "done"]
         baselines = [one for one in done if one.case.turns == 2]
-        # Already repeated baselines have three measurements.
-        if any(drift(record) > MOST_DRIFT and len(record.turns()) == 2 for one in baselines for record in one.records):
+        if any(drift(record) > MOST_DRIFT for one in baselines for record in one.records):
             again += [replace(one.case, turns=2) for one in done if not one.case.is_of_one_core]
             again += [replace(one.case, turns=3) for one in baselines]
     return again
