@@ -141,12 +141,6 @@ class ComparedRuns:
     def baseline(self) -> ComparedRun | None:
         return next((row for row in self.rows if is_baseline(row)), None)
 
-    @property
-    def fastest(self) -> ComparedRun | None:
-        """The row with the least median time, the first of equals, without simulated ones; or None."""
-        raced = [row for row in self.rows if not row.record.details.get("simulated")]
-        return min(raced, key=lambda row: row.median_s, default=None)
-
     def label(self, row: ComparedRun) -> str:
         """Name a row uniquely in the comparison, with its settings and its machine."""
         apart = [f"{name} = {value_text(value)}" for name, value in sorted(self.unusual_settings(row.record).items())]
