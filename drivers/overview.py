@@ -2,7 +2,7 @@
 
 python -m drivers.overview                                        ten workloads, about 10 s each
 python -m drivers.overview --workloads qap lcs --ranks 2          qap and lcs, on two ranks too
-python -m drivers.overview --seconds-each 60 --out elsewhere      more repetitions; report in elsewhere/overview.md
+python -m drivers.overview --seconds-each 60 --out elsewhere      longer measurements; report in elsewhere/overview.md
 
 Every workload except lcs takes one core a second or more, and does the same work on every device. Three repetitions on
 the first device determine the number of repetitions for all. An interrupted overview continues where it stopped.

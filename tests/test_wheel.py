@@ -82,7 +82,7 @@ def test_an_installed_wheel_works_in_any_folder(installed, tmp_path):
     assert "cpu" in installed("onekernel", "devices").stdout
     for message, line in (
         ("confirmed by the scorer", "onekernel ihc --climbers 10"),
-        ("lcs", "onekernel overview --seconds-each 0 --workloads lcs --backends cpu --ranks"),
+        ("lcs", "onekernel overview --busy --seconds-each 0 --workloads lcs --backends cpu --ranks"),
         ("oneil2011", "onekernel reproduce --list"),
         ("", "onekernel check lightest.py --n 8"),
         ("confirmed by the scorer", "python lightest.py --backend joblib --record runs.jsonl"),

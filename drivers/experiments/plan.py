@@ -86,14 +86,6 @@ def around_others(cases: Sequence[Case]) -> list[Case]:
     return [*halves, *others, *on_one_core]
 
 
-def baseline_again(cases: Sequence[Case]) -> list[Case]:
-    """Return measured cases in running order: one core, all others, and one core again."""
-    on_one_core = [case for case in cases if case.is_of_one_core]
-    others = [case for case in cases if not case.is_of_one_core]
-    again = [replace(case, turns=2) for case in on_one_core if others and case.measure is not None]
-    return [*on_one_core, *others, *again]
-
-
 @dataclass
 class ExperimentPlan:
     """Cases in running order.

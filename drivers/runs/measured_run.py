@@ -15,7 +15,7 @@ from drivers.runs.checkpointing import RecoveryState
 from drivers.runs.measuring import MeasuringRule, RateMeasurement, Work
 from drivers.runs.reference_solvers import process_age_s
 from drivers.runs.repetition_times import RepetitionMeasurement
-from drivers.runs.repetitions import RECORDED_MESSAGE, Repetitions
+from drivers.runs.repetitions import RECORDED_MESSAGE, Repetitions, report_idle_ranks
 from drivers.workload.declaration import RepeatedRun, RepetitionResult, Workload
 from reports.text import formatting
 
@@ -72,6 +72,8 @@ class MeasuredRun(Repetitions):
         """Make the proof, and measure the rate; return the exit code on all ranks, 1 for a rejected result."""
         self.count_hosts()
         identity = self.ranks.on_first(self.resume) if self.options.record else ""
+        if self.ranks.rank == 0:
+            report_idle_ranks(self.workload, self.run)
         self.ranks.on_first(partial(self.begin, 0))
         start_s = process_age_s() - self.run.search.backend.timings.compile_s
         self.kind = {"kind": "proof", "work": self.work_unit.units, "turn": self.turn, "start_s": max(0.0, start_s)}

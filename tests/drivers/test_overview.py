@@ -7,14 +7,16 @@ from drivers.experiments.presets.compare import STANDARD_REASON
 from drivers.experiments.presets.overview import DEFAULT_REASON
 from drivers.overview import main
 from drivers.workload.registry import NAMES, ORDER, get_workload
-from reports.records.files import load
+from reports.records.files import load, merge
 from tests.drivers.made_up_runs import device, made_up_suite
 from tests.drivers.test_compare_workloads import SMALL
 
 
 @pytest.fixture
-def overview(tmp_path, undrawn):
+def overview(tmp_path, undrawn, monkeypatch):
     """Make an overview of `ihc` and `lcs` in a separate folder; return exit code and commands."""
+
+    monkeypatch.setattr("drivers.experiments.presets.overview.wait_until_idle", lambda: None)
 
     def run(*arguments, backends=("cpu", "threads")):
         started = []
@@ -31,7 +33,7 @@ def overview(tmp_path, undrawn):
 def test_every_workload_runs_on_every_device_and_is_shown(overview, tmp_path, capsys):
     code, started = overview(backends=("threads", "cpu", "opencl", "python"))
     assert code == 0
-    assert started == [(name, backend, 1) for name in ("ihc", "lcs") for backend in ("cpu", "threads")]
+    assert started == [(name, backend, 1) for name in ("ihc", "lcs") for backend in ("cpu", "threads", "cpu")]
     printed, report = capsys.readouterr().out, (tmp_path / "overview.md").read_text()
     assert f"Made by `python -m drivers.overview --workloads ihc lcs --ranks --out {tmp_path}`." in report
     assert "[1/6] ihc, " in printed and "[6/6] lcs, " in printed and " s left)" in printed
@@ -48,9 +50,9 @@ def test_every_workload_runs_on_every_device_and_is_shown(overview, tmp_path, ca
 
 def test_an_overview_goes_on_where_it_stopped(overview, tmp_path):
     overview("--workloads", "ihc")
-    assert overview()[1] == [("lcs", "cpu", 1), ("lcs", "threads", 1)]
+    assert overview()[1] == [("lcs", "cpu", 1), ("lcs", "threads", 1), ("lcs", "cpu", 1)]
     assert overview() == (0, [])
-    assert len(overview("--rerun")[1]) == 4
+    assert len(overview("--rerun")[1]) == 6
     assert (tmp_path / "overview.previous.jsonl").exists()
 
 
@@ -88,23 +90,23 @@ def test_an_instance_that_cannot_be_loaded_costs_its_workload_alone(overview, mo
     assert code == 1
     assert {name for name, _, _ in started} == {"ihc"}
     out, err = capsys.readouterr()
-    assert "[6/6] ihc, " in out and "lcs: random:150000: no such instance" in out
+    assert "[3/3] ihc, " in out and "lcs: random:150000: no such instance" in out
     assert "error: lcs: random:150000" in err
 
 
-def test_a_short_workload_is_repeated_more_often_on_every_device(overview, tmp_path):
-    code, started = overview("--workloads", "lcs", "--seconds-each", "30")
-    assert (code, started) == (0, [("lcs", "cpu", 1), ("lcs", "cpu", 1), ("lcs", "threads", 1)])
-    assert [len(record.repetitions) for record in load(tmp_path / "overview.jsonl")] == [3, 10, 10]
-    assert overview("--workloads", "lcs", "--seconds-each", "30") == (0, [])
+def test_one_core_is_measured_before_and_after_the_others(overview, tmp_path):
+    code, started = overview("--workloads", "lcs")
+    assert (code, started) == (0, [("lcs", "cpu", 1), ("lcs", "threads", 1), ("lcs", "cpu", 1)])
+    turns = [[len(turn) for turn in record.turns()] for record in merge(load(tmp_path / "overview.jsonl"))]
+    assert turns == [[6, 6], [6]]
 
 
 def test_without_a_choice_every_workload_is_shown(tmp_path, capsys):
     started = []
     with made_up_suite(device("cpu"), started=started, command=lambda case: ["false"]):
-        assert main(["--ranks", "--out", str(tmp_path)]) == 1
+        assert main(["--ranks", "--busy", "--out", str(tmp_path)]) == 1
     assert tuple(one.workload.name for one in started) == NAMES
-    assert f"/{2 * len(NAMES)}] " in capsys.readouterr().out
+    assert f"/{len(NAMES)}] " in capsys.readouterr().out
     assert main(["--backends", "cpu", "--dry-run", "--ranks", "--out", str(tmp_path / "new")]) == 0
     commands = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("#")]
     assert [line.split()[2] for line in commands] == [f"drivers.{name}" for name in NAMES]
@@ -116,7 +118,7 @@ def test_overview_end_to_end(tmp_path, monkeypatch):
     for name in ("ihc", "knapsack"):
         monkeypatch.setattr(get_workload(name), "in_overview", tuple(SMALL[name].split()))
     places = ["--backends", "cpu", "threads", "--ranks", "2", "--oversubscribe"]
-    assert main(["--workloads", "ihc", "knapsack", *places, "--seconds-each", "0", "--out", str(tmp_path)]) == 0
+    assert main(["--workloads", "ihc", "knapsack", *places, "--busy", "--seconds-each", "0", "--out", str(tmp_path)]) == 0
     records = load(tmp_path / "overview.jsonl")
     assert {(record.workload, record.backend, record.ranks) for record in records} == {
         (name, backend, ranks)

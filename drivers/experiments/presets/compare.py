@@ -10,20 +10,22 @@ import shlex
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.errors import UserError
 from drivers.cli.exit_codes import DONE, FAILED
 from drivers.cli.messages import set_quiet
+from drivers.experiments.baselines import baseline_again, run_with_baselines
 from drivers.experiments.case import PIN_CORES, Case
 from drivers.experiments.configurations import Configuration, choose_configurations, chosen_ranks
 from drivers.experiments.executors import NAMES as EXECUTORS
 from drivers.experiments.idle_host import wait_until_idle
 from drivers.experiments.options import chosen_executor, workload_options
-from drivers.experiments.plan import ExperimentPlan, baseline_again, plan_work, prepare_folder
+from drivers.experiments.plan import ExperimentPlan, plan_work, prepare_folder
 from drivers.experiments.presets.compare_options import default_arguments, read_options
-from drivers.experiments.run import CaseOutcome, PlanRun, show
+from drivers.experiments.run import PlanRun, show
 from drivers.options.declaration import option_flag
 from drivers.options.local_search import SearchOptions
 from drivers.peers import installed_peers, peers_for
@@ -33,7 +35,7 @@ from drivers.workload.registry import all_workloads
 from reports.comparison.speedups import NotRun
 from reports.pages import comparison as comparison_page
 from reports.papers.paper import PUBLISHED
-from reports.rates import MOST_DRIFT, RateSection, drift, rate_sections
+from reports.rates import RateSection, rate_sections
 from reports.records.files import Record, RecordError, UnequalWorkError, refuse_namesake
 
 USER_MISTAKE = 2
@@ -126,32 +128,15 @@ def run_comparison(workload: Workload[Any], options: argparse.Namespace, rest: S
     is_measured = in_turn and options.measure is not None
     is_idle = is_measured and not options.busy
     run = PlanRun(len(cases), executor, wait_until_idle if is_idle else None, brief=is_measured)
-    outcomes = run.run(cases)
-    if again := repeated_after_drift(outcomes) if is_idle else []:
-        show(f"the rate of one core drifted by more than {MOST_DRIFT:.0%}: all are measured once more")
-        run.total += len(again)
-        outcomes += run.run(again)
+    outcomes = run_with_baselines(run, cases)
     why = "" if options.instance or rest else STANDARD_REASON
     sections = []
-    for task in {id(one.case.task): one.case.task for one in outcomes}.values():
-        # The last outcome of a configuration has all its measurements.
-        last = {one.case.configuration: one for one in outcomes if one.case.task is task}
-        recorded = [record for one in last.values() for record in one.records]
-        failures = [*not_run, *(one.not_run for one in last.values() if one.kind != "done")]
+    for _, of_instance in groupby(outcomes, key=lambda one: id(one.case.task)):
+        those = list(of_instance)
+        recorded = [record for one in those for record in one.records]
+        failures = [*not_run, *(one.not_run for one in those if one.kind != "done")]
         sections.append(InstanceRuns(recorded, failures, why))
     return ComparisonRun(sections, any(one.kind != "done" for one in outcomes), missing, name, records)
-
-
-def repeated_after_drift(outcomes: Sequence[CaseOutcome]) -> list[Case]:
-    """Return the cases to repeat: all of an instance if the rate of one core drifted, and one core after them."""
-    again: list[Case] = []
-    for task in {id(one.case.task): one.case.task for one in outcomes}.values():
-        done = [one for one in outcomes if one.case.task is task and one.kind == "done"]
-        baselines = [one for one in done if one.case.turns == 2]
-        if any(drift(record) > MOST_DRIFT for one in baselines for record in one.records):
-            again += [replace(one.case, turns=2) for one in done if not one.case.is_of_one_core]
-            again += [replace(one.case, turns=3) for one in baselines]
-    return again
 
 
 # --- the plan ---

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import statistics
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +13,15 @@ from core.errors import UserError
 from core.program_parser import invocation
 from drivers.cli.exit_codes import DONE, FAILED
 from drivers.cli.messages import set_quiet
+from drivers.experiments.baselines import baseline_again, run_with_baselines
 from drivers.experiments.case import Case
-from drivers.experiments.configurations import Configuration, choose_configurations
+from drivers.experiments.configurations import choose_configurations
+from drivers.experiments.executors import NAMES as EXECUTORS
+from drivers.experiments.idle_host import wait_until_idle
 from drivers.experiments.options import PlanParser, add_core_options, add_plan_options, chosen_executor
 from drivers.experiments.plan import ExperimentPlan, prepare_folder
 from drivers.experiments.presets.compare import STANDARD_REASON, plan_with_defaults
+from drivers.experiments.presets.compare_options import MEASURE_S
 from drivers.experiments.run import CaseOutcome, PlanRun
 from drivers.options.values import number
 from drivers.workload.declaration import Workload
@@ -33,10 +35,6 @@ DEFAULT_REASON = (
     "Unless a row gives another reason, its work takes one core a second or more, so that launches and copies have "
     "little effect"
 )
-OTHER_DEVICES_SHARE = 0.5
-"""Duration on any other device as a fraction of one core's, for the number of repetitions."""
-LEAST_REPETITIONS, MOST_REPETITIONS = 3, 30
-"""The first repetition may be slow, since it touches fresh memory: of three the median is another."""
 
 
 def main(argv: Sequence[str] | None = None, description: str | None = None) -> int:
@@ -54,24 +52,29 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
     executor = chosen_executor(options)
     if not options.dry_run:
         prepare_folder(records, lambda: overview.remove(options.out), rerun=options.rerun)
-    works = {workload.name: plan_workload(workload, options.data, records) for workload in workloads}
+    in_turn = options.executor == EXECUTORS[0]
+    order = baseline_again if in_turn else list
+    plans: dict[str, list[Case] | UserError] = {}
+    for workload in workloads:
+        work = plan_workload(workload, options.data, records, options.seconds_each)
+        on_all = work if isinstance(work, UserError) else order([work.on(one) for one in configurations])
+        plans[workload.name] = on_all
     if options.dry_run:
-        planned = [work for work in works.values() if isinstance(work, Case)]
-        cases = [work.on(one) for work in planned for one in configurations]
+        cases = [case for plan in plans.values() if isinstance(plan, list) for case in plan]
         ExperimentPlan(
             cases, records, [str(one) for one in not_here], options.rerun, options.executor != "local"
         ).show_commands()
         return DONE
-    run = PlanRun(len(workloads) * (1 + len(configurations)), executor)
+    total = sum(len(plan) for plan in plans.values() if isinstance(plan, list))
+    run = PlanRun(total, executor, wait_until_idle if in_turn and not options.busy else None)
     rows = []
     for workload in workloads:
-        work = works[workload.name]
-        if isinstance(work, Case):
-            rows.append(compare_runs(workload, run_workload(work, options.seconds_each, run, configurations)))
+        plan = plans[workload.name]
+        if isinstance(plan, list):
+            rows.append(compare_runs(workload, run_with_baselines(run, plan)))
         else:
-            run.shown += 1 + len(configurations)
-            print(f"error: {workload.name}: {work}", file=sys.stderr)
-            rows.append(OverviewRow(workload.name, workload.title, None, (), str(work)))
+            print(f"error: {workload.name}: {plan}", file=sys.stderr)
+            rows.append(OverviewRow(workload.name, workload.title, None, (), str(plan)))
     made_by = shlex.join(["python", "-m", "drivers.overview", *arguments])
     return write_overview(Overview(tuple(rows), tuple(not_here), DEFAULT_REASON), options.out, made_by)
 
@@ -79,10 +82,11 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
 def overview_parser(description: str | None) -> argparse.ArgumentParser:
     parser = PlanParser(prog=invocation("drivers.overview"), description=description)
     each = (
-        "approximate seconds of a workload on all devices together (%(default)g), which determine the number of "
-        f"repetitions, {LEAST_REPETITIONS} to {MOST_REPETITIONS} on each device"
+        "budget of each rate: warm repetitions until the 95 %% interval is within 2 %%, at least six, or S seconds "
+        "(%(default)g)"
     )
-    parser.add_argument("--seconds-each", type=number, default=10.0, metavar="S", help=each)
+    parser.add_argument("--seconds-each", type=number, default=MEASURE_S, metavar="S", help=each)
+    parser.add_argument("--busy", action="store_true", help="measure while other programs run too")
     which = f"workloads to run, from {', '.join(NAMES)} (default: all)"
     parser.add_argument("--workloads", nargs="+", metavar="W", help=which)
     add_plan_options(parser)
@@ -90,33 +94,13 @@ def overview_parser(description: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def plan_workload(workload: Workload[Any], data: str | None, records: Path) -> Case | UserError:
+def plan_workload(workload: Workload[Any], data: str | None, records: Path, measure: float) -> Case | UserError:
     """Return the work of a workload, or the error."""
     arguments = [*workload.in_overview, *(["--data", data] if data else [])]
     try:
-        return plan_with_defaults(workload, arguments, [0], LEAST_REPETITIONS, records, peers=False)[0]
+        return plan_with_defaults(workload, arguments, [0], 1, records, peers=False, measure=measure)[0]
     except UserError as error:
         return error
-
-
-def repetitions_in_budget(seconds: float, one_core_s: float, configurations: int) -> int:
-    """Return the number of repetitions on each device that fill a duration, from the time of one on one core."""
-    once_s = one_core_s * (1 + OTHER_DEVICES_SHARE * (configurations - 1))
-    fitting = min(MOST_REPETITIONS, seconds / once_s) if once_s else MOST_REPETITIONS
-    return max(LEAST_REPETITIONS, round(fitting))
-
-
-def run_workload(
-    work: Case, seconds_each: float, run: PlanRun, configurations: Sequence[Configuration]
-) -> list[CaseOutcome]:
-    """Run one workload on all configurations; some repetitions on the first one come before."""
-    (tried,) = run.run([work.on(configurations[0])])
-    if not tried.records:
-        run.shown += 1
-        return [tried, *run.run([work.on(one) for one in configurations[1:]])]
-    one_core_s = statistics.median(repetition.running_s for one in tried.records for repetition in one.repetitions)
-    repeats = repetitions_in_budget(seconds_each, one_core_s, len(configurations))
-    return run.run([replace(work, repeats=repeats, configuration=one) for one in configurations])
 
 
 def compare_runs(workload: Workload[Any], outcomes: Sequence[CaseOutcome]) -> OverviewRow:
