@@ -194,6 +194,7 @@ def record_runs(
         "environment": place,
     }
     name, path = identity(about), options.record
+    unit = workload.work_unit(task.options, task.problem)
     assert path is not None
     held = find_run(path, name)
     meter = Meter(ONE_CORE, 0)
@@ -201,7 +202,7 @@ def record_runs(
         with meter:
             reported = run()
         seconds = float(reported["seconds"])
-        times = Repetition(compile_s=0.0, transfer_s=0.0, kernel_s=seconds, total_s=seconds, **meter.values)
+        times = Repetition(0.0, 0.0, seconds, seconds, work=unit.units, **meter.values)
         same = [
             run
             for run in load_existing(path)
@@ -213,6 +214,7 @@ def record_runs(
                 **about,
                 instance=task.problem.name,
                 evaluation_unit=workload.unit,
+                work_unit=unit.name,
                 hash_scope=workload.hash_scope,
                 device_kind="core",
                 repetitions=(times,),
