@@ -12,7 +12,7 @@ from core.errors import UserError
 from drivers.cli.exit_codes import DONE, FAILED
 from drivers.options.declaration import Options
 from drivers.runs.checkpointing import RecoveryState
-from drivers.runs.measuring import MeasuringRule, RateMeasurement, Work
+from drivers.runs.measuring import MOST_AMOUNT, MeasuringRule, RateMeasurement, Work
 from drivers.runs.reference_solvers import process_age_s
 from drivers.runs.repetition_times import RepetitionMeasurement
 from drivers.runs.repetitions import RECORDED_MESSAGE, Repetitions, report_idle_ranks
@@ -90,16 +90,21 @@ class MeasuredRun(Repetitions):
         self.turn = len(turns)
         if turns:
             last = turns[-1]
-            amount = Work(self.work_unit.amount, last[0].work // self.work_unit.units)
-            if self.work_unit.option:
-                amount = Work(last[0].work // self.work_unit.each)
-            self.rate.work = amount
+            self.rate.work = self.work_of(last[0].work)
             seconds = [one.running_s for one in last]
             if not self.rate.rule.is_enough(seconds):
                 self.turn -= 1
                 self.rate.seconds = seconds
                 print(f"{len(seconds)} warm {RECORDED_MESSAGE} {self.options.record} already")
         return identity
+
+    def work_of(self, units: int) -> Work:
+        """Return the work of a recorded repetition."""
+        unit = self.work_unit
+        if not unit.option:
+            return Work(unit.amount, units // unit.units)
+        amount = units // unit.each
+        return Work(min(amount, MOST_AMOUNT), max(1, amount // MOST_AMOUNT))
 
     def next_work(self) -> Work | None:
         """Return the work of the next repetition; None if there is none, also without a proof."""
