@@ -68,7 +68,7 @@ def in_rounds(cases: Sequence[Case], rounds: int) -> list[Case]:
     return [replace(case, repeats=part) for part in parts for case in cases if part <= case.repeats]
 
 
-def with_second_group(cases: Sequence[Case]) -> list[Case]:
+def with_twice_on_one_core(cases: Sequence[Case]) -> list[Case]:
     """Return cases with twice the repetitions on one core, for `around_others`, unless all are on one core."""
     if all(case.is_of_one_core for case in cases):
         return list(cases)
@@ -76,10 +76,7 @@ def with_second_group(cases: Sequence[Case]) -> list[Case]:
 
 
 def around_others(cases: Sequence[Case]) -> list[Case]:
-    """Return cases in running order: half of the repetitions on one core, all others, the other half.
-
-    The quieter group of a baseline counts, since a machine may be busier at one of the two times.
-    """
+    """Return cases in running order: half of the repetitions on one core, all others, the other half."""
     on_one_core = [case for case in cases if case.is_of_one_core]
     others = [case for case in cases if not case.is_of_one_core]
     halves = [replace(case, repeats=case.repeats - case.repeats // 2) for case in on_one_core if others]

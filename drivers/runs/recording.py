@@ -24,8 +24,6 @@ class RunRecorder:
     ----------
     hosts : int
         Number of machines of the ranks.
-    group : int or None
-        Number of repetitions recorded before this process began; None for 0.
     """
 
     def __init__(self, workload: Workload[Any], run: RepeatedRun, work_unit: WorkUnit) -> None:
@@ -36,7 +34,6 @@ class RunRecorder:
         self.path = run.options.record or ""
         self.ranks = run.ranks
         self.hosts = 1
-        self.group: int | None = None
 
     @functools.cached_property
     def sha256(self) -> str:
@@ -159,7 +156,6 @@ class RunRecorder:
                         **spent.read,
                         rank_s=None if self.ranks.lost else spent.rank_s,
                         communication_share=spent.communication_share,
-                        group=self.group,
                         history=None if history is None else thin_rows(history, MOST_ROWS),
                     ),
                 ),

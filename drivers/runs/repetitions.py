@@ -80,7 +80,6 @@ class Repetitions:
         self.count_hosts()
         identity, recorded = self.ranks.on_first(self.recorder.recorded) if self.options.record else ("", 0)
         done = self.ranks.bcast(self.done_before(recorded))
-        self.recorder.group = recorded or None
         if self.ranks.rank == 0 and done < self.options.repeats:
             report_idle_ranks(self.workload, self.run)
         self.ranks.on_first(partial(self.begin, recorded))

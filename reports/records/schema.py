@@ -61,7 +61,7 @@ class Repetition(Struct, frozen=True, omit_defaults=True):
         since the start without compilation, and the best cost that was known then.
     group
         Number of repetitions that were recorded before its process began; absent for 0. Repetitions of one process are
-        a group. Only pages of papers and overviews use it.
+        a group. Only the gallery's records of schema 3 have it.
     kind
         `fixed`: a repetition of the parameters' amount (`--repeats`). Of a measured rate: `proof`, the first call on
         that amount, which has the record's hash; `trial`, warm, on an amount that was too short; `rate`, warm.

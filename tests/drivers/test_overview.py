@@ -118,7 +118,9 @@ def test_overview_end_to_end(tmp_path, monkeypatch):
     for name in ("ihc", "knapsack"):
         monkeypatch.setattr(get_workload(name), "in_overview", tuple(SMALL[name].split()))
     places = ["--backends", "cpu", "threads", "--ranks", "2", "--oversubscribe"]
-    assert main(["--workloads", "ihc", "knapsack", *places, "--busy", "--seconds-each", "0", "--out", str(tmp_path)]) == 0
+    assert (
+        main(["--workloads", "ihc", "knapsack", *places, "--busy", "--seconds-each", "0", "--out", str(tmp_path)]) == 0
+    )
     records = load(tmp_path / "overview.jsonl")
     assert {(record.workload, record.backend, record.ranks) for record in records} == {
         (name, backend, ranks)

@@ -8,7 +8,6 @@ import pytest
 
 from cluster import Solo
 from core.run.stop import Stop
-from drivers.ihc import main as ihc
 from drivers.options.declaration import Options
 from drivers.runs.device_selection import device_of_rank
 from drivers.runs.repetition_times import RepetitionTimes
@@ -16,7 +15,6 @@ from drivers.runs.repetitions import Repetitions, overall_verdict, report_idle_r
 from drivers.runs.seeds import build_search
 from drivers.workload.declaration import SHORTEST_S, PreparedRun, VerifierVerdict
 from drivers.workload.registry import get_workload
-from reports.records.files import load
 from tests.drivers.small_runs import FirstOfTwo, Idle, found, idle_backend
 
 FOUND = found("cost 7")
@@ -188,12 +186,3 @@ def test_bytes_of_a_repetition_are_those_of_all_ranks_without_what_was_before():
     _, spent = several.measure()
     assert spent.read["bytes_moved"] == {"host_device": 45, "between_ranks": 10}
     assert spent.read["energy_j"]["gpu"] == 2.0
-
-
-def test_repetitions_of_a_later_process_are_a_group_of_their_own(tmp_path):
-    path = tmp_path / "runs.jsonl"
-    words = ["--instance", "uniform:8:seed=1", "--climbers", "4", "--backend", "python", "--record", str(path)]
-    for repeats in ("2", "3"):
-        assert ihc([*words, "--repeats", repeats]) == 0
-    (record,) = load(path)
-    assert [repetition.group for repetition in record.repetitions] == [None, None, 2]

@@ -100,7 +100,7 @@ def test_of_runs_of_several_scales_the_longest_stands_in_a_cell(reproduce, out):
     assert len(load(out / "made-up.jsonl")) == 7
 
 
-def test_a_second_group_of_the_baseline_is_part_of_the_plan_and_made_up_for_after_an_interruption(
+def test_the_second_half_of_the_baseline_is_part_of_the_plan_and_made_up_for_after_an_interruption(
     reproduce, out, capsys
 ):
     standard = ("--scale", "standard")

@@ -22,7 +22,7 @@ from drivers.cli.messages import print_note, set_quiet
 from drivers.experiments.case import Case, counted_environment
 from drivers.experiments.estimate import START_S
 from drivers.experiments.options import PlanParser, add_parallel_option, add_plan_options, chosen_executor
-from drivers.experiments.plan import ExperimentPlan, around_others, prepare_folder, with_second_group
+from drivers.experiments.plan import ExperimentPlan, around_others, prepare_folder, with_twice_on_one_core
 from drivers.experiments.presets.paper_plan import ReproductionChoice, ReproductionPlan, map_rows, plan_reproduction
 from drivers.experiments.presets.series import MachineResources, usable_devices
 from drivers.experiments.run import CaseOutcome, PlanRun, show
@@ -85,7 +85,7 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
         plan.show_commands()
         return DONE
     earlier = [one for one in pages_paper.exhibits_in(options.out, paper) if one not in exhibits]
-    ordered = around_others if has_second_group(options) else list
+    ordered = around_others if is_around_others(options) else list
     rows = rows_in_turn(needs, plan.left) if options.budget else [plan.left]
     cases = [case for row in rows for case in ordered(row)]
     run = PlanRun(len(cases), executor)
@@ -105,7 +105,7 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
     return write_report(page, needs, before, plan_of(needs, records, elsewhere=is_elsewhere), failed, elsewhere)
 
 
-def has_second_group(options: argparse.Namespace) -> bool:
+def is_around_others(options: argparse.Namespace) -> bool:
     """True if runs on one core are repeated after all others; not for the quick scale and `--repeats`.
 
     Runs of the quick scale need only be free of errors.
@@ -116,10 +116,10 @@ def has_second_group(options: argparse.Namespace) -> bool:
 def plan_runs(
     options: argparse.Namespace, paper: Paper, exhibits: Sequence[Exhibit], machine: MachineResources
 ) -> ReproductionPlan:
-    """Return the plan of exhibits, with a second group of repetitions on one core if wanted."""
+    """Return the plan of exhibits, with one core before and after the others if wanted."""
     plan = plan_reproduction(paper, exhibits, machine, chosen_amount(options, paper))
-    if has_second_group(options):
-        plan.needed = dict(zip(plan.needed, with_second_group([*plan.needed.values()]), strict=True))
+    if is_around_others(options):
+        plan.needed = dict(zip(plan.needed, with_twice_on_one_core([*plan.needed.values()]), strict=True))
     return plan
 
 
