@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from core.errors import UserError
+from drivers.cli.messages import print_note
 from reports.rates import BUSY_CORES
 from reports.records.environment import cores
 from reports.records.meters import busy_seconds
@@ -38,6 +39,8 @@ def wait_until_idle(
         busy = (after - before) / (now - sampled)
         if busy < BUSY_CORES:
             return
+        if sampled == began:
+            print_note(f"other programs keep {busy:.1f} cores busy: waiting up to {PATIENCE_S:.0f} s for them to end")
         if now - began >= PATIENCE_S:
             raise UserError(
                 f"other programs keep {busy:.1f} of {cores()} cores busy: expected an idle host, or --busy, which the "

@@ -118,12 +118,13 @@ def test_an_idle_host_is_measured_at_once_and_a_busy_one_when_it_is_idle(busy, s
     assert clock() == pytest.approx(samples * SAMPLE_S)
 
 
-def test_a_host_that_stays_busy_is_refused_with_one_line():
+def test_a_host_that_stays_busy_is_refused_with_one_line(capsys):
     read, clock, sleep = clocks(itertools.repeat(1.4))
     with pytest.raises(
         UserError, match=r"^other programs keep 1.4 of \d+ cores busy: expected an idle host, or --busy"
     ):
         wait_until_idle(read, clock, sleep)
+    assert capsys.readouterr().err == "note: other programs keep 1.4 cores busy: waiting up to 60 s for them to end\n"
     assert PATIENCE_S <= clock() < PATIENCE_S + SAMPLE_S
 
 
