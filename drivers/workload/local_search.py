@@ -158,7 +158,7 @@ class LocalSearchWorkload(SolutionWorkload[AnyLocal, LocalProblem, "LocalSearch"
             problem.neighbourhood_names()[:1] if options.neighbourhood == "auto" else options.neighbourhoods,
             tune=None if options.shape == "fixed" else shape_tuner(backend),
             **{name: getattr(options, name) for name in setting_names()},
-            history=bool(options.history or options.curve or options.plot),
+            history=self.keeps_history(options),
         )
         search.warm_up(options.chosen_stop().seconds)
         return search
