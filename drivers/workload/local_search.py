@@ -296,7 +296,9 @@ def keep_shape(search: LocalSearch) -> None:
     tuner = launcher.shape.tuner
     if tuner is None or not tuner.done:
         return
-    from backends.tuning import ShapeKey, store_shape
+    from backends.launch import Backend
+    from backends.tuning import ShapeKey, ShapeTuner, store_shape
 
+    assert isinstance(tuner, ShapeTuner) and tuner.best is not None and isinstance(search.backend, Backend)
     key = ShapeKey.of(search.backend, launcher.evaluating, plan.problem.encoding.n, max(plan.sizes))
     store_shape(key, tuner.best)
