@@ -157,7 +157,7 @@ class LocalSearchWorkload(SolutionWorkload[AnyLocal, LocalProblem, "LocalSearch"
             chosen_neighbourhoods(options, problem),
             tune=None if options.shape == "fixed" else shape_tuner(backend),
             **options.settings(),
-            history=bool(options.history or options.curve or options.plot),
+            history=self.keeps_history(options),
         )
         search.warm_up(options.chosen_stop().seconds)
         return search
