@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from drivers.workload.declaration import RepeatedRun, RepetitionResult, VerifierVerdict, Workload
 
 if TYPE_CHECKING:
-    from drivers.peers import PeerMeasurement, PeerRace
+    from drivers.peers.measurement import PeerRace
+    from drivers.peers.peer import PeerMeasurement
 
 
 class ReferenceSolvers:
