@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import platform
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -35,6 +36,8 @@ def main() -> int:
     if why_not is not None:
         parser.error(why_not)
     network = PROFILES[own.network]
+    # The hosts and their folder are removed then, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with Hosts(network, own.hosts, own.share) as hosts:
         names = [f"{hosts.name(host)} slots={own.slots}\n" for host in range(own.hosts)]
         (hosts.folder / "hostfile").write_text("".join(names))
