@@ -32,9 +32,12 @@ def main() -> int:
     parser.add_argument("--share", type=Path, nargs="*", default=[], metavar="DIR", help=share)
     parser.add_argument("command", nargs="+")
     own = parser.parse_args()
+    if not 1 <= own.on <= own.hosts <= 64:
+        parser.error(f"expected 1 to 64 hosts, and one of them for --on, found {own.hosts} and {own.on}")
     why_not = obstacle()
     if why_not is not None:
-        parser.error(why_not)
+        print(f"error: {why_not}", file=sys.stderr)
+        return 2
     network = PROFILES[own.network]
     # The hosts and their folder are removed then, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
