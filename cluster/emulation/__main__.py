@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from cluster.emulation import obstacle
-from cluster.emulation.hosts import HANDED_ON, Hosts
+from cluster.emulation.hosts import FORWARDED, Hosts
 from cluster.emulation.profiles import PROFILES
 from core.granted_cores import EMULATION
 
@@ -48,8 +48,8 @@ def main() -> int:
         where = {"PRTE_MCA_prte_default_hostfile": str(hosts.folder / "hostfile"), EMULATION: emulated}
         environment = hosts.environment() | where
         # By its PATH a host finds `python`, too.
-        handed_on = [name for name in ("PATH", EMULATION, *HANDED_ON) if name in environment]
-        environment["OMPI_MCA_mca_base_env_list"] = ";".join(["OPENBLAS_NUM_THREADS=1", *handed_on])
+        forwarded = [name for name in ("PATH", EMULATION, *FORWARDED) if name in environment]
+        environment["OMPI_MCA_mca_base_env_list"] = ";".join(["OPENBLAS_NUM_THREADS=1", *forwarded])
         try:
             return subprocess.run(hosts.command(own.on - 1, own.command), env=environment).returncode
         except KeyboardInterrupt:
