@@ -163,7 +163,7 @@ def test_an_enumeration_ends_in_time(limit_s, cpu, monkeypatch):
 
 
 @pytest.mark.parametrize("bound", ["edges", "none"])
-def test_a_large_item_of_an_enumeration_is_forwarded_before_the_time_is_over(bound, cpu):
+def test_a_large_item_of_an_enumeration_is_handed_on_before_the_time_is_over(bound, cpu):
     """A single lane with a large item checks the time limit and redistributes the rest of its item."""
     exact = ExactSearch(cpu, Solo(), cities(24), bound=bound, depth=1)
     launches = []
