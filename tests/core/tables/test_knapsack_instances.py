@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.instances.errors import InstanceError
@@ -44,10 +44,11 @@ def test_values_and_bounds_of_all_selections(items, capacity):
     assert instance.useful_items().tolist() == sorted(useful, key=lambda k: (items[k][0], k))
 
 
-NUMBERS = st.sampled_from([0, 1, 2, LARGEST - 1, LARGEST]) | st.integers(0, LARGEST)
+NUMBERS = st.sampled_from([0, 1, LARGEST - 2, LARGEST - 1, LARGEST]) | st.integers(0, LARGEST)
 
 
 @given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=1, max_size=8), st.integers(0, MOST_CAPACITY))
+@example([(LARGEST - 1, LARGEST - 2), (LARGEST, LARGEST - 1)], 5)
 def test_the_bound_is_exact_for_numbers_of_32_bits(items, capacity):
     instance = Knapsack("test", *map(np.array, zip(*items, strict=True)), capacity)
     order = sorted(range(len(items)), key=lambda k: (items[k][0] > 0, -Fraction(items[k][1], items[k][0] or 1)))
