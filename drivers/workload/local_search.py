@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from backends.tuning import ShapeTuner
     from cluster import Communicator
     from core.lang import Kernel
-    from core.local_search import LocalSearch, Neighbourhood, Outcome
+    from core.local_search import LocalSearch, Outcome
     from core.local_search.plan import Plan
     from core.local_search.problem import Problem
     from core.run.protocol import Callback
@@ -154,7 +154,7 @@ class LocalSearchWorkload(SolutionWorkload[AnyLocal, LocalProblem, "LocalSearch"
             ranks,
             problem,
             options.chosen_algorithm(),
-            chosen_neighbourhoods(options, problem),
+            options.neighbourhoods,
             tune=None if options.shape == "fixed" else shape_tuner(backend),
             **options.settings(),
             history=self.keeps_history(options),
@@ -182,8 +182,8 @@ class LocalSearchWorkload(SolutionWorkload[AnyLocal, LocalProblem, "LocalSearch"
         """Return the work, with the usual iterations of a climb: as many as a solution has elements."""
         from core.local_search.plan import Plan
 
-        names, is_tuned = chosen_neighbourhoods(options, problem), options.shape != "fixed"
-        plan = Plan.make(problem, options.chosen_algorithm(), names, tuned=is_tuned, **options.settings())
+        names, settings = options.neighbourhoods, options.settings()
+        plan = Plan.make(problem, options.chosen_algorithm(), names, tuned=options.shape != "fixed", **settings)
         most = problem.encoding.n if options.algorithm in CLIMBS else inf
         return self.work_of(plan, options, self.speed(problem), most)
 
@@ -253,7 +253,8 @@ def first_iterations(settled: SearchOptions, problem: Problem, fitted: Sequence[
     second = dict(zip(fitted[::2], fitted[1::2], strict=True))
 
     def neighbours(options: SearchOptions) -> int:
-        listed = chosen_neighbourhoods(options, problem)
+        is_auto = options.neighbourhood == "auto"
+        listed = problem.neighbourhood_names()[:1] if is_auto else options.neighbourhoods
         neighbourhoods = [problem.neighbourhood(one) if isinstance(one, str) else one for one in listed]
         return max(one.size(problem.encoding, problem.points) for one in neighbourhoods)
 
@@ -263,11 +264,6 @@ def first_iterations(settled: SearchOptions, problem: Problem, fitted: Sequence[
     work = int(second.get("--walks", "1")) * int(second["--iterations"]) * neighbours(usual)
     an_iteration = neighbours(settled) if settled.chosen_algorithm().scans else NEIGHBOURS_OF_A_DRAW
     return max(FEWEST_ITERATIONS, FIRST_SECONDS * work // ((settled.walks or 1) * an_iteration))
-
-
-def chosen_neighbourhoods(options: SearchOptions, problem: Problem) -> Sequence[str | Neighbourhood]:
-    """Return the neighbourhoods of the options, or their names; for `auto` the problem's first."""
-    return problem.neighbourhood_names()[:1] if options.neighbourhood == "auto" else options.neighbourhoods
 
 
 def shape_tuner(backend: Backend) -> Callable[[Kernel, int, int], ShapeTuner]:
