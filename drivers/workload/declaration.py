@@ -280,10 +280,6 @@ class WorkloadDeclaration(Generic[AnyOptions, AnyProblem, AnySearch, AnyOutcome]
         """Return further arguments of the search's ``run``."""
         return {}
 
-    def keeps_history(self, options: AnyOptions) -> bool:
-        """Return True if the search keeps its history, for the record or a file."""
-        return False
-
     def progress_label(self, run: PreparedRun[AnyOptions, AnyProblem, AnySearch]) -> str:
         return self.doing
 

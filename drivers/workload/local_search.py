@@ -157,7 +157,7 @@ class LocalSearchWorkload(SolutionWorkload[AnyLocal, LocalProblem, "LocalSearch"
             options.neighbourhoods,
             tune=None if options.shape == "fixed" else shape_tuner(backend),
             **options.settings(),
-            history=self.keeps_history(options),
+            history=options.keeps_history,
         )
         search.warm_up(options.chosen_stop().seconds)
         return search

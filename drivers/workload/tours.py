@@ -32,7 +32,7 @@ class TourWorkload(HistoryWorkload[AnyTour, "TspInstance", AnySearch, AnyOutcome
     noun = "length"
 
     def run_settings(self, options: AnyTour) -> dict[str, object]:
-        return {"history": self.keeps_history(options)}
+        return {"history": options.keeps_history}
 
     def verify(
         self, run: PreparedRun[AnyTour, TspInstance, AnySearch], outcome: AnyOutcome, result: RepetitionResult
