@@ -16,6 +16,7 @@ from drivers.workload.declaration import (
     AnySearch,
     PreparedRun,
     RepetitionResult,
+    SearchPlace,
     Task,
     VerifierVerdict,
     describe_gap,
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
     from backends.launch import Backend
     from backends.tuning import ShapeTuner
-    from cluster import Communicator
     from core.lang import Kernel
     from core.local_search import LocalSearch, Outcome
     from core.local_search.plan import Plan
@@ -141,26 +141,21 @@ class LocalSearchWorkload(SolutionWorkload[AnyLocal, LocalProblem, "LocalSearch"
             settled = replace(settled, iterations=first_iterations(settled, problem, self.fitted(problem)))
         return Task(settled, problem, source)
 
-    def search(self, backend: Backend, ranks: Communicator, problem: LocalProblem, options: AnyLocal) -> LocalSearch:
-        """Return the search, compiled and warmed up alone; it synchronises with other ranks when it runs."""
+    def make_search(self, place: SearchPlace, problem: LocalProblem, options: AnyLocal) -> LocalSearch:
         from core.local_search import LocalSearch
 
-        if ranks.size > 1:
-            from cluster.mpi.proxies import Rehearsal
-
-            ranks = Rehearsal(ranks)
-        search = LocalSearch(
-            backend,
-            ranks,
+        return LocalSearch(
+            *place,
             problem,
             options.chosen_algorithm(),
             options.neighbourhoods,
-            tune=None if options.shape == "fixed" else shape_tuner(backend),
+            tune=None if options.shape == "fixed" else shape_tuner(cast("Backend", place[0])),
             **options.settings(),
             history=options.keeps_history,
         )
+
+    def warm_up(self, search: LocalSearch, options: AnyLocal) -> None:
         search.warm_up(options.chosen_stop().seconds)
-        return search
 
     def once(self, run: PreparedRun[AnyLocal, LocalProblem, LocalSearch], callback: Callback | None) -> Outcome:
         """Search once; a result that the search's scorer rejects is an outcome too, for the verifiers."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from drivers.cli.exit_codes import run_driver
 from drivers.options.declaration import RESULTS, Options
@@ -20,6 +20,8 @@ from drivers.workload.run_time import RepetitionWork
 
 if TYPE_CHECKING:
     from core.subset.search import NearestSubset, SubsetProblem, SubsetSearch
+
+    from drivers.workload.declaration import SearchPlace
 
 
 @dataclass(frozen=True)
@@ -46,12 +48,10 @@ class SubsetWorkload(Workload[SubsetOptions]):
 
         return Task(options, SubsetProblem(options.instance or "20", options.divisor, options.seed), "generated")
 
-    def search(self, backend: Any, ranks: Any, problem: SubsetProblem, options: SubsetOptions) -> SubsetSearch:
+    def make_search(self, place: SearchPlace, problem: SubsetProblem, options: SubsetOptions) -> SubsetSearch:
         from core.subset.search import SubsetSearch
 
-        search = SubsetSearch(backend, ranks, problem)
-        search.warm_up()
-        return search
+        return SubsetSearch(*place, problem)
 
     def planned_work(self, options: SubsetOptions, problem: SubsetProblem) -> RepetitionWork:
         return RepetitionWork(2**problem.n, self.unit, 1e8)
