@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     SubsetRun = PreparedRun["SubsetOptions", SubsetProblem, SubsetSearch]
 
-    from drivers.workload.declaration import SearchPlace
-
 
 @dataclass(frozen=True)
 class SubsetOptions(Options, generator="12 (random numbers)", chosen="20"):
