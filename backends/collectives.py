@@ -41,7 +41,7 @@ class AllRanks(Protocol):
     def receive(self, items: np.ndarray, source: int) -> None: ...
 
 
-def from_all(ranks: AllRanks, item: T) -> list[T]:
+def gather_on_all(ranks: AllRanks, item: T) -> list[T]:
     """Return the items of all ranks, each of which calls this."""
     items = ranks.bcast(ranks.gather(item))
     assert items is not None
@@ -115,7 +115,7 @@ class Collectives:
         leader = self.groups[self.rank]
         make = self.device.allocate if self.groups.count(leader) == 1 else self.device.shared
         own = self.ranks.on_all(lambda: make(size, dtype) if leader == self.rank else None, is_long=False)
-        segments: list[Any] = from_all(self.ranks, getattr(own, "segment", None))
+        segments: list[Any] = gather_on_all(self.ranks, getattr(own, "segment", None))
         # Until all ranks have opened it, only the leader holds it.
         return self.ranks.on_all(
             lambda: self.device.opened(segments[leader], size, dtype) if own is None else own, is_long=False
@@ -206,7 +206,7 @@ def memory_groups(ranks: AllRanks, memory: str) -> list[int]:
 
     ``memory`` names the memory that this rank's device shares with others of its host; empty if none.
     """
-    places = from_all(ranks, (ranks.host(), memory or ranks.rank))
+    places = gather_on_all(ranks, (ranks.host(), memory or ranks.rank))
     return [places.index(place) for place in places]
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from backends.collectives import AllRanks, Collectives, from_all, memory_groups
+from backends.collectives import AllRanks, Collectives, gather_on_all, memory_groups
 from backends.device import Buffer, Capabilities, Collective, Device, DeviceInfo, Launch
 from backends.executables import Executables, executables_of_process
 from backends.launch_cache import LaunchCache
@@ -212,7 +212,7 @@ class Backend(Device):
                 known = Collectives(self, ranks, range(ranks.size))
             else:
                 link = ranks.host(), ranks.on_all(self.link, is_long=False)
-                known = self.joined(ranks, from_all(ranks, link))
+                known = self.joined(ranks, gather_on_all(ranks, link))
             self._collectives[id(ranks)] = known
         return known
 

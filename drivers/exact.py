@@ -64,13 +64,12 @@ class ExactOptions(
     tour: OutputFile | None = None
     svg: OutputFile | None = None
     history: bool = False
+    curve: OutputFile | None = None
+    plot: OutputFile | None = None
 
     @property
     def names_instance(self) -> bool:
         return bool(self.instance or self.matrix)
-
-    curve: OutputFile | None = None
-    plot: OutputFile | None = None
 
     def refuse_idle(self) -> None:
         self.refuse_without(self.bound in ("edges", "none"), "--bound edges or none", "depth")

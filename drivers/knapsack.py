@@ -37,10 +37,10 @@ STATES = "states that an expanding core keeps, summed over its items"
 GAVE_UP = "the search reached its limit, --nodes or --seconds; this is its incumbent"
 
 
-def value_mismatch(outcome: Selection, best: int, who: str) -> str | None:
+def value_mismatch(outcome: Selection, best: int, finds: str) -> str | None:
     """Return the objection if another value is the largest; an incumbent may be smaller."""
     wrong = best < outcome.value or (best > outcome.value and outcome.optimal)
-    return f"{who} value {best}" if wrong else None
+    return f"{finds} value {best}" if wrong else None
 
 
 class KnapsackWorkload(DpWorkload[KnapsackOptions, "Knapsack", "AnyKnapsackSearch", "Selection"]):

@@ -22,11 +22,9 @@ from drivers.workload.declaration import GENERATOR, SCORER, RepetitionResult, Ta
 from drivers.workload.dynamic_programming import DpWorkload
 
 if TYPE_CHECKING:
-    from backends.launch import Backend
-    from cluster import Communicator
     from core.tables.lcs.problem import StringPair
     from core.tables.lcs.search import CommonSubsequence, LongestCommonSubsequence
-    from drivers.workload.declaration import PreparedRun
+    from drivers.workload.declaration import PreparedRun, SearchPlace
 
     LcsRun = PreparedRun["LcsOptions", StringPair, LongestCommonSubsequence]
 
@@ -93,16 +91,11 @@ class LcsWorkload(DpWorkload[LcsOptions, "StringPair", "LongestCommonSubsequence
         pair = options.chosen_pair()
         return Task(options, pair, pair.source)
 
-    def search(
-        self, backend: Backend, ranks: Communicator, problem: StringPair, options: LcsOptions
-    ) -> LongestCommonSubsequence:
-        """Return the search, compiled and warmed up alone; it synchronises with other ranks when it runs."""
-        from cluster.mpi.proxies import Rehearsal
+    def make_search(self, place: SearchPlace, problem: StringPair, options: LcsOptions) -> LongestCommonSubsequence:
         from core.tables.lcs.search import LongestCommonSubsequence
 
-        search = LongestCommonSubsequence(
-            backend,
-            Rehearsal(ranks),
+        return LongestCommonSubsequence(
+            *place,
             problem.a,
             problem.b,
             mapping=options.mapping,
@@ -111,10 +104,11 @@ class LcsWorkload(DpWorkload[LcsOptions, "StringPair", "LongestCommonSubsequence
             packed=bool(options.packed),
             data_memory=options.data_memory or "readonly",
         )
+
+    def warm_up(self, search: LongestCommonSubsequence, options: LcsOptions) -> None:
         search.warm_up(options.trace)
         if options.trace:
             search.make_room()
-        return search
 
     def cells(self, options: LcsOptions, problem: StringPair) -> int:
         return len(problem.a) * len(problem.b)

@@ -157,7 +157,7 @@ class ThreeOptWorkload(TspDeclaration["IteratedThreeOpt"]):
         return WindowedThreeOpt(*place, problem.instance, window=size, seed=options.seed)
 
     def run_settings(self, options: TspOptions) -> dict[str, object]:
-        return {**super().run_settings(options), "history": self.keeps_history(options)}
+        return {**super().run_settings(options), "history": options.keeps_history}
 
     def on_one_core(self, options: TspOptions) -> bool:
         """One walk is fastest on a core; windows of one tour keep all cores busy."""

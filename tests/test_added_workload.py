@@ -1,4 +1,4 @@
-"""A workload is one package and one program: beside the project's files, `tests/added_workload` runs everywhere.
+"""A workload is one package and one program: added to the project's files, `tests/added_workload` runs everywhere.
 
 Its folder has the files of an outsider, who changes none of the project's: a package of `core`, a program, and a
 paper's table.

@@ -143,7 +143,7 @@ def on_ranks(size, act, *, hosts=1):
 
 
 LOCK = threading.RLock()
-LOCKED = ("bind", "launch", "execute", "replay", "fill", "put", "download", "copy_out", "synchronize", "allocate")
+LOCKED = ("bind", "launch", "execute", "fill", "put", "download", "copy_out", "synchronize", "allocate")
 """Methods of a backend that only one thread may call at a time."""
 
 
@@ -153,6 +153,8 @@ def twin(backend):
     copied.replays_host_steps = False  # a replay that waits for another rank would keep that one out of the device
     for name in LOCKED:
         setattr(copied, name, locked(getattr(copied, name)))
+    prepare = copied.prepare
+    copied.prepare = lambda launches: locked(prepare(launches))
     return copied
 
 

@@ -14,7 +14,7 @@ from types import ModuleType
 
 import numpy as np
 
-from backends.collectives import AllRanks, Collectives, Transfer, from_all
+from backends.collectives import AllRanks, Collectives, Transfer, gather_on_all
 from backends.cuda.mailbox import MAX_MAILBOX_WORDS, CollectiveKernels, Mailbox
 from backends.cuda.memory import CudaDevice
 from backends.cuda.peer_memory import gpu_identity, peer_array, reaches_peer
@@ -111,7 +111,7 @@ def create_collectives(device: CudaDevice, ranks: AllRanks, links: Sequence[tupl
     hosts = {host for host, _ in links}
     if best == PEERS and len(hosts) == 1:
         reaches = all(reaches_peer(device, link["gpu"]) for _, link in links)
-        if all(from_all(ranks, reaches)):
+        if all(gather_on_all(ranks, reaches)):
             return CudaCollectives(device, ranks, [0] * len(links), nccl)
     return CudaCollectives(device, ranks, apart, nccl)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from backends.collectives import AllRanks, from_all
+from backends.collectives import AllRanks, gather_on_all
 from backends.cuda.driver import check_driver_call
 from backends.cuda.memory import CudaDevice
 from backends.device import Buffer, OutOfMemory
@@ -119,7 +119,7 @@ def exchange_descriptors(ranks: AllRanks, mine: int | None) -> list[int | None]:
         server = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
         server.bind("")  # a name of the kernel's choice, in no file system
         server.listen(ranks.size)
-        everyone = from_all(ranks, (server.getsockname(), mine is not None))
+        everyone = gather_on_all(ranks, (server.getsockname(), mine is not None))
         lines: dict[int, socket.socket] = {}
         for rank, (name, gives) in enumerate(everyone):
             if rank != ranks.rank and gives:

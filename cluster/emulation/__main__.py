@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import argparse
 import platform
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 from cluster.emulation import obstacle
-from cluster.emulation.hosts import HANDED_ON, Hosts
+from cluster.emulation.hosts import FORWARDED, Hosts
 from cluster.emulation.profiles import PROFILES
 from core.granted_cores import EMULATION
 
@@ -31,10 +32,15 @@ def main() -> int:
     parser.add_argument("--share", type=Path, nargs="*", default=[], metavar="DIR", help=share)
     parser.add_argument("command", nargs="+")
     own = parser.parse_args()
+    if not 1 <= own.on <= own.hosts <= 64:
+        parser.error(f"expected 1 to 64 hosts, and one of them for --on, found {own.hosts} and {own.on}")
     why_not = obstacle()
     if why_not is not None:
-        parser.error(why_not)
+        print(f"error: {why_not}", file=sys.stderr)
+        return 2
     network = PROFILES[own.network]
+    # The hosts and their folder are removed then, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with Hosts(network, own.hosts, own.share) as hosts:
         names = [f"{hosts.name(host)} slots={own.slots}\n" for host in range(own.hosts)]
         (hosts.folder / "hostfile").write_text("".join(names))
@@ -42,8 +48,8 @@ def main() -> int:
         where = {"PRTE_MCA_prte_default_hostfile": str(hosts.folder / "hostfile"), EMULATION: emulated}
         environment = hosts.environment() | where
         # By its PATH a host finds `python`, too.
-        handed_on = [name for name in ("PATH", EMULATION, *HANDED_ON) if name in environment]
-        environment["OMPI_MCA_mca_base_env_list"] = ";".join(["OPENBLAS_NUM_THREADS=1", *handed_on])
+        forwarded = [name for name in ("PATH", EMULATION, *FORWARDED) if name in environment]
+        environment["OMPI_MCA_mca_base_env_list"] = ";".join(["OPENBLAS_NUM_THREADS=1", *forwarded])
         try:
             return subprocess.run(hosts.command(own.on - 1, own.command), env=environment).returncode
         except KeyboardInterrupt:

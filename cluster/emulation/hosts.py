@@ -27,9 +27,9 @@ from cluster.launch.commands import ROOT
 
 HERE = Path(__file__).parent
 START_S, END_S = 20.0, 5.0
-"""Longest time for the start of a host, and for the end of the wire."""
+"""Longest time for the start of a host, and for the end of a process."""
 OWN = (Path("/tmp"), Path("/dev/shm"))
-HANDED_ON = ("PYTHONPATH", "TSPLIB_DIR", "HOME")
+FORWARDED = ("PYTHONPATH", "TSPLIB_DIR", "HOME")
 """Environment variables for ranks that Open MPI does not pass itself."""
 LAUNCHERS = ("OMPI_COMM", "PMI_", "PMIX_", "PRTE_")
 OVER_THE_WIRE = {

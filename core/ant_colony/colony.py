@@ -18,6 +18,7 @@ from core.ant_colony.kernels import ants as ants_kernels
 from core.ant_colony.kernels import pheromone
 from core.ant_colony.kernels.ants import Ant, ColonyProgress
 from core.ant_colony.kernels.neighbour_queue import BATCH, NEAR, climb_queue
+from core.ant_colony.kernels.published_ants import PheromoneMatrix
 from core.ant_colony.kernels.roulette import COLUMNS, ChoiceWeights
 from core.ant_colony.launch_shape import UPDATE_LANES, ColonyLaunchShape, bytes_needed, shape_for
 from core.ant_colony.settings import Settings
@@ -25,7 +26,7 @@ from core.hill_climbing.kernels.climbs import EXTREMES, TOTALS, Climbs, CountedC
 from core.hill_climbing.scans import is_wide
 from core.lang.bundles import Rows
 from core.lang.named_arrays import size_of
-from core.run.devices import ComputeDevice, DeviceArray, DeviceCollectives, LoadedBundle, Ranks, RecordedLaunches
+from core.run.devices import ComputeDevice, DeviceArray, DeviceCollectives, DeviceMemory, Ranks, RecordedLaunches
 from core.three_opt.kernels.three_opt import improve_given_tours
 from core.three_opt.kernels.tour_array import TourWalk
 
@@ -51,7 +52,7 @@ class RankRows:
             return self.together.common(bounds[-1], np.uint32, bounds)
         return backend.allocate(max(1, width * self.end), np.uint32)
 
-    def gather(self, weights: DeviceArray, width: int) -> None:
+    def gather(self, weights: DeviceMemory, width: int) -> None:
         """Queue the launches that make all rows visible to this rank's ants."""
         if self.bounds:
             self.together.gather(weights, [width * row for row in self.bounds])
@@ -90,6 +91,9 @@ class Colony:
         True if several ranks can have a part of its ants each.
     """
 
+    trails: pheromone.Trails | PheromoneMatrix
+    most_iterations = 1
+    """Iterations with memory for their best lengths."""
     ant = Ant
     begin_trails = pheromone.begin
     shared_by_ranks = True
@@ -132,13 +136,13 @@ class Colony:
         self.measured = self.ants if count else backend.rows(self.ant(n=n, first=settings.ants), 1)
         """`ants`, or one row behind all ants if there is none: a kernel may not read from no rows."""
         self.laid = pheromone.DepositedTour(allocate(n, np.uint32), allocate(1, np.uint32))
-        self.memory: LoadedBundle = ants_kernels.ColonyState(
+        self.memory = ants_kernels.ColonyState(
             number=number,
             seed=seed,
             state=allocate(size_of(ColonyProgress), np.uint32),
             best=allocate(n, np.uint16),
             least=allocate(1, np.uint64),
-            curve=allocate(1, np.uint32),
+            curve=allocate(self.most_iterations, np.uint32),
             digest=allocate(1, np.uint64),
             ticket=allocate(1, np.uint32),
         )
@@ -165,9 +169,9 @@ class Colony:
 
     def make_trails(self) -> None:
         """Allocate the pheromone."""
-        places = self.instance.n * self.instance.n // 2
-        room = self.backend.allocate(places, np.uint32), self.backend.allocate(places, np.uint32)
-        self.trails: LoadedBundle = pheromone.Trails(*room, self.instance.n)
+        n, allocate = self.instance.n, self.backend.allocate
+        self.deposits = allocate(n * n // 2, np.uint32)
+        self.trails = pheromone.Trails(allocate(n * n // 2, np.uint32), self.deposits, n)
 
     def edges(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Return the indices of the edges between cities, see `core.ant_colony.kernels.pheromone.edge`."""
@@ -177,7 +181,6 @@ class Colony:
     def make_room(self) -> None:
         """Allocate the weights by which ants choose."""
         stride, listed = self.shape.stride, self.settings.candidates > 0
-        self.choice: LoadedBundle = None  # the previous content first
         weights, near_weights = (self.rows.allocate(self.backend, n) for n in (stride, COLUMNS if listed else 0))
         self.choice = ChoiceWeights(weights, stride, self.instance.near_cities, near_weights)
 
@@ -195,6 +198,7 @@ class Colony:
         before, is_shared = self.rows, not together.is_silent and together.ranks.sum(int(self.wide)) == 0
         self.rows = RankRows(together, self.instance.n, is_shared=is_shared)
         if self.rows.bounds or before.bounds:
+            del self.choice  # its memory serves the next one
             self.make_room()
 
     def at_once(self, teams: int) -> int:
@@ -207,11 +211,12 @@ class Colony:
         Memory doubles, since recordings refer to the old place and must be repeated.
         """
         backend, memory = self.backend, self.memory
-        if memory.curve.size < iterations:
+        if self.most_iterations < iterations:
             before = backend.download(memory.curve)
-            memory.curve = backend.allocate(max(iterations, 2 * before.size), np.uint32)
+            most = max(iterations, 2 * before.size)
+            memory.curve = backend.allocate(most, np.uint32)
             backend.put(memory.curve, 0, before)
-            self.iteration = None
+            self.iteration, self.most_iterations = None, most
 
     def begin(self, iterations: int) -> None:
         """Begin with equal trails and no best tour, and memory for the lengths of ``iterations`` iterations."""
@@ -291,12 +296,12 @@ class Colony:
         else:
             teams = max(1, min(teams, self.ants.count))
             self.backend.launch(pheromone.deposit, teams, shape.update_lanes, self.ants, self.update, self.trails)
-            self.together.reduce(self.trails.deposits, "sum")
+            self.together.reduce(self.deposits, "sum")
 
     def evaporate(self) -> None:
         """Evaporate pheromone, and add the deposits (algorithm 6)."""
         shape = self.shape
-        teams = min(shape.update_teams, ceil(self.trails.pheromone.size / pheromone.BLOCK))
+        teams = min(shape.update_teams, ceil(self.instance.n**2 // 2 / pheromone.BLOCK))
         arguments = self.trails, self.update, self.limited, self.memory
         self.backend.launch(pheromone.evaporate, teams, shape.update_lanes, *arguments)
 

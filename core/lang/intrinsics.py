@@ -57,15 +57,15 @@ __all__ = [
     "view",
 ]
 
-T = TypeVar("T", bound=float)
-I = TypeVar("I", bound=int)  # noqa: E741
+Number = TypeVar("Number", bound=float)
+Whole = TypeVar("Whole", bound=int)
 
 
-class Elements(Protocol[T]):
+class Elements(Protocol[Number]):
     """An array of a kernel, in plain Python a `Memory`."""
 
-    def __getitem__(self, index: int, /) -> T: ...
-    def __setitem__(self, index: int, value: T, /) -> None: ...
+    def __getitem__(self, index: int, /) -> Number: ...
+    def __setitem__(self, index: int, value: Number, /) -> None: ...
 
 
 class LanePosition(threading.local):
@@ -135,38 +135,38 @@ def set_bits(word: int) -> Iterator[int]:
         bits &= bits - 1
 
 
-def _update(array: Elements[I], index: int, new: Callable[[I], I]) -> I:
+def _update(array: Elements[Whole], index: int, new: Callable[[Whole], Whole]) -> Whole:
     old = array[index]
     array[index] = new(old)
     return old
 
 
-def atomic_add(array: Elements[I], index: int, value: I) -> I:
+def atomic_add(array: Elements[Whole], index: int, value: Whole) -> Whole:
     """Add to an element and return its old value, in one step; wraps around."""
     return _update(array, index, lambda old: type(old)(int(old) + int(value)))
 
 
-def atomic_min(array: Elements[I], index: int, value: I) -> I:
+def atomic_min(array: Elements[Whole], index: int, value: Whole) -> Whole:
     """Store the smaller of element and value and return the element's old value."""
     return _update(array, index, lambda old: type(old)(builtins.min(int(old), int(value))))
 
 
-def atomic_max(array: Elements[I], index: int, value: I) -> I:
+def atomic_max(array: Elements[Whole], index: int, value: Whole) -> Whole:
     """Store the larger of element and value and return the element's old value."""
     return _update(array, index, lambda old: type(old)(builtins.max(int(old), int(value))))
 
 
-def atomic_cas(array: Elements[I], index: int, expected: I, desired: I) -> I:
+def atomic_cas(array: Elements[Whole], index: int, expected: Whole, desired: Whole) -> Whole:
     """Store ``desired`` if the element equals ``expected``; return its old value."""
     return _update(array, index, lambda old: type(old)(int(desired)) if int(old) == int(expected) else old)
 
 
-def min(a: T, b: T) -> T:  # noqa: A001
+def min(a: Number, b: Number) -> Number:  # noqa: A001
     """Return the smaller of two; the first if they are unordered."""
     return common_type(a, b)(b if b < a else a)
 
 
-def max(a: T, b: T) -> T:  # noqa: A001
+def max(a: Number, b: Number) -> Number:  # noqa: A001
     """Return the larger of two; the first if they are unordered."""
     return common_type(a, b)(b if b > a else a)
 

@@ -20,8 +20,10 @@ from core.errors import UserError
 from core.lang import Function, boolean
 from core.lang.bundles import fields_of, row_sizes
 from core.lang.digest import source_digest
+from core.local_search.checks.signatures import check_function
 from core.local_search.kernels.hooks import ANNEAL, BEST, CUSTOM, FIRST, HALT, SHAKE_EVENLY, SHAKE_HARDER, TABU
 from core.local_search.kernels.walks import COOLING, Draw
+from core.local_search.problem import checked_data
 
 MOST_SHAKES, MOST_LAG = 255, 1_000_000
 MOST_DRAWS = 2**31 - 1
@@ -263,9 +265,6 @@ class Rule(Algorithm):
     name, rule, draws, plateau = "rule", CUSTOM, True, MOST_DRAWS
 
     def __post_init__(self) -> None:
-        from core.local_search.checks.signatures import check_function
-        from core.local_search.problem import checked_data
-
         wanted: dict[str, Any] = {"draw": Draw}
         if self.parameters is not None:
             object.__setattr__(self, "parameters", checked_data("rule", self.parameters))

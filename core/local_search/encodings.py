@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from core.local_search.kernels import moves
 from core.local_search.kernels.neighbour_functions import listing_kernel
 
 MOST_CHOICES = 2**31 - 1
+element_count = partial(integer, "number of elements n", least=1, most=65_535)
 
 
 class Encoding(NamedTuple):
@@ -63,29 +65,25 @@ class Encoding(NamedTuple):
 @checked_call
 def Bits(n: int) -> Encoding:  # noqa: N802
     """Encoding of a vector of ``n`` bits."""
-    return Encoding("bits", moves.BITS, _size(n), 2, "int32")
+    return Encoding("bits", moves.BITS, element_count(n), 2, "int32")
 
 
 @checked_call
 def Values(n: int, choices: int) -> Encoding:  # noqa: N802
     """Encoding of a vector of ``n`` values from 0 to ``choices - 1``."""
-    return Encoding("values", moves.VALUES, _size(n), integer("choices", choices, 2, MOST_CHOICES), "int32")
+    return Encoding("values", moves.VALUES, element_count(n), integer("choices", choices, 2, MOST_CHOICES), "int32")
 
 
 @checked_call
 def Permutation(n: int) -> Encoding:  # noqa: N802
     """Encoding of an order of 0 to ``n - 1``."""
-    return Encoding("permutation", moves.PERMUTATION, _size(n), _size(n), "int32")
+    return Encoding("permutation", moves.PERMUTATION, element_count(n), element_count(n), "int32")
 
 
 @checked_call
 def Reals(n: int, dtype: str = "float32") -> Encoding:  # noqa: N802
     """Encoding of a vector of ``n`` real numbers in [-1, 1]."""
-    return Encoding("reals", moves.REALS, _size(n), 1, choice("dtype", dtype, ("float32", "float64")))
-
-
-def _size(n: object) -> int:
-    return integer("number of elements n", n, 1, 65_535)
+    return Encoding("reals", moves.REALS, element_count(n), 1, choice("dtype", dtype, ("float32", "float64")))
 
 
 class Neighbourhood(NamedTuple):

@@ -255,15 +255,20 @@ def possible_costs(problem: Problem) -> CostRange:
 def find_neighbourhoods(
     problem: Problem, algorithm: Algorithm, neighbourhoods: Neighbourhoods
 ) -> tuple[Neighbourhood, ...]:
-    """Find the neighbourhoods by name; refuse those that do not fit the problem, the algorithm or each other."""
+    """Find the neighbourhoods by name, for ``auto`` the problem's first.
+
+    Refuse those that do not fit the problem, the algorithm or each other.
+    """
+    offered = problem.neighbourhood_names()
     entries = as_list(neighbourhoods)
+    if entries == ["auto"]:
+        entries = as_list(offered[:1])
     for entry in entries:
         if isinstance(entry, Neighbourhood) and entry not in (*problem.neighbourhoods, *NEIGHBOURHOODS.values()):
             raise UserError(f"neighbourhood {entry.name!r}: {problem.name} does not list it in its `neighbourhoods`")
     names = [entry if isinstance(entry, str) else entry.name for entry in entries]
     if not 1 <= len(names) <= MOST_LEVELS:
         raise UserError(f"{len(names)} neighbourhoods: expected 1 to {MOST_LEVELS}")
-    offered = problem.neighbourhood_names()
     chosen = tuple(problem.neighbourhood(name) for name in names)
     first = chosen[0]
     for each in chosen:

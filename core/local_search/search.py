@@ -56,7 +56,7 @@ class LocalSearch(Search):
     backend, communicator
         See `core.run.protocol.Search`.
     neighbourhoods
-        One, or up to three that a descent tries in this order: names, or the problem's own.
+        One, or up to three that a descent tries in this order: names, or the problem's own; ``auto``: its first.
     tune
         Function from the kernel of the scan and the sizes of solution and neighbourhood to an object with the methods
         of `backends.tuning.ShapeTuner`.

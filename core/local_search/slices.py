@@ -99,7 +99,9 @@ class Slices:
         for walk in range(launcher.memory.count):
             if status[walk, WalkStatus.stop] == walks.RUNNING or launcher.neighbour_ranks.size > 1:
                 neighbours = launcher.plan.sizes[status[walk, WalkStatus.level]]
-                self.is_cut = self.is_cut_for_all(not self.scanned(walk, neighbours))
+                cut_ranks = np.array([not self.scanned(walk, neighbours)], np.int64)
+                launcher.neighbour_ranks.reduce(cut_ranks, "sum")
+                self.is_cut = bool(cut_ranks[0])
                 if self.is_cut:
                     return
                 if launcher.neighbour_ranks.size > 1:
@@ -131,12 +133,6 @@ class Slices:
     def parts_of(self, neighbours: float) -> int:
         """Return the number of parts in which the next slice may scan these neighbours; a part has at least one."""
         return max(1, ceil(round(neighbours / max(self.slice_s * self.pace, 1.0), 6)))
-
-    def is_cut_for_all(self, is_cut: bool) -> bool:
-        """Return True if a rank of those that share one walk's neighbours has not scanned its own; all call this."""
-        flags = np.array([is_cut], np.int64)
-        self.launcher.neighbour_ranks.reduce(flags, "sum")
-        return bool(flags[0])
 
 
 def longest_s(plan: Plan, iteration_s: float) -> float:

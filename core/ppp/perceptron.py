@@ -236,8 +236,11 @@ def parse(
     rows = rows_of(text)
     if not rows:
         raise InstanceError(path, 1, "an empty file", "a line 'm n'")
-    m, n = _parse_size(path, *rows[0])
-    check_size(path, m, n, negative_weight, histogram_weight, line=rows[0][0])
+    first, size = rows[0]
+    if len(size) != 2 or not all(_INTEGER.fullmatch(token) for token in size):
+        raise InstanceError(path, first, quoted(" ".join(size)), "two integers 'm n'")
+    m, n = map(int, size)
+    check_size(path, m, n, negative_weight, histogram_weight, line=first)
     if len(rows) <= m:
         raise InstanceError(path, rows[-1][0], f"the end after {len(rows) - 1} rows", f"{m} rows of {n} entries")
     matrix = np.array([_parse_row(path, *row, n) for row in rows[1 : m + 1]], dtype=np.int8)
@@ -249,12 +252,6 @@ def parse(
         histogram_weight=histogram_weight,
         source=f"file {os.fspath(path)}",
     )
-
-
-def _parse_size(path: str | os.PathLike, line: int, tokens: list[str]) -> tuple[int, int]:
-    if len(tokens) != 2 or not all(_INTEGER.fullmatch(token) for token in tokens):
-        raise InstanceError(path, line, quoted(" ".join(tokens)), "two integers 'm n'")
-    return int(tokens[0]), int(tokens[1])
 
 
 def _parse_row(path: str | os.PathLike, line: int, tokens: list[str], n: int) -> list[int]:

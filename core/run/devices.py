@@ -90,9 +90,7 @@ class DeviceArray(Protocol):
 
 
 DeviceMemory: TypeAlias = Any
-"""A `DeviceArray`, or a field of a loaded bundle, which has a type of the kernel language."""
-LoadedBundle: TypeAlias = Any
-"""A bundle (`core.lang.bundles`) with memory of a device in its fields, which have types of the kernel language."""
+"""A `DeviceArray`, or a field of a loaded bundle; type checkers see the field as a type of the kernel language."""
 
 
 class DeviceLimits(Protocol):

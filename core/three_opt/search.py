@@ -17,7 +17,7 @@ from core.lang.named_arrays import size_of
 from core.local_search.initial import start_solutions
 from core.local_search.outcome import Outcome, mix_digests
 from core.run.checkpoint import ANY_WORD, Checkpoint, CheckpointArray, Checkpointer, history_array, permutation_fault
-from core.run.devices import ComputeDevice, LoadedBundle, Ranks
+from core.run.devices import ComputeDevice, Ranks
 from core.run.loop import Step, SynchronousRun, execute
 from core.run.partition import equal_part
 from core.run.protocol import Callback, Search
@@ -108,7 +108,8 @@ class IteratedThreeOpt(Search):
         lanes = 1 if backend.capabilities.max_team_size == 1 else min(32, backend.capabilities.max_team_size)
         self.team_size = team_size or lanes
         walk = TourWalk(n=n, words=-(-n // 32), logged=2 * MOST_LOGGED)
-        self.rows: LoadedBundle = backend.rows(walk, self.own_count) if self.own_count else None
+        if self.own_count:
+            self.rows = backend.rows(walk, self.own_count)
         self.lists, self.segment = min(lists, n - 1), min(segment, (n - 2) // 2)
         self.order = city_order(instance)
         self.start_length = instance.tour_length(self.order)

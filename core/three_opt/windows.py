@@ -13,7 +13,7 @@ import numpy as np
 
 from core.errors import UserError
 from core.local_search.outcome import Outcome, mix_digests
-from core.run.devices import ComputeDevice, LoadedBundle, Ranks
+from core.run.devices import ComputeDevice, Ranks
 from core.run.stop import Stop
 from core.three_opt.cells import FEWEST, cells_along, cells_in_strips, closed_curve, most_cells, partition
 from core.three_opt.kernels.tour_array import MOST_LOGGED, TourControl, TourTotals
@@ -89,7 +89,7 @@ class WindowedThreeOpt(IteratedThreeOpt):
         self.memory = backend.rows(memory, self.teams)
         numbers, words = np.zeros(n, np.int32), np.zeros(most + 1, np.int32)
         windows = Windows(words, words[1:], numbers, numbers, numbers, words[1:], np.zeros(most, np.uint64), 0)
-        self.windows: LoadedBundle = backend.load(windows)
+        self.windows = backend.load(windows)
         self.has_move, self.queued = backend.upload(np.zeros(n, np.uint8)), backend.upload(numbers)
         self.decrease = backend.upload(np.zeros(1, np.int32))
 

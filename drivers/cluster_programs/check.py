@@ -20,13 +20,13 @@ from drivers.cli.messages import print_note
 from drivers.options.declaration import add_common_option
 
 if TYPE_CHECKING:
-    from backends.launch import Backend
-    from cluster import Communicator, Mpi
+    from cluster import Mpi
     from cluster.measure.measurement import ClusterMeasurement, RankSpeed
     from core.local_search import LocalSearch
     from core.ppp.problem import Ppp
     from core.run.protocol import Search
     from drivers.ppp import PppOptions
+    from drivers.workload.declaration import SearchPlace
 
 INSTANCE = "201-217"
 """A scan of it takes about a millisecond on a core, and keeps a GPU busy enough to tell it from a core."""
@@ -131,9 +131,9 @@ def measure_rank(
     task = share_task(lambda: PPP.load(own, 1), own, ranks)
 
     class WholeScan(PppWorkload):
-        def search(self, backend: Backend, ranks: Communicator, problem: Ppp, options: PppOptions) -> LocalSearch:
+        def make_search(self, place: SearchPlace, problem: Ppp, options: PppOptions) -> LocalSearch:
             """Scan all neighbours on every rank, as if it were alone."""
-            return super().search(backend, Solo(), problem, options)
+            return super().make_search((place[0], Solo()), problem, options)
 
     search = prepare_search(WholeScan(), ranks, task.problem, task.options)
     search.run(Iterations(1), ranks=Solo())

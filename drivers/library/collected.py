@@ -56,7 +56,7 @@ class CollectedRepetitions(Repetitions):
 
     def searched(self, callback: Callback | None) -> SearchResult:
         """Search once, until Ctrl-C or the user's callback ends it."""
-        with deferred_interrupt() as interrupt:
+        with deferred_interrupt() as is_requested:
 
             def report(progress: Progress) -> bool:
                 try:
@@ -66,7 +66,7 @@ class CollectedRepetitions(Repetitions):
                     if self.ranks.size == 1:
                         raise
                     self.failure, self.ended = error, True
-                self.ended |= interrupt.heard
+                self.ended |= is_requested.is_set()
                 return self.ended
 
             outcome: SearchResult = super().searched(report)
@@ -121,28 +121,22 @@ class CollectedRepetitions(Repetitions):
 # --- Ctrl-C ---
 
 
-class InterruptRequest:
-    """Request to stop by Ctrl-C; a second Ctrl-C interrupts at once."""
+@contextmanager
+def deferred_interrupt() -> Iterator[threading.Event]:
+    """Set the event at Ctrl-C inside; a second one interrupts at once. No effect in a thread without signals."""
+    is_requested = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield is_requested
+        return
 
-    def __init__(self) -> None:
-        self.heard = False
-
-    def hear(self, number: int, frame: FrameType | None) -> None:
-        if self.heard:
+    def request(number: int, frame: FrameType | None) -> None:
+        if is_requested.is_set():
             raise KeyboardInterrupt
-        self.heard = True
+        is_requested.set()
         print("stopping with the best solution so far; press Ctrl-C again to interrupt at once", file=sys.stderr)
 
-
-@contextmanager
-def deferred_interrupt() -> Iterator[InterruptRequest]:
-    """Turn Ctrl-C inside into a request to end; no effect in a thread without signals."""
-    interrupt = InterruptRequest()
-    if threading.current_thread() is not threading.main_thread():
-        yield interrupt
-        return
-    before = signal.signal(signal.SIGINT, interrupt.hear)
+    before = signal.signal(signal.SIGINT, request)
     try:
-        yield interrupt
+        yield is_requested
     finally:
         signal.signal(signal.SIGINT, before)

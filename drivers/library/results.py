@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
+import numpy as np
+
 from core.arguments import refuse, sequence
 from core.errors import UserError
 
 if TYPE_CHECKING:
-    import numpy as np
     from matplotlib.axes import Axes
 
 
@@ -81,7 +82,7 @@ class Result:
     def __str__(self) -> str:
         return self.words
 
-    def plot(self, axes: Sequence[Axes] | np.ndarray | None = None) -> Sequence[Axes] | np.ndarray:
+    def plot(self, axes: Sequence[Axes] | np.ndarray | None = None) -> np.ndarray:
         """Draw the best cost against evaluations and against seconds.
 
         Parameters
@@ -175,7 +176,7 @@ class Results(Sequence[Result]):
         text = " ".join(f"{run.seed} {run.hash}" for run in self.runs)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    def plot(self, axes: Sequence[Axes] | np.ndarray | None = None) -> Sequence[Axes] | np.ndarray:
+    def plot(self, axes: Sequence[Axes] | np.ndarray | None = None) -> np.ndarray:
         """Draw every run's best cost against evaluations and against seconds: see `Result.plot`."""
         from reports.plots.history import SIZE, HistoryCurve, draw_histories
         from reports.plots.style import user_pyplot
@@ -194,4 +195,4 @@ class Results(Sequence[Result]):
             figure, axes = user_pyplot().subplots(1, 2, sharey=True, figsize=SIZE, layout="constrained")
             figure.suptitle(f"{best.name}, {best.backend}", fontsize=11)
         draw_histories(axes, courses, best.unit, known={} if best.optimum is None else {"optimum": best.optimum})
-        return axes
+        return np.asarray(axes)

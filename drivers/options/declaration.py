@@ -302,6 +302,11 @@ class Options(DeclaredByTable, Placement, table="common"):
         """True if the options name the problem's data, so that it is not the default."""
         return bool(self.instance)
 
+    @property
+    def keeps_history(self) -> bool:
+        """True if the search keeps its history, for the record or a file."""
+        return any(vars(self).get(name) for name in ("history", "curve", "plot"))
+
     def refuse_seed(self, own: str = "an instance has its own: uniform:20:seed=1") -> None:
         """Refuse a seed of a run without randomness; ``own`` names the place of random data's seed."""
         if self.seed or self.seeds:

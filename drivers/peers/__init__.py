@@ -1,27 +1,12 @@
 """Solvers of other projects, run on the problem of a run, timed like our search and scored by our scorer.
 
-Used from outside: the names in `__all__`; `child` is the process in which a package is timed, in its own `environment`.
-Comparisons of our own devices belong in `drivers.experiments`, tables for pages in `reports`.
+`peers_for` returns the solvers of a workload, a `measurement.PeerRace` measures one of them, and `table` prints the
+results; `child` is the process in which a package is timed, in its own `environment`. Comparisons of our own devices
+belong in `drivers.experiments`, tables for pages in `reports`.
 """
 
 from drivers.peers import assignments, knapsacks, strings, tours
-from drivers.peers.measurement import PeerRace, PeerTask, installed_peers
-from drivers.peers.peer import Peer, PeerMeasurement, PeerPackage, confirming_peers, peer_rejections, this_search
-from drivers.peers.table import format_table
-
-__all__ = [
-    "PeerMeasurement",
-    "Peer",
-    "PeerRace",
-    "PeerTask",
-    "confirming_peers",
-    "peer_rejections",
-    "packages",
-    "peers_for",
-    "installed_peers",
-    "format_table",
-    "this_search",
-]
+from drivers.peers.peer import Peer, PeerPackage
 
 PEERS: dict[str, tuple[Peer, ...]] = {
     **dict.fromkeys(("exact", "heldkarp"), tours.PEERS),

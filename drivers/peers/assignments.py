@@ -53,10 +53,9 @@ def with_scipy(asked: MethodAndMatrices, seconds: float, seed: int) -> PeerAnswe
     return PeerAnswer(result.col_ind.tolist(), False)
 
 
-SCIPY_FAQ, SCIPY_2OPT = (
-    PeerPackage(
-        *(f"scipy {method}", ASSIGNMENTS, "scipy>=1.14,<2", partial(method_and_matrices, method=method), with_scipy),
-        refuses=refusal,
-    )
-    for method in ("faq", "2opt")
-)
+def scipy_method(method: str) -> PeerPackage:
+    form = partial(method_and_matrices, method=method)
+    return PeerPackage(f"scipy {method}", ASSIGNMENTS, "scipy>=1.14,<2", form, with_scipy, refuses=refusal)
+
+
+SCIPY_FAQ, SCIPY_2OPT = scipy_method("faq"), scipy_method("2opt")

@@ -151,11 +151,10 @@ def with_held_karp(matrix: tuple[list[float], int], seconds: float, seed: int) -
     return PeerAnswer(list(tour), True, reported_cost=round(length))
 
 
+SYMMETRIC = refusal(asymmetric=False)
+# It takes any positive time, and its clock ticks in microseconds.
 FAST_TSP = PeerPackage(
-    *("fast-tsp", TOURS, "fast-tsp>=0.2,<0.3", matrix_rows, with_fast_tsp),
-    refuses=refusal(asymmetric=False),
-    timed=True,
-    shortest_s=1e-6,  # it takes any positive time, and its clock ticks in microseconds
+    "fast-tsp", TOURS, "fast-tsp>=0.2,<0.3", matrix_rows, with_fast_tsp, refuses=SYMMETRIC, timed=True, shortest_s=1e-6
 )
 # Its LKH is for non-commercial use only.
 ELKAI = PeerPackage("elkai", TOURS, "elkai>=2,<3", matrix_rows, with_elkai, refuses=refusal())
@@ -164,7 +163,7 @@ PYVRP = PeerPackage(
     "pyvrp", TOURS, "pyvrp>=0.14,<0.15", int_matrix, with_pyvrp, refuses=refusal(MOST_ROUTE), timed=True
 )
 HIGHS = PeerPackage(
-    *("scipy highs", TOURS, "scipy>=1.14,<2", int_matrix, with_highs), refuses=refusal(MOST_MILP, asymmetric=False)
+    "scipy highs", TOURS, "scipy>=1.14,<2", int_matrix, with_highs, refuses=refusal(MOST_MILP, asymmetric=False)
 )
 HELD_KARP = PeerPackage(
     "held-karp", TOURS, "held-karp>=0.1,<0.2", flat_matrix, with_held_karp, refuses=refusal(MOST_HELD_KARP)
@@ -226,7 +225,7 @@ def _clock(pattern: str, output: str) -> float | None:
 CONCORDE = PeerProgram(
     *("concorde", TOURS, write_full_matrix, run_concorde, "answer.sol", read_concorde),
     how_to_get="build it from www.math.uwaterloo.ca/tsp/concorde and put it on PATH, or set CONCORDE to its path",
-    refuses=refusal(asymmetric=False),
+    refuses=SYMMETRIC,
 )
 LKH = PeerProgram(
     *("LKH", TOURS, write_full_matrix, run_lkh, "answer.tour", read_lkh),

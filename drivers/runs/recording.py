@@ -77,9 +77,8 @@ class RunRecorder:
     def checkpoint_identity(self, repetition: int) -> CheckpointIdentity:
         from drivers.runs.checkpoint_file import CheckpointIdentity
 
-        history = self.workload.keeps_history(self.options)
         about = self.workload.name, self.run.problem.name, self.sha256, self.options.seed, self.parameters
-        return CheckpointIdentity(*about, history, repetition)
+        return CheckpointIdentity(*about, self.options.keeps_history, repetition)
 
     def recorded(self) -> tuple[str, int]:
         """Return this run's identity, and the number of its repetitions in the file.

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from drivers.workload.declaration import RepeatedRun, RepetitionResult, VerifierVerdict, Workload
 
 if TYPE_CHECKING:
-    from drivers.peers import PeerMeasurement, PeerRace
+    from drivers.peers.measurement import PeerRace
+    from drivers.peers.peer import PeerMeasurement
 
 
 class ReferenceSolvers:
@@ -17,7 +18,7 @@ class ReferenceSolvers:
 
     Attributes
     ----------
-    measured : list of drivers.peers.PeerMeasurement
+    measured : list of drivers.peers.peer.PeerMeasurement
         They run once after each repetition of ours, with time and cost of the first as targets.
     """
 
@@ -39,7 +40,8 @@ class ReferenceSolvers:
 
     def verdicts(self, result: RepetitionResult, running_s: float, before_s: float = 0.0) -> Iterator[VerifierVerdict]:
         """Yield the solvers' verdicts on a result; of its ``running_s`` an earlier process took ``before_s``."""
-        from drivers.peers import PeerRace, PeerTask, confirming_peers, peer_rejections
+        from drivers.peers.measurement import PeerRace, PeerTask
+        from drivers.peers.peer import confirming_peers, peer_rejections
 
         self.own_s.append(running_s)
         self.cost = cost = result.outcome.cost
@@ -61,7 +63,8 @@ class ReferenceSolvers:
         return [{**peer._asdict(), "costs": list(peer.costs)} for peer in self.measured]
 
     def table(self) -> list[str]:
-        from drivers.peers import format_table, this_search
+        from drivers.peers.peer import this_search
+        from drivers.peers.table import format_table
 
         if not self.measured:
             return ["nothing to compare the reference solvers with: all repetitions are recorded"]

@@ -223,6 +223,7 @@ def build_search(
 ) -> DeviceSearch:
     """Return the search on this rank's device, compiled and warm; does not communicate."""
     from backends import kept
+    from cluster.mpi.proxies import Rehearsal
 
     if ranks.size == 1 and options.backend != "auto":
         backend = kept.take(options.backend, options.device, options.cores)
@@ -230,6 +231,8 @@ def build_search(
         backend = select_backend(options, ranks, gpus, one_core=workload.on_one_core(options))
     backend.compiled_earlier = dict(compiled or {})
     began = time.thread_time() + backend.timings.compile_s
-    search: DeviceSearch = workload.search(backend, ranks, problem, options)
+    place = backend, Rehearsal(ranks) if ranks.size > 1 else ranks
+    search: DeviceSearch = workload.make_search(place, problem, options)
+    workload.warm_up(search, options)
     backend.timings.prepare_s = time.thread_time() - began - backend.timings.compile_s
     return search

@@ -12,7 +12,6 @@ from drivers.workload.run_time import WorkUnit
 
 if TYPE_CHECKING:
     from backends.launch import Backend
-    from cluster import Communicator
     from cluster.mpi.proxies import TimedCommunicator
     from core.run.checkpoint import Checkpointer
     from core.run.devices import ComputeDevice, Ranks
@@ -132,7 +131,7 @@ class PreparedRun(Generic[AnyOptions, AnyProblem, AnySearch]):
     problem, source
         See `Task`.
     search
-        The search that `WorkloadDeclaration.search` made.
+        The search that `WorkloadDeclaration.make_search` made.
     ranks
         The communicator, which measures its own time.
     checkpointer
@@ -256,13 +255,9 @@ class WorkloadDeclaration(Generic[AnyOptions, AnyProblem, AnySearch, AnyOutcome]
 
     # --- defaults ---
 
-    def search(self, backend: Backend, ranks: Communicator, problem: AnyProblem, options: AnyOptions) -> AnySearch:
-        """Return the search, compiled and warm; it does not communicate with other ranks before it runs."""
-        from cluster.mpi.proxies import Rehearsal
-
-        search = self.make_search((backend, Rehearsal(ranks)), problem, options)
+    def warm_up(self, search: AnySearch, options: AnyOptions) -> None:
+        """Compile a search, without communication with other ranks."""
         search.warm_up()
-        return search
 
     def variant(self, options: AnyOptions) -> Workload[AnyOptions]:
         """Return the declaration for these options of a task, if a program has several kinds of search."""
@@ -280,10 +275,6 @@ class WorkloadDeclaration(Generic[AnyOptions, AnyProblem, AnySearch, AnyOutcome]
     def run_settings(self, options: AnyOptions) -> dict[str, object]:
         """Return further arguments of the search's ``run``."""
         return {}
-
-    def keeps_history(self, options: AnyOptions) -> bool:
-        """Return True if the search keeps its history, for the record or a file."""
-        return False
 
     def progress_label(self, run: PreparedRun[AnyOptions, AnyProblem, AnySearch]) -> str:
         return self.doing

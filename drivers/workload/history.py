@@ -27,9 +27,6 @@ AnyHistory = TypeVar("AnyHistory", bound="TourOptions | SearchOptions")
 class HistoryWorkload(WorkloadDeclaration[AnyHistory, AnyProblem, AnySearch, AnyOutcome]):
     """A workload of searches with a history, kept on request."""
 
-    def keeps_history(self, options: AnyHistory) -> bool:
-        return bool(options.history or options.curve or options.plot)
-
     def save(self, run: PreparedRun[AnyHistory, AnyProblem, AnySearch], outcome: AnyOutcome) -> None:
         curve, plot, rows = run.options.curve, run.options.plot, outcome.history
         if curve and rows is not None:

@@ -16,6 +16,7 @@ from drivers.workload.declaration import (
     AnySearch,
     PreparedRun,
     RepetitionResult,
+    SearchPlace,
     Task,
     VerifierVerdict,
     describe_gap,
@@ -29,9 +30,8 @@ if TYPE_CHECKING:
 
     from backends.launch import Backend
     from backends.tuning import ShapeTuner
-    from cluster import Communicator
     from core.lang import Kernel
-    from core.local_search import LocalSearch, Neighbourhood, Outcome
+    from core.local_search import LocalSearch, Outcome
     from core.local_search.plan import Plan
     from core.local_search.problem import Problem
     from core.run.protocol import Callback
@@ -148,26 +148,21 @@ class LocalSearchWorkload(SolutionWorkload[AnyLocal, LocalProblem, "LocalSearch"
             settled = replace(settled, iterations=first_iterations(settled, problem, self.fitted(problem)))
         return Task(settled, problem, source)
 
-    def search(self, backend: Backend, ranks: Communicator, problem: LocalProblem, options: AnyLocal) -> LocalSearch:
-        """Return the search, compiled and warmed up alone; it synchronises with other ranks when it runs."""
+    def make_search(self, place: SearchPlace, problem: LocalProblem, options: AnyLocal) -> LocalSearch:
         from core.local_search import LocalSearch
 
-        if ranks.size > 1:
-            from cluster.mpi.proxies import Rehearsal
-
-            ranks = Rehearsal(ranks)
-        search = LocalSearch(
-            backend,
-            ranks,
+        return LocalSearch(
+            *place,
             problem,
             options.chosen_algorithm(),
-            chosen_neighbourhoods(options, problem),
-            tune=None if options.shape == "fixed" else shape_tuner(backend),
+            options.neighbourhoods,
+            tune=None if options.shape == "fixed" else shape_tuner(cast("Backend", place[0])),
             **options.settings(),
-            history=bool(options.history or options.curve or options.plot),
+            history=options.keeps_history,
         )
+
+    def warm_up(self, search: LocalSearch, options: AnyLocal) -> None:
         search.warm_up(options.chosen_stop().seconds)
-        return search
 
     def once(self, run: PreparedRun[AnyLocal, LocalProblem, LocalSearch], callback: Callback | None) -> Outcome:
         """Search once; a result that the search's scorer rejects is an outcome too, for the verifiers."""
@@ -189,8 +184,8 @@ class LocalSearchWorkload(SolutionWorkload[AnyLocal, LocalProblem, "LocalSearch"
         """Return the work, with the usual iterations of a climb: as many as a solution has elements."""
         from core.local_search.plan import Plan
 
-        names, is_tuned = chosen_neighbourhoods(options, problem), options.shape != "fixed"
-        plan = Plan.make(problem, options.chosen_algorithm(), names, tuned=is_tuned, **options.settings())
+        names, settings = options.neighbourhoods, options.settings()
+        plan = Plan.make(problem, options.chosen_algorithm(), names, tuned=options.shape != "fixed", **settings)
         most = problem.encoding.n if options.algorithm in CLIMBS else inf
         return self.work_of(plan, options, self.speed(problem), most)
 
@@ -260,7 +255,8 @@ def first_iterations(settled: SearchOptions, problem: Problem, fitted: Sequence[
     second = dict(zip(fitted[::2], fitted[1::2], strict=True))
 
     def neighbours(options: SearchOptions) -> int:
-        listed = chosen_neighbourhoods(options, problem)
+        is_auto = options.neighbourhood == "auto"
+        listed = problem.neighbourhood_names()[:1] if is_auto else options.neighbourhoods
         neighbourhoods = [problem.neighbourhood(one) if isinstance(one, str) else one for one in listed]
         return max(one.size(problem.encoding, problem.points) for one in neighbourhoods)
 
@@ -270,11 +266,6 @@ def first_iterations(settled: SearchOptions, problem: Problem, fitted: Sequence[
     work = int(second.get("--walks", "1")) * int(second["--iterations"]) * neighbours(usual)
     an_iteration = neighbours(settled) if settled.chosen_algorithm().scans else NEIGHBOURS_OF_A_DRAW
     return max(FEWEST_ITERATIONS, FIRST_SECONDS * work // ((settled.walks or 1) * an_iteration))
-
-
-def chosen_neighbourhoods(options: SearchOptions, problem: Problem) -> Sequence[str | Neighbourhood]:
-    """Return the neighbourhoods of the options, or their names; for `auto` the problem's first."""
-    return problem.neighbourhood_names()[:1] if options.neighbourhood == "auto" else options.neighbourhoods
 
 
 def shape_tuner(backend: Backend) -> Callable[[Kernel, int, int], ShapeTuner]:

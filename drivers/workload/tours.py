@@ -32,7 +32,7 @@ class TourWorkload(HistoryWorkload[AnyTour, "TspInstance", AnySearch, AnyOutcome
     noun = "length"
 
     def run_settings(self, options: AnyTour) -> dict[str, object]:
-        return {"history": self.keeps_history(options)}
+        return {"history": options.keeps_history}
 
     def verify(
         self, run: PreparedRun[AnyTour, TspInstance, AnySearch], outcome: AnyOutcome, result: RepetitionResult
@@ -55,14 +55,10 @@ def available_instance(options: InstanceOptions) -> tuple[TspInstance, str]:
     from core import tours as tsp
     from core.instances.sources import default_instance
 
-    if options.instance is not None:
-        instance = tsp.load(options.instance, options.data, drop=options.drop)
-        source = instance.source
-    else:
-        spec, source = default_instance(options.data)
-        instance = tsp.load(spec, options.data, drop=options.drop)
+    spec, source = default_instance(options.data) if options.instance is None else (options.instance, None)
+    instance = tsp.load(spec, options.data, drop=options.drop)
     refuse_blank_drawing(options, instance)
-    return instance, source
+    return instance, source or instance.source
 
 
 def small_instance(

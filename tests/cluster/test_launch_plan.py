@@ -35,7 +35,7 @@ def on(hosts, ranks=None, **more):
 
 
 CROWDED = "--map-by slot:OVERSUBSCRIBE --bind-to none"
-HANDED_ON = "-x ONEKERNEL_CACHE -x TSPLIB_DIR"
+FORWARDED = "-x ONEKERNEL_CACHE -x TSPLIB_DIR"
 LOCAL = on([Host("localhost", 8, None, 1)])
 GPUS = HERE._replace(gpus=2)
 KNOWN = ALLOCATED._replace(mpirun_takes_allocation=True)
@@ -55,10 +55,10 @@ SHARED = "which they share unbound"
             "mpirun -n 2 --map-by slot --bind-to none --mca btl tcp,self",
         ),
         (LaunchRequest(2, further=["--bind-to", "core"]), "mpirun -n 2 --map-by slot --bind-to core"),
-        (on(TWO), f"mpirun -n 8 --hostfile hosts --map-by slot --bind-to none {HANDED_ON}"),
-        (on(TWO, per_host=1), f"mpirun -n 2 --hostfile hosts --map-by ppr:1:node --bind-to none {HANDED_ON}"),
+        (on(TWO), f"mpirun -n 8 --hostfile hosts --map-by slot --bind-to none {FORWARDED}"),
+        (on(TWO, per_host=1), f"mpirun -n 2 --hostfile hosts --map-by ppr:1:node --bind-to none {FORWARDED}"),
         (LOCAL, "mpirun -n 8 --hostfile hosts --map-by slot --bind-to none"),
-        (on(UNKNOWN, 99), f"mpirun -n 99 --hostfile hosts --map-by slot --bind-to none {HANDED_ON}"),
+        (on(UNKNOWN, 99), f"mpirun -n 99 --hostfile hosts --map-by slot --bind-to none {FORWARDED}"),
     ],
 )
 def test_ranks_lie_as_they_are_asked_for(asked, expected):
@@ -90,7 +90,7 @@ def test_a_rank_of_several_cores_is_bound_to_so_many(asked, expected, note):
             ["a rank for each of 2 GPUs (-n says otherwise)"],
         ),
         (LaunchRequest(4), GPUS, "-n 4 --map-by slot --bind-to none", []),
-        (LaunchRequest(None), KNOWN, f"-n 16 --map-by slot --bind-to none {HANDED_ON}", []),
+        (LaunchRequest(None), KNOWN, f"-n 16 --map-by slot --bind-to none {FORWARDED}", []),
     ],
     ids=["root", "too few cores", "GPUs", "fewer than GPUs", "an allocation"],
 )

@@ -80,8 +80,11 @@ class Idle(Workload):
     def load(self, options, ranks):
         return Task(options, None, "made here")
 
-    def search(self, backend, ranks, problem, options):
+    def make_search(self, place, problem, options):
         return None
+
+    def warm_up(self, search, options):
+        """There is nothing to compile."""
 
     def result(self, run, outcome):
         return found(outcome)

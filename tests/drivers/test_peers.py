@@ -19,19 +19,9 @@ from core.qap.instance import QapInstance
 from core.qap.problem import Qap
 from core.tables.knapsack.problem import Knapsack, generate
 from core.tables.lcs.problem import StringPair, lcs_length
-from drivers.peers import (
-    PeerMeasurement,
-    PeerRace,
-    PeerTask,
-    assignments,
-    confirming_peers,
-    measurement,
-    packages,
-    peer_rejections,
-    peers_for,
-    tours,
-)
-from drivers.peers.peer import this_search
+from drivers.peers import assignments, measurement, packages, peers_for, tours
+from drivers.peers.measurement import PeerRace, PeerTask
+from drivers.peers.peer import PeerMeasurement, confirming_peers, peer_rejections, this_search
 from drivers.peers.table import format_table
 from drivers.workload.matrix_files import MatrixInstance
 from tests.drivers import stand_ins as codes

@@ -66,13 +66,13 @@ def test_a_time_limit_covers_the_preparation_but_for_its_first_second(limit_s, p
 
 
 def test_a_long_preparation_is_measured_and_said(capsys):
-    def search(backend, *_):
+    def warm_up(*_):
         until = time.thread_time() + 0.05
         while time.thread_time() < until:
             pass
-        return SimpleNamespace(backend=backend)
 
-    found = build_search(SimpleNamespace(search=search), Solo(), None, Options(backend="cpu"))
+    workload = SimpleNamespace(make_search=lambda place, *_: SimpleNamespace(backend=place[0]), warm_up=warm_up)
+    found = build_search(workload, Solo(), None, Options(backend="cpu"))
     assert 0.05 <= found.backend.timings.prepare_s < 1
     made = repetitions(of_ranks())
     made.run.search.backend.timings.compile_s = 0.0

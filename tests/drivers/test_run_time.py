@@ -38,9 +38,10 @@ def both(name, arguments):
     """The estimated work, and the search's report on the reference interpreter."""
     workload = get_workload(name)
     task = workload.load(workload_options(workload, arguments), 1)
-    search = workload.variant(task.options).search(backends.create("python"), Solo(), task.problem, task.options)
+    chosen = workload.variant(task.options)
+    search = chosen.make_search((backends.create("python"), Solo()), task.problem, task.options)
     try:
-        chosen = workload.variant(task.options)
+        chosen.warm_up(search, task.options)
         return chosen.planned_work(task.options, task.problem), chosen.work(PreparedRun(*task, search, Solo()))
     finally:
         search.backend.close()

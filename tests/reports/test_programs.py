@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from core.qap import problem as qap
+from core.qap import kernels as qap
 from drivers.ihc import main as ihc
 from drivers.knapsack import main as knapsack
 from reports.records import programs

@@ -231,7 +231,8 @@ class EvaluationCheck:
         for name, row in rows.items():
             places = unequal(row, begun[name])
             if decided:
-                places = places[~unequal_bits(begun[name], other[name])[places]]
+                bits = f"u{row.itemsize}"
+                places = places[begun[name].view(bits)[places] == other[name].view(bits)[places]]
             if len(places):
                 p = int(places[0])
                 return f"row '{name}' holds {row[p]} at {p}, begin gives {begun[name][p]}"
@@ -317,11 +318,6 @@ def with_only(moves: np.ndarray, place: int) -> np.ndarray:
     single = np.full_like(moves, -1)
     single[:, 0] = moves[:, place]
     return single
-
-
-def unequal_bits(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return True where two arrays have different bits."""
-    return first.view(f"u{first.itemsize}") != second.view(f"u{second.itemsize}")
 
 
 def unequal(row: np.ndarray, expected: np.ndarray) -> np.ndarray:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -223,19 +222,15 @@ class HostCells:
         return int(self.memory[self.problem.begin(wave) + number - self.problem.first(wave)])
 
 
-def no_choice(row: int, place: int) -> int:
-    raise ValueError("no choices were kept")
-
-
 class WaveResult(NamedTuple):
     """Values of the last wave (of tiles the last cell alone), and the choices and cells that were kept.
 
-    ``choice(wave, index)``, of a `Grid` ``choice(i, j)``, returns the choice of a cell, if choices were kept; call it
-    from the last wave to the first. ``cells`` are kept with the published mapping.
+    ``choice(wave, index)``, of a `Grid` ``choice(i, j)``, returns the choice of a cell; call it from the last wave to
+    the first. ``cells`` are kept with the published mapping.
     """
 
     last: np.ndarray
-    choice: Callable[[int, int], int] = no_choice
+    choice: Any = None
     cells: HostCells | None = None
     streamed_bytes: int = 0
 

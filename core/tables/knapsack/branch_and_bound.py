@@ -12,8 +12,9 @@ from core.run.devices import ComputeDevice, Ranks
 from core.run.loop import Step, SynchronousRun
 from core.tables.knapsack.kernels import branch_and_bound as kernels
 from core.tables.knapsack.kernels.branch_and_bound import TreeNumbers, TreePlace
+from core.tables.knapsack.one_lane import OneLaneSearch
 from core.tables.knapsack.problem import Knapsack
-from core.tables.knapsack.search import OneLaneSearch, Selection, make_selection
+from core.tables.knapsack.search import Selection, make_selection
 
 FIELDS = ("place", "numbers", "taken", "best")
 """Fields of `core.tables.knapsack.kernels.branch_and_bound.KnapsackTreeState` in a checkpoint."""

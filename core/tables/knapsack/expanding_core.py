@@ -11,8 +11,9 @@ from core.run.loop import Step, SynchronousRun
 from core.tables.knapsack.core_bounds import SortedItems, best_completion, cardinality_bound
 from core.tables.knapsack.kernels import expanding_core as kernels
 from core.tables.knapsack.kernels.expanding_core import CorePlace
+from core.tables.knapsack.one_lane import OneLaneSearch
 from core.tables.knapsack.problem import Knapsack
-from core.tables.knapsack.search import OneLaneSearch, Selection, make_selection
+from core.tables.knapsack.search import Selection, make_selection
 
 ROOM, CHANGES = 1 << 12, 1 << 14
 """Initial capacity for states and for changes."""

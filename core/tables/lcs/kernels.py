@@ -100,8 +100,8 @@ class Pipeline:
     words, lanes, strips
         Words of columns of a lane, lanes of a strip, and strips.
     reach, slope
-        Strip s computes its first ``reach - s * slope`` batches, limited to 0 to
-        ``batches``. Other tables have ``reach = batches`` and ``slope = 0``.
+        Strip s computes its first ``reach - s * slope`` batches, limited to 0 to ``batches``. Other tables have a
+        ``reach`` of at least ``batches``, and ``slope = 0``.
     """
 
     batches: i32

@@ -6,7 +6,7 @@ import numpy as np
 
 from core.errors import UserError
 from core.lang import Function
-from core.tables.engine.kernels.diagonals import LETTERS, Strings, common_length, common_length_of_packed
+from core.tables.engine.kernels.diagonals import LETTERS, PaddedStrings, common_length, common_length_of_packed
 from core.tables.engine.recurrences import Diagonals, HostCells, TableAnswer, WaveResult, WaveRing
 
 DOWN_PADDING, ACROSS_PADDING = 256, 257
@@ -38,7 +38,7 @@ class LcsDiagonals(Diagonals):
         return across, down, start
 
     def lie(self, ring: WaveRing) -> None:
-        self.data = Strings(*self.padded(ring))
+        self.data = PaddedStrings(*self.padded(ring))
 
     def answer(self, result: WaveResult) -> TableAnswer:
         """Return the length and, if cells were kept, matched positions."""
@@ -84,7 +84,7 @@ class PackedLcsDiagonals(LcsDiagonals):
     def lie(self, ring: WaveRing) -> None:
         """Pad the strings, with the last two values of a byte, to whole words."""
         across, down, start = self.padded(ring)
-        self.data = Strings(packed_words(across), packed_words(down), start)
+        self.data = PaddedStrings(packed_words(across), packed_words(down), start)
 
 
 def diagonals_of(a: np.ndarray, b: np.ndarray, packed: bool, data_memory: str) -> LcsDiagonals:

@@ -28,7 +28,8 @@ from drivers.experiments.presets.compare_options import default_arguments, read_
 from drivers.experiments.run import PlanRun, show
 from drivers.options.declaration import option_flag
 from drivers.options.local_search import SearchOptions
-from drivers.peers import installed_peers, peers_for
+from drivers.peers import peers_for
+from drivers.peers.measurement import installed_peers
 from drivers.runs.seeds import refuse_without_peers
 from drivers.workload.declaration import Workload
 from drivers.workload.registry import all_workloads

@@ -6,20 +6,21 @@ python -m drivers.subset --instance 12     fewer numbers
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from drivers.cli.exit_codes import run_driver
 from drivers.options.declaration import RESULTS, Options
 from drivers.options.values import positive
-from drivers.runs.workload_main import driver
-from drivers.workload.declaration import SCORER, PreparedRun, RepetitionResult, Task, VerifierVerdict, Workload
+from drivers.runs.workload_main import driver, exit_with
+from drivers.workload.declaration import SCORER, RepetitionResult, Task, VerifierVerdict, WorkloadDeclaration
 from drivers.workload.run_time import RepetitionWork
 
 if TYPE_CHECKING:
     from core.subset.search import NearestSubset, SubsetProblem, SubsetSearch
+    from drivers.workload.declaration import PreparedRun, SearchPlace
+
+    SubsetRun = PreparedRun["SubsetOptions", SubsetProblem, SubsetSearch]
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class SubsetOptions(Options, generator="12 (random numbers)", chosen="20"):
     divisor: int = RESULTS.option(2, "the target is the sum of all numbers divided by D", positive, "D", decides="work")
 
 
-class SubsetWorkload(Workload[SubsetOptions]):
+class SubsetWorkload(WorkloadDeclaration[SubsetOptions, "SubsetProblem", "SubsetSearch", "NearestSubset"]):
     """All subsets."""
 
     name = "subset"
@@ -41,27 +42,23 @@ class SubsetWorkload(Workload[SubsetOptions]):
     noun = "gap"
     standard = ("--instance", "27")
 
-    def load(self, options: SubsetOptions, ranks: int) -> Task:
+    def load(self, options: SubsetOptions, ranks: int) -> Task[SubsetOptions, SubsetProblem]:
         from core.subset.search import SubsetProblem
 
         return Task(options, SubsetProblem(options.instance or "20", options.divisor, options.seed), "generated")
 
-    def search(self, backend: Any, ranks: Any, problem: SubsetProblem, options: SubsetOptions) -> SubsetSearch:
+    def make_search(self, place: SearchPlace, problem: SubsetProblem, options: SubsetOptions) -> SubsetSearch:
         from core.subset.search import SubsetSearch
 
-        search = SubsetSearch(backend, ranks, problem)
-        search.warm_up()
-        return search
+        return SubsetSearch(*place, problem)
 
     def planned_work(self, options: SubsetOptions, problem: SubsetProblem) -> RepetitionWork:
         return RepetitionWork(2**problem.n, self.unit, 1e8)
 
-    def result(self, run: PreparedRun[SubsetOptions], outcome: NearestSubset) -> RepetitionResult:
+    def result(self, run: SubsetRun, outcome: NearestSubset) -> RepetitionResult:
         return RepetitionResult(outcome, f"gap {outcome.cost} of {int(outcome.solution.sum())} numbers")
 
-    def verify(
-        self, run: PreparedRun[SubsetOptions], outcome: NearestSubset, result: RepetitionResult
-    ) -> Iterator[VerifierVerdict]:
+    def verify(self, run: SubsetRun, outcome: NearestSubset, result: RepetitionResult) -> Iterator[VerifierVerdict]:
         gap = run.problem.cost(outcome.solution)
         yield VerifierVerdict(SCORER, None if gap == outcome.cost else f"the scorer finds gap {gap}", gap)
 
@@ -70,4 +67,4 @@ SUBSET = SubsetWorkload()
 main = driver(SUBSET, __doc__)
 
 if __name__ == "__main__":
-    sys.exit(run_driver(main))
+    exit_with(main)

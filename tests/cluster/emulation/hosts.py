@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cluster.emulation.hosts import HANDED_ON, Hosts
+from cluster.emulation.hosts import FORWARDED, Hosts
 from cluster.launch.commands import ROOT
 
 __all__ = ["ROOT", "HostsOfATest"]
@@ -51,8 +51,8 @@ class HostsOfATest(Hosts):
         launcher = Path(sys.executable).with_name("mpirun")
         slots = -(-ranks // self.count)
         where = ",".join(f"{self.name(host)}:{slots}" for host in range(self.count))
-        handed_on = [word for name in HANDED_ON if name in self.environment() for word in ("-x", name)]
-        options = ["-n", ranks, "--host", where, "--map-by", "node:OVERSUBSCRIBE", *handed_on]
+        forwarded = [word for name in FORWARDED if name in self.environment() for word in ("-x", name)]
+        options = ["-n", ranks, "--host", where, "--map-by", "node:OVERSUBSCRIBE", *forwarded]
         return [*map(str, [launcher, *options, sys.executable, *arguments])]
 
     def mpirun(self, ranks: int, *arguments: object, **more: Any) -> subprocess.CompletedProcess[str]:

@@ -199,7 +199,7 @@ def test_a_search_in_slices_is_the_same_search(cpu, monkeypatch):
     whole = KnapsackBranchAndBound(cpu, Solo(), instance).run()
     calls = []
     monkeypatch.setattr(KnapsackBranchAndBound, "first_budget", 7)
-    monkeypatch.setattr("core.tables.knapsack.search.GROWTH", 1)
+    monkeypatch.setattr("core.tables.knapsack.one_lane.GROWTH", 1)
     monkeypatch.setattr("core.run.progress.PROGRESS_INTERVAL_S", 0)
     parted = KnapsackBranchAndBound(cpu, Solo(), instance).run(callback=calls.append)
     assert (parted.value, parted.nodes, parted.digest) == (whole.value, whole.nodes, whole.digest)

@@ -2,14 +2,15 @@
 
 import gzip
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.instances.errors import InstanceError
-from core.tables.knapsack.problem import CLASSES, Knapsack, generate, load, read, write
+from core.tables.knapsack.problem import CLASSES, LARGEST, MOST_CAPACITY, Knapsack, generate, load, read, write
 
 PISINGER = (
     "knapPI_0_4_10\nn 4\nc 11\nz 15\ntime 0.00\n1,6,5,1\n2,10,7,0\n3,9,6,1\n4,1,9,0\n-----\n\nknapPI_0_4_10_2\nn 1\n"
@@ -41,6 +42,26 @@ def test_values_and_bounds_of_all_selections(items, capacity):
         assert value * weight_after >= value_after * weight or weight == 0
     useful = [k for k, (w, v) in enumerate(items) if w <= capacity and v > 0]
     assert instance.useful_items().tolist() == sorted(useful, key=lambda k: (items[k][0], k))
+
+
+NUMBERS = st.sampled_from([0, 1, LARGEST - 2, LARGEST - 1, LARGEST]) | st.integers(0, LARGEST)
+
+
+@given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=1, max_size=8), st.integers(0, MOST_CAPACITY))
+@example([(LARGEST - 1, LARGEST - 2), (LARGEST, LARGEST - 1)], 5)
+def test_the_bound_is_exact_for_numbers_of_32_bits(items, capacity):
+    instance = Knapsack("test", *map(np.array, zip(*items, strict=True)), capacity)
+    order = sorted(range(len(items)), key=lambda k: (items[k][0] > 0, -Fraction(items[k][1], items[k][0] or 1)))
+    weightless = sorted(k for k in order if items[k][0] == 0)
+    order = weightless + order[len(weightless) :]
+    assert instance.by_efficiency().tolist() == order
+    bound, free = Fraction(0), capacity
+    for weight, value in (items[k] for k in order):
+        taken = Fraction(min(weight, free), weight) if weight else 1
+        bound, free = bound + taken * value, free - min(weight, free)
+        if taken < 1:
+            break
+    assert instance.upper_bound() == int(bound)
 
 
 # --- instances ---

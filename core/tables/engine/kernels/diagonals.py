@@ -16,7 +16,7 @@ LETTERS = 4
 
 
 @bundle
-class Strings:
+class PaddedStrings:
     """Two strings, padded so that every lane stays inside them.
 
     Attributes
@@ -35,7 +35,7 @@ class Strings:
 
 
 @function
-def common_length(wave: i32, k: i32, window: Window, choice: Array[u32], strings: Strings) -> i32:
+def common_length(wave: i32, k: i32, window: Window, choice: Array[u32], strings: PaddedStrings) -> i32:
     """Return a cell of equation 2, with the + 1 missing in its match case; no cell is less than its corner."""
     up = window.cells[window.one + k]
     left = window.cells[window.one + k - 1]
@@ -51,7 +51,7 @@ def letter_at(words: Array[u32], place: i32) -> u32:
 
 
 @function
-def common_length_of_packed(wave: i32, k: i32, window: Window, choice: Array[u32], strings: Strings) -> i32:
+def common_length_of_packed(wave: i32, k: i32, window: Window, choice: Array[u32], strings: PaddedStrings) -> i32:
     """Return the cell of `common_length`."""
     up = window.cells[window.one + k]
     left = window.cells[window.one + k - 1]
