@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 NAMESPACES = ("unshare", "--net", "--uts", "--pid", "--ipc", "--mount", "--fork", "--kill-child")
 TUN = "/dev/net/tun"
@@ -28,5 +29,8 @@ def obstacle() -> str | None:
     missing = [name for name, present in needed.items() if not present]
     if missing:
         return f"emulated hosts need {', '.join(needed)}: found no {', '.join(missing)}"
-    tried = subprocess.run([*NAMESPACES, "sh", "-c", f": <>{TUN}"], capture_output=True, text=True)
-    return f"emulated hosts need name spaces and {TUN}: {tried.stderr.strip()}" if tried.returncode else None
+    host = Path(__file__).with_name("host.py")
+    tried = subprocess.run([*NAMESPACES, sys.executable, "-S", host, "--try"], capture_output=True, text=True)
+    if tried.returncode == 0:
+        return None
+    return f"emulated hosts need name spaces with a network device: {tried.stderr.strip().splitlines()[-1]}"

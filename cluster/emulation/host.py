@@ -1,6 +1,7 @@
 """The first process of a host: sets up its name spaces, starts commands, and ends them all at its end.
 
     python -S host.py INDEX ADDRESS CONTROL SHARED...    under `unshare --net --uts --pid --ipc --mount --fork`
+    python -S host.py --try                              only makes the network device, to see whether that is allowed
 
 It gives the host its name, separate /proc, /tmp and /dev/shm, and a network device connected only to the wire; the
 device's file descriptor goes to CONTROL, a socket. All hosts see SHARED folders, even below /tmp. It then acts as the
@@ -141,4 +142,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] == ["--try"]:
+        network(0)
+    else:
+        main()

@@ -19,7 +19,7 @@ MOST_IMBALANCE = 1.5
 
 
 class PendingWork(NamedTuple):
-    """Pending work of a rank, which can store at most ``room`` records (parts of items).
+    """Pending work of a rank, as records (parts of items). ``room`` is the largest number of records that it can store.
 
     ``speed`` has the same unit on all ranks; 0 if unknown. ``is_over`` is 1 if the rank has stopped exploring.
     """

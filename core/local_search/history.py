@@ -138,7 +138,7 @@ class HistoryRecorder:
         self.ahead = -least - self.iterations
 
     def state(self) -> Checkpoint:
-        """Return this rank's part of the history: its front, and how far each walk's clock is ahead."""
+        """Return this rank's part of the history: its front, and the lead of each walk's clock in iterations."""
         return {FRONT: self.front, AHEAD: self.ahead}
 
     def begin_at(self, state: Checkpoint, first: int, end: int) -> None:

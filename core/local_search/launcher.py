@@ -43,8 +43,8 @@ class UndividedWork:
 class WalkLauncher:
     """Launches over the walks of one rank. Each method queues launches and does not wait for them.
 
-    `core.local_search.host_loop.HostLauncher` is the kind whose iterations the host drives. For ``tune`` see
-    `LocalSearch`.
+    In the subclass `core.local_search.host_loop.HostLauncher` the host drives every iteration. `LocalSearch` explains
+    ``tune``.
 
     Attributes
     ----------

@@ -27,7 +27,7 @@ from core.ppp.kernels.row_groups import ProductGroups, begin_groups, update_grou
 
 
 class Ppp(Problem):
-    """Find a vector of +-1 whose products with the rows of a +-1 matrix have a given histogram.
+    """Permuted perceptron problem: find a vector of +-1. Its products with the rows of a matrix have a given histogram.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ class CheckpointArray(NamedTuple):
     dtype
         Of NumPy; ``np.str_`` for a text.
     shape
-        None stands for any number of rows or columns.
+        Shape; None means any number of rows or columns.
     ranges
         Least and largest value, of all elements or of each column of the last axis; empty: every content is valid.
     rule

@@ -44,7 +44,7 @@ class SequencePoint:
     mover : CheckExecutor or None
         Makes its neighbours, if NumPy cannot make the move; it has the solution.
     where : str
-        Text after the seed in messages; empty for a point of the walk.
+        Place in messages, as text after the seed; empty for a point of the walk.
     next_move : int or None
         The move to the next point.
     """
