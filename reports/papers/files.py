@@ -11,7 +11,7 @@ from msgspec import structs
 
 from core.errors import UserError
 from reports.papers.measures import MEASURES
-from reports.papers.paper import SCALES, Exhibit, Machine, Paper, Scale, Series
+from reports.papers.paper import MOST_COLUMNS, SCALES, Exhibit, Machine, Paper, Scale, Series
 from reports.toml_file import DataFile
 
 FOLDER = Path(__file__).parent
@@ -57,56 +57,59 @@ def read(path: Path) -> Paper:
     scales = file.tables("scales")
     file.among("scales", "scale", list(scales), SCALES)
     tables = file.part(list[dict[str, Any]], file.content.get("exhibits", []), "exhibits")
-    exhibits = [_exhibit(file, one, series, scales) for one in tables]
-    own = {name: value for name, value in file.content.items() if name not in ("series", "scales")}
-    paper = file.part(Paper, {**own, "machines": machines, "exhibits": exhibits}, "the file")
+    own = {name: value for name, value in file.content.items() if name != "scales"}
+    exhibits = [_exhibit(file, one, scales) for one in tables]
+    paper = file.part(Paper, {**own, "machines": machines, "series": series, "exhibits": exhibits}, "the file")
     for one in paper.exhibits:
         _check(file, paper, one)
     return paper
 
 
-def _exhibit(
-    file: DataFile, content: Mapping[str, Any], series: Mapping[str, Series], scales: Mapping[str, Mapping[str, Any]]
-) -> Exhibit:
-    """Convert an exhibit, with its series by their names and its scales in full."""
-    place = next((f"{kind} {content[kind]}" for kind in ("table", "figure") if kind in content), "an exhibit")
-    names = file.part(list[str], content.get("series", []), f"{place}, series")
-    file.among(place, "series", names, list(series))
+def _exhibit(file: DataFile, content: Mapping[str, Any], scales: Mapping[str, Mapping[str, Any]]) -> Exhibit:
+    """Convert an exhibit, with its scales in full: defaults are those of the paper, and the paper's amount."""
+    place = str(content.get("name", "an exhibit"))
     own = {name: value for name, value in content.items() if name not in SCALES}
-    bare = file.part(Exhibit, {**own, "series": [series[name] for name in names]}, place)
-    if not bare.number:
-        file.wrong(place, "no number", "a key table or figure")
-    if bare.of:
-        return bare
-    return structs.replace(bare, scales={name: _scale(file, name, bare, content, scales) for name in SCALES})
-
-
-def _scale(
-    file: DataFile, name: str, exhibit: Exhibit, content: Mapping[str, Any], scales: Mapping[str, Mapping[str, Any]]
-) -> Scale:
-    """Convert an exhibit's scale, with defaults from the paper. By default all rows run."""
-    place, keys = f"{exhibit.name}, {name}", [line.key for line in exhibit.lines]
-    usual, own = (file.part(Scale, table.get(name, {}), place) for table in (scales, content))
-    amount = {**exhibit.amount, **usual.amount, **own.amount}
-    scale = file.part(Scale, {"rows": keys, **scales.get(name, {}), **content.get(name, {}), "amount": amount}, place)
-    file.among(place, "row", [*scale.keys, *scale.row_amounts], keys)
-    return scale
+    bare = file.part(Exhibit, own, place)
+    full = {}
+    for name in SCALES:
+        usual, given = scales.get(name, {}), content.get(name, {})
+        amount = {**bare.amount, **usual.get("amount", {}), **given.get("amount", {})}
+        full[name] = file.part(Scale, {**usual, **given, "amount": amount}, f"{place}, {name}")
+    return structs.replace(bare, scales=full)
 
 
 def _check(file: DataFile, paper: Paper, exhibit: Exhibit) -> None:
-    """Check that the names in an exhibit exist."""
+    """Check that the names in an exhibit exist, and that its table is no wider than a page."""
+    place = exhibit.name
+    rows, columns = [row.name for row in exhibit.rows], [column.key for column in exhibit.columns]
+    published = {column.key: column for column in exhibit.published}
+    for one in exhibit.published:
+        file.among(place, "machine", [one.machine] if one.machine else [], list(paper.machines))
+    for row in exhibit.rows:
+        if row.figures and len(row.figures) != len(published):
+            expected = f"{len(published)}, one for each published column"
+            file.wrong(f"{place}, row {row.name}", f"{len(row.figures)} figures", expected)
     for column in exhibit.columns:
-        file.among(exhibit.name, "machine", [column.machine] if column.machine else [], list(paper.machines))
-        file.among(exhibit.name, "measure", column.holds, list(MEASURES))
-    file.among(exhibit.name, "measure", exhibit.shows, list(MEASURES))
-    for line in exhibit.lines:
-        if not line.key:
-            file.wrong(exhibit.name, f"the row {line.label!r}", "one of the keys instance, processors, workload")
-        if line.figures and len(line.figures) != len(exhibit.columns):
-            expected = f"{len(exhibit.columns)}, one for each column"
-            file.wrong(f"{exhibit.name}, row {line.key}", f"{len(line.figures)} figures", expected)
-    if exhibit.of:
-        numbers = [other.number for other in paper.exhibits if not other.of]
-        file.among(exhibit.name, "of", [exhibit.of], numbers)
-        rows = [exhibit.plot.row] if exhibit.plot and exhibit.plot.row else []
-        file.among(f"{exhibit.name}, plot", "row", rows, [line.key for line in paper.drawn(exhibit).lines])
+        where = f"{place}, column {column.key}"
+        file.among(where, "series", [column.series] if column.series else [], list(paper.series))
+        file.among(where, "measure", [column.measure], list(MEASURES))
+        file.among(where, "column", [column.over] if column.over else [], columns)
+        file.among(where, "row", column.rows, rows)
+        if column.published:
+            file.among(where, "published column", [column.published], [*published])
+            parts = published[column.published].holds
+            file.among(where, "part", [column.part] if column.part else [], parts)
+    for check in exhibit.checks:
+        file.among(f"{place}, check", "column", [check.column, *([check.than] if check.than else [])], columns)
+        file.among(f"{place}, check", "row", check.rows, rows)
+    for name, scale in exhibit.scales.items():
+        file.among(f"{place}, {name}", "row", [*scale.rows, *scale.row_amounts], rows)
+        file.among(f"{place}, {name}", "column", scale.columns, columns)
+    if exhibit.plot:
+        file.among(f"{place}, plot", "column", exhibit.plot.columns, columns)
+        file.among(f"{place}, plot", "panel", exhibit.plot.panels, [row.panel for row in exhibit.rows])
+    for what, items in (("row", rows), ("column", columns)):
+        if len(set(items)) != len(items):
+            file.wrong(place, f"a {what} twice", f"{what}s of different names")
+    if len(list(exhibit.shown())) > MOST_COLUMNS:
+        file.wrong(place, f"{len(list(exhibit.shown()))} columns", f"at most {MOST_COLUMNS} beside the rows' names")

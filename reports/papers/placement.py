@@ -1,15 +1,12 @@
-"""Places of our runs in an exhibit, and the baseline of a ratio over a column."""
+"""The runs of a cell: what `reproduce` plans for a row and a column, and which records belong there."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from reports.comparison.speedups import ComparedRun, ratio_obstacles
-from reports.papers.paper import PROCESSORS, WORKLOAD, Exhibit, ExhibitColumn, ExhibitRow, Series
+from reports.papers.paper import Column, Exhibit, Paper, Row, Series
 from reports.records.environment import EMULATED_HOSTS, EMULATED_NETWORK
 from reports.records.files import Record
 
@@ -20,82 +17,88 @@ NOT_RECORDED = ("peers", "history", "verify", "profile")
 
 
 @dataclass(frozen=True)
-class PlacedRun:
-    """One of our runs with its series and row. `column` is the published column, if options select columns."""
+class RunChoice:
+    """Runs of a cell.
 
-    row: ComparedRun
+    Attributes
+    ----------
+    workload
+        Name of the driver.
+    options
+        Options of the driver without the amount of work and without `--instance`.
+    instance
+        Value of `--instance`; empty if the options make the instance.
+    names
+        Possible names of the instance in records.
+    series
+        Kinds of devices, backends, ranks and hosts.
+    processors
+        Kind and number of processors, `cores:8`; empty for any.
+    """
+
+    workload: str
+    options: Mapping[str, Any]
+    instance: str
+    names: frozenset[str]
     series: Series
-    line: ExhibitRow
-    column: ExhibitColumn | None = None
+    processors: str = ""
+
+    def has(self, record: Record) -> bool:
+        """True if a record is a run of the cell, of any amount; the kind of device is one of the series'."""
+        return (
+            record.workload == self.workload
+            and (not self.names or not self.names.isdisjoint(instance_names(record)))
+            and self._has_device(record)
+            and has_options(record, self.options)
+        )
+
+    def _has_device(self, record: Record) -> bool:
+        series = self.series
+        if self.processors:
+            return processors(record) == self.processors and record.device_kind in series.kinds
+        return (
+            record.device_kind in series.kinds
+            and (not series.backends or record.backend in series.backends)
+            and (record.ranks == series.ranks or (series.ranks == 0 and record.ranks > 1))
+            and (record.device_kind != "cores" or _has_cores(series, record))
+            and _has_hosts(series, record)
+        )
 
 
-def place_runs(exhibit: Exhibit, rows: Sequence[ComparedRun]) -> Iterator[PlacedRun]:
-    for row in rows:
-        series = find_series(exhibit, row.record)
-        column = _column_of(exhibit, row.record)
-        if series is not None and (column is not None or not exhibit.by_options):
-            yield PlacedRun(row, series, _line_of(exhibit, row), column)
-
-
-def find_series(exhibit: Exhibit, record: Record) -> Series | None:
-    """Return the series of a run: the one with most options, then hosts; None without any."""
-    if exhibit.never_ours or record.workload not in exhibit.workloads() or not has_options(record, exhibit.options):
+def run_choice(paper: Paper, exhibit: Exhibit, row: Row, column: Column) -> RunChoice | None:
+    """Return the runs of a cell; None if the column has no runs in the row."""
+    runnable = row.instance or row.options or row.processors or exhibit.options.get("instance")
+    if not column.series or (column.rows and row.name not in column.rows) or not runnable:
         return None
-    suitable = [one for one in exhibit.series if _fits(one, record)]
-    return max(suitable, key=lambda one: (len(one.options), one.hosts), default=None)
-
-
-def _fits(series: Series, record: Record) -> bool:
-    over_ranks = max(series.ranks) > 1
-    return (
-        record.device_kind in series.kinds
-        and (not series.backends or record.backend in series.backends)
-        and (record.ranks > 1) == over_ranks
-        and _fits_cores(series, record)
-        and _fits_hosts(series, record)
-        and has_options(record, series.options)
-    )
-
-
-def _fits_cores(series: Series, record: Record) -> bool:
-    """True if a rank has all cores of its host, or a number of cores that the series names."""
-    own, present = record.details.get("cores_per_rank"), record.environment.get("cores")
-    return record.device_kind != "cores" or own in (None, present, *series.cores)
-
-
-def _fits_hosts(series: Series, record: Record) -> bool:
-    """True if a run's hosts are those of a series, emulated ones by one machine or real ones."""
-    where = record.environment
-    if series.network or where.get(EMULATED_NETWORK):
-        return (where.get(EMULATED_NETWORK), where.get(EMULATED_HOSTS)) == (series.network, series.hosts)
-    return record.host_count >= series.hosts
+    series = paper.series[column.series]
+    options = {**exhibit.options, **series.options, **row.options, **column.options}
+    workload = row.workload or exhibit.workload
+    amount = {name for scale in exhibit.scales.values() for name in scale.amount} | set(exhibit.amount)
+    own = {name: value for name, value in options.items() if name not in amount or name in column.options}
+    instance = row.instance or str(options.get("instance", ""))
+    own.pop("instance", None)
+    names = {row.name, instance, instance.partition(":")[0]} - {""} if instance else set()
+    return RunChoice(workload, own, instance, frozenset(names), series, row.processors)
 
 
 def has_options(record: Record, options: Mapping[str, Any]) -> bool:
-    asked = {**record.parameters, **record.execution, "instance": record.instance}
+    asked = {**record.parameters, **record.execution}
     if asked.get("bound") == ON_HOST:
         asked["bound"] = options.get("bound", ON_HOST)
     return all(asked.get(name) == value for name, value in options.items() if name not in NOT_RECORDED)
 
 
-def _column_of(exhibit: Exhibit, record: Record) -> ExhibitColumn | None:
-    return next((one for one in exhibit.columns if one.parameters and has_options(record, one.parameters)), None)
+def _has_cores(series: Series, record: Record) -> bool:
+    own, present = record.details.get("cores_per_rank"), record.environment.get("cores")
+    return own in (None, present) if not series.cores else own == series.cores
 
 
-def _line_of(exhibit: Exhibit, row: ComparedRun) -> ExhibitRow:
-    """Return the row of a run: one of the exhibit, or a new one."""
-    record = row.record
-    if exhibit.row_by == PROCESSORS:
-        key = processors(record)
-        words = {"gpu": "GPU", "core": "core", "cores": "cores"}
-        kind, count = key.split(":")
-        label = f"{count} {words[kind]}" + ("s" if kind == "gpu" and count != "1" else "")
-        return next((line for line in exhibit.lines if line.key == key), ExhibitRow(processors=key, label=label))
-    if exhibit.row_by == WORKLOAD:
-        return exhibit.line(record.workload)
-    names = instance_names(record)
-    lines = (line for line in exhibit.lines if names & {line.key, line.spec} and line.workload in ("", record.workload))
-    return next(lines, ExhibitRow(record.instance))
+def _has_hosts(series: Series, record: Record) -> bool:
+    """True if a run's hosts are those of a series, emulated ones by one machine or real ones."""
+    where = record.environment
+    if series.network or where.get(EMULATED_NETWORK):
+        return (where.get(EMULATED_NETWORK), where.get(EMULATED_HOSTS)) == (series.network, series.hosts)
+    return record.host_count >= series.hosts
 
 
 def processors(record: Record) -> str:
@@ -113,82 +116,3 @@ def instance_names(record: Record) -> set[str]:
     """Return a paper's possible names of a run's instance: `73-73:seed=1` is its 73-73, `weierstrass:50` is 50."""
     name = record.instance
     return {name, name.partition(":")[0], name.removeprefix(f"{record.workload}:")}
-
-
-def natural_order(name: str) -> list[tuple[int, str]]:
-    """Sort key by which 81-81 comes before 101-117."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name) if part]
-
-
-# --- which of them are shown ---
-
-
-def choose_runs(exhibit: Exhibit, placed: Sequence[PlacedRun]) -> list[PlacedRun]:
-    """Return the runs that an exhibit shows, in the order in which they are placed.
-
-    Of each cell that is the one with the best cost, or those that have a ratio if one of them has. Of runs that
-    differ only in their amount of work the longest is kept, of equal ones that of the most seeds, then the newest.
-    """
-    if exhibit.keep == "best":
-        candidates = _highest_of_each(placed, _place_of, lambda one: -one.row.record.best_cost)
-    else:
-        with_ratios = {id(one) for one in placed if find_reference(exhibit, one, placed) is not None}
-        cells = {(_place_of(one), one.column) for one in placed if id(one) in with_ratios}
-        candidates = [one for one in placed if id(one) in with_ratios or (_place_of(one), one.column) not in cells]
-
-    def without_amount(run: PlacedRun) -> str:
-        record = run.row.record
-        asked = {name: value for name, value in record.parameters.items() if name not in {*exhibit.amounts, "seeds"}}
-        column = run.column.heading if run.column else ""
-        work = record.instance_sha256, record.seed, asked, record.execution
-        return json.dumps([*work, record.backend, record.device, record.ranks, _place_of(run), column], sort_keys=True)
-
-    def amount(run: PlacedRun) -> tuple[list[int], int, str]:
-        asked = run.row.record.parameters
-        lengths = [int(asked.get(name) or 0) for name in sorted(exhibit.amounts)]
-        newest = max(repetition.started_at or "" for repetition in run.row.record.repetitions)
-        return lengths, len(run.row.record.details.get("costs", ())), newest
-
-    return _highest_of_each(candidates, without_amount, amount)
-
-
-def _place_of(placed: PlacedRun) -> tuple[str, ...]:
-    return placed.line.key, placed.series.name, placed.row.name, placed.row.machine
-
-
-def _highest_of_each(
-    placed: Sequence[PlacedRun], group: Callable[[PlacedRun], Any], rank: Callable[[PlacedRun], Any]
-) -> list[PlacedRun]:
-    """Return the run of each group that ranks highest, the first of equals."""
-    chosen: dict[Any, PlacedRun] = {}
-    for one in placed:
-        other = chosen.setdefault(group(one), one)
-        if rank(one) > rank(other):
-            chosen[group(one)] = one
-    return list(chosen.values())
-
-
-def find_reference(exhibit: Exhibit, run: PlacedRun, placed: Sequence[PlacedRun]) -> ComparedRun | None:
-    """Return the run that a ratio over the first column is over: equal in all but the reference."""
-    first = {name: value for name, value in exhibit.reference.items() if name != "peer"}
-    if not first or run.column is None:
-        return None
-    wanted = {**run.column.parameters, **first}
-    for other in placed:
-        if other.column is not None and other.column.parameters == wanted and _are_alike(other, run):
-            return other.row
-    return None
-
-
-def same_problem(run: PlacedRun, other: PlacedRun) -> bool:
-    return (run.row.record.instance_sha256, run.row.machine) == (other.row.record.instance_sha256, other.row.machine)
-
-
-def _are_alike(run: PlacedRun, other: PlacedRun) -> bool:
-    ours, theirs = run.row.record, other.row.record
-    return (
-        run.series == other.series
-        and (ours.backend, ours.device, ours.ranks) == (theirs.backend, theirs.device, theirs.ranks)
-        and not ratio_obstacles(ours, theirs)
-        and run.row.machine == other.row.machine
-    )
