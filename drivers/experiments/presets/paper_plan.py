@@ -118,6 +118,9 @@ class ReproductionPlan:
         bases = self.bases if is_in_turn and self.chosen.scale != QUICK else set()
         return [in_turns([*group.values()], [group[key] for key in group if key in bases]) for group in groups]
 
+    def cases_of(self, cell: Cell) -> list[Case]:
+        return [self.cases[key] for key in self.cells.get(cell, ())]
+
     def cells_of(self, case: Case) -> list[Cell]:
         return [cell for cell, keys in self.cells.items() if identity(case) in keys]
 

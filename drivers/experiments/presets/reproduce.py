@@ -7,7 +7,7 @@ import re
 import shlex
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, product
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from drivers.experiments.idle_host import wait_until_idle
 from drivers.experiments.options import PlanParser, add_parallel_option, add_plan_options, chosen_executor
 from drivers.experiments.plan import ExperimentPlan, prepare_folder
 from drivers.experiments.presets.paper_plan import (
+    Cell,
     ReproductionChoice,
     ReproductionPlan,
     plan_reproduction,
@@ -213,8 +214,9 @@ def write_report(
     counted = [record for record in load(after.records) if is_counted(record, machine)]
     filled = [exhibit for exhibit in paper.exhibits if has_run(paper, exhibit, counted)]
     shown = [exhibit for exhibit in paper.exhibits if exhibit in filled or exhibit in exhibits]
+    missing = {cell: why for cell, why in needs.missing.items() if not any(map(after.recorded, needs.cases_of(cell)))}
     try:
-        paths = pages_paper.write(paper, shown, counted, after.records.parent, missing=needs.missing, made_by=made_by)
+        paths = pages_paper.write(paper, shown, counted, after.records.parent, missing=missing, made_by=made_by)
     except (UnequalWorkError, RecordError) as error:
         # Our own programs made the records: no user error.
         print(f"error: {error}. No report was written; the records are in {after.records}", file=sys.stderr)
@@ -226,7 +228,7 @@ def write_report(
         for one in recorded
         if not one.verified and one.details.get("proved") is not False
     )
-    gaps = [gap_line(exhibit, needs) for exhibit in exhibits if exhibit not in filled and has_series(exhibit)]
+    gaps = [gap_line(exhibit, missing) for exhibit in exhibits if exhibit not in filled and has_series(exhibit)]
     errors = [*failed, *doubted]
     if after.cases and not recorded:
         errors.append("nothing ran: the report has only published figures")
@@ -251,9 +253,9 @@ def has_run(paper: Paper, exhibit: Exhibit, records: Sequence[Record]) -> bool:
     return any(choice.has(record) for choice in choices if choice for record in records)
 
 
-def gap_line(exhibit: Exhibit, needs: ReproductionPlan) -> str:
+def gap_line(exhibit: Exhibit, missing: Mapping[Cell, str]) -> str:
     """Return the line for an exhibit without a run, with the reasons."""
-    reasons = dict.fromkeys(why for (name, _, _), why in needs.missing.items() if name == exhibit.name)
+    reasons = dict.fromkeys(why for (name, _, _), why in missing.items() if name == exhibit.name)
     return f"{exhibit.name}: no run of this machine in it: {'; '.join(reasons) or 'its scale has none'}"
 
 
