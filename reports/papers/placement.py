@@ -49,7 +49,7 @@ class RunChoice:
             record.workload == self.workload
             and (not self.names or not self.names.isdisjoint(instance_names(record)))
             and self._has_device(record)
-            and has_options(record, self.options, is_made=not self.instance)
+            and has_options(record, self.options)
         )
 
     def _has_device(self, record: Record) -> bool:
@@ -81,17 +81,11 @@ def run_choice(paper: Paper, exhibit: Exhibit, row: Row, column: Column) -> RunC
     return RunChoice(workload, own, instance, frozenset(names), series, row.processors)
 
 
-def has_options(record: Record, options: Mapping[str, Any], *, is_made: bool = False) -> bool:
-    """Return True if a run has these options; those that make its instance are parts of its name, `paper:1500:500`."""
+def has_options(record: Record, options: Mapping[str, Any]) -> bool:
     asked = {**record.parameters, **record.execution}
     if asked.get("bound") == ON_HOST:
         asked["bound"] = options.get("bound", ON_HOST)
-    parts = record.instance.split(":") if is_made else []
-    return all(
-        asked.get(name) == value or (name not in asked and str(value) in parts)
-        for name, value in options.items()
-        if name not in NOT_RECORDED
-    )
+    return all(asked.get(name) == value for name, value in options.items() if name not in NOT_RECORDED)
 
 
 def _has_cores(series: Series, record: Record) -> bool:

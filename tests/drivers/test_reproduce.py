@@ -17,7 +17,11 @@ from tests.drivers.made_up_runs import made_up_suite, record_of, run_of
 
 MACHINE = device("cpu"), device("threads")
 UNTESTED = '[[exhibits]]\nname = "table 2"\ntitle = "sheep"\nuntested = "it counts sheep"\n'
-LARGER = HILLS.replace('"table 1"', '"table 4"').replace("climbers = 4", "climbers = 8")
+LARGER = (
+    HILLS.replace('"table 1"', '"table 4"')
+    .replace("climbers = 4", "climbers = 8")
+    .replace('"ihc"', '"ihc"\noptions = { start = "philox" }')
+)
 OF_GPU = (
     HILLS.replace('"table 1"', '"figure 5"')
     .replace('series = "pruned"', 'series = "gpu"')

@@ -73,7 +73,7 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
     show(f"{paper.name}, scale {options.scale}: {plan.summary()}; records: {records}")
     run = PlanRun(0, executor, None if options.busy or not executor.in_turn else wait_until_idle)
     if options.budget:
-        run.refuses = time_limit(options.budget, plan)
+        run.refuses = time_limit(options.budget, records)
     failed = run_groups(needs, groups, plan, run)
     after = ExperimentPlan(plan.cases, records, elsewhere=not is_local)
     if options.budget and after.left:
@@ -102,12 +102,13 @@ def run_groups(
     return failed
 
 
-def time_limit(budget_s: float, plan: ExperimentPlan) -> Callable[[Case], str]:
+def time_limit(budget_s: float, records: Path) -> Callable[[Case], str]:
     """Return a function that returns the reason against a case that would not end within a time; empty for none."""
     ends = time.monotonic() + budget_s
 
     def refuses(case: Case) -> str:
-        fits = time.monotonic() + (plan.left_s(case) or START_S) <= ends
+        left_s = ExperimentPlan([], records).left_s(case) or START_S
+        fits = time.monotonic() + left_s <= ends
         return "" if fits else "the time of --budget was over"
 
     return refuses
