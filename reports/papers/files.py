@@ -50,6 +50,7 @@ def papers_of_workload(workload: str) -> list[Paper]:
 def read(path: Path) -> Paper:
     """Read a file. Raises `UserError` if that fails, or a key is missing, unknown or of another type."""
     file = DataFile(path, PrintedNumber)
+    file.content = _plain_numbers(file.content)
     series = {
         name: file.part(Series, {"name": name, **one}, f"series {name}") for name, one in file.tables("series").items()
     }
@@ -63,6 +64,15 @@ def read(path: Path) -> Paper:
     for one in paper.exhibits:
         _check(file, paper, one)
     return paper
+
+
+def _plain_numbers(content: Any) -> Any:
+    """Return content with ordinary numbers everywhere but in published figures."""
+    if isinstance(content, dict):
+        return {name: value if name == "figures" else _plain_numbers(value) for name, value in content.items()}
+    if isinstance(content, list):
+        return [_plain_numbers(one) for one in content]
+    return float(content) if isinstance(content, PrintedNumber) else content
 
 
 def _exhibit(file: DataFile, content: Mapping[str, Any], scales: Mapping[str, Mapping[str, Any]]) -> Exhibit:
