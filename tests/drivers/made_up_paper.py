@@ -28,6 +28,7 @@ name = "table 1"
 title = "hill climbing"
 claim = "A GPU climbs faster than a core."
 workload = "ihc"
+options = {{ start = "oneil2011" }}
 published = [{{ machine = "m", heading = "CPU" }}]
 rows = [{{ name = "{FIRST}", figures = [[3.0]] }}, {{ name = "{SECOND}", figures = [[4.0]] }}]
 columns = [

@@ -17,11 +17,7 @@ from tests.drivers.made_up_runs import made_up_suite, record_of, run_of
 
 MACHINE = device("cpu"), device("threads")
 UNTESTED = '[[exhibits]]\nname = "table 2"\ntitle = "sheep"\nuntested = "it counts sheep"\n'
-LARGER = (
-    HILLS.replace('"table 1"', '"table 4"')
-    .replace("climbers = 4", "climbers = 8")
-    .replace('"ihc"', '"ihc"\noptions = { start = "philox" }')
-)
+LARGER = HILLS.replace('"table 1"', '"table 4"').replace("climbers = 4", "climbers = 8").replace("oneil2011", "philox")
 OF_GPU = (
     HILLS.replace('"table 1"', '"figure 5"')
     .replace('series = "pruned"', 'series = "gpu"')
@@ -313,7 +309,12 @@ def test_a_dry_run_prints_commands_that_a_shell_runs_and_leaves_nothing(reproduc
 
 
 def test_where_the_time_is_unknown_at_least_the_start_is_said(reproduce, capsys):
-    bounded = HILLS.replace('"ihc"', '"exact"').replace("amount = { climbers = 4 }, ", "").replace('"core"', '"edges"')
+    bounded = (
+        HILLS.replace('"ihc"', '"exact"')
+        .replace('options = { start = "oneil2011" }', "")
+        .replace("amount = { climbers = 4 }, ", "")
+        .replace('"core"', '"edges"')
+    )
     bounded = bounded.replace('series = "pruned"', 'series = "edges"')
     series = '[series.edges]\nkinds = ["core"]\noptions = { bound = "edges" }\n'
     assert reproduce("--dry-run", parts=(series, bounded))[0] == 0

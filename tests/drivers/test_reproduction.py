@@ -123,12 +123,16 @@ def test_columns_differ_by_options_which_the_scale_does_not_change(planned):
 
 
 def test_rows_may_have_workloads_options_and_amounts_of_their_own(planned):
-    items = {"items": 5, "capacity": 50, "class": "uncorrelated"}
-    rows = [{"name": "a", "workload": "knapsack", "options": items}, {"name": FIRST}, {"name": SECOND}]
+    items = {"items": 5, "capacity": 50}
+    rows = [
+        {"name": "a", "instance": "paper:5:50", "workload": "knapsack", "options": items},
+        {"name": FIRST},
+        {"name": SECOND},
+    ]
     quick = {"row_amounts": {SECOND: {"iterations": 80}}}
     parts = [series("plain", kinds=["core"]), table(["plain"], rows, workload="aco", quick=quick)]
     assert runs_of(planned(parts, machine_with(CORE))) == [
-        ("cpu", 1, "--items 5 --capacity 50 --class uncorrelated"),
+        ("cpu", 1, "--items 5 --capacity 50"),
         ("cpu", 1, f"--instance {FIRST}"),
         ("cpu", 1, f"--iterations 80 --instance {SECOND}"),
     ]
@@ -154,7 +158,7 @@ def test_seeds_of_one_instance_are_one_run_and_those_that_generate_one_are_one_e
     plain, quick = series("plain", kinds=["core"]), {"seeds": [3, 5]}
     (case,) = planned([plain, table(["plain"], workload="aco", quick=quick)], machine_with(CORE)).cases.values()
     assert (case.seeds, "--seeds 3,5" in " ".join(case.command())) == ((3, 5), True)
-    rows = [{"name": "a", "options": {"items": 5, "capacity": 50}}]
+    rows = [{"name": "a", "instance": "paper:5:50", "options": {"items": 5, "capacity": 50}}]
     plan = planned([plain, table(["plain"], rows, workload="knapsack", quick=quick)], machine_with(CORE))
     assert [one.seeds for one in plan.cases.values()] == [(3,), (5,)]
 
@@ -195,13 +199,22 @@ def test_a_column_with_another_solver_runs_it_with_one_core(planned):
 def test_rows_by_processors_run_on_their_kind_and_number_or_say_why_not(planned, processors, kinds, expected):
     machine = machine_with(CORE, processor("threads", 4), device("cuda"), device("cuda", index="1"))
     rows = [{"name": "row", "processors": processors}]
-    parts = [series("any", kinds=list(kinds)), table(["any"], rows, options={"instance": FIRST})]
+    parts = [series("any", kinds=list(kinds), ranks=0), table(["any"], rows, options={"instance": FIRST})]
     plan = planned(parts, machine)
     ran = [(one.backend, one.ranks, one.cores) for one in (case.configuration for case in plan.cases.values())]
     if isinstance(expected, str):
         assert (ran, plan.missing) == ([], {("table 1", "row", "any"): expected})
     else:
         assert (ran, plan.missing) == ([expected], {})
+
+
+def test_one_core_is_a_base_in_rows_of_any_processors(planned):
+    columns = [{"key": "core", "series": "core"}, {"key": "gain", "series": "many", "over": "core"}]
+    rows = [{"name": "2 cores", "processors": "cores:2"}, {"name": "GPU", "processors": "gpu:1"}]
+    many = series("many", kinds=["gpu", "cores"])
+    parts = [many, table(columns, rows, options={"instance": FIRST}, standard={"amount": {"climbers": 4}})]
+    plan = planned(parts, machine_with(CORE, processor("threads", 4), GPU), "standard")
+    assert order_of(plan) == [[("cpu", FIRST, 1), ("threads", FIRST, 1), ("cuda", FIRST, 1), ("cpu", FIRST, 2)]]
 
 
 # --- cores, ranks and hosts of a series ---
