@@ -122,7 +122,8 @@ class ReproductionPlan:
         return [self.cases[key] for key in self.cells.get(cell, ())]
 
     def cells_of(self, case: Case) -> list[Cell]:
-        return [cell for cell, keys in self.cells.items() if identity(case) in keys]
+        key = identity(case)
+        return [cell for cell, keys in self.cells.items() if key in keys]
 
 
 def identity(case: Case) -> Identity:
