@@ -118,15 +118,13 @@ def remove(folder: Path, paper: Paper) -> None:
 # --- an exhibit ---
 
 
-def _part(
-    paper: Paper, exhibit: Exhibit, runs: Sequence[PaperRun], folder: Path, missing: Missing
-) -> dict[str, Any]:
+def _part(paper: Paper, exhibit: Exhibit, runs: Sequence[PaperRun], folder: Path, missing: Missing) -> dict[str, Any]:
     """Return what the template prints of an exhibit."""
     cells = exhibit_frame(paper, exhibit, runs)
     heads = {column.key: heading(paper, exhibit, column, cells) for column in exhibit.columns}
     name = f"{paper.name}-{re.sub(NOT_IN_NAMES, '-', exhibit.name)}"
     pictures = draw(exhibit, cells, heads, folder / name)
-    one = verdict(exhibit, cells)
+    one = verdict(exhibit, cells, missing)
     kind, _, number = exhibit.name.partition(" ")
     ran = {id(run): run for run in cells["run"].dropna()}.values()
     took = sum(repetition.total_s for run in ran for record in run.records for repetition in record.repetitions)

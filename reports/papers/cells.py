@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from reports.papers.measures import MEASURES, PaperRun, peer_seconds
+from reports.papers.measures import MEASURES, PaperRun, amount_multiple, peer_seconds
 from reports.papers.modelled import modelled_seconds
 from reports.papers.paper import Column, Exhibit, Paper, Row
 from reports.papers.placement import run_choice
@@ -101,19 +102,16 @@ class _Cells:
 
     def cell(self, row: Row, column: Column) -> Iterator[tuple[Any, ...]]:
         """Yield the cell of a row and a column, if it has one."""
-        if column.series:
-            run, found = self.measured(row, column)
-        else:
-            run, found = None, self.of_paper(row, column)
+        run, found = self.measured(row, column) if column.series else (None, self.of_paper(row, column))
         if found is None:
             return
         whose = "paper" if not column.series else "peer" if column.peer else "model" if column.model else "ours"
-        if isinstance(found, Estimate):
-            figure = self.figure(row, column, found.value)
-            text = f"{figure} {deviation(found, NARROW)}".strip()
-            yield (row.name, column.key, whose, found.value, found.low, found.high, figure, text, *_facts(run))
-        else:
-            yield (row.name, column.key, whose, None, None, None, str(found), str(found), *_facts(run))
+        if isinstance(found, str):
+            yield (row.name, column.key, whose, None, None, None, found, found, *_facts(run))
+            return
+        figure = self.figure(row, column, found.value)
+        text = f"{figure} {deviation(found, NARROW)}".strip()
+        yield (row.name, column.key, whose, found.value, found.low, found.high, figure, text, *_facts(run))
 
     def figure(self, row: Row, column: Column, value: float) -> str:
         if column.published and not column.over:
@@ -125,18 +123,19 @@ class _Cells:
         """Return a published figure, or the number of another column divided by it."""
         printed = published_figure(self.exhibit, row, column.published, column.part)
         value = as_number(printed)
-        if not column.over:
-            return printed if value is None or printed is None else Estimate(value)
-        other = self.number(row, self.exhibit.column(column.over))
-        return _quotient(other, None if value is None else Estimate(value))
+        own = None if value is None else Estimate(value)
+        if column.over:
+            return _quotient(self.number(row, self.exhibit.column(column.over)), own)
+        return own or printed
 
-    def measured(self, row: Row, column: Column) -> tuple[PaperRun | None, Estimate | None]:
+    def measured(self, row: Row, column: Column) -> tuple[PaperRun | None, Estimate | str | None]:
         """Return the run of a cell and its number."""
         runs = self.candidates(row, column)
         if not runs:
             return None, None
         if column.peer:
-            seconds = peer_seconds([run.record for run in sorted(runs, key=lambda run: run.started_at)[::-1]], column.peer)
+            newest = sorted(runs, key=lambda run: run.started_at, reverse=True)
+            seconds = peer_seconds([run.record for run in newest], column.peer)
             found = None if seconds is None else Estimate(seconds)
         elif column.model:
             found = modelled_seconds(runs[0], self.exhibit, column.model)
@@ -153,7 +152,7 @@ class _Cells:
         found = self.measured(row, column)[1] if column.series else self.of_paper(row, column)
         return found if isinstance(found, Estimate) else None
 
-    def over_run(self, row: Row, runs: Sequence[PaperRun], base: Column) -> tuple[PaperRun | None, Estimate | None]:
+    def over_run(self, row: Row, runs: Sequence[PaperRun], base: Column) -> tuple[PaperRun, Estimate | None]:
         """Return the first run with a base of equal work, and its rate divided by the base's."""
         bases = self.candidates(row, base)
         for run in runs:
@@ -164,13 +163,18 @@ class _Cells:
         return runs[0], None
 
     def candidates(self, row: Row, column: Column) -> list[PaperRun]:
-        """Return the runs of a cell: by the order of its kinds of devices, the largest proof first, then the newest."""
+        """Return the runs of a cell: by its kinds of devices, proofs nearest to the paper's amount, newest first."""
         choice = run_choice(self.paper, self.exhibit, row, column)
         if choice is None:
             return []
         kinds = choice.series.kinds
         runs = [run for run in self.runs if choice.has(run.record)]
-        return sorted(runs, key=lambda run: (kinds.index(run.record.device_kind), -run.amount))
+        return sorted(runs, key=lambda run: (kinds.index(run.record.device_kind), self.distance(run)))
+
+    def distance(self, run: PaperRun) -> float:
+        """Return the distance of a proof's amount from the paper's: the size of the ratio's logarithm."""
+        multiple = amount_multiple(run, self.exhibit)
+        return math.inf if multiple is None else abs(math.log(multiple))
 
 
 def _proved_work(record: Record) -> list[Any]:
@@ -183,10 +187,10 @@ def _quotient(above: Estimate | None, below: Estimate | None) -> Estimate | None
     """Return a ratio with the interval from the ends of both; a number without an interval has its value as both."""
     if above is None or below is None or not below.value:
         return None
-    ends = [(one.value, one.value) if one.low is None or one.high is None else (one.low, one.high) for one in (above, below)]
-    (low, high), (least, most) = ends
-    has_interval = above.low is not None or below.low is not None
-    return Estimate(above.value / below.value, *((low / most, high / least) if has_interval else ()))
+    if above.low is None and below.low is None:
+        return Estimate(above.value / below.value)
+    (low, high), (least, most) = ((one.low or one.value, one.high or one.value) for one in (above, below))
+    return Estimate(above.value / below.value, low / most, high / least)
 
 
 def _facts(run: PaperRun | None) -> tuple[Any, ...]:

@@ -35,4 +35,5 @@ def modelled_seconds(run: PaperRun, exhibit: Exhibit, cluster: Mapping[str, Any]
         speed = Speed(core_s / iterations / neighbours, SYNCHRONISATION_S)
         return iterations * iteration_s(neighbours, speed, network, ranks)
 
-    return Estimate(*(None if one is None else on_cluster(one) for one in (seconds.value, seconds.low, seconds.high)))
+    low, high = (None if end is None else on_cluster(end) for end in (seconds.low, seconds.high))
+    return Estimate(on_cluster(seconds.value), low, high)

@@ -18,6 +18,7 @@ from reports.rates import ALL_CORES, ONE_CORE
 if TYPE_CHECKING:
     import numpy as np
     import pandas
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -27,7 +28,8 @@ GREYS = ("#777777", "#b5b5b5", "#444444", "#d0d0d0", "#999999")
 """Colours of published figures."""
 HATCHES = ("", "///", "...", "xxx", "\\\\\\")
 """Hatches of the bars of one colour."""
-MODEL, PEER = style.COLOURS[5], style.COLOURS[3]
+MODEL, PEER = style.COLOURS[5], style.COLOURS[6]
+"""Colours of modelled figures, and of other solvers."""
 LEGEND_WIDTH, MOST_UPRIGHT = 52, 6
 """Letters of a line of the legend, and largest number of rows with upright labels."""
 
@@ -63,20 +65,17 @@ def draw(exhibit: Exhibit, cells: pandas.DataFrame, heads: Mapping[str, str], pa
     if ours.empty or not rows:
         return []
     curves = _curve_styles(plot, shown)
+    labels = {key: _label(heads[key], shown[shown["column"] == key].iloc[0]["whose"]) for key in curves}
 
     def paint(picture: Figure, all_axes: np.ndarray) -> None:
         for axes, (panel, names) in zip(all_axes.flat, rows.items(), strict=True):
-            _fill_axes(axes, exhibit, plot, shown[shown["row"].isin(names)], names, curves, heads)
+            _fill_axes(axes, exhibit, plot, shown[shown["row"].isin(names)], names, curves, labels)
             axes.set_title(panel)
-        handles, labels = all_axes.flat[0].get_legend_handles_labels()
-        for axes in all_axes.flat[1:]:
-            more = zip(*axes.get_legend_handles_labels(), strict=True)
-            handles, labels = map(list, (handles, labels))
-            for handle, label in more:
-                if label not in labels:
-                    handles.append(handle)
-                    labels.append(label)
-        picture.legend(handles, labels, loc="outside lower left")
+        keys: dict[str, Artist] = {}
+        for axes in all_axes.flat:
+            handles, texts = axes.get_legend_handles_labels()
+            keys |= dict(zip(map(str, texts), handles, strict=True))
+        picture.legend([*keys.values()], [*keys], loc="outside lower left")
 
     height = 0.8 + 2.3 * len(rows) + 0.17 * len(curves)
     return style.draw(paint, path, height, (len(rows), 1))
@@ -99,6 +98,12 @@ def _curve_styles(plot: Plot, shown: pandas.DataFrame) -> dict[str, dict[str, An
     return styles
 
 
+def _label(head: str, whose: str) -> str:
+    """Return a column's text in the legend, which says whose figures are not ours."""
+    prefix = "" if whose == "ours" or head.startswith(whose) else f"{whose}: "
+    return "\n".join(textwrap.wrap(f"{prefix}{head}", LEGEND_WIDTH))
+
+
 def _colour(cell: pandas.Series[Any]) -> str:
     if cell["whose"] != "ours":
         return {"model": MODEL, "peer": PEER}.get(cell["whose"], GREYS[0])
@@ -114,7 +119,7 @@ def _fill_axes(
     cells: pandas.DataFrame,
     names: Sequence[str],
     curves: Mapping[str, dict[str, Any]],
-    heads: Mapping[str, str],
+    labels: Mapping[str, str],
 ) -> None:
     """Draw the columns of one panel over its rows."""
     is_line = plot.kind == "lines"
@@ -125,9 +130,8 @@ def _fill_axes(
     for number, (key, look) in enumerate(curves.items()):
         own = cells[cells["column"] == key]
         values = own["value"].to_numpy()
-        errors = [(own["value"] - own["low"]).fillna(0).clip(0), (own["high"] - own["value"]).fillna(0).clip(0)]
+        errors = [own["value"] - own["low"], own["high"] - own["value"]]
         at = own["row"].map(places).astype(float).to_numpy()
-        label = "\n".join(textwrap.wrap(heads[key], LEGEND_WIDTH))
         if plot.kind == "bars":
             axes.bar(
                 at + (number - (len(curves) - 1) / 2) * width,
@@ -140,12 +144,20 @@ def _fill_axes(
                 edgecolor="white",
                 ecolor="#333333",
                 capsize=2,
-                label=label,
+                label=labels[key],
             )
         else:
-            form = "-" if is_line else ""
             marker = {name: look[name] for name in ("color", "marker")}
-            axes.errorbar(at, values, errors, ls=form or "none", capsize=3, linewidth=1.3, label=label, **marker)
+            axes.errorbar(
+                at,
+                values,
+                errors,
+                linestyle="-" if is_line else "none",
+                capsize=3,
+                linewidth=1.3,
+                label=labels[key],
+                **marker,
+            )
     if is_line:
         axes.set_xlabel(plot.x_axis)
         if style.is_wide([at for at in places.values() if at]):
