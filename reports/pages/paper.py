@@ -136,6 +136,7 @@ def _part(paper: Paper, exhibit: Exhibit, runs: Sequence[PaperRun], folder: Path
         "cells": cells,
         "verdict": one,
         "marked": one.verdict if one.verdict in (NOT_RUN, UNTESTED) else f"**{one.verdict}**",
+        "finding": one.answer or one.reason,
         "conclusion": conclusion(one),
         "table": exhibit_table(exhibit, cells, heads) if ran else None,
         "pictures": pictures,
@@ -161,12 +162,10 @@ def title(exhibit: Exhibit) -> str:
 
 def conclusion(one: Verdict) -> str:
     """Return the verdict with what the cells say, or the reason, as a sentence without its full stop."""
-    said = f": {one.answer}" if one.answer else ""
     if one.verdict == NOT_RUN:
         return "Not run"
-    if one.verdict == UNTESTED:
-        return f"The claim {one.verdict}{f': {one.reason}' if one.reason else ''}" + (f". Ours{said}" if said else "")
-    return f"The claim {one.verdict}{said}"
+    finding = [text.rstrip(".") for text in (one.reason, one.answer) if text]
+    return f"The claim {one.verdict}" + (f": {'; '.join(finding)}" if finding else "")
 
 
 def shown_rows(cells: pandas.DataFrame) -> list[str]:
@@ -211,7 +210,7 @@ def _not_run(paper: Paper, exhibit: Exhibit, cells: pandas.DataFrame, missing: M
             rows.setdefault(reason, []).append(row.name)
     for reason, names in rows.items():
         several = f"{names[0]} to {names[-1]} ({len(names)} rows)"
-        yield f"{several if len(names) > MOST_NAMES else listed(names)}: {reason}"
+        yield f"{several if len(names) > MOST_NAMES else listed(names)} ({reason})"
 
 
 # --- the page ---

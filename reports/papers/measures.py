@@ -159,6 +159,11 @@ def _tuning(run: PaperRun, exhibit: Exhibit) -> float | None:
     return max(0.0, proof.running_s - proof.work / float(run.rate["rate"]))
 
 
+def _charged(run: PaperRun, exhibit: Exhibit) -> float | None:
+    seconds, tuning = _seconds(run, exhibit), _tuning(run, exhibit)
+    return None if seconds is None or tuning is None else seconds.value + tuning
+
+
 def _detail(name: str) -> Callable[[PaperRun, Exhibit], float | None]:
     return lambda run, exhibit: run.record.details.get(name)
 
@@ -236,6 +241,7 @@ MEASURES: dict[str, Measure] = {
     "warp_efficiency": Measure("%", _counter("warp_efficiency", 100)),
     "ipc": Measure("instructions/clock", _counter("ipc"), _two_decimals),
     "tuning": Measure("s", _tuning),
+    "charged": Measure("s, tuning charged once", _charged),
     "energy": Measure("J", _energy),
 }
 """Measures by their names in papers' files."""
