@@ -84,7 +84,7 @@ def run_choice(paper: Paper, exhibit: Exhibit, row: Row, column: Column) -> RunC
     own = {name: value for name, value in options.items() if name not in amount or name in column.options}
     instance = row.instance or str(options.get("instance", ""))
     own.pop("instance", None)
-    names = {row.name, instance, instance.partition(":")[0]} - {""} if instance else set()
+    names = {row.name, instance} if instance else set()
     if any(name in own for name in GENERATING):
         names, instance = {instance}, ""
     # A series of one core is the base of rows with any number of processors.
