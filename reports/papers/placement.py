@@ -31,7 +31,7 @@ class RunChoice:
     instance
         Value of `--instance`; empty if the options make the instance.
     names
-        Possible names of the instance in records.
+        Names of the instance in records, or the first parts of them; empty for any.
     series
         Kinds of devices, backends, ranks and hosts.
     processors
@@ -49,7 +49,7 @@ class RunChoice:
         """True if a record is a run of the cell, of any amount; the kind of device is one of the series'."""
         return (
             record.workload == self.workload
-            and (not self.names or not self.names.isdisjoint(instance_names(record)))
+            and (not self.names or _is_named(record, self.names))
             and self._has_device(record)
             and has_options(record, self.options)
         )
@@ -123,7 +123,7 @@ def processors(record: Record) -> str:
     return f"cores:{(record.host_cores or 1) * hosts}"
 
 
-def instance_names(record: Record) -> set[str]:
-    """Return a paper's possible names of a run's instance: `73-73:seed=1` is its 73-73, `weierstrass:50` is 50."""
-    name = record.instance
-    return {name, name.partition(":")[0], name.removeprefix(f"{record.workload}:")}
+def _is_named(record: Record, names: frozenset[str]) -> bool:
+    """Return True if an instance has a name of a row: `73-73:seed=1` is a paper's 73-73, `weierstrass:50` its 50."""
+    own = record.instance, record.instance.removeprefix(f"{record.workload}:")
+    return any(f"{one}:".startswith(f"{name}:") for one in own for name in names)
