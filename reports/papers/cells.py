@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 NARROW = 0.02
 """Half width of an interval, relative to its value, that a cell does not print."""
+NARROW_RATIO = 0.03
+"""The same of a ratio: that of two rates with `NARROW` half widths has one of at most 2.83 %."""
 LINEAR_SPACE = "linear space"
 """Method of a longest common subsequence that may find another one of the same length: not equal work."""
 FIELDS = (
@@ -110,7 +112,7 @@ class _Cells:
             yield (row.name, column.key, whose, None, None, None, found, found, *_facts(run))
             return
         figure = self.figure(row, column, found.value)
-        text = f"{figure} {deviation(found, NARROW)}".strip()
+        text = f"{figure} {deviation(found, NARROW_RATIO if column.over else NARROW)}".strip()
         yield (row.name, column.key, whose, found.value, found.low, found.high, figure, text, *_facts(run))
 
     def figure(self, row: Row, column: Column, value: float) -> str:
@@ -184,13 +186,16 @@ def _proved_work(record: Record) -> list[Any]:
 
 
 def _quotient(above: Estimate | None, below: Estimate | None) -> Estimate | None:
-    """Return a ratio with the interval from the ends of both; a number without an interval has its value as both."""
+    """Return a ratio; its interval has the roots of the sums of squares of both sides' relative widths."""
     if above is None or below is None or not below.value:
         return None
     if above.low is None and below.low is None:
         return Estimate(above.value / below.value)
     (low, high), (least, most) = ((one.low or one.value, one.high or one.value) for one in (above, below))
-    return Estimate(above.value / below.value, low / most, high / least)
+    ratio = above.value / below.value
+    fall = math.hypot(1 - low / above.value, 1 - below.value / most)
+    rise = math.hypot(high / above.value - 1, below.value / least - 1)
+    return Estimate(ratio, max(0.0, ratio * (1 - fall)), ratio * (1 + rise))
 
 
 def _facts(run: PaperRun | None) -> tuple[Any, ...]:
