@@ -50,6 +50,7 @@ def papers_of_workload(workload: str) -> list[Paper]:
 def read(path: Path) -> Paper:
     """Read a file. Raises `UserError` if that fails, or a key is missing, unknown or of another type."""
     file = DataFile(path, PrintedNumber)
+    file.content = _plain(file.content)
     series = {
         name: file.part(Series, {"name": name, **one}, f"series {name}") for name, one in file.tables("series").items()
     }
@@ -63,6 +64,19 @@ def read(path: Path) -> Paper:
     for one in paper.exhibits:
         _check(file, paper, one)
     return paper
+
+
+def _plain(content: dict[str, Any]) -> dict[str, Any]:
+    """Return a table with plain numbers, except for published figures."""
+    return {name: value if name == "figures" else _plain_value(value) for name, value in content.items()}
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, dict):
+        return _plain(value)
+    if isinstance(value, list):
+        return [_plain_value(one) for one in value]
+    return float(value) if isinstance(value, PrintedNumber) else value
 
 
 def _exhibit(file: DataFile, content: Mapping[str, Any], scales: Mapping[str, Mapping[str, Any]]) -> Exhibit:
