@@ -136,9 +136,7 @@ class _Cells:
         if not runs:
             return None, None
         if column.peer:
-            seconds = peer_seconds(
-                [run.record for run in sorted(runs, key=lambda run: run.started_at)[::-1]], column.peer
-            )
+            seconds = peer_seconds([run.record for run in sorted(runs, key=lambda run: run.started_at)[::-1]], column.peer)
             found = None if seconds is None else Estimate(seconds)
         elif column.model:
             found = modelled_seconds(runs[0], self.exhibit, column.model)
@@ -185,9 +183,7 @@ def _quotient(above: Estimate | None, below: Estimate | None) -> Estimate | None
     """Return a ratio with the interval from the ends of both; a number without an interval has its value as both."""
     if above is None or below is None or not below.value:
         return None
-    ends = [
-        (one.value, one.value) if one.low is None or one.high is None else (one.low, one.high) for one in (above, below)
-    ]
+    ends = [(one.value, one.value) if one.low is None or one.high is None else (one.low, one.high) for one in (above, below)]
     (low, high), (least, most) = ends
     has_interval = above.low is not None or below.low is not None
     return Estimate(above.value / below.value, *((low / most, high / least) if has_interval else ()))
