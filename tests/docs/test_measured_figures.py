@@ -19,13 +19,7 @@ papers | native mapping it takes {}: several lanes | oneil2011 | figure 1 | gpu:
 papers | One core took {}. A quieter | oneil2011 | figure 1 | core:1 | full | cpu | seconds
 reports | ×{} over 26.7 s | oneil2011 | figure 1 | gpu:1 | full | cuda | speedup
 reports | the {} above has a letter | oneil2011 | figure 1 | gpu:1 | full | cuda | speedup
-papers | H200 is {} times as fast there | luong2013 | table 2 | tai100a | readonly | cuda | speedup
-papers | and {} times as fast for two flips | luong2013 | table 4 | 401-417 | readonly | cuda | speedup
 papers | the same mapping on an H200 has {}. | menezes2019 | table II | qa194 | published | cuda | over_first
-papers | the thesis' search takes {} for ulysses16 | xavier2022 | table 5.2 | ulysses16 | published | cuda | seconds
-papers | with the same bound takes {}: idle | xavier2022 | table 5.2 | ulysses16 | edges | cuda | seconds
-papers | *one core* takes {}: 1 node | xavier2022 | table 5.2 | ulysses16 | one-tree | cpu | seconds
-papers | 1 node instead of {} million | xavier2022 | table 5.2 | ulysses16 | core | cpu | nodes
 papers | an H200 takes {} for two strings | oconnell2014 | figure 4a | half:10000:seed=1 | published | cuda | seconds
 papers | in a launch it takes {}, and | oconnell2014 | figure 4a | half:10000:seed=1 | native | cuda | seconds
 papers | one core of its host {}. | oconnell2014 | figure 4a | half:10000:seed=1 | core | cpu | seconds

@@ -36,7 +36,7 @@ NOT_ONE_NUMBER = {
     (("5",), "4", "e5620"),
     (("5",), "8", "e5620"),
 }
-"""Tables, instance and machine whose printed seconds times speed-up are not one time of one core."""
+"""Tables, instance and machine with printed figures that give several times of one core."""
 
 
 def table(published, number):

@@ -99,7 +99,7 @@ def test_speedups_follow_from_the_times_but_for_those_that_the_data_name(publish
 
 
 def test_times_of_lkh_are_those_of_one_machine(published):
-    """What the note of the exhibit says."""
+    """Check the note of the exhibit."""
     times = [[row[2] for row in figures_of(published, number)] for number in ("5.3", "5.4")]
     assert times[0] == times[1] and "digit by digit" in exhibit_of(published, "5.3").note
 
