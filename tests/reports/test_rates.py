@@ -2,7 +2,7 @@
 
 import pytest
 
-from reports.comparison.speedups import NotRun
+from reports.rates import NotRun
 from reports.pages import comparison
 from reports.pages.comparison import busy_sentence, lines, proof_sentence, rate_table, verdict
 from reports.plots.rates import show_rates

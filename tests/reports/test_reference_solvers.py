@@ -1,6 +1,6 @@
 """Reference solvers beside the proof on one core."""
 
-from reports.comparison.reference_solvers import solver_table
+from reports.pages.reference_solvers import solver_table
 from reports.pages import comparison
 from reports.rates import rate_sections
 
