@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from reports.plots import heat_map
 from reports.rates import ALL_CORES, ONE_CORE, RateSection, compared_workload, rate_sections, short_name
 from reports.records.files import Record, RecordError, group_by
 from reports.text import formatting
-from reports.text.tables import TextTable
+from reports.text.tables import LINE_BREAK, TERMINAL, TextTable
 
 if TYPE_CHECKING:
     import pandas
@@ -46,7 +47,7 @@ def overview_table(sections: Sequence[RateSection], *, is_narrow: bool = False) 
     """Return a row for each workload on one host; ``is_narrow`` leaves out what a terminal has no room for."""
     cores, gpu = f"{sections[0].proof.environment.get('cores') or 'all'} cores", _gpu_name(sections)
     has_gpu = any(_fastest(section, "GPU") is not None for section in sections)
-    first = "GPU" if has_gpu else ALL_CORES
+    first, space = "GPU" if has_gpu else ALL_CORES, LINE_BREAK if is_narrow else " "
 
     def rate(kind: str) -> Callable[[RateSection], str]:
         return lambda section: _rate_text(section, kind)
@@ -59,8 +60,8 @@ def overview_table(sections: Sequence[RateSection], *, is_narrow: bool = False) 
         ">one core": rate(ONE_CORE),
         f">{cores}": rate(ALL_CORES),
         **({f">{gpu}": rate("GPU")} if has_gpu else {}),
-        ">× over one core": ratio("over_one_core"),
-        **({f">× over {cores}": ratio("over_all_cores")} if has_gpu else {}),
+        f">× over{space}one core": ratio("over_one_core"),
+        **({f">× over{space}{cores}": ratio("over_all_cores")} if has_gpu else {}),
         **({} if is_narrow else {"best one-core algorithm": best_core_cell}),
         **({} if is_narrow else {">× fewer joules": lambda one: _saved_energy(one, first)}),
     }
@@ -112,13 +113,19 @@ def lines(sections: Sequence[RateSection], failures: Sequence[str] = (), made_by
     for of_host in hosts(sections):
         yield from wrapped(machine_line(of_host[0].proof))
         yield ""
-        table = overview_table(of_host, is_narrow=True)
-        yield from comparison.narrow(table).terminal(ruled=False).splitlines()
+        yield from _narrow(overview_table(of_host, is_narrow=True)).terminal(ruled=False).splitlines()
         yield ""
     for failure in failures:
         yield from wrapped(f"not run: {failure}")
     if made_by:
         yield f"made by: {made_by}"
+
+
+def _narrow(table: TextTable) -> TextTable:
+    """Return a table without its last ratio if it is too wide for a terminal."""
+    if max(map(len, table.terminal(10 * TERMINAL).splitlines())) <= TERMINAL:
+        return table
+    return replace(table, headings=table.headings[:-1], rows=[row[:-1] for row in table.rows])
 
 
 # --- files ---
@@ -149,9 +156,7 @@ def remove(folder: Path) -> None:
     remove_files(folder, f"{NAME}.md", f"{NAME}.svg", f"{NAME}-[0-9]*.svg")
 
 
-def write(
-    sections: Sequence[RateSection], folder: Path, failures: Sequence[str] = (), made_by: str = ""
-) -> list[Path]:
+def write(sections: Sequence[RateSection], folder: Path, failures: Sequence[str] = (), made_by: str = "") -> list[Path]:
     """Write the page, and with matplotlib a heat map of each host; return the files, the page first.
 
     Raises `UserError` without jinja2, or if the folder cannot be written.
