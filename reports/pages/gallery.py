@@ -152,7 +152,7 @@ def _make(page: GalleryReport, records: Sequence[Record], out: Path) -> Findings
     exhibits = pages_paper.summary(paper, records)
     telling = [f"{title}: **{verdict}**: {answer}" for title, verdict, answer in exhibits if answer]
     counts = Counter(verdict for _, verdict, _ in exhibits)
-    verdicts = f"Claims of the paper: {', '.join(f'{verdict}: {count}' for verdict, count in counts.items())}"
+    verdicts = f"Claims of the paper: {', '.join(f'{verdict} ({count})' for verdict, count in counts.items())}"
     return pages_paper.write(paper, paper.exhibits, records, out, made_by=page.made_by), [*telling[:1], verdicts]
 
 

@@ -11,6 +11,7 @@ from unittest.mock import patch
 
 from drivers.experiments.case import Case
 from drivers.experiments.executors import guard
+from reports.rates import BEST_CORE
 from reports.records.environment import environment
 
 ENDS = {
@@ -64,7 +65,7 @@ def record_of(case, seed):
         "hash": "ffff" if configuration.backend == "wrong" else f"0123{seed}",
         "verified": configuration.backend != "unscored",
         "environment": environment(),
-        "details": {"options": case.asked},
+        "details": {"options": case.asked, **({BEST_CORE: options.best_core_of} if options.best_core_of else {})},
     }
 
 
