@@ -38,12 +38,8 @@ CHANGING = (
 )
 """Patterns of text that differs between runs, and its replacement before a comparison."""
 GALLERY = ROOT / "reports" / "gallery"
-COMPARED = re.compile(
-    r"^(<!-- reports/gallery/readme\.jsonl -->\n```text\n).*?(?=^```$)", re.DOTALL | re.MULTILINE
-)
-OVERVIEW = re.compile(
-    r"^(<!-- reports/gallery/overview\.jsonl: (?P<names>[\w ]+?) -->\n\n)(?:\|.*\n)*", re.MULTILINE
-)
+COMPARED = re.compile(r"^(<!-- reports/gallery/readme\.jsonl -->\n```text\n).*?(?=^```$)", re.DOTALL | re.MULTILINE)
+OVERVIEW = re.compile(r"^(<!-- reports/gallery/overview\.jsonl: (?P<names>[\w ]+?) -->\n\n)(?:\|.*\n)*", re.MULTILINE)
 """Parts of a page that come from records."""
 DEVICE = "your processor"
 """Name of the processor on the pages, on every machine."""

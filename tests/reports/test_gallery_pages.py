@@ -30,7 +30,11 @@ def made_up_paper(monkeypatch):
         (folder / "oneil2011-figure-1.svg").write_text("<svg/>")
         return [folder / f"oneil2011{end}" for end in (".md", ".csv", "-figure-1.svg")]
 
-    verdicts = [("Table B", "cannot be tested here", ""), ("Figure 1", "holds", "×62 to ×690"), ("Figure 2", "holds", "")]
+    verdicts = [
+        ("Table B", "cannot be tested here", ""),
+        ("Figure 1", "holds", "×62 to ×690"),
+        ("Figure 2", "holds", ""),
+    ]
     paper = SimpleNamespace(title="O'Neil, Tamir, Burtscher 2011: hill climbing", exhibits=())
     monkeypatch.setattr(gallery_pages, "load", lambda name: paper)
     monkeypatch.setattr(gallery_pages.pages_paper, "write", write_page)
