@@ -115,6 +115,7 @@ class RunRecorder:
 
         ``spent.read`` may have further fields of the repetition.
         """
+        from reports.rates import BEST_CORE
         from reports.records.files import Record, append
         from reports.records.programs import program_digests
         from reports.records.schema import Repetition
@@ -129,6 +130,7 @@ class RunRecorder:
             "instance_source": self.run.source,
             "optimum": self.run.problem.optimum,
             **({"maximises": True} if self.workload.maximises else {}),
+            **({BEST_CORE: self.options.best_core_of} if self.options.best_core_of else {}),
             "device_name": device.name,
             **({"cores_per_rank": device.compute_units} if device.part else {}),
             "device_driver": device.driver,

@@ -4,6 +4,7 @@ import sys
 from types import ModuleType, SimpleNamespace
 
 import pytest
+from reports.comparison.speedups import compare, is_baseline
 
 import backends
 from backends.cpu.single_core import CpuBackend
@@ -12,7 +13,6 @@ from backends.device import DeviceInfo
 from drivers import ihc
 from drivers.options.declaration import Options
 from drivers.runs import device_selection
-from reports.comparison.speedups import compare, is_baseline
 from reports.papers.placement import processors
 from reports.records.files import load
 

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from reports.comparison.speedups import compare
 
 from core.exact import ExactSearch, Solution
 from core.instances import tsplib
@@ -16,7 +17,6 @@ from core.tables.lcs.search import CommonSubsequence, LongestCommonSubsequence
 from drivers.cli.progress import progress_callback
 from drivers.runs.workload_main import parse_options
 from drivers.workload.declaration import verifier_with_article
-from reports.comparison.speedups import compare
 from reports.records.files import load
 from tests.drivers.records import SQUARE, cities_of, length_of, lines, saved
 from tests.drivers.small_runs import QUICK, driver_of, workload_of
