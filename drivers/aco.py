@@ -108,7 +108,7 @@ class AntColonyWorkload(tours.TourWorkload[AntOptions, "AntColony", "ColonyOutco
     hash_scope = "tours"
     doing = "touring"
     standard = ("--ants", "256", "--iterations", "400")
-    in_overview = ("--ants", "256", "--iterations", "2500")
+    best_core = tours.THREE_OPT_TO_COST
     scaled = "ants"
 
     def load(self, options: AntOptions, ranks: int) -> Task[AntOptions, TspInstance]:

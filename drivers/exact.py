@@ -99,7 +99,7 @@ class ExactWorkload(tours.TourWorkload[ExactOptions, "ExactSearch", "Solution"])
     hash_scope = "result"
     doing = "searching"
     standard = ("--instance", "uniform:16:seed=1", "--bound", "edges")
-    in_overview = standard
+    best_core = ("1-trees", "exact", "--bound", "one-tree")
 
     def load(self, options: ExactOptions, ranks: int) -> Task[ExactOptions, TspInstance]:
         options.refuse_idle()

@@ -130,7 +130,7 @@ class HeldKarpWorkload(DpWorkload[HeldKarpOptions, "TspInstance", "AnySubsetSear
     noun = "length"
     with_less_room = "--k K finds a tour that is optimal over a neighbourhood, with a small K in little memory"
     standard = ("--instance", "uniform:24:seed=1")
-    in_overview = ("--instance", "uniform:26:seed=1")
+    best_core = ("1-trees", "exact", "--bound", "one-tree")
 
     def load(self, options: HeldKarpOptions, ranks: int) -> Task[HeldKarpOptions, TspInstance]:
         options.refuse_idle()

@@ -60,7 +60,7 @@ class HillClimbingWorkload(tours.TourWorkload[ClimbOptions, "HillClimbing", "Hil
     hash_scope = "climbs"
     doing = "climbing"
     standard = ("--climbers", "2000")
-    in_overview = ("--climbers", "15000")
+    best_core = tours.THREE_OPT_TO_COST
     scaled = "climbers"
 
     def load(self, options: ClimbOptions, ranks: int) -> Task[ClimbOptions, TspInstance]:

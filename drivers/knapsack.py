@@ -54,7 +54,7 @@ class KnapsackWorkload(DpWorkload[KnapsackOptions, "Knapsack", "AnyKnapsackSearc
     noun = "value"
     maximises = True
     standard = ("--items", "1000", "--capacity", "1000000")
-    in_overview = ("--items", "1000", "--capacity", "8000000")
+    best_core = ("an expanding core", "knapsack", "--method", "core")
     with_less_room = "--method core, without --mapping, has no table, and --no-trace no decisions"
     speeds = {"native": 2e9, "published": 1e8}
 

@@ -82,7 +82,8 @@ class LcsWorkload(DpWorkload[LcsOptions, "StringPair", "LongestCommonSubsequence
     doing = "waves"
     noun = "length"
     maximises = True
-    standard = ("--instance", "random:120000")  # none for overviews: the trace of a second takes 10 GB
+    standard = ("--instance", "random:120000")
+    best_core = ("bit-parallel rows", "lcs", "--mapping", "native")
     with_less_room = "the default mapping traces in any memory, and --no-trace stores nothing"
     speeds = {"native": 4e10, "published": 2e7}
 

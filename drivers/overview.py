@@ -1,11 +1,12 @@
-"""`make overview`: every workload, some seconds each, on every device of this machine: a table and a heat map.
+"""`make overview`: every workload on every device of this machine: a table and a heat map.
 
 python -m drivers.overview                                        ten workloads, about 10 s each
 python -m drivers.overview --workloads qap lcs --ranks 2          qap and lcs, on two ranks too
 python -m drivers.overview --seconds-each 60 --out elsewhere      longer measurements; report in elsewhere/overview.md
 
-Every workload except lcs takes one core a second or more, and does the same work on every device. Three repetitions on
-the first device determine the number of repetitions for all. An interrupted overview continues where it stopped.
+All devices do the same work of about a second on one core, which equal hashes prove; then the rate of each is measured,
+one core before and after the others. The best one-core algorithm of each problem runs too. An interrupted overview
+continues where it stopped.
 """
 
 import sys

@@ -51,7 +51,6 @@ class PppWorkload(LocalSearchWorkload[PppOptions, "Ppp"]):
     options = PppOptions
     chosen = DEFAULT_INSTANCE
     iterations, usual_size = 160, 73**3
-    in_overview = ("--walks", "64", "--iterations", "350")
 
     def load_problem(self, options: PppOptions) -> tuple[Ppp, str]:
         from core.ppp.problem import Ppp

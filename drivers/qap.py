@@ -34,7 +34,6 @@ class QapWorkload(LocalSearchWorkload[QapOptions, "Qap"]):
     chosen = DEFAULT_INSTANCE
     best_known = "best known"
     iterations, usual_size = 10_000, 30**2
-    in_overview = ("--walks", "64", "--iterations", "25000")
 
     def load_problem(self, options: QapOptions) -> tuple[Qap, str]:
         from core.qap.problem import Qap

@@ -83,7 +83,7 @@ class TspDeclaration(SolutionWorkload[TspOptions, "TspTour", AnySearch]):
     options = TspOptions
     arguments = (*PAPER_ARGUMENTS, "--walks", "64")
     iterations, usual_size = 400, 100**2
-    in_overview = ("--walks", "64", "--iterations", "1200")
+    best_core = tours.THREE_OPT_TO_COST
     cost_word = "length"
 
     def load_problem(self, options: TspOptions) -> tuple[TspTour, str]:

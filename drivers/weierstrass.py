@@ -46,7 +46,6 @@ class WeierstrassWorkload(LocalSearchWorkload[WeierstrassOptions, "Weierstrass"]
     chosen = DEFAULT_INSTANCE
     arguments = ()
     iterations, usual_size = 20, 10 * 10_000
-    in_overview = ("--iterations", "150")
 
     def load_problem(self, options: WeierstrassOptions) -> tuple[Weierstrass, str]:
         from core.weierstrass.problem import Weierstrass

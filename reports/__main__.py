@@ -140,10 +140,10 @@ COMMANDS = {
         "Fill the tables and figures of papers with runs of the workloads that they measured.",
     ),
     "ranks": (
-        lambda records, options: ranks.write(ranks.rank_gains(records), options.out),
+        lambda records, options: ranks.write(ranks.rank_rates(records), options.out),
         OUT,
-        "speed-up of several ranks over one rank on the same problem",
-        "Compare the times of one rank and of several ranks on the same problems.",
+        "rates of one rank and of several ranks on the same problem",
+        "Write the rates of one rank and of several ranks on the same problems.",
     ),
     "csv": (
         _write_csv,

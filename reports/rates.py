@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from reports.comparison.speedups import ALGORITHM_SETTINGS, NotRun
 from reports.records import frame
 from reports.records.environment import EMULATED_HOSTS, EMULATED_NETWORK
 from reports.records.files import Record, RecordError, group_by, merge, require_equal_work
@@ -27,8 +26,29 @@ MOST_DRIFT = 0.05
 """Largest difference between the rates of a baseline before and after the others."""
 ONE_CORE, ALL_CORES = "one core", "all cores"
 """Baselines, and kinds of runs in a picture."""
+ALGORITHM_SETTINGS = ("mapping", "evaluation", "bound")
+"""Execution settings that change the algorithm of a run, and not its result."""
 GROWING = ("walks", "climbers", "ants")
 """Parameters that grow with the ranks in weak scaling."""
+BEST_CORE = "best_core_of"
+"""Entry of a record's details: the workload that it is the best one-core algorithm for, and its name."""
+
+
+@dataclass(frozen=True)
+class NotRun:
+    """A configuration without a row in the table, with the reason; `wrong` if it ran but its result was rejected."""
+
+    backend: str
+    device: str
+    ranks: int
+    reason: str
+    wrong: bool = False
+
+    def __str__(self) -> str:
+        device = [f"device {self.device}"] if self.device else []
+        ranks = [f"{self.ranks} ranks"] if self.ranks > 1 else []
+        where = f" ({', '.join(device + ranks)})" if device or ranks else ""
+        return f"{self.backend}{where}: {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -45,12 +65,15 @@ class RateSection:
         Configurations without a row, with the reasons.
     why
         Reason for the choice of the problem.
+    best_core
+        Run of the best one-core algorithm on the same problem and host; None without one.
     """
 
     records: Sequence[Record]
     rates: pandas.DataFrame
     not_run: Sequence[NotRun] = ()
     why: str = ""
+    best_core: Record | None = None
 
     @property
     def proof(self) -> Record:
@@ -68,7 +91,9 @@ def rate_sections(records: Iterable[Record], not_run: Sequence[NotRun] = (), why
 
     Raises `RecordError` without a confirmed record or for several workloads, and `UnequalWorkError` for unequal work.
     """
-    runs = merge(records)
+    merged = merge(records)
+    runs = [run for run in merged if BEST_CORE not in run.details]
+    best = [run for run in merged if BEST_CORE in run.details and run.verified]
     if len({run.workload for run in runs}) > 1:
         names = ", ".join(dict.fromkeys(run.workload for run in runs))
         raise RecordError(f"found records of {names}: expected those of one workload")
@@ -81,19 +106,27 @@ def rate_sections(records: Iterable[Record], not_run: Sequence[NotRun] = (), why
         if not run.verified
     ]
     places = group_by(confirmed, lambda run: [run.instance_sha256, run.environment.get("host")])
-    return [_section(place, [*wrong, *not_run] if place is places[0] else [], why) for place in places]
+    return [_section(place, [*wrong, *not_run] if place is places[0] else [], why, best) for place in places]
 
 
-def _section(runs: Sequence[Record], not_run: Sequence[NotRun], why: str) -> RateSection:
-    grown = len(group_by(runs, _work_of_a_rank)) == 1
+def compared_workload(record: Record) -> str:
+    """Return the workload of the comparison that a record belongs to."""
+    return str(record.details[BEST_CORE][0]) if BEST_CORE in record.details else record.workload
+
+
+def _section(runs: Sequence[Record], not_run: Sequence[NotRun], why: str, best: Sequence[Record]) -> RateSection:
+    grown = len(group_by(runs, work_of_a_rank)) == 1
     for alike in group_by(runs, lambda run: [run.seed, run.parameters if grown else None]):
         require_equal_work(alike)
     # Of several versions of the project or its packages, the last counts.
     last = {(_place(run), str(run.parameters), run.seed): run for run in runs}
-    return RateSection([*last.values()], rates_of([*last.values()]), not_run, why)
+    here = compared_workload(runs[0]), runs[0].instance, runs[0].environment.get("host")
+    of_problem = [run for run in best if (compared_workload(run), run.instance, run.environment.get("host")) == here]
+    best_core = of_problem[-1] if of_problem else None
+    return RateSection([*last.values()], rates_of([*last.values()]), not_run, why, best_core)
 
 
-def _work_of_a_rank(run: Record) -> dict[str, Any]:
+def work_of_a_rank(run: Record) -> dict[str, Any]:
     """Return the parameters with the amount of each rank, which is equal in weak scaling."""
     amounts = {name: run.parameters[name] / run.ranks for name in GROWING if run.parameters.get(name)}
     return {**run.parameters, **amounts}
@@ -108,8 +141,8 @@ def rates_of(records: Sequence[Record]) -> pandas.DataFrame:
     The index has the configurations' names. Columns: `kind` (one core, all cores, ranks, GPU, or others of a kind of
     device), `setting` (algorithm settings, equal in a ratio), `rate`, `low`, `high` (units of work in a second, with
     the 95 % interval), `least`, `most`, `repetitions`, `first_call_s`, `joules` (of a unit of work), `others_cores`,
-    and `over_one_core`, `over_all_cores` (ratios to the best rate of one core, and to that of the first backend of all
-    cores; missing without one).
+    `communication` (part of the time, 0 to 1), `ranks`, and `over_one_core`, `over_all_cores` (ratios to the best rate
+    of one core, and to that of the first backend of all cores; missing without one).
     """
     labels = _labels(records)
     table = frame.frame(records)
@@ -121,6 +154,7 @@ def rates_of(records: Sequence[Record]) -> pandas.DataFrame:
     rates = rates_of_groups(table, labels)
     first = {label: record for label, record in reversed([*zip(labels, records, strict=True)])}
     rates["kind"] = [_kind(first[run]) for run in rates.index]
+    rates["ranks"] = [first[run].ranks for run in rates.index]
     rates["setting"] = [_algorithm(first[run]) for run in rates.index]
     rates["comparable"] = [_is_comparable(first[run]) for run in rates.index]
     base = rates[rates["comparable"]]
@@ -164,6 +198,7 @@ def _rate_row(rows: pandas.DataFrame) -> dict[str, Any]:
         "first_call_s": (first["compile_s"] + first["start_s"].astype(float).fillna(0)).min() if len(first) else None,
         "joules": _joules(warm),
         "others_cores": warm["others_cores"].astype(float).mean(),
+        "communication": warm["communication_share"].astype(float).median(),
     }
 
 
@@ -220,6 +255,12 @@ def _kind(record: Record) -> str:
 def _algorithm(record: Record) -> str:
     """Return the settings that change the algorithm: only runs of equal ones have a ratio."""
     return ", ".join(f"{name} {record.execution.get(name)}" for name in ALGORITHM_SETTINGS)
+
+
+def short_name(record: Record) -> str:
+    """Return the workload and its instance without seeds and other settings: lcs, random:120000."""
+    parts = record.instance.removeprefix(f"{record.workload}:").split(":")
+    return f"{record.workload}, {':'.join(part for part in parts if '=' not in part)}"
 
 
 def _place(record: Record) -> tuple[Any, ...]:

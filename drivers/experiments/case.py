@@ -13,7 +13,7 @@ from drivers.experiments.configurations import ONE_CORE, Configuration
 from drivers.runs.measuring import MeasuringRule
 from drivers.workload.declaration import Task, Workload
 from drivers.workload.run_time import RepetitionWork
-from reports.comparison.speedups import NotRun
+from reports.rates import NotRun
 from reports.records.environment import emulated_hosts
 from reports.records.files import Record, merge
 

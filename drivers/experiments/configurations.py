@@ -18,7 +18,7 @@ import backends as available
 from backends import Usability
 from cluster.launch.commands import find_mpirun
 from core.errors import UserError
-from reports.comparison.speedups import NotRun
+from reports.rates import NotRun
 from reports.records.environment import EMULATED_HOSTS, EMULATED_NETWORK
 from reports.records.environment import cores as present_cores
 

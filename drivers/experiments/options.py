@@ -19,7 +19,7 @@ from drivers.workload.declaration import Workload
 
 OWN_OPTIONS = (
     *("instance", "data", "repeats", "measure", "seed", "seeds", "backend", "device", "record", "peers", "progress"),
-    *("quiet", "check", "cores", "pin_cores", "resume", "checkpoint_every"),
+    *("best_core_of", "quiet", "check", "cores", "pin_cores", "resume", "checkpoint_every"),
 )
 """Options of a workload that a plan defines differently, or lacks."""
 

@@ -19,7 +19,7 @@ from drivers.cli.messages import print_note, print_status
 from drivers.experiments.case import Case, counted_environment
 from drivers.experiments.executors import Executor, Finished
 from drivers.runs.repetitions import RECORDED_MESSAGE
-from reports.comparison.speedups import NotRun
+from reports.rates import NotRun
 from reports.records.files import Record, UnequalWorkError, load_existing
 
 WIDTH = 80

@@ -30,7 +30,7 @@ from drivers.workload.local_search import LocalSearchWorkload
 from drivers.workload.registry import NAMES
 
 PROBLEM_GROUP = OptionGroup("the problem", "parameters of its constructor")
-EXCLUDED_OPTIONS = ("instance", "data", "peers")
+EXCLUDED_OPTIONS = ("instance", "data", "peers", "best_core_of")
 """Options of the project's workloads that a problem has only if its constructor has such a parameter."""
 WORKLOAD_NAMES = {"TspTour": "tsp"}
 """Workloads with other names than their problem's class."""

@@ -252,6 +252,7 @@ class Options(DeclaredByTable, Placement, table="common"):
     resume: bool = False
     checkpoint_every: float = CHECKPOINT_EVERY_S
     peers: bool = False
+    best_core_of: tuple[str, ...] = ()
     progress: bool | None = None
     quiet: bool = False
 

@@ -103,6 +103,7 @@ class RunRecorder:
         """Add a repetition to the file, with further details than the device's."""
         from msgspec.structs import replace
 
+        from reports.rates import BEST_CORE
         from reports.records.files import Record, append
         from reports.records.programs import program_digests
 
@@ -118,6 +119,7 @@ class RunRecorder:
             "instance_source": self.run.source,
             "optimum": self.run.problem.optimum,
             **({"maximises": True} if self.workload.maximises else {}),
+            **({BEST_CORE: self.options.best_core_of} if self.options.best_core_of else {}),
             "device_name": device.name,
             **({"cores_per_rank": device.compute_units} if device.part else {}),
             "device_driver": device.driver,

@@ -205,9 +205,9 @@ class WorkloadDeclaration(Generic[AnyOptions, AnyProblem, AnySearch, AnyOutcome]
     standard : tuple of str
         Options with values, the defaults of a comparison, which takes about a second on one core. Empty: they depend on
         the problem, also if the user names no instance.
-    in_overview : tuple of str
-        Options of an overview, which take a second or more on one core, so that launches and copies take a small part.
-        Empty: those of `standard`.
+    best_core : tuple of str
+        The best one-core algorithm for its problems, if it is another: its name, its program, and options, in which
+        `{cost}` stands for the cost to reach.
     scaled : str
         Name of the option that weak scaling multiplies by the number of ranks; empty: there is no weak scaling.
     program : tuple of str
@@ -225,7 +225,7 @@ class WorkloadDeclaration(Generic[AnyOptions, AnyProblem, AnySearch, AnyOutcome]
     maximises = False
     best_known = "optimum"
     standard: tuple[str, ...] = ()
-    in_overview: tuple[str, ...] = ()
+    best_core: tuple[str, ...] = ()
     scaled = ""
     with_less_room = "expected a smaller instance"
     program: tuple[str, ...] = ()

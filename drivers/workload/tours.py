@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from core.tours import TspInstance
 
 
+THREE_OPT_TO_COST = ("iterated 3-opt", "tsp", "--algorithm", "3opt", "--walks", "1", "--target", "{cost}")
+"""The best one-core algorithm for tours, until a cost."""
+
+
 class TourWorkload(HistoryWorkload[AnyTour, "TspInstance", AnySearch, AnyOutcome]):
     """A search for a shortest tour, the ``solution`` of its outcome, with a history."""
 

@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reports.comparison.reference_solvers import solver_table
-from reports.comparison.speedups import NotRun
 from reports.pages.markdown import fill, remove_files, written_into
+from reports.pages.reference_solvers import solver_table
 from reports.plots import rates as rate_plot
-from reports.rates import ALL_CORES, ONE_CORE, RateSection, proof_amount
+from reports.rates import ALL_CORES, BEST_CORE, ONE_CORE, NotRun, RateSection, proof_amount, rates_of
+from reports.records.files import Record
 from reports.statistics.medians import Estimate
 from reports.text import formatting
 from reports.text.tables import LINE_BREAK, TERMINAL, TextTable
@@ -82,6 +82,31 @@ def proof_sentence(section: RateSection) -> str:
     return f"{work} {proven}: hash {proof.hash}, {noun} {formatting.cost(proof.best_cost)}{apart}"
 
 
+def best_core_sentence(section: RateSection) -> str:
+    """Return the result of the best one-core algorithm, and the time to it; empty without its run."""
+    best = section.best_core
+    if best is None:
+        return ""
+    name, cost = best.details[BEST_CORE][1], formatting.cost(best.best_cost)
+    return f"Best one-core algorithm: {name} reaches {cost} in {formatting.seconds(_seconds_of_a_run(best), 2)}."
+
+
+def best_core_cell(section: RateSection) -> str:
+    """Return the best one-core algorithm and its time to a result as good as the proof's; empty without its run."""
+    best = section.best_core
+    if best is None:
+        return ""
+    time = formatting.seconds(_seconds_of_a_run(best), 2)
+    longer = best.best_cost > section.proof.best_cost
+    worse = not longer if section.proof.details.get("maximises") else longer
+    only = f" to {formatting.cost(best.best_cost)}" if worse and best.best_cost != section.proof.best_cost else ""
+    return f"{best.details[BEST_CORE][1]}, {time}{only}"
+
+
+def _seconds_of_a_run(record: Record) -> float:
+    return proof_amount(record) / float(rates_of([record])["rate"].iloc[0])
+
+
 def busy_sentence(sections: Sequence[RateSection]) -> str:
     """Return the load of a busy host as a sentence; empty for an idle one."""
     section = max(sections, key=lambda one: one.busy_cores)
@@ -108,10 +133,7 @@ def not_run_text(not_run: Sequence[NotRun]) -> str:
 def rate_table(section: RateSection) -> TextTable:
     """Return a row for each configuration: rate, ratios, first call, and joules if some were read."""
     rates, unit, amount = section.rates, section.proof.work_unit, amount_text(section)
-    widths = [
-        formatting.deviation(Estimate(rate, low, high), NARROW) if low > 0 else ""
-        for rate, low, high in zip(rates["rate"], rates["low"], rates["high"], strict=True)
-    ]
+    widths = [deviation_text(rate) for _, rate in rates.iterrows()]
     wide = max(map(len, widths), default=0)
     cells = {
         "run": [*map(str, rates.index)],
@@ -129,6 +151,12 @@ def rate_table(section: RateSection) -> TextTable:
     shown = {heading: column for heading, column in cells.items() if any(column)}
     caption = f"{section.proof.work_name}: rates, and ratios of rates"
     return TextTable(caption, tuple(shown), [*map(list, zip(*shown.values(), strict=True))])
+
+
+def deviation_text(rate: pandas.Series[float]) -> str:
+    """Return the half width of the 95 % interval of a row's rate, `±7 %`; empty if it is narrow or unknown."""
+    low, high = rate["low"], rate["high"]
+    return formatting.deviation(Estimate(rate["rate"], low, high), NARROW) if low > 0 else ""
 
 
 def _texts(values: pandas.Series[float], form: object) -> list[str]:
@@ -152,28 +180,31 @@ def ratio_text(ratio: float) -> str:
 
 def lines(sections: Sequence[RateSection], made_by: str = "") -> Iterator[str]:
     """Yield the comparison in at most 80 columns: for each problem proof, verdict and table."""
-    yield from _wrapped(busy_sentence(sections))
+    yield from wrapped(busy_sentence(sections))
     for section in sections:
-        yield from _wrapped(proof_sentence(section))
+        yield from wrapped(proof_sentence(section))
         yield ""
-        yield from _wrapped(verdict(section))
+        yield from wrapped(verdict(section))
         yield ""
-        yield from _narrow(rate_table(section)).terminal(ruled=False).splitlines()
+        yield from narrow(rate_table(section)).terminal(ruled=False).splitlines()
         yield ""
+        if section.best_core:
+            yield from wrapped(best_core_sentence(section))
+            yield ""
     not_run = not_run_text([one for section in sections for one in section.not_run])
-    yield from _wrapped(f"not run: {not_run}" if not_run else "")
+    yield from wrapped(f"not run: {not_run}" if not_run else "")
     if made_by:
         yield f"made by: {made_by}"
 
 
-def _narrow(table: TextTable) -> TextTable:
+def narrow(table: TextTable) -> TextTable:
     """Return a table with headings of two lines if it is too wide for a terminal."""
     if max(map(len, table.terminal(10 * TERMINAL).splitlines())) <= TERMINAL:
         return table
     return replace(table, headings=tuple(heading.replace(" ", LINE_BREAK, 1) for heading in table.headings))
 
 
-def _wrapped(text: str) -> list[str]:
+def wrapped(text: str) -> list[str]:
     return textwrap.wrap(text, TERMINAL, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
 
 
@@ -189,10 +220,11 @@ def render(sections: Sequence[RateSection], pictures: Sequence[str] = (), made_b
             "verdict": verdict(section),
             "table": rate_table(section),
             "picture": picture,
+            "best_core": best_core_sentence(section),
             "solvers": solver_table(section.records),
             "source": str(section.proof.details.get("instance_source") or "").rstrip(". "),
             "why": section.why.rstrip(". "),
-            "machine": _machine(section),
+            "machine": machine_line(section.proof),
         }
         for section, picture in zip(sections, pictures or [""] * len(sections), strict=True)
     ]
@@ -203,9 +235,9 @@ def render(sections: Sequence[RateSection], pictures: Sequence[str] = (), made_b
     return fill("compare.md.j2", work=work, sections=shown, not_run=not_run, busy=busy, fixed=fixed, made_by=made_by)
 
 
-def _machine(section: RateSection) -> str:
-    """Return the machine in a line: processor, cores, GPUs, version of the project."""
-    environment = section.proof.environment
+def machine_line(record: Record) -> str:
+    """Return the machine of a record in a line: processor, cores, GPUs, version of the project."""
+    environment = record.environment
     gpus = environment.get("gpus") or []
     words = [environment.get("cpu_model") or "processor not recorded", formatting.cores(environment)]
     words += [f"{gpus.count(name)} {name}" if gpus.count(name) > 1 else name for name in dict.fromkeys(gpus)]

@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from core.errors import UserError
-from reports.comparison.speedups import ComparedRun
-from reports.statistics.medians import LEAST_FOR_COVERAGE, LEAST_FOR_INTERVAL, RESAMPLES
 from reports.text.formatting import grouped, machine, per_cent, ratio, seconds
 
 TEMPLATES = Path(__file__).parent / "templates"
 FILTERS = (grouped, machine, per_cent, ratio, seconds)
-
-
-def statistics_of(rows: Sequence[ComparedRun]) -> dict[str, Any]:
-    """Return the values for a template's description of the intervals."""
-    return {
-        "resamples": RESAMPLES,
-        "few_repetitions": any(row.running.repetitions < LEAST_FOR_COVERAGE for row in rows),
-        "least_for_coverage": LEAST_FOR_COVERAGE,
-        "least_for_interval": LEAST_FOR_INTERVAL,
-    }
 
 
 def fill(name: str, **values: object) -> str:

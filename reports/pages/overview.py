@@ -1,125 +1,172 @@
-"""Many workloads on every device: a table with notes, the same for a terminal, and a heat map."""
+"""Many workloads on every device of a host: a table, the same for a terminal, and a heat map."""
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from reports.comparison.cautions import DOUBTFUL
-from reports.comparison.overview import MISSING, Overview, OverviewRow
-from reports.comparison.speedups import ComparedRun
+from reports.pages import comparison
+from reports.pages.comparison import best_core_cell, machine_line, ratio_text, wrapped
 from reports.pages.markdown import fill, remove_files, written_into
 from reports.plots import heat_map
-from reports.plots.heat_map import select_part, shortened, split_device
-from reports.records.files import group_by
-from reports.records.schema import HASH_SCOPES
-from reports.text.formatting import listed, ratio_interval, seconds, seconds_interval
-from reports.text.tables import TERMINAL, TextTable
+from reports.rates import ALL_CORES, ONE_CORE, RateSection, compared_workload, rate_sections, short_name
+from reports.records.files import Record, RecordError, group_by
+from reports.text import formatting
+from reports.text.tables import LINE_BREAK, TERMINAL, TextTable
+
+if TYPE_CHECKING:
+    import pandas
 
 NAME = "overview"
-NAME_WIDTH = 18
-"""Largest width of the first column on a terminal."""
-PICTURE = "Speed-up over one core, workload by device"
+PICTURE = "Times as fast as one core, workload by device"
+DIGITS = 3
 
 
-def render(overview: Overview, picture: str | None = None, made_by: str = "") -> str:
-    """Return the report's text of an overview with at least one run.
+def overview_sections(records: Iterable[Record]) -> list[RateSection]:
+    """Return the rates of each workload on each host, in running order.
 
-    ``picture`` is the address of the heat map, relative to the report; ``made_by`` the command line of the records.
+    Raises `UnequalWorkError` for unequal work of a workload, and `RecordError` without records.
     """
-    compared = [line for line in overview.lines if line.comparison]
-    return fill(
-        "overview.md.j2",
-        overview=overview,
-        made_by=made_by,
-        picture=picture,
-        caption=PICTURE,
-        left_out=select_part(overview).left_out if picture else (),
-        table=_table(overview),
-        missing=MISSING,
-        doubtful=DOUBTFUL,
-        proven=_proven(compared),
-        times=_times(compared),
-    )
+    sections = [one for of in group_by([*records], compared_workload) for one in rate_sections(of)]
+    if not sections:
+        raise RecordError("no records for an overview")
+    return sections
 
 
-def _table(overview: Overview) -> TextTable:
-    def on(device: str) -> Callable[[OverviewRow], str]:
-        return lambda line: ", ".join(filter(None, overview.words(line, line.on(device))))
+def hosts(sections: Sequence[RateSection]) -> list[list[RateSection]]:
+    """Return the sections of each host."""
+    return group_by(sections, lambda section: section.proof.environment.get("host"))
 
-    columns: dict[str, Callable[[OverviewRow], str]] = {
-        "workload": lambda line: line.workload,
-        "instance": lambda line: line.instance or MISSING,
-        ">work": lambda line: line.work or MISSING,
-        **{f">{device}": on(device) for device in overview.devices},
+
+# --- the table ---
+
+
+def overview_table(sections: Sequence[RateSection], *, is_narrow: bool = False) -> TextTable:
+    """Return a row for each workload on one host; ``is_narrow`` leaves out what a terminal has no room for."""
+    cores, gpu = f"{sections[0].proof.environment.get('cores') or 'all'} cores", _gpu_name(sections)
+    has_gpu = any(_fastest(section, "GPU") is not None for section in sections)
+    first, space = "GPU" if has_gpu else ALL_CORES, LINE_BREAK if is_narrow else " "
+
+    def rate(kind: str) -> Callable[[RateSection], str]:
+        return lambda section: _rate_text(section, kind)
+
+    def ratio(column: str) -> Callable[[RateSection], str]:
+        return lambda section: _number(_fastest(section, first), column, ratio_text)
+
+    columns: dict[str, Callable[[RateSection], str]] = {
+        "workload": lambda one: one.proof.workload if is_narrow else short_name(one.proof),
+        ">one core": rate(ONE_CORE),
+        f">{cores}": rate(ALL_CORES),
+        **({f">{gpu}": rate("GPU")} if has_gpu else {}),
+        f">× over{space}one core": ratio("over_one_core"),
+        **({f">× over{space}{cores}": ratio("over_all_cores")} if has_gpu else {}),
+        **({} if is_narrow else {"best one-core algorithm": best_core_cell}),
+        **({} if is_narrow else {">× fewer joules": lambda one: _saved_energy(one, first)}),
     }
-    return TextTable.of(PICTURE, overview.lines, columns)
+    optional = ("best one-core algorithm", ">× fewer joules")
+    return TextTable.of("Units of work a second, and ratios of these rates", sections, columns, optional)
 
 
-def _proven(compared: Sequence[OverviewRow]) -> list[str]:
-    """Return the meaning of the runs' hashes; runs with equal results may have done unequal work."""
-    sentences = []
-    for lines in group_by(compared, lambda line: line.comparison.work.hash_scope if line.comparison else ""):
-        assert lines[0].comparison is not None
-        work = lines[0].comparison.work
-        unequal = [line.workload for line in lines if len({row.record.evaluations for row in line.rows}) > 1]
-        unlike = f" (unequal numbers of evaluations: {listed(unequal)})" if unequal else ""
-        names = listed([line.workload for line in lines])
-        sentences.append(f"{names}: {work.proven}, by the hash of {HASH_SCOPES[work.hash_scope]}{unlike}")
-    return sentences
+def _gpu_name(sections: Sequence[RateSection]) -> str:
+    """Return the short name of the host's GPU, as in NVIDIA H200: H200."""
+    names = sections[0].proof.environment.get("gpus") or ["GPU"]
+    return str(names[0]).removeprefix("NVIDIA ").split("-")[0].split(" ")[0]
 
 
-def _times(compared: Sequence[OverviewRow]) -> TextTable:
-    columns: dict[str, Callable[[tuple[OverviewRow, ComparedRun]], str]] = {
-        "workload": lambda of: of[0].workload,
-        "run": lambda of: of[0].comparison.label(of[1]) if of[0].comparison else "",
-        ">median [95 % CI]": lambda of: seconds_interval(of[1].running.median),
-        ">shortest": lambda of: seconds(of[1].running.minimum),
-        ">longest": lambda of: seconds(of[1].running.maximum),
-        ">speed-up over one core [95 % CI]": lambda of: ratio_interval(of[1].speedup),
-    }
-    return TextTable.of("All times", [(line, row) for line in compared for row in line.rows], columns)
+def _fastest(section: RateSection, kind: str) -> pandas.Series[Any] | None:
+    """Return the fastest run of a kind, on all cores the first; None without one."""
+    rates = section.rates[section.rates["comparable"] & (section.rates["kind"] == kind)]
+    if rates.empty:
+        return None
+    return rates.iloc[0] if kind == ALL_CORES else rates.loc[rates["rate"].idxmax()]
 
 
-def plain_text(overview: Overview, width: int = TERMINAL) -> str:
-    """Return the table for a terminal: two lines a workload, times above speed-ups; further columns follow below."""
-    devices = list(overview.devices)
-    cells = {(line.workload, name): overview.words(line, line.on(name)) for line in overview.lines for name in devices}
-    lefts = [text for line in overview.lines for text in (line.workload, f"  {line.instance}")]
-    first = min(max(map(len, lefts)), NAME_WIDTH) + 1
-    headings = {name: split_device(name) for name in devices}
-    wide = 2 + max(len(text) for pair in (*cells.values(), *headings.values()) for text in pair)
-    fitting = max(1, (width - first) // wide)
-    blocks = []
-    for begin in range(0, max(1, len(devices)), fitting):
-        shown = devices[begin : begin + fitting]
-        lines = [("", [headings[name][part] for name in shown]) for part in (0, 1)]
-        for line in overview.lines:
-            for left, part in ((line.workload, 0), (f"  {line.instance}", 1))[: 2 if line.comparison else 1]:
-                lines.append((left, [cells[line.workload, name][part] for name in shown]))
-        block = [
-            f"{shortened(left, first - 1):{first}}" + "".join(f"{cell:>{wide}}" for cell in of) for left, of in lines
-        ]
-        blocks.append("\n".join(filter(None, map(str.rstrip, block))))
-    remarks = [overview.disturbed] if overview.disturbed else []
-    remarks += [f"note: {note}" for note in overview.notes] + [f"not run: {failure}" for failure in overview.failures()]
-    remarks = [textwrap.fill(sentence, width, subsequent_indent="  ") for sentence in remarks]
-    return "\n".join(["\n\n".join(blocks), *([""] if remarks else []), *remarks])
+def _rate_text(section: RateSection, kind: str) -> str:
+    run = _fastest(section, kind)
+    if run is None:
+        return ""
+    rate, unit = formatting.rate(run["rate"], DIGITS), section.proof.work_unit
+    amount = f"{rate} {unit}/s" if kind == ONE_CORE else rate
+    return f"{amount} {comparison.deviation_text(run)}".rstrip().replace(" ", "\xa0")
+
+
+def _number(run: pandas.Series[Any] | None, column: str, form: Callable[[float], str]) -> str:
+    return "" if run is None or not run[column] > 0 else form(float(run[column]))
+
+
+def _saved_energy(section: RateSection, kind: str) -> str:
+    """Return the joules of one core over those of another kind for equal work; empty without both counters."""
+    core, other = _fastest(section, ONE_CORE), _fastest(section, kind)
+    if core is None or other is None or not (core["joules"] > 0 and other["joules"] > 0):
+        return ""
+    return ratio_text(float(core["joules"] / other["joules"]))
+
+
+# --- the terminal ---
+
+
+def lines(sections: Sequence[RateSection], failures: Sequence[str] = (), made_by: str = "") -> Iterator[str]:
+    """Yield the overview in at most 80 columns: for each host the machine and the table."""
+    yield from wrapped(comparison.busy_sentence(sections))
+    for of_host in hosts(sections):
+        yield from wrapped(machine_line(of_host[0].proof))
+        yield ""
+        yield from _narrow(overview_table(of_host, is_narrow=True)).terminal(ruled=False).splitlines()
+        yield ""
+    for failure in failures:
+        yield from wrapped(f"not run: {failure}")
+    if made_by:
+        yield f"made by: {made_by}"
+
+
+def _narrow(table: TextTable) -> TextTable:
+    """Return a table without its last ratio if it is too wide for a terminal."""
+    if max(map(len, table.terminal(10 * TERMINAL).splitlines())) <= TERMINAL:
+        return table
+    return replace(table, headings=table.headings[:-1], rows=[row[:-1] for row in table.rows])
+
+
+# --- files ---
+
+
+def render(
+    sections: Sequence[RateSection],
+    pictures: Sequence[str] = (),
+    failures: Sequence[str] = (),
+    made_by: str = "",
+) -> str:
+    """Return the page in Markdown; ``pictures`` are the addresses of the hosts' heat maps, or none."""
+    parts = [
+        {
+            "machine": machine_line(of_host[0].proof),
+            "table": overview_table(of_host),
+            "picture": picture,
+            "proofs": [f"{one.proof.workload}: {comparison.proof_sentence(one)}" for one in of_host],
+        }
+        for of_host, picture in zip(hosts(sections), pictures or [""] * len(sections), strict=False)
+    ]
+    busy = comparison.busy_sentence(sections)
+    return fill("overview.md.j2", parts=parts, caption=PICTURE, busy=busy, failures=failures, made_by=made_by)
 
 
 def remove(folder: Path) -> None:
     """Remove an earlier overview, but not its records. Raises `OSError` if the system refuses."""
-    remove_files(folder, f"{NAME}.md", f"{NAME}.svg")
+    remove_files(folder, f"{NAME}.md", f"{NAME}.svg", f"{NAME}-[0-9]*.svg")
 
 
-def write(overview: Overview, folder: Path, made_by: str = "") -> list[Path]:
-    """Write the report, and with matplotlib the heat map if some ratio is over enough work of one core.
+def write(sections: Sequence[RateSection], folder: Path, failures: Sequence[str] = (), made_by: str = "") -> list[Path]:
+    """Write the page, and with matplotlib a heat map of each host; return the files, the page first.
 
-    Returns the files, the report first. Raises `UserError` without jinja2, or if the folder cannot be written.
+    Raises `UserError` without jinja2, or if the folder cannot be written.
     """
     report = folder / f"{NAME}.md"
     with written_into(folder):
-        drawn = heat_map.draw(overview, folder, NAME)
-        report.write_text(render(overview, drawn[0].name if drawn else None, made_by), encoding="utf-8")
-    return [report, *drawn]
+        drawn = [
+            heat_map.draw(of_host, folder, NAME if number == 1 else f"{NAME}-{number}")
+            for number, of_host in enumerate(hosts(sections), 1)
+        ]
+        pictures = [paths[0].name if paths else "" for paths in drawn]
+        report.write_text(render(sections, pictures, failures, made_by), encoding="utf-8")
+    return [report, *(path for paths in drawn for path in paths)]

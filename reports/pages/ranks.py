@@ -1,94 +1,145 @@
-"""Page of ranks: each run on one rank and on several, the ratio of times, and waiting times.
+"""Page of ranks: rates of one rank and of several with a device each, and the time in communication.
 
-The records are those of `python -m drivers.bench --workload ranks`, or of any program that ran the same
-work on several numbers of ranks, on devices of one kind.
+The records are those of `python -m drivers.bench --workload ranks`, or of any program that ran the same work, or work
+that grows with the ranks, on several numbers of ranks of one host.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from statistics import median
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from core.errors import UserError
-from reports.comparison.machines import describe_machines
-from reports.comparison.speedups import PROBLEM_FIELDS, ratio_obstacles
-from reports.pages.markdown import fill, written_into
-from reports.pages.provenance import devices, repetitions
-from reports.records.files import Record, UnequalWorkError, group_by, merge
-from reports.records.stated_amount import at_stated_amount
-from reports.statistics.medians import Estimate, ratio_of_medians
-from reports.text.formatting import grouped, per_cent, ratio_interval, seconds
+from reports.pages.comparison import deviation_text, machine_line, ratio_text
+from reports.pages.markdown import fill, remove_files, written_into
+from reports.plots import ranks as rank_plot
+from reports.rates import ALGORITHM_SETTINGS, GROWING, rates_of, short_name, work_of_a_rank
+from reports.records.files import Record, group_by, merge, require_equal_work
+from reports.text import formatting
 from reports.text.tables import TextTable
 
+if TYPE_CHECKING:
+    import pandas
+
 NAME = "ranks"
+STRONG, WEAK = "The same work", "Work that grows with the ranks"
+PICTURE = "Times as fast as one rank"
 
 
-class RankGain(NamedTuple):
-    """One work by one rank and by several, with the same hash, and the speed-up of all ranks."""
+class RankRates(NamedTuple):
+    """Rates of one rank and of several.
 
-    single: Record
-    together: Record
-    speedup: Estimate
-
-
-def rank_gains(records: Iterable[Record]) -> list[RankGain]:
-    """Return every work with runs of one rank and of several on the same kind of device, in order.
-
-    Raises `UnequalWorkError` if two runs of one work have different hashes.
+    Attributes
+    ----------
+    kind : str
+        `STRONG` or `WEAK`.
+    record : Record
+        Run of one rank.
+    rates : pandas.DataFrame
+        A row for each number of ranks, which is the index; columns of `reports.rates.rates_of`, and `gain`, `gain_low`,
+        `gain_high`: the ratio to the rate of one rank, and its extremes by both intervals.
     """
-    gains = []
-    stated = map(at_stated_amount, merge(records))
-    for runs in group_by(stated, lambda run: [getattr(run, name) for name in (*PROBLEM_FIELDS, "backend")]):
-        for together in runs:
-            single = next((run for run in runs if run.ranks == 1 and not ratio_obstacles(run, together)), None)
-            if single is None or together.ranks == 1:
+
+    kind: str
+    record: Record
+    rates: pandas.DataFrame
+
+
+def rank_rates(records: Iterable[Record]) -> list[RankRates]:
+    """Return each work with runs of one rank and of several on the same kind of device of one host, in order.
+
+    Raises `UnequalWorkError` if two runs of the same work have different hashes.
+    """
+    runs = [run for run in merge(records) if run.verified]
+    found = []
+    for kind, amount in ((STRONG, lambda run: run.parameters), (WEAK, work_of_a_rank)):
+        for alike in group_by(runs, lambda run: [_place(run), amount(run)]):  # noqa: B023
+            by_ranks = {run.ranks: run for run in alike}
+            grows = any(run.parameters.get(name) for run in alike for name in GROWING)
+            if 1 not in by_ranks or len(by_ranks) == 1 or (kind == WEAK and not grows):
                 continue
-            if single.hash != together.hash:
-                raise UnequalWorkError(
-                    f"{single.work_name}: hash {together.hash} of {together.ranks} ranks, {single.hash} of one"
-                )
-            over = ratio_of_medians(single.running_seconds, together.running_seconds)
-            gains.append(RankGain(single, together, over))
-    return gains
+            if kind == STRONG:
+                require_equal_work(alike)
+            found.append(RankRates(kind, by_ranks[1], _with_gains([by_ranks[one] for one in sorted(by_ranks)])))
+    return found
 
 
-def render(gains: Sequence[RankGain], made_by: str = "") -> str:
-    columns: dict[str, Callable[[RankGain], str]] = {
-        "workload": lambda one: one.single.workload,
-        "instance": lambda one: one.single.instance,
-        ">work": lambda one: f"{grouped(one.single.evaluations)} {one.single.evaluation_unit}",
-        "backend": lambda one: one.together.backend,
-        ">ranks": lambda one: str(one.together.ranks),
-        ">one rank": lambda one: seconds(median(one.single.running_seconds)),
-        ">all ranks": lambda one: seconds(median(one.together.running_seconds)),
-        ">speed-up [95 %]": lambda one: ratio_interval(one.speedup),
-        ">in communication": lambda one: per_cent(
-            median(rep.communication_share or 0.0 for rep in one.together.repetitions)
-        ),
+def _place(run: Record) -> list[object]:
+    settings = [run.execution.get(name) for name in ALGORITHM_SETTINGS]
+    host = run.environment.get("host")
+    return [run.workload, run.instance_sha256, run.seed, run.backend, run.device_kind, host, settings]
+
+
+def _with_gains(runs: Sequence[Record]) -> pandas.DataFrame:
+    rates = rates_of(runs).set_index("ranks")
+    one = rates.loc[1]
+    rates["gain"] = rates["rate"] / one["rate"]
+    rates["gain_low"], rates["gain_high"] = rates["low"] / one["high"], rates["high"] / one["low"]
+    return rates
+
+
+# --- the page ---
+
+
+def rank_table(works: Sequence[RankRates]) -> TextTable:
+    """Return a row for each work: rates and gains by ranks, and the part of the time in communication."""
+    counts = sorted({int(count) for work in works for count in work.rates.index})
+
+    def cell(count: int, form: Callable[[pandas.Series[float]], str]) -> Callable[[RankRates], str]:
+        return lambda work: form(work.rates.loc[count]) if count in work.rates.index else ""
+
+    columns: dict[str, Callable[[RankRates], str]] = {
+        "workload": lambda work: _name(work, works),
+        "unit": lambda work: f"{work.record.work_unit}/s",
+        **{f">{count}": cell(count, _rate_text) for count in counts},
+        **{f">× with {count}": cell(count, lambda rate: ratio_text(rate["gain"])) for count in counts[1:]},
+        ">communication": cell(counts[-1], lambda rate: formatting.per_cent(_known(rate["communication"]))),
     }
-    records = [record for gain in gains for record in (gain.single, gain.together)]
-    unconfirmed = [gain.single.workload for gain in gains if not (gain.single.verified and gain.together.verified)]
+    return TextTable.of(f"Rates of {formatting.listed([*map(str, counts)])} ranks", works, columns)
+
+
+def _name(work: RankRates, works: Sequence[RankRates]) -> str:
+    """Return the name of a work, with its backend if there are several, and a mark if it grows with the ranks."""
+    backend = f", {work.record.backend}" if len({one.record.backend for one in works}) > 1 else ""
+    grows = ", grows" if work.kind == WEAK else ""
+    return f"{short_name(work.record)}{backend}{grows}"
+
+
+def _rate_text(rate: pandas.Series[float]) -> str:
+    return f"{formatting.rate(rate['rate'])} {deviation_text(rate)}".rstrip().replace(" ", "\xa0")
+
+
+def _known(share: float) -> float | None:
+    return share if share >= 0 else None
+
+
+def render(works: Sequence[RankRates], picture: str = "", made_by: str = "") -> str:
+    """Return the page in Markdown; ``picture`` is the address of the picture, or empty."""
+    kinds = [(kind, [work for work in works if work.kind == kind]) for kind in (STRONG, WEAK)]
     return fill(
         "ranks.md.j2",
+        machine=machine_line(works[0].record),
+        device=works[0].record.details.get("device_name") or works[0].record.backend,
+        parts=[(kind, rank_table(those)) for kind, those in kinds if those],
+        caption=PICTURE,
+        picture=picture,
         made_by=made_by,
-        table=TextTable.of("Speed-up of several ranks over one", gains, columns),
-        repetitions=repetitions(records),
-        unconfirmed=list(dict.fromkeys(unconfirmed)),
-        devices=devices(records),
-        machines=describe_machines(records),
     )
 
 
-def write(gains: Sequence[RankGain], out: Path, made_by: str = "") -> list[Path]:
-    """Write the report into a folder.
+def write(works: Sequence[RankRates], out: Path, made_by: str = "") -> list[Path]:
+    """Write the page, and with matplotlib its picture, into a folder; return the files, the page first.
 
-    Raises `UserError` if there is nothing to compare, or the folder cannot be written.
+    Raises `UserError` if there is nothing to compare, for several hosts, or if the folder cannot be written.
     """
-    if not gains:
+    if not works:
         raise UserError("no problem has runs of one rank and of several: nothing to compare")
+    if len({work.record.environment.get("host") for work in works}) > 1:
+        raise UserError("found records of several hosts: expected those of one, as a page has")
     path = out / f"{NAME}.md"
     with written_into(out):
-        path.write_text(render(gains, made_by), encoding="utf-8")
-    return [path]
+        remove_files(out, f"{NAME}.svg")
+        drawn = rank_plot.draw([(_name(one, works), one.rates) for one in works], out, NAME)
+        path.write_text(render(works, drawn[0].name if drawn else "", made_by), encoding="utf-8")
+    return [path, *drawn]

@@ -2,5 +2,5 @@
 
 A finished run is a `Record` with a `Repetition` each; `files` appends and loads them, `Meter` measures conditions and
 energy, and `frame` makes data frames. It imports no other part of reports. Conclusions from records belong in
-`reports.statistics` and `reports.comparison`.
+`reports.rates` and `reports.statistics`.
 """

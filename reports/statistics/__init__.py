@@ -1,6 +1,5 @@
-"""Statistics of measured samples: medians with bootstrap intervals, and start-up.
+"""Statistics of measured samples: medians with intervals.
 
-`summarise` makes a `Summary` of repetitions, with `Estimate`s. Speed-ups over a baseline and runs over seeds belong in
-`reports.comparison`. IOHanalyzer and IOHinspector compute success rates,
-times to targets and rank tests, from the files of `reports.records.iohprofiler`.
+IOHanalyzer and IOHinspector compute success rates, times to targets and rank tests, from the files of
+`reports.records.iohprofiler`.
 """

@@ -2,123 +2,163 @@
 
 import re
 import xml.etree.ElementTree as ElementTree
-from dataclasses import replace
 
 import pytest
 
-from reports.comparison.overview import MISSING, Overview, OverviewRow
-from reports.comparison.speedups import NotRun, compare
-from reports.pages.overview import NAME, plain_text, remove, render, write
-from reports.plots.heat_map import draw, select_part
+from reports.pages.overview import NAME, hosts, lines, overview_sections, overview_table, remove, render, write
+from reports.plots.heat_map import draw, heat_table
+from reports.rates import BEST_CORE
+from reports.records.files import RecordError, UnequalWorkError
 
-VM = {"commit": "0123abc", "host": "vm", "cores": 16, "host_count": 1}
-BUSY = {"conditions": {"load_1min": 12.0}}
-
-
-def of_climbs(*records):
-    return Overview((OverviewRow("ihc", "climbing", compare(records)),))
+GPU = {"backend": "cuda", "details": {"device_name": "NVIDIA H200"}}
+MACHINE = {"commit": "0123abc", "host": "a", "cores": 16, "host_count": 1, "cpu_model": "Test CPU"}
+CARDS = MACHINE | {"gpus": ["NVIDIA H200"]}
 
 
 @pytest.fixture(scope="module")
-def two_workloads(make_record):
-    """Two workloads on three devices but for one, and one that ran nowhere."""
-    runs = [make_record(times=[1.95, 2.0, 2.05]), make_record(times=[0.002], backend="cuda")]
-    ihc = compare([*runs, make_record(times=[1.0], ranks=4)])
-    sums = {"workload": "lcs", "instance": "letters", "instance_sha256": "cd" * 32, "evaluations": 3 * 10**12}
-    lcs = compare([make_record(times=[4.0], **sums), make_record(times=[40.0], backend="cuda", **sums)])
-    return Overview(
-        (
-            OverviewRow("ihc", "hill climbing", ihc),
-            OverviewRow("lcs", "common letters", lcs, (NotRun("cpu", "0", 4, "no memory"),)),
-            OverviewRow("qap", "assignment", None, (), "the runs did different work"),
-        ),
-        (NotRun("opencl", "", 1, "no platform"),),
-    )
+def run(make_measured):
+    """Make a run with this rate, in units of a workload's work."""
+
+    def make(rate, workload="ihc", wide=1.0, **changes):
+        near = [8000 / rate * (1 + wide * (one - 1)) for one in (0.99, 0.995, 1.0, 1.0, 1.005, 1.01)]
+        fields = {"workload": workload, "instance_sha256": workload.encode().hex()[:2] * 32, "environment": CARDS}
+        if workload == "lcs":
+            fields |= {"instance": "random:9000:seed=1", "work_unit": "cells", "hash_scope": "result"}
+            fields |= {"details": {"title": "a longest common subsequence", "noun": "length", "maximises": True}}
+        return make_measured(near, **(fields | changes))
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def best_run(run):
+    def make(cost=21282, of="ihc", **changes):
+        details = {BEST_CORE: [of, "iterated 3-opt"]}
+        return run(4_000_000, "tsp", details=details, best_cost=cost, **changes)
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def two_workloads(run, best_run):
+    """Two workloads on three devices but for one, the best algorithm of one, and energy of the other."""
+    climbs = [run(7660), run(76_600, backend="threads", wide=9.0), run(1_532_000, **GPU), run(15_000, ranks=2)]
+    letters = [run(4e9, "lcs", joules=9.0), run(2e9, "lcs", backend="threads", joules=36.0)]
+    return overview_sections([*climbs, best_run(), *letters])
 
 
 def test_page_and_terminal_have_a_row_for_each_workload_and_reasons_for_what_did_not_run(two_workloads, is_golden):
-    is_golden(render(replace(two_workloads, why="These are the shortest"), "overview.svg"), "overview.md")
-    is_golden(plain_text(two_workloads), "overview.txt")
+    failures = ["opencl (device 0): no platform"]
+    text = render(two_workloads, ["overview.svg"], failures, "python -m drivers.overview")
+    is_golden(text, "overview.md")
+    shown = [*lines(two_workloads, failures, "python -m drivers.overview")]
+    assert len(shown) <= 25 and max(map(len, shown)) <= 80
+    is_golden("\n".join(shown) + "\n", "overview.txt")
 
 
-def test_a_terminal_of_80_columns_holds_many_devices_and_long_names(make_record):
-    name = "uniform:1000000:seed=123456789" * 4
-    runs = [make_record(times=[1.5], instance=name)]
-    runs += [make_record(times=[0.75], backend="opencl", device=str(k), instance=name) for k in range(12)]
-    text = plain_text(
-        Overview((OverviewRow("weierstrass", "minima", compare(runs), (NotRun("x", "0", 1, "why " * 60),)),))
+def test_ten_workloads_fit_the_terminal_and_the_table_has_at_most_eight_columns(run):
+    runs = [
+        run(rate, f"workload{k}", wide=9.0, environment=CARDS | {"cores": 128}, **device)
+        for k in range(10)
+        for rate, device in ((53.12e6, {}), (720.1e6, {"backend": "threads"}), (1970e9, GPU))
+    ]
+    sections = overview_sections(runs)
+    shown = [*lines(sections, ["opencl (device 0): no platform"], "python -m drivers.overview")]
+    assert len(shown) <= 25 - len(["overview.md", "overview.svg"])
+    assert max(map(len, shown)) <= 80
+    assert len(overview_table(sections).headings) <= 8
+
+
+def test_the_gpu_is_compared_with_the_first_backend_of_all_cores(run):
+    (section,) = overview_sections(
+        [run(100), run(900, backend="threads"), run(1000, backend="joblib"), run(4500, **GPU), run(9000, ranks=64)]
     )
-    assert max(map(len, text.splitlines())) <= 80
-    assert all(f"opencl {k}" in text for k in range(1, 12))
-    assert text.count("750 ms") == text.count("2.00x") == 12
+    (row,) = overview_table([section]).rows
+    assert row[1:] == ["100\xa0climbs/s", "900", "4.50\xa0k", "45.0", "5.00"]
 
 
-def test_the_heat_map_has_a_value_or_its_absence_in_every_cell_of_workloads_that_ran(tmp_path, two_workloads, legible):
+def test_without_a_gpu_the_ratio_is_that_of_all_cores(run):
+    (section,) = overview_sections([run(100), run(900, backend="threads")])
+    table = overview_table([section])
+    assert table.titles == ["workload", "one core", "16 cores", "× over one core"]
+    assert table.rows[0][1:] == ["100\xa0climbs/s", "900", "9.00"]
+
+
+@pytest.mark.parametrize(
+    ("cost", "cell"),
+    [(21282, "iterated 3-opt, 500 µs"), (21315, "iterated 3-opt, 500 µs"), (22000, "iterated 3-opt, 500 µs to 22,000")],
+)
+def test_the_best_one_core_algorithm_has_its_seconds_and_no_ratio(run, best_run, cost, cell):
+    (section,) = overview_sections([run(100), run(900, backend="threads"), best_run(cost)])
+    assert section.best_core.workload == "tsp"
+    assert overview_table([section]).rows[0][-1] == cell
+
+
+@pytest.mark.parametrize("other", [{"of": "aco"}, {"instance": "pcb442"}, {"environment": MACHINE | {"host": "b"}}])
+def test_the_best_algorithm_of_another_problem_or_host_is_not_shown(run, best_run, other):
+    sections = overview_sections([run(100), run(900, "aco"), best_run(**other)])
+    assert sections[0].best_core is None
+
+
+def test_each_host_has_a_table_and_a_picture(run, tmp_path):
+    pytest.importorskip("matplotlib")
+    elsewhere = {"environment": MACHINE | {"host": "b", "cpu_model": "Other CPU"}}
+    runs = [run(100), run(900, backend="threads"), run(50, **elsewhere), run(60, backend="threads", **elsewhere)]
+    sections = overview_sections(runs)
+    assert [len(of) for of in hosts(sections)] == [1, 1]
+    files = write(sections, tmp_path)
+    assert [path.name for path in files] == ["overview.md", "overview.svg", "overview-2.svg"]
+    page = files[0].read_text()
+    assert page.index("Test CPU") < page.index("(overview.svg)") < page.index("Other CPU") < page.index("-2.svg)")
+
+
+def test_unequal_work_and_no_records_are_errors(run):
+    with pytest.raises(UnequalWorkError):
+        overview_sections([run(100), run(900, backend="threads", hash="ffff")])
+    with pytest.raises(RecordError, match="no records for an overview"):
+        overview_sections([])
+
+
+# --- the picture ---
+
+
+def test_the_heat_map_has_one_number_a_cell_and_explains_its_colours(tmp_path, two_workloads, legible):
+    pytest.importorskip("matplotlib")
     (svg,) = draw(two_workloads, tmp_path, NAME)
     text = svg.read_text()
     ElementTree.fromstring(text)
-    for word in ("ihc", "letters", "cuda", "4 ranks", ">1,000x<", ">0.100x<", ">2.00 ms<", ">1.00 s*<"):
+    for word in ("ihc, kroA100", "lcs, random:9000", "threads", "cuda", ">200<", ">10.0<", ">0.500<", "orange is slower"):
         assert word in text
-    assert text.count(f">{MISSING}<") == 1
-    assert ">qap<" not in text
+    assert "*" not in re.sub(r"<style.*?</style>|<!--.*?-->", "", text, flags=re.DOTALL)
+
+
+def test_a_device_that_lacks_most_workloads_has_no_column(run):
+    runs = [run(rate, name) for name, rate in (("ihc", 1), ("aco", 2), ("qap", 3))]
+    runs += [run(9, name, **GPU) for name in ("ihc", "aco")] + [run(9, "qap", backend="opencl")]
+    table = heat_table(overview_sections(runs))
+    assert [*table.columns] == ["cuda"]
+    assert table["cuda"].isna().tolist() == [False, False, True]
 
 
 @pytest.mark.parametrize(("faster", "slower"), [((0.01, 0.1), (50.0,)), ((0.1,), (100.0, 2.0))])
-def test_the_scale_reaches_as_far_on_both_sides_of_one(tmp_path, make_record, faster, slower):
-    runs = [make_record(times=[1.0])]
-    for device, time in enumerate((*faster, *slower)):
-        runs.append(make_record(times=[time], backend="cuda", device=str(device)))
-    text = draw(of_climbs(*runs), tmp_path, NAME)[0].read_text()
-    cells = re.findall(r'style="fill: #([0-9a-f]{6})"', text.partition('id="matplotlib.axis_')[0])[: len(runs)]
+def test_the_scale_reaches_as_far_on_both_sides_of_one(tmp_path, run, faster, slower):
+    pytest.importorskip("matplotlib")
+    runs = [run(1.0), run(1.0, backend="threads")]
+    runs += [run(1 / time, backend="cuda", device=str(device)) for device, time in enumerate((*faster, *slower))]
+    text = draw(overview_sections(runs), tmp_path, NAME)[0].read_text()
+    cells = re.findall(r'style="fill: #([0-9a-f]{6})"', text.partition('id="matplotlib.axis_')[0])[: len(runs) - 1]
     red, green, blue = (int(cells[0][at : at + 2], 16) for at in (0, 2, 4))
-    assert min(red, green, blue) > 240  # one core is white for any values of the others
+    assert min(red, green, blue) > 240  # equal rates are white for any values of the others
     ends = {"2d004b", "7f3b08"}  # the darkest purple and the darkest orange
     furthest = cells[1] if faster[0] == 0.01 else cells[2]
     assert ends & set(cells) == {furthest} == {"2d004b" if faster[0] == 0.01 else "7f3b08"}
 
 
-def test_a_baseline_on_a_busy_host_marks_every_ratio_over_it(tmp_path, make_record):
-    busy = make_record([20.0, 30.0, 35.0], BUSY, environment=VM)
-    overview = of_climbs(busy, make_record([0.02], backend="cuda", environment=VM))
-    text = render(overview)
-    assert "| 30.0 s*, 1.00x* | 20.0 ms, 1,500x* |" in text
-    assert "its baseline: spread above 10 % of the median (from the shortest to the longest time): ihc 50 %" in text
-    assert "load of other programs" in text and "**Disturbed: load 12.0 (1 ours, 16 cores)**" in text
-    drawn = draw(overview, tmp_path, NAME)[0].read_text()
-    assert ">1,500x*<" in drawn and "doubtful: the notes below the table say why" in drawn
-    assert "\n\ndisturbed: load 12.0 (1 ours, 16 cores)\nnote: " in plain_text(overview)
-
-
-def test_the_picture_leaves_out_short_works_and_devices_that_most_works_lack(tmp_path, make_record):
-    def line(name, one_core, *backends):
-        of = {"workload": name, "instance_sha256": name.encode().hex()[:2] * 32}
-        runs = [
-            make_record(times=[one_core], **of),
-            *(make_record(times=[0.1], backend=name, **of) for name in backends),
-        ]
-        return OverviewRow(name, "", compare(runs))
-
-    overview = Overview((line("ihc", 2.0, "cuda", "opencl"), line("ppp", 3.0, "cuda"), line("tsp", 1.0, "cuda")))
-    overview = replace(overview, lines=(*overview.lines, line("lcs", 0.005, "cuda")))
-    part = select_part(overview)
-    assert ([line.workload for line in part.lines], part.devices) == (["ihc", "ppp", "tsp"], ("cpu", "cuda"))
-    assert part.left_out == ("lcs (less than 1 s on one core)", "opencl (most of the workloads did not run there)")
-    text = render(overview, "overview.svg")
-    assert f"In the table and not in the picture: {'; '.join(part.left_out)}." in text
-    assert "| 5.00 ms, 1.00x | 100 ms, 0.0500x* |" in text
-    assert "lcs" not in draw(overview, tmp_path, NAME)[0].read_text()
-
-
-def test_answers_that_are_equal_prove_no_equal_work(make_record):
-    exact = {"workload": "exact", "hash_scope": "result", "instance_sha256": "cd" * 32}
-    other = compare([make_record(**exact), make_record(backend="cuda", evaluations=7, **exact)])
-    climbs = compare([make_record(), make_record(backend="cuda")])
-    text = render(Overview((OverviewRow("ihc", "", climbs), OverviewRow("exact", "", other))))
-    assert "ihc: equal work, by the hash of all climbs" in text
-    assert "exact: equal results, by the hash of the result (unequal numbers of evaluations: exact)" in text
+# --- files ---
 
 
 def test_equal_overviews_give_equal_files_and_an_earlier_one_is_removed(tmp_path, two_workloads):
+    pytest.importorskip("matplotlib")
     first = [path.read_bytes() for path in write(two_workloads, tmp_path)]
     assert len(first) == 2
     assert first == [path.read_bytes() for path in write(two_workloads, tmp_path)]
@@ -127,8 +167,7 @@ def test_equal_overviews_give_equal_files_and_an_earlier_one_is_removed(tmp_path
     assert [path.name for path in tmp_path.iterdir()] == ["overview.jsonl"]
 
 
-def test_without_one_core_there_are_times_and_no_heat_map(tmp_path, make_record):
-    alone = of_climbs(make_record(times=[0.5], backend="threads"))
+def test_without_one_core_there_are_rates_and_no_heat_map(tmp_path, run):
+    alone = overview_sections([run(500, backend="threads")])
     assert [path.name for path in write(alone, tmp_path)] == ["overview.md"]
-    assert "| ihc | kroA100 | 2 G moves | 500 ms |" in (tmp_path / "overview.md").read_text()
-    assert "500 ms" in plain_text(alone)
+    assert "| ihc, kroA100 |  | 500 |  |" in (tmp_path / "overview.md").read_text()

@@ -2,11 +2,10 @@
 
 import pytest
 
-from reports.comparison.speedups import NotRun
 from reports.pages import comparison
 from reports.pages.comparison import busy_sentence, lines, proof_sentence, rate_table, verdict
 from reports.plots.rates import show_rates
-from reports.rates import drift, rate_sections
+from reports.rates import NotRun, drift, rate_sections
 from reports.records.files import RecordError, UnequalWorkError
 from reports.records.schema import Repetition
 

@@ -1,7 +1,7 @@
 """Reference solvers beside the proof on one core."""
 
-from reports.comparison.reference_solvers import solver_table
 from reports.pages import comparison
+from reports.pages.reference_solvers import solver_table
 from reports.rates import rate_sections
 
 FAST = {"name": "fast-tsp", "version": "0.2.2", "cost": 21282, "proved": False, "solve_s": 1.0, "startup_s": 0.1}

@@ -22,7 +22,8 @@ from drivers.experiments.case import Case
 from drivers.experiments.configurations import Configuration, choose_configurations
 from drivers.experiments.options import PlanParser, add_core_options, add_plan_options, chosen_executor
 from drivers.experiments.plan import ExperimentPlan, in_rounds, plan_work, prepare_folder
-from drivers.experiments.presets.compare import ComparisonRun, InstanceRuns, conclude
+from drivers.experiments.presets.compare import ComparisonRun, InstanceRuns, conclude, scale_work
+from drivers.experiments.presets.compare_options import MEASURE_S
 from drivers.experiments.run import PlanRun, show
 from drivers.options.values import number, positive
 from drivers.workload.registry import get_workload
@@ -59,7 +60,7 @@ def bench_parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     which = (
         f"cases to measure (%(default)s: without {' and '.join(APART)}); {BEST}: the best algorithms with reference "
-        f"solvers; {RANKS}: ten workloads on one rank and on several"
+        f"solvers; {RANKS}: rates of ten workloads on one rank and on several"
     )
     add("--workload", choices=("all", *FAMILIES), default="all", help=which)
     add("--rows", metavar="PARTS", help="only cases with one of these parts in the title, separated by commas")
@@ -127,7 +128,8 @@ def plan_cases(
             if not any(part in title.lower() for part in parts):
                 continue
             try:
-                runs = [one.on(place) for one in plan_variants(values, options, records) for place in places]
+                works = plan_variants(values, options, records)
+                runs = [placed(one, place, grows=values.get("weak", False)) for one in works for place in places]
             except InstanceError as error:
                 show(f"{title}: not measured ({error})")
                 continue
@@ -138,13 +140,20 @@ def plan_cases(
 
 def plan_variants(values: Mapping[str, Any], options: argparse.Namespace, records: Path) -> list[Case]:
     seeds = range(values.get("seeds", 1))
-    repeats = 1 if len(seeds) > 1 else values.get("repeats", options.repeats)
+    measure = MEASURE_S if values["family"] == RANKS else None
+    repeats = 1 if len(seeds) > 1 or measure else values.get("repeats", options.repeats)
     peers, data = values.get("peers", False), ["--data", options.data] if options.data else []
     works = []
     for variant in values.get("variants", [""]):
         words = f"{values['arguments']} {variant}".format(**values).split()
-        works += plan_work(get_workload(values["workload"]), [*words, *data], seeds, repeats, records, peers=peers)
+        workload = get_workload(values["workload"])
+        works += plan_work(workload, [*words, *data], seeds, repeats, records, peers=peers, measure=measure)
     return works
+
+
+def placed(work: Case, place: Configuration, *, grows: bool) -> Case:
+    """Return a work in its place; one that grows is multiplied by the number of ranks."""
+    return (scale_work(work, place.ranks) if grows else work).on(place)
 
 
 def choose_places(on: str, configurations: Sequence[Configuration]) -> list[Configuration]:
@@ -189,8 +198,8 @@ def write_pages(sections: Sequence[InstanceRuns], family: str, records: Path, ma
         runs = [ComparisonRun(of, False, [], f"{family}-{of[0].records[0].workload}", records) for of in groups]
         return max([conclude(run, out, made_by) for run in runs], default=DONE)
     try:
-        gains = ranks.rank_gains([record for section in filled for record in section.records])
-        paths = ranks.write(gains, out, made_by)
+        works = ranks.rank_rates([record for section in filled for record in section.records])
+        paths = ranks.write(works, out, made_by)
     except (UnequalWorkError, RecordError) as error:
         print(f"error: {error}. No report was written; the records are in {records}", file=sys.stderr)
         return FAILED

@@ -18,6 +18,7 @@ from core.errors import UserError
 from drivers.cli.exit_codes import DONE, FAILED
 from drivers.cli.messages import set_quiet
 from drivers.experiments.baselines import baseline_again, run_with_baselines
+from drivers.experiments.best_core import run_best_core
 from drivers.experiments.case import PIN_CORES, Case
 from drivers.experiments.configurations import Configuration, choose_configurations, chosen_ranks
 from drivers.experiments.executors import NAMES as EXECUTORS
@@ -33,10 +34,8 @@ from drivers.peers.measurement import installed_peers
 from drivers.runs.seeds import refuse_without_peers
 from drivers.workload.declaration import Workload
 from drivers.workload.registry import all_workloads
-from reports.comparison.speedups import NotRun
 from reports.pages import comparison as comparison_page
-from reports.papers.paper import PUBLISHED
-from reports.rates import RateSection, rate_sections
+from reports.rates import NotRun, RateSection, rate_sections
 from reports.records.files import Record, RecordError, UnequalWorkError, refuse_namesake
 
 USER_MISTAKE = 2
@@ -135,6 +134,7 @@ def run_comparison(workload: Workload[Any], options: argparse.Namespace, rest: S
     for _, of_instance in groupby(outcomes, key=lambda one: id(one.case.task)):
         those = list(of_instance)
         recorded = [record for one in those for record in one.records]
+        recorded += [] if options.weak else run_best_core(run, those)
         failures = [*not_run, *(one.not_run for one in those if one.kind != "done")]
         sections.append(InstanceRuns(recorded, failures, why))
     return ComparisonRun(sections, any(one.kind != "done" for one in outcomes), missing, name, records)
@@ -208,7 +208,7 @@ def scale_work(work: Case, ranks: int) -> Case:
     flag = next(option_flag(one) for one, _ in workload.options.declared() if one.name == workload.scaled)
     asked = workload_options(workload, work.arguments)
     # One rank distributes its walks as several do.
-    is_open = isinstance(asked, SearchOptions) and asked.level is None and asked.mapping != PUBLISHED
+    is_open = isinstance(asked, SearchOptions) and asked.level is None and asked.mapping != "published"
     arguments = (*work.arguments, flag, str(amount), *(("--level", "algorithm") if is_open else ()))
     asked = workload_options(workload, arguments).asked()
     grown = work.work and work.work._replace(amount=work.work.amount * ranks)

@@ -1,4 +1,4 @@
-"""An overview: many workloads, some seconds each, on every device of this machine."""
+"""An overview: the workloads' default work, measured on every device of this machine."""
 
 from __future__ import annotations
 
@@ -14,27 +14,22 @@ from core.program_parser import invocation
 from drivers.cli.exit_codes import DONE, FAILED
 from drivers.cli.messages import set_quiet
 from drivers.experiments.baselines import baseline_again, run_with_baselines
+from drivers.experiments.best_core import run_best_core
 from drivers.experiments.case import Case
 from drivers.experiments.configurations import choose_configurations
 from drivers.experiments.executors import NAMES as EXECUTORS
 from drivers.experiments.idle_host import wait_until_idle
 from drivers.experiments.options import PlanParser, add_core_options, add_plan_options, chosen_executor
 from drivers.experiments.plan import ExperimentPlan, prepare_folder
-from drivers.experiments.presets.compare import STANDARD_REASON, plan_with_defaults
+from drivers.experiments.presets.compare import plan_with_defaults
 from drivers.experiments.presets.compare_options import MEASURE_S
-from drivers.experiments.run import CaseOutcome, PlanRun
+from drivers.experiments.run import PlanRun
 from drivers.options.values import number
 from drivers.workload.declaration import Workload
 from drivers.workload.registry import NAMES, get_workload
-from reports.comparison.overview import Overview, OverviewRow
-from reports.comparison.speedups import compare
 from reports.pages import overview
+from reports.rates import RateSection, rate_sections
 from reports.records.files import RecordError, UnequalWorkError
-
-DEFAULT_REASON = (
-    "Unless a row gives another reason, its work takes one core a second or more, so that launches and copies have "
-    "little effect"
-)
 
 
 def main(argv: Sequence[str] | None = None, description: str | None = None) -> int:
@@ -54,29 +49,30 @@ def main(argv: Sequence[str] | None = None, description: str | None = None) -> i
         prepare_folder(records, lambda: overview.remove(options.out), rerun=options.rerun)
     in_turn = options.executor == EXECUTORS[0]
     order = baseline_again if in_turn else list
-    plans: dict[str, list[Case] | UserError] = {}
+    plans: dict[str, list[Case]] = {}
+    failures: list[str] = []
     for workload in workloads:
-        work = plan_workload(workload, options.data, records, options.seconds_each)
-        on_all = work if isinstance(work, UserError) else order([work.on(one) for one in configurations])
-        plans[workload.name] = on_all
+        try:
+            work = plan_workload(workload, options.data, records, options.seconds_each)
+            plans[workload.name] = order([work.on(one) for one in configurations])
+        except UserError as error:
+            print(f"error: {workload.name}: {error}", file=sys.stderr)
+            failures.append(f"{workload.name}: {error}")
+    cases = [case for plan in plans.values() for case in plan]
     if options.dry_run:
-        cases = [case for plan in plans.values() if isinstance(plan, list) for case in plan]
-        ExperimentPlan(
-            cases, records, [str(one) for one in not_here], options.rerun, options.executor != "local"
-        ).show_commands()
+        not_run = [str(one) for one in not_here]
+        ExperimentPlan(cases, records, not_run, options.rerun, executor.elsewhere).show_commands()
         return DONE
-    total = sum(len(plan) for plan in plans.values() if isinstance(plan, list))
-    run = PlanRun(total, executor, wait_until_idle if in_turn and not options.busy else None)
-    rows = []
-    for workload in workloads:
-        plan = plans[workload.name]
-        if isinstance(plan, list):
-            rows.append(compare_runs(workload, run_with_baselines(run, plan)))
-        else:
-            print(f"error: {workload.name}: {plan}", file=sys.stderr)
-            rows.append(OverviewRow(workload.name, workload.title, None, (), str(plan)))
+    run = PlanRun(len(cases), executor, wait_until_idle if in_turn and not options.busy else None)
+    sections = []
+    for name, plan in plans.items():
+        found, failed = run_workload(run, name, plan)
+        sections += found
+        failures += failed
     made_by = shlex.join(["python", "-m", "drivers.overview", *arguments])
-    return write_overview(Overview(tuple(rows), tuple(not_here), DEFAULT_REASON), options.out, made_by)
+    return write_overview(sections, [*map(str, not_here), *failures], options.out, made_by) or (
+        FAILED if failures else DONE
+    )
 
 
 def overview_parser(description: str | None) -> argparse.ArgumentParser:
@@ -94,36 +90,35 @@ def overview_parser(description: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def plan_workload(workload: Workload[Any], data: str | None, records: Path, measure: float) -> Case | UserError:
-    """Return the work of a workload, or the error."""
-    arguments = [*workload.in_overview, *(["--data", data] if data else [])]
-    try:
-        return plan_with_defaults(workload, arguments, [0], 1, records, peers=False, measure=measure)[0]
-    except UserError as error:
-        return error
+def plan_workload(workload: Workload[Any], data: str | None, records: Path, measure: float) -> Case:
+    """Return the default work of a workload's comparisons, about a second on one core."""
+    return plan_with_defaults(
+        workload, ["--data", data] if data else [], [0], 1, records, peers=False, measure=measure
+    )[0]
 
 
-def compare_runs(workload: Workload[Any], outcomes: Sequence[CaseOutcome]) -> OverviewRow:
-    """Return a workload's runs side by side, or the reason against it."""
-    name, title = workload.name, workload.title
-    records = [record for one in outcomes for record in one.records]
-    not_run = tuple(one.not_run for one in outcomes if one.kind != "done")
+def run_workload(run: PlanRun, name: str, plan: Sequence[Case]) -> tuple[list[RateSection], list[str]]:
+    """Run the cases of a workload; return its rates, and the cases without a result with their reasons."""
+    outcomes = run_with_baselines(run, plan)
+    not_run = [one.not_run for one in outcomes if one.kind != "done"]
+    records = [*(record for one in outcomes for record in one.records), *run_best_core(run, outcomes)]
+    failures = [f"{name} on {one}" for one in not_run]
     if not records:
-        return OverviewRow(name, title, None, not_run, "nothing ran")
+        return [], failures
     try:
-        reason = "" if workload.in_overview else STANDARD_REASON
-        return OverviewRow(name, title, compare(records), not_run, why=reason)
+        sections = rate_sections(records)
     except (UnequalWorkError, RecordError) as error:
         # Our own programs made the records: no user error.
         print(f"error: {name}: {error}", file=sys.stderr)
-        return OverviewRow(name, title, None, not_run, str(error))
+        return [], [*failures, f"{name}: {error}"]
+    return sections, [*failures, *(f"{name} on {one}" for section in sections for one in section.not_run)]
 
 
-def write_overview(shown: Overview, folder: Path, made_by: str) -> int:
-    if not shown.rows:
+def write_overview(sections: Sequence[RateSection], failures: Sequence[str], folder: Path, made_by: str) -> int:
+    if not sections:
         print("error: no workload has a run to show", file=sys.stderr)
         return FAILED
-    print(f"\n{overview.plain_text(shown)}\n")
-    for path in overview.write(shown, folder, made_by):
+    print("", *overview.lines(sections, failures, made_by), sep="\n")
+    for path in overview.write(sections, folder, failures, made_by):
         print(path)
-    return FAILED if any(list(line.failures()) for line in shown.lines) else DONE
+    return DONE

@@ -32,7 +32,7 @@ def plan(use_rows, tmp_path):
 
 @pytest.mark.parametrize("row", bench.CASES, ids=lambda row: f"{row['family']}, {row.get('title')}, {row['on']}")
 def test_every_row_has_command_lines_that_are_read(row):
-    known = {"family", "title", "workload", "arguments", "on", "variants", "c", "for", "seeds", "peers"}
+    known = {"family", "title", "workload", "arguments", "on", "variants", "c", "for", "seeds", "peers", "weak"}
     assert set(row) <= known
     titles = []
     for values in row.get("for", [{}]):
