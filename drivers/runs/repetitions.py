@@ -187,8 +187,10 @@ class Repetitions:
             self.count(outcome, replaced(spent, evaluations=outcome.evaluations * self.work.runs))
             return
         self.communication_shares.append(spent.communication_share or 0.0)
-        self.hashes[self.work.amount] = outcome.hash
-        self.finish(outcome, replaced(spent, start_s=self.start_s) if kind == "proof" else spent)
+        if kind == "proof":
+            self.hashes[self.work.amount] = outcome.hash
+            spent = replaced(spent, start_s=self.start_s)
+        self.finish(outcome, spent)
         self.long_run.finish()
 
     def count(self, outcome: SearchResult, spent: Repetition) -> None:

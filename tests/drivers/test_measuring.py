@@ -86,7 +86,7 @@ def test_a_measurement_goes_on_with_the_repetitions_of_an_earlier_process(unit, 
     rate = RateMeasurement(MeasuringRule(), unit)
     assert rate.continue_from(units, [1.0] * 4) and rate.add(9.0) == "proof"
     assert rate.next_work() == work
-    assert rate.add(0.9) == "rate" and not rate.is_done, "of the same amount, it counts if it is a little short too"
+    assert rate.add(0.99) == "rate" and not rate.is_done, "of the same amount, it counts if it is a little short too"
     assert rate.add(1.0) == "rate" and rate.next_work() is None
     assert len(rate.seconds) == 6
 
