@@ -2,18 +2,19 @@
 
 *Prove equal work on one amount; measure rates on long enough runs; compare rates of one host.* The proof is one run of
 the stated amount, and also the first call. The rate is measured on an amount that fits the device. This module decides
-on amounts and repetitions from seconds alone, and runs nothing: `drivers.runs.measured_run` does.
+on amounts and repetitions from seconds alone, and runs nothing: `drivers.runs.repetitions` does.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from drivers.workload.run_time import WorkUnit
 from reports.statistics.medians import Estimate, median_interval
+from reports.text import formatting
 
 BUDGET_S = 10.0
 """Seconds of a rate's repetitions unless the user says otherwise, beyond the least number of repetitions."""
@@ -94,33 +95,82 @@ class MeasuringRule:
 
 
 @dataclass
-class RateMeasurement:
-    """State of the measurement of one rate.
+class FixedAmount:
+    """Repetitions of one amount, the parameters': `--repeats`.
 
     Attributes
     ----------
-    rule
-        See `MeasuringRule`.
     work
-        Work of the next repetition: at first that of the proof, or of earlier repetitions.
-    scales
-        True if an option changes the amount of a run.
+        Work of each repetition.
+    most
+        Number of repetitions.
+    done
+        Number of those that need not run: recorded ones, or those before a rank was lost.
+    """
+
+    work: Work
+    most: int
+    done: int = 0
+
+    def next_work(self) -> Work | None:
+        return self.work if self.done < self.most else None
+
+    def add(self, seconds: float) -> str:
+        """Add a repetition; return its kind, as `reports.records.schema.Repetition` has it."""
+        self.done += 1
+        return "fixed"
+
+
+class RateMeasurement:
+    """State of the measurement of one rate: the proof, then warm repetitions.
+
+    Attributes
+    ----------
+    rule, unit
+        See `MeasuringRule`, and the unit of the workload.
+    proof
+        Work of the proof; None after it.
+    work
+        Work of the next warm repetition: at first that of the proof, or of earlier repetitions.
     seconds
         Seconds of the repetitions that count.
     """
 
-    rule: MeasuringRule
-    work: Work
-    scales: bool
-    seconds: list[float] = field(default_factory=list)
+    def __init__(self, rule: MeasuringRule, unit: WorkUnit) -> None:
+        self.rule = rule
+        self.unit = unit
+        self.work = Work(unit.amount)
+        self.proof: Work | None = self.work
+        self.seconds: list[float] = []
 
-    def add(self, seconds: float) -> bool:
-        """Add a warm repetition of `work`; return False if it was too short, and only a trial for the next amount."""
-        if not self.seconds and seconds < self.rule.shortest_s:
-            self.work = self.rule.grown(self.work, seconds, scales=self.scales)
+    def continue_from(self, units: int, seconds: Sequence[float]) -> bool:
+        """Take the work of recorded repetitions; return True if they are incomplete, so that more of them follow."""
+        amount = units // self.unit.each
+        if self.unit.option:
+            self.work = Work(min(amount, MOST_AMOUNT), max(1, amount // MOST_AMOUNT))
+        else:
+            self.work = Work(self.unit.amount, amount)
+        if self.rule.is_enough(seconds):
             return False
-        self.seconds.append(seconds)
+        self.seconds = list(seconds)
         return True
+
+    def next_work(self) -> Work | None:
+        return self.proof or (None if self.is_done else self.work)
+
+    def add(self, seconds: float) -> str:
+        """Add a repetition of `next_work`; return its kind, as `reports.records.schema.Repetition` has it.
+
+        A trial was too short: it only decides the next amount.
+        """
+        if self.proof is not None:
+            self.proof = None
+            return "proof"
+        if not self.seconds and seconds < self.rule.shortest_s:
+            self.work = self.rule.grown(self.work, seconds, scales=bool(self.unit.option))
+            return "trial"
+        self.seconds.append(seconds)
+        return "rate"
 
     @property
     def is_done(self) -> bool:
@@ -128,8 +178,26 @@ class RateMeasurement:
 
     @property
     def rate(self) -> Estimate:
-        """Amount per second: median with its 95 % interval."""
-        return median_interval([self.work.total / one for one in self.seconds])
+        """Units per second: median with its 95 % interval."""
+        units = self.work.total * self.unit.each
+        return median_interval([units / one for one in self.seconds])
+
+    def __str__(self) -> str:
+        rate, median = self.rate, self.work.total * self.unit.each / self.rate.value
+        width = formatting.deviation(rate, self.rule.width)
+        return (
+            f"{formatting.rate(rate.value, 4)} {self.unit.name}/s{width and f' {width}'}, median of "
+            f"{len(self.seconds)} warm repetitions of {amount_text(self.unit, self.work)}, "
+            f"{formatting.seconds(median)} each"
+        )
+
+
+def amount_text(unit: WorkUnit, work: Work) -> str:
+    """Return the work of a repetition as text: 8,130 climbs; 12 runs of 14,400 cells."""
+    if unit.name == "runs":
+        return f"{work.runs:,} runs"
+    of_runs = f"{work.runs:,} runs of " if work.runs > 1 else ""
+    return f"{of_runs}{work.amount * unit.each:,} {unit.name}"
 
 
 def _rounded_up(amount: float) -> int:

@@ -12,8 +12,8 @@ from drivers.workload.history import MOST_ROWS, thin_rows
 
 if TYPE_CHECKING:
     from drivers.runs.checkpoint_file import CheckpointIdentity
-    from drivers.runs.repetition_times import RepetitionMeasurement
     from drivers.workload.run_time import WorkUnit
+    from reports.records.files import Record
     from reports.records.schema import Repetition
 
 
@@ -80,8 +80,8 @@ class RunRecorder:
         about = self.workload.name, self.run.problem.name, self.sha256, self.options.seed, self.parameters
         return CheckpointIdentity(*about, self.options.keeps_history, repetition)
 
-    def recorded(self) -> tuple[str, int]:
-        """Return this run's identity, and the number of its repetitions in the file.
+    def find(self) -> tuple[str, Record | None, int]:
+        """Return this run's identity, its record in the file, and the number of repetitions that need not run again.
 
         A run with a checkpoint may resume with other execution settings: then repetitions with any settings count.
         """
@@ -94,36 +94,25 @@ class RunRecorder:
         done = find_run(path, run)
         if done is not None and not done.verified:
             print_note(f"{path}: not all repetitions of this run are confirmed")
+        count = len(done.repetitions) if done else 0
         if self.options.checkpoint:
-            return run, count_repetitions(path, self.workload.name, sha256, self.parameters, self.options.seed)
-        return run, len(done.repetitions) if done else 0
+            count = count_repetitions(path, self.workload.name, sha256, self.parameters, self.options.seed)
+        return run, done, count
 
-    def measured(self) -> tuple[str, list[list[Repetition]]]:
-        """Return this run's identity, and the repetitions of each recorded measurement of its rate."""
-        from reports.records.files import find_run, refuse_namesake
-        from reports.records.schema import identity
+    def append(self, result: RepetitionResult, spent: Repetition, verified: bool, details: Mapping[str, Any]) -> None:
+        """Add a repetition to the file, with further details than the device's."""
+        from msgspec.structs import replace
 
-        refuse_namesake(self.path, self.workload.name, self.run.problem.name, self.sha256)
-        run = identity(self.identified())
-        done = find_run(self.path, run)
-        return run, done.turns() if done else []
-
-    def append(
-        self, result: RepetitionResult, spent: RepetitionMeasurement, verified: bool, details: Mapping[str, Any]
-    ) -> None:
-        """Add a repetition to the file, with further details than the device's.
-
-        ``spent.read`` may have further fields of the repetition.
-        """
         from reports.rates import BEST_CORE
         from reports.records.files import Record, append
         from reports.records.programs import program_digests
-        from reports.records.schema import Repetition
 
         outcome, backend = result.outcome, self.run.search.backend
         device, history = backend.device, outcome.history
-        if spent.read.get("kind", "fixed") not in ("fixed", "proof"):
-            history = None
+        if history is not None and spent.kind in ("fixed", "proof"):
+            spent = replace(spent, history=thin_rows(history, MOST_ROWS))
+        if self.ranks.lost:
+            spent = replace(spent, rank_s=None)
         about = {
             "title": self.workload.title,
             "noun": self.workload.noun,
@@ -151,15 +140,7 @@ class RunRecorder:
                 hash=outcome.hash,
                 hash_scope=self.workload.hash_scope,
                 details={**result.details, **details, **about},
-                repetitions=(
-                    Repetition(
-                        *spent.times,
-                        **spent.read,
-                        rank_s=None if self.ranks.lost else spent.rank_s,
-                        communication_share=spent.communication_share,
-                        history=None if history is None else thin_rows(history, MOST_ROWS),
-                    ),
-                ),
+                repetitions=(spent,),
                 verified=verified,
                 work_unit=self.work_unit.name,
             ),

@@ -48,7 +48,8 @@ class Repetition(Struct, frozen=True, omit_defaults=True):
         `transfer_s`, `kernel_s` and `communication_share` cover the time since then, and no joules and bytes are
         recorded.
     energy_j
-        Joules over the repetition by source (`reports.records.meters.ENERGY_SOURCES`).
+        Joules over the repetition by source (`reports.records.meters.ENERGY_SOURCES`). Of a trial or rate: since the
+        end of the one before, so that the sum over consecutive repetitions counts, where one is too short.
     rank_s
         Each rank's own time without compilation, by rank.
     bytes_moved

@@ -4,19 +4,30 @@ import random
 
 import pytest
 
-from drivers.runs.measuring import MOST_AMOUNT, MeasuringRule, RateMeasurement, Work
+from drivers.runs.measuring import MOST_AMOUNT, FixedAmount, MeasuringRule, RateMeasurement, Work
 from drivers.workload.run_time import WorkUnit
 from reports.statistics.medians import median_interval
 
+CLIMBS, RUNS = WorkUnit("climbs", 2000, option="climbers"), WorkUnit()
 
-def measured(clock, rule=None, amount=2000, scales=True):
-    """Measure a rate by a clock (work -> seconds); return the measurement, and the work of every repetition."""
-    rate = RateMeasurement(rule or MeasuringRule(), Work(amount), scales)
+
+def measured(clock, rule=None, unit=CLIMBS):
+    """Measure a rate by a clock (work -> seconds); return the measurement, and the work of every warm repetition."""
+    rate = RateMeasurement(rule or MeasuringRule(), unit)
+    assert rate.next_work() == Work(unit.amount) and rate.add(60.0) == "proof"
     works = []
-    while not rate.is_done:
-        works.append(rate.work)
-        rate.add(clock(rate.work))
+    while (work := rate.next_work()) is not None:
+        works.append(work)
+        rate.add(clock(work))
     return rate, works
+
+
+def test_a_fixed_amount_is_repeated_as_often_as_is_left():
+    plan = FixedAmount(Work(7), most=3, done=1)
+    kinds = []
+    while plan.next_work() is not None:
+        kinds.append((plan.next_work(), plan.add(0.1)))
+    assert kinds == [(Work(7), "fixed")] * 2
 
 
 def test_the_amount_grows_until_a_repetition_takes_a_second():
@@ -40,11 +51,11 @@ def test_a_proof_that_takes_a_second_is_the_rates_amount():
 
 
 def test_whole_runs_repeat_inside_a_repetition():
-    rule = MeasuringRule.of(WorkUnit("cells", each=14_400), 10.0)
-    rate, works = measured(lambda work: 0.002 * work.runs, rule, 1, scales=False)
+    cells = WorkUnit("cells", each=14_400)
+    rate, works = measured(lambda work: 0.002 * work.runs, MeasuringRule.of(cells, 10.0), cells)
     assert {work.amount for work in works} == {1}
     assert 0.3 <= rate.seconds[0] < 0.33
-    assert rate.rate.value == pytest.approx(1 / 0.002)
+    assert rate.rate.value == pytest.approx(14_400 / 0.002)
 
 
 @pytest.mark.parametrize(
@@ -79,11 +90,20 @@ def test_a_budget_ends_repetitions_but_never_below_six():
     assert len(rate.seconds) == 6
 
 
-def test_a_measurement_goes_on_with_the_repetitions_of_an_earlier_process():
-    rate = RateMeasurement(MeasuringRule(), Work(8000), True, [1.0] * 4)
-    assert rate.add(0.9) and not rate.is_done, "a repetition of the same amount counts, if it is a little short too"
-    assert rate.add(1.0)
+@pytest.mark.parametrize(("unit", "units", "work"), [(CLIMBS, 8000, Work(8000)), (RUNS, 40, Work(1, 40))])
+def test_a_measurement_goes_on_with_the_repetitions_of_an_earlier_process(unit, units, work):
+    rate = RateMeasurement(MeasuringRule(), unit)
+    assert rate.continue_from(units, [1.0] * 4) and rate.add(9.0) == "proof"
+    assert rate.next_work() == work
+    assert rate.add(0.99) == "rate" and not rate.is_done, "of the same amount, it counts if it is a little short too"
+    assert rate.add(1.0) == "rate" and rate.next_work() is None
     assert len(rate.seconds) == 6
+
+
+def test_after_a_complete_measurement_another_one_begins_with_its_amount():
+    rate = RateMeasurement(MeasuringRule(), CLIMBS)
+    assert not rate.continue_from(8000, [1.0] * 6) and rate.add(9.0) == "proof"
+    assert (rate.next_work(), rate.seconds) == (Work(8000), [])
 
 
 @pytest.mark.parametrize(("count", "place"), [(6, 1), (8, 1), (9, 2), (12, 3), (15, 4), (20, 6), (30, 10)])
