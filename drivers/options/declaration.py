@@ -139,6 +139,8 @@ class DeclaredByTable:
         Name of the table of a class; without it a class has only its base class's table.
     optional
         Types of further options, which are None by default, by name.
+    abstract
+        True if only the classes derived from this one declare its fields.
     **values
         Values missing in the table: words for the help by their names there, choices, and types of values; and
         ``takes``, the class of the library whose objects Python may give as instances.
@@ -150,9 +152,18 @@ class DeclaredByTable:
     _hints: ClassVar[dict[str, object]] = {}
     _order: ClassVar[tuple[str, ...]] = ()
 
-    def __init_subclass__(cls, table: str = "", optional: Mapping[str, object] = {}, **values: object) -> None:  # noqa: B006
+    def __init_subclass__(
+        cls,
+        table: str = "",
+        optional: Mapping[str, object] = {},  # noqa: B006
+        *,
+        abstract: bool = False,
+        **values: object,
+    ) -> None:
         """Declare the fields of a class, including those of its base classes with another declaration here."""
         super().__init_subclass__()
+        if abstract:
+            return
         cls._values = {**cls._values, **values}
         cls._groups, cls._entries = dict(cls._groups), dict(cls._entries)
         listed: list[str] = []
@@ -178,14 +189,14 @@ class DeclaredByTable:
                     setattr(cls, name, declared)
                     own.setdefault(name, inherited[name].type if name in inherited else None)
         cls.__annotations__ = own
-        order = [*cls._order]
-        order += [name for name in written if name not in order and isinstance(vars(cls).get(name), Field)]
+        fields = [name for name in own if isinstance(vars(cls).get(name), Field)]
+        order = list(dict.fromkeys([*cls._order, *filter(written.__contains__, fields)]))
         place = 0
         for name in filter(defaults.__contains__, listed):
             if name not in order:
                 order.insert(place, name)
             place = order.index(name) + 1
-        cls._order = tuple(order)
+        cls._order = tuple(dict.fromkeys([*order, *fields]))
 
     @classmethod
     def _field(cls, name: str, default: object) -> Field[Any]:
@@ -234,6 +245,15 @@ class StopOptions:
 
         given = {name: getattr(self, name, None) for name in Stop.__dataclass_fields__}
         return Stop(**{name: value for name, value in given.items() if value is not None})
+
+
+@dataclass(frozen=True)
+class HistoryOptions:
+    """History of the best cost as options: in the record, and in files."""
+
+    history: bool = False
+    curve: OutputFile | None = None
+    plot: OutputFile | None = None
 
 
 @dataclass(frozen=True)
@@ -305,7 +325,7 @@ class Options(DeclaredByTable, Placement, table="common"):
     @property
     def keeps_history(self) -> bool:
         """True if the search keeps its history, for the record or a file."""
-        return any(vars(self).get(name) for name in ("history", "curve", "plot"))
+        return any(vars(self).get(name) for name in HistoryOptions.__dataclass_fields__)
 
     def refuse_seed(self, own: str = "an instance has its own: uniform:20:seed=1") -> None:
         """Refuse a seed of a run without randomness; ``own`` names the place of random data's seed."""
