@@ -10,7 +10,7 @@ from drivers.options.output_files import OutputFile
 
 
 @dataclass(frozen=True)
-class InstanceOptions(Options, abstract=True):
+class InstanceOptions(Options):
     """Base of options with an instance of TSPLIB, and files of its best tour."""
 
     drop: tuple[str, ...] = ()
@@ -19,12 +19,12 @@ class InstanceOptions(Options, abstract=True):
 
 
 @dataclass(frozen=True)
-class TourOptions(HistoryOptions, InstanceOptions, abstract=True):
+class TourOptions(HistoryOptions, InstanceOptions):
     """Base of options with the history of the best tour too."""
 
 
 @dataclass(frozen=True)
-class MatrixOptions(InstanceOptions, abstract=True):
+class MatrixOptions(InstanceOptions):
     """Base of options with a matrix of distances as another form of an instance."""
 
     matrix: str | None = None
