@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
 from cluster.measure.measurement import ClusterMeasurement, RankSpeed
-from cluster.mpi.consistency import MOST_NAMED, format_ranks
+from cluster.mpi.consistency import format_ranks, join_names
 
 SLOW = 0.8
 """A rank is slow if it computes at less than this part of the median of similar ranks."""
@@ -91,9 +91,3 @@ def find_unequal_versions(ranks: Sequence[RankSpeed]) -> Iterator[str]:
             where = join_names(dict.fromkeys(rank.host for rank in others))
             unlike = format_ranks([rank.rank for rank in others])
             yield f"{name}: found {theirs} on {unlike} ({where}), elsewhere {reference}"
-
-
-def join_names(names: Iterable[str]) -> str:
-    several = list(names)
-    more = f" and {len(several) - MOST_NAMED} more" if len(several) > MOST_NAMED else ""
-    return ", ".join(several[:MOST_NAMED]) + more

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from cluster.mpi.agreement import CommunicatorBase
 from cluster.mpi.communicator import Communicator, Message, T
 from cluster.mpi.shared_words import LocalWord, SharedCounter, Word
 from cluster.mpi.solo import Solo
@@ -29,7 +28,7 @@ def _forward(name: str, sent: Callable[..., Iterable[object]] = lambda *_: ()) -
     return call
 
 
-class TimedCommunicator(CommunicatorBase):
+class TimedCommunicator(Communicator):
     """A communicator that forwards every call and adds up their ``seconds`` since `reset`, including waiting.
 
     ``sent_bytes`` counts arrays and numbers of fixed size that this rank sent, without forwarding inside MPI. Pickled
