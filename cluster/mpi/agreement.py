@@ -10,9 +10,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from cluster.mpi.communicator import Communicator, T
+from cluster.mpi.communicator import Communicator
 from cluster.mpi.shared_words import SharedCounter, SharedMinimum
 from core.errors import UserError
+from core.ranks import T
 
 
 class CommunicatorBase:

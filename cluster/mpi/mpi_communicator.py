@@ -16,9 +16,10 @@ import numpy as np
 
 from cluster.mpi import idle_waiting, launcher
 from cluster.mpi.agreement import CommunicatorBase
-from cluster.mpi.communicator import Message, Summand, T, check_pair, check_summand, host_name
+from cluster.mpi.communicator import check_pair, check_summand, host_name
 from cluster.mpi.failures import abort, liveness, lost_hosts
 from cluster.mpi.shared_words import LocalWord, WindowWord, Word, WordWindow
+from core.ranks import Message, Summand, T
 
 WORD = (1 << 64) - 1
 PIECE = 1 << 30

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from cluster.mpi.agreement import CommunicatorBase
-from cluster.mpi.communicator import Message, Summand, T, check_pair, check_summand, host_name
+from cluster.mpi.communicator import check_pair, check_summand, host_name
 from cluster.mpi.shared_words import LocalWord, Word
+from core.ranks import Message, Summand, T
 
 
 class Solo(CommunicatorBase):
