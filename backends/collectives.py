@@ -9,43 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from backends.device import Buffer, Collective, Device
-
-T = TypeVar("T")
-Summand = TypeVar("Summand", int, np.integer, np.ndarray)
-
-
-class AllRanks(Protocol):
-    """Methods that collectives need of a `cluster.mpi.communicator.Communicator`, which describes them."""
-
-    rank: int
-    size: int
-    is_silent: bool
-    survives: bool
-
-    def host(self) -> str: ...
-    def bcast(self, item: T) -> T: ...
-    def gather(self, item: T) -> list[T] | None: ...
-    def on_first(self, act: Callable[[], T], *, is_long: bool = True) -> T: ...
-    def on_all(self, act: Callable[[], T], *, is_long: bool = True) -> T: ...
-    def barrier(self) -> None: ...
-    def minloc(self, value: int, index: int) -> tuple[int, int]: ...
-    def sum(self, summand: Summand) -> Summand: ...
-    def reduce(self, items: np.ndarray, operation: str) -> None: ...
-    def transfer(self, messages: Sequence[tuple[np.ndarray, int, int]]) -> None: ...
-    def send(self, items: np.ndarray, to: int) -> None: ...
-    def receive(self, items: np.ndarray, source: int) -> None: ...
-
-
-def gather_on_all(ranks: AllRanks, item: T) -> list[T]:
-    """Return the items of all ranks, each of which calls this."""
-    items = ranks.bcast(ranks.gather(item))
-    assert items is not None
-    return items
+from core.ranks import Ranks, gather_on_all
 
 
 class Transfer(NamedTuple):
@@ -69,7 +38,7 @@ class Collectives:
     why_not_faster = ""
     """The reason why GPUs communicate through the host although faster collectives exist; empty: they do not."""
 
-    def __init__(self, device: Device, ranks: AllRanks, groups: Sequence[int]) -> None:
+    def __init__(self, device: Device, ranks: Ranks, groups: Sequence[int]) -> None:
         self.device = device
         self.ranks = ranks
         self.rank = int(ranks.rank)
@@ -201,7 +170,7 @@ class Collectives:
         return 0.0
 
 
-def memory_groups(ranks: AllRanks, memory: str) -> list[int]:
+def memory_groups(ranks: Ranks, memory: str) -> list[int]:
     """For each rank, return the first rank with the same memory on the same host; all ranks call this.
 
     ``memory`` names the memory that this rank's device shares with others of its host; empty if none.

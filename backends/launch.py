@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from backends.collectives import AllRanks, Collectives, gather_on_all, memory_groups
+from backends.collectives import Collectives, memory_groups
 from backends.device import Buffer, Capabilities, Collective, Device, DeviceInfo, Launch
 from backends.executables import Executables, executables_of_process
 from backends.launch_cache import LaunchCache
@@ -19,6 +19,7 @@ from core.lang.bundle_forms import RowArray
 from core.lang.bundles import unbundled
 from core.lang.named_arrays import columns_of
 from core.lang.types import BY_DTYPE, Array, Const, Generic, Integer, Scalar, Table, boolean, fits, i32
+from core.ranks import Ranks, gather_on_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -204,7 +205,7 @@ class Backend(Device):
                 lanes = -(-lanes // 2)
         return lanes
 
-    def collectives(self, ranks: AllRanks) -> Collectives:
+    def collectives(self, ranks: Ranks) -> Collectives:
         """Return this device's collectives with others, one object for each communicator; all ranks call this."""
         known = self._collectives.get(id(ranks))  # keeps the communicator alive, so that no other object gets its id
         if known is None:
@@ -244,7 +245,7 @@ class Backend(Device):
         finally:
             self._recording = None
 
-    def joined(self, ranks: AllRanks, links: Sequence[tuple[str, dict[str, str] | None]]) -> Collectives:
+    def joined(self, ranks: Ranks, links: Sequence[tuple[str, dict[str, str] | None]]) -> Collectives:
         """Make new collectives with other ranks, all of which call this."""
         return Collectives(self, ranks, memory_groups(ranks, self.memory))
 

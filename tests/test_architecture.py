@@ -20,7 +20,7 @@ PACKAGES = ("core", "backends", "cluster", "reports", "drivers")
 MOST_MODULES = 18
 LANGUAGE = (
     *("core.lang", "core.program_parser", "core.errors", "core.standard_output", "core.atomic_files"),
-    "core.granted_cores",
+    *("core.granted_cores", "core.ranks"),
 )
 MAY_IMPORT = {
     "core": ("core",),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from backends.collectives import AllRanks, Collectives
+from backends.collectives import Collectives
 from backends.cuda.collectives import create_collectives, describe_link
 from backends.cuda.compiler import (
     CudaExecutable,
@@ -24,6 +24,7 @@ from backends.cuda.launch import PackedKernel
 from backends.cuda.memory import CudaDevice
 from backends.device import Collective, Launch
 from core.lang import tree
+from core.ranks import Ranks
 
 if TYPE_CHECKING:
     from cuda.core import Graph
@@ -44,7 +45,7 @@ class CudaBackend(CudaDevice):
     def link(self) -> dict[str, str] | None:
         return describe_link(self)
 
-    def joined(self, ranks: AllRanks, links: Sequence[tuple[str, dict[str, str] | None]]) -> Collectives:
+    def joined(self, ranks: Ranks, links: Sequence[tuple[str, dict[str, str] | None]]) -> Collectives:
         described = [(host, link) for host, link in links if link is not None]
         if len(described) < len(links):  # some rank has another kind of device
             return super().joined(ranks, links)

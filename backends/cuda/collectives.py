@@ -14,12 +14,13 @@ from types import ModuleType
 
 import numpy as np
 
-from backends.collectives import AllRanks, Collectives, Transfer, gather_on_all
+from backends.collectives import Collectives, Transfer
 from backends.cuda.mailbox import MAX_MAILBOX_WORDS, CollectiveKernels, Mailbox
 from backends.cuda.memory import CudaDevice
 from backends.cuda.peer_memory import gpu_identity, peer_array, reaches_peer
 from backends.device import Buffer
 from core.errors import UserError
+from core.ranks import Ranks, gather_on_all
 
 PEERS, NCCL, HOST = "peers", "nccl", "host"
 VARIABLE = "ONEKERNEL_CUDA_RANKS"
@@ -38,7 +39,7 @@ class CudaCollectives(Collectives):
 
     on_device = True
 
-    def __init__(self, device: CudaDevice, ranks: AllRanks, groups: Sequence[int], nccl: ModuleType) -> None:
+    def __init__(self, device: CudaDevice, ranks: Ranks, groups: Sequence[int], nccl: ModuleType) -> None:
         super().__init__(device, ranks, groups)
         self.cuda = device
         self.nccl = nccl
@@ -93,7 +94,7 @@ class CudaCollectives(Collectives):
         return self.kernels.seconds()
 
 
-def create_collectives(device: CudaDevice, ranks: AllRanks, links: Sequence[tuple[str, dict[str, str]]]) -> Collectives:
+def create_collectives(device: CudaDevice, ranks: Ranks, links: Sequence[tuple[str, dict[str, str]]]) -> Collectives:
     """Make the fastest collectives that all ranks support; ``links`` has (host, `describe_link`) of every rank."""
     apart = range(len(links))
     best = min((link["best"] for _, link in links), key=(HOST, NCCL, PEERS).index)

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from backends.collectives import AllRanks
 from backends.cuda.driver import check_driver_call
 from backends.cuda.memory import CudaDevice
 from backends.cuda.peer_memory import allocation_granularity, exportable_memory, peer_array
 from backends.device import Buffer
+from core.ranks import Ranks
 
 MAX_MAILBOX_WORDS = 16
 """Most words of a reduction through mailboxes; longer ones go through NCCL, which distributes the work."""
@@ -111,7 +111,7 @@ class CollectiveKernels:
 class Mailbox:
     """Words that GPUs of one host write into each other's memory, which all of them reach."""
 
-    def __init__(self, kernels: CollectiveKernels, ranks: AllRanks) -> None:
+    def __init__(self, kernels: CollectiveKernels, ranks: Ranks) -> None:
         from cuda.bindings import driver
 
         self.kernels, self.ranks, self.device = kernels, ranks, kernels.device

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from backends.collectives import AllRanks, gather_on_all
 from backends.cuda.driver import check_driver_call
 from backends.cuda.memory import CudaDevice
 from backends.device import Buffer, OutOfMemory
+from core.ranks import Ranks, gather_on_all
 
 if TYPE_CHECKING:
     from cuda.bindings.driver import CUmemAllocationProp
@@ -39,7 +39,7 @@ def reaches_peer(device: CudaDevice, gpu: str) -> bool:
 
 
 def peer_array(
-    device: CudaDevice, ranks: AllRanks, size: int, dtype: np.typing.DTypeLike, bounds: Sequence[int]
+    device: CudaDevice, ranks: Ranks, size: int, dtype: np.typing.DTypeLike, bounds: Sequence[int]
 ) -> Buffer:
     """Make an array with a part on each rank's GPU, at the same offsets for all ranks.
 
@@ -91,7 +91,7 @@ def allocate_physical(properties: CUmemAllocationProp, size: int) -> object:
     return check_driver_call(driver.cuMemCreate(size, properties, 0))
 
 
-def exchange_handles(ranks: AllRanks, own: object) -> list[object]:
+def exchange_handles(ranks: Ranks, own: object) -> list[object]:
     """Return every rank's handle of its memory, valid in this process; None for a rank without memory.
 
     A handle is sent as a file descriptor through a socket between processes of one host.
@@ -113,7 +113,7 @@ def exchange_handles(ranks: AllRanks, own: object) -> list[object]:
     return handles
 
 
-def exchange_descriptors(ranks: AllRanks, mine: int | None) -> list[int | None]:
+def exchange_descriptors(ranks: Ranks, mine: int | None) -> list[int | None]:
     """Exchange file descriptors with all other ranks of this host; None in this rank's place."""
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))

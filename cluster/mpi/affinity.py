@@ -14,8 +14,9 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from cluster.mpi.communicator import Communicator, gather_on_all
+from cluster.mpi.communicator import Communicator
 from core.errors import UserError
+from core.ranks import gather_on_all
 
 PROCESSORS = Path("/sys/devices/system/cpu")
 """Linux's description of its numbered processors: cores, or the hardware threads of each."""

@@ -8,42 +8,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 
 from cluster.mpi.agreement import restored_error, sent_error
 from cluster.mpi.shared_words import SharedCounter, SharedMinimum, Word
-
-T = TypeVar("T")
-Summand = TypeVar("Summand", int, np.integer, np.ndarray)
+from core.ranks import Ranks, T
 
 LEAST_VALUE, MOST_VALUE = -(1 << 63), (1 << 64) - 1
 MOST_INDEX = (1 << 64) - 1
 
 
-Message = tuple[np.ndarray, int, int]
-"""A contiguous array, as both ranks hold it, the rank that has it, and the one that gets it."""
-
-
-class Communicator(Protocol):
-    """Ranks 0 to `size` - 1 of a job; every rank calls the same methods in the same order.
+class Communicator(Ranks, Protocol):
+    """Ranks 0 to `size` - 1 of a job.
 
     Attributes
     ----------
     local_rank
         Number among the ranks of its host; modulo the number of devices there, it is the device's index.
-    is_silent
-        True for a rehearsal, in which no other rank takes part although `size` counts them.
-    survives
-        True if the others continue when ranks are lost. Then words are shared by messages, and every rank has a
-        separate `counter`.
     lost
         Lost ranks, by their numbers when the job began.
     """
 
-    rank: int
-    size: int
     local_rank: int
     is_silent: bool = False
     survives: bool = False
@@ -52,48 +39,6 @@ class Communicator(Protocol):
     def host(self) -> str:
         """Return a name of host and process space, equal for ranks that can share memory."""
         return host_name()
-
-    def minloc(self, value: int, index: int) -> tuple[int, int]:
-        """Return the least value of all ranks and its index; of equal values the smallest index.
-
-        Values are from -2^63 to 2^64 - 1, compared exactly, and indices from 0 to 2^64 - 1; others raise
-        `OverflowError`. A rank without a candidate passes 2^64 - 1.
-        """
-
-    def sum(self, summand: Summand) -> Summand:
-        """Add up exactly over all ranks, in any order.
-
-        A Python integer grows as it must; a NumPy integer, and arrays of one shape and integer type, wrap around in
-        their type, as digests want it. Raises `TypeError` if the summand is no integer: a float's sum would depend on
-        the number of ranks.
-        """
-
-    def bcast(self, item: T) -> T:
-        """Send rank 0's object or array to all ranks; arguments of other ranks are ignored."""
-
-    def gather(self, item: T) -> list[T] | None:
-        """Collect one object of each rank in order of rank; a list on rank 0, None elsewhere."""
-
-    def join(self, items: np.ndarray) -> np.ndarray:
-        """Concatenate flat arrays of all ranks, of one dtype and any lengths, on every rank."""
-
-    def reduce(self, items: np.ndarray, operation: str) -> None:
-        """Combine the ranks' contiguous integer arrays in place, element by element, by ``least`` or ``sum``.
-
-        They have the same shape and dtype on all ranks; sums wrap around in this type.
-        """
-
-    def transfer(self, messages: Sequence[Message]) -> None:
-        """Send and receive arrays at once, in place; all ranks call this, each with its own messages.
-
-        Messages between two ranks are in the same order on both.
-        """
-
-    def send(self, items: np.ndarray, to: int) -> None:
-        """Send an array to another rank, which calls `receive`; may wait for that call."""
-
-    def receive(self, items: np.ndarray, source: int) -> None:
-        """Wait for an array from another rank and put it into ``items``, of its size and dtype and contiguous."""
 
     def on_first(self, act: Callable[[], T], *, is_long: bool = True) -> T:
         """Call a function on rank 0 alone; return its result, or raise its error, on every rank.
@@ -139,9 +84,6 @@ class Communicator(Protocol):
         """
         return None
 
-    def barrier(self) -> None:
-        """Wait for all ranks."""
-
     def assemble(self) -> None:
         """Wait for all ranks in sleep, which leaves the core to others; for waits of a second and more.
 
@@ -158,11 +100,6 @@ class Communicator(Protocol):
     def least(self, value: int) -> SharedMinimum:
         """Make a minimum with an initial value that ranks lower without synchronisation; all ranks call this."""
         return SharedMinimum(self.word(), value)
-
-
-def gather_on_all(ranks: Communicator, item: T) -> list[T]:
-    """Collect one object of each rank in order of rank, on every rank."""
-    return ranks.bcast(ranks.gather(item) or [])
 
 
 def host_name() -> str:

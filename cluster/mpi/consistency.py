@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from cluster.mpi.communicator import Communicator, gather_on_all
+from cluster.mpi.communicator import Communicator
 from cluster.mpi.failures import liveness
 from core.errors import UserError
+from core.ranks import gather_on_all
 
 MOST_NAMED = 4
 """Most ranks listed in a message."""

@@ -15,9 +15,10 @@ from typing import cast
 import numpy as np
 
 from cluster.mpi import idle_waiting, launcher
-from cluster.mpi.communicator import Communicator, Message, Summand, T, check_pair, check_summand
+from cluster.mpi.communicator import Communicator, check_pair, check_summand
 from cluster.mpi.failures import abort, liveness, lost_hosts
 from cluster.mpi.shared_words import LocalWord, WindowWord, Word, WordWindow
+from core.ranks import Message, Summand, T
 
 WORD = (1 << 64) - 1
 PIECE = 1 << 30

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from cluster.mpi.communicator import Communicator, Message, T
+from cluster.mpi.communicator import Communicator
 from cluster.mpi.shared_words import LocalWord, SharedCounter, Word
 from cluster.mpi.solo import Solo
+from core.ranks import Message, T
 
 PAIR = np.zeros(3, np.uint64)
 """Array of the size of `Communicator.minloc`'s operands."""

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cluster.mpi.communicator import Communicator, Message, Summand, T, check_pair, check_summand
+from cluster.mpi.communicator import Communicator, check_pair, check_summand
 from cluster.mpi.shared_words import LocalWord, Word
+from core.ranks import Message, Summand, T
 
 
 class Solo(Communicator):

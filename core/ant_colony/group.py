@@ -9,7 +9,7 @@ import numpy as np
 from core.ant_colony.colony import UNKNOWN, Colony
 from core.ant_colony.instance import ColonyInstance
 from core.ant_colony.kernels.ants import Ant
-from core.run.devices import Ranks
+from core.ranks import Ranks
 
 NO_LENGTH = 2**64 - 1
 """Value of `Communicator.minloc` for a rank without a tour."""

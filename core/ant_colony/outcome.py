@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from core.ant_colony.colony import UNKNOWN, Colony
-from core.run.devices import Ranks
+from core.ranks import Ranks
 from core.run.protocol import Digested, alias
 
 

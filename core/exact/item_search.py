@@ -12,9 +12,9 @@ from core.exact.kernels.city_sets import ROW
 from core.exact.kernels.enumeration import END
 from core.exact.kernels.tour_search import BestTour, TourSearch
 from core.exact.solution import ExactMethod, NodeCallback
+from core.ranks import Ranks
 from core.run.batches import Batches
 from core.run.checkpoint import Checkpoint, CheckpointArray, interval_array
-from core.run.devices import Ranks
 from core.run.loop import AsynchronousRun
 from core.run.partition import Intervals
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from core.exact.solution import ExactMethod, NodeCallback, Solution, digest_of
+from core.ranks import Ranks
 from core.run.checkpoint import ANY, Checkpoint, CheckpointArray, history_array, permutation_fault
-from core.run.devices import Ranks
 from core.run.loop import AsynchronousRun, Step
 from core.tours import tour_length
 from core.tours.instance import canonical_tour

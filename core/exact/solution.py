@@ -12,8 +12,9 @@ import numpy as np
 from core.exact.kernels.city_sets import ROW
 from core.exact.kernels.tour_search import TourSearch
 from core.lang.bundles import Rows
+from core.ranks import LeastNumber, Ranks
 from core.run.checkpoint import Checkpoint, CheckpointArray
-from core.run.devices import ComputeDevice, LeastNumber, Ranks
+from core.run.devices import ComputeDevice
 from core.run.loop import AsynchronousRun
 from core.run.protocol import Digested, alias
 

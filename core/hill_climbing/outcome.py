@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.hill_climbing.kernels import climbs as two_opt_climbs
+from core.ranks import Ranks
 from core.run.checkpoint import ANY, ANY_WORD, Checkpoint, CheckpointArray, history_array, interval_array
-from core.run.devices import Ranks
 from core.run.partition import Intervals
 from core.run.protocol import Digested, alias
 

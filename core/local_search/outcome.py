@@ -10,7 +10,7 @@ import numpy as np
 
 from core.errors import UserError
 from core.local_search.problem import Problem
-from core.run.devices import Ranks
+from core.ranks import Ranks
 from core.run.protocol import Digested
 
 

@@ -19,7 +19,7 @@ from core.local_search.launcher import WalkLauncher
 from core.local_search.memory import WalkMemory
 from core.local_search.outcome import Outcome, mix_digests
 from core.local_search.plan import Plan
-from core.run.devices import Ranks
+from core.ranks import Ranks, gather_on_all
 from core.run.partition import parts_by_speed
 from core.run.stop import Stop
 
@@ -176,7 +176,7 @@ def share_by_speed(count: int, ranks: Ranks, own_speed: float) -> tuple[int, int
 
     All ranks call this. The slowest may get no walk.
     """
-    speeds = ranks.bcast(ranks.gather(own_speed) or [])
+    speeds = gather_on_all(ranks, own_speed)
     if max(speeds) <= EQUAL_SPEED_RATIO * min(speeds):
         return None
     parts = parts_by_speed(count, speeds)

@@ -14,18 +14,14 @@ from typing import NoReturn
 import numpy as np
 
 from core.arguments import frozen
-from core.instances.errors import InstanceError, require_integer
+from core.instances.errors import InstanceError
 from core.instances.files import describe_non_file, instance_name
 from core.instances.limits import LARGEST_COST, LARGEST_SEED, integer_array
 from core.instances.readers import InstanceFormat, InstanceReader
 from core.instances.tokens import quoted, rows_of
 
-LARGEST_WEIGHT = 10**6
-MOST_ENTRIES = 2**26
-"""Most entries of the matrix; one byte each. With the usual weights, 31 bits for the costs allow 35,791,394."""
-
-NEGATIVE_WEIGHT = 30
-HISTOGRAM_WEIGHT = 1
+NEGATIVE_WEIGHT, HISTOGRAM_WEIGHT = 30, 1
+"""w1 and w2 of the cost. With them, 31 bits for the costs allow 35,791,394 entries of the matrix."""
 
 VECTOR_BLOCK = 64
 """Vectors with products computed together."""
@@ -47,8 +43,6 @@ class PerceptronInstance:
         S, in any order; kept as int32, sorted.
     secret : array_like, shape (n,), entries +1 and -1, optional
         A vector that has these products; kept as int8.
-    negative_weight, histogram_weight : int
-        w1 and w2 of the cost, from 0 to 10**6.
     source : str
         Origin of the instance.
 
@@ -63,15 +57,13 @@ class PerceptronInstance:
     Raises
     ------
     InstanceError
-        Wrong shapes or entries, weights out of range, costs that could pass 31 bits, or a wrong secret.
+        Wrong shapes or entries, costs that could pass 31 bits, or a wrong secret.
     """
 
     name: str
     matrix: np.ndarray
     targets: np.ndarray
     secret: np.ndarray | None = None
-    negative_weight: int = NEGATIVE_WEIGHT
-    histogram_weight: int = HISTOGRAM_WEIGHT
     source: str = "given by the caller"
     optimum: int | None = field(init=False)
     sha256: str = field(init=False)
@@ -81,7 +73,7 @@ class PerceptronInstance:
         if matrix.ndim != 2:
             self._refuse(f"a matrix of shape {matrix.shape}", "(m, n)")
         m, n = matrix.shape
-        check_size(self.name, m, n, self.negative_weight, self.histogram_weight)
+        check_size(self.name, m, n)
         object.__setattr__(self, "matrix", self._signs(matrix, "matrix"))
         object.__setattr__(self, "targets", self._sorted_targets(integer_array(self.name, "targets", self.targets)))
         if self.secret is not None:
@@ -133,40 +125,32 @@ class PerceptronInstance:
         return secret
 
     def _digest(self) -> str:
-        weights = f"{self.negative_weight} {self.histogram_weight}"
-        content = hashlib.sha256(f"PPP {self.m} {self.n} {weights}\n".encode())
+        content = hashlib.sha256(f"PPP {self.m} {self.n} {NEGATIVE_WEIGHT} {HISTOGRAM_WEIGHT}\n".encode())
         content.update(self.matrix.tobytes())
         content.update(self.targets.astype("<i4").tobytes())
         return content.hexdigest()
 
 
-def largest_cost(m: int, n: int, negative_weight: int, histogram_weight: int) -> int:
+def largest_cost(m: int, n: int) -> int:
     """Return a bound on costs, on their two parts and on the difference of two costs.
 
-    Products lie between -n and n, so a cost is at most negative_weight * 2 n m + histogram_weight * 2 m.
+    Products lie between -n and n, so a cost is at most w1 * 2 n m + w2 * 2 m.
     """
-    # as Python's integers, since NumPy's of 32 bits would wrap around
-    return 2 * m * (int(negative_weight) * n + int(histogram_weight))
+    return 2 * m * (NEGATIVE_WEIGHT * n + HISTOGRAM_WEIGHT)
 
 
-def check_size(
-    name: str | os.PathLike, m: int, n: int, negative_weight: int, histogram_weight: int, line: int | None = None
-) -> None:
-    """Check that a size and weights are in range, and that no cost passes 31 bits; raises `InstanceError`."""
+def check_size(name: str | os.PathLike, m: int, n: int, line: int | None = None) -> None:
+    """Check that there are rows and columns, and that no cost passes 31 bits; raises `InstanceError`."""
     if m < 1 or n < 1:
         raise InstanceError(name, line, f"{m} rows and {n} columns", "at least one of each")
-    for noun, weight in (("negative_weight", negative_weight), ("histogram_weight", histogram_weight)):
-        require_integer(name, f"{noun} {weight}", weight, 0, LARGEST_WEIGHT)
-    largest = largest_cost(m, n, negative_weight, histogram_weight)
+    largest = largest_cost(m, n)
     if largest > LARGEST_COST:
         raise InstanceError(
             name,
             line,
-            f"{m} rows, {n} columns and weights {negative_weight} and {histogram_weight}, so costs up to {largest}",
+            f"{m} rows, {n} columns and weights {NEGATIVE_WEIGHT} and {HISTOGRAM_WEIGHT}, so costs up to {largest}",
             f"costs of at most {LARGEST_COST}, since they have 32 bits",
         )
-    if m * n > MOST_ENTRIES:
-        raise InstanceError(name, line, f"{m} rows and {n} columns", f"at most {MOST_ENTRIES} entries")
 
 
 def expected_target(n: int) -> str:
@@ -174,36 +158,27 @@ def expected_target(n: int) -> str:
     return f"an {'odd' if n % 2 else 'even'} integer from 0 to {n}, as n is {n}"
 
 
-def load(
-    spec: str,
-    data_folder: str | os.PathLike | None = None,
-    seed: int = 0,
-    negative_weight: int = NEGATIVE_WEIGHT,
-    histogram_weight: int = HISTOGRAM_WEIGHT,
-) -> PerceptronInstance:
+def load(spec: str, data_folder: str | os.PathLike | None = None, seed: int = 0) -> PerceptronInstance:
     """Return an instance by path or by its size m-n.
 
     ``spec`` is a file as `parse` reads it, perhaps packed with gzip, here or in ``data_folder``; or a size such as
-    "73-73" or "73-73:seed=5" for `generate`, otherwise with ``seed``, 0 to 2**63 - 1. The weights are w1 and w2 of the
-    cost.
+    "73-73" or "73-73:seed=5" for `generate`, otherwise with ``seed``, 0 to 2**63 - 1.
 
     Raises `InstanceError` if there is no such file, for a malformed name, a size, seed or weight out of range, or an
     invalid file.
     """
-    return READER.load(spec, data_folder, seed=seed, negative_weight=negative_weight, histogram_weight=histogram_weight)
+    return READER.load(spec, data_folder, seed=seed)
 
 
-def generate(
-    m: int, n: int, seed: int, negative_weight: int = NEGATIVE_WEIGHT, histogram_weight: int = HISTOGRAM_WEIGHT
-) -> PerceptronInstance:
+def generate(m: int, n: int, seed: int) -> PerceptronInstance:
     """Return a random instance with a known secret, so its optimum is 0.
 
     Bits come from the raw words of NumPy's Philox4x64-10 with key ``seed``, the lowest bit of each first; 1 means +1.
     They fill the matrix row by row, then the secret. Rows with a negative product are negated. Raises `InstanceError`
-    for a size, seed or weights out of range.
+    for a size or seed out of range.
     """
     name = f"{m}-{n}:seed={seed}"
-    check_size(name, m, n, negative_weight, histogram_weight)
+    check_size(name, m, n)
     if not 0 <= seed <= LARGEST_SEED:
         raise InstanceError(name, None, f"seed {seed}", f"an integer from 0 to {LARGEST_SEED}")
     words = np.random.Philox(key=seed).random_raw(-(-(m + 1) * n // 64))
@@ -211,23 +186,10 @@ def generate(
     signs = bits.astype(np.int8) * 2 - 1
     matrix, secret = signs[: m * n].reshape(m, n), signs[m * n :]
     matrix[_products(matrix, secret) < 0] *= -1
-    return PerceptronInstance(
-        name,
-        matrix,
-        _products(matrix, secret),
-        secret,
-        negative_weight,
-        histogram_weight,
-        source="generated from its name",
-    )
+    return PerceptronInstance(name, matrix, _products(matrix, secret), secret, source="generated from its name")
 
 
-def parse(
-    text: str,
-    path: str | os.PathLike = "text",
-    negative_weight: int = NEGATIVE_WEIGHT,
-    histogram_weight: int = HISTOGRAM_WEIGHT,
-) -> PerceptronInstance:
+def parse(text: str, path: str | os.PathLike = "text") -> PerceptronInstance:
     """Return the instance of a text: a line "m n", m lines of n entries 1, +1 or -1, then m targets.
 
     Targets may be spread over lines; empty lines are ignored. ``path`` names the text in errors, and the instance.
@@ -240,18 +202,12 @@ def parse(
     if len(size) != 2 or not all(_INTEGER.fullmatch(token) for token in size):
         raise InstanceError(path, first, quoted(" ".join(size)), "two integers 'm n'")
     m, n = map(int, size)
-    check_size(path, m, n, negative_weight, histogram_weight, line=first)
+    check_size(path, m, n, line=first)
     if len(rows) <= m:
         raise InstanceError(path, rows[-1][0], f"the end after {len(rows) - 1} rows", f"{m} rows of {n} entries")
     matrix = np.array([_parse_row(path, *row, n) for row in rows[1 : m + 1]], dtype=np.int8)
-    return PerceptronInstance(
-        instance_name(path, r"\.(ppp|txt)"),
-        matrix,
-        _parse_targets(path, rows[m:], m, n),
-        negative_weight=negative_weight,
-        histogram_weight=histogram_weight,
-        source=f"file {os.fspath(path)}",
-    )
+    name, targets = instance_name(path, r"\.(ppp|txt)"), _parse_targets(path, rows[m:], m, n)
+    return PerceptronInstance(name, matrix, targets, source=f"file {os.fspath(path)}")
 
 
 def _parse_row(path: str | os.PathLike, line: int, tokens: list[str], n: int) -> list[int]:
@@ -287,7 +243,7 @@ def cost(instance: PerceptronInstance, bits: np.ndarray) -> int:
     y = products(instance, bits)
     negative = int((np.abs(y) - y).sum(dtype=np.int64))
     differences = np.abs(instance.target_histogram - histogram(y, instance.n))
-    return instance.negative_weight * negative + instance.histogram_weight * int(differences.sum(dtype=np.int64))
+    return NEGATIVE_WEIGHT * negative + HISTOGRAM_WEIGHT * int(differences.sum(dtype=np.int64))
 
 
 def costs(instance: PerceptronInstance, bits: np.ndarray) -> np.ndarray:
@@ -304,9 +260,7 @@ def costs(instance: PerceptronInstance, bits: np.ndarray) -> np.ndarray:
         places = y + n + values * np.arange(len(y))[:, None]
         counts = np.bincount(places.reshape(-1), minlength=values * len(y)).reshape(len(y), values)
         differences = np.abs(instance.target_histogram - counts).sum(axis=1)
-        all_costs[first : first + VECTOR_BLOCK] = (
-            instance.negative_weight * negative + instance.histogram_weight * differences
-        )
+        all_costs[first : first + VECTOR_BLOCK] = NEGATIVE_WEIGHT * negative + HISTOGRAM_WEIGHT * differences
     return all_costs
 
 
@@ -334,18 +288,16 @@ def _products(matrix: np.ndarray, signs: np.ndarray) -> np.ndarray:
     return np.matmul(matrix, signs, dtype=np.int32)
 
 
-def _parse_file(
-    text: str, path: str | os.PathLike, seed: int, negative_weight: int, histogram_weight: int
-) -> PerceptronInstance:
-    return parse(text, path, negative_weight, histogram_weight)
+def _parse_file(text: str, path: str | os.PathLike, seed: int) -> PerceptronInstance:
+    return parse(text, path)
 
 
-def _generate(spec: str, seed: int, negative_weight: int, histogram_weight: int) -> PerceptronInstance:
+def _generate(spec: str, seed: int) -> PerceptronInstance:
     """Return the instance of a size m-n or m-n:seed=INTEGER; the text's seed takes precedence."""
     size = _SPEC.fullmatch(spec)
     assert size is not None
     chosen = seed if size[3] is None else int(size[3])
-    return generate(int(size[1]), int(size[2]), chosen, negative_weight, histogram_weight)
+    return generate(int(size[1]), int(size[2]), chosen)
 
 
 def _missing(spec: str, data: str | os.PathLike | None) -> InstanceError:

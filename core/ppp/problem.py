@@ -69,8 +69,8 @@ class Ppp(Problem):
             targets=targets,
             rows=m,
             inputs=n,
-            negative_weight=instance.negative_weight,
-            histogram_weight=instance.histogram_weight,
+            negative_weight=perceptron.NEGATIVE_WEIGHT,
+            histogram_weight=perceptron.HISTOGRAM_WEIGHT,
             groups=n + 1,
             most_words=words,
             most_slots=32 * words,
@@ -95,9 +95,7 @@ class Ppp(Problem):
 
     def cost_range(self) -> tuple[int, int]:
         """Return 0 and the cost of products that are all -n, with no product among the targets."""
-        return 0, perceptron.largest_cost(
-            self.instance.m, self.instance.n, self.instance.negative_weight, self.instance.histogram_weight
-        )
+        return 0, perceptron.largest_cost(self.instance.m, self.instance.n)
 
     def evaluations(self, neighbourhood: str) -> dict[str, Evaluation]:
         """Return ``bit-parallel``, ``linear``, ``histogram`` (the paper's), and for one flip ``column-sums``."""

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from math import inf
 
-from core.run.devices import Ranks
+from core.ranks import Ranks
 from core.run.partition import equal_part
 
 GROWTH = 8

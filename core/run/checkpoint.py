@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from core.errors import UserError, warn_caller
-from core.run.devices import Ranks
+from core.ranks import Ranks
 
 Checkpoint = dict[str, np.ndarray]
 """Arrays by name; a number is an array of shape ()."""

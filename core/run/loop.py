@@ -33,8 +33,8 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from core.ranks import Ranks
 from core.run.checkpoint import Checkpoint, CheckpointArray, Checkpointer
-from core.run.devices import Ranks
 from core.run.progress import PROGRESS_INTERVAL_S, ProgressMonitor, ProgressSamples
 from core.run.protocol import Callback
 from core.run.stop import SAFETY_FACTOR, BatchSizes, Stop, is_time_for, longest_launch_s

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.errors import UserError
-from core.run.devices import Ranks
+from core.ranks import Ranks
 from core.run.protocol import Callback, CountCallback, Progress
 from core.run.stop import Stop, is_time_for, longest_launch_s
 

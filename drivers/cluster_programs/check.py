@@ -85,7 +85,7 @@ def measure(ranks: Mpi, options: argparse.Namespace) -> tuple[ClusterMeasurement
 
     from cluster.measure import ping_pong, reductions
     from cluster.measure.measurement import ClusterMeasurement
-    from cluster.mpi.communicator import gather_on_all
+    from core.ranks import gather_on_all
     from drivers.ppp import PppOptions
     from drivers.runs.seeds import pin_ranks
 
@@ -190,7 +190,7 @@ def versions_here(ranks: Mpi) -> dict[str, str]:
     from mpi4py import MPI
 
     from cluster.launch.commands import ROOT
-    from cluster.mpi.communicator import gather_on_all
+    from core.ranks import gather_on_all
     from drivers.runs.rank_start import sources_digest
 
     places = gather_on_all(ranks, (ranks.host(), str(ROOT)))

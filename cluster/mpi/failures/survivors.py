@@ -15,10 +15,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from cluster.mpi.communicator import Communicator, Message, gather_on_all
+from cluster.mpi.communicator import Communicator
 from cluster.mpi.failures import abort, liveness
 from cluster.mpi.mpi_communicator import Mpi
 from cluster.mpi.shared_words import LocalWord, SharedCounter, Word
+from core.ranks import Message, gather_on_all
 
 Done = TypeVar("Done")
 WORD_TAG = 2

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.run.devices import Ranks
+from core.ranks import Ranks, gather_on_all
 from core.tables.engine.recurrences import TableAnswer
 from core.tables.engine.table_search import TableRun
 from core.tables.lcs.kernels import COLUMNS, ROWS
@@ -110,7 +110,7 @@ class LcsFromBothEnds(LcsStrategy):
             strips = min(lcm(forward, backward), LAUNCHES_PER_STRIP * forward)
             shape = shape_for(backend.capabilities, words, batches, strips=strips)
         width = shape.lanes * shape.words
-        shapes = ranks.bcast(ranks.gather((width, shape.delay * shape.steps)) or [])
+        shapes = gather_on_all(ranks, (width, shape.delay * shape.steps))
         self.alike = len(set(shapes)) == 1
         # Strips of unlike devices do not fit each other: there the line is a row.
         width, slope = shapes[0] if self.alike else (1, 0)

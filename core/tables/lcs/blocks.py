@@ -15,7 +15,7 @@ from functools import partial
 
 import numpy as np
 
-from core.run.devices import Ranks
+from core.ranks import Ranks
 from core.tables.engine.table_search import TableRun
 from core.tables.lcs.kernels import COLUMN, COLUMNS, EVERY_ROW, GROWS, LEFT, ROW, ROWS, SOME_ROWS
 from core.tables.lcs.strategies import Follow, LcsInput, LcsTraceOverRanks

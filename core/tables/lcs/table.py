@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from core.errors import UserError
+from core.ranks import gather_on_all
 from core.run.devices import ComputeDevice, DeviceArray, DeviceCollectives, DeviceLimits, Ranks, RecordedLaunches
 from core.tables.engine.decisions import DecisionRows, spans_of_launches
 from core.tables.lcs import kernels
@@ -160,7 +161,7 @@ class CarryRanks(NamedTuple):
         launches = -(-layout.batches // (layout.shape.steps * MESSAGES))
         if launches > REPETITIONS // 2:
             launches = -(-launches // REPETITIONS) * REPETITIONS
-        message = max(ranks.bcast(ranks.gather(launches * layout.shape.steps) or []))
+        message = max(gather_on_all(ranks, launches * layout.shape.steps))
         return cls(backend.collectives(ranks), left, right, message)
 
 

@@ -35,14 +35,14 @@ def assignment(dice):
 
 
 def perceptrons(dice):
-    m, n, weights = dice.integers(1, 41), dice.integers(4, 8), dice.choice([(30, 1), (1, 7), (0, 1)])
-    instance = perceptron.generate(int(m), int(n), int(dice.integers(99)), *map(int, weights))
+    m, n = dice.integers(1, 41), dice.integers(4, 8)
+    instance = perceptron.generate(int(m), int(n), int(dice.integers(99)))
 
     def by_products(bits):
         products = (instance.matrix.astype(int) @ np.where(bits, 1, -1)).tolist()
         wanted = instance.targets.tolist()
         differences = sum(abs(wanted.count(v) - products.count(v)) for v in range(-n, n + 1))
-        return instance.negative_weight * sum(abs(y) - y for y in products) + instance.histogram_weight * differences
+        return 30 * sum(abs(y) - y for y in products) + differences
 
     return Ppp(instance), by_products
 

@@ -77,10 +77,9 @@ def test_a_generated_instance_is_made_once_and_cannot_be_written(name):
 
 
 def test_parameters_make_other_instances():
-    light, heavy = (perceptron.load("9-11", negative_weight=weight) for weight in (1, 2))
-    assert (light.negative_weight, heavy.negative_weight) == (1, 2)
-    with pytest.raises(InstanceError, match=r"weight 1.0, expected an integer"):
-        perceptron.load("9-11", negative_weight=1.0)
+    first, second = (perceptron.load("9-11", seed=seed) for seed in (1, 2))
+    assert (first.name, second.name) == ("9-11:seed=1", "9-11:seed=2")
+    assert perceptron.load("9-11", seed=1) is first
 
 
 def test_few_and_small_instances_are_kept(monkeypatch):

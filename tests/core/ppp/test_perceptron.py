@@ -70,12 +70,10 @@ def test_seed_comes_from_the_name_or_else_from_the_argument():
     assert perceptron.load(other.name, seed=5).sha256 == other.sha256
 
 
-def test_digest_covers_matrix_targets_and_weights_but_not_the_name():
+def test_digest_covers_matrix_and_targets_but_not_the_name():
     instance = perceptron.generate(5, 6, seed=1)
     renamed = dataclasses.replace(instance, name="other", source="elsewhere", secret=None)
     assert renamed.sha256 == instance.sha256
-    assert dataclasses.replace(instance, negative_weight=7).sha256 != instance.sha256
-    assert dataclasses.replace(instance, histogram_weight=7).sha256 != instance.sha256
     assert dataclasses.replace(instance, secret=None, targets=[0, 0, 0, 0, 0]).sha256 != instance.sha256
     assert dataclasses.replace(instance, secret=None, matrix=-instance.matrix).sha256 != instance.sha256
     assert pickle.loads(pickle.dumps(instance)).sha256 == instance.sha256
@@ -84,19 +82,19 @@ def test_digest_covers_matrix_targets_and_weights_but_not_the_name():
 def test_file_gives_matrix_and_targets(tmp_path):
     (tmp_path / "three.txt").write_text(TEXT.replace("\n", "\r\n"))
     for instance in (
-        perceptron.load(str(tmp_path / "three.txt"), negative_weight=2),
-        perceptron.load("three.txt", tmp_path, negative_weight=2),
+        perceptron.load(str(tmp_path / "three.txt")),
+        perceptron.load("three.txt", tmp_path),
     ):
         assert (instance.name, instance.m, instance.n, instance.optimum) == ("three", 2, 3, None)
         assert instance.matrix.tolist() == [[1, -1, 1], [-1, -1, 1]]
         assert instance.targets.tolist() == [1, 3]
         # the rows' products with (-1, -1, 1) are 1 and 3; with (1, 1, -1) they are -1 and -3
         assert perceptron.cost(instance, [0, 0, 1]) == 0
-        assert perceptron.cost(instance, [1, 1, 0]) == 2 * (2 + 6) + 4
+        assert perceptron.cost(instance, [1, 1, 0]) == 30 * (2 + 6) + 4
 
 
 def test_the_bound_of_31_bits_is_sharp():
-    # 2 * (10**6 * 1073 + 741823) = 2**31 - 2
-    perceptron.check_size("most", 1, 1073, 10**6, 741823)
-    with pytest.raises(InstanceError, match="so costs up to 2147483648"):
-        perceptron.check_size("more", 1, 1073, 10**6, 741824)
+    # 2 * (30 * 35791394 + 1) = 2**31 - 6
+    perceptron.check_size("most", 1, 35791394)
+    with pytest.raises(InstanceError, match="so costs up to 2147483702"):
+        perceptron.check_size("more", 1, 35791395)
