@@ -93,7 +93,7 @@ def test_what_was_recorded_before_the_end_is_kept_and_gone_on_from(
     monkeypatch.setattr("backends.survey", lambda: [device("python", "core")])
     more = ["--repeats", str(len(kept) + 2)] if program is compare else ["--measure", "1"]
     assert program.main([*options, *more]) == 0
-    (whole,) = merge(load(records))
+    whole, *_ = merge(load(records))
     assert list(whole.repetitions[: len(kept)]) == kept
     if program is compare:
         assert len(whole.repetitions) == len(kept) + 2
