@@ -137,9 +137,9 @@ def _part(paper: Paper, exhibit: Exhibit, runs: Sequence[PaperRun], folder: Path
         "cells": cells,
         "verdict": one,
         "marked": one.verdict if one.verdict in (NOT_RUN, UNTESTED) else f"**{one.verdict}**",
-        "finding": (one.answer or one.reason).rstrip("."),
+        "finding": (one.reason or one.answer).rstrip("."),
         "conclusion": conclusion(one),
-        "table": exhibit_table(exhibit, cells, heads) if ran else None,
+        "table": exhibit_table(exhibit, cells, heads) if shown_rows(exhibit, cells) else None,
         "pictures": pictures,
         "command": shlex.join(["onekernel", "reproduce", paper.name, f"--{kind}", number]),
         "took": duration(took) if took else "",
@@ -167,14 +167,15 @@ def conclusion(one: Verdict) -> str:
     return " ".join([f"**{bold}.**", *(f"{text.rstrip('.')}." for text in (one.answer, one.sentence) if text)])
 
 
-def shown_rows(cells: pandas.DataFrame) -> list[str]:
-    """Return the rows with at least one cell of ours, in their order."""
-    return [*dict.fromkeys(cells[cells["source"] != "paper"]["row"])]
+def shown_rows(exhibit: Exhibit, cells: pandas.DataFrame) -> list[str]:
+    """Return the rows with at least one cell of ours in a shown column, in their order."""
+    keys = [column.key for column in exhibit.shown()]
+    return [*dict.fromkeys(cells[(cells["source"] != "paper") & cells["column"].isin(keys)]["row"])]
 
 
 def exhibit_table(exhibit: Exhibit, cells: pandas.DataFrame, heads: Mapping[str, str]) -> TextTable:
     """Return the table of an exhibit: a row with at least one cell of ours, a column with at least one cell at all."""
-    rows = shown_rows(cells)
+    rows = shown_rows(exhibit, cells)
     texts = cells[cells["row"].isin(rows)].pivot(index="row", columns="column", values="text")
     keys = [column.key for column in exhibit.shown() if column.key in texts]
     texts = texts.reindex(index=rows, columns=keys).fillna("")
@@ -200,7 +201,7 @@ def amount_text(exhibit: Exhibit) -> str:
 
 def _not_run(paper: Paper, exhibit: Exhibit, cells: pandas.DataFrame, missing: Missing) -> Iterator[str]:
     """Yield the rows without any cell of ours, a text for each reason."""
-    ran, rows = shown_rows(cells), dict[str, list[str]]()
+    ran, rows = shown_rows(exhibit, cells), dict[str, list[str]]()
     for row in exhibit.rows:
         planned = [one.key for one in exhibit.columns if run_choice(paper, exhibit, row, one) is not None]
         reasons = [missing[exhibit.name, row.name, key] for key in planned if (exhibit.name, row.name, key) in missing]

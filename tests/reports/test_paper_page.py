@@ -54,6 +54,12 @@ def test_the_csv_file_has_all_published_figures_all_runs_and_the_missing_ones(ma
     assert [one["why"] for one in rows if one["row"] == "huge" and one["column"] == "gpu"] == [MISSING.popitem()[1]]
 
 
+def test_a_row_with_hidden_runs_alone_is_not_in_the_table(make_measured, tmp_path):
+    hidden = climbs(make_measured, "huge", 1.0, mapping="native")
+    _, text = written(tmp_path, [*hills(make_measured), hidden])
+    assert "| huge |" not in text and "huge (no record)" in text
+
+
 def test_a_busy_host_is_named_once_at_the_top(make_measured, tmp_path):
     _, text = written(tmp_path, [climbs(make_measured, "small", 1.0, others=0.7)])
     assert text.count("Busy host") == 1
