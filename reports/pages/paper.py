@@ -88,7 +88,7 @@ def write(
 
 
 def write_all(records: Sequence[Record], folder: Path) -> list[Path]:
-    """Write the page of every paper that measured a workload of the records, with all its exhibits.
+    """Write the page of every paper with cells of the records, or that measured their workloads, with all its exhibits.
 
     Raises `UserError` if there is no such paper, or as `write`; `RecordError` without records.
     """
@@ -100,7 +100,15 @@ def write_all(records: Sequence[Record], folder: Path) -> list[Path]:
         if not chosen:
             raise UserError(f"no paper has tables for the workload {workload!r}: use `python -m reports compare`")
         papers |= {paper.name: paper for paper in chosen}
-    return [path for paper in papers.values() for path in write(paper, paper.exhibits, records, folder)]
+    filled = [paper for paper in papers.values() if _has_run(paper, records)] or papers.values()
+    return [path for paper in filled for path in write(paper, paper.exhibits, records, folder)]
+
+
+def _has_run(paper: Paper, records: Sequence[Record]) -> bool:
+    """Return True if a record belongs to a cell of a paper."""
+    cells = ((exhibit, row, column) for exhibit in paper.exhibits for row in exhibit.rows for column in exhibit.columns)
+    choices = [choice for cell in cells if (choice := run_choice(paper, *cell)) is not None]
+    return any(choice.has(record) for choice in choices for record in records)
 
 
 def summary(paper: Paper, records: Sequence[Record]) -> list[tuple[str, str, str]]:
@@ -209,7 +217,7 @@ def _not_run(paper: Paper, exhibit: Exhibit, cells: pandas.DataFrame, missing: M
             reason = reasons[0] if reasons else "no record" if planned else "no instance of it is available"
             rows.setdefault(reason, []).append(row.name)
     for reason, names in rows.items():
-        several = f"{names[0]} to {names[-1]}, {len(names)} rows"
+        several = f"{len(names)} rows from {names[0]} to {names[-1]}"
         yield f"{several if len(names) > MOST_NAMES else listed(names)} ({reason})"
 
 
