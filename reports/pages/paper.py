@@ -169,7 +169,7 @@ def conclusion(one: Verdict) -> str:
 
 def shown_rows(cells: pandas.DataFrame) -> list[str]:
     """Return the rows with at least one cell of ours, in their order."""
-    return [*dict.fromkeys(cells[cells["whose"] != "paper"]["row"])]
+    return [*dict.fromkeys(cells[cells["source"] != "paper"]["row"])]
 
 
 def exhibit_table(exhibit: Exhibit, cells: pandas.DataFrame, heads: Mapping[str, str]) -> TextTable:
@@ -251,16 +251,16 @@ def _csv(exhibits: Sequence[Exhibit], frames: Sequence[pandas.DataFrame], missin
     rows: list[dict[str, Any]] = []
     for exhibit, cells in zip(exhibits, frames, strict=True):
         rows += [
-            {"row": row.name, "column": f"{column.key}, {part}", "whose": "paper", "text": figure}
+            {"row": row.name, "column": f"{column.key}, {part}", "source": "paper", "text": figure}
             | {"exhibit": exhibit.name, "value": as_number(figure)}
             for row in exhibit.rows
             for column, figures in zip(exhibit.published, row.figures, strict=False)
             for part, figure in zip(column.holds, figures, strict=False)
         ]
-        ours = cells[cells["whose"] != "paper"]
+        ours = cells[cells["source"] != "paper"]
         rows += ours.drop(columns="run").assign(exhibit=exhibit.name).to_dict("records")
         rows += [
-            {"exhibit": name, "row": row, "column": column, "whose": "ours", "why": reason}
+            {"exhibit": name, "row": row, "column": column, "source": "ours", "why": reason}
             for (name, row, column), reason in missing.items()
             if name == exhibit.name
         ]

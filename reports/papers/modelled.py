@@ -14,7 +14,7 @@ ITERATIONS = "iterations"
 
 
 def modelled_seconds(run: PaperRun, exhibit: Exhibit, cluster: ModelledCluster) -> Estimate | None:
-    """Return the seconds of the paper's amount on its hosts with the core of a run, whose neighbours ranks share.
+    """Return the seconds of the paper's amount on a cluster of the run's core, if ranks share the neighbours.
 
     The interval follows from that of the core's rate alone. None for a run that is not one walk on one core with a
     measured rate.

@@ -50,7 +50,7 @@ def draw(exhibit: Exhibit, cells: pandas.DataFrame, heads: Mapping[str, str], pa
     if plot is None:
         return []
     shown = cells[cells["column"].isin(plot.columns) & (cells["value"] > 0)]
-    ours = shown[shown["whose"] != "paper"]
+    ours = shown[shown["source"] != "paper"]
     panels = plot.panels or ("",)
     rows = {
         panel: [
@@ -100,16 +100,17 @@ def _curve_styles(plot: Plot, shown: pandas.DataFrame) -> dict[str, dict[str, An
 
 
 def _label(head: str, cells: pandas.DataFrame) -> str:
-    """Return a column's text in the legend: its heading, with the device of ours, or with whose figures they are."""
-    whose, devices = cells["whose"].iloc[0], cells["device"].unique()
-    source = whose if whose != "ours" else devices[0] if len(devices) == 1 else ""
-    prefix = "" if not source or head.lower().startswith(whose) or source in head else f"{source}: "
+    """Return a column's text in the legend: its heading, with the source of the figures, or the device of ours."""
+    source, devices = cells["source"].iloc[0], cells["device"].unique()
+    if source == "ours":
+        source = devices[0] if len(devices) == 1 else ""
+    prefix = f"{source}: " if source and source not in head else ""
     return "\n".join(textwrap.wrap(f"{prefix}{head}", LEGEND_WIDTH))
 
 
 def _colour(cell: pandas.Series[Any]) -> str:
-    if cell["whose"] != "ours":
-        return {"model": MODEL, "peer": PEER}.get(cell["whose"], GREYS[0])
+    if cell["source"] != "ours":
+        return {"model": MODEL, "peer": PEER}.get(cell["source"], GREYS[0])
     if cell["ranks"] > 1:
         return COLOURS["ranks"]
     return COLOURS[{"core": ONE_CORE, "cores": ALL_CORES}.get(cell["device_kind"], "GPU")]
