@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from reports.papers.measures import MEASURES, PaperRun, peer_seconds
+from reports.papers.measures import MEASURES, PaperRun, amount_multiple, peer_seconds
 from reports.papers.modelled import modelled_seconds
 from reports.papers.paper import Column, Exhibit, Paper, Row
 from reports.papers.placement import run_choice
@@ -21,10 +22,12 @@ if TYPE_CHECKING:
 
 NARROW = 0.02
 """Half width of an interval, relative to its value, that a cell does not print."""
+NARROW_RATIO = 0.03
+"""The same of a ratio: that of two rates with `NARROW` half widths has one of at most 2.83 %."""
 LINEAR_SPACE = "linear space"
 """Method of a longest common subsequence that may find another one of the same length: not equal work."""
 FIELDS = (
-    *("row", "column", "whose", "value", "low", "high", "figure", "text", "workload", "instance", "backend"),
+    *("row", "column", "source", "value", "low", "high", "figure", "text", "workload", "instance", "backend"),
     *("device_kind", "device", "ranks", "repetitions", "others_cores", "hash", "host", "commit", "run"),
 )
 """Columns of `exhibit_frame`."""
@@ -58,7 +61,7 @@ def runs_of(paper: Paper, records: Iterable[Record]) -> list[PaperRun]:
 def exhibit_frame(paper: Paper, exhibit: Exhibit, runs: Sequence[PaperRun]) -> pandas.DataFrame:
     """Return a row for each filled cell of our table, hidden columns too.
 
-    Columns: `row`, `column` (its key), `whose` (paper, ours, model, or peer), `value`, `low`, `high` (missing for a
+    Columns: `row`, `column` (its key), `source` (paper, ours, model, or peer), `value`, `low`, `high` (missing for a
     text), `figure` (its text), `text` (with an interval beyond ±2 %), facts of the run, and `run` (a `PaperRun`, or
     None). Raises `UnequalWorkError` if two runs of a ratio did unequal work.
     """
@@ -101,19 +104,16 @@ class _Cells:
 
     def cell(self, row: Row, column: Column) -> Iterator[tuple[Any, ...]]:
         """Yield the cell of a row and a column, if it has one."""
-        if column.series:
-            run, found = self.measured(row, column)
-        else:
-            run, found = None, self.of_paper(row, column)
+        run, found = self.measured(row, column) if column.series else (None, self.of_paper(row, column))
         if found is None:
             return
-        whose = "paper" if not column.series else "peer" if column.peer else "model" if column.model else "ours"
-        if isinstance(found, Estimate):
-            figure = self.figure(row, column, found.value)
-            text = f"{figure} {deviation(found, NARROW)}".strip()
-            yield (row.name, column.key, whose, found.value, found.low, found.high, figure, text, *_facts(run))
-        else:
-            yield (row.name, column.key, whose, None, None, None, str(found), str(found), *_facts(run))
+        source = "paper" if not column.series else "peer" if column.peer else "model" if column.model else "ours"
+        if isinstance(found, str):
+            yield (row.name, column.key, source, None, None, None, found, found, *_facts(run))
+            return
+        figure = self.figure(row, column, found.value)
+        text = f"{figure} {deviation(found, NARROW_RATIO if column.over else NARROW)}".strip()
+        yield (row.name, column.key, source, found.value, found.low, found.high, figure, text, *_facts(run))
 
     def figure(self, row: Row, column: Column, value: float) -> str:
         if column.published and not column.over:
@@ -125,18 +125,19 @@ class _Cells:
         """Return a published figure, or the number of another column divided by it."""
         printed = published_figure(self.exhibit, row, column.published, column.part)
         value = as_number(printed)
-        if not column.over:
-            return printed if value is None or printed is None else Estimate(value)
-        other = self.number(row, self.exhibit.column(column.over))
-        return _quotient(other, None if value is None else Estimate(value))
+        own = None if value is None else Estimate(value)
+        if column.over:
+            return _quotient(self.number(row, self.exhibit.column(column.over)), own)
+        return own or printed
 
-    def measured(self, row: Row, column: Column) -> tuple[PaperRun | None, Estimate | None]:
+    def measured(self, row: Row, column: Column) -> tuple[PaperRun | None, Estimate | str | None]:
         """Return the run of a cell and its number."""
         runs = self.candidates(row, column)
         if not runs:
             return None, None
         if column.peer:
-            seconds = peer_seconds([run.record for run in sorted(runs, key=lambda run: run.started_at)[::-1]], column.peer)
+            newest = sorted(runs, key=lambda run: run.started_at, reverse=True)
+            seconds = peer_seconds([run.record for run in newest], column.peer)
             found = None if seconds is None else Estimate(seconds)
         elif column.model:
             found = modelled_seconds(runs[0], self.exhibit, column.model)
@@ -153,7 +154,7 @@ class _Cells:
         found = self.measured(row, column)[1] if column.series else self.of_paper(row, column)
         return found if isinstance(found, Estimate) else None
 
-    def over_run(self, row: Row, runs: Sequence[PaperRun], base: Column) -> tuple[PaperRun | None, Estimate | None]:
+    def over_run(self, row: Row, runs: Sequence[PaperRun], base: Column) -> tuple[PaperRun, Estimate | None]:
         """Return the first run with a base of equal work, and its rate divided by the base's."""
         bases = self.candidates(row, base)
         for run in runs:
@@ -164,13 +165,18 @@ class _Cells:
         return runs[0], None
 
     def candidates(self, row: Row, column: Column) -> list[PaperRun]:
-        """Return the runs of a cell: by the order of its kinds of devices, the largest proof first, then the newest."""
+        """Return the runs of a cell: by its kinds of devices, proofs nearest to the paper's amount, newest first."""
         choice = run_choice(self.paper, self.exhibit, row, column)
         if choice is None:
             return []
         kinds = choice.series.kinds
         runs = [run for run in self.runs if choice.has(run.record)]
-        return sorted(runs, key=lambda run: (kinds.index(run.record.device_kind), -run.amount))
+        return sorted(runs, key=lambda run: (kinds.index(run.record.device_kind), self.distance(run)))
+
+    def distance(self, run: PaperRun) -> float:
+        """Return the distance of a proof's amount from the paper's: the size of the ratio's logarithm."""
+        multiple = amount_multiple(run, self.exhibit)
+        return math.inf if multiple is None else abs(math.log(multiple))
 
 
 def _proved_work(record: Record) -> list[Any]:
@@ -180,13 +186,16 @@ def _proved_work(record: Record) -> list[Any]:
 
 
 def _quotient(above: Estimate | None, below: Estimate | None) -> Estimate | None:
-    """Return a ratio with the interval from the ends of both; a number without an interval has its value as both."""
+    """Return a ratio; its interval has the roots of the sums of squares of both sides' relative widths."""
     if above is None or below is None or not below.value:
         return None
-    ends = [(one.value, one.value) if one.low is None or one.high is None else (one.low, one.high) for one in (above, below)]
-    (low, high), (least, most) = ends
-    has_interval = above.low is not None or below.low is not None
-    return Estimate(above.value / below.value, *((low / most, high / least) if has_interval else ()))
+    if above.low is None and below.low is None:
+        return Estimate(above.value / below.value)
+    (low, high), (least, most) = ((one.low or one.value, one.high or one.value) for one in (above, below))
+    ratio = above.value / below.value
+    fall = math.hypot(1 - low / above.value, 1 - below.value / most)
+    rise = math.hypot(high / above.value - 1, below.value / least - 1)
+    return Estimate(ratio, max(0.0, ratio * (1 - fall)), ratio * (1 + rise))
 
 
 def _facts(run: PaperRun | None) -> tuple[Any, ...]:

@@ -81,7 +81,7 @@ class Measure:
         return Estimate(float(value)) if isinstance(value, int | float) else value
 
 
-def _amounts(run: PaperRun, exhibit: Exhibit) -> float | None:
+def amount_multiple(run: PaperRun, exhibit: Exhibit) -> float | None:
     """Return the paper's amount as a multiple of the proof's; None if it is another search than the paper's.
 
     A search that counts whole runs may end before its limit of iterations, which is then no amount.
@@ -103,7 +103,7 @@ def inverse(rate: Estimate, factor: float) -> Estimate:
 
 
 def _seconds(run: PaperRun, exhibit: Exhibit) -> Estimate | None:
-    multiple = _amounts(run, exhibit)
+    multiple = amount_multiple(run, exhibit)
     return None if multiple is None else inverse(run.rates(), run.amount * multiple)
 
 
@@ -118,7 +118,7 @@ def _evaluations(run: PaperRun, exhibit: Exhibit) -> Estimate | None:
 
 
 def _energy(run: PaperRun, exhibit: Exhibit) -> float | None:
-    joules, multiple = run.rate["joules"], _amounts(run, exhibit)
+    joules, multiple = run.rate["joules"], amount_multiple(run, exhibit)
     return None if multiple is None or joules != joules else joules * run.amount * multiple
 
 
@@ -152,7 +152,7 @@ def _first_call(run: PaperRun, exhibit: Exhibit) -> float | None:
 
 
 def _tuning(run: PaperRun, exhibit: Exhibit) -> float | None:
-    """Return the seconds of a tuned run's first call beyond its warm rate: trials of shapes, and a first call's cost."""
+    """Return the seconds of a tuned run's first call beyond its warm rate: trials of shapes, and other first costs."""
     proof = next((one for one in run.record.repetitions if one.kind == "proof"), None)
     if proof is None or run.record.execution.get("shape") != "tuned":
         return None

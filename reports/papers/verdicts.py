@@ -7,7 +7,6 @@ from string import Formatter
 from typing import TYPE_CHECKING, NamedTuple
 
 from reports.papers.paper import Check, Exhibit
-from reports.text.formatting import listed
 
 if TYPE_CHECKING:
     import pandas
@@ -27,10 +26,15 @@ class Verdict(NamedTuple):
     reason: str = ""
 
 
-def verdict(exhibit: Exhibit, cells: pandas.DataFrame) -> Verdict:
-    """Return the verdict on an exhibit's claim from the cells of `reports.papers.cells.exhibit_frame`."""
-    ours = cells[cells["whose"] != "paper"]
-    if ours.empty and not exhibit.untested:
+def verdict(
+    exhibit: Exhibit, cells: pandas.DataFrame, missing: Mapping[tuple[str, str, str], str] | None = None
+) -> Verdict:
+    """Return the verdict on an exhibit's claim.
+
+    ``cells`` are those of `reports.papers.cells.exhibit_frame`, ``missing`` has reasons for missing runs by exhibit,
+    row and column.
+    """
+    if (cells["source"] == "paper").all() and exhibit.checks:
         return Verdict(NOT_RUN)
     results = [(check, _result(check, cells)) for check in exhibit.checks]
     columns = {one.key: ColumnReference(cells[cells["column"] == one.key]) for one in exhibit.columns}
@@ -38,9 +42,10 @@ def verdict(exhibit: Exhibit, cells: pandas.DataFrame) -> Verdict:
     if any(result is False for _, result in results):
         return Verdict(FAILS, answer, fill(exhibit.fails, columns))
     absent = [check.column for check, result in results if result is None]
-    if exhibit.untested or absent or not results:
-        reason = exhibit.untested or (f"no figures of {listed([*dict.fromkeys(absent)])}" if absent else "")
-        return Verdict(UNTESTED, answer, "", reason)
+    if absent or not results:
+        why = [reason for (name, _, key), reason in (missing or {}).items() if name == exhibit.name and key in absent]
+        reasons = [exhibit.untested, *why, *(f"no figures of {key}" for key in absent)]
+        return Verdict(UNTESTED, answer, "", next(filter(None, reasons), ""))
     return Verdict(HOLDS, answer, fill(exhibit.holds, columns))
 
 
@@ -87,12 +92,12 @@ def _values(cells: pandas.DataFrame, key: str, rows: tuple[str, ...] = ()) -> di
 # --- sentences with references ---
 
 
-class MissingCell(LookupError):
+class MissingCellError(LookupError):
     """A reference to a cell without a figure."""
 
 
 class ColumnReference:
-    """A column in a sentence: `{KEY.min}`, `{KEY[ROW]}`. Raises `MissingCell` without such a cell."""
+    """A column in a sentence: `{KEY.min}`, `{KEY[ROW]}`. Raises `MissingCellError` without such a cell."""
 
     def __init__(self, cells: pandas.DataFrame) -> None:
         self.cells = cells
@@ -112,7 +117,7 @@ class ColumnReference:
     @staticmethod
     def _text(cells: pandas.DataFrame, place: int, what: str = "figure") -> str:
         if cells.empty:
-            raise MissingCell
+            raise MissingCellError
         return str(cells[what].iloc[place])
 
 
@@ -120,7 +125,7 @@ def fill(template: str, columns: Mapping[str, ColumnReference]) -> str:
     """Return a sentence with the figures of its references; empty if one has no cell."""
     try:
         return template.format_map(columns)
-    except MissingCell:
+    except MissingCellError:
         return ""
 
 

@@ -18,6 +18,7 @@ from reports.rates import ALL_CORES, ONE_CORE
 if TYPE_CHECKING:
     import numpy as np
     import pandas
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -27,7 +28,8 @@ GREYS = ("#777777", "#b5b5b5", "#444444", "#d0d0d0", "#999999")
 """Colours of published figures."""
 HATCHES = ("", "///", "...", "xxx", "\\\\\\")
 """Hatches of the bars of one colour."""
-MODEL, PEER = style.COLOURS[5], style.COLOURS[3]
+MODEL, PEER, SEVERAL = style.COLOURS[5], style.COLOURS[3], style.COLOURS[6]
+"""Colours of modelled figures, of other solvers, and of a column with several kinds of devices."""
 LEGEND_WIDTH, MOST_UPRIGHT = 52, 6
 """Letters of a line of the legend, and largest number of rows with upright labels."""
 
@@ -48,7 +50,7 @@ def draw(exhibit: Exhibit, cells: pandas.DataFrame, heads: Mapping[str, str], pa
     if plot is None:
         return []
     shown = cells[cells["column"].isin(plot.columns) & (cells["value"] > 0)]
-    ours = shown[shown["whose"] != "paper"]
+    ours = shown[shown["source"] != "paper"]
     panels = plot.panels or ("",)
     rows = {
         panel: [
@@ -63,20 +65,17 @@ def draw(exhibit: Exhibit, cells: pandas.DataFrame, heads: Mapping[str, str], pa
     if ours.empty or not rows:
         return []
     curves = _curve_styles(plot, shown)
+    labels = {key: _label(heads[key], shown[shown["column"] == key]) for key in curves}
 
     def paint(picture: Figure, all_axes: np.ndarray) -> None:
         for axes, (panel, names) in zip(all_axes.flat, rows.items(), strict=True):
-            _fill_axes(axes, exhibit, plot, shown[shown["row"].isin(names)], names, curves, heads)
+            _fill_axes(axes, exhibit, plot, shown[shown["row"].isin(names)], names, curves, labels)
             axes.set_title(panel)
-        handles, labels = all_axes.flat[0].get_legend_handles_labels()
-        for axes in all_axes.flat[1:]:
-            more = zip(*axes.get_legend_handles_labels(), strict=True)
-            handles, labels = map(list, (handles, labels))
-            for handle, label in more:
-                if label not in labels:
-                    handles.append(handle)
-                    labels.append(label)
-        picture.legend(handles, labels, loc="outside lower left")
+        keys: dict[str, Artist] = {}
+        for axes in all_axes.flat:
+            handles, texts = axes.get_legend_handles_labels()
+            keys |= dict(zip(map(str, texts), handles, strict=True))
+        picture.legend([*keys.values()], [*keys], loc="outside lower left")
 
     height = 0.8 + 2.3 * len(rows) + 0.17 * len(curves)
     return style.draw(paint, path, height, (len(rows), 1))
@@ -90,7 +89,8 @@ def _curve_styles(plot: Plot, shown: pandas.DataFrame) -> dict[str, dict[str, An
         cells = shown[shown["column"] == key]
         if cells.empty:
             continue
-        colour = _colour(cells.iloc[0])
+        colours = {_colour(cell) for _, cell in cells.iterrows()}
+        colour = colours.pop() if len(colours) == 1 else SEVERAL
         number = used[colour] = used.get(colour, -1) + 1
         if colour == GREYS[0]:
             styles[key] = {"color": GREYS[number], "marker": style.MARKERS[number], "hatch": ""}
@@ -99,9 +99,18 @@ def _curve_styles(plot: Plot, shown: pandas.DataFrame) -> dict[str, dict[str, An
     return styles
 
 
+def _label(head: str, cells: pandas.DataFrame) -> str:
+    """Return a column's text in the legend: its heading, with the source of the figures, or the device of ours."""
+    source, devices = cells["source"].iloc[0], cells["device"].unique()
+    if source == "ours":
+        source = devices[0] if len(devices) == 1 else ""
+    prefix = f"{source}: " if source and source not in head else ""
+    return "\n".join(textwrap.wrap(f"{prefix}{head}", LEGEND_WIDTH))
+
+
 def _colour(cell: pandas.Series[Any]) -> str:
-    if cell["whose"] != "ours":
-        return {"model": MODEL, "peer": PEER}.get(cell["whose"], GREYS[0])
+    if cell["source"] != "ours":
+        return {"model": MODEL, "peer": PEER}.get(cell["source"], GREYS[0])
     if cell["ranks"] > 1:
         return COLOURS["ranks"]
     return COLOURS[{"core": ONE_CORE, "cores": ALL_CORES}.get(cell["device_kind"], "GPU")]
@@ -114,7 +123,7 @@ def _fill_axes(
     cells: pandas.DataFrame,
     names: Sequence[str],
     curves: Mapping[str, dict[str, Any]],
-    heads: Mapping[str, str],
+    labels: Mapping[str, str],
 ) -> None:
     """Draw the columns of one panel over its rows."""
     is_line = plot.kind == "lines"
@@ -125,9 +134,8 @@ def _fill_axes(
     for number, (key, look) in enumerate(curves.items()):
         own = cells[cells["column"] == key]
         values = own["value"].to_numpy()
-        errors = [(own["value"] - own["low"]).fillna(0).clip(0), (own["high"] - own["value"]).fillna(0).clip(0)]
+        errors = [own["value"] - own["low"], own["high"] - own["value"]]
         at = own["row"].map(places).astype(float).to_numpy()
-        label = "\n".join(textwrap.wrap(heads[key], LEGEND_WIDTH))
         if plot.kind == "bars":
             axes.bar(
                 at + (number - (len(curves) - 1) / 2) * width,
@@ -140,12 +148,20 @@ def _fill_axes(
                 edgecolor="white",
                 ecolor="#333333",
                 capsize=2,
-                label=label,
+                label=labels[key],
             )
         else:
-            form = "-" if is_line else ""
             marker = {name: look[name] for name in ("color", "marker")}
-            axes.errorbar(at, values, errors, ls=form or "none", capsize=3, linewidth=1.3, label=label, **marker)
+            axes.errorbar(
+                at,
+                values,
+                errors,
+                linestyle="-" if is_line else "none",
+                capsize=3,
+                linewidth=1.3,
+                label=labels[key],
+                **marker,
+            )
     if is_line:
         axes.set_xlabel(plot.x_axis)
         if style.is_wide([at for at in places.values() if at]):

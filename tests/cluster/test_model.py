@@ -33,14 +33,13 @@ def test_modelled_columns_have_the_cores_that_the_papers_headings_say(number):
     modelled = set()
     for column in exhibit.columns:
         cluster = column.model
-        if not cluster:
+        if cluster is None:
             continue
-        ranks = cluster["hosts"] * cluster["cores"]
-        assert f"{ranks} cores" in column.head
-        places = interconnect(cluster["network"], cluster["cores"], cluster["sites"]).places(ranks)
-        assert places.site[-1] + 1 == cluster["sites"]
+        assert f"{cluster.ranks} cores" in column.head
+        places = interconnect(cluster.network, cluster.cores, cluster.sites).places(cluster.ranks)
+        assert places.site[-1] + 1 == cluster.sites
         if "cluster" not in column.head:
-            modelled.add(f"{ranks} cores")
+            modelled.add(f"{cluster.ranks} cores")
     assert modelled == printed
 
 
